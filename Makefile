@@ -1,0 +1,39 @@
+# Forwards to CMake; everything is built in build/, the tools in build/bin.
+BUILD  ?= build
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+CMAKE_ARGS ?=
+
+all: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) -j $(JOBS)
+
+$(BUILD)/CMakeCache.txt:
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)
+
+# Installs the packages of tools/deps.txt where it may, prints the one line to type where it may not.
+deps:
+	@sh examples/deps.sh
+
+ready:
+	@sh examples/deps.sh --if-missing
+
+demo: ready
+	@$(MAKE) --no-print-directory all
+	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" sh examples/demo.sh
+
+check: ready
+	@$(MAKE) --no-print-directory all
+	@sh tests/check.sh $(BUILD)
+
+check-sanitize: ready
+	@cmake -S . -B $(BUILD)-sanitize -DTX_SANITIZE=ON -DTX_CUDA=OFF -DCMAKE_BUILD_TYPE=Release $(CMAKE_ARGS)
+	@cmake --build $(BUILD)-sanitize -j $(JOBS)
+	@sh tests/check.sh $(BUILD)-sanitize -L 'unit|cli' -LE slow
+
+install: all
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-sanitize
+
+.PHONY: all deps ready demo check check-sanitize install clean

@@ -1,0 +1,14 @@
+#include "lib/base/error.h"
+
+#include <cstring>
+
+namespace tx {
+
+IoError::IoError(const std::string& verb, const std::string& path, int number)
+    : Error("cannot " + verb + " " + path + ": " + std::strerror(number)), error_number(number) {}
+
+Bug::Bug(const char* condition, const char* file, int line)
+    : Error(std::string("internal error: ") + condition + " does not hold (" + file + ":" +
+            std::to_string(line) + "); please report it") {}
+
+}  // namespace tx

@@ -1,0 +1,19 @@
+// UTF-8 checks on outside bytes.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tx {
+
+// Number of ill-formed sequences (maximal subparts, Unicode 15 section 3.9); 0 means valid.
+int64_t count_invalid_utf8(std::string_view bytes);
+
+// Replaces each ill-formed sequence by U+FFFD in place; returns how many there were.
+int64_t repair_utf8(std::string& bytes);
+
+// Decodes the code point at text[i] of valid UTF-8 and moves i behind it.
+char32_t next_code_point(std::string_view text, size_t& i);
+void append_code_point(std::string& text, char32_t c);
+
+}  // namespace tx
