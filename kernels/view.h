@@ -51,11 +51,11 @@ enum class Activation : uint8_t { none, relu, gelu };
 // it through a pointer, the host never branches on a device result inside a step.
 struct StepRecord {
   int64_t step = 0;          // from 1: schedule, bias correction, dropout coordinates
-  float rate = 0;            // learning rate of this step
-  float loss_scale = 1;      // 1 / target labels of the whole step
-  float clip_norm = 0;       // 0: no clipping
-  float clip_factor = 1;     // written by gradient_norm
-  float gradient_norm = 0;   // written by gradient_norm
+  double rate = 0;           // learning rate of this step
+  double loss_scale = 1;     // 1 / target labels of the whole step
+  double clip_norm = 0;      // 0: no clipping
+  double clip_factor = 1;    // written by gradient_norm
+  double gradient_norm = 0;  // written by gradient_norm
   int32_t skip = 0;          // written by gradient_norm: 1 when the norm is not finite
   double loss = 0;           // sums over the step's labels, added to by cross_entropy:
   double nll = 0;            //   smoothed loss, unsmoothed negative log-likelihood (nats),
@@ -74,7 +74,7 @@ struct RowKeys {
 // 16 bits an element, dropped where bits < threshold. Nothing is stored: backward draws the same.
 struct Dropout {
   uint32_t threshold = 0;    // round(p * 65536); 0: off
-  float scale = 1;           // 65536 / (65536 - threshold)
+  double scale = 1;          // 65536 / (65536 - threshold)
   uint32_t seed = 0, site = 0;
   const StepRecord* record = nullptr;
   RowKeys keys;
@@ -84,7 +84,7 @@ inline Dropout dropout(double p, uint32_t seed, uint32_t site, const StepRecord*
                        RowKeys keys) {
   Dropout d;
   d.threshold = uint32_t(p * 65536 + 0.5);
-  d.scale = 65536.0f / float(65536 - d.threshold);
+  d.scale = 65536.0 / double(65536 - d.threshold);
   d.seed = seed;
   d.site = site;
   d.record = record;
@@ -109,14 +109,14 @@ struct Product {
 struct Attention {
   Matrix q, k, v;                // (T, heads*d_k), (S, kv_heads*d_k), (S, kv_heads*d_v)
   Matrix o;                      // (T, heads*d_v)
-  float* lse = nullptr;          // (T, heads): log of the sum of exponentials, kept for backward
+  void* lse = nullptr;           // (T, heads) f32 (f64 in f64): log-sum-exp, kept for backward
   const int32_t* q_offsets = nullptr;
   const int32_t* k_offsets = nullptr;
   int64_t sentences = 0;
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   bool causal = false;
   int64_t query_position = 0;    // causal: query i of a sentence sees keys 0 .. query_position + i
-  float scale = 1;               // 1 / sqrt(d_k)
+  double scale = 1;              // 1 / sqrt(d_k)
   Dropout drop;                  // on the weights; site of head h is drop.site + (h << 16)
 };
 
@@ -131,11 +131,11 @@ struct CachedAttention {
   const int32_t* lengths = nullptr;
   const int32_t* first = nullptr;  // instead of index: keys of row r are cache rows first[r] + j
   int heads = 1, d_k = 0, d_v = 0;
-  float scale = 1;
+  double scale = 1;
 };
 
 struct AdamSettings {
-  float beta1 = 0.9f, beta2 = 0.98f, epsilon = 1e-9f, weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
 };
 
 }  // namespace tx
