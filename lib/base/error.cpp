@@ -4,8 +4,11 @@
 
 namespace tx {
 
-IoError::IoError(const std::string& verb, const std::string& path, int number)
-    : Error("cannot " + verb + " " + path + ": " + std::strerror(number)), error_number(number) {}
+IoError::IoError(const std::string& verb, const std::string& path, int number,
+                 const std::string& detail)
+    : Error("cannot " + verb + " " + path + ": " + std::strerror(number) +
+            (detail.empty() ? "" : " (" + detail + ")")),
+      error_number(number) {}
 
 Bug::Bug(const char* condition, const char* file, int line)
     : Error(std::string("internal error: ") + condition + " does not hold (" + file + ":" +

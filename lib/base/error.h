@@ -1,5 +1,6 @@
-// Errors. Library code throws; only run_tool() (lib/cli) catches, prints one line and turns the kind
-// into the exit status: UsageError 2 (nothing was begun), everything else 1. Compiles under nvcc.
+// Errors. Library code throws; only run_tool() (lib/cli) catches, prints one line and turns the
+// kind into the exit status: UsageError 2 (nothing was begun), everything else 1. Compiles under
+// nvcc.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -21,9 +22,10 @@ struct DataError : Error {
 };
 
 // A system call failed. `verb` completes "cannot ...": IoError("read", path, errno) gives
-// "cannot read PATH: No such file or directory".
+// "cannot read PATH: No such file or directory"; `detail`, where there is one, follows in brackets.
 struct IoError : Error {
-  IoError(const std::string& verb, const std::string& path, int error_number);
+  IoError(const std::string& verb, const std::string& path, int error_number,
+          const std::string& detail = "");
   int error_number;
 };
 

@@ -21,9 +21,9 @@ class LineReader {
   // True when next() can answer without waiting for the writer: a whole line is buffered, or the
   // end has been seen. Waits at most wait_ms for more bytes (0: looks, does not wait).
   bool ready(int wait_ms = 0);
-  int64_t line_number() const;             // of the line last returned, from 1
-  bool ended_without_newline() const;      // known after next() returned false
-  const std::string& name() const;         // the path, or "standard input"
+  int64_t line_number() const;         // of the line last returned, from 1
+  bool ended_without_newline() const;  // known after next() returned false
+  const std::string& name() const;     // the path, or "standard input"
 
  private:
   struct State;

@@ -11,8 +11,8 @@ using Json = nlohmann::ordered_json;
 // Parses one JSON text; throws DataError that begins with `where` and tells the byte.
 Json parse_json(std::string_view text, const std::string& where);
 
-// Compact text on one line; invalid UTF-8 is replaced by U+FFFD. NaN and infinities are a Bug: write
-// null or a string on purpose.
+// Compact text on one line; invalid UTF-8 is replaced by U+FFFD. NaN and infinities are a Bug:
+// write null or a string on purpose.
 std::string to_text(const Json& value, int indent = -1);
 
 }  // namespace tx

@@ -7,9 +7,9 @@ namespace tx {
 class Log {
  public:
   explicit Log(std::string tool, bool quiet = false);
-  void info(const std::string& text) const;     // left out when quiet
-  void warn(const std::string& text) const;     // "tool: warning: text"
-  void error(const std::string& text) const;    // "tool: text"
+  void info(const std::string& text) const;   // left out when quiet
+  void warn(const std::string& text) const;   // "tool: warning: text"
+  void error(const std::string& text) const;  // "tool: text"
   // Rewrites the live line on a terminal; where stderr is not one, does nothing.
   void live(const std::string& text) const;
   bool terminal() const { return terminal_; }

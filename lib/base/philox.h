@@ -1,6 +1,6 @@
 // Philox4x32-10, the counter-based random generator of Salmon et al., "Parallel random numbers: as
-// easy as 1, 2, 3" (SC 2011). A value is a pure function of (key, counter): no state, any order, any
-// device. Every random decision of tx names its coordinates this way. Compiles under nvcc.
+// easy as 1, 2, 3" (SC 2011). A value is a pure function of (key, counter): no state, any order,
+// any device. Every random decision of tx names its coordinates this way. Compiles under nvcc.
 #pragma once
 #include <cstdint>
 

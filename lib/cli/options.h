@@ -1,5 +1,5 @@
-// An option is described once; from that one list come parsing, --help, the man page's OPTIONS, the
-// shell completion, and reading and writing JSON (run directory's config.json, --config).
+// An option is described once; from that one list come parsing, --help, the man page's OPTIONS,
+// the shell completion, and reading and writing JSON (run directory's config.json, --config).
 //
 //   struct Settings { std::string model; int beam = 4; bool scores = false; };
 //   Settings s;
@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -21,13 +22,20 @@
 
 namespace tx {
 
-// A field that an option fills. A vector field makes the option repeatable.
-using Field = std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*,
-                           std::vector<std::string>*, std::optional<int>*, std::optional<double>*>;
+// A field that an option fills; its value at that moment is the default. A vector field makes the
+// option repeatable; of another option given twice the last one counts. Every flag in the
+// configuration also has a --no-NAME, so that a preset or --config can be taken back.
+using FieldPointer =
+    std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::vector<std::string>*,
+                 std::optional<int>*, std::optional<double>*>;
+struct Field : FieldPointer {
+  template <class T>
+  requires std::is_constructible_v<FieldPointer, T*> Field(T& field) : FieldPointer(&field) {}
+};
 
 struct Option {
-  std::string names;      // "-o,--out"; a positional has a bare name such as "FILE"
-  Field field;
+  std::string names;  // "-o,--out"; a positional has a bare name such as "FILE"
+  FieldPointer field;
   std::string unit;       // the placeholder: "N", "FILE", "post|pre"; empty for a flag
   std::string help;       // one line, no full stop
   std::string long_help;  // further sentences for the man page
@@ -39,12 +47,16 @@ struct Option {
   std::string default_text;
 
   Option& range(double least, double most);
+  Option& at_least(double least);
   Option& one_of(std::vector<std::string> values);
-  Option& must();        // required
-  Option& runtime();     // not part of config.json (paths of this call, --describe, ...)
-  Option& secret();      // parsed, not listed
+  Option& must();     // required
+  Option& runtime();  // not part of config.json (paths of this call, --describe, ...)
+  Option& secret();   // parsed, not listed
   Option& more(std::string text);
-  std::string long_name() const;  // "beam"
+  Option& default_is(std::string text);  // shown where the field's own start value says too little
+  std::string long_name() const;         // "beam"; of a positional its name
+  bool is_flag() const { return std::holds_alternative<bool*>(field); }
+  bool repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
 };
 
 class Options {
@@ -67,9 +79,11 @@ class Options {
 
   std::string help_text() const;
   std::string man_options() const;  // mdoc list for the page's OPTIONS
-  std::string completion() const;   // bash: one line of words per option
+  // For the shell: one line an option, "NAME[,NAME] KIND [WORD...]"; KIND is flag, value, words
+  // (the choices follow), file or folder.
+  std::string completion() const;
 
-  Json to_json() const;             // every option in_config with its present value
+  Json to_json() const;  // every option in_config with its present value
   // Sets fields from to_json()'s form; keys not known are a UsageError that names them. An option
   // given on the command line keeps its value.
   void from_json(const Json& json, const std::string& where);
@@ -81,6 +95,22 @@ class Options {
   std::function<std::string()> version_;
   std::vector<std::unique_ptr<Option>> options_;
 };
+
+// A tool of several commands ("tx-bpe encode ..."): runs the one named by argv[1] with the rest of
+// the line. --help lists them; a name not known is a UsageError that suggests the nearest.
+struct Command {
+  std::string name, summary;
+  std::function<int(int argc, const char* const* argv)> run;  // argv[0] is the command's name
+};
+int run_command(const std::string& tool, const std::string& summary,
+                const std::vector<Command>& commands, const std::function<std::string()>& version,
+                int argc, const char* const* argv);
+
+// "tx-decode 0.1.0 (commit abc)", the compiler, then the lines of `more`.
+std::string version_text(const std::string& tool, const std::function<std::string()>& more);
+
+// The known word that differs least from `word`, "" where none is near (a third of its letters).
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 // The only catch in a tool: runs body, prints "tool: message" for an exception, closes and checks
 // standard output, returns the exit status. SIGPIPE ends a filter silently.

@@ -1,0 +1,206 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+
+namespace tx {
+
+namespace {
+
+constexpr size_t chunk = 1 << 16;  // bytes a read; also the capacity of a Linux pipe
+
+enum class Form { unknown, plain, gzip };
+
+}  // namespace
+
+struct LineReader::State {
+  int fd = -1;
+  std::string name;
+  Form form = Form::unknown;
+  std::string raw;                // compressed bytes (or the first two, until the form is known)
+  size_t raw_used = 0;            // of raw
+  bool inflate_more = false;      // the last inflate() filled its output: it may hold more
+  bool in_member = false;         // inside a gzip member
+  bool raw_end = false;           // read() returned 0
+  bool end = false;               // no byte will be added to text
+  std::string text;               // bytes not yet handed out begin at `start`
+  size_t start = 0, scanned = 0;  // text[start, scanned) holds no '\n'
+  int64_t lines = 0;
+  bool open_end = false;
+  z_stream z{};
+  bool z_ready = false;
+
+  ~State() {
+    if (z_ready) inflateEnd(&z);
+    if (fd > 0) ::close(fd);
+  }
+
+  // One read() appended to `to`; a descriptor in non-blocking mode is waited for.
+  void read_some(std::string& to) {
+    const size_t before = to.size();
+    to.resize(before + chunk);
+    ssize_t got;
+    while ((got = ::read(fd, to.data() + before, chunk)) < 0) {
+      if (errno == EAGAIN) {
+        pollfd p{fd, POLLIN, 0};
+        ::poll(&p, 1, -1);
+      } else if (errno != EINTR) {
+        const int number = errno;
+        to.resize(before);
+        throw IoError("read", name, number);
+      }
+    }
+    to.resize(before + size_t(got));
+    raw_end = got == 0;
+  }
+
+  // True when refill() need not wait for the writer.
+  bool has_input(int wait_ms) const {
+    if (inflate_more || raw_end || (form == Form::gzip && raw_used < raw.size())) return true;
+    pollfd p{fd, POLLIN, 0};
+    return ::poll(&p, 1, wait_ms) != 0;  // an error counts: read() will tell it
+  }
+
+  // One step of input: adds bytes to text, or learns the form, or sets `end`.
+  void refill() {
+    if (start > 0 && start >= text.size() / 2) {
+      text.erase(0, start);
+      scanned -= start;
+      start = 0;
+    }
+    if (form == Form::plain) {
+      read_some(text);
+      end = raw_end;
+    } else if (form == Form::unknown) {
+      read_some(raw);
+      learn_form();
+    } else {
+      refill_gzip();
+    }
+  }
+
+  void learn_form() {
+    const bool could_be = raw.empty() || raw[0] == '\x1f';
+    if (could_be && raw.size() < 2 && !raw_end) return;
+    if (raw.size() >= 2 && could_be && raw[1] == '\x8b') {
+      form = Form::gzip;
+      return;
+    }
+    form = Form::plain;
+    text.swap(raw);
+    raw = std::string();
+    end = raw_end;
+  }
+
+  void refill_gzip() {
+    if (raw_used == raw.size() && !inflate_more && !raw_end) {
+      raw.clear();
+      raw_used = 0;
+      read_some(raw);
+    }
+    if (raw_used == raw.size() && !inflate_more) {
+      if (raw_end && in_member) {
+        throw DataError(name + ": the gzip data ends early (line " + std::to_string(lines + 1) +
+                        "): the file is truncated; fetch or compress it again");
+      }
+      end = raw_end;
+      return;
+    }
+    if (!in_member) begin_member();
+    if (in_member) inflate_some();
+  }
+
+  // gzip files may be several members one behind another, and may end in zero bytes (tapes, tar).
+  void begin_member() {
+    while (raw_used < raw.size() && raw[raw_used] == '\0' && z_ready) ++raw_used;
+    if (raw_used == raw.size()) return;
+    if (raw[raw_used] != '\x1f') {
+      throw DataError(name + ": bytes behind the gzip data are not gzip; is the file damaged?");
+    }
+    const int gzip_window = 16 + MAX_WBITS;
+    const int status = z_ready ? inflateReset2(&z, gzip_window) : inflateInit2(&z, gzip_window);
+    if (status != Z_OK) throw Error(name + ": zlib could not start");
+    z_ready = in_member = true;
+  }
+
+  void inflate_some() {
+    const size_t before = text.size();
+    text.resize(before + 4 * chunk);
+    z.next_in = reinterpret_cast<Bytef*>(raw.data() + raw_used);
+    z.avail_in = uInt(raw.size() - raw_used);
+    z.next_out = reinterpret_cast<Bytef*>(text.data() + before);
+    z.avail_out = uInt(4 * chunk);
+    const int status = inflate(&z, Z_NO_FLUSH);
+    raw_used = raw.size() - z.avail_in;
+    text.resize(text.size() - z.avail_out);
+    inflate_more = status == Z_OK && z.avail_out == 0;
+    if (status == Z_STREAM_END) {
+      in_member = false;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      throw DataError(name + ": damaged gzip data (" + (z.msg ? z.msg : "unknown kind") +
+                      "); fetch or compress the file again");
+    }
+  }
+
+  // Position of the next '\n' in text, or npos.
+  size_t find_newline() {
+    const char* begin = text.data();
+    const void* hit = std::memchr(begin + scanned, '\n', text.size() - scanned);
+    scanned = hit ? size_t(static_cast<const char*>(hit) - begin) : text.size();
+    return hit ? scanned : std::string::npos;
+  }
+};
+
+LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>()) {
+  state_->name = path == "-" ? "standard input" : path;
+  state_->fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (state_->fd < 0) throw IoError("read", path, errno);
+  struct stat info;
+  if (::fstat(state_->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    throw IoError("read", state_->name, EISDIR);
+  }
+}
+
+LineReader::~LineReader() = default;
+LineReader::LineReader(LineReader&&) noexcept = default;
+
+bool LineReader::next(std::string& line) {
+  State& s = *state_;
+  size_t newline;
+  while ((newline = s.find_newline()) == std::string::npos && !s.end) s.refill();
+  if (newline == std::string::npos) {
+    if (s.start == s.text.size()) return false;
+    s.open_end = true;
+    newline = s.text.size();
+  }
+  line.assign(s.text, s.start, newline - s.start);
+  s.start = s.scanned = std::min(newline + 1, s.text.size());
+  ++s.lines;
+  return true;
+}
+
+bool LineReader::ready(int wait_ms) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::milliseconds(wait_ms);
+  State& s = *state_;
+  while (s.find_newline() == std::string::npos && !s.end) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (!s.has_input(int(std::max<int64_t>(0, left)))) return false;
+    s.refill();
+  }
+  return true;
+}
+
+int64_t LineReader::line_number() const { return state_->lines; }
+bool LineReader::ended_without_newline() const { return state_->open_end; }
+const std::string& LineReader::name() const { return state_->name; }
+
+}  // namespace tx

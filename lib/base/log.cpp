@@ -1,0 +1,78 @@
+#include "lib/base/log.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+namespace tx {
+
+namespace {
+
+// There is one standard error in a process, so its lock is one too.
+std::mutex& stderr_lock() {
+  static std::mutex lock;
+  return lock;
+}
+
+void put(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(2, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return;  // a lost stderr is not an error
+    bytes.remove_prefix(size_t(done));
+  }
+}
+
+// The first `columns` characters (code points) of text.
+std::string cut(const std::string& text, int columns) {
+  size_t i = 0;
+  for (int count = 0; i < text.size(); ++i) {
+    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (starts && count++ == columns) break;
+  }
+  return text.substr(0, i);
+}
+
+int terminal_columns() {
+  winsize size{};
+  return ::ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Log::Log(std::string tool, bool quiet) : tool_(std::move(tool)), quiet_(quiet) {
+  const char* term = std::getenv("TERM");
+  terminal_ = ::isatty(2) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+void Log::info(const std::string& text) const {
+  if (!quiet_) line(text);
+}
+
+void Log::warn(const std::string& text) const { line("warning: " + text); }
+void Log::error(const std::string& text) const { line(text); }
+
+void Log::live(const std::string& text) const {
+  if (!terminal_ || quiet_) return;
+  const std::lock_guard guard(stderr_lock());
+  put("\r" + cut(tool_ + ": " + text, terminal_columns() - 1) + "\x1b[K");
+  live_shown_ = true;
+}
+
+void Log::line(const std::string& text) const {
+  const std::lock_guard guard(stderr_lock());
+  std::string out = live_shown_ ? "\r\x1b[K" : "";
+  live_shown_ = false;
+  size_t begin = 0;
+  do {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out += tool_ + ": " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  } while (begin < text.size());
+  put(out);
+}
+
+}  // namespace tx

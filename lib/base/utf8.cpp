@@ -1,0 +1,102 @@
+#include "lib/base/utf8.h"
+
+#include <cstring>
+
+namespace tx {
+
+namespace {
+
+// Length of the well-formed sequence at p; or, negated, of the maximal subpart of an ill-formed one
+// (Unicode 15, table 3-7 and section 3.9).
+int sequence(const unsigned char* p, const unsigned char* end) {
+  const unsigned char lead = *p;
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return -1;
+  const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  unsigned char low = 0x80, high = 0xBF;  // bounds of the second byte
+  if (lead == 0xE0) low = 0xA0;           // no overlong forms
+  if (lead == 0xF0) low = 0x90;
+  if (lead == 0xED) high = 0x9F;  // no surrogates
+  if (lead == 0xF4) high = 0x8F;  // nothing above U+10FFFF
+  for (int i = 1; i < length; ++i) {
+    if (p + i == end || p[i] < low || p[i] > high) return -i;
+    low = 0x80;
+    high = 0xBF;
+  }
+  return length;
+}
+
+const unsigned char* skip_ascii(const unsigned char* p, const unsigned char* end) {
+  uint64_t eight;
+  while (end - p >= 8) {
+    std::memcpy(&eight, p, 8);
+    if (eight & 0x8080808080808080u) break;
+    p += 8;
+  }
+  while (p != end && *p < 0x80) ++p;
+  return p;
+}
+
+}  // namespace
+
+int64_t count_invalid_utf8(std::string_view bytes) {
+  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
+  const auto* end = p + bytes.size();
+  int64_t count = 0;
+  while ((p = skip_ascii(p, end)) != end) {
+    const int length = sequence(p, end);
+    count += length < 0;
+    p += length < 0 ? -length : length;
+  }
+  return count;
+}
+
+int64_t repair_utf8(std::string& bytes) {
+  const int64_t count = count_invalid_utf8(bytes);
+  if (count == 0) return 0;
+  std::string out;
+  out.reserve(bytes.size() + 2 * size_t(count));
+  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
+  const auto* end = p + bytes.size();
+  while (p != end) {
+    const int length = sequence(p, end);
+    if (length > 0) {
+      out.append(reinterpret_cast<const char*>(p), size_t(length));
+    } else {
+      out += "\xEF\xBF\xBD";
+    }
+    p += length < 0 ? -length : length;
+  }
+  bytes = std::move(out);
+  return count;
+}
+
+char32_t next_code_point(std::string_view text, size_t& i) {
+  const auto byte = [&](size_t k) { return char32_t(static_cast<unsigned char>(text[k])); };
+  const char32_t lead = byte(i++);
+  const int more = lead < 0x80 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+  char32_t c = more == 0 ? lead : lead & (0x3Fu >> more);
+  for (int k = 0; k < more && i < text.size(); ++k) c = (c << 6) | (byte(i++) & 0x3F);
+  return c;
+}
+
+void append_code_point(std::string& text, char32_t c) {
+  const auto add = [&](char32_t bits) { text += char(static_cast<unsigned char>(bits)); };
+  if (c < 0x80) {
+    add(c);
+  } else if (c < 0x800) {
+    add(0xC0 | (c >> 6));
+    add(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    add(0xE0 | (c >> 12));
+    add(0x80 | ((c >> 6) & 0x3F));
+    add(0x80 | (c & 0x3F));
+  } else {
+    add(0xF0 | (c >> 18));
+    add(0x80 | ((c >> 12) & 0x3F));
+    add(0x80 | ((c >> 6) & 0x3F));
+    add(0x80 | (c & 0x3F));
+  }
+}
+
+}  // namespace tx

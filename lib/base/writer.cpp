@@ -1,0 +1,171 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+
+namespace tx {
+
+namespace {
+
+constexpr size_t buffer_bytes = 1 << 16;
+
+// A full disk is the one failure where the user needs a second figure.
+[[noreturn]] void fail_to_write(const std::string& path, int number) {
+  std::string detail;
+  if (number == ENOSPC || number == EDQUOT) {
+    try {
+      detail = std::to_string(free_bytes(path) >> 20) + " MiB free; make room and run it again";
+    } catch (const IoError&) {  // then without the figure
+    }
+  }
+  throw IoError("write", path, number, detail);
+}
+
+void write_all(int fd, const std::string& name, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done >= 0) {
+      bytes.remove_prefix(size_t(done));
+    } else if (errno == EAGAIN) {
+      pollfd p{fd, POLLOUT, 0};
+      ::poll(&p, 1, -1);
+    } else if (errno != EINTR) {
+      fail_to_write(name, errno);
+    }
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A link is followed, so that the file it names is replaced and the link stays.
+std::string follow_links(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string out = real;
+  std::free(real);
+  return out;
+}
+
+// Creates a file nobody can have guessed; a killed process leaves ".tx-*.tmp" at worst.
+int create_temporary(const std::string& folder, const std::string& target, std::string& name) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    unsigned long long random = 0;
+    if (::getrandom(&random, sizeof random, 0) != ssize_t(sizeof random)) continue;
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "/.tx-%016llx.tmp", random);
+    name = folder + digits;
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd >= 0) return fd;
+    if (errno != EEXIST) fail_to_write(target, errno);
+  }
+  throw IoError("write", target, EEXIST);
+}
+
+void sync_folder(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;  // a folder one may write but not read: nothing more can be done
+  const int status = ::fsync(fd), number = errno;
+  ::close(fd);
+  // Some file systems (network, FUSE) do not know fsync of a folder.
+  if (status != 0 && number != EINVAL && number != ENOTSUP) throw IoError("sync", folder, number);
+}
+
+}  // namespace
+
+Writer::Writer(const std::string& path) : name_(path) {
+  if (path == "-") {
+    fd_ = 1;
+    name_ = "standard output";
+  } else {
+    fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail_to_write(path, errno);
+  }
+}
+
+Writer::Writer(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+
+Writer::~Writer() {
+  try {
+    if (fd_ >= 0) flush();  // results computed before a failure are worth keeping
+  } catch (const Error&) {  // close() is where a failure is told
+  }
+  if (fd_ > 2) ::close(fd_);
+}
+
+void Writer::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > buffer_bytes) flush();
+  if (bytes.size() > buffer_bytes) {
+    write_all(fd_, name_, bytes);
+    total_ += int64_t(bytes.size());
+  } else {
+    buffer_ += bytes;
+  }
+}
+
+void Writer::flush() {
+  std::string bytes;
+  bytes.swap(buffer_);  // a failed write is not tried again
+  write_all(fd_, name_, bytes);
+  total_ += int64_t(bytes.size());
+  bytes.clear();
+  buffer_.swap(bytes);  // keeps its capacity
+}
+
+void Writer::sync() {
+  flush();
+  if (::fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) fail_to_write(name_, errno);
+}
+
+void Writer::close() {
+  if (fd_ < 0) return;
+  flush();
+  const int fd = fd_;
+  fd_ = -1;
+  // Standard output is closed and checked once, by run_tool().
+  if (fd > 2 && ::close(fd) != 0 && errno != EINTR) fail_to_write(name_, errno);
+}
+
+void write_atomically(const std::string& path, const std::function<void(Writer&)>& content) {
+  struct stat info;
+  const bool exists = path != "-" && ::stat(path.c_str(), &info) == 0;
+  // Renaming over a device would replace it (as root even /dev/null); a FIFO has a reader waiting.
+  if (path == "-" || (exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
+    Writer writer(path);
+    content(writer);
+    writer.close();
+    return;
+  }
+  if (exists && S_ISDIR(info.st_mode)) throw IoError("write", path, EISDIR);
+  const std::string target = exists ? follow_links(path) : path, folder = folder_of(target);
+  std::string temporary;
+  const int fd = create_temporary(folder, path, temporary);
+  try {
+    Writer writer(fd, path);
+    if (exists) (void)!::fchmod(fd, info.st_mode & 07777);  // keep who may read it
+    content(writer);
+    writer.sync();
+    writer.close();
+    if (::rename(temporary.c_str(), target.c_str()) != 0) fail_to_write(path, errno);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder(folder);
+}
+
+void write_atomically(const std::string& path, std::string_view bytes) {
+  write_atomically(path, [&](Writer& writer) { writer.write(bytes); });
+}
+
+}  // namespace tx

@@ -1,0 +1,60 @@
+#include <cstdio>
+
+#include "build_info.h"
+#include "lib/base/error.h"
+#include "lib/cli/options.h"
+
+namespace tx {
+
+namespace {
+
+std::string list_of(const std::string& tool, const std::string& summary,
+                    const std::vector<Command>& commands) {
+  std::string out = tool + ": " + summary + "\n\n";
+  out += "usage: " + tool + " COMMAND [options]\n\nCommands:\n";
+  for (const auto& command : commands) {
+    const size_t gap = command.name.size() < 16 ? 16 - command.name.size() : 1;
+    out += "  " + command.name + std::string(gap, ' ') + command.summary + "\n";
+  }
+  out += "\n" + tool + " COMMAND --help lists a command's options.\n";
+  return out + "More in the manual: man " + tool + "\n";
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+}  // namespace
+
+std::string version_text(const std::string& tool, const std::function<std::string()>& more) {
+  std::string out = tool.substr(0, tool.find(' ')) + " " TX_VERSION " (commit " TX_COMMIT ")\n";
+  out += "compiler: " TX_COMPILER "\n";
+  if (more) out += more();
+  if (out.back() != '\n') out += '\n';
+  return out;
+}
+
+int run_command(const std::string& tool, const std::string& summary,
+                const std::vector<Command>& commands, const std::function<std::string()>& version,
+                int argc, const char* const* argv) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command.name);
+  const std::string word = argc > 1 ? argv[1] : "";
+  for (const auto& command : commands) {
+    if (command.name == word) return command.run(argc - 1, argv + 1);
+  }
+  if (word == "--help" || word == "-h" || word == "help") {
+    return print(list_of(tool, summary, commands)), 0;
+  }
+  if (word == "--version") return print(version_text(tool, version)), 0;
+  if (word == "--completion") {  // the words; each answers --completion with its own options
+    for (const auto& name : names) print(name + "\n");
+    return 0;
+  }
+  std::string all;
+  for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
+  if (word.empty()) throw UsageError("missing command: one of " + all);
+  const std::string guess = nearest(word, names);
+  throw UsageError("unknown command '" + word + "'" +
+                   (guess.empty() ? "; there are " + all : "; did you mean " + guess + "?"));
+}
+
+}  // namespace tx

@@ -1,0 +1,182 @@
+// --help, the man page's OPTIONS and the completion: three views of the one list of options.
+#include <algorithm>
+
+#include "lib/cli/options.h"
+#include "lib/cli/values.h"
+
+namespace tx {
+
+namespace {
+
+constexpr size_t help_column = 28, line_width = 80;
+
+bool starts_true(const Option& option) {
+  return option.is_flag() && **std::get_if<bool*>(&option.field);
+}
+
+// "-o, --out FILE"; "--[no-]tie" for a flag that starts true.
+std::string left_side(const Option& option) {
+  if (option.positional) return option.names;
+  std::string out;
+  for (std::string name : values::names(option)) {
+    if (starts_true(option) && name.starts_with("--")) name.insert(2, "[no-]");
+    out += (out.empty() ? "" : ", ") + name;
+  }
+  if (out.starts_with("--")) out.insert(0, "    ");  // in line with the names behind a letter
+  return out + (option.unit.empty() ? "" : " " + option.unit);
+}
+
+std::string notes(const Option& option) {
+  std::string out;
+  const auto add = [&](const std::string& note) { out += (out.empty() ? " (" : "; ") + note; };
+  if (option.required) add("required");
+  if (option.repeatable() && !option.positional) add("repeatable");
+  if (!option.default_text.empty()) add("default " + option.default_text);
+  return out.empty() ? out : out + ")";
+}
+
+// Appends words, broken at spaces; lines after the first begin at `indent`.
+void append_wrapped(std::string& out, const std::string& text, size_t indent) {
+  size_t column = indent, begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    if (column > indent && column + 1 + end - begin > line_width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out.append(text, begin, end - begin);
+    column += end - begin;
+    begin = end + 1;
+  }
+  out += '\n';
+}
+
+void append_row(std::string& out, const std::string& left, const std::string& text) {
+  out += "  " + left;
+  const size_t used = left.size() + 2;
+  out += used + 2 > help_column ? "\n" + std::string(help_column, ' ')
+                                : std::string(help_column - used, ' ');
+  append_wrapped(out, text, help_column);
+}
+
+// Groups in the order of their first option.
+template <class F>
+void for_each_by_group(const std::vector<std::unique_ptr<Option>>& options, const F& f) {
+  std::vector<std::string> done;
+  for (const auto& first : options) {
+    if (std::find(done.begin(), done.end(), first->group) != done.end()) continue;
+    done.push_back(first->group);
+    for (const auto& option : options) {
+      if (option->group == first->group && !option->hidden) f(*option);
+    }
+  }
+}
+
+// Text for roff: backslashes are commands there, and so is a line that begins with a dot.
+std::string roff(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  if (!out.empty() && (out[0] == '.' || out[0] == '\'')) out.insert(0, "\\&");
+  return out;
+}
+
+// mdoc takes words such as "No" or "Fl" for macros unless a zero-width character leads.
+std::string argument(const std::string& text) { return text.empty() ? text : "\\&" + roff(text); }
+
+std::string man_item(const Option& option) {
+  std::string out = ".It";
+  if (option.positional) return out + " Ar " + argument(option.names) + "\n";
+  bool first = true;
+  for (const auto& name : values::names(option)) {
+    out += std::string(first ? "" : " ,") + " Fl " + roff(name.substr(1));
+    first = false;
+  }
+  if (!option.unit.empty()) out += " Ar " + argument(option.unit);
+  if (starts_true(option)) out += " , Fl \\-no\\-" + roff(option.long_name());
+  return out + "\n";
+}
+
+// A sentence of the help line: a capital in front, a full stop behind.
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
+  return text + ".";
+}
+
+std::string completion_kind(const Option& option) {
+  if (option.is_flag()) return "flag";
+  if (!option.choices.empty()) {
+    std::string out = "words";
+    for (const auto& choice : option.choices) out += " " + choice;
+    return out;
+  }
+  for (const char* word : {"FILE", "MODEL", "RUN"}) {
+    if (option.unit.find(word) != std::string::npos) return "file";
+  }
+  for (const char* word : {"DIR", "FOLDER"}) {
+    if (option.unit.find(word) != std::string::npos) return "folder";
+  }
+  return "value";
+}
+
+}  // namespace
+
+std::string Options::help_text() const {
+  std::string out = tool_ + ": " + summary_ + "\n\n";
+  for (const auto& line : usage_) {
+    out += (&line == &usage_.front() ? "usage: " : "       ") + line + "\n";
+  }
+  if (usage_.empty()) out += "usage: " + tool_ + " [options]\n";
+  std::string group;
+  for_each_by_group(options_, [&](const Option& option) {
+    if (option.group != group || group.empty()) out += "\n" + option.group + ":\n";
+    group = option.group;
+    append_row(out, left_side(option), option.help + notes(option));
+  });
+  out += "\n";
+  append_row(out, "-h, --help", "print this and exit");
+  append_row(out, "    --version", "print version, compiler and libraries, and exit");
+  out += "\nMore in the manual: man " + tool_.substr(0, tool_.find(' ')) + "\n";
+  return out;
+}
+
+std::string Options::man_options() const {
+  std::string out, group;
+  for_each_by_group(options_, [&](const Option& option) {
+    if (option.group != group || out.empty()) {
+      if (!out.empty()) out += ".El\n";
+      out += ".Ss " + roff(option.group) + "\n.Bl -tag -width Ds\n";
+    }
+    group = option.group;
+    out += man_item(option) + roff(sentence(option.help + notes(option))) + "\n";
+    if (!option.long_help.empty()) out += roff(option.long_help) + "\n";
+  });
+  if (!out.empty()) out += ".El\n";
+  out += ".Ss General\n.Bl -tag -width Ds\n";
+  out += ".It Fl h , Fl \\-help\nPrint a summary of the options and exit.\n";
+  out += ".It Fl \\-version\nPrint version, compiler and libraries, and exit.\n.El\n";
+  return out;
+}
+
+std::string Options::completion() const {
+  std::string out = "-h,--help flag\n--version flag\n";
+  for (const auto& option : options_) {
+    if (option->positional || option->hidden) continue;
+    out += option->names;
+    if (starts_true(*option)) out += ",--no-" + option->long_name();
+    out += " " + completion_kind(*option) + "\n";
+  }
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,173 @@
+// The one door to CLI11: it splits the command line into options and their texts. What the texts
+// mean, which are required and what is left for positionals is decided here.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "lib/base/error.h"
+#include "lib/cli/options.h"
+#include "lib/cli/values.h"
+
+namespace tx {
+
+namespace {
+
+// The four that every tool has; they end the run.
+enum class Ending { none, help, version, man_options, completion };
+
+struct Parsed {
+  std::vector<std::pair<Option*, CLI::Option*>> options;
+  std::vector<std::pair<Option*, CLI::Option*>> negations;  // --no-NAME
+};
+
+std::string unknown_option(const std::string& word, const std::vector<std::string>& known) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::string guess = nearest(name, known);
+  return "unknown option " + name + (guess.empty() ? "" : "; did you mean " + guess + "?");
+}
+
+// CLI11 reports a value that is missing as "--beam: 1 required TEXT missing", and one too many as
+// "scores was given a disallowed flag override".
+std::string wrong_values(const std::string& message, const std::vector<Option*>& options) {
+  if (message.find("flag override") != std::string::npos) {
+    const std::string name = message.substr(0, message.find(' '));
+    return (name.size() > 1 ? "--" : "-") + name + " takes no value";
+  }
+  const std::string name = message.substr(0, message.find(':'));
+  for (const Option* option : options) {
+    for (const auto& own : values::names(*option)) {
+      if (own == name) return name + " needs a value: " + option->unit;
+    }
+  }
+  return message;
+}
+
+void bind(CLI::App& app, Option& option, Parsed& parsed) {
+  const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
+  if (option.is_flag()) {
+    CLI::Option* flag = app.add_flag(option.names)->disable_flag_override();
+    parsed.options.emplace_back(&option, flag);
+    if (option.in_config) {
+      auto* negation = app.add_flag("--no-" + option.long_name())->disable_flag_override();
+      parsed.negations.emplace_back(&option, negation);
+    }
+    return;
+  }
+  CLI::Option* added = app.add_option(option.names, keep);
+  // Without this a repeatable option would swallow a positional that follows its value.
+  added->expected(1)->allow_extra_args(false);
+  added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  parsed.options.emplace_back(&option, added);
+}
+
+// What CLI11 left over: the positionals, once unknown options are refused.
+std::vector<std::string> leftovers(const CLI::App& app, const std::vector<std::string>& known) {
+  std::vector<std::string> out;
+  bool behind_mark = false;
+  for (const auto& word : app.remaining()) {
+    if (!behind_mark && word == "--") {
+      behind_mark = true;
+    } else if (!behind_mark && word.size() > 1 && word[0] == '-') {
+      throw UsageError(unknown_option(word, known));
+    } else {
+      out.push_back(word);
+    }
+  }
+  return out;
+}
+
+void fill_positionals(const std::vector<Option*>& options, const std::vector<std::string>& words) {
+  size_t next = 0;
+  for (Option* option : options) {
+    if (!option->positional || next == words.size()) continue;
+    const size_t end = option->repeatable() ? words.size() : next + 1;
+    values::set_from_texts(*option, {words.begin() + long(next), words.begin() + long(end)});
+    option->given = true;
+    next = end;
+  }
+  if (next < words.size()) throw UsageError("unexpected argument '" + words[next] + "'");
+}
+
+void fill_options(const Parsed& parsed) {
+  for (const auto& [option, source] : parsed.options) {
+    if (source->count() == 0) continue;
+    values::set_from_texts(
+        *option, option->is_flag() ? std::vector<std::string>{"true"} : source->results());
+    option->given = true;
+  }
+  for (const auto& [option, source] : parsed.negations) {
+    if (source->count() == 0) continue;
+    if (option->given) {
+      throw UsageError("--" + option->long_name() + " and --no-" + option->long_name() +
+                       " contradict each other: give one");
+    }
+    values::set_from_texts(*option, {"false"});
+    option->given = true;
+  }
+}
+
+void require_given(const std::vector<Option*>& options) {
+  for (const Option* option : options) {
+    if (!option->required || option->given) continue;
+    const std::string name = values::names(*option).front();
+    throw UsageError(option->positional ? "missing argument: " + name + " (" + option->help + ")"
+                                        : "missing option: " + name + " " + option->unit + " (" +
+                                              option->help + ")");
+  }
+}
+
+Ending ending(const CLI::App& app) {
+  if (app.count("--help") > 0) return Ending::help;
+  if (app.count("--version") > 0) return Ending::version;
+  if (app.count("--man-options") > 0) return Ending::man_options;
+  if (app.count("--completion") > 0) return Ending::completion;
+  return Ending::none;
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+}  // namespace
+
+bool Options::parse(int argc, const char* const* argv) {
+  CLI::App app;
+  app.set_help_flag();  // ours, so that help needs nothing of CLI11
+  for (const char* name : {"-h,--help", "--version", "--man-options", "--completion"}) {
+    app.add_flag(name)->disable_flag_override();
+  }
+  app.allow_extras();
+  Parsed parsed;
+  std::vector<Option*> all;
+  for (const auto& option : options_) {
+    all.push_back(option.get());
+    if (!option->positional) bind(app, *option, parsed);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    throw UsageError(wrong_values(e.what(), all));
+  }
+  switch (ending(app)) {
+    case Ending::help:
+      return print(help_text()), false;
+    case Ending::version:
+      return print(version_text(tool_, version_)), false;
+    case Ending::man_options:
+      return print(man_options()), false;
+    case Ending::completion:
+      return print(completion()), false;
+    case Ending::none:
+      break;
+  }
+  std::vector<std::string> known = {"--help", "--version"};
+  for (const Option* option : all) {
+    for (const auto& name : values::names(*option)) {
+      if (!option->positional && !option->hidden) known.push_back(name);
+    }
+  }
+  const std::vector<std::string> words = leftovers(app, known);
+  fill_options(parsed);
+  fill_positionals(all, words);
+  require_given(all);
+  return true;
+}
+
+}  // namespace tx

@@ -1,0 +1,86 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/cli/options.h"
+
+namespace tx {
+
+namespace {
+
+// A tool started with a standard descriptor closed would give its number to the next file opened,
+// and a message could land in a model. The place is taken by /dev/null, opened so that use fails.
+void fill_standard_descriptors() {
+  for (const int fd : {0, 1, 2}) {
+    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    const int taken = ::open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY);
+    if (taken != fd && taken >= 0) ::close(taken);
+  }
+}
+
+// A parent may have left SIGPIPE ignored or blocked; a filter whose reader is gone ends silently.
+void default_sigpipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+int fail(const Log& log, const std::string& message) {
+  log.error(message);
+  return 1;
+}
+
+// Runs body and turns what it throws into a message and a status.
+int guarded(const Log& log, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const UsageError& e) {
+    log.error(std::string(e.what()) + "\ntry " + log.tool() + " --help");
+    return 2;
+  } catch (const IoError& e) {
+    if (e.error_number == EPIPE) {
+      default_sigpipe();
+      std::raise(SIGPIPE);
+    }
+    return fail(log, e.what());
+  } catch (const std::bad_alloc&) {
+    return fail(log, "out of memory");
+  } catch (const std::exception& e) {
+    return fail(log, e.what());
+  } catch (...) {
+    return fail(log, "internal error: an exception of unknown kind; please report it");
+  }
+}
+
+// Results are lost unless the last write and the close are checked (full disk, network).
+void close_stdout() {
+  const bool failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) != 0 || failed) {
+    throw IoError("write", "standard output", errno != 0 ? errno : EIO);
+  }
+  if (::close(1) != 0 && errno != EINTR && errno != EBADF) {
+    throw IoError("write", "standard output", errno);
+  }
+}
+
+}  // namespace
+
+int run_tool(const char* tool, const std::function<int()>& body) {
+  fill_standard_descriptors();
+  default_sigpipe();
+  const Log log(tool);
+  const int status = guarded(log, body);
+  const int closing = guarded(log, [] { return close_stdout(), 0; });
+  return status != 0 ? status : closing;
+}
+
+}  // namespace tx

@@ -1,0 +1,178 @@
+#include "lib/cli/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "lib/base/error.h"
+
+namespace tx::values {
+
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+// How messages call an option: its last name, which is the long one.
+std::string title(const Option& option) { return names(option).back(); }
+
+template <class T>
+std::string number_text(T value) {
+  char digits[32];
+  const auto result = std::to_chars(digits, digits + sizeof digits, value);
+  return std::string(digits, result.ptr);
+}
+
+template <class T>
+T parse_number(const Option& option, const std::string& text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool whole = std::is_integral_v<T>;
+  if (error == std::errc::result_out_of_range) {
+    throw UsageError(title(option) + " " + text + ": out of range for " +
+                     (whole ? "a whole number" : "a number"));
+  }
+  if (error != std::errc() || stop != end || !std::isfinite(double(value))) {
+    throw UsageError(title(option) + ": '" + text + "' is not a " +
+                     (whole ? "whole number" : "number") +
+                     (std::is_unsigned_v<T> ? " of 0 or more" : ""));
+  }
+  return value;
+}
+
+template <class T>
+T in_range(const Option& option, T value) {
+  const double least = option.low.value_or(-std::numeric_limits<double>::infinity());
+  const double most = option.high.value_or(std::numeric_limits<double>::infinity());
+  if (double(value) < least || double(value) > most) {
+    throw UsageError(title(option) + " " + number_text(value) + ": must be " +
+                     (option.high ? "from " + number_text(least) + " to " + number_text(most)
+                                  : "at least " + number_text(least)));
+  }
+  return value;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+std::string one_of_choices(const Option& option, const std::string& text) {
+  const auto& choices = option.choices;
+  if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) {
+    return text;
+  }
+  const std::string guess = nearest(text, choices);
+  throw UsageError(title(option) + " " + text + ": must be one of " + joined(choices) +
+                   (guess.empty() ? "" : "; did you mean " + guess + "?"));
+}
+
+std::vector<std::string> each_of_choices(const Option& option, std::vector<std::string> texts) {
+  for (const auto& text : texts) one_of_choices(option, text);
+  return texts;
+}
+
+[[noreturn]] void wrong_kind(const Option& option, const std::string& where, const char* wanted) {
+  throw UsageError(where + ": \"" + option.long_name() + "\" must be " + wanted);
+}
+
+// Numbers from JSON: a whole number that fits, or any finite number.
+template <class T>
+T number_from(const Option& option, const Json& json, const std::string& where) {
+  if constexpr (std::is_integral_v<T>) {
+    if (!json.is_number_integer()) wrong_kind(option, where, "a whole number");
+    const bool negative = !json.is_number_unsigned() && json.get<int64_t>() < 0;
+    const bool fits =
+        negative ? std::in_range<T>(json.get<int64_t>()) : std::in_range<T>(json.get<uint64_t>());
+    if (!fits) wrong_kind(option, where, "a whole number that is less large");
+  } else {
+    if (!json.is_number()) wrong_kind(option, where, "a number");
+  }
+  return in_range(option, json.get<T>());
+}
+
+}  // namespace
+
+void set_from_texts(Option& option, const std::vector<std::string>& texts) {
+  const std::string& last = texts.back();
+  std::visit(
+      Overloaded{
+          [&](bool* field) { *field = last == "true"; },
+          [&](std::string* field) { *field = one_of_choices(option, last); },
+          [&](std::vector<std::string>* field) { *field = each_of_choices(option, texts); },
+          [&]<class T>(std::optional<T>* field) {
+            *field = in_range(option, parse_number<T>(option, last));
+          },
+          [&]<class T>(T* field) { *field = in_range(option, parse_number<T>(option, last)); },
+      },
+      option.field);
+}
+
+void set_from_json(Option& option, const Json& json, const std::string& where) {
+  std::visit(Overloaded{
+                 [&](bool* field) {
+                   if (!json.is_boolean()) wrong_kind(option, where, "true or false");
+                   *field = json.get<bool>();
+                 },
+                 [&](std::string* field) {
+                   if (!json.is_string()) wrong_kind(option, where, "a string");
+                   // An empty string is "not given", which the choices need not contain.
+                   const auto text = json.get<std::string>();
+                   *field = text.empty() ? text : one_of_choices(option, text);
+                 },
+                 [&](std::vector<std::string>* field) {
+                   const auto is_string = [](const Json& j) { return j.is_string(); };
+                   if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_string)) {
+                     wrong_kind(option, where, "a list of strings");
+                   }
+                   *field = each_of_choices(option, json.get<std::vector<std::string>>());
+                 },
+                 [&]<class T>(std::optional<T>* field) {
+                   field->reset();
+                   if (!json.is_null()) *field = number_from<T>(option, json, where);
+                 },
+                 [&]<class T>(T* field) { *field = number_from<T>(option, json, where); },
+             },
+             option.field);
+}
+
+Json to_json(const Option& option) {
+  return std::visit(
+      Overloaded{
+          []<class T>(std::optional<T>* field) { return *field ? Json(**field) : Json(nullptr); },
+          [](auto* field) { return Json(*field); },
+      },
+      option.field);
+}
+
+std::string to_text(const FieldPointer& field) {
+  return std::visit(Overloaded{
+                        [](bool*) { return std::string(); },
+                        [](std::string* text) { return *text; },
+                        [](std::vector<std::string>* texts) { return joined(*texts); },
+                        []<class T>(std::optional<T>* value) {
+                          return *value ? number_text(**value) : std::string();
+                        },
+                        [](auto* value) { return number_text(*value); },
+                    },
+                    field);
+}
+
+std::vector<std::string> names(const Option& option) {
+  std::vector<std::string> out;
+  for (size_t begin = 0; begin <= option.names.size();) {
+    const size_t end = std::min(option.names.find(',', begin), option.names.size());
+    out.push_back(option.names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+}  // namespace tx::values

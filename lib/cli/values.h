@@ -1,0 +1,15 @@
+// Between an option's field and its texts and JSON. Inside lib/cli only.
+#pragma once
+#include "lib/cli/options.h"
+
+namespace tx::values {
+
+// The texts given on the command line, in order; throws UsageError.
+void set_from_texts(Option& option, const std::vector<std::string>& texts);
+void set_from_json(Option& option, const Json& json, const std::string& where);
+Json to_json(const Option& option);
+// The field as a user would type it; "" for an empty string, list or optional.
+std::string to_text(const FieldPointer& field);
+std::vector<std::string> names(const Option& option);  // {"-o", "--out"}
+
+}  // namespace tx::values
