@@ -3,6 +3,24 @@
 
 namespace tx {
 
+void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
+                     Activation activation, const Tensor& y) {
+  if (w.value.prepared) {
+    context.run([&](auto& k) {
+      k.product_rows(x.value(), w.value, bias.value, activation, y.value());
+    });
+    return;
+  }
+  Product p;
+  p.a = x.value();
+  p.b = w.value;
+  p.c = y.value();
+  p.transpose_b = true;
+  p.bias = bias.value;
+  p.activation = activation;
+  context.product(p);
+}
+
 void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy) {
   Product p;
   p.a = dy;
@@ -23,13 +41,7 @@ void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matr
 Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
   TX_ASSERT(x.cols() == w.value.cols);
   Tensor y = context.make(x.rows(), w.value.rows);
-  Product p;
-  p.a = x.value();
-  p.b = w.value;
-  p.c = y.value();
-  p.transpose_b = true;
-  p.bias = bias.value;
-  context.product(p);
+  forward_product(context, x, w, bias, Activation::none, y);
   context.on_backward([&context, x, w, bias, y]() mutable {
     if (!y.has_gradient()) return;
     const Matrix dy = context.gradient(y);

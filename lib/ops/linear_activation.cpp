@@ -9,14 +9,7 @@ Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const P
   TX_ASSERT(x.cols() == w.value.cols);
   const bool relu = activation == Activation::relu;
   Tensor kept = context.make(x.rows(), w.value.rows);
-  Product p;
-  p.a = x.value();
-  p.b = w.value;
-  p.c = kept.value();
-  p.transpose_b = true;
-  p.bias = bias.value;
-  p.activation = relu ? Activation::relu : Activation::none;
-  context.product(p);
+  forward_product(context, x, w, bias, relu ? Activation::relu : Activation::none, kept);
   Tensor y = relu ? kept : context.make(x.rows(), w.value.rows);
   const Activation rest = relu ? Activation::none : activation;
   if (!relu || drop.threshold)
