@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <set>
 
 #include "lib/base/error.h"
-#include "lib/base/io.h"
 #include "lib/base/philox.h"
+#include "tests/support.h"
 
 using namespace tx;
 
@@ -18,14 +16,10 @@ namespace {
 // Line n of side s is words of which the first tells n and s, so that rows can be traced back.
 struct Fixture {
   Fixture() {
-    char name[] = "/tmp/tx-packing-test.XXXXXX";
-    BOOST_REQUIRE(mkdtemp(name) != nullptr);
-    folder = name;
     std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
     for (int i = 0; i < 1000; ++i) list += "w" + std::to_string(i) + "\n";
     words = parse_vocabulary(list, "words");
   }
-  ~Fixture() { std::filesystem::remove_all(folder); }
 
   // lengths[i][s]: words of line i of side s.
   IdCache make(const std::vector<std::vector<int>>& lengths) const {
@@ -38,14 +32,13 @@ struct Fixture {
         }
         text += '\n';
       }
-      sides.push_back({{folder + "/" + std::to_string(s)}, words.get()});
-      write_atomically(sides.back().files[0], text);
+      sides.push_back({{folder.file(std::to_string(s), text)}, words.get()});
     }
-    build_cache(folder + "/cache", sides, {});
-    return IdCache(folder + "/cache");
+    build_cache(folder / "cache", sides, {});
+    return IdCache(folder / "cache");
   }
 
-  std::string folder;
+  tx_test::TempFolder folder;
   std::unique_ptr<Vocabulary> words;
 };
 
