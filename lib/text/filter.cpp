@@ -1,0 +1,114 @@
+#include "lib/text/filter.h"
+
+#include <charconv>
+#include <functional>
+
+#include "lib/base/error.h"
+#include "lib/base/workers.h"
+
+namespace tx {
+namespace {
+
+constexpr size_t most_lines = 1024, most_bytes = size_t(1) << 20;
+constexpr int patience_ms = 200;
+
+// Waits for a line, then takes what has arrived. An empty block now and then lets a failure of the
+// output end the wait.
+bool read_lines(TextReader& in, Block& block) {
+  block.lines.clear();
+  if (!in.ready(patience_ms)) return true;
+  block.first_line = in.line_number() + 1;
+  size_t bytes = 0;
+  std::string line;
+  do {
+    if (!in.next(line)) return !block.lines.empty();
+    bytes += line.size();
+    block.lines.push_back(std::move(line));
+  } while (block.lines.size() < most_lines && bytes < most_bytes && in.ready());
+  return true;
+}
+
+// A line that a worker cannot map; its place is looked up when no thread reads any more.
+struct BadLine {
+  int64_t line_number;
+  std::string what;
+};
+
+using LineMap = std::function<void(std::string& line)>;
+
+void map_lines(TextReader& in, const FilterOptions& options, Writer& out, const LineMap& map) {
+  const auto work = [&](Block& block) {
+    for (size_t i = 0; i < block.lines.size(); ++i) {
+      try {
+        map(block.lines[i]);
+      } catch (const DataError& error) {
+        throw BadLine{block.first_line + int64_t(i), error.what()};
+      }
+    }
+  };
+  const auto write = [&](const Block& block) {
+    for (const std::string& line : block.lines) {
+      out.write(line);
+      out.write("\n");
+    }
+    out.flush();
+  };
+  try {
+    ordered_workers(
+        options.threads, [&](Block& block) { return read_lines(in, block); }, work, write);
+  } catch (const BadLine& bad) {
+    throw DataError(in.place(bad.line_number) + ": " + bad.what);
+  }
+}
+
+int parse_id(std::string_view word) {
+  int id = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+  if (error == std::errc() && end == word.data() + word.size()) return id;
+  throw DataError("'" + std::string(word) + "' is no id");
+}
+
+int find_piece(const Vocabulary& vocabulary, std::string_view word) {
+  const int id = vocabulary.id_of(word);
+  if (id >= 0) return id;
+  throw DataError("'" + std::string(word) + "' is no piece of this vocabulary");
+}
+
+}  // namespace
+
+void encode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,
+                  Writer& out) {
+  map_lines(in, options, out, [&](std::string& line) {
+    std::vector<int> ids;
+    vocabulary.encode(line, ids);
+    line.clear();
+    for (const int id : ids) {
+      if (!line.empty()) line += ' ';
+      line += options.ids ? std::to_string(id) : vocabulary.piece(id);
+    }
+  });
+}
+
+void decode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,
+                  Writer& out) {
+  map_lines(in, options, out, [&](std::string& line) {
+    std::vector<int> ids;
+    for (size_t at = 0; at < line.size();) {
+      const size_t end = std::min(line.find(' ', at), line.size());
+      const auto word = std::string_view(line).substr(at, end - at);
+      if (!word.empty()) {
+        ids.push_back(options.ids ? parse_id(word) : find_piece(vocabulary, word));
+      }
+      at = end + 1;
+    }
+    line = vocabulary.decode(ids);
+  });
+}
+
+void write_listing(const Vocabulary& vocabulary, Writer& out) {
+  for (int id = 0; id < vocabulary.size(); ++id) {
+    out.write(std::to_string(id) + "\t" + vocabulary.piece(id) + "\n");
+  }
+}
+
+}  // namespace tx
