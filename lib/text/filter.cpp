@@ -1,6 +1,8 @@
 #include "lib/text/filter.h"
 
+#include <algorithm>
 #include <charconv>
+#include <exception>
 #include <functional>
 
 #include "lib/base/error.h"
@@ -13,20 +15,39 @@ constexpr size_t most_lines = 1024, most_bytes = size_t(1) << 20;
 constexpr int patience_ms = 200;
 
 // Waits for a line, then takes what has arrived. An empty block now and then lets a failure of the
-// output end the wait.
-bool read_lines(TextReader& in, Block& block) {
-  block.lines.clear();
-  if (!in.ready(patience_ms)) return true;
-  block.first_line = in.line_number() + 1;
-  size_t bytes = 0;
-  std::string line;
-  do {
-    if (!in.next(line)) return !block.lines.empty();
-    bytes += line.size();
-    block.lines.push_back(std::move(line));
-  } while (block.lines.size() < most_lines && bytes < most_bytes && in.ready());
-  return true;
-}
+// output end the wait; a failure of the input waits until the lines before it are on their way.
+class BlockReader {
+ public:
+  explicit BlockReader(TextReader& in) : in_(in) {}
+
+  bool read(Block& block) {
+    if (failure_) std::rethrow_exception(failure_);
+    block.lines.clear();
+    if (!in_.ready(patience_ms)) return true;
+    block.first_line = in_.line_number() + 1;
+    try {
+      return fill(block);
+    } catch (...) {
+      failure_ = std::current_exception();
+      return true;
+    }
+  }
+
+ private:
+  bool fill(Block& block) {
+    size_t bytes = 0;
+    std::string line;
+    do {
+      if (!in_.next(line)) return !block.lines.empty();
+      bytes += line.size();
+      block.lines.push_back(std::move(line));
+    } while (block.lines.size() < most_lines && bytes < most_bytes && in_.ready());
+    return true;
+  }
+
+  TextReader& in_;
+  std::exception_ptr failure_;
+};
 
 // A line that a worker cannot map; its place is looked up when no thread reads any more.
 struct BadLine {
@@ -53,9 +74,10 @@ void map_lines(TextReader& in, const FilterOptions& options, Writer& out, const 
     }
     out.flush();
   };
+  BlockReader reader(in);
   try {
     ordered_workers(
-        options.threads, [&](Block& block) { return read_lines(in, block); }, work, write);
+        options.threads, [&](Block& block) { return reader.read(block); }, work, write);
   } catch (const BadLine& bad) {
     throw DataError(in.place(bad.line_number) + ": " + bad.what);
   }
