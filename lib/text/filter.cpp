@@ -4,6 +4,8 @@
 #include <charconv>
 #include <exception>
 #include <functional>
+#include <map>
+#include <mutex>
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
@@ -49,37 +51,60 @@ class BlockReader {
   std::exception_ptr failure_;
 };
 
-// A line that a worker cannot map; its place is looked up when no thread reads any more.
-struct BadLine {
-  int64_t line_number;
-  std::string what;
-};
-
 using LineMap = std::function<void(std::string& line)>;
 
-void map_lines(TextReader& in, const FilterOptions& options, Writer& out, const LineMap& map) {
-  const auto work = [&](Block& block) {
-    for (size_t i = 0; i < block.lines.size(); ++i) {
-      try {
-        map(block.lines[i]);
-      } catch (const DataError& error) {
-        throw BadLine{block.first_line + int64_t(i), error.what()};
-      }
+// The lines that could not be mapped, by number. A worker cuts its block there and leaves the
+// reason here, so that the lines before are written first and the place is looked up when nobody
+// reads.
+class BadLines {
+ public:
+  void add(int64_t line_number, const std::string& reason) {
+    const std::lock_guard guard(lock_);
+    reasons_[line_number] = reason;
+  }
+  bool has(int64_t line_number) const {
+    const std::lock_guard guard(lock_);
+    return reasons_.count(line_number) > 0;
+  }
+  [[noreturn]] void refuse_first(const TextReader& in) const {
+    throw DataError(in.place(reasons_.begin()->first) + ": " + reasons_.begin()->second);
+  }
+
+ private:
+  mutable std::mutex lock_;
+  std::map<int64_t, std::string> reasons_;
+};
+
+struct StopWriting {};
+
+void map_block(Block& block, const LineMap& map, BadLines& bad) {
+  for (size_t i = 0; i < block.lines.size(); ++i) {
+    try {
+      map(block.lines[i]);
+    } catch (const DataError& error) {
+      bad.add(block.first_line + int64_t(i), error.what());
+      return block.lines.resize(i);
     }
-  };
+  }
+}
+
+void map_lines(TextReader& in, const FilterOptions& options, Writer& out, const LineMap& map) {
+  BlockReader reader(in);
+  BadLines bad;
   const auto write = [&](const Block& block) {
     for (const std::string& line : block.lines) {
       out.write(line);
       out.write("\n");
     }
     out.flush();
+    if (bad.has(block.first_line + int64_t(block.lines.size()))) throw StopWriting();
   };
-  BlockReader reader(in);
   try {
     ordered_workers(
-        options.threads, [&](Block& block) { return reader.read(block); }, work, write);
-  } catch (const BadLine& bad) {
-    throw DataError(in.place(bad.line_number) + ": " + bad.what);
+        options.threads, [&](Block& block) { return reader.read(block); },
+        [&](Block& block) { map_block(block, map, bad); }, write);
+  } catch (const StopWriting&) {
+    bad.refuse_first(in);
   }
 }
 

@@ -33,7 +33,7 @@ expect_no_file out
 expect_status 1 tx-bpe encode --threads 3 -m model --strict broken
 expect_stdout_lines 1
 
-printf '\342\226\201the\nhouse nopiece\n' > pieces
+printf '\342\226\201the\n\342\226\201 nopiece\n' > pieces
 expect_status 1 tx-bpe decode -m model pieces
 expect_stdout 'the'
 expect_stderr "tx-bpe: pieces:2: 'nopiece' is no piece of this vocabulary"
