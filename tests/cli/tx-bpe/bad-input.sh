@@ -45,6 +45,6 @@ done
 
 expect_usage_error 'missing command' tx-bpe
 expect_usage_error 'did you mean encode' tx-bpe encod
-expect_usage_error '--model' tx-bpe encode text
+expect_usage_error 'missing option: -m FILE' tx-bpe encode text
 expect_usage_error '--vocab-size' tx-bpe train -o out --vocab-size 4 text
 expect_no_file out
