@@ -1,0 +1,77 @@
+#include "lib/eval/tokenizer.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "lib/base/error.h"
+#include "lib/eval/unicode.h"
+
+namespace {
+
+// The tokens with one space between.
+std::string tokens(const std::string& tokenizer, const std::string& text) {
+  std::string tokenized, joined;
+  tx::make_tokenizer(tokenizer)->apply(text, tokenized);
+  tx::Tokens parts;
+  tx::split(tokenized, parts);
+  for (const std::string_view part : parts)
+    joined += (joined.empty() ? "" : " ") + std::string(part);
+  return joined;
+}
+
+std::string mteval(const std::string& text) { return tokens("13a", text); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tokenizer)
+
+BOOST_AUTO_TEST_CASE(symbols_stand_alone) {
+  BOOST_TEST(mteval("a!b\"c#d$e%f&g(h)i*j+k/l") ==
+             "a ! b \" c # d $ e % f & g ( h ) i * j + k / l");
+  BOOST_TEST(mteval(":;<=>?@[\\]^_`{|}~") == ": ; < = > ? @ [ \\ ] ^ _ ` { | } ~");
+  BOOST_TEST(mteval("it's a well-known “quote”…") == "it's a well-known “quote”…");
+}
+
+BOOST_AUTO_TEST_CASE(points_stay_inside_numbers) {
+  BOOST_TEST(mteval("1,000.50 was 3.5% of it.") == "1,000.50 was 3.5 % of it .");
+  BOOST_TEST(mteval("5. 6, .7 x.8 9.y") == "5 . 6 , . 7 x . 8 9 . y");
+  BOOST_TEST(mteval("z. B. usw.") == "z . B . usw .");
+}
+
+// A rule goes on behind what it matched, so the second of two points is judged by itself.
+BOOST_AUTO_TEST_CASE(runs_of_points) {
+  BOOST_TEST(mteval("a...b") == "a . . . b");
+  BOOST_TEST(mteval("1..5") == "1 . . 5");
+  BOOST_TEST(mteval("a..5") == "a . .5");
+  BOOST_TEST(mteval("ä.ö") == "ä . ö");
+}
+
+BOOST_AUTO_TEST_CASE(a_hyphen_is_split_behind_a_digit) {
+  BOOST_TEST(mteval("a-b 5-b a-5 5-6 5--6 -5") == "a-b 5 - b a-5 5 - 6 5 - -6 -5");
+}
+
+BOOST_AUTO_TEST_CASE(entities_are_resolved_in_order) {
+  BOOST_TEST(mteval("&quot;x&quot; &lt;y&gt;") == "\" x \" < y >");
+  BOOST_TEST(mteval("&amp;lt;") == "<");
+  BOOST_TEST(mteval("&amp;quot;") == "& quot ;");
+  BOOST_TEST(mteval("a <skipped> b") == "a b");
+}
+
+BOOST_AUTO_TEST_CASE(white_space_of_all_kinds_separates) {
+  BOOST_TEST(mteval("a\u00a0b\u2028c\td\re ") == "a b c d e");
+  BOOST_TEST(mteval(" \u3000 ") == "");
+}
+
+BOOST_AUTO_TEST_CASE(none_and_char) {
+  BOOST_TEST(tokens("none", " it's, so &amp; so. ") == "it's, so &amp; so.");
+  BOOST_TEST(tokens("char", "ab ä中.") == "a b ä 中 .");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_not_known_is_refused) {
+  BOOST_CHECK_THROW(tx::make_tokenizer("14b"), tx::UsageError);
+  for (const std::string& name : tx::tokenizer_names()) {
+    BOOST_TEST(tx::make_tokenizer(name)->name() == name);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
