@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/simd.h"
+
+namespace tx {
+namespace {
+
+constexpr int64_t block = 16384;  // elements; fixed, so that sums do not depend on the threads
+
+template <class A>
+TX_CLONES void square_sums(const A* g, int64_t count, double* sums, int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int64_t b = 0; b < (count + block - 1) / block; ++b) {
+    double sum = 0;
+    const int64_t end = std::min(count, (b + 1) * block);
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = b * block; i < end; ++i) sum += double(g[i]) * double(g[i]);
+    sums[b] = sum;
+  }
+}
+
+// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019).
+template <class A>
+struct AdamStep {
+  A beta1, beta2, epsilon, rate, decay, clip, correct1, correct2;
+};
+
+template <class A>
+TX_INLINE A adam_element(const AdamStep<A>& s, A g, A w, A decay, A& m, A& v) {
+  m = s.beta1 * m + (A(1) - s.beta1) * g;
+  v = s.beta2 * v + (A(1) - s.beta2) * g * g;
+  const A move = m * s.correct1 / (std::sqrt(v * s.correct2) + s.epsilon);
+  return w - s.rate * (move + decay * w);
+}
+
+template <class A>
+TX_CLONES void adam_blocks(const AdamStep<A>& s, A* w, const A* g, A* m, A* v, bf16* copy,
+                           int64_t count, int64_t decayed, int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int64_t b = 0; b < (count + block - 1) / block; ++b) {
+    const int64_t end = std::min(count, (b + 1) * block);
+    for (int64_t i = b * block; i < end; ++i) {
+      const A decay = i < decayed ? s.decay : A(0);
+      w[i] = adam_element(s, g[i] * s.clip, w[i], decay, m[i], v[i]);
+    }
+    if (copy)
+      for (int64_t i = b * block; i < end; ++i) store(copy[i], float(w[i]));
+  }
+}
+
+template <class A>
+TX_CLONES void sgd_blocks(const AdamStep<A>& s, A* w, const A* g, bf16* copy, int64_t count,
+                          int64_t decayed, int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int64_t i = 0; i < count; ++i) {
+    w[i] -= s.rate * (g[i] * s.clip + (i < decayed ? s.decay : A(0)) * w[i]);
+    if (copy) store(copy[i], float(w[i]));
+  }
+}
+
+template <class A>
+AdamStep<A> resolve(const AdamSettings& settings, const StepRecord& record) {
+  AdamStep<A> s;
+  s.beta1 = A(settings.beta1);
+  s.beta2 = A(settings.beta2);
+  s.epsilon = A(settings.epsilon);
+  s.rate = A(record.rate);
+  s.decay = A(settings.weight_decay);
+  s.clip = A(record.clip_factor);
+  s.correct1 = A(1 / (1 - std::pow(settings.beta1, double(record.step))));
+  s.correct2 = A(1 / (1 - std::pow(settings.beta2, double(record.step))));
+  return s;
+}
+
+bf16* copy_of(Matrix copy) { return copy.empty() ? nullptr : copy.row<bf16>(0); }
+
+}  // namespace
+
+void Cpu::gradient_norm(Matrix gradients, StepRecord* record) {
+  const int64_t count = gradients.rows * gradients.cols;
+  std::vector<double> sums(size_t((count + block - 1) / block));
+  if (gradients.dtype == DType::f64)
+    square_sums(gradients.row<double>(0), count, sums.data(), threads);
+  else
+    square_sums(gradients.row<float>(0), count, sums.data(), threads);
+  double sum = 0;
+  for (double s : sums) sum += s;
+  const double norm = std::sqrt(sum);
+  record->gradient_norm = norm;
+  record->skip = std::isfinite(norm) ? 0 : 1;
+  const bool clips = record->clip_norm > 0 && norm > record->clip_norm;
+  record->clip_factor = clips ? record->clip_norm / norm : 1.0;
+}
+
+void Cpu::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix copy,
+               int64_t decayed, const AdamSettings& settings, const StepRecord* record) {
+  if (record->skip) return;
+  const int64_t count = parameters.rows * parameters.cols;
+  if (parameters.dtype == DType::f64)
+    adam_blocks(resolve<double>(settings, *record), parameters.row<double>(0),
+                gradients.row<double>(0), m.row<double>(0), v.row<double>(0), copy_of(copy), count,
+                decayed, threads);
+  else
+    adam_blocks(resolve<float>(settings, *record), parameters.row<float>(0),
+                gradients.row<float>(0), m.row<float>(0), v.row<float>(0), copy_of(copy), count,
+                decayed, threads);
+}
+
+void Cpu::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
+              const AdamSettings& settings, const StepRecord* record) {
+  if (record->skip) return;
+  const int64_t count = parameters.rows * parameters.cols;
+  if (parameters.dtype == DType::f64)
+    sgd_blocks(resolve<double>(settings, *record), parameters.row<double>(0),
+               gradients.row<double>(0), copy_of(copy), count, decayed, threads);
+  else
+    sgd_blocks(resolve<float>(settings, *record), parameters.row<float>(0),
+               gradients.row<float>(0), copy_of(copy), count, decayed, threads);
+}
+
+}  // namespace tx

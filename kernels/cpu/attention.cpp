@@ -1,0 +1,167 @@
+#include "kernels/cpu/attention.h"
+
+#include "kernels/cpu.h"
+
+namespace tx {
+namespace {
+
+template <class A>
+struct Workspace {
+  Panel<A> q, keys, values, weights, out;
+};
+
+// Softmax of scores x over `count` entries scaled by `scale`, entries up to `width` set to zero;
+// returns the log of the sum of exponentials.
+template <class A>
+TX_INLINE A softmax_row(A* x, int64_t count, int64_t width, A scale) {
+  A most = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : most)
+  for (int64_t j = 0; j < count; ++j) most = x[j] > most ? x[j] : most;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t j = 0; j < count; ++j) {
+    x[j] = exponential((x[j] - most) * scale);
+    sum += x[j];
+  }
+  const A inverse = A(1) / sum;
+  for (int64_t j = 0; j < count; ++j) x[j] *= inverse;
+  for (int64_t j = count; j < width; ++j) x[j] = 0;
+  return most * scale + std::log(sum);
+}
+
+// Weights of queries first .. first + rows - 1 of the sentence into w.weights; keys are loaded.
+template <class T, class A>
+TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t first, int64_t rows,
+                             Workspace<A>& w, A* lse, int64_t lse_stride) {
+  const int64_t limit = visible_keys(p, first + rows - 1, h.m);
+  load_panel<T>(h.q, h.q_first + first, rows, w.q);
+  w.weights.shape(query_block, h.m);
+  small_product<A>({w.q.row(0), w.q.stride, 1, w.keys.row(0), w.keys.stride, w.weights.row(0),
+                    w.weights.stride, rows, h.q.cols, limit, false});
+  for (int64_t i = 0; i < rows; ++i) {
+    const A sum = softmax_row(w.weights.row(i), visible_keys(p, first + i, h.m), w.weights.stride,
+                              A(p.scale));
+    if (lse) lse[i * lse_stride] = sum;
+  }
+}
+
+template <class T>
+TX_CLONES void drop_weights(const Dropout& drop, int64_t row, int64_t count, acc_t<T>* x,
+                            std::vector<uint16_t>& bits) {
+  bits.resize(size_t(padded<uint16_t>(count)));
+  philox_row(drop.seed, drop.site, uint32_t(drop.record->step), drop.keys.pair[row],
+             drop.keys.position[row], (count + 7) / 8, bits.data());
+  for (int64_t j = 0; j < count; ++j)
+    x[j] = bits[size_t(j)] < drop.threshold ? 0 : x[j] * acc_t<T>(drop.scale);
+}
+
+template <class T, class A>
+TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Workspace<A>& w,
+                           std::vector<uint16_t>& bits) {
+  const HeadViews h = head_views(p, sentence, head);
+  const Matrix o = p.o.columns(int64_t(head) * p.d_v, p.d_v);
+  if (h.m == 0) {  // nothing to attend to: zeros
+    for (int64_t i = 0; i < h.n; ++i) std::memset(o.row<T>(h.q_first + i), 0, sizeof(T) * p.d_v);
+    return;
+  }
+  load_transposed<T>(h.k, h.k_first, h.m, w.keys);
+  load_panel<T>(h.v, h.k_first, h.m, w.values);
+  for (int64_t first = 0; first < h.n; first += query_block) {
+    const int64_t rows = std::min(query_block, h.n - first);
+    A* lse = reinterpret_cast<A*>(p.lse);
+    if (lse) lse += (h.q_first + first) * p.heads + head;
+    block_weights<T>(p, h, first, rows, w, lse, p.heads);
+    if (h.drop.threshold)
+      for (int64_t i = 0; i < rows; ++i)
+        drop_weights<T>(h.drop, h.q_first + first + i, h.m, w.weights.row(i), bits);
+    w.out.shape(query_block, p.d_v);
+    const int64_t limit = visible_keys(p, first + rows - 1, h.m);
+    small_product<A>({w.weights.row(0), w.weights.stride, 1, w.values.row(0), w.values.stride,
+                      w.out.row(0), w.out.stride, rows, limit, p.d_v, false});
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < p.d_v; ++j)
+        store(o.row<T>(h.q_first + first + i)[j], w.out.row(i)[j]);
+  }
+}
+
+template <class T>
+TX_CLONES void attend(const Attention& p, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    Workspace<acc_t<T>> w;
+    std::vector<uint16_t> bits;
+#pragma omp for schedule(dynamic, 4)
+    for (int64_t task = 0; task < p.sentences * p.heads; ++task)
+      attend_head<T>(p, task / p.heads, int(task % p.heads), w, bits);
+  }
+}
+
+template <class T>
+TX_CLONES void weights_of(const Attention& p, int64_t sentence, int head, Matrix weights) {
+  using A = acc_t<T>;
+  Workspace<A> w;
+  const HeadViews h = head_views(p, sentence, head);
+  if (h.m == 0) return;
+  load_transposed<T>(h.k, h.k_first, h.m, w.keys);
+  for (int64_t first = 0; first < h.n; first += query_block) {
+    const int64_t rows = std::min(query_block, h.n - first);
+    block_weights<T, A>(p, h, first, rows, w, nullptr, 0);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < h.m; ++j)
+        weights.row<float>(first + i)[j] = float(w.weights.row(i)[j]);
+  }
+}
+
+// One query row and head against its cached keys. The order of every sum depends on the row alone.
+template <class T, class A>
+TX_INLINE void attend_cached_row(const CachedAttention& p, int64_t r, int head, std::vector<A>& x) {
+  const int64_t count = p.lengths[r];
+  const T* q = p.q.row<T>(r) + int64_t(head) * p.d_k;
+  const auto at = [&](int64_t j) {
+    return int64_t(p.first ? p.first[r] + j : p.index[r * p.index_stride + j]);
+  };
+  x.resize(size_t(count + p.d_v));
+  for (int64_t j = 0; j < count; ++j) {
+    const T* k = p.k.row<T>(at(j)) + int64_t(head) * p.d_k;
+    A dot = 0;
+#pragma omp simd reduction(+ : dot)
+    for (int64_t l = 0; l < p.d_k; ++l) dot += load(q[l]) * load(k[l]);
+    x[size_t(j)] = dot;
+  }
+  A* out = x.data() + count;
+  std::fill(out, out + p.d_v, A(0));
+  if (count) softmax_row(x.data(), count, count, A(p.scale));
+  for (int64_t j = 0; j < count; ++j) {
+    const T* v = p.v.row<T>(at(j)) + int64_t(head) * p.d_v;
+    const A weight = x[size_t(j)];
+    for (int64_t l = 0; l < p.d_v; ++l) out[l] += weight * load(v[l]);
+  }
+  T* o = p.o.row<T>(r) + int64_t(head) * p.d_v;
+  for (int64_t l = 0; l < p.d_v; ++l) store(o[l], out[l]);
+}
+
+template <class T>
+TX_CLONES void attend_cached(const CachedAttention& p, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    std::vector<acc_t<T>> x;
+#pragma omp for
+    for (int64_t task = 0; task < p.q.rows * p.heads; ++task)
+      attend_cached_row<T>(p, task / p.heads, int(task % p.heads), x);
+  }
+}
+
+}  // namespace
+
+void Cpu::attention(const Attention& p) {
+  with_type(p.q.dtype, [&](auto t) { attend<decltype(t)>(p, threads); });
+}
+
+void Cpu::attention_weights(const Attention& p, int64_t sentence, int head, Matrix weights) {
+  with_type(p.q.dtype, [&](auto t) { weights_of<decltype(t)>(p, sentence, head, weights); });
+}
+
+void Cpu::attention_cached(const CachedAttention& p) {
+  with_type(p.q.dtype, [&](auto t) { attend_cached<decltype(t)>(p, threads); });
+}
+
+}  // namespace tx

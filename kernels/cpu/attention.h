@@ -1,0 +1,77 @@
+// What attention.cpp and attention_backward.cpp share: the workspace of one thread and the weights
+// of one block of queries. Queries are taken `query_block` rows at a time, so that memory grows with
+// the length of a sentence, not with its square.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/random.h"
+#include "kernels/cpu/small_product.h"
+
+namespace tx {
+
+constexpr int64_t query_block = 48;
+
+template <class A>
+struct Panel {  // a matrix in the sum type with padded rows
+  std::vector<A> data;
+  int64_t stride = 0;
+  void shape(int64_t rows, int64_t cols) {
+    stride = padded<A>(cols);
+    data.resize(size_t(rows * stride));
+  }
+  A* row(int64_t i) { return data.data() + i * stride; }
+};
+
+// to (rows, cols) = from; the padding is zero.
+template <class T, class A>
+TX_INLINE void load_panel(Matrix from, int64_t first, int64_t rows, Panel<A>& to) {
+  to.shape(rows, from.cols);
+  for (int64_t i = 0; i < rows; ++i) {
+    const T* x = from.row<T>(first + i);
+    A* y = to.row(i);
+    for (int64_t j = 0; j < from.cols; ++j) y[j] = load(x[j]);
+    for (int64_t j = from.cols; j < to.stride; ++j) y[j] = 0;
+  }
+}
+
+// to (cols, rows) = from^T; the padding is zero.
+template <class T, class A>
+TX_INLINE void load_transposed(Matrix from, int64_t first, int64_t rows, Panel<A>& to) {
+  to.shape(from.cols, rows);
+  for (int64_t j = 0; j < from.cols; ++j)
+    for (int64_t i = rows; i < to.stride; ++i) to.row(j)[i] = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    const T* x = from.row<T>(first + i);
+    for (int64_t j = 0; j < from.cols; ++j) to.data[size_t(j * to.stride + i)] = load(x[j]);
+  }
+}
+
+// The views of one head.
+struct HeadViews {
+  Matrix q, k, v;
+  Dropout drop;
+  int64_t q_first, k_first, n, m;  // first rows and counts of the sentence
+};
+
+inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
+  HeadViews h;
+  const int kv = int(int64_t(head) * p.kv_heads / p.heads);
+  h.q = p.q.columns(int64_t(head) * p.d_k, p.d_k);
+  h.k = p.k.columns(int64_t(kv) * p.d_k, p.d_k);
+  h.v = p.v.empty() ? p.v : p.v.columns(int64_t(kv) * p.d_v, p.d_v);
+  h.drop = p.drop;
+  h.drop.site += uint32_t(head) << 16;
+  h.q_first = p.q_offsets[sentence];
+  h.k_first = p.k_offsets[sentence];
+  h.n = p.q_offsets[sentence + 1] - h.q_first;
+  h.m = p.k_offsets[sentence + 1] - h.k_first;
+  return h;
+}
+
+// Keys that the last of queries first .. first + rows - 1 may see.
+inline int64_t visible_keys(const Attention& p, int64_t last_query, int64_t m) {
+  return p.causal ? std::min(m, p.query_position + last_query + 1) : m;
+}
+
+}  // namespace tx

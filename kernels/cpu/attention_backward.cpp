@@ -1,0 +1,131 @@
+#include "kernels/cpu.h"
+#include "kernels/cpu/attention.h"
+
+namespace tx {
+namespace {
+
+template <class A>
+struct Workspace {
+  Panel<A> q, keys, keys_t, values_t, d_o, weights, d_weights, dq, dk, dv;
+  std::vector<uint16_t> bits;
+};
+
+// From scores x and dp = dO V^T of one row: x becomes the dropped weights (for dV), dp becomes the
+// gradient of the scaled scores. Weights are recomputed from the kept log-sum-exp.
+template <class A>
+TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t width, A scale, A lse,
+                            const uint16_t* bits, const Dropout& drop) {
+  A dot = 0;
+  if (bits) {
+    const A keep = A(drop.scale);
+#pragma omp simd reduction(+ : dot)
+    for (int64_t j = 0; j < count; ++j) {
+      const A weight = exponential(x[j] * scale - lse);
+      const A factor = bits[j] < drop.threshold ? A(0) : keep;
+      dp[j] *= factor;
+      dot += weight * dp[j];
+      x[j] = weight;
+    }
+    for (int64_t j = 0; j < count; ++j) {
+      dp[j] = x[j] * (dp[j] - dot) * scale;
+      x[j] = bits[j] < drop.threshold ? A(0) : x[j] * keep;
+    }
+  } else {
+#pragma omp simd reduction(+ : dot)
+    for (int64_t j = 0; j < count; ++j) {
+      x[j] = exponential(x[j] * scale - lse);
+      dot += x[j] * dp[j];
+    }
+    for (int64_t j = 0; j < count; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
+  }
+  for (int64_t j = count; j < width; ++j) x[j] = dp[j] = 0;
+}
+
+// One block of queries: assigns dq, adds to the panels dk and dv.
+template <class T, class A>
+TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, Matrix d_o,
+                              Matrix dq, int64_t first, int64_t rows, Workspace<A>& w) {
+  const int64_t limit = visible_keys(p, first + rows - 1, h.m);
+  load_panel<T>(h.q, h.q_first + first, rows, w.q);
+  load_panel<T>(d_o, h.q_first + first, rows, w.d_o);
+  w.weights.shape(query_block, h.m);
+  w.d_weights.shape(query_block, h.m);
+  small_product<A>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0), w.keys_t.stride, w.weights.row(0),
+                    w.weights.stride, rows, p.d_k, limit, false});
+  small_product<A>({w.d_o.row(0), w.d_o.stride, 1, w.values_t.row(0), w.values_t.stride,
+                    w.d_weights.row(0), w.d_weights.stride, rows, p.d_v, limit, false});
+  const A* lse = reinterpret_cast<const A*>(p.lse) + (h.q_first + first) * p.heads + head;
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t row = h.q_first + first + i, count = visible_keys(p, first + i, h.m);
+    if (h.drop.threshold) {
+      w.bits.resize(size_t(padded<uint16_t>(h.m)));
+      philox_row(h.drop.seed, h.drop.site, uint32_t(h.drop.record->step), h.drop.keys.pair[row],
+                 h.drop.keys.position[row], (h.m + 7) / 8, w.bits.data());
+    }
+    row_gradient(w.weights.row(i), w.d_weights.row(i), count, w.weights.stride, A(p.scale),
+                 lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr, h.drop);
+  }
+  w.dq.shape(query_block, p.d_k);
+  small_product<A>({w.d_weights.row(0), w.d_weights.stride, 1, w.keys.row(0), w.keys.stride,
+                    w.dq.row(0), w.dq.stride, rows, limit, p.d_k, false});
+  small_product<A>({w.d_weights.row(0), 1, w.d_weights.stride, w.q.row(0), w.q.stride, w.dk.row(0),
+                    w.dk.stride, limit, rows, p.d_k, true});
+  small_product<A>({w.weights.row(0), 1, w.weights.stride, w.d_o.row(0), w.d_o.stride, w.dv.row(0),
+                    w.dv.stride, limit, rows, p.d_v, true});
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < p.d_k; ++j) store(dq.row<T>(h.q_first + first + i)[j], w.dq.row(i)[j]);
+}
+
+// All query heads of one key/value head, so that dk and dv have one writer.
+template <class T, class A>
+TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int64_t sentence,
+                             int kv, Workspace<A>& w) {
+  const int group = p.heads / p.kv_heads;
+  HeadViews h = head_views(p, sentence, kv * group);
+  load_panel<T>(h.k, h.k_first, h.m, w.keys);
+  load_transposed<T>(h.k, h.k_first, h.m, w.keys_t);
+  load_transposed<T>(h.v, h.k_first, h.m, w.values_t);
+  w.dk.shape(h.m, p.d_k);
+  w.dv.shape(h.m, p.d_v);
+  std::fill(w.dk.data.begin(), w.dk.data.end(), A(0));
+  std::fill(w.dv.data.begin(), w.dv.data.end(), A(0));
+  for (int head = kv * group; head < (kv + 1) * group; ++head) {
+    h = head_views(p, sentence, head);
+    const Matrix dq = g.dq.columns(int64_t(head) * p.d_k, p.d_k);
+    const Matrix d_o = g.d_o.columns(int64_t(head) * p.d_v, p.d_v);
+    for (int64_t first = 0; first < h.n; first += query_block) {
+      const int64_t rows = std::min(query_block, h.n - first);
+      if (h.m > 0)
+        block_gradient<T>(p, h, head, d_o, dq, first, rows, w);
+      else
+        for (int64_t i = 0; i < rows; ++i)
+          std::memset(dq.row<T>(h.q_first + first + i), 0, sizeof(T) * size_t(p.d_k));
+    }
+  }
+  const Matrix dk = g.dk.columns(int64_t(kv) * p.d_k, p.d_k);
+  const Matrix dv = g.dv.columns(int64_t(kv) * p.d_v, p.d_v);
+  for (int64_t i = 0; i < h.m; ++i) {
+    for (int64_t j = 0; j < p.d_k; ++j) store(dk.row<T>(h.k_first + i)[j], w.dk.row(i)[j]);
+    for (int64_t j = 0; j < p.d_v; ++j) store(dv.row<T>(h.k_first + i)[j], w.dv.row(i)[j]);
+  }
+}
+
+template <class T>
+TX_CLONES void attend_backward(const Attention& p, const AttentionGradient& g, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    Workspace<acc_t<T>> w;
+#pragma omp for schedule(dynamic, 4)
+    for (int64_t task = 0; task < p.sentences * p.kv_heads; ++task)
+      head_gradient<T>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
+  }
+}
+
+}  // namespace
+
+void Cpu::attention_backward(const Attention& p, const AttentionGradient& g) {
+  TX_ASSERT(p.heads % p.kv_heads == 0);
+  with_type(p.q.dtype, [&](auto t) { attend_backward<decltype(t)>(p, g, threads); });
+}
+
+}  // namespace tx

@@ -1,0 +1,78 @@
+#include "kernels/cpu.h"
+#include "kernels/cpu/random.h"
+
+namespace tx {
+namespace {
+
+template <class T>
+TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix positions,
+                          const Dropout& drop, Matrix out, int threads) {
+  using A = acc_t<T>;
+  const int64_t d = out.cols;
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, d);
+#pragma omp for
+    for (int64_t i = 0; i < out.rows; ++i) {
+      const T* e = table.row<T>(ids[i]);
+      const A* p = positions.row<A>(drop.keys.position[i]);
+      T* y = out.row<T>(i);
+      if (drop.threshold == 0) {
+        for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * A(scale) + p[j]);
+        continue;
+      }
+      const uint16_t* bits = mask.draw(i);
+      for (int64_t j = 0; j < d; ++j) {
+        const A x = (load(e[j]) * A(scale) + p[j]) * A(drop.scale);
+        store(y[j], bits[j] < drop.threshold ? A(0) : x);
+      }
+    }
+  }
+}
+
+// Each thread owns the ids congruent to its number, so every sum runs in row order whatever the
+// number of threads.
+template <class T>
+TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
+                        Matrix dtable, int threads) {
+  using A = acc_t<T>;
+  const int64_t d = dout.cols;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int part = 0; part < threads; ++part) {
+    MaskRow mask(drop, d);
+    for (int64_t i = 0; i < dout.rows; ++i) {
+      if (ids[i] % threads != part) continue;
+      const T* g = dout.row<T>(i);
+      A* to = dtable.row<A>(ids[i]);
+      if (drop.threshold == 0) {
+        for (int64_t j = 0; j < d; ++j) to[j] += load(g[j]) * A(scale);
+        continue;
+      }
+      const uint16_t* bits = mask.draw(i);
+      const A factor = A(scale) * A(drop.scale);
+      for (int64_t j = 0; j < d; ++j)
+        to[j] += bits[j] < drop.threshold ? A(0) : load(g[j]) * factor;
+    }
+  }
+}
+
+}  // namespace
+
+void Cpu::embed(const int32_t* ids, Matrix table, double scale, Matrix positions,
+                const Dropout& drop, Matrix out) {
+  with_type(out.dtype, [&](auto t) {
+    embed_rows<decltype(t)>(ids, table, scale, positions, drop, out, threads);
+  });
+}
+
+void Cpu::embed_backward(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
+                         Matrix dtable, Matrix dpositions) {
+  with_type(dout.dtype, [&](auto t) {
+    add_rows<decltype(t)>(ids, dout, scale, drop, dtable, threads);
+    if (dpositions.empty()) return;
+    const auto* positions = reinterpret_cast<const int32_t*>(drop.keys.position);
+    add_rows<decltype(t)>(positions, dout, 1, drop, dpositions, threads);
+  });
+}
+
+}  // namespace tx

@@ -1,0 +1,79 @@
+#include <vector>
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/simd.h"
+
+namespace tx {
+namespace {
+
+struct RowLoss {
+  double loss = 0, nll = 0;
+  bool correct = false;
+};
+
+// Loss of one row: lse once, sums of logits for the smoothed part; writes the gradient over x.
+template <class T>
+TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded, double smoothing,
+                           bool gradient, acc_t<T> scale) {
+  using A = acc_t<T>;
+  A most = load(x[0]);
+#pragma omp simd reduction(max : most)
+  for (int64_t j = 0; j < vocabulary; ++j) most = load(x[j]) > most ? load(x[j]) : most;
+  A sum = 0, total = 0;
+#pragma omp simd reduction(+ : sum, total)
+  for (int64_t j = 0; j < vocabulary; ++j) {
+    const A centred = load(x[j]) - most;  // centred sums lose no digits to a common offset
+    sum += exponential(centred);
+    total += centred;
+  }
+  const double log_sum = std::log(double(sum)), others = smoothing / double(vocabulary - 1);
+  const double log_label = double(load(x[label]) - most) - log_sum;
+  const double log_all = double(total) - double(vocabulary) * log_sum;
+  RowLoss row;
+  row.nll = -log_label;
+  row.loss = -(1 - smoothing) * log_label - others * (log_all - log_label);
+  row.correct = load(x[label]) >= most;
+  if (!gradient) return row;
+  const A inverse = scale / sum, q = A(others) * scale;
+  const A at_label = exponential(load(x[label]) - most) * inverse - A(1 - smoothing) * scale;
+  for (int64_t j = 0; j < vocabulary; ++j)
+    store(x[j], exponential(load(x[j]) - most) * inverse - q);
+  store(x[label], at_label);
+  for (int64_t j = vocabulary; j < padded; ++j) store(x[j], A(0));
+  return row;
+}
+
+template <class T>
+TX_CLONES void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
+                         bool gradient, double loss_scale, RowLoss* rows, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static, 16)
+  for (int64_t i = 0; i < logits.rows; ++i) {
+    T* x = logits.row<T>(i);
+    if (labels[i] >= 0)
+      rows[i] = row_loss<T>(x, labels[i], vocabulary, logits.cols, smoothing, gradient,
+                            acc_t<T>(loss_scale));
+    else if (gradient)
+      std::memset(static_cast<void*>(x), 0, size_t(logits.cols) * sizeof(T));
+  }
+}
+
+}  // namespace
+
+void Cpu::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
+                        bool gradient, StepRecord* record) {
+  std::vector<RowLoss> rows(static_cast<size_t>(logits.rows));
+  with_type(logits.dtype, [&](auto t) {
+    loss_rows<decltype(t)>(logits, labels, vocabulary, smoothing, gradient, record->loss_scale,
+                           rows.data(), threads);
+  });
+  for (int64_t i = 0; i < logits.rows; ++i) {
+    if (labels[i] < 0) continue;
+    const RowLoss& row = rows[size_t(i)];
+    record->loss += row.loss;
+    record->nll += row.nll;
+    record->correct += row.correct;
+    record->labels += 1;
+  }
+}
+
+}  // namespace tx

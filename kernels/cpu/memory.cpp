@@ -1,0 +1,49 @@
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/simd.h"
+
+namespace tx {
+
+void* Cpu::allocate(size_t bytes) {
+  constexpr size_t huge = size_t(2) << 20;
+  const size_t alignment = bytes >= 2 * huge ? huge : 64;
+  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* data = std::aligned_alloc(alignment, rounded ? rounded : alignment);
+  if (!data) throw Error("out of memory: " + std::to_string(bytes >> 20) + " MiB were asked for");
+  if (alignment == huge) madvise(data, rounded, MADV_HUGEPAGE);
+  return data;
+}
+
+void Cpu::release(void* data) { std::free(data); }
+void Cpu::upload(void* to, const void* host, size_t bytes) { std::memcpy(to, host, bytes); }
+void Cpu::download(void* host, const void* from, size_t bytes) const {
+  std::memcpy(host, from, bytes);
+}
+void Cpu::zero(void* data, size_t bytes) { std::memset(data, 0, bytes); }
+
+namespace {
+
+template <class From, class To>
+TX_CLONES void convert_rows(Matrix from, Matrix to, int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int64_t i = 0; i < from.rows; ++i) {
+    const From* x = from.row<From>(i);
+    To* y = to.row<To>(i);
+    for (int64_t j = 0; j < from.cols; ++j) store(y[j], acc_t<To>(load(x[j])));
+  }
+}
+
+}  // namespace
+
+void Cpu::convert(Matrix from, Matrix to) {
+  TX_ASSERT(from.rows == to.rows && from.cols == to.cols);
+  with_type(from.dtype, [&](auto f) {
+    with_type(to.dtype, [&](auto t) { convert_rows<decltype(f), decltype(t)>(from, to, threads); });
+  });
+}
+
+}  // namespace tx

@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/random.h"
+
+namespace tx {
+namespace {
+
+// to = x + dropout(sub) for one row, rounded to the storage type so that statistics, forward and
+// backward see the same numbers.
+template <class T>
+TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dropout& drop, T* to,
+                       int64_t d) {
+  using A = acc_t<T>;
+  if (bits) {
+    for (int64_t j = 0; j < d; ++j) {
+      const A s = bits[j] < drop.threshold ? A(0) : load(sub[j]) * A(drop.scale);
+      store(to[j], load(x[j]) + s);
+    }
+  } else {
+    for (int64_t j = 0; j < d; ++j) store(to[j], load(x[j]) + load(sub[j]));
+  }
+}
+
+template <class T>
+TX_CLONES void add_norm_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
+                             double epsilon, Matrix sum, Matrix normed, Matrix stats, int threads) {
+  using A = acc_t<T>;
+  const int64_t d = sub.cols;
+  const A *g = gamma.row<A>(0), *b = beta.row<A>(0);
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, d);
+#pragma omp for
+    for (int64_t i = 0; i < sub.rows; ++i) {
+      const T* r = sub.row<T>(i);
+      if (!x.empty()) {
+        add_row(x.row<T>(i), r, drop.threshold ? mask.draw(i) : nullptr, drop, sum.row<T>(i), d);
+        r = sum.row<T>(i);
+      }
+      A mean = 0, square = 0;
+#pragma omp simd reduction(+ : mean)
+      for (int64_t j = 0; j < d; ++j) mean += load(r[j]);
+      mean /= A(d);
+#pragma omp simd reduction(+ : square)
+      for (int64_t j = 0; j < d; ++j) {
+        const A centred = load(r[j]) - mean;
+        square += centred * centred;
+      }
+      const A rstd = A(1) / std::sqrt(square / A(d) + A(epsilon));
+      T* y = normed.row<T>(i);
+      for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
+      if (!stats.empty()) {
+        stats.row<A>(i)[0] = mean;
+        stats.row<A>(i)[1] = rstd;
+      }
+    }
+  }
+}
+
+// d of one row into `d` (width floats): layer norm's input gradient plus dsum; adds to dg and db.
+template <class T, class A>
+TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A* g, A mean, A rstd,
+                                 int64_t width, A* d, A* dg, A* db) {
+  A a = 0, b = 0;
+#pragma omp simd reduction(+ : a, b)
+  for (int64_t j = 0; j < width; ++j) {
+    const A y = load(dy[j]), xhat = (load(r[j]) - mean) * rstd, gy = y * g[j];
+    a += gy;
+    b += gy * xhat;
+    dg[j] += y * xhat;
+    db[j] += y;
+  }
+  a /= A(width);
+  b /= A(width);
+  for (int64_t j = 0; j < width; ++j) {
+    const A xhat = (load(r[j]) - mean) * rstd;
+    d[j] = (load(dy[j]) * g[j] - a - xhat * b) * rstd;
+  }
+  if (dsum)
+    for (int64_t j = 0; j < width; ++j) d[j] += load(dsum[j]);
+}
+
+// Writes d to dx (assigned or added) and, through the dropout, to dsub.
+template <class T, class A>
+TX_INLINE void spread_row(const A* d, const uint16_t* bits, const Dropout& drop, bool add, T* dx,
+                          T* dsub, int64_t width) {
+  if (dx && add)
+    for (int64_t j = 0; j < width; ++j) store(dx[j], load(dx[j]) + d[j]);
+  else if (dx)
+    for (int64_t j = 0; j < width; ++j) store(dx[j], d[j]);
+  if (!dsub) return;
+  if (bits)
+    for (int64_t j = 0; j < width; ++j)
+      store(dsub[j], bits[j] < drop.threshold ? A(0) : d[j] * A(drop.scale));
+  else
+    for (int64_t j = 0; j < width; ++j) store(dsub[j], d[j]);
+}
+
+// Sums over rows run in blocks of fixed size, so that their bits do not depend on the threads.
+constexpr int64_t block_rows = 128;
+
+template <class T>
+TX_CLONES void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads) {
+  using A = acc_t<T>;
+  const int64_t width = p.dnormed.cols, rows = p.dnormed.rows;
+  const int64_t blocks = (rows + block_rows - 1) / block_rows;
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(p.drop, width);
+    std::vector<A> d(static_cast<size_t>(width));
+#pragma omp for
+    for (int64_t block = 0; block < blocks; ++block) {
+      A *dg = partial + block * 2 * width, *db = dg + width;
+      std::fill(dg, dg + 2 * width, A(0));
+      for (int64_t i = block * block_rows; i < std::min(rows, (block + 1) * block_rows); ++i) {
+        const A* stats = p.stats.row<A>(i);
+        norm_gradient_row(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
+                          p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1], width, d.data(),
+                          dg, db);
+        const bool masked = p.drop.threshold && !p.dsub.empty();
+        spread_row(d.data(), masked ? mask.draw(i) : nullptr, p.drop, p.add_x,
+                   p.dx.empty() ? nullptr : p.dx.row<T>(i),
+                   p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
+      }
+    }
+  }
+  A *dgamma = p.dgamma.row<A>(0), *dbeta = p.dbeta.row<A>(0);
+  for (int64_t j = 0; !p.add_parameters && j < width; ++j) dgamma[j] = dbeta[j] = 0;
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t j = 0; j < width; ++j) {
+      dgamma[j] += partial[block * 2 * width + j];
+      dbeta[j] += partial[block * 2 * width + width + j];
+    }
+}
+
+}  // namespace
+
+void Cpu::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
+                   double epsilon, Matrix sum, Matrix normed, Matrix stats) {
+  with_type(sub.dtype, [&](auto t) {
+    add_norm_rows<decltype(t)>(x, sub, drop, gamma, beta, epsilon, sum, normed, stats, threads);
+  });
+}
+
+void Cpu::add_norm_backward(const AddNormBackward& p) {
+  with_type(p.dnormed.dtype, [&](auto t) {
+    using A = acc_t<decltype(t)>;
+    const int64_t blocks = (p.dnormed.rows + block_rows - 1) / block_rows;
+    std::vector<A> partial(size_t(blocks) * 2 * size_t(p.dnormed.cols));
+    norm_backward_rows<decltype(t)>(p, partial.data(), threads);
+  });
+}
+
+}  // namespace tx

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/random.h"
+
+namespace tx {
+namespace {
+
+// Exact GELU and its derivative (Hendrycks and Gimpel 2016), by the error function.
+template <class A>
+TX_INLINE A gelu(A x) {
+  return A(0.5) * x * (A(1) + std::erf(x * A(0.70710678118654752)));
+}
+template <class A>
+TX_INLINE A gelu_slope(A x) {
+  const A cdf = A(0.5) * (A(1) + std::erf(x * A(0.70710678118654752)));
+  return cdf + x * A(0.39894228040143268) * std::exp(A(-0.5) * x * x);
+}
+
+template <class T>
+TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& drop, Matrix out,
+                             int threads) {
+  using A = acc_t<T>;
+  const int64_t width = in.cols;
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, width);
+#pragma omp for
+    for (int64_t i = 0; i < in.rows; ++i) {
+      const T* x = in.row<T>(i);
+      T* y = out.row<T>(i);
+      if (activation == Activation::gelu)
+        for (int64_t j = 0; j < width; ++j) store(y[j], gelu(load(x[j])));
+      else if (activation == Activation::relu)
+        for (int64_t j = 0; j < width; ++j) store(y[j], load(x[j]) > 0 ? load(x[j]) : A(0));
+      else if (x != y)
+        for (int64_t j = 0; j < width; ++j) y[j] = x[j];
+      if (drop.threshold == 0) continue;
+      const uint16_t* bits = mask.draw(i);
+      for (int64_t j = 0; j < width; ++j)
+        store(y[j], bits[j] < drop.threshold ? A(0) : load(y[j]) * A(drop.scale));
+    }
+  }
+}
+
+constexpr int64_t block_rows = 128;  // fixed, so that sums do not depend on the threads
+
+template <class T>
+TX_CLONES void activate_backward_rows(Matrix dy, Matrix kept, Activation activation,
+                                      const Dropout& drop, Matrix dx, acc_t<T>* partial,
+                                      int threads) {
+  using A = acc_t<T>;
+  const int64_t width = dy.cols, blocks = (dy.rows + block_rows - 1) / block_rows;
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, width);
+#pragma omp for
+    for (int64_t block = 0; block < blocks; ++block) {
+      A* sum = partial ? partial + block * width : nullptr;
+      if (sum) std::fill(sum, sum + width, A(0));
+      for (int64_t i = block * block_rows; i < std::min(dy.rows, (block + 1) * block_rows); ++i) {
+        const T *g = dy.row<T>(i), *y = kept.row<T>(i);
+        T* to = dx.row<T>(i);
+        const A scale = drop.threshold ? A(drop.scale) : A(1);
+        if (activation == Activation::gelu) {
+          const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+          for (int64_t j = 0; j < width; ++j) {
+            const bool dropped = bits && bits[j] < drop.threshold;
+            store(to[j], dropped ? A(0) : load(g[j]) * scale * gelu_slope(load(y[j])));
+          }
+        } else {
+          for (int64_t j = 0; j < width; ++j)
+            store(to[j], load(y[j]) > 0 ? load(g[j]) * scale : A(0));
+        }
+        if (sum)
+          for (int64_t j = 0; j < width; ++j) sum[j] += load(to[j]);
+      }
+    }
+  }
+}
+
+template <class T>
+TX_CLONES void sum_rows(Matrix x, acc_t<T>* partial, int threads) {
+  using A = acc_t<T>;
+  const int64_t width = x.cols, blocks = (x.rows + block_rows - 1) / block_rows;
+#pragma omp parallel for num_threads(threads)
+  for (int64_t block = 0; block < blocks; ++block) {
+    A* sum = partial + block * width;
+    std::fill(sum, sum + width, A(0));
+    for (int64_t i = block * block_rows; i < std::min(x.rows, (block + 1) * block_rows); ++i) {
+      const T* row = x.row<T>(i);
+      for (int64_t j = 0; j < width; ++j) sum[j] += load(row[j]);
+    }
+  }
+}
+
+template <class A>
+void combine(const std::vector<A>& partial, Matrix sum, bool add) {
+  A* to = sum.row<A>(0);
+  if (!add) std::fill(to, to + sum.cols, A(0));
+  for (size_t i = 0; i < partial.size(); ++i) to[i % size_t(sum.cols)] += partial[i];
+}
+
+template <class T>
+TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix out,
+                                int threads) {
+  using A = acc_t<T>;
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, sub.cols);
+#pragma omp for
+    for (int64_t i = 0; i < sub.rows; ++i) {
+      const T *a = x.row<T>(i), *b = sub.row<T>(i);
+      T* y = out.row<T>(i);
+      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+      if (bits)
+        for (int64_t j = 0; j < sub.cols; ++j)
+          store(y[j], load(a[j]) +
+                          (bits[j] < drop.threshold ? A(0) : load(b[j]) * A(drop.scale)));
+      else
+        for (int64_t j = 0; j < sub.cols; ++j) store(y[j], load(a[j]) + load(b[j]));
+    }
+  }
+}
+
+}  // namespace
+
+void Cpu::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
+  with_type(x.dtype,
+            [&](auto t) { activate_rows<decltype(t)>(x, activation, drop, y, threads); });
+}
+
+void Cpu::activate_backward(Matrix dy, Matrix y, Activation activation, const Dropout& drop,
+                            Matrix dx, Matrix dbias, bool add_bias) {
+  with_type(dy.dtype, [&](auto t) {
+    using A = acc_t<decltype(t)>;
+    const int64_t blocks = (dy.rows + block_rows - 1) / block_rows;
+    std::vector<A> partial(dbias.empty() ? 0 : size_t(blocks * dy.cols));
+    activate_backward_rows<decltype(t)>(dy, y, activation, drop, dx,
+                                        dbias.empty() ? nullptr : partial.data(), threads);
+    if (!dbias.empty()) combine(partial, dbias, add_bias);
+  });
+}
+
+void Cpu::column_sum(Matrix x, Matrix sum, bool add) {
+  with_type(x.dtype, [&](auto t) {
+    using A = acc_t<decltype(t)>;
+    std::vector<A> partial(size_t((x.rows + block_rows - 1) / block_rows * x.cols));
+    sum_rows<decltype(t)>(x, partial.data(), threads);
+    combine(partial, sum, add);
+  });
+}
+
+void Cpu::dropout_sum(Matrix x, Matrix sub, const Dropout& drop, Matrix y) {
+  with_type(x.dtype, [&](auto t) { dropout_sum_rows<decltype(t)>(x, sub, drop, y, threads); });
+}
+
+void Cpu::add(Matrix x, Matrix y) { dropout_sum(y, x, Dropout{}, y); }
+
+void Cpu::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const size_t bytes = size_t(to.cols) * size_of(to.dtype);
+  for (int64_t i = 0; i < to.rows; ++i)
+    std::memcpy(to.slice(i, 1).data, from.slice(rows[i], 1).data, bytes);
+}
+
+void Cpu::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const size_t bytes = size_t(from.cols) * size_of(from.dtype);
+  for (int64_t i = 0; i < from.rows; ++i)
+    std::memcpy(to.slice(rows[i], 1).data, from.slice(i, 1).data, bytes);
+}
+
+}  // namespace tx

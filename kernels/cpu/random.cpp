@@ -1,0 +1,43 @@
+#include "kernels/cpu/random.h"
+
+#include "lib/base/philox.h"
+
+namespace tx {
+
+TX_CLONES void philox_row(uint32_t seed, uint32_t site, uint32_t c0, uint32_t c1, uint32_t c2,
+                          int64_t blocks, uint16_t* bits) {
+  uint32_t* words = reinterpret_cast<uint32_t*>(bits);  // little-endian: low half first
+  constexpr int chunk = 16;
+  for (int64_t first = 0; first < blocks; first += chunk) {
+    uint32_t x0[chunk], x1[chunk], x2[chunk], x3[chunk];
+    for (int b = 0; b < chunk; ++b) {
+      x0[b] = c0;
+      x1[b] = c1;
+      x2[b] = c2;
+      x3[b] = uint32_t(first) + uint32_t(b);
+    }
+    uint32_t key0 = seed, key1 = site;
+    for (int round = 0; round < 10; ++round) {
+#pragma omp simd
+      for (int b = 0; b < chunk; ++b) {
+        const uint64_t p0 = uint64_t(Philox::multiplier0) * x0[b];
+        const uint64_t p1 = uint64_t(Philox::multiplier1) * x2[b];
+        x0[b] = uint32_t(p1 >> 32) ^ x1[b] ^ key0;
+        x2[b] = uint32_t(p0 >> 32) ^ x3[b] ^ key1;
+        x1[b] = uint32_t(p1);
+        x3[b] = uint32_t(p0);
+      }
+      key0 += Philox::weyl0;
+      key1 += Philox::weyl1;
+    }
+    const int count = int(blocks - first < chunk ? blocks - first : chunk);
+    for (int b = 0; b < count; ++b) {
+      words[4 * (first + b) + 0] = x0[b];
+      words[4 * (first + b) + 1] = x1[b];
+      words[4 * (first + b) + 2] = x2[b];
+      words[4 * (first + b) + 3] = x3[b];
+    }
+  }
+}
+
+}  // namespace tx

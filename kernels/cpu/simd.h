@@ -1,0 +1,90 @@
+// Helpers of the CPU loops: element types, run-time selection of the instruction set.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/view.h"
+#include "lib/base/error.h"
+
+// g++ compiles a marked function once per instruction set and picks at load time; clang 14 does not
+// do that for templates and OpenMP bodies, so there the loops are plain.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define TX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define TX_CLONES
+#endif
+#define TX_INLINE inline __attribute__((always_inline))
+
+namespace tx {
+
+struct bf16 {
+  uint16_t bits;
+};
+
+TX_INLINE float load(float x) { return x; }
+TX_INLINE double load(double x) { return x; }
+TX_INLINE float load(bf16 x) {
+  const uint32_t u = uint32_t(x.bits) << 16;
+  float f;
+  std::memcpy(&f, &u, 4);
+  return f;
+}
+TX_INLINE void store(float& to, float x) { to = x; }
+TX_INLINE void store(double& to, double x) { to = x; }
+// Round to nearest even; a NaN stays one.
+TX_INLINE void store(bf16& to, float x) {
+  uint32_t u;
+  std::memcpy(&u, &x, 4);
+  const uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+  to.bits = uint16_t((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+}
+
+// The type sums are held in: float for f32 and bf16, double for f64.
+template <class T>
+struct Accumulator {
+  using type = float;
+};
+template <>
+struct Accumulator<double> {
+  using type = double;
+};
+template <class T>
+using acc_t = typename Accumulator<T>::type;
+
+// Calls f(T{}) with the element type of dtype.
+template <class F>
+void with_type(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f32: return f(float{});
+    case DType::bf16: return f(bf16{});
+    case DType::f64: return f(double{});
+    default: TX_ASSERT(!"a floating-point dtype");
+  }
+}
+
+// exp for float, relative error below 2e-7 on [-87, 88], vectorises: 2^k times a degree-6 polynomial
+// on [-ln2/2, ln2/2]. Below -87 the result is 0, so that masked scores vanish.
+TX_INLINE float fast_exp(float x) {
+  const float limited = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
+  const float shifted = limited * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to integer
+  const float k = shifted - 12582912.0f;
+  const float r = (limited - k * 0.693359375f) + k * 2.12194440e-4f;
+  float p = 1.3888889e-3f;
+  p = p * r + 8.3333333e-3f;
+  p = p * r + 4.1666667e-2f;
+  p = p * r + 1.6666667e-1f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  int32_t bits;
+  std::memcpy(&bits, &shifted, 4);
+  const int32_t exponent = (bits - 0x4b400000 + 127) << 23;
+  float power;
+  std::memcpy(&power, &exponent, 4);
+  return x < -87.0f ? 0.0f : p * power;
+}
+TX_INLINE float exponential(float x) { return fast_exp(x); }
+TX_INLINE double exponential(double x) { return std::exp(x); }
+
+}  // namespace tx

@@ -1,0 +1,153 @@
+// What a kernel sees: a two-dimensional view of memory that somebody else owns. Compiles under nvcc.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tx {
+
+// f64 exists on the CPU only: the reference for golden tests.
+enum class DType : uint8_t { f32, bf16, f64, i8, ids };
+
+constexpr size_t size_of(DType t) {
+  return t == DType::f64 ? 8 : t == DType::bf16 ? 2 : t == DType::i8 ? 1 : 4;
+}
+
+struct Matrix {
+  void* data = nullptr;
+  DType dtype = DType::f32;
+  int64_t rows = 0, cols = 0;
+  int64_t stride = 0;               // elements from one row to the next, >= cols
+  float scale = 1;                  // i8: value = stored * scale
+  const void* prepared = nullptr;   // the backend's own packed form (prepare()), or null
+
+  bool empty() const { return data == nullptr; }
+  // Columns first .. first + count - 1 of every row.
+  Matrix columns(int64_t first, int64_t count) const {
+    Matrix m = *this;
+    m.data = static_cast<char*>(data) + size_t(first) * size_of(dtype);
+    m.cols = count;
+    return m;
+  }
+  // Rows first .. first + count - 1.
+  Matrix slice(int64_t first, int64_t count) const {
+    Matrix m = *this;
+    m.data = static_cast<char*>(data) + size_t(first) * size_t(stride) * size_of(dtype);
+    m.rows = count;
+    return m;
+  }
+  template <class T>
+  T* row(int64_t i) const {
+    return static_cast<T*>(data) + i * stride;
+  }
+};
+
+inline Matrix matrix(void* data, DType dtype, int64_t rows, int64_t cols) {
+  return {data, dtype, rows, cols, cols, 1, nullptr};
+}
+
+enum class Activation : uint8_t { none, relu, gelu };
+
+// Everything that changes from one optimiser step to the next, in the backend's memory: kernels read
+// it through a pointer, the host never branches on a device result inside a step.
+struct StepRecord {
+  int64_t step = 0;          // from 1: schedule, bias correction, dropout coordinates
+  double rate = 0;           // learning rate of this step
+  double loss_scale = 1;     // 1 / target labels of the whole step
+  double clip_norm = 0;      // 0: no clipping
+  double clip_factor = 1;    // written by gradient_norm
+  double gradient_norm = 0;  // written by gradient_norm
+  int32_t skip = 0;          // written by gradient_norm: 1 when the norm is not finite
+  double loss = 0;           // sums over the step's labels, added to by cross_entropy:
+  double nll = 0;            //   smoothed loss, unsmoothed negative log-likelihood (nats),
+  int64_t correct = 0;       //   labels that had the highest logit,
+  int64_t labels = 0;        //   labels seen
+};
+
+// Coordinates of the rows of a packed side: row i belongs to pair[i] of the epoch, at position[i] of
+// its sentence. Arrays of N in the backend's memory.
+struct RowKeys {
+  const uint32_t* pair = nullptr;
+  const uint32_t* position = nullptr;
+};
+
+// Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, feature / 8),
+// 16 bits an element, dropped where bits < threshold. Nothing is stored: backward draws the same.
+struct Dropout {
+  uint32_t threshold = 0;    // round(p * 65536); 0: off
+  double scale = 1;          // 65536 / (65536 - threshold)
+  uint32_t seed = 0, site = 0;
+  const StepRecord* record = nullptr;
+  RowKeys keys;
+};
+
+inline Dropout dropout(double p, uint32_t seed, uint32_t site, const StepRecord* record,
+                       RowKeys keys) {
+  Dropout d;
+  d.threshold = uint32_t(p * 65536 + 0.5);
+  d.scale = 65536.0 / double(65536 - d.threshold);
+  d.seed = seed;
+  d.site = site;
+  d.record = record;
+  d.keys = keys;
+  return d;
+}
+
+// c = [a or a^T][b or b^T] (+ c) (+ bias) then activation. Products accumulate in fp32 (f64 in f64).
+//   forward         y (N,O) = x (N,I) w (O,I)^T      transpose_b
+//   input gradient  dx (N,I) = dy (N,O) w (O,I)
+//   weight gradient dw (O,I) = dy (N,O)^T x (N,I)    transpose_a, c f32
+struct Product {
+  Matrix a, b, c;
+  bool transpose_a = false, transpose_b = false;
+  bool accumulate = false;                   // add to c; not together with bias or activation
+  Matrix bias;                               // (1,O) f32 (f64 with f64), or empty
+  Activation activation = Activation::none;  // none or relu
+};
+
+// Attention of packed sentences: queries of sentence s are rows q_offsets[s] .. q_offsets[s+1] - 1,
+// keys likewise. Query head h reads key/value head h * kv_heads / heads.
+struct Attention {
+  Matrix q, k, v;                // (T, heads*d_k), (S, kv_heads*d_k), (S, kv_heads*d_v)
+  Matrix o;                      // (T, heads*d_v)
+  void* lse = nullptr;           // (T, heads) f32 (f64 in f64): log-sum-exp, kept for backward
+  const int32_t* q_offsets = nullptr;
+  const int32_t* k_offsets = nullptr;
+  int64_t sentences = 0;
+  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  bool causal = false;
+  int64_t query_position = 0;    // causal: query i of a sentence sees keys 0 .. query_position + i
+  double scale = 1;              // 1 / sqrt(d_k)
+  Dropout drop;                  // on the weights; site of head h is drop.site + (h << 16)
+};
+
+// Attention of one query row a hypothesis against cached keys and values (decoding).
+// Key j of row r is cache row index[r * index_stride + j], j < lengths[r].
+struct CachedAttention {
+  Matrix q;                      // (R, heads*d_k)
+  Matrix k, v;                   // (cache rows, heads*d_k), (cache rows, heads*d_v)
+  Matrix o;                      // (R, heads*d_v)
+  const int32_t* index = nullptr;
+  int64_t index_stride = 0;
+  const int32_t* lengths = nullptr;
+  const int32_t* first = nullptr;  // instead of index: keys of row r are cache rows first[r] + j
+  int heads = 1, d_k = 0, d_v = 0;
+  double scale = 1;
+};
+
+// The arguments of add_norm_backward (interface.inc).
+struct AddNormBackward {
+  Matrix dnormed, dsum, sum, stats, gamma, dx, dsub, dgamma, dbeta;
+  bool add_x = false, add_parameters = false;
+  Dropout drop;
+};
+
+// The arguments of attention_backward beside Attention.
+struct AttentionGradient {
+  Matrix d_o, dq, dk, dv; // assigned for every row
+};
+
+struct AdamSettings {
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
+};
+
+}  // namespace tx

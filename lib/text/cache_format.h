@@ -1,0 +1,37 @@
+// The layout of the id cache, shared by its writer and its reader (tx-cache(5) is the full text):
+//   magic, 8 bytes | ids of pair 0 side 0, pair 0 side 1, pair 1 side 0 ... | padding to 8
+//   index: an entry a pair | description: JSON | trailer
+// All numbers are little-endian. The description stands at the end because its totals are known
+// only there, and the file is written in one go.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace tx::cache_format {
+
+inline constexpr std::string_view magic = "tx-ids 1";
+inline constexpr int version = 1;
+inline constexpr int most_sides = 16;
+
+// An index entry: u64 byte offset of the pair's ids, u64 line number, u32 length of each side,
+// padded to a multiple of 8 bytes.
+inline constexpr int64_t entry_bytes(int sides) { return 16 + (int64_t(sides) * 4 + 7) / 8 * 8; }
+
+// The trailer: XXH3 of the description (16 hexadecimal digits), u64 length of the description,
+// magic.
+inline constexpr int64_t trailer_bytes = 16 + 8 + 8;
+
+// Ids take two bytes where every vocabulary allows it.
+inline constexpr int id_width(int largest_vocabulary) {
+  return largest_vocabulary <= 65536 ? 2 : 4;
+}
+
+template <class T>
+T load(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+}  // namespace tx::cache_format

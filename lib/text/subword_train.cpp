@@ -1,0 +1,98 @@
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/text/subword.h"
+
+namespace tx {
+namespace {
+
+// SentencePiece reserves U+2581 (its space) and U+2585 (its unknown): words with them are cut
+// there.
+constexpr std::string_view reserved[] = {"\xE2\x96\x81", "\xE2\x96\x85"};
+
+// SentencePiece skips longer lines; a word that long teaches nothing.
+constexpr size_t longest_word = 4000;
+
+// Hands the counts over as lines "word TAB count", sorted, so that no order of a hash table enters.
+class Counts final : public sentencepiece::SentenceIterator {
+ public:
+  explicit Counts(const WordCounts& counts) {
+    for (const auto& [word, count] : counts) add(word, count);
+    std::sort(lines_.begin(), lines_.end());
+  }
+  bool empty() const { return lines_.empty(); }
+  bool done() const override { return at_ >= lines_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return lines_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  void add(std::string_view word, int64_t count) {
+    for (const std::string_view sign : reserved) {
+      if (const size_t at = word.find(sign); at != word.npos) {
+        add(word.substr(0, at), count);
+        return add(word.substr(at + sign.size()), count);
+      }
+    }
+    if (word.empty() || word.size() > longest_word) return;
+    lines_.push_back(std::string(word) + '\t' + std::to_string(count));
+  }
+
+  std::vector<std::string> lines_;
+  size_t at_ = 0;
+};
+
+// SentencePiece's message holds "ASKED vs NEEDED"; returns NEEDED, 0 when the message is another.
+int least_size(std::string_view message) {
+  const size_t at = message.find(" vs ");
+  int needed = 0;
+  if (message.find("smaller than required_chars") != message.npos && at != message.npos) {
+    std::from_chars(message.data() + at + 4, message.data() + message.size(), needed);
+  }
+  return needed;
+}
+
+std::string decimal(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+}  // namespace
+
+std::string train_subword(const WordCounts& counts, const SubwordTraining& options) {
+  Counts lines(counts);
+  if (lines.empty()) throw DataError("the text has no words to make a subword model of");
+  std::string bytes;
+  // What stands here is stored in the file; the thread count is left out for that reason (training
+  // by byte-pair encoding uses one thread whatever it says).
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      {{"model_type", "bpe"},
+       {"vocab_size", std::to_string(options.vocab_size)},
+       {"hard_vocab_limit", "false"},
+       {"character_coverage", decimal(options.character_coverage)},
+       {"byte_fallback", "true"},
+       {"normalization_rule_name", "identity"},
+       {"remove_extra_whitespaces", "false"},
+       {"pad_id", "0"},
+       {"unk_id", "1"},
+       {"bos_id", "2"},
+       {"eos_id", "3"},
+       {"input_format", "tsv"},
+       {"minloglevel", "3"}},
+      &lines, &bytes);
+  if (status.ok()) return bytes;
+  if (const int needed = least_size(status.message())) {
+    throw UsageError(
+        "--vocab-size " + std::to_string(options.vocab_size) +
+        " is too small: the special pieces, 256 byte pieces and the characters of this "
+        "text need at least " +
+        std::to_string(needed) + " (or a lower --character-coverage)");
+  }
+  throw DataError(std::string("cannot train a subword model: ") + status.message());
+}
+
+}  // namespace tx

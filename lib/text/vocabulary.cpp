@@ -1,0 +1,35 @@
+#include "lib/text/vocabulary.h"
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/text/subword.h"
+#include "lib/text/words.h"
+
+namespace tx {
+
+std::vector<std::string> Vocabulary::pieces(std::span<const int> ids) const {
+  std::vector<std::string> out;
+  out.reserve(ids.size());
+  for (const int id : ids) out.push_back(piece(id));
+  return out;
+}
+
+std::string Vocabulary::hash() const { return xxh3_hex(bytes_.data(), bytes_.size()); }
+
+void Vocabulary::check_id(int id) const {
+  if (id >= 0 && id < size()) return;
+  throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
+                  std::to_string(size()) + " pieces");
+}
+
+std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path) {
+  return parse_vocabulary(read_file(path), path);
+}
+
+std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where) {
+  if (bytes.empty()) throw DataError(where + " is empty; expected a subword model or a word list");
+  if (bytes.starts_with(words_magic)) return parse_words(std::move(bytes), where);
+  return parse_subword(std::move(bytes), where);
+}
+
+}  // namespace tx

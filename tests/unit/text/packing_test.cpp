@@ -1,0 +1,304 @@
+#include "lib/text/packing.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <set>
+
+#include "lib/base/error.h"
+#include "lib/base/philox.h"
+#include "tests/support.h"
+
+using namespace tx;
+
+namespace {
+
+// Line n of side s is words of which the first tells n and s, so that rows can be traced back.
+struct Fixture {
+  Fixture() {
+    std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
+    for (int i = 0; i < 1000; ++i) list += "w" + std::to_string(i) + "\n";
+    words = parse_vocabulary(list, "words");
+  }
+
+  // lengths[i][s]: words of line i of side s.
+  IdCache make(const std::vector<std::vector<int>>& lengths) const {
+    std::vector<CacheSide> sides;
+    for (size_t s = 0; s < lengths[0].size(); ++s) {
+      std::string text;
+      for (size_t i = 0; i < lengths.size(); ++i) {
+        for (int k = 0; k < lengths[i][s]; ++k) {
+          text += "w" + std::to_string((i + 7 * s + size_t(k)) % 1000) + " ";
+        }
+        text += '\n';
+      }
+      sides.push_back({{folder.file(std::to_string(s), text)}, words.get()});
+    }
+    build_cache(folder / "cache", sides, {});
+    return IdCache(folder / "cache");
+  }
+
+  tx_test::TempFolder folder;
+  std::unique_ptr<Vocabulary> words;
+};
+
+// Sentence lengths like those of image captions: log-normal, the sides correlated.
+std::vector<std::vector<int>> captions(int count, int sides = 2) {
+  PhiloxStream random(11, 1);
+  std::vector<std::vector<int>> lengths;
+  for (int i = 0; i < count; ++i) {
+    const double base = 2.5 + 0.3 * random.normal();
+    std::vector<int> pair;
+    for (int s = 0; s < sides; ++s) {
+      pair.push_back(std::clamp(int(std::exp(base + 0.15 * random.normal())), 1, 60));
+    }
+    lengths.push_back(pair);
+  }
+  return lengths;
+}
+
+// Everything that packing.h promises of one batch; adds its pairs to `places` and `lines`.
+void check_batch(const IdCache& cache, const std::vector<int>& capacities, const Batch& batch,
+                 std::set<uint32_t>& places, std::set<int64_t>& lines) {
+  const int target = cache.sides() - 1;
+  const size_t sentences = batch.sides[0].offsets.size() - 1;
+  BOOST_REQUIRE(batch.sentences < int(sentences));
+  BOOST_REQUIRE(batch.lines.size() == size_t(batch.sentences));
+  BOOST_REQUIRE(batch.labels.size() == size_t(capacities[target]));
+  for (int s = 0; s <= target; ++s) {
+    const BatchSide& side = batch.sides[s];
+    BOOST_REQUIRE(side.ids.size() == size_t(capacities[s]));
+    BOOST_REQUIRE(side.pair.size() == side.ids.size());
+    BOOST_REQUIRE(side.position.size() == side.ids.size());
+    BOOST_REQUIRE(side.offsets.size() == sentences + 1);
+    BOOST_REQUIRE(side.offsets.front() == 0);
+    BOOST_REQUIRE(side.offsets.back() == capacities[s]);
+    BOOST_REQUIRE(side.offsets[size_t(batch.sentences)] == batch.tokens[s]);
+    for (size_t i = 0; i < sentences; ++i) {
+      const int begin = side.offsets[i], end = side.offsets[i + 1];
+      const bool real = i < size_t(batch.sentences);
+      BOOST_REQUIRE(begin < end);
+      for (int row = begin; row < end; ++row) {
+        BOOST_REQUIRE(side.position[row] == uint32_t(row - begin));
+        BOOST_REQUIRE(side.pair[row] == side.pair[begin]);
+        BOOST_REQUIRE((side.pair[row] == dummy_pair) == !real);
+        if (!real) BOOST_REQUIRE(side.ids[row] == Vocabulary::pad);
+        if (!real && s == target) BOOST_REQUIRE(batch.labels[row] == no_label);
+      }
+      if (!real) continue;
+      BOOST_REQUIRE(side.pair[begin] == batch.sides[0].pair[batch.sides[0].offsets[i]]);
+      const int64_t line = batch.lines[i];
+      std::vector<int> expected = cache.ids(line - 1, s);  // no line is dropped in these tests
+      std::vector<int> labels = expected;
+      labels.push_back(Vocabulary::eos);
+      if (s == target)
+        expected.insert(expected.begin(), Vocabulary::bos);
+      else
+        expected.push_back(Vocabulary::eos);
+      BOOST_REQUIRE(std::equal(expected.begin(), expected.end(), side.ids.begin() + begin,
+                               side.ids.begin() + end));
+      if (s == target) {
+        BOOST_REQUIRE(std::equal(labels.begin(), labels.end(), batch.labels.begin() + begin,
+                                 batch.labels.begin() + end));
+      }
+    }
+  }
+  for (size_t i = 0; i < size_t(batch.sentences); ++i) {
+    BOOST_REQUIRE(places.insert(batch.sides[0].pair[batch.sides[0].offsets[i]]).second);
+    BOOST_REQUIRE(lines.insert(batch.lines[i]).second);
+  }
+}
+
+bool same(const Batch& a, const Batch& b) {
+  for (size_t s = 0; s < a.sides.size(); ++s) {
+    if (a.sides[s].ids != b.sides[s].ids || a.sides[s].offsets != b.sides[s].offsets ||
+        a.sides[s].pair != b.sides[s].pair || a.sides[s].position != b.sides[s].position) {
+      return false;
+    }
+  }
+  return a.labels == b.labels && a.lines == b.lines && a.epoch == b.epoch &&
+         a.sentences == b.sentences && a.tokens == b.tokens;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(packing, Fixture)
+
+BOOST_AUTO_TEST_CASE(every_pair_once_an_epoch) {
+  for (const int sides : {1, 2, 3}) {
+    const IdCache cache = make(captions(3000, sides));
+    PackerOptions options;
+    options.batch_tokens = 700;
+    options.epochs = 2;
+    options.window = 500;
+    Packer packer(cache, options);
+    std::set<uint32_t> places[2];
+    std::set<int64_t> lines[2];
+    Batch batch;
+    while (packer.next(batch)) {
+      BOOST_REQUIRE(batch.epoch < 2);
+      check_batch(cache, packer.capacities(), batch, places[batch.epoch], lines[batch.epoch]);
+    }
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      BOOST_TEST(places[epoch].size() == 3000u);
+      BOOST_TEST(*places[epoch].rbegin() == 2999u);
+      BOOST_TEST(lines[epoch].size() == 3000u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nearly_all_rows_are_useful) {
+  const IdCache cache = make(captions(30000));
+  PackerOptions options;
+  options.epochs = 1;
+  options.batch_tokens = 4096;
+  Packer packer(cache, options);
+  Batch batch;
+  double useful[2] = {};
+  int batches = 0;
+  for (; packer.next(batch); ++batches) {
+    for (int s = 0; s < 2; ++s) useful[s] += double(batch.tokens[s]);
+  }
+  // The source's capacity is rounded up to 64 rows; what that adds is not the packing's doing.
+  BOOST_TEST(useful[0] / batches / (options.batch_tokens * useful[0] / useful[1]) > 0.98);
+  BOOST_TEST(useful[1] / batches / options.batch_tokens > 0.98);
+  BOOST_TEST(useful[0] / batches / packer.capacities()[0] > 0.98 - 63.0 / 4096);
+  const double least = std::max(std::ceil(useful[0] / (packer.capacities()[0] - 1)),
+                                std::ceil(useful[1] / (packer.capacities()[1] - 1)));
+  BOOST_TEST(batches <= least + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_batches) {
+  const IdCache cache = make(captions(2000));
+  PackerOptions options;
+  options.batch_tokens = 500;
+  options.window = 300;
+  Packer packer(cache, options);
+  Batch expected, batch;
+  for (int step = 0; step < 150; ++step) {  // about three epochs
+    const std::string state = to_text(packer.state());
+    packer.next(expected);
+    if (step % 7 != 0) continue;
+    Packer other(cache, options);
+    for (int k = 0; k < step % 3; ++k) other.next(batch);  // whatever it did before
+    other.restore(parse_json(state, "state"));
+    other.next(batch);
+    BOOST_REQUIRE(same(batch, expected));
+  }
+  BOOST_TEST(packer.epoch() >= 2);
+}
+
+BOOST_AUTO_TEST_CASE(states_of_other_data_or_damaged_ones_are_refused) {
+  const IdCache cache = make(captions(200));
+  PackerOptions options;
+  options.batch_tokens = 300;
+  options.window = 50;
+  Packer packer(cache, options);
+  Batch batch;
+  packer.next(batch);
+  const Json good = packer.state();
+  options.seed = 5;
+  BOOST_CHECK_EXCEPTION(Packer(cache, options).restore(good), DataError, [](const Error& error) {
+    return std::string(error.what()).find("(seed 1, now 5)") != std::string::npos;
+  });
+  const auto refused = [&](const char* key, const Json& value) {
+    Json bad = good;
+    bad[key] = value;
+    BOOST_CHECK_THROW(packer.restore(bad), DataError);
+  };
+  refused("cursor", 201);
+  refused("cursor", "x");
+  refused("epoch", -1);
+  refused("waiting", {5, 5});
+  refused("waiting", {-1});
+  refused("waiting", {199});
+  refused("of", 7);
+  BOOST_CHECK_THROW(packer.restore(Json()), DataError);
+  packer.restore(good);
+}
+
+BOOST_AUTO_TEST_CASE(seed_and_epoch_change_the_batches) {
+  const IdCache cache = make(captions(500));
+  PackerOptions one, two;
+  one.batch_tokens = two.batch_tokens = 8000;  // an epoch a batch
+  two.seed = 2;
+  Packer first(cache, one), again(cache, one), other(cache, two);
+  Batch a, b, c;
+  first.next(a);
+  again.next(b);
+  BOOST_TEST(same(a, b));
+  other.next(c);
+  BOOST_TEST(!same(a, c));
+  first.next(b);
+  BOOST_TEST(b.epoch == 1);
+  BOOST_TEST(a.lines != b.lines);
+}
+
+BOOST_AUTO_TEST_CASE(validation_takes_the_text_in_order) {
+  const IdCache cache = make(captions(1000));
+  PackerOptions options;
+  options.batch_tokens = 1000;
+  options.shuffle = false;
+  options.epochs = 1;
+  Packer packer(cache, options);
+  Batch batch;
+  BOOST_REQUIRE(packer.next(batch));
+  for (int i = 0; i < 30; ++i) BOOST_TEST(batch.lines[i] == i + 1);
+  std::set<uint32_t> places;
+  std::set<int64_t> lines;
+  do check_batch(cache, packer.capacities(), batch, places, lines);
+  while (packer.next(batch));
+  BOOST_TEST(lines.size() == 1000u);
+  BOOST_TEST(!packer.next(batch));
+}
+
+BOOST_AUTO_TEST_CASE(capacities_follow_the_ratio) {
+  const IdCache cache = make(std::vector<std::vector<int>>(10, {9, 19}));
+  const auto capacities = batch_capacities(cache, 1000);  // 10 : 20 rows a pair
+  BOOST_TEST(capacities[0] == 512);
+  BOOST_TEST(capacities[1] == 1000);
+}
+
+BOOST_AUTO_TEST_CASE(dummies_are_short_and_never_empty) {
+  const IdCache cache = make({{60, 1}, {1, 3}});
+  PackerOptions options;
+  options.capacities = {100, 500};
+  Batch batch;
+  Packer(cache, options).next(batch);
+  std::set<uint32_t> places;
+  std::set<int64_t> lines;
+  check_batch(cache, options.capacities, batch, places, lines);
+  BOOST_TEST(batch.sentences == 2);
+  BOOST_TEST(batch.sides[1].offsets.size() == 2u + 8 + 1);  // 494 rows left: 8 dummies of 62
+  options.capacities = {64, 500};                           // only one source row left
+  Packer(cache, options).next(batch);
+  BOOST_TEST(batch.sides[0].offsets.size() == 2u + 1 + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_pair_longer_than_a_batch_names_both_and_the_remedy) {
+  const IdCache cache = make({{5, 5}, {70, 30}, {5, 45}});
+  const auto refuse = [&](int batch_tokens, const std::string& start) {
+    PackerOptions options;
+    options.batch_tokens = batch_tokens;
+    BOOST_CHECK_EXCEPTION(Packer(cache, options), UsageError, [&](const UsageError& error) {
+      BOOST_TEST_INFO(error.what());
+      return std::string(error.what()).starts_with(start);
+    });
+  };
+  const std::string rest = " side; the smallest that holds every pair is --batch-tokens 65 (";
+  refuse(
+      40,
+      "--batch-tokens 40 is too small for the pair of line 2, which has 70 pieces on its source" +
+          rest);
+  refuse(
+      46,
+      "--batch-tokens 46 is too small for the pair of line 2, which has 70 pieces on its source" +
+          rest);
+  PackerOptions options;
+  options.batch_tokens = 65;
+  Batch batch;
+  Packer packer(cache, options);
+  BOOST_TEST(packer.next(batch));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
