@@ -33,8 +33,7 @@ class Subword final : public Vocabulary {
  public:
   Subword(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
     check_model_proto(this->bytes(), where);
-    const auto status = model_.LoadFromSerializedProto(this->bytes());
-    if (!status.ok()) throw DataError(where + " is no sound subword model: " + status.message());
+    load(where);
     check_special_ids(where);
     has_bytes_ = model_.IsByte(model_.PieceToId("<0xE2>"));
     if (!has_bytes_) return;
@@ -72,6 +71,18 @@ class Subword final : public Vocabulary {
   }
 
  private:
+  void load(const std::string& where) {
+    std::string reason;
+    try {
+      const auto status = model_.LoadFromSerializedProto(bytes());
+      if (status.ok()) return;
+      reason = status.message();
+    } catch (const std::exception& error) {  // of the tries inside SentencePiece
+      reason = error.what();
+    }
+    throw DataError(where + " is no sound subword model: " + reason);
+  }
+
   void check_special_ids(const std::string& where) const {
     if (model_.pad_id() == pad && model_.unk_id() == unk && model_.bos_id() == bos &&
         model_.eos_id() == eos) {

@@ -184,6 +184,16 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
   }
 }
 
+// Appends settings that name another padding piece: later fields of a message win.
+BOOST_AUTO_TEST_CASE(a_model_with_other_special_ids_is_refused) {
+  const std::string foreign = model->bytes() + "\x12\x04\x82\x03\x01x";
+  BOOST_CHECK_EXCEPTION(parse_vocabulary(foreign, "m"), DataError, [](const DataError& error) {
+    return std::string(error.what())
+        .starts_with(
+            "m: the ids of this subword model are pad none, unk 1, bos 2, eos 3; needed are pad 0");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(other_files_are_named) {
   for (const char* bytes : {"hello world\n",
                             "\x7F"
