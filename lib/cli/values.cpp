@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "lib/base/error.h"
 
@@ -79,23 +80,51 @@ std::vector<std::string> each_of_choices(const Option& option, std::vector<std::
   return texts;
 }
 
-[[noreturn]] void wrong_kind(const Option& option, const std::string& where, const char* wanted) {
-  throw UsageError(where + ": \"" + option.long_name() + "\" must be " + wanted);
+[[noreturn]] void wrong_kind(const Option& option, const char* wanted) {
+  throw UsageError("\"" + option.long_name() + "\" must be " + wanted);
 }
 
 // Numbers from JSON: a whole number that fits, or any finite number.
 template <class T>
-T number_from(const Option& option, const Json& json, const std::string& where) {
+T number_from(const Option& option, const Json& json) {
   if constexpr (std::is_integral_v<T>) {
-    if (!json.is_number_integer()) wrong_kind(option, where, "a whole number");
+    if (!json.is_number_integer()) wrong_kind(option, "a whole number");
     const bool negative = !json.is_number_unsigned() && json.get<int64_t>() < 0;
     const bool fits =
         negative ? std::in_range<T>(json.get<int64_t>()) : std::in_range<T>(json.get<uint64_t>());
-    if (!fits) wrong_kind(option, where, "a whole number that is less large");
+    if (!fits) wrong_kind(option, "a whole number that is less large");
   } else {
-    if (!json.is_number()) wrong_kind(option, where, "a number");
+    if (!json.is_number()) wrong_kind(option, "a number");
   }
   return in_range(option, json.get<T>());
+}
+
+void set_field(Option& option, const Json& json) {
+  std::visit(Overloaded{
+                 [&](bool* field) {
+                   if (!json.is_boolean()) wrong_kind(option, "true or false");
+                   *field = json.get<bool>();
+                 },
+                 [&](std::string* field) {
+                   if (!json.is_string()) wrong_kind(option, "a string");
+                   // An empty string is "not given", which the choices need not contain.
+                   const auto text = json.get<std::string>();
+                   *field = text.empty() ? text : one_of_choices(option, text);
+                 },
+                 [&](std::vector<std::string>* field) {
+                   const auto is_string = [](const Json& j) { return j.is_string(); };
+                   if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_string)) {
+                     wrong_kind(option, "a list of strings");
+                   }
+                   *field = each_of_choices(option, json.get<std::vector<std::string>>());
+                 },
+                 [&]<class T>(std::optional<T>* field) {
+                   field->reset();
+                   if (!json.is_null()) *field = number_from<T>(option, json);
+                 },
+                 [&]<class T>(T* field) { *field = number_from<T>(option, json); },
+             },
+             option.field);
 }
 
 }  // namespace
@@ -116,31 +145,11 @@ void set_from_texts(Option& option, const std::vector<std::string>& texts) {
 }
 
 void set_from_json(Option& option, const Json& json, const std::string& where) {
-  std::visit(Overloaded{
-                 [&](bool* field) {
-                   if (!json.is_boolean()) wrong_kind(option, where, "true or false");
-                   *field = json.get<bool>();
-                 },
-                 [&](std::string* field) {
-                   if (!json.is_string()) wrong_kind(option, where, "a string");
-                   // An empty string is "not given", which the choices need not contain.
-                   const auto text = json.get<std::string>();
-                   *field = text.empty() ? text : one_of_choices(option, text);
-                 },
-                 [&](std::vector<std::string>* field) {
-                   const auto is_string = [](const Json& j) { return j.is_string(); };
-                   if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_string)) {
-                     wrong_kind(option, where, "a list of strings");
-                   }
-                   *field = each_of_choices(option, json.get<std::vector<std::string>>());
-                 },
-                 [&]<class T>(std::optional<T>* field) {
-                   field->reset();
-                   if (!json.is_null()) *field = number_from<T>(option, json, where);
-                 },
-                 [&]<class T>(T* field) { *field = number_from<T>(option, json, where); },
-             },
-             option.field);
+  try {
+    set_field(option, json);
+  } catch (const UsageError& e) {
+    throw UsageError(where + ": " + e.what());
+  }
 }
 
 Json to_json(const Option& option) {

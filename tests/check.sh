@@ -1,0 +1,41 @@
+#!/bin/sh
+# Runs the tests of a build folder and ends with a plain count:
+#   sh tests/check.sh BUILD [further words for ctest, such as -L unit or -LE slow]
+# A test that is skipped counts as a failure unless it carries the label gpu.
+set -u
+build=${1:?"usage: tests/check.sh BUILD [ctest arguments]"}
+shift
+jobs=$(nproc 2> /dev/null || echo 2)
+log=$(mktemp "${TMPDIR:-/tmp}/tx-check.XXXXXX") || exit 1
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT TERM HUP
+
+# The status of ctest is kept through the pipe by way of a file.
+{
+  ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error "$@" 2>&1
+  echo $? > "$log.status"
+} | tee "$log"
+status=$(cat "$log.status")
+rm -f "$log.status"
+
+# Lines such as "  3/41 Test  #3: unit-base ...   Passed    0.31 sec", or "***Failed", "***Skipped".
+count() { grep -cE "^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*$1" "$log"; }
+passed=$(count ' Passed +[0-9.]+ sec$')
+skipped=$(count '\*\*\*Skipped ')
+failed=$(count '\*\*\*(Failed|Timeout|Exception|Not Run)')
+
+gpu=$(ctest --test-dir "$build" -N -L gpu | sed -n 's/^ *Test *#[0-9]*: //p')
+line='^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped .*'
+for name in $(sed -nE "s/$line/\1/p" "$log"); do
+  case " $(echo $gpu) " in
+    *" $name "*) ;;
+    *)
+      echo "$name: was skipped, which only GPU tests may be"
+      status=1
+      ;;
+  esac
+done
+[ "$passed" -gt 0 ] || status=1
+[ "$failed" -eq 0 ] || status=1
+echo "$passed tests passed, $failed failed, $skipped skipped"
+[ "$status" -eq 0 ]

@@ -1,0 +1,113 @@
+# Words for the test scripts under tests/cli. A script reads like
+#
+#   printf 'a\n' > ref
+#   expect_status 0 tx-bleu ref < hyp
+#   expect_stdout <<'EOF'
+#   ...
+#   EOF
+#
+# Every word that does not hold ends the script with a message, status 1.
+
+fail() {
+  echo "FAILED: $*" >&2
+  for stream in stdout stderr; do
+    [ -s "$TX_LAST/$stream" ] || continue
+    echo "--- $stream" >&2
+    head -c 2000 "$TX_LAST/$stream" >&2
+  done
+  exit 1
+}
+
+# skip REASON: counts as skipped, which tests/check.sh accepts only for label gpu.
+skip() {
+  echo "skipped: $*" >&2
+  exit 77
+}
+
+# expect_status N COMMAND...: runs it, keeps its outputs for the words below, compares its status
+# (128 + n when signal n ended it).
+expect_status() {
+  wanted=$1
+  shift
+  status=0
+  "$@" > "$TX_LAST/stdout" 2> "$TX_LAST/stderr" || status=$?
+  [ "$status" -eq "$wanted" ] || fail "status $status instead of $wanted: $*"
+}
+
+# expect_stdout [TEXT]: the whole of standard output is TEXT and a newline; without TEXT, what
+# stands on standard input.
+expect_stdout() {
+  if [ $# -gt 0 ]; then printf '%s\n' "$1" > "$TX_LAST/wanted"; else cat > "$TX_LAST/wanted"; fi
+  expect_wanted stdout
+}
+
+expect_stderr() {
+  if [ $# -gt 0 ]; then printf '%s\n' "$1" > "$TX_LAST/wanted"; else cat > "$TX_LAST/wanted"; fi
+  expect_wanted stderr
+}
+
+expect_wanted() { # STREAM
+  cmp -s "$TX_LAST/wanted" "$TX_LAST/$1" && return
+  diff "$TX_LAST/wanted" "$TX_LAST/$1" | head -20 >&2
+  fail "$1 is not as expected"
+}
+
+expect_stdout_file() { # FILE: byte for byte
+  cmp "$1" "$TX_LAST/stdout" >&2 || fail "standard output is not $1"
+}
+
+expect_empty_stdout() {
+  [ ! -s "$TX_LAST/stdout" ] || fail "standard output should be empty"
+}
+
+expect_empty_stderr() {
+  [ ! -s "$TX_LAST/stderr" ] || fail "standard error should be empty"
+}
+
+# The four take fixed strings, not patterns.
+expect_stdout_contains() { grep -qF -e "$1" "$TX_LAST/stdout" || fail "standard output lacks: $1"; }
+expect_stderr_contains() { grep -qF -e "$1" "$TX_LAST/stderr" || fail "standard error lacks: $1"; }
+expect_stdout_lacks() { ! grep -qF -e "$1" "$TX_LAST/stdout" || fail "standard output has: $1"; }
+expect_stderr_lacks() { ! grep -qF -e "$1" "$TX_LAST/stderr" || fail "standard error has: $1"; }
+
+expect_stdout_lines() { # N
+  lines=$(wc -l < "$TX_LAST/stdout")
+  [ "$lines" -eq "$1" ] || fail "$lines lines on standard output instead of $1"
+}
+
+expect_same() { cmp "$1" "$2" >&2 || fail "$1 and $2 differ"; }
+expect_file() { [ -s "$1" ] || fail "$1 is missing or empty"; }
+expect_no_file() { [ ! -e "$1" ] || fail "$1 should not exist"; }
+
+# expect_usage_error TEXT COMMAND...: status 2, nothing on standard output, the tool's name in
+# front, TEXT in the message and the way to the help.
+expect_usage_error() {
+  text=$1
+  shift
+  expect_status 2 "$@"
+  expect_empty_stdout
+  expect_stderr_contains "$text"
+  expect_stderr_contains "try $1 --help"
+  grep -q "^$1: " "$TX_LAST/stderr" || fail "the message does not begin with $1:"
+}
+
+# tools: names of the tools of this build.
+tools() {
+  for source in "$TX_SOURCE"/tools/*.cpp; do
+    [ -e "$source" ] || continue
+    basename "$source" .cpp
+  done
+}
+
+# commands TOOL: "TOOL", or "TOOL COMMAND" for each command of a tool that has several.
+commands() {
+  words=$("$1" --completion)
+  case $words in
+    -*) echo "$1" ;;
+    *) for word in $words; do echo "$1 $word"; done ;;
+  esac
+}
+
+# last_stdout: what the last expect_status printed.
+last_stdout() { cat "$TX_LAST/stdout"; }
+last_stderr() { cat "$TX_LAST/stderr"; }

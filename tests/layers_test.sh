@@ -1,0 +1,87 @@
+# The rooms of tests/layers.txt hold for every include of the tree, and the check itself finds each
+# kind of breach that is planted before it.
+rules=$TX_SOURCE/tests/layers.txt
+
+# check_tree ROOT: prints a line for each breach.
+check_tree() {
+  (cd "$1" && find lib kernels tools -type f 2> /dev/null |
+    grep -E '\.(h|cpp|cu|cuh|inc)$' | sort | xargs -r awk -v rules="$rules" '
+    BEGIN {
+      while ((getline line < rules) > 0) {
+        n = split(line, word, " ")
+        if (n == 0 || word[1] ~ /^#/) continue
+        if (word[1] == "door") { door[++doors] = word[2]; place[doors] = word[3]; continue }
+        known[word[1]] = 1
+        for (i = 3; i <= n; ++i) may[word[1], word[i]] = 1
+      }
+      do {  # what an allowed room may include is allowed too
+        grown = 0
+        for (a in known) for (b in known) for (c in known)
+          if ((a, b) in may && (b, c) in may && !((a, c) in may)) { may[a, c] = 1; grown = 1 }
+      } while (grown)
+    }
+    function room(path, part) {
+      n = split(path, part, "/")
+      if (part[1] != "lib") return part[1]
+      return n == 2 ? "lib" : part[2]
+    }
+    function breach(what) { print FILENAME ":" FNR ": " what }
+    /^[ \t]*#[ \t]*pragma[ \t]+omp/ && FILENAME !~ /^kernels\/cpu\// {
+      breach("OpenMP outside kernels/cpu")
+    }
+    /^[ \t]*#[ \t]*include/ {
+      own = room(FILENAME)
+      if (!(own in known)) { breach("room " own " is not in tests/layers.txt"); next }
+      target = $0
+      sub(/^[^"<]*["<]/, "", target)
+      sub(/[">].*/, "", target)
+      for (d = 1; d <= doors; ++d)
+        if (target ~ door[d] && FILENAME !~ place[d])
+          breach("<" target "> may stand only in " place[d])
+      if ($0 !~ /include[ \t]*"/ || target == "build_info.h") next
+      if (target !~ /^(lib|kernels)\//) {
+        breach("\"" target "\": write the path from the root")
+        next
+      }
+      other = room(target)
+      if (other != own && !((own, other) in may)) breach(own " may not include " other)
+    }')
+}
+
+# planted PATH INCLUDE: a tree with this one breach must be reported, with its place.
+planted() {
+  rm -rf planted
+  mkdir -p "planted/$(dirname "$1")"
+  printf '#pragma once\n%s\n' "$2" > "planted/$1"
+  check_tree planted > breaches
+  grep -q "^$1:2: " breaches || fail "not found when planted: $2 in $1"
+}
+planted lib/base/io.cpp '#include "lib/cli/options.h"'
+planted kernels/cpu/gemm.cpp '#include "lib/tensor/tensor.h"'
+planted lib/train/trainer.cpp '#include "lib/search/beam.h"'
+planted lib/search/beam.cpp '#include "lib/train/trainer.h"'
+planted lib/eval/bleu.cpp '#include "lib/tensor/tensor.h"'
+planted lib/ops/linear.cpp '#include <cblas.h>'
+planted lib/ops/linear.cpp '  #  include <omp.h>'
+planted lib/ops/linear.cpp '#pragma omp parallel for'
+planted kernels/cuda/gemm.cu '#include <oneapi/dnnl/dnnl.hpp>'
+planted kernels/cpu/gemm.cpp '#include <cuda_runtime.h>'
+planted tools/tx-bleu.cpp '#include <CLI/CLI.hpp>'
+planted lib/cli/options.h '#include <CLI/App.hpp>'
+planted lib/text/cache.cpp '#include <zlib.h>'
+planted lib/base/io.h '#include <xxhash.h>'
+planted lib/text/subword.h '#include <sentencepiece_processor.h>'
+planted lib/model/config.cpp '#include <nlohmann/json.hpp>'
+planted lib/base/io.cpp '#include "io.h"'
+planted lib/base/io.cpp '#include "../cli/options.h"'
+planted lib/unknown/x.cpp '#include "lib/base/io.h"'
+
+# And what is allowed is not reported.
+rm -rf planted
+mkdir -p planted/lib/search planted/tools
+printf '#include "lib/base/io.h"\n#include "kernels/backend.h"\n' > planted/lib/search/beam.cpp
+printf '#include "lib/train/trainer.h"\n#include <string>\n' > planted/tools/tx-train.cpp
+[ -z "$(check_tree planted)" ] || fail "reported although allowed: $(check_tree planted)"
+
+check_tree "$TX_SOURCE" > breaches
+[ ! -s breaches ] || fail "$(cat breaches)"

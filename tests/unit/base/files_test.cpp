@@ -1,0 +1,67 @@
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::message_of;
+using tx_test::TempFolder;
+
+BOOST_AUTO_TEST_CASE(read_file_reads_all) {
+  const TempFolder folder;
+  const std::string large(300000, 'z');
+  BOOST_TEST((read_file(folder.file("large", large)) == large));
+  BOOST_TEST(read_file(folder.file("empty", "")) == "");
+  BOOST_TEST(read_file("/proc/self/cgroup").size() > 0u);  // a file that claims to have no size
+}
+
+BOOST_AUTO_TEST_CASE(read_file_refuses) {
+  const TempFolder folder;
+  BOOST_TEST(read_file(folder.file("ten", "0123456789"), 10).size() == 10u);
+  BOOST_CHECK_THROW(read_file(folder / "ten", 9), DataError);
+  BOOST_CHECK_THROW(read_file("/dev/zero", 1000), DataError);  // no size to look at beforehand
+  BOOST_CHECK_THROW(read_file(folder.path()), IoError);
+  BOOST_CHECK_THROW(read_file(folder / "none"), IoError);
+}
+
+BOOST_AUTO_TEST_CASE(mapped_file_shows_the_bytes) {
+  const TempFolder folder;
+  const MappedFile map(folder.file("f", "abc"));
+  BOOST_TEST(std::string(map.data(), size_t(map.size())) == "abc");
+  const MappedFile empty(folder.file("empty", ""));
+  BOOST_TEST(empty.size() == 0);
+  BOOST_CHECK_THROW(MappedFile{folder.path()}, IoError);
+  BOOST_CHECK_THROW(MappedFile{folder / "none"}, IoError);
+  BOOST_CHECK_THROW(MappedFile{"/dev/null"}, DataError);
+}
+
+BOOST_AUTO_TEST_CASE(looking_at_paths) {
+  const TempFolder folder;
+  const std::string file = folder.file("f", "");
+  BOOST_TEST(file_exists(file));
+  BOOST_TEST(!file_exists(folder / "none"));
+  BOOST_TEST(is_directory(folder.path()));
+  BOOST_TEST(!is_directory(file));
+  BOOST_TEST(free_bytes(folder / "not-there-yet") > 0);
+  BOOST_TEST(free_bytes("relative-not-there") > 0);
+  BOOST_CHECK_THROW(free_bytes(folder / "no/such/folder"), IoError);
+}
+
+// XXH3_64bits with seed 0, as xxhsum -H3 prints it.
+BOOST_AUTO_TEST_CASE(xxh3_known_answers) {
+  BOOST_TEST(xxh3_hex("", 0) == "2d06800538d394c2");
+  BOOST_TEST(xxh3_hex("abc", 3) == "78af5f94892f3950");
+}
+
+BOOST_AUTO_TEST_CASE(hasher_equals_the_whole) {
+  std::string text(100000, '\0');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = char(i * 31 % 251);
+  Hasher hasher;
+  for (size_t i = 0; i < text.size(); i += 777) {
+    hasher.add(text.data() + i, std::min<size_t>(777, text.size() - i));
+  }
+  BOOST_TEST(hasher.hex() == xxh3_hex(text.data(), text.size()));
+  hasher.add("x", 1);
+  BOOST_TEST(hasher.hex() != xxh3_hex(text.data(), text.size()));
+}

@@ -1,0 +1,203 @@
+#include "lib/base/workers.h"
+
+#include <sched.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <thread>
+
+#include "lib/base/error.h"
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::message_of;
+using tx_test::TempFolder;
+
+namespace {
+
+// Reads `count` blocks of one line each, "0", "1", ...
+std::function<bool(Block&)> counting(int count, std::atomic<int>& read) {
+  return [count, &read](Block& block) {
+    if (read == count) return false;
+    block.lines = {std::to_string(read)};
+    block.first_line = ++read;
+    return true;
+  };
+}
+
+// Work that takes longer for some blocks, so that results overtake one another.
+void slow_work(Block& block) {
+  const int i = std::stoi(block.lines[0]);
+  if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  block.lines[0] += "!";
+}
+
+std::string run_until_failure(int threads, int failing) {
+  std::atomic<int> read = 0;
+  std::string written;
+  const auto work = [&](Block& block) {
+    slow_work(block);
+    if (block.first_line >= failing) {
+      throw DataError("line " + std::to_string(block.first_line));
+    }
+  };
+  const auto write = [&](const Block& block) { written += block.lines[0]; };
+  written +=
+      message_of<DataError>([&] { ordered_workers(threads, counting(1000, read), work, write); });
+  return written;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(results_come_in_order) {
+  for (const int threads : {1, 2, 3, 8}) {
+    std::atomic<int> read = 0;
+    int next = 0, wrong = 0;
+    ordered_workers(threads, counting(500, read), slow_work, [&](const Block& block) {
+      wrong += block.lines[0] != std::to_string(next++) + "!";
+    });
+    BOOST_TEST(next == 500);
+    BOOST_TEST(wrong == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_bounded) {
+  std::atomic<int> read = 0, written = 0;
+  int most = 0;
+  const auto count = counting(300, read);
+  const auto bounded_read = [&](Block& block) {
+    most = std::max(most, read - written);
+    return count(block);
+  };
+  ordered_workers(
+      3, bounded_read, [](Block&) {},
+      [&](const Block&) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        ++written;
+      });
+  BOOST_TEST(written == 300);
+  BOOST_TEST(most <= 2 * 3 + 2);
+  BOOST_TEST(most > 0);
+}
+
+// What is written before a failure does not depend on the threads: the blocks before it, no more.
+BOOST_AUTO_TEST_CASE(first_failure_in_order_is_thrown) {
+  const std::string expected = "0!1!2!3!4!5!6!7!8!line 10";
+  for (const int threads : {1, 2, 5}) {
+    BOOST_TEST(run_until_failure(threads, 10) == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(failures_of_read_and_write_are_thrown) {
+  for (const int threads : {1, 4}) {
+    std::atomic<int> read = 0;
+    int written = 0;
+    const auto failing_read = [&](Block& block) {
+      if (read == 20) throw DataError("read");
+      return counting(100, read)(block);
+    };
+    const auto count_written = [&](const Block&) { ++written; };
+    BOOST_TEST(message_of<DataError>([&] {
+                 ordered_workers(threads, failing_read, slow_work, count_written);
+               }) == "read");
+    BOOST_TEST(written == 20);
+    read = 0;
+    const auto failing_write = [](const Block& block) {
+      if (block.first_line == 5) throw DataError("write");
+    };
+    BOOST_TEST(message_of<DataError>([&] {
+                 ordered_workers(threads, counting(100, read), slow_work, failing_write);
+               }) == "write");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(read_block_takes_what_is_there) {
+  int fd[2];
+  BOOST_REQUIRE(pipe(fd) == 0);
+  LineReader reader("/dev/fd/" + std::to_string(fd[0]));
+  BOOST_REQUIRE(write(fd[1], "a\nb\nc", 5) == 5);
+  Block block;
+  BOOST_TEST(read_block(reader, block));
+  BOOST_TEST(block.lines == (std::vector<std::string>{"a", "b"}), boost::test_tools::per_element());
+  BOOST_TEST(block.first_line == 1);
+  BOOST_TEST(read_block(reader, block));  // nothing comes: an empty block, not a wait for ever
+  BOOST_TEST(block.lines.empty());
+  close(fd[1]);
+  BOOST_TEST(read_block(reader, block));
+  BOOST_TEST(block.lines == std::vector<std::string>{"c"}, boost::test_tools::per_element());
+  BOOST_TEST(block.first_line == 3);
+  BOOST_TEST(!read_block(reader, block));
+  close(fd[0]);
+}
+
+BOOST_AUTO_TEST_CASE(read_block_stops_at_its_bounds) {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "\n";
+  LineReader reader(folder.file("f", text));
+  Block block;
+  int64_t lines = 0;
+  while (read_block(reader, block, 30)) {
+    BOOST_TEST(block.first_line == lines + 1);
+    BOOST_TEST(block.lines.size() <= 30u);
+    lines += int64_t(block.lines.size());
+  }
+  BOOST_TEST(lines == 100);
+  const std::string large(600000, 'x');
+  LineReader wide(folder.file("g", large + "\n" + large + "\n" + large + "\n"));
+  BOOST_TEST(read_block(wide, block));
+  BOOST_TEST(block.lines.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(parallel_for_covers_each_once) {
+  for (const int threads : {1, 2, 3, 7}) {
+    for (const int64_t count : {0, 1, 2, 5, 100}) {
+      std::vector<std::atomic<int>> hits(size_t(count) + 1);
+      parallel_for(threads, count, [&](int64_t i) { ++hits[size_t(i)]; });
+      int64_t once = 0;
+      for (int64_t i = 0; i < count; ++i) once += hits[size_t(i)] == 1;
+      BOOST_TEST(once == count);
+      BOOST_TEST(hits[size_t(count)] == 0);
+    }
+  }
+  const auto failing = [](int64_t i) {
+    if (i % 10 == 3) throw DataError(std::to_string(i));
+  };
+  BOOST_TEST(message_of<DataError>([&] { parallel_for(4, 100, failing); }) == "3");
+}
+
+BOOST_AUTO_TEST_CASE(quota_of_control_groups) {
+  const TempFolder root;
+  const auto put = [&](const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root / path).parent_path());
+    root.file(path, text);
+  };
+  put("a/b/cpu.max", "max 100000\n");
+  put("a/cpu.max", "350000 100000\n");
+  BOOST_TEST(quota_cpus(root.path(), "0::/a/b\n") == 3);  // of the group around it, rounded down
+  BOOST_TEST(quota_cpus(root.path(), "0::/\n") == 0);
+  put("cpu.max", "50000 100000\n");
+  BOOST_TEST(quota_cpus(root.path(), "0::/\n") == 1);  // never less than one
+  BOOST_TEST(quota_cpus(root.path(), "0::/not/here\n") == 1);
+  put("cpu/g/cpu.cfs_quota_us", "200000\n");
+  put("cpu/g/cpu.cfs_period_us", "100000\n");
+  BOOST_TEST(quota_cpus(root.path(), "3:cpu,cpuacct:/g\n2:cpuset:/x\n") == 2);
+  put("cpu/g/cpu.cfs_quota_us", "-1\n");
+  BOOST_TEST(quota_cpus(root.path(), "3:cpu,cpuacct:/g\n") == 0);
+  BOOST_TEST(quota_cpus(root.path(), "") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(available_cpus_follows_affinity) {
+  const auto child = tx_test::run_in_child([] {
+    cpu_set_t one;
+    sched_getaffinity(0, sizeof one, &one);
+    for (int i = 0, kept = 0; i < CPU_SETSIZE; ++i) {
+      if (CPU_ISSET(i, &one) && kept++ > 0) CPU_CLR(i, &one);
+    }
+    sched_setaffinity(0, sizeof one, &one);
+    return available_cpus() == 1 ? 0 : 1;
+  });
+  BOOST_TEST(child.status == 0);
+  BOOST_TEST(available_cpus() >= 1);
+}

@@ -1,0 +1,110 @@
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <filesystem>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::bytes_of;
+using tx_test::message_of;
+using tx_test::TempFolder;
+
+BOOST_AUTO_TEST_CASE(writer_keeps_order_and_counts) {
+  const TempFolder folder;
+  Writer writer(folder / "f");
+  std::string all;
+  for (int i = 0; i < 20000; ++i) {  // below, at and above the buffer
+    const std::string piece(i % 1000 == 7 ? 70000u : size_t(i % 17), char('a' + i % 26));
+    all += piece;
+    writer.write(piece);
+    BOOST_REQUIRE(writer.bytes_written() == int64_t(all.size()));
+  }
+  writer.close();
+  BOOST_TEST((bytes_of(folder / "f") == all));
+}
+
+BOOST_AUTO_TEST_CASE(full_device_is_an_error_with_the_free_space) {
+  Writer writer("/dev/full");
+  writer.write("x");
+  const std::string message = message_of<IoError>([&] { writer.close(); });
+  BOOST_TEST(message.starts_with("cannot write /dev/full: No space left on device"));
+  BOOST_TEST(message.find("MiB free") != std::string::npos);
+  Writer large("/dev/full");
+  BOOST_CHECK_THROW(large.write(std::string(1 << 20, 'x')), IoError);
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_replaces_whole) {
+  const TempFolder folder;
+  write_atomically(folder / "f", "first");
+  BOOST_TEST(bytes_of(folder / "f") == "first");
+  write_atomically(folder / "f", std::string(1 << 20, 'y'));
+  BOOST_TEST(bytes_of(folder / "f").size() == size_t(1 << 20));
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_that_fails_keeps_the_old) {
+  const TempFolder folder;
+  const std::string path = folder.file("f", "old");
+  const auto failing = [](Writer& writer) {
+    writer.write("half");
+    writer.flush();
+    throw DataError("stop");
+  };
+  BOOST_TEST(message_of<DataError>([&] { write_atomically(path, failing); }) == "stop");
+  BOOST_TEST(bytes_of(path) == "old");
+  BOOST_TEST(folder.entries() == 1);  // no temporary file stays
+}
+
+// The limit on the size of a file stands for the full disk: the write fails half way.
+BOOST_AUTO_TEST_CASE(atomic_write_on_a_full_disk_keeps_the_old) {
+  const TempFolder folder;
+  const std::string path = folder.file("f", "old");
+  const auto child = tx_test::run_in_child([&] {
+    const rlimit limit{1 << 16, 1 << 16};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const auto write = [&] { write_atomically(path, std::string(1 << 20, 'n')); };
+    const std::string message = message_of<IoError>(write);
+    return message.starts_with("cannot write " + path) ? 0 : 1;
+  });
+  BOOST_TEST(child.status == 0);
+  BOOST_TEST(bytes_of(path) == "old");
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_keeps_links_and_modes) {
+  const TempFolder folder;
+  const std::string target = folder.file("target", "old");
+  BOOST_REQUIRE(chmod(target.c_str(), 0640) == 0);
+  std::filesystem::create_symlink("target", folder / "link");
+  write_atomically(folder / "link", "new");
+  BOOST_TEST(bytes_of(target) == "new");
+  BOOST_TEST(std::filesystem::is_symlink(folder / "link"));
+  struct stat info;
+  BOOST_REQUIRE(stat(target.c_str(), &info) == 0);
+  BOOST_TEST((info.st_mode & 0777) == 0640u);
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_never_renames_over_a_device) {
+  struct stat before, after;
+  BOOST_REQUIRE(stat("/dev/null", &before) == 0);
+  write_atomically("/dev/null", "gone");
+  BOOST_REQUIRE(stat("/dev/null", &after) == 0);
+  BOOST_TEST(S_ISCHR(after.st_mode));
+  BOOST_TEST(before.st_rdev == after.st_rdev);
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_names_the_path_it_was_given) {
+  const TempFolder folder;
+  const auto message = [&](const std::string& path) {
+    return message_of<IoError>([&] { write_atomically(path, "x"); });
+  };
+  BOOST_TEST(message(folder / "none/f") ==
+             "cannot write " + (folder / "none/f") + ": No such file or directory");
+  BOOST_TEST(message(folder.path()) == "cannot write " + folder.path() + ": Is a directory");
+}
