@@ -1,0 +1,27 @@
+#include "kernels/cpu.h"
+
+#include "kernels/cpu/gemm.h"
+#include "lib/base/error.h"
+
+namespace tx {
+
+Cpu::Cpu(int count) : threads(count), products_(std::make_unique<Products>()) {
+  TX_ASSERT(count >= 1);
+}
+Cpu::~Cpu() = default;
+Cpu::Cpu(Cpu&&) noexcept = default;
+
+bool Cpu::has_fast_bf16() { return gemm::OneDnn::has_avx512_bf16(); }
+
+std::string Cpu::no_bf16_reason() {
+  if (!gemm::OneDnn::built_in()) return "this tx was built without oneDNN, which bf16 needs";
+  // oneDNN 2.6 has no bf16 product below AVX-512 and throws.
+  if (!gemm::OneDnn::has_avx512()) return "bf16 needs a processor with AVX-512";
+  return {};
+}
+
+std::string Cpu::describe() {
+  return "BLAS: " + gemm::blas_description() + "\noneDNN: " + gemm::OneDnn::description() + "\n";
+}
+
+}  // namespace tx

@@ -1,0 +1,184 @@
+// Products for inference: right against double loops, and a row's bits never depend on its company.
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/cpu/gemm.h"
+#include "lib/base/error.h"
+#include "tests/unit/kernels/gemm_support.h"
+
+using tx::Activation;
+using tx::Cpu;
+using tx::DType;
+using tx::Matrix;
+using tx::gemm::Isa;
+using tx_test::Block;
+
+namespace {
+
+// The instruction sets this processor can run; those without a loop of their own fall to a lower
+// one.
+std::vector<Isa> instruction_sets() {
+  std::vector<Isa> all;
+  for (int i = 0; i <= int(tx::gemm::best_isa()); i++) all.push_back(Isa(i));
+  return all;
+}
+
+int64_t wrong(const Matrix& x, const Matrix& w, const Matrix& bias, bool relu, const Matrix& y) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < y.rows; i++) {
+    for (int64_t o = 0; o < y.cols; o++) {
+      double sum = bias.empty() ? 0 : tx_test::get(bias, 0, o), magnitude = std::abs(sum);
+      for (int64_t k = 0; k < x.cols; k++) {
+        const double term = tx_test::get(x, i, k) * tx_test::get(w, o, k);
+        sum += term, magnitude += std::abs(term);
+      }
+      if (relu) sum = std::max(sum, 0.0);
+      const double error = std::abs(tx_test::get(y, i, o) - sum);
+      count += !(error <= tx_test::tolerance(x.dtype, y.dtype, magnitude, sum));
+    }
+  }
+  return count;
+}
+
+struct Types {
+  DType in, out;
+};
+const Types kTypes[] = {{DType::f32, DType::f32},
+                        {DType::f32, DType::bf16},
+                        {DType::bf16, DType::f32},
+                        {DType::bf16, DType::bf16},
+                        {DType::f64, DType::f64}};
+
+DType bias_type(DType in) { return in == DType::f64 ? DType::f64 : DType::f32; }
+
+void check_values(Types t, Isa isa, int64_t rows, int64_t outputs, int64_t inputs) {
+  Block x(t.in, rows, inputs, 3, 1), w(t.in, outputs, inputs, 5), bias(bias_type(t.in), 1, outputs);
+  Matrix packed = tx::gemm::pack(w.randomise(2).view(), isa);
+  x.randomise(1), bias.randomise(3);
+  for (int flags = 0; flags < 4; flags++) {
+    Block y(t.out, rows, outputs, 2, flags);
+    y.fill(std::nan(""));
+    const Matrix b = flags & 1 ? bias.view() : Matrix{};
+    tx::gemm::packed_product(x.view(), packed, b, flags & 2 ? Activation::relu : Activation::none,
+                             y.view(), 1 + flags % 3);
+    BOOST_TEST(wrong(x.view(), w.view(), b, flags & 2, y.view()) == 0);
+    BOOST_TEST(y.intact());
+  }
+  tx::gemm::release_packed(packed);
+  BOOST_TEST(packed.prepared == nullptr);
+}
+
+bool same_bits(const Matrix& a, const Matrix& b) {
+  for (int64_t i = 0; i < a.rows; i++) {
+    if (std::memcmp(a.row<char>(0) + size_t(i * a.stride) * size_of(a.dtype),
+                    b.row<char>(0) + size_t(i * b.stride) * size_of(b.dtype),
+                    size_t(a.cols) * size_of(a.dtype)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Every number of rows from 1 to 130, at a moving place, with 1, 2 and 3 threads.
+void check_invariance(Types t, Isa isa, int64_t outputs, int64_t inputs) {
+  constexpr int64_t kRows = 130;
+  Block x(t.in, 2 * kRows, inputs), w(t.in, outputs, inputs), bias(bias_type(t.in), 1, outputs);
+  Matrix packed = tx::gemm::pack(w.randomise(2).view(), isa);
+  x.randomise(1), bias.randomise(3);
+  const auto product = [&](const Matrix& in, const Matrix& out, int threads) {
+    tx::gemm::packed_product(in, packed, bias.view(), Activation::relu, out, threads);
+  };
+  Block alone(t.out, 2 * kRows, outputs), y(t.out, kRows, outputs, 1);
+  for (int64_t i = 0; i < 2 * kRows; i++)
+    product(x.view().slice(i, 1), alone.view().slice(i, 1), 1);
+  int64_t different = 0;
+  for (int threads = 1; threads <= 3; threads++) {
+    for (int64_t n = 1; n <= kRows; n++) {
+      const int64_t first = n * 7 % kRows;
+      y.fill(std::nan(""));
+      product(x.view().slice(first, n), y.view().slice(0, n), threads);
+      different += !same_bits(alone.view().slice(first, n), y.view().slice(0, n));
+    }
+  }
+  BOOST_TEST(different == 0);
+  BOOST_TEST(y.intact());
+  tx::gemm::release_packed(packed);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gemm_rows)
+
+BOOST_AUTO_TEST_CASE(values) {
+  const int64_t shapes[][3] = {{1, 1, 1},     {1, 16, 3},    {2, 15, 8},
+                               {5, 64, 2},    {7, 65, 33},   {13, 40, 1},
+                               {29, 130, 70}, {97, 48, 128}, {200, 129, 65}};
+  for (const Types t : kTypes) {
+    for (const Isa isa : instruction_sets()) {
+      for (const auto& s : shapes) {
+        BOOST_TEST_CONTEXT("dtypes " << int(t.in) << "->" << int(t.out) << " isa " << int(isa)
+                                     << " rows " << s[0] << " O " << s[1] << " I " << s[2]) {
+          check_values(t, isa, s[0], s[1], s[2]);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_row_does_not_see_its_neighbours) {
+  for (const Types t : kTypes) {
+    for (const Isa isa : instruction_sets()) {
+      BOOST_TEST_CONTEXT("dtypes " << int(t.in) << "->" << int(t.out) << " isa " << int(isa)) {
+        check_invariance(t, isa, 100, 129);
+        check_invariance(t, isa, 200, 64);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(through_the_backend) {
+  Cpu one(1), two(2);
+  for (const DType t : {DType::f32, DType::bf16, DType::f64}) {
+    Block x(t, 64, 96), w(t, 150, 96), y(t, 64, 150), again(t, 64, 150);
+    x.randomise(1), w.randomise(2);
+    Matrix packed = one.prepare(w.view());
+    BOOST_TEST(packed.data == w.view().data);
+    BOOST_TEST((packed.rows == 150 && packed.cols == 96 && packed.dtype == t));
+    BOOST_TEST(reinterpret_cast<uintptr_t>(packed.prepared) % 64 == 0u);
+    one.product_rows(x.view(), packed, {}, Activation::none, y.view());
+    two.product_rows(x.view(), packed, {}, Activation::none, again.view());
+    BOOST_TEST(wrong(x.view(), w.view(), {}, false, y.view()) == 0);
+    BOOST_TEST((y.bytes() == again.bytes()));
+    one.release_prepared(packed);
+  }
+}
+
+// A NaN in one row stays there; x of an odd number of columns is not read past its end.
+BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
+  for (const Isa isa : instruction_sets()) {
+    for (const DType t : {DType::f32, DType::bf16}) {
+      Block x(t, 9, 7), w(t, 20, 7), y(DType::f32, 9, 20);
+      x.randomise(1), w.randomise(2);
+      tx_test::set(x.view(), 4, 0, std::nan(""));
+      Matrix packed = tx::gemm::pack(w.view(), isa);
+      tx::gemm::packed_product(x.view(), packed, {}, Activation::none, y.view(), 1);
+      for (int64_t i = 0; i < 9; i++) {
+        for (int64_t j = 0; j < 20; j++) {
+          BOOST_TEST(std::isnan(tx_test::get(y.view(), i, j)) == (i == 4));
+        }
+      }
+      tx::gemm::release_packed(packed);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_shapes_are_bugs) {
+  Cpu cpu;
+  Block x(DType::f32, 2, 8), w(DType::f32, 3, 8), y(DType::f32, 2, 4);
+  Matrix packed = cpu.prepare(w.view());
+  BOOST_CHECK_THROW(cpu.product_rows(x.view(), packed, {}, Activation::none, y.view()), tx::Bug);
+  BOOST_CHECK_THROW(
+      cpu.product_rows(x.view(), w.view(), {}, Activation::none, y.view().columns(0, 3)), tx::Bug);
+  cpu.release_prepared(packed);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
