@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "lib/base/error.h"
 #include "lib/base/philox.h"
@@ -57,51 +58,60 @@ std::vector<std::vector<int>> captions(int count, int sides = 2) {
   return lengths;
 }
 
+// The rows of real sentence i on side s, as the cache has them.
+void check_sentence(const IdCache& cache, const Batch& batch, int s, size_t i) {
+  const BatchSide& side = batch.sides[size_t(s)];
+  const auto begin = side.ids.begin() + side.offsets[i],
+             end = side.ids.begin() + side.offsets[i + 1];
+  std::vector<int> expected = cache.ids(batch.lines[i] - 1, s);  // no line is dropped here
+  std::vector<int> labels = expected;
+  labels.push_back(Vocabulary::eos);
+  if (s + 1 == cache.sides()) {
+    expected.insert(expected.begin(), Vocabulary::bos);
+    const auto first = batch.labels.begin() + side.offsets[i];
+    BOOST_REQUIRE(std::equal(labels.begin(), labels.end(), first, first + (end - begin)));
+  } else {
+    expected = labels;
+  }
+  BOOST_REQUIRE(std::equal(expected.begin(), expected.end(), begin, end));
+  BOOST_REQUIRE(side.pair[side.offsets[i]] == batch.sides[0].pair[batch.sides[0].offsets[i]]);
+}
+
+// What holds of every side and row of a batch.
+void check_side(const Batch& batch, const BatchSide& side, int capacity, bool target) {
+  const size_t sentences = batch.sides[0].offsets.size() - 1;
+  BOOST_REQUIRE(side.ids.size() == size_t(capacity));
+  BOOST_REQUIRE(side.pair.size() == side.ids.size());
+  BOOST_REQUIRE(side.position.size() == side.ids.size());
+  BOOST_REQUIRE(side.offsets.size() == sentences + 1);
+  BOOST_REQUIRE(side.offsets.front() == 0);
+  BOOST_REQUIRE(side.offsets.back() == capacity);
+  for (size_t i = 0; i < sentences; ++i) {
+    const int begin = side.offsets[i], end = side.offsets[i + 1];
+    const bool real = i < size_t(batch.sentences);
+    BOOST_REQUIRE(begin < end);
+    for (int row = begin; row < end; ++row) {
+      BOOST_REQUIRE(side.position[row] == uint32_t(row - begin));
+      BOOST_REQUIRE(side.pair[row] == side.pair[begin]);
+      BOOST_REQUIRE((side.pair[row] == dummy_pair) == !real);
+      if (real) continue;
+      BOOST_REQUIRE(side.ids[row] == Vocabulary::pad);
+      if (target) BOOST_REQUIRE(batch.labels[row] == no_label);
+    }
+  }
+}
+
 // Everything that packing.h promises of one batch; adds its pairs to `places` and `lines`.
 void check_batch(const IdCache& cache, const std::vector<int>& capacities, const Batch& batch,
                  std::set<uint32_t>& places, std::set<int64_t>& lines) {
-  const int target = cache.sides() - 1;
-  const size_t sentences = batch.sides[0].offsets.size() - 1;
-  BOOST_REQUIRE(batch.sentences < int(sentences));
+  BOOST_REQUIRE(batch.sentences < int(batch.sides[0].offsets.size()) - 1);
   BOOST_REQUIRE(batch.lines.size() == size_t(batch.sentences));
-  BOOST_REQUIRE(batch.labels.size() == size_t(capacities[target]));
-  for (int s = 0; s <= target; ++s) {
+  BOOST_REQUIRE(batch.labels.size() == size_t(capacities.back()));
+  for (int s = 0; s < cache.sides(); ++s) {
     const BatchSide& side = batch.sides[s];
-    BOOST_REQUIRE(side.ids.size() == size_t(capacities[s]));
-    BOOST_REQUIRE(side.pair.size() == side.ids.size());
-    BOOST_REQUIRE(side.position.size() == side.ids.size());
-    BOOST_REQUIRE(side.offsets.size() == sentences + 1);
-    BOOST_REQUIRE(side.offsets.front() == 0);
-    BOOST_REQUIRE(side.offsets.back() == capacities[s]);
+    check_side(batch, side, capacities[s], s + 1 == cache.sides());
     BOOST_REQUIRE(side.offsets[size_t(batch.sentences)] == batch.tokens[s]);
-    for (size_t i = 0; i < sentences; ++i) {
-      const int begin = side.offsets[i], end = side.offsets[i + 1];
-      const bool real = i < size_t(batch.sentences);
-      BOOST_REQUIRE(begin < end);
-      for (int row = begin; row < end; ++row) {
-        BOOST_REQUIRE(side.position[row] == uint32_t(row - begin));
-        BOOST_REQUIRE(side.pair[row] == side.pair[begin]);
-        BOOST_REQUIRE((side.pair[row] == dummy_pair) == !real);
-        if (!real) BOOST_REQUIRE(side.ids[row] == Vocabulary::pad);
-        if (!real && s == target) BOOST_REQUIRE(batch.labels[row] == no_label);
-      }
-      if (!real) continue;
-      BOOST_REQUIRE(side.pair[begin] == batch.sides[0].pair[batch.sides[0].offsets[i]]);
-      const int64_t line = batch.lines[i];
-      std::vector<int> expected = cache.ids(line - 1, s);  // no line is dropped in these tests
-      std::vector<int> labels = expected;
-      labels.push_back(Vocabulary::eos);
-      if (s == target)
-        expected.insert(expected.begin(), Vocabulary::bos);
-      else
-        expected.push_back(Vocabulary::eos);
-      BOOST_REQUIRE(std::equal(expected.begin(), expected.end(), side.ids.begin() + begin,
-                               side.ids.begin() + end));
-      if (s == target) {
-        BOOST_REQUIRE(std::equal(labels.begin(), labels.end(), batch.labels.begin() + begin,
-                                 batch.labels.begin() + end));
-      }
-    }
+    for (size_t i = 0; i < size_t(batch.sentences); ++i) check_sentence(cache, batch, s, i);
   }
   for (size_t i = 0; i < size_t(batch.sentences); ++i) {
     BOOST_REQUIRE(places.insert(batch.sides[0].pair[batch.sides[0].offsets[i]]).second);
@@ -110,14 +120,13 @@ void check_batch(const IdCache& cache, const std::vector<int>& capacities, const
 }
 
 bool same(const Batch& a, const Batch& b) {
-  for (size_t s = 0; s < a.sides.size(); ++s) {
-    if (a.sides[s].ids != b.sides[s].ids || a.sides[s].offsets != b.sides[s].offsets ||
-        a.sides[s].pair != b.sides[s].pair || a.sides[s].position != b.sides[s].position) {
-      return false;
-    }
-  }
-  return a.labels == b.labels && a.lines == b.lines && a.epoch == b.epoch &&
-         a.sentences == b.sentences && a.tokens == b.tokens;
+  const auto equal = [](const BatchSide& x, const BatchSide& y) {
+    return std::tie(x.ids, x.offsets, x.pair, x.position) ==
+           std::tie(y.ids, y.offsets, y.pair, y.position);
+  };
+  return std::equal(a.sides.begin(), a.sides.end(), b.sides.begin(), b.sides.end(), equal) &&
+         std::tie(a.labels, a.lines, a.epoch, a.sentences, a.tokens) ==
+             std::tie(b.labels, b.lines, b.epoch, b.sentences, b.tokens);
 }
 
 }  // namespace
