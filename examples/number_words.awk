@@ -1,7 +1,7 @@
 # Numbers 0 to 999,999 in English and German words. Called by number_words.sh.
 #
-# English is written the British way: "and" before what follows the hundreds, a hyphen in twenty-one,
-# no commas. German is one word, with "ein" said before hundert and tausend:
+# English is written the British way: "and" before what follows the hundreds, a hyphen in
+# twenty-one, no commas. German is one word, with "ein" said before hundert and tausend:
 #     1,001    one thousand and one          eintausendeins
 #     42,713   forty-two thousand seven hundred and thirteen
 #              zweiundvierzigtausendsiebenhundertdreizehn
@@ -44,11 +44,11 @@ function german_words(n) {
 }
 
 function name_numbers() {
-  split("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen " \
-        "sixteen seventeen eighteen nineteen", english, " ")
+  split("one two three four five six seven eight nine ten eleven twelve thirteen fourteen " \
+        "fifteen sixteen seventeen eighteen nineteen", english, " ")
   split("ten twenty thirty forty fifty sixty seventy eighty ninety", english_tens, " ")
-  split("ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn " \
-        "sechzehn siebzehn achtzehn neunzehn", german, " ")
+  split("ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn " \
+        "fünfzehn sechzehn siebzehn achtzehn neunzehn", german, " ")
   split("zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig", german_tens, " ")
   english[0] = "zero"
   german[0] = "null"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Writes the smallest task that needs attention: read a sequence of digits, write it backwards.
 #
-#   sh reverse.sh FOLDER      2,000 pairs for training, 100 for validation, 500 for the test, as
-#                             FOLDER/train.src ("3 5 7 9 4"), train.tgt ("4 9 7 5 3"), valid.*, test.*
+#   sh reverse.sh FOLDER      2,000 pairs for training, 100 for validation, 500 for the test:
+#                             FOLDER/train.src ("3 5 7 9 4"), train.tgt ("4 9 7 5 3"), valid.*,
+#                             test.*
 #
 # Lengths 3 to 8 come about equally often; no sequence stands in the files twice. The files are
 # the same every time.

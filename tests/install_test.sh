@@ -20,6 +20,7 @@ for page in "$TX_SOURCE"/man/*.1.in "$TX_SOURCE"/man/*.5 "$TX_SOURCE"/man/*.7; d
   name=$(basename "$page" .in)
   expect_file "$prefix/share/man/man${name##*.}/$name"
 done
+[ -z "$(find "$prefix" -name 'CMake*')" ] || fail "parts of the build are installed"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tx.pc)")
 export PKG_CONFIG_PATH

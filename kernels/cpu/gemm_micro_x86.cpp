@@ -102,6 +102,12 @@ TX_AVX512 void f32_avx512(const void* x, int64_t stride, const void* panel, int6
   }
 }
 
+inline int load_pair(const char* from) {
+  int pair;
+  std::memcpy(&pair, from, 4);
+  return pair;
+}
+
 template <int Rows, int Vectors>
 TX_AVX512_BF16 void bf16_avx512(const void* x, int64_t stride, const void* panel, int64_t k,
                                 void* tile) {
@@ -111,16 +117,24 @@ TX_AVX512_BF16 void bf16_avx512(const void* x, int64_t stride, const void* panel
   TX_UNROLL for (int r = 0; r < Rows; r++) {
     TX_UNROLL for (int v = 0; v < Vectors; v++) sum[r][v] = _mm512_setzero_ps();
   }
-  // The last of an odd number of k is alone: its partner in x is not ours to read.
-  for (int64_t i = 0; i < k; i += 2, a += 4, b += Vectors) {
+  for (int64_t i = 0; i < k / 2; i++, a += 4, b += Vectors) {
     __m512bh right[Vectors];
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = (__m512bh)_mm512_load_si512(b + v);
     TX_UNROLL for (int r = 0; r < Rows; r++) {
-      uint32_t pair = 0;
-      std::memcpy(&pair, a + r * stride * 2, i + 1 < k ? 4 : 2);
-      const __m512bh left = (__m512bh)_mm512_set1_epi32(int(pair));
+      const __m512bh left = (__m512bh)_mm512_set1_epi32(load_pair(a + r * stride * 2));
       TX_UNROLL for (int v = 0; v < Vectors; v++) {
         sum[r][v] = _mm512_dpbf16_ps(sum[r][v], left, right[v]);
+      }
+    }
+  }
+  // The last of an odd number of k is alone: its neighbour in x is not ours to read.
+  if (k % 2) {
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      uint16_t last;
+      std::memcpy(&last, a + r * stride * 2, 2);
+      const __m512bh left = (__m512bh)_mm512_set1_epi32(last);
+      TX_UNROLL for (int v = 0; v < Vectors; v++) {
+        sum[r][v] = _mm512_dpbf16_ps(sum[r][v], left, (__m512bh)_mm512_load_si512(b + v));
       }
     }
   }
