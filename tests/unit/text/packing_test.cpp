@@ -1,62 +1,14 @@
-#include "lib/text/packing.h"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 #include "lib/base/error.h"
-#include "lib/base/philox.h"
-#include "tests/support.h"
+#include "tests/unit/text/packing_fixture.h"
 
 using namespace tx;
 
 namespace {
-
-// Line n of side s is words of which the first tells n and s, so that rows can be traced back.
-struct Fixture {
-  Fixture() {
-    std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
-    for (int i = 0; i < 1000; ++i) list += "w" + std::to_string(i) + "\n";
-    words = parse_vocabulary(list, "words");
-  }
-
-  // lengths[i][s]: words of line i of side s.
-  IdCache make(const std::vector<std::vector<int>>& lengths) const {
-    std::vector<CacheSide> sides;
-    for (size_t s = 0; s < lengths[0].size(); ++s) {
-      std::string text;
-      for (size_t i = 0; i < lengths.size(); ++i) {
-        for (int k = 0; k < lengths[i][s]; ++k) {
-          text += "w" + std::to_string((i + 7 * s + size_t(k)) % 1000) + " ";
-        }
-        text += '\n';
-      }
-      sides.push_back({{folder.file(std::to_string(s), text)}, words.get()});
-    }
-    build_cache(folder / "cache", sides, {});
-    return IdCache(folder / "cache");
-  }
-
-  tx_test::TempFolder folder;
-  std::unique_ptr<Vocabulary> words;
-};
-
-// Sentence lengths like those of image captions: log-normal, the sides correlated.
-std::vector<std::vector<int>> captions(int count, int sides = 2) {
-  PhiloxStream random(11, 1);
-  std::vector<std::vector<int>> lengths;
-  for (int i = 0; i < count; ++i) {
-    const double base = 2.5 + 0.3 * random.normal();
-    std::vector<int> pair;
-    for (int s = 0; s < sides; ++s) {
-      pair.push_back(std::clamp(int(std::exp(base + 0.15 * random.normal())), 1, 60));
-    }
-    lengths.push_back(pair);
-  }
-  return lengths;
-}
 
 // The rows of real sentence i on side s, as the cache has them.
 void check_sentence(const IdCache& cache, const Batch& batch, int s, size_t i) {
@@ -119,19 +71,9 @@ void check_batch(const IdCache& cache, const std::vector<int>& capacities, const
   }
 }
 
-bool same(const Batch& a, const Batch& b) {
-  const auto equal = [](const BatchSide& x, const BatchSide& y) {
-    return std::tie(x.ids, x.offsets, x.pair, x.position) ==
-           std::tie(y.ids, y.offsets, y.pair, y.position);
-  };
-  return std::equal(a.sides.begin(), a.sides.end(), b.sides.begin(), b.sides.end(), equal) &&
-         std::tie(a.labels, a.lines, a.epoch, a.sentences, a.tokens) ==
-             std::tie(b.labels, b.lines, b.epoch, b.sentences, b.tokens);
-}
-
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(packing, Fixture)
+BOOST_FIXTURE_TEST_SUITE(packing, PackingFixture)
 
 BOOST_AUTO_TEST_CASE(every_pair_once_an_epoch) {
   for (const int sides : {1, 2, 3}) {
@@ -175,72 +117,6 @@ BOOST_AUTO_TEST_CASE(nearly_all_rows_are_useful) {
   const double least = std::max(std::ceil(useful[0] / (packer.capacities()[0] - 1)),
                                 std::ceil(useful[1] / (packer.capacities()[1] - 1)));
   BOOST_TEST(batches <= least + 1);
-}
-
-BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_batches) {
-  const IdCache cache = make(captions(2000));
-  PackerOptions options;
-  options.batch_tokens = 500;
-  options.window = 300;
-  Packer packer(cache, options);
-  Batch expected, batch;
-  for (int step = 0; step < 150; ++step) {  // about three epochs
-    const std::string state = to_text(packer.state());
-    packer.next(expected);
-    if (step % 7 != 0) continue;
-    Packer other(cache, options);
-    for (int k = 0; k < step % 3; ++k) other.next(batch);  // whatever it did before
-    other.restore(parse_json(state, "state"));
-    other.next(batch);
-    BOOST_REQUIRE(same(batch, expected));
-  }
-  BOOST_TEST(packer.epoch() >= 2);
-}
-
-BOOST_AUTO_TEST_CASE(states_of_other_data_or_damaged_ones_are_refused) {
-  const IdCache cache = make(captions(200));
-  PackerOptions options;
-  options.batch_tokens = 300;
-  options.window = 50;
-  Packer packer(cache, options);
-  Batch batch;
-  packer.next(batch);
-  const Json good = packer.state();
-  options.seed = 5;
-  BOOST_CHECK_EXCEPTION(Packer(cache, options).restore(good), DataError, [](const Error& error) {
-    return std::string(error.what()).find("(seed 1, now 5)") != std::string::npos;
-  });
-  const auto refused = [&](const char* key, const Json& value) {
-    Json bad = good;
-    bad[key] = value;
-    BOOST_CHECK_THROW(packer.restore(bad), DataError);
-  };
-  refused("cursor", 201);
-  refused("cursor", "x");
-  refused("epoch", -1);
-  refused("waiting", {5, 5});
-  refused("waiting", {-1});
-  refused("waiting", {199});
-  refused("of", 7);
-  BOOST_CHECK_THROW(packer.restore(Json()), DataError);
-  packer.restore(good);
-}
-
-BOOST_AUTO_TEST_CASE(seed_and_epoch_change_the_batches) {
-  const IdCache cache = make(captions(500));
-  PackerOptions one, two;
-  one.batch_tokens = two.batch_tokens = 8000;  // an epoch a batch
-  two.seed = 2;
-  Packer first(cache, one), again(cache, one), other(cache, two);
-  Batch a, b, c;
-  first.next(a);
-  again.next(b);
-  BOOST_TEST(same(a, b));
-  other.next(c);
-  BOOST_TEST(!same(a, c));
-  first.next(b);
-  BOOST_TEST(b.epoch == 1);
-  BOOST_TEST(a.lines != b.lines);
 }
 
 BOOST_AUTO_TEST_CASE(validation_takes_the_text_in_order) {
