@@ -8,12 +8,6 @@
 
 namespace {
 
-std::string command_line(int argc, char** argv) {
-  std::string line = "tx-train";
-  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
-  return line;
-}
-
 // Defaults come from --preset, then --config or the run to resume; options given win.
 void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
   const std::string preset = tx::peek_option(argc, argv, "preset");
@@ -39,7 +33,7 @@ int main(int argc, char** argv) {
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;
     read_config(settings, options);
-    return tx::train(settings, options, command_line(argc, argv),
+    return tx::train(settings, options, tx::command_line(argc, argv),
                      tx::Log("tx-train", settings.quiet));
   });
 }

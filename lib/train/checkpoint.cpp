@@ -75,10 +75,14 @@ double Session::run_valid_command(const std::string& model) const {
 
 void Session::checkpoint() {
   if (corpora_.valid) judge(validate());
+  save();
+}
+
+void Session::save() {
   const std::string model = run_.model(step_);
   const std::string checksum =
       save_model(model, *parameters_, vocabularies_.source, vocabularies_.target, provenance());
-  if (!options_.valid_command.empty()) {
+  if (!options_.valid_command.empty() && step_ > 0) {
     const double score = run_valid_command(model);
     if (std::isfinite(score)) {
       run_.append_log(Json{{"step", step_}, {"validation_score", score}, {"seconds", seconds()}});

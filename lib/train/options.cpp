@@ -193,4 +193,18 @@ std::string peek_option(int argc, const char* const* argv, const std::string& na
   return value;
 }
 
+std::string command_line(int argc, const char* const* argv) {
+  std::string line = "tx-train";
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i], before = argv[i - 1];
+    if (i > 1 && (before == "-o" || before == "--out"))
+      line += " RUN";
+    else if (arg.compare(0, 6, "--out=") == 0)
+      line += " --out=RUN";
+    else
+      line += " " + arg;
+  }
+  return line;
+}
+
 }  // namespace tx

@@ -54,5 +54,8 @@ struct TrainOptions {
 // The word behind --NAME or --NAME=word in a command line, "" when absent; --preset, --config and
 // --resume change the defaults, so they are looked up before the other options are parsed.
 std::string peek_option(int argc, const char* const* argv, const std::string& name);
+// The command line for a model's provenance; the run directory is left out ("-o RUN"), so that the
+// same run in another place writes the same bytes.
+std::string command_line(int argc, const char* const* argv);
 
 }  // namespace tx

@@ -112,6 +112,7 @@ void RunDirectory::prune(int keep, int64_t best_step) const {
        i < complete.size(); ++i)
     kept.insert(complete[i]);
   const int64_t newest = complete.empty() ? INT64_MAX : complete.back();
+  if (newest > 0) kept.erase(0);  // the start is nothing that an average should hold
   for (int64_t step : steps_of("state-"))
     if (!kept.count(step) && step < newest) ::unlink(state(step).c_str());
   for (int64_t step : steps_of("model-"))

@@ -118,6 +118,7 @@ int Session::loop() {
     return 0;
   }
   run_.write_config(config_);
+  if (saved_step_ < 0) save();  // from here on a killed run can be resumed
   batches_.resize(size_t(options_.accumulate));
   while (!finished() && signals_.stop() == 0) {
     one_step();

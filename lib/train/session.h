@@ -43,7 +43,8 @@ class Session {
   void log_line(const StepRecord& record);
   void show_live(const StepRecord& record);
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
-  void checkpoint();
+  void checkpoint();  // validates and saves
+  void save();
   Validation validate();
   void judge(const Validation& valid);
   void consider(double score);  // lower is better
