@@ -1,5 +1,5 @@
-// What tests of the model need: a packed batch in the backend's memory, weights by a stated formula,
-// and one training step.
+// What tests of the model need: a packed batch in the backend's memory, weights by a stated
+// formula, and one training step.
 #pragma once
 #include <cmath>
 #include <cstdint>
