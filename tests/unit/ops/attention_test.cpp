@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_memory_with_two_readers) {
   GradientCheck check;
   const tx::Parameter w = check.parameter("w", 2, 2);
   tx::Ints q(check.backend), k(check.backend);
-  tx::AttentionInput a = input(q.set<int32_t>(Offsets{0, 2, 5}), k.set<int32_t>(Offsets{0, 4, 6}), 2,
-                               1, 2, 3);
+  tx::AttentionInput a = input(q.set<int32_t>(Offsets{0, 2, 5}),
+                               k.set<int32_t>(Offsets{0, 4, 6}), 2, 1, 2, 3);
   check({{5, 2}, {6, 10}}, [&](auto& c, auto& x) {
     Tensors out;
     for (int64_t layer : {0, 1}) {

@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_shared_table_add_up) {
   GradientCheck check;
   const MaskedRows rows(check.backend, 3);
   tx::Ints source(check.backend), target(check.backend);
-  const tx::Parameter table = check.parameter("table", 5, 4), positions = check.parameter("p", 3, 4);
+  const tx::Parameter table = check.parameter("table", 5, 4);
+  const tx::Parameter positions = check.parameter("positions", 3, 4);
   const auto input = [&](const int32_t* ids) {
     return tx::EmbedInput{ids, 3, table, 2, positions.value, positions, rows.dropout(0)};
   };
