@@ -58,8 +58,13 @@ BOOST_AUTO_TEST_CASE(wrong_shapes) {
   const MaskedRows rows(hand.backend, 2);
   tx::Ints ids(hand.backend);
   const tx::Tensor narrow = hand.tensor(2, 3), wide = hand.tensor(2, 4);
-  tx::EmbedInput e{ids.set<int32_t>(std::vector<int32_t>{0, 1}), 2, hand.parameter(5, 4), 1,
-                   narrow.value(), {}, rows.dropout(0)};
+  tx::EmbedInput e{ids.set<int32_t>(std::vector<int32_t>{0, 1}),
+                   2,
+                   hand.parameter(5, 4),
+                   1,
+                   narrow.value(),
+                   {},
+                   rows.dropout(0)};
   BOOST_CHECK_THROW(embed(hand.context, e), tx::Bug);
   e.positions = wide.value();
   BOOST_CHECK_NO_THROW(embed(hand.context, e));

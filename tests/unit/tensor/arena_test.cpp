@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(blocks_are_aligned_and_never_empty) {
 BOOST_AUTO_TEST_CASE(neighbours_join_whatever_the_order_they_are_given_back) {
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Arena arena(backend, 3 * kilobyte);
-  for (const auto& order : {std::array{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1},
-                            {2, 1, 0}}) {
+  for (const auto& order :
+       {std::array{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
     void* block[] = {arena.take(kilobyte), arena.take(kilobyte), arena.take(kilobyte)};
     for (int i : order) arena.give(block[i]);
     BOOST_TEST(arena.in_use() == 0u);
