@@ -59,16 +59,19 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
                            std::vector<uint16_t>& bits) {
   const HeadViews h = head_views(p, sentence, head);
   const Matrix o = p.o.columns(int64_t(head) * p.d_v, p.d_v);
+  A* all_lse = reinterpret_cast<A*>(p.lse);
   if (h.m == 0) {  // nothing to attend to: zeros
-    for (int64_t i = 0; i < h.n; ++i) std::memset(o.row<T>(h.q_first + i), 0, sizeof(T) * p.d_v);
+    for (int64_t i = h.q_first; i < h.q_first + h.n; ++i) {
+      std::memset(o.row<T>(i), 0, sizeof(T) * size_t(p.d_v));
+      if (all_lse) all_lse[i * p.heads + head] = -INFINITY;
+    }
     return;
   }
   load_transposed<T>(h.k, h.k_first, h.m, w.keys);
   load_panel<T>(h.v, h.k_first, h.m, w.values);
   for (int64_t first = 0; first < h.n; first += query_block) {
     const int64_t rows = std::min(query_block, h.n - first);
-    A* lse = reinterpret_cast<A*>(p.lse);
-    if (lse) lse += (h.q_first + first) * p.heads + head;
+    A* lse = all_lse ? all_lse + (h.q_first + first) * p.heads + head : nullptr;
     block_weights<T>(p, h, first, rows, w, lse, p.heads);
     if (h.drop.threshold)
       for (int64_t i = 0; i < rows; ++i)
@@ -153,6 +156,7 @@ TX_CLONES void attend_cached(const CachedAttention& p, int threads) {
 }  // namespace
 
 void Cpu::attention(const Attention& p) {
+  TX_ASSERT(p.heads % p.kv_heads == 0);
   with_type(p.q.dtype, [&](auto t) { attend<decltype(t)>(p, threads); });
 }
 
