@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
 
 namespace tx {
 
@@ -19,6 +20,35 @@ ModelSet::ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> mo
 }
 
 ModelSet::~ModelSet() = default;
+
+namespace {
+
+LoadedModel load_model(Backend& backend, const std::string& path, DType dtype, int64_t longest) {
+  const ModelReader reader(resolve_model(path));
+  LoadedModel m;
+  m.name = reader.path();
+  if (reader.config().kind != "encoder-decoder") {
+    throw DataError(m.name + " is a model of kind " + reader.config().kind +
+                    "; translating needs one of kind encoder-decoder");
+  }
+  m.source = reader.source();
+  m.target = reader.target();
+  m.parameters = std::make_unique<Parameters>(backend, reader.config(), dtype, false);
+  reader.load(*m.parameters);
+  m.parameters->prepare_inference();
+  m.transformer = std::make_unique<Transformer>(backend, *m.parameters, longest);
+  return m;
+}
+
+}  // namespace
+
+std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
+                                         DType dtype, int64_t longest) {
+  auto own = std::make_unique<Backend>(std::move(backend));
+  std::vector<LoadedModel> models;
+  for (const std::string& path : paths) models.push_back(load_model(*own, path, dtype, longest));
+  return std::make_unique<ModelSet>(std::move(own), std::move(models));
+}
 
 void ModelSet::check_vocabularies() const {
   const LoadedModel& first = models_.front();
