@@ -105,7 +105,7 @@ class ItemReader {
     if (!more) return false;
     item.line = item.source.line = in_.line_number();
     const Line line = parse_line(text_, {}, translator_, item.source.ids);
-    if (line.cut) warn_cut(in_, line.pieces, translator_.max_source());
+    if (line.cut) warn_cut(in_, line.pieces, translator_.max_source(), "--max-source");
     if (target_ && !line.blank) take_target(item, target);
     return true;
   }
@@ -117,15 +117,16 @@ class ItemReader {
     if (item.target.size() <= most) {
       item.target.push_back(Vocabulary::eos);
     } else {
-      warn_cut(*target_, int64_t(item.target.size()), int64_t(most));
+      warn_cut(*target_, int64_t(item.target.size()), int64_t(most),
+               "--max-source and --max-extra");
       item.target.resize(most);
     }
   }
 
-  void warn_cut(const TextReader& reader, int64_t pieces, int64_t most) {
+  void warn_cut(const TextReader& reader, int64_t pieces, int64_t most, const char* options) {
     if (++cut_ > most_warnings) return;
     log_.warn(reader.place(reader.line_number()) + ": " + std::to_string(pieces) +
-              " pieces, cut to the first " + std::to_string(most) + " (--max-source)");
+              " pieces, cut to the first " + std::to_string(most) + " (" + options + ")");
   }
 
   const DumpOptions& options_;
@@ -182,6 +183,7 @@ class ItemAnswerer {
     record.line = item.line;
     record.forced = !options_.target.empty();
     if (item.source.ids.empty()) return record;
+    TX_ASSERT(!item.target.empty());
     std::vector<int> source = item.source.ids, input = {Vocabulary::bos};
     source.push_back(Vocabulary::eos);
     input.insert(input.end(), item.target.begin(), item.target.end() - 1);
