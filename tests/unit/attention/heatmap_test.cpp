@@ -1,6 +1,12 @@
 #include "lib/attention/heatmap.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
 #include <boost/test/unit_test.hpp>
+
+#include "tests/support.h"
 
 using namespace tx;
 
@@ -137,4 +143,36 @@ BOOST_AUTO_TEST_CASE(columns_of_a_text) {
   BOOST_TEST(shorten("▁zwölf", 6) == "▁zwölf");
   BOOST_TEST(shorten("▁zwölfte", 6) == "▁zwöl…");
   BOOST_TEST(shorten("日本語", 4) == "日…");
+}
+
+BOOST_AUTO_TEST_CASE(the_terminal_says_what_it_can) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  BOOST_REQUIRE(terminal >= 0);
+  BOOST_REQUIRE(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  const std::string name = ptsname(terminal);
+  const int other_side = open(name.c_str(), O_RDWR | O_NOCTTY);
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = 57;
+  BOOST_REQUIRE(ioctl(other_side, TIOCSWINSZ, &size) == 0);
+  const auto style_is = [](int width, bool color) {
+    return [=] {
+      const HeatmapStyle style = terminal_style();
+      return int(style.width != width) + 2 * int(style.color != color);
+    };
+  };
+  setenv("TERM", "xterm", 1);
+  setenv("COLUMNS", "41", 1);
+  unsetenv("NO_COLOR");
+  BOOST_TEST(tx_test::run_in_child(style_is(57, true), name).status == 0);
+  BOOST_TEST(tx_test::run_in_child(style_is(41, false)).status == 0);
+  setenv("NO_COLOR", "1", 1);
+  BOOST_TEST(tx_test::run_in_child(style_is(57, false), name).status == 0);
+  unsetenv("NO_COLOR");
+  setenv("TERM", "dumb", 1);
+  BOOST_TEST(tx_test::run_in_child(style_is(57, false), name).status == 0);
+  unsetenv("COLUMNS");
+  BOOST_TEST(tx_test::run_in_child(style_is(80, false)).status == 0);
+  close(other_side);
+  close(terminal);
 }
