@@ -76,9 +76,8 @@ std::vector<AttentionMap> Extraction::read(Context& context, const AttentionInpu
   for (const int head : selection_.heads) {
     attention_weights(context, input, 0, head, matrix(map_, DType::f32, rows, columns));
     AttentionMap map{rows, columns, std::vector<float>(size_t(rows * columns))};
-    on(backend_, [&](auto& k) {
-      k.download(map.weights.data(), map_, map.weights.size() * sizeof(float));
-    });
+    on(backend_,
+       [&](auto& k) { k.download(map.weights.data(), map_, map.weights.size() * sizeof(float)); });
     const auto finite = [](float w) { return std::isfinite(w); };
     if (!std::all_of(map.weights.begin(), map.weights.end(), finite)) {
       throw DataError("the model gives attention weights that are not numbers: it is damaged");
@@ -103,8 +102,7 @@ std::vector<AttentionMaps> Extraction::run(std::span<const int> source,
     if (!kind || std::count(kind->layers.begin(), kind->layers.end(), layer) == 0) return;
     const int64_t rows = kind->kind == AttentionKind::encoder ? from.rows : to.rows;
     const int64_t columns = kind->kind == AttentionKind::decoder ? to.rows : from.rows;
-    out[size_t(kind - selection_.kinds.data())].push_back(
-        read(context, attention, rows, columns));
+    out[size_t(kind - selection_.kinds.data())].push_back(read(context, attention, rows, columns));
   });
   if (!selection_.mean_of_layers) return out;
   for (AttentionMaps& maps : out) {

@@ -13,9 +13,10 @@ namespace tx {
 namespace {
 
 constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
-constexpr int levels = 4;         // shades above the blank
+constexpr int levels = 4;  // shades above the blank
 constexpr int longest_label = 16;
-constexpr int narrow = 2;         // width of a column below a flight of steps
+constexpr int narrow = 2;  // width of a column below a flight of steps,
+constexpr int least = 3;   // and of one below its label, with the space behind
 
 // Colours 232 (black) to 255 (white) are grey; this ramp of the 256 goes from dark blue to yellow.
 constexpr int ramp[] = {17, 18, 19, 25, 31, 37, 43, 78, 113, 148, 184, 220, 226};
@@ -55,7 +56,7 @@ class Drawing {
     margin_ = widest(rows_) + 1;
     largest_ = *std::max_element(map.weights.begin(), map.weights.end());
     int needed = margin_;
-    for (const std::string& label : columns_) needed += display_width(label) + 1;
+    for (size_t i = 0; i < columns_.size(); ++i) needed += labelled_width(i);
     steps_ = needed > style.width;
   }
 
@@ -73,13 +74,15 @@ class Drawing {
   }
 
  private:
-  int width_of(int64_t column) const {
-    return steps_ ? narrow : display_width(columns_[size_t(column)]) + 1;
+  int labelled_width(size_t column) const {
+    return std::max(least, display_width(columns_[column]) + 1);
   }
 
   std::string one_line() const {
     std::string out = spaces(margin_);
-    for (const std::string& label : columns_) out += label + " ";
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      out += columns_[i] + spaces(labelled_width(i) - display_width(columns_[i]));
+    }
     return trimmed(out);
   }
 
@@ -98,10 +101,9 @@ class Drawing {
     const std::string& label = rows_[size_t(row)];
     std::string out = spaces(margin_ - 1 - display_width(label)) + label + " ";
     for (int64_t column = first; column < end; ++column) {
-      const int width = width_of(column);
       // Below steps the columns touch, so that a map keeps the look of a picture.
-      out += cell(map_.at(row, column), steps_ ? width : width - 1);
-      if (!steps_) out += " ";
+      out += steps_ ? cell(map_.at(row, column), narrow)
+                    : cell(map_.at(row, column), labelled_width(size_t(column)) - 1) + " ";
     }
     return trimmed(out);
   }

@@ -7,15 +7,16 @@
 
 namespace tx {
 
-// Row i of the maps of decoder and cross is the position that reads input[i] and predicts target[i].
+// Row i of the maps of decoder and cross is the position that reads input[i] and predicts
+// target[i].
 struct AttentionRecord {
-  int64_t line = 0;                  // in the input, from 1
-  std::vector<std::string> source;   // pieces the encoder reads, </s> at the end
-  std::vector<std::string> input;    // pieces the decoder reads, <s> in front
-  std::vector<std::string> target;   // pieces it predicts, </s> at the end where it is complete
-  std::string translation;           // text
-  bool forced = false;               // the target was given
-  std::vector<AttentionMaps> maps;   // one entry a kind of the selection; empty for a blank line
+  int64_t line = 0;                 // in the input, from 1
+  std::vector<std::string> source;  // pieces the encoder reads, </s> at the end
+  std::vector<std::string> input;   // pieces the decoder reads, <s> in front
+  std::vector<std::string> target;  // pieces it predicts, </s> at the end where it is complete
+  std::string translation;          // text
+  bool forced = false;              // the target was given
+  std::vector<AttentionMaps> maps;  // one entry a kind of the selection; empty for a blank line
 };
 
 // The line with its '\n'. Weights are rounded to `digits` (1 to 9) decimal places, trailing zeros

@@ -93,8 +93,9 @@ void SelectionOptions::describe(Options& options) {
   options.group("Selection");
   options.add("--kinds", kinds, "LIST", "of encoder, decoder, cross")
       .default_is("all")
-      .more("encoder: the source attends to itself; decoder: the target attends to itself as far "
-            "as it is written; cross: the target attends to the source. Commas part the words.");
+      .more(
+          "encoder: the source attends to itself; decoder: the target attends to itself as far "
+          "as it is written; cross: the target attends to the source. Commas part the words.");
   options.add("--layers", layers, "LIST", "layers, the first is 0: a list such as 0,2-3")
       .default_is("all")
       .more("The highest number must exist in every kind selected.");
@@ -110,13 +111,12 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   Selection out;
   for (const AttentionKind kind : parse_kinds(kinds.empty() ? "encoder,decoder,cross" : kinds)) {
     const int count = layers_of(kind, config);
-    const char* stack =
-        kind == AttentionKind::encoder ? "encoder layers" : "decoder layers";
-    out.kinds.push_back({kind, layers.empty() ? all_of(count)
-                                              : parse_numbers(layers, count, "--layers", stack)});
+    const char* stack = kind == AttentionKind::encoder ? "encoder layers" : "decoder layers";
+    out.kinds.push_back(
+        {kind, layers.empty() ? all_of(count) : parse_numbers(layers, count, "--layers", stack)});
   }
-  out.heads = heads.empty() ? all_of(config.heads)
-                            : parse_numbers(heads, config.heads, "--heads", "heads");
+  out.heads =
+      heads.empty() ? all_of(config.heads) : parse_numbers(heads, config.heads, "--heads", "heads");
   out.mean_of_layers = average == "all";
   out.mean_of_heads = average != "none";
   return out;
