@@ -147,7 +147,8 @@ std::string command_of(const AverageOptions& options) {
 Json provenance_of(const AverageOptions& options, const std::vector<std::string>& files,
                    const Models& models) {
   Json inputs = Json::array();
-  for (size_t i = 0; i < models.size(); ++i) inputs.push_back(input_provenance(files[i], *models[i]));
+  for (size_t i = 0; i < models.size(); ++i)
+    inputs.push_back(input_provenance(files[i], *models[i]));
   return Json{{"command", command_of(options)},
               {"inputs", std::move(inputs)},
               {"common", common_provenance(models)}};
