@@ -15,8 +15,13 @@ struct Problem {
   Dense w, g, m, v;
 
   Problem(DType type, int64_t n, int64_t decay, bool copy)
-      : t(type), size(n), decayed(decay), copied(copy), w(random_dense(1, n, t, 1)),
-        g(random_dense(1, n, t, 2)), m(random_dense(1, n, t, 3)),
+      : t(type),
+        size(n),
+        decayed(decay),
+        copied(copy),
+        w(random_dense(1, n, t, 1)),
+        g(random_dense(1, n, t, 2)),
+        m(random_dense(1, n, t, 3)),
         v(random_dense(1, n, t, 4, 0, 1)) {
     record.step = 7;
     record.rate = 0.01;
@@ -100,7 +105,7 @@ BOOST_AUTO_TEST_CASE(table) {
           for (const bool sgd : {false, true}) {
             BOOST_TEST_CONTEXT(name_of(t) << ", " << size << " elements, " << decayed
                                           << " decayed, " << (sgd ? "sgd" : "adam"))
-              check(Problem(t, size, decayed, copied), sgd);
+            check(Problem(t, size, decayed, copied), sgd);
           }
 }
 

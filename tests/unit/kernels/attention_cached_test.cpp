@@ -17,7 +17,12 @@ struct Decoding {
   Dense q, k, v;
 
   Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index)
-      : t(type), heads(h), d_k(dk), d_v(dv), indexed(by_index), scale(1 / std::sqrt(double(dk))),
+      : t(type),
+        heads(h),
+        d_k(dk),
+        d_v(dv),
+        indexed(by_index),
+        scale(1 / std::sqrt(double(dk))),
         lengths(counts) {
     const int64_t cache = 4 * longest;
     first = random_ids(rows(), cache - longest, 1);
@@ -89,7 +94,7 @@ BOOST_AUTO_TEST_CASE(table) {
         const Decoding p(t, lengths, s.heads, s.d_k, s.d_v, indexed);
         BOOST_TEST_CONTEXT(name_of(t) << ", heads " << s.heads << ", d_k " << s.d_k << ", d_v "
                                       << s.d_v << (indexed ? ", index" : ", first"))
-          check_close(run_all(p), naive(p), t, 2);
+        check_close(run_all(p), naive(p), t, 2);
       }
 }
 
@@ -125,7 +130,7 @@ BOOST_AUTO_TEST_CASE(equals_attention) {
       Tolerance limit = tolerance(t, 2);
       if (t == DType::bf16) limit.relative *= 2;  // both are rounded
       BOOST_TEST_CONTEXT(name_of(t) << ", length " << length)
-        check_close(run_all(p), run.read(a.o), limit);
+      check_close(run_all(p), run.read(a.o), limit);
     }
 }
 

@@ -67,7 +67,8 @@ BOOST_AUTO_TEST_CASE(every_length) {
   for (const bool causal : {false, true})
     for (int64_t first = 1; first <= 130; first += 5) {
       Packed shape;
-      for (int64_t n = first; n < std::min<int64_t>(first + 5, 131); ++n) shape.queries.push_back(n);
+      for (int64_t n = first; n < std::min<int64_t>(first + 5, 131); ++n)
+        shape.queries.push_back(n);
       shape.keys = shape.queries;
       if (!causal) std::reverse(shape.keys.begin(), shape.keys.end());
       shape.causal = causal;
@@ -114,15 +115,15 @@ BOOST_AUTO_TEST_CASE(known_sentence) {
   const double scale = 1 / std::sqrt(2);
   for (const DType t : precise()) {
     const Scene full = scene_of(q, k, v, t, scale), causal = scene_of(q, k, v, t, scale, true);
-    check_close(run_weights(full, 0, 0),
-                {{.347953, .291573, .360475}, {.256977, .387264, .355759},
-                 {.354716, .293067, .352217}}, six_digits);
-    check_close(run_scene(full)[0],
-                {{.708427, .652047}, {.612736, .743023}, {.706933, .645284}}, six_digits);
+    check_close(
+        run_weights(full, 0, 0),
+        {{.347953, .291573, .360475}, {.256977, .387264, .355759}, {.354716, .293067, .352217}},
+        six_digits);
+    check_close(run_scene(full)[0], {{.708427, .652047}, {.612736, .743023}, {.706933, .645284}},
+                six_digits);
     check_close(run_weights(causal, 0, 0),
                 {{1, 0, 0}, {.398883, .601117, 0}, {.354716, .293067, .352217}}, six_digits);
-    check_close(run_scene(causal)[0],
-                {{1, 0}, {.398883, .601117}, {.706933, .645284}}, six_digits);
+    check_close(run_scene(causal)[0], {{1, 0}, {.398883, .601117}, {.706933, .645284}}, six_digits);
   }
 }
 
@@ -132,8 +133,8 @@ BOOST_AUTO_TEST_CASE(known_temperatures) {
                                  {2, .4228, .2564, .1997, .1211},
                                  {5, .3158, .2586, .2340, .1916}};
   for (const auto& [temperature, a, b, c, d] : expected) {
-    const Scene s = scene_of({{1}}, {{2}, {1}, {.5}, {-.5}}, Dense(4, 1, 1), DType::f32,
-                             1 / temperature);
+    const Scene s =
+        scene_of({{1}}, {{2}, {1}, {.5}, {-.5}}, Dense(4, 1, 1), DType::f32, 1 / temperature);
     check_close(run_weights(s, 0, 0), {{a, b, c, d}}, {0, 1e-4, 1});
   }
 }

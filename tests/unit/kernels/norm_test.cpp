@@ -14,8 +14,13 @@ struct Problem {
   Dense x, sub, gamma, beta;
 
   Problem(DType type, int64_t n, int64_t d, bool with_x, double p)
-      : t(type), rows(n), width(d), residual(with_x), drop(random_drop(p, n)),
-        x(random_dense(n, d, t, 1, -2, 2)), sub(random_dense(n, d, t, 2, -1, 2)),
+      : t(type),
+        rows(n),
+        width(d),
+        residual(with_x),
+        drop(random_drop(p, n)),
+        x(random_dense(n, d, t, 1, -2, 2)),
+        sub(random_dense(n, d, t, 2, -1, 2)),
         gamma(random_dense(1, d, sum_type(t), 3, 0.5, 1.5)),
         beta(random_dense(1, d, sum_type(t), 4)) {}
 };
@@ -30,9 +35,8 @@ Results run_problem(const Problem& p) {
     const Matrix normed = run.output(p.rows, p.width, p.t);
     const Matrix stats = run.output(p.rows, 2, sum_type(p.t));
     const tx::Dropout drop = run.dropout(p.drop);
-    run.call([&](auto& b) {
-      b.add_norm(x, sub, drop, gamma, beta, p.epsilon, sum, normed, stats);
-    });
+    run.call(
+        [&](auto& b) { b.add_norm(x, sub, drop, gamma, beta, p.epsilon, sum, normed, stats); });
     run.keep(normed);
     run.keep(stats);
     if (p.residual) run.keep(sum);
@@ -42,8 +46,7 @@ Results run_problem(const Problem& p) {
 Dense naive_sum(const Problem& p) {
   Dense sum(p.rows, p.width);
   for (int64_t i = 0; i < p.rows; ++i)
-    for (int64_t j = 0; j < p.width; ++j)
-      sum(i, j) = p.x(i, j) + p.drop.factor(i, j) * p.sub(i, j);
+    for (int64_t j = 0; j < p.width; ++j) sum(i, j) = p.x(i, j) + p.drop.factor(i, j) * p.sub(i, j);
   return sum;
 }
 
@@ -91,14 +94,16 @@ BOOST_AUTO_TEST_CASE(table) {
 
 BOOST_AUTO_TEST_CASE(without_statistics) {
   const Problem p(DType::f32, 3, 63, false, 0);
-  const Results with = run_problem(p), without = run_layouts([&](Run& run) {
-    const Matrix normed = run.output(p.rows, p.width, p.t), sub = run.input(p.sub, p.t);
-    const Matrix gamma = run.input(p.gamma, p.t), beta = run.input(p.beta, p.t);
-    run.call([&](auto& b) {
-      b.add_norm({}, sub, {}, gamma, beta, p.epsilon, {}, normed, {});
-    });
-    run.keep(normed);
-  });
+  const Results with = run_problem(p),
+                without = run_layouts([&](Run&run) {
+                  const Matrix normed = run.output(p.rows, p.width, p.t),
+                               sub = run.input(p.sub, p.t);
+                  const Matrix gamma = run.input(p.gamma, p.t), beta = run.input(p.beta, p.t);
+                  run.call([&](auto& b) {
+                    b.add_norm({}, sub, {}, gamma, beta, p.epsilon, {}, normed, {});
+                  });
+                  run.keep(normed);
+                });
   BOOST_TEST(same_bits(with[0], without[0]));
 }
 
@@ -123,10 +128,9 @@ BOOST_AUTO_TEST_CASE(a_constant_row_gives_beta) {
         Problem p(t, 2, width, false, 0);
         p.sub = Dense(2, width, round_to(t, constant));
         Dense want(2, width);
-        for (int64_t j = 0; j < width; ++j)
-          want(0, j) = want(1, j) = round_to(t, p.beta(0, j));
+        for (int64_t j = 0; j < width; ++j) want(0, j) = want(1, j) = round_to(t, p.beta(0, j));
         BOOST_TEST_CONTEXT(name_of(t) << ", width " << width << ", constant " << constant)
-          check_close(run_problem(p)[0], want, {0, 0});
+        check_close(run_problem(p)[0], want, {0, 0});
       }
 }
 
@@ -164,9 +168,8 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
         const Matrix gamma = run.input(p.gamma, sum_type(t)), beta = run.input(p.beta, sum_type(t));
         const Matrix sum = run.output(count, width, t), normed = run.output(count, width, t);
         const tx::Dropout drop = run.dropout(p.drop.slice(first, count));
-        run.call([&](auto& b) {
-          b.add_norm(x, sub, drop, gamma, beta, p.epsilon, sum, normed, {});
-        });
+        run.call(
+            [&](auto& b) { b.add_norm(x, sub, drop, gamma, beta, p.epsilon, sum, normed, {}); });
         run.keep(normed);
       });
     }

@@ -14,8 +14,13 @@ struct Problem {
   Dense x, dy, dbias;
 
   Problem(DType type, int64_t n, int64_t d, Activation a, double p)
-      : t(type), rows(n), width(d), activation(a), drop(random_drop(p, n)),
-        x(random_dense(n, d, t, 1, -3, 3)), dy(random_dense(n, d, t, 2)),
+      : t(type),
+        rows(n),
+        width(d),
+        activation(a),
+        drop(random_drop(p, n)),
+        x(random_dense(n, d, t, 1, -3, 3)),
+        dy(random_dense(n, d, t, 2)),
         dbias(random_dense(1, d, sum_type(t), 3)) {
     x.data[0] = 0;
   }
@@ -162,7 +167,7 @@ BOOST_AUTO_TEST_CASE(masks_are_the_definition) {
       p.drop.seed = 0xfedcba98, p.drop.site = 0xffff1234, p.drop.step = 0x7fffffff;
       p.x = Dense(17, width, 1);
       BOOST_TEST_CONTEXT("width " << width << ", p " << rate)
-        check_close(run_forward(p), naive(p, false), {1e-7, 0});
+      check_close(run_forward(p), naive(p, false), {1e-7, 0});
     }
 }
 

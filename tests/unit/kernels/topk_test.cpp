@@ -86,8 +86,8 @@ BOOST_AUTO_TEST_CASE(log_softmax_table) {
         Dense x = random_dense(rows, vocabulary + 3, t, 1, -8, 8);
         for (int64_t i = 0; i < rows; ++i) x(i, vocabulary) = 1000;  // padding
         BOOST_TEST_CONTEXT(name_of(t) << ", " << rows << " rows, V " << vocabulary)
-          check_close(run_log_softmax(x, t, vocabulary), naive_log_softmax(x, vocabulary),
-                      {0, 3e-7, 1});
+        check_close(run_log_softmax(x, t, vocabulary), naive_log_softmax(x, vocabulary),
+                    {0, 3e-7, 1});
       }
 }
 
@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_CASE(log_softmax_known_and_extreme) {
               {{std::log(.731059), std::log(.268941)}}, {0, 1e-6, 100});
   const Dense x = {{0, none, 0, none}, {none, 3, none, none}, {-1000, -1000, -1000, -1000}};
   const double half = -std::log(2), quarter = -std::log(4);
-  const Dense want = {{half, none, half, none}, {none, 0, none, none},
-                      {quarter, quarter, quarter, quarter}};
+  const Dense want = {
+      {half, none, half, none}, {none, 0, none, none}, {quarter, quarter, quarter, quarter}};
   check_close(run_log_softmax(x, DType::f32, 4), want, {0, 1e-6, 100});
   check_close(run_log_softmax({{1, NAN, 2}}, DType::f32, 3), Dense(1, 3, NAN), {0, 0});
 }
