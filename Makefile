@@ -10,7 +10,7 @@ all: $(BUILD)/CMakeCache.txt
 $(BUILD)/CMakeCache.txt:
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)
 
-# Installs the packages of tools/deps.txt where it may, prints the one line to type where it may not.
+# Installs the packages where it may, prints the one line to type where it may not.
 deps:
 	@sh examples/deps.sh
 

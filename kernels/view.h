@@ -134,6 +134,18 @@ struct CachedAttention {
   double scale = 1;
 };
 
+// The arguments of add_norm_backward (interface.inc).
+struct AddNormBackward {
+  Matrix dnormed, dsum, sum, stats, gamma, dx, dsub, dgamma, dbeta;
+  bool add_x = false, add_parameters = false;
+  Dropout drop;
+};
+
+// The arguments of attention_backward beside Attention.
+struct AttentionGradient {
+  Matrix d_o, dq, dk, dv; // assigned for every row
+};
+
 struct AdamSettings {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
 };

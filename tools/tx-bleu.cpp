@@ -21,9 +21,10 @@ void describe(tx::Options& options, Settings& settings) {
   options.usage("tx-bleu [OPTION]... REFERENCE... < HYPOTHESES");
   options.group("Input");
   options
-      .positional("REFERENCE", settings.files.references, "file of references, one a line",
-                  "Line n of every file belongs to line n of the hypotheses. With several files a "
-                  "hypothesis may match any of its references.")
+      .positional(
+          "REFERENCE", settings.files.references, "file of references, one a line",
+          "Line n of every file belongs to line n of the hypotheses; of several files, each "
+          "offers a hypothesis one more reference to match.")
       .must();
   options.add("-i,--input", settings.files.hypotheses, "FILE",
               "hypotheses, instead of standard input");

@@ -78,7 +78,7 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
 
 // All query heads of one key/value head, so that dk and dv have one writer.
 template <class T, class A>
-TX_INLINE void head_gradient(const Attention& p, const Cpu::AttentionGradient& g, int64_t sentence,
+TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int64_t sentence,
                              int kv, Workspace<A>& w) {
   const int group = p.heads / p.kv_heads;
   HeadViews h = head_views(p, sentence, kv * group);
@@ -111,7 +111,7 @@ TX_INLINE void head_gradient(const Attention& p, const Cpu::AttentionGradient& g
 }
 
 template <class T>
-TX_CLONES void attend_backward(const Attention& p, const Cpu::AttentionGradient& g, int threads) {
+TX_CLONES void attend_backward(const Attention& p, const AttentionGradient& g, int threads) {
 #pragma omp parallel num_threads(threads)
   {
     Workspace<acc_t<T>> w;

@@ -105,7 +105,7 @@ TX_INLINE void spread_row(const A* d, const uint16_t* bits, const Dropout& drop,
 constexpr int64_t block_rows = 128;
 
 template <class T>
-TX_CLONES void norm_backward_rows(const Cpu::AddNormBackward& p, acc_t<T>* partial, int threads) {
+TX_CLONES void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads) {
   using A = acc_t<T>;
   const int64_t width = p.dnormed.cols, rows = p.dnormed.rows;
   const int64_t blocks = (rows + block_rows - 1) / block_rows;

@@ -21,7 +21,8 @@ void split(std::string_view text, Tokens& tokens);
 std::string_view strip_right(std::string_view text);
 
 // Lower case of whole texts, with the two exceptions to one character for one: U+0130 becomes i and
-// U+0307, and a capital sigma at the end of a word becomes the final sigma.
+// U+0307, and a capital sigma at the end of a word becomes the final sigma (looked for through the
+// marks of scripts that have case; Python also looks through those of the others).
 class Lowercaser {
  public:
   Lowercaser();  // throws Error where the C library has no C.UTF-8 locale

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "lib/base/error.h"
-#include "lib/base/utf8.h"
 #include "lib/base/workers.h"
 #include "lib/text/cache.h"
 #include "lib/text/cache_format.h"
@@ -73,12 +72,11 @@ class CacheBuilder {
         sides_(sides),
         options_(options),
         tokens_(sides.size()),
-        longest_(sides.size()),
-        oddities_(sides.size()) {
+        longest_(sides.size()) {
     TX_ASSERT(!sides.empty() && sides.size() <= most_sides);
     int largest = 0;
     for (const CacheSide& side : sides) {
-      readers_.emplace_back(side.files);
+      readers_.emplace_back(side.files, options.strict);
       largest = std::max(largest, side.vocabulary->size());
     }
     width_ = id_width(largest);
@@ -130,13 +128,7 @@ class CacheBuilder {
 
   bool read_row(std::vector<std::string>& row) {
     size_t have = 0;
-    for (size_t s = 0; s < readers_.size(); ++s) {
-      if (!readers_[s].next(row[s])) continue;
-      ++have;
-      if (options_.strict && count_invalid_utf8(row[s]) > 0) {
-        refuse_invalid_utf8(readers_[s].place(readers_[s].line_number()));
-      }
-    }
+    for (size_t s = 0; s < readers_.size(); ++s) have += readers_[s].next(row[s]);
     if (have != 0 && have != row.size()) refuse_lengths();
     return have != 0;
   }
@@ -157,14 +149,13 @@ class CacheBuilder {
                     " is the first line without a counterpart");
   }
 
-  // Replaces each line by one byte of OddityBits and its ids in the file's form.
+  // Replaces each line by its ids in the file's form.
   void encode(Block& block) const {
     std::vector<int> ids;
     for (size_t i = 0; i < block.lines.size(); ++i) {
       std::string& line = block.lines[i];
-      const unsigned bits = inspect_line(line);
       sides_[i % sides_.size()].vocabulary->encode(line, ids);
-      line.assign(1, char(bits));
+      line.clear();
       for (const int id : ids) {
         if (width_ == 2)
           append(line, uint16_t(id));
@@ -177,16 +168,12 @@ class CacheBuilder {
   void write(const Block& block) {
     const size_t k = sides_.size();
     for (size_t i = 0; i < block.lines.size(); i += k) {
-      const int64_t number = block.first_line + int64_t(i / k);
       ++report_.lines;
-      for (size_t s = 0; s < k; ++s) {
-        count_oddities(oddities_[s], static_cast<unsigned char>(block.lines[i + s][0]), number);
-      }
-      write_pair(&block.lines[i], number);
+      write_pair(&block.lines[i], block.first_line + int64_t(i / k));
     }
   }
 
-  int64_t pieces(const std::string& line) const { return int64_t(line.size() - 1) / width_; }
+  int64_t pieces(const std::string& line) const { return int64_t(line.size()) / width_; }
 
   void write_pair(const std::string* line, int64_t number) {
     const size_t k = sides_.size();
@@ -205,7 +192,7 @@ class CacheBuilder {
       append(entry, uint32_t(pieces(line[s])));
       tokens_[s] += pieces(line[s]);
       longest_[s] = std::max(longest_[s], pieces(line[s]));
-      put(std::string_view(line[s]).substr(1));
+      put(line[s]);
     }
     entry.resize(size_t(entry_bytes(int(k))));
     spool_->write(entry);
@@ -219,7 +206,7 @@ class CacheBuilder {
                        {"longest", longest_[s]},
                        {"vocabulary_size", sides_[s].vocabulary->size()},
                        {"vocabulary", sides_[s].vocabulary->hash()}});
-      for (std::string& text : describe_oddities(oddities_[s], readers_[s])) {
+      for (std::string& text : readers_[s].warnings()) {
         report_.warnings.push_back(std::move(text));
       }
     }
@@ -245,7 +232,6 @@ class CacheBuilder {
   const CacheOptions& options_;
   std::vector<TextReader> readers_;
   std::vector<int64_t> tokens_, longest_;
-  std::vector<TextOddities> oddities_;
   CacheReport report_;
   Writer* file_ = nullptr;
   Spool* spool_ = nullptr;

@@ -1,14 +1,19 @@
 #include "lib/text/model_proto.h"
 
 #include <cstdint>
+#include <cstring>
 
 #include "lib/base/error.h"
 
 namespace tx {
 namespace {
 
-// Fields of sentencepiece_model.proto.
-enum { field_piece = 1, field_trainer = 2, field_normalizer = 3 };
+// Fields of sentencepiece_model.proto, and those of its parts that matter here.
+constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_denormalizer = 5;
+constexpr uint64_t piece_type = 3;
+constexpr uint64_t model_type = 3, whitespace_as_suffix = 24, byte_fallback = 35;
+constexpr uint64_t charsmap = 2, dummy_prefix = 3, remove_whitespace = 4, escape_whitespace = 5;
+constexpr uint64_t type_user_defined = 4, type_unused = 5, type_bpe = 2;
 
 // Reads a base-128 number and removes it from the front; false when it is cut off.
 bool take_varint(std::string_view& rest, uint64_t& value) {
@@ -22,47 +27,137 @@ bool take_varint(std::string_view& rest, uint64_t& value) {
   return false;
 }
 
-bool take_bytes(std::string_view& rest, uint64_t count) {
+bool take_bytes(std::string_view& rest, uint64_t count, std::string_view& bytes) {
   if (count > rest.size()) return false;
+  bytes = rest.substr(0, count);
   rest.remove_prefix(count);
   return true;
 }
 
-// Removes one field from the front and tells its number; false when it is malformed.
-bool take_field(std::string_view& rest, uint64_t& number) {
-  uint64_t key = 0, value = 0;
+struct ProtoField {
+  uint64_t number = 0, value = 0;  // value: of a varint
+  std::string_view content;        // what a length stands before
+};
+
+// Removes one field from the front; false when it is malformed.
+bool take_field(std::string_view& rest, ProtoField& field) {
+  uint64_t key = 0;
+  std::string_view fixed;
+  field = {};
   if (!take_varint(rest, key)) return false;
-  number = key >> 3;
+  field.number = key >> 3;
   switch (key & 7) {
     case 0:
-      return take_varint(rest, value);
+      return take_varint(rest, field.value);
     case 1:
-      return take_bytes(rest, 8);
-    case 2:
-      return take_varint(rest, value) && take_bytes(rest, value);
+      return take_bytes(rest, 8, fixed);
+    case 2: {
+      uint64_t size = 0;
+      return take_varint(rest, size) && take_bytes(rest, size, field.content);
+    }
     case 5:
-      return take_bytes(rest, 4);
+      return take_bytes(rest, 4, fixed);
     default:
       return false;
   }
 }
 
+// Calls f with each field; false when one is malformed or f says so.
+template <class F>
+bool each_field(std::string_view message, F&& f) {
+  ProtoField field;
+  while (!message.empty()) {
+    if (!take_field(message, field) || !f(field)) return false;
+  }
+  return true;
+}
+
+uint32_t load(std::string_view bytes, size_t i) {
+  uint32_t value;
+  std::memcpy(&value, bytes.data() + 4 * i, 4);
+  return value;
+}
+
+// The table of a normaliser: the trie's size, a double-array trie (Darts) of 32-bit units, strings
+// that end in NUL. SentencePiece follows it without looking: every step must stay inside the trie
+// and every value inside the strings.
+bool sound_charsmap(std::string_view map) {
+  if (map.empty()) return true;
+  if (map.size() < 4) return false;
+  const uint32_t trie_bytes = load(map, 0);
+  if (trie_bytes % 4 != 0 || trie_bytes < 1024 || trie_bytes >= map.size() - 4) return false;
+  const std::string_view trie = map.substr(4, trie_bytes), strings = map.substr(4 + trie_bytes);
+  if (strings.back() != '\0') return false;
+  const size_t units = trie_bytes / 4;
+  for (size_t i = 0; i < units; ++i) {
+    const uint32_t unit = load(trie, i);
+    if (unit >> 31) continue;  // a value: checked where a node refers to it
+    const size_t base = i ^ (size_t(unit >> 10) << ((unit & 0x200) >> 6));
+    if ((base | 0xFF) >= units) return false;  // a node's children stand at base ^ byte
+    const bool ends_here = unit & 0x100;
+    if (ends_here && (load(trie, base) & 0x7FFFFFFF) >= strings.size()) return false;
+  }
+  return true;
+}
+
+// What is found in the parts of a model; the last value of a setting counts.
+struct Findings {
+  bool pieces = false, trainer = false, normalizer = false;
+  bool odd_pieces = false, bpe = false, bytes = false, suffix = false;
+  bool prefix = true, removes = true, escapes = true, maps = false;
+
+  bool piece(const ProtoField& field) {
+    if (field.number != piece_type) return true;
+    odd_pieces |= field.value == type_user_defined || field.value == type_unused;
+    return true;
+  }
+  bool training(const ProtoField& field) {
+    if (field.number == model_type) bpe = field.value == type_bpe;
+    if (field.number == byte_fallback) bytes = field.value != 0;
+    if (field.number == whitespace_as_suffix) suffix = field.value != 0;
+    return true;
+  }
+  bool normalising(const ProtoField& field) {
+    if (field.number == dummy_prefix) prefix = field.value != 0;
+    if (field.number == remove_whitespace) removes = field.value != 0;
+    if (field.number == escape_whitespace) escapes = field.value != 0;
+    return denormalising(field);
+  }
+  bool denormalising(const ProtoField& field) {
+    if (field.number != charsmap) return true;
+    maps |= !field.content.empty();
+    return sound_charsmap(field.content);
+  }
+  bool part(const ProtoField& field) {
+    switch (field.number) {
+      case field_piece:
+        pieces = true;
+        return each_field(field.content, [&](const ProtoField& f) { return piece(f); });
+      case field_trainer:
+        trainer = true;
+        return each_field(field.content, [&](const ProtoField& f) { return training(f); });
+      case field_normalizer:
+        normalizer = true;
+        return each_field(field.content, [&](const ProtoField& f) { return normalising(f); });
+      case field_denormalizer:
+        return each_field(field.content, [&](const ProtoField& f) { return denormalising(f); });
+      default:
+        return true;
+    }
+  }
+};
+
 }  // namespace
 
-void check_model_proto(std::string_view bytes, const std::string& where) {
-  bool pieces = false, trainer = false, normalizer = false;
-  while (!bytes.empty()) {
-    uint64_t number = 0;
-    if (!take_field(bytes, number)) {
-      if (!pieces) throw DataError(where + " is no subword model and no word list");
-      throw DataError(where + ": the subword model is cut off or damaged");
-    }
-    pieces |= number == field_piece;
-    trainer |= number == field_trainer;
-    normalizer |= number == field_normalizer;
+ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
+  Findings found;
+  const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
+  if (!found.pieces) throw DataError(where + " is no subword model and no word list");
+  if (!sound || !found.trainer || !found.normalizer) {
+    throw DataError(where + ": the subword model is cut off or damaged");
   }
-  if (!pieces) throw DataError(where + " is no subword model and no word list");
-  if (!trainer || !normalizer) throw DataError(where + ": the subword model is cut off");
+  const bool spaces = found.prefix && !found.removes && found.escapes && !found.suffix;
+  return {found.bpe && found.bytes && spaces && !found.maps && !found.odd_pieces};
 }
 
 }  // namespace tx

@@ -32,4 +32,10 @@ std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::strin
   return parse_subword(std::move(bytes), where);
 }
 
+std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted) {
+  if (vocabulary.size() >= wanted) return {};
+  return {"the vocabulary has " + std::to_string(vocabulary.size()) + " entries instead of " +
+          std::to_string(wanted) + ": the text is too small for more"};
+}
+
 }  // namespace tx

@@ -50,4 +50,7 @@ class Vocabulary {
 std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path);
 std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where);
 
+// What to tell a user who asked for `wanted` entries and got fewer; empty when there is nothing.
+std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted);
+
 }  // namespace tx

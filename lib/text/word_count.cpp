@@ -1,6 +1,5 @@
 #include "lib/text/word_count.h"
 
-#include "lib/base/utf8.h"
 #include "lib/base/workers.h"
 
 namespace tx {
@@ -13,8 +12,7 @@ constexpr size_t block_bytes = size_t(1) << 20;
 void count_block(Block& block) {
   WordCounts counts;
   std::string word;
-  for (std::string& line : block.lines) {
-    repair_utf8(line);
+  for (const std::string& line : block.lines) {
     for (size_t i = 0; i < line.size();) {
       const size_t begin = i;
       while (i < line.size() && !separates_words(line[i])) ++i;

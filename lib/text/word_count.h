@@ -18,8 +18,8 @@ constexpr bool separates_words(char c) {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
 }
 
-// Ill-formed UTF-8 counts as U+FFFD. Counts on `threads` threads; the result depends on the text
-// alone.
+// Counts the words of lines of valid UTF-8 (TextReader gives such) on `threads` threads; the result
+// depends on the text alone.
 WordCounts count_words(const LineSource& lines, int threads);
 
 }  // namespace tx

@@ -9,7 +9,7 @@
 # Every word that does not hold ends the script with a message, status 1.
 
 fail() {
-  echo "FAILED: $*" >&2
+  printf 'FAILED: %s\n' "$*" >&2
   for stream in stdout stderr; do
     [ -s "$TX_LAST/$stream" ] || continue
     echo "--- $stream" >&2

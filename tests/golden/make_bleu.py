@@ -38,11 +38,14 @@ TEXTS = {
         [["1,000.50 were sold , 3.5 % more ; 5 . 7 , .5 , 5",
           "1 .. 5 a . . b a . . . 5 5 . . . a 1 , , 2 a , . b 1.2.3 ."]]),
     "hyphens": (["state-of-the-art 5-year 10--20 -5 5- x-5 2-3-4 –5 5–6", "e-mail 1-"],
-                [["state-of-the-art 5 - year 10 - -20 -5 5 - x-5 2 - 3 - 4 –5 5–6", "e-mail 1 -"]]),
+                [["state-of-the-art 5 - year 10 - -20 -5 5 - x-5 2 - 3 - 4 –5 5–6",
+                  "e-mail 1 -"]]),
     "quotes": (["it's “fine” 'quoted' \"here\" `there` l'eau", "rock'n'roll, don't!"],
-               [["it 's “ fine ” ' quoted ' \" here \" ` there ` l' eau", "rock 'n' roll , do n't !"]]),
+               [["it 's “ fine ” ' quoted ' \" here \" ` there ` l' eau",
+                "rock 'n' roll , do n't !"]]),
     "symbols": (["a!b#c$d%e(f)g*h+i/j:k;l=m?n@o[p]q^r_s{t|u}v~w\\x"],
-                [["a ! b # c $ d % e ( f ) g * h + i / j : k ; l = m ? n @ o [ p ] q ^ r _ s { t"]]),
+                [["a ! b # c $ d % e ( f ) g * h + i / j : k ; l = m ? n @ o [ p ] q ^ r _ s { t"]]
+                ),
     "trailing_space": (["  the cat  sat. ", "the dog\t", "no end 2014. "],
                        [["the cat sat.", "the dog", "no end 2014."]]),
     "white_space": (

@@ -10,8 +10,7 @@ using namespace tx;
 using tx_test::message_of;
 
 BOOST_AUTO_TEST_CASE(keys_keep_their_order) {
-  const std::string text =
-      R"({"z":1,"a":[true,null,-2.5],"m":{"y":"ä","b":18446744073709551615}})";
+  const std::string text = R"({"z":1,"a":[true,null,-2.5],"m":{"y":"ä","b":18446744073709551615}})";
   BOOST_TEST(to_text(parse_json(text, "x")) == text);
   BOOST_TEST(to_text(parse_json("{\"a\":[1]}", "x"), 1) == "{\n \"a\": [\n  1\n ]\n}");
 }

@@ -1,31 +1,20 @@
 #include "lib/text/cache.h"
 
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <filesystem>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/philox.h"
 #include "lib/text/words.h"
+#include "tests/support.h"
 
 using namespace tx;
 
 namespace {
 
 struct Fixture {
-  Fixture() {
-    char name[] = "/tmp/tx-cache-test.XXXXXX";
-    BOOST_REQUIRE(mkdtemp(name) != nullptr);
-    folder = name;
-    cache = folder + "/cache";
-    words = parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\nb\nc\n", "words");
-  }
-  ~Fixture() { std::filesystem::remove_all(folder); }
-
   std::string file(const std::string& name, const std::string& content) const {
-    write_atomically(folder + "/" + name, content);
-    return folder + "/" + name;
+    return folder.file(name, content);
   }
   CacheReport build(const std::string& source, const std::string& target,
                     const CacheOptions& options = {}) const {
@@ -35,19 +24,17 @@ struct Fixture {
   // The message of the DataError that f() must throw, without the folder.
   template <class F>
   std::string message(F&& f) const {
-    try {
-      f();
-    } catch (const DataError& error) {
-      std::string text = error.what();
-      for (size_t at; (at = text.find(folder + "/")) != text.npos;)
-        text.erase(at, folder.size() + 1);
-      return text;
+    std::string text = tx_test::message_of<DataError>(f);
+    for (size_t at; (at = text.find(folder / "")) != text.npos;) {
+      text.erase(at, (folder / "").size());
     }
-    return "no DataError";
+    return text;
   }
 
-  std::string folder, cache;
-  std::unique_ptr<Vocabulary> words;
+  tx_test::TempFolder folder;
+  std::string cache = folder / "cache";
+  std::unique_ptr<Vocabulary> words =
+      parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\nb\nc\n", "words");
 };
 
 std::vector<int> ids(std::initializer_list<int> list) { return list; }
@@ -115,7 +102,7 @@ BOOST_AUTO_TEST_CASE(odd_bytes_are_reported_with_their_place) {
   const std::string odd = std::string("a\r\n\xFF\n\xFF\n") + std::string("a\0b", 3) + "\n";
   const CacheReport report = build(odd, "a\na\na\na\n");
   BOOST_REQUIRE(report.warnings.size() == 3u);
-  const auto plain = [&](size_t i) { return report.warnings[i].substr(folder.size() + 1); };
+  const auto plain = [&](size_t i) { return report.warnings[i].substr((folder / "").size()); };
   BOOST_TEST(plain(0) == "s:2: not valid UTF-8; replaced by U+FFFD (the first of 2 such lines)");
   BOOST_TEST(plain(1) == "s:4: has a NUL byte; is this a text file?");
   BOOST_TEST(plain(2) == "s:1: ends with CR LF; the CR counts as text");
@@ -143,8 +130,7 @@ BOOST_AUTO_TEST_CASE(bytes_do_not_depend_on_threads) {
     if (first.empty()) first = bytes;
     BOOST_TEST((bytes == first));
   }
-  BOOST_TEST(std::distance(std::filesystem::directory_iterator(folder), {}) ==
-             3);  // no temporaries
+  BOOST_TEST(folder.entries() == 3);  // no temporaries
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_cache_is_refused) {

@@ -98,6 +98,22 @@ BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
   }
 }
 
+// A user-defined piece that no line holds takes our own encoder away: SentencePiece answers.
+BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
+  const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x04", "other");
+  BOOST_REQUIRE(other->size() == model->size() + 1);
+  PhiloxStream random(2, 2);
+  std::vector<std::string> lines = sample_text();
+  for (int i = 0; i < 10000; ++i) lines.push_back(random_line(random));
+  lines.push_back(std::string(300, 'n') + " " + std::string(90, 'e') + "▁" + std::string(101, 's'));
+  std::vector<int> ids, expected;
+  for (const std::string& line : lines) {
+    model->encode(line, ids);
+    other->encode(line, expected);
+    BOOST_REQUIRE_MESSAGE(ids == expected, line);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_megabyte_line_comes_back) {
   std::string line(1 << 20, 'a');
   for (size_t i = 0; i < line.size(); i += 7) line[i] = char('a' + i % 23);
@@ -150,7 +166,6 @@ BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
 
 BOOST_AUTO_TEST_CASE(reserved_words_in_the_text_do_no_harm) {
   std::vector<std::string> lines(50, "<s> <unk> <0x41> </s> <pad> ▁a ▅b a\tb a\rb");
-  lines.push_back("\xFF broken");
   const auto odd = parse_vocabulary(train(lines, {300}), "odd");
   BOOST_TEST(odd->id_of("<unk>") == Vocabulary::unk);
   BOOST_TEST(odd->id_of("\r") == -1);
@@ -183,6 +198,16 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
       BOOST_TEST(std::string(error.what()).size() > 0u);
     }
   }
+}
+
+// Appends settings that name another padding piece: later fields of a message win.
+BOOST_AUTO_TEST_CASE(a_model_with_other_special_ids_is_refused) {
+  const std::string foreign = model->bytes() + "\x12\x04\x82\x03\x01x";
+  BOOST_CHECK_EXCEPTION(parse_vocabulary(foreign, "m"), DataError, [](const DataError& error) {
+    return std::string(error.what())
+        .starts_with(
+            "m: the ids of this subword model are pad none, unk 1, bos 2, eos 3; needed are pad 0");
+  });
 }
 
 BOOST_AUTO_TEST_CASE(other_files_are_named) {

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Installs what building and testing tx needs on Debian and Ubuntu. Where it may not (neither root
+# nor sudo without a password), it prints the one line to type and ends with status 1.
+#   sh examples/deps.sh               installs all packages
+#   sh examples/deps.sh --if-missing  does nothing when everything needed is there already
+set -eu
+
+needed="g++ make cmake pkg-config git libopenblas-dev libsentencepiece-dev nlohmann-json3-dev \
+libcli11-dev libboost-test-dev libxxhash-dev zlib1g-dev"
+# oneDNN for faster products in bf16, mandoc for the check of the pages; tx works without.
+wanted="libdnnl-dev mandoc"
+
+# What is looked for is the thing itself, not the package: it may have come another way.
+everything_is_there() {
+  for command in make cmake pkg-config git; do
+    command -v "$command" > /dev/null || return 1
+  done
+  compiler=$(command -v c++ || command -v g++ || command -v clang++) || return 1
+  pkg-config --exists openblas sentencepiece libxxhash zlib || return 1
+  for header in CLI/CLI.hpp nlohmann/json.hpp boost/test/unit_test.hpp sentencepiece_trainer.h; do
+    echo "#include <$header>"
+  done | "$compiler" -std=c++17 -E -x c++ - > /dev/null 2>&1
+}
+
+if [ "${1:-}" = --if-missing ] && everything_is_there; then exit 0; fi
+
+if ! command -v apt-get > /dev/null; then
+  echo "deps: this system has no apt-get; install the equivalents of:" >&2
+  echo "  $needed $wanted" >&2
+  exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then
+  sudo=
+elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
+  sudo=sudo
+else
+  echo "deps: packages are missing and need root to be installed; type this line:" >&2
+  echo "  sudo apt-get update && sudo apt-get install -y $needed $wanted" >&2
+  exit 1
+fi
+
+$sudo apt-get update -qq
+# Older releases lack some of these; that must not keep the rest out.
+for package in $wanted; do
+  if [ -n "$(apt-cache madison "$package")" ]; then
+    needed="$needed $package"
+  else
+    echo "deps: no package $package here; going on without it" >&2
+  fi
+done
+# shellcheck disable=SC2086  # a list of words
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $needed

@@ -1,0 +1,159 @@
+#include "lib/model/parameters.h"
+
+#include <cmath>
+
+#include "lib/base/philox.h"
+
+namespace tx {
+
+namespace {
+
+int64_t block_elements(const std::vector<ParameterEntry>& table) {
+  const ParameterEntry& last = table.back();
+  return (last.offset + last.padded_rows * last.cols + 63) / 64 * 64;
+}
+
+constexpr uint32_t initialisation_site = 0x10000;  // + place in the table; above every dropout site
+
+}  // namespace
+
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training)
+    : backend_(backend), config_(config), table_(parameter_table(config)), dtype_(dtype) {
+  elements_ = block_elements(table_);
+  vectors_from_ = elements_;
+  for (size_t i = 0; i < table_.size(); ++i) {
+    index_[table_[i].name] = i;
+    assigned_.push_back(std::make_unique<bool>(false));
+    if (table_[i].vector) vectors_from_ = std::min(vectors_from_, table_[i].offset);
+  }
+  const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
+  master_ = allocate(full);
+  if (dtype == DType::bf16) copy_ = allocate(DType::bf16);
+  if (!training) return;
+  gradients_ = allocate(full);
+  m_ = allocate(full);
+  v_ = allocate(full);
+}
+
+Matrix Parameters::allocate(DType dtype) {
+  const size_t bytes = size_t(elements_) * size_of(dtype);
+  return on(backend_, [&](auto& k) {
+    void* data = k.allocate(bytes);
+    k.zero(data, bytes);
+    return matrix(data, dtype, 1, elements_);
+  });
+}
+
+Parameters::~Parameters() {
+  on(backend_, [&](auto& k) {
+    for (auto& [key, weights] : prepared_) k.release_prepared(weights);
+    for (Matrix* block : {&master_, &gradients_, &m_, &v_, &copy_}) k.release(block->data);
+  });
+}
+
+size_t Parameters::bytes(const ModelConfig& config, DType dtype, bool training) {
+  const size_t full = dtype == DType::f64 ? 8 : 4;
+  const size_t each = full * (training ? 4 : 1) + (dtype == DType::bf16 ? 2 : 0);
+  return size_t(block_elements(parameter_table(config))) * each;
+}
+
+void Parameters::initialise(uint32_t seed) {
+  for (size_t i = 0; i < table_.size(); ++i) {
+    const ParameterEntry& e = table_[i];
+    PhiloxStream random(seed, initialisation_site + uint32_t(i));
+    const double bound = std::sqrt(6.0 / double(e.rows + e.cols));
+    const double deviation = 1 / std::sqrt(double(config_.d_model));
+    std::vector<double> values(size_t(e.rows * e.cols), 0.0);
+    for (double& x : values) {
+      if (e.init == ParameterEntry::Init::xavier) x = (2 * random.uniform() - 1) * bound;
+      if (e.init == ParameterEntry::Init::embedding) x = random.normal() * deviation;
+      if (e.init == ParameterEntry::Init::ones) x = 1;
+    }
+    const Matrix to = master(e);
+    if (to.dtype == DType::f64) {
+      on(backend_, [&](auto& k) { k.upload(to.data, values.data(), values.size() * 8); });
+    } else {
+      const std::vector<float> narrow(values.begin(), values.end());
+      on(backend_, [&](auto& k) { k.upload(to.data, narrow.data(), narrow.size() * 4); });
+    }
+  }
+  refresh_copy();
+}
+
+void Parameters::load(const ParameterEntry& entry, Matrix values) {
+  on(backend_, [&](auto& k) { k.convert(values, master(entry)); });
+}
+
+void Parameters::upload(Matrix block, const void* host) {
+  on(backend_, [&](auto& k) { k.upload(block.data, host, size_t(block.cols) * size_of(block.dtype)); });
+}
+
+void Parameters::begin_step() {
+  for (auto& flag : assigned_) *flag = false;
+}
+
+void Parameters::finish_gradients() {
+  for (size_t i = 0; i < table_.size(); ++i) {
+    if (table_[i].joined || *assigned_[i]) continue;  // joined entries share their group's flag
+    const Matrix g = entry_of(gradients_, table_[i]);
+    on(backend_, [&](auto& k) {
+      k.zero(g.data, size_t(table_[i].padded_rows * g.cols) * size_of(g.dtype));
+    });
+  }
+}
+
+void Parameters::refresh_copy() {
+  if (!copy_.empty()) on(backend_, [&](auto& k) { k.convert(master_, copy_); });
+}
+
+Parameter Parameters::get(const std::string& name, int count) {
+  TX_ASSERT(has(name));
+  const size_t first = index_.at(name);
+  const ParameterEntry& e = table_[first];
+  int64_t rows = 0;
+  for (int i = 0; i < count; ++i) {
+    TX_ASSERT(i == 0 || table_[first + size_t(i)].joined);
+    rows += e.vector ? table_[first + size_t(i)].cols : table_[first + size_t(i)].padded_rows;
+  }
+  const auto view = [&](const Matrix& block) {
+    Matrix m = block.columns(e.offset, e.vector ? rows : e.cols);
+    m.rows = e.vector ? 1 : rows;
+    m.stride = m.cols;
+    return m;
+  };
+  Parameter p;
+  const bool full = e.vector || e.lookup || copy_.empty();
+  p.value = view(full ? master_ : copy_);
+  if (!gradients_.empty()) p.gradient = view(gradients_);
+  p.assigned = assigned_[first].get();
+  const auto packed = prepared_.find({first, count});
+  if (packed != prepared_.end()) p.value.prepared = packed->second.prepared;
+  return p;
+}
+
+Matrix Parameters::entry_of(Matrix block, const ParameterEntry& entry) const {
+  Matrix m = block.columns(entry.offset, entry.cols);
+  m.rows = entry.rows;
+  m.stride = entry.cols;
+  return m;
+}
+
+Matrix Parameters::master(const ParameterEntry& entry) const { return entry_of(master_, entry); }
+
+void Parameters::prepare_inference() {
+  for (size_t i = 0; i < table_.size();) {
+    size_t end = i + 1;
+    while (end < table_.size() && table_[end].joined) ++end;
+    const std::string& name = table_[i].name;
+    const bool lookup = table_[i].lookup || name == "encoder.embedding.weight" ||
+                        (name == "decoder.embedding.weight" && config_.tie == "none");
+    if (!table_[i].vector && !lookup) {
+      const int count = int(end - i);
+      Matrix w = get(name, count).value;
+      prepared_[{i, count}] = on(backend_, [&](auto& k) { return k.prepare(w); });
+    }
+    i = end;
+  }
+}
+
+}  // namespace tx

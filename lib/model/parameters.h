@@ -1,0 +1,83 @@
+// The one parameter table of a model and the flat blocks that hold it. The table's order is the
+// layout: q, k, v of a layer adjacent, cross-attention k, v of all layers adjacent, matrices before
+// vectors, so that several weights are one product and weight decay is one range. Padding of the
+// vocabulary (zeros) exists in the blocks only.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lib/model/config.h"
+#include "lib/tensor/tensor.h"
+
+namespace tx {
+
+struct ParameterEntry {
+  enum class Init { xavier, embedding, zeros, ones };
+  std::string name;          // as in the file: encoder.layers.0.self_attn.q_proj.weight
+  int64_t rows = 1, cols = 0;
+  bool vector = false;       // the file's shape is [cols], else [rows, cols] = [out, in]
+  Init init = Init::zeros;
+  int64_t padded_rows = 1;   // rows in the block
+  int64_t offset = 0;        // elements from the block's start
+  bool lookup = false;       // learned positions: read in full precision, never multiplied
+  bool joined = false;       // follows its predecessor without a gap
+};
+
+std::vector<ParameterEntry> parameter_table(const ModelConfig& config);
+int64_t parameter_count(const ModelConfig& config);  // without padding
+constexpr int64_t padded_vocabulary(int64_t v) { return (v + 63) / 64 * 64; }
+
+class Parameters {
+ public:
+  // dtype of activations: bf16 keeps an fp32 master and a bf16 copy, f64 holds everything in double.
+  // training adds gradients and Adam's two moments. Memory is zero until initialise() or loading.
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training);
+  ~Parameters();
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+
+  const ModelConfig& config() const { return config_; }
+  const std::vector<ParameterEntry>& table() const { return table_; }
+  DType dtype() const { return dtype_; }
+  static size_t bytes(const ModelConfig& config, DType dtype, bool training);
+
+  void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (PAPER, Training)
+  void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
+  void finish_gradients();         // zeroes gradients that no contribution reached
+  void refresh_copy();             // bf16 copy of the master
+  void prepare_inference();        // packs every weight matrix for product_rows
+
+  // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
+  Parameter get(const std::string& name, int count = 1);
+  bool has(const std::string& name) const { return index_.count(name) > 0; }
+
+  // Fills an entry of the master from values of its shape; refresh_copy() when all are in.
+  void load(const ParameterEntry& entry, Matrix values);
+  void upload(Matrix block, const void* host);  // a whole block
+
+  // The unpadded entry in the master block: (rows, cols), f32 or f64.
+  Matrix master(const ParameterEntry& entry) const;
+  // Same entry of any block of this layout.
+  Matrix entry_of(Matrix block, const ParameterEntry& entry) const;
+  Matrix master() const { return master_; }   // whole blocks, (1, elements)
+  Matrix gradients() const { return gradients_; }
+  Matrix moment1() const { return m_; }
+  Matrix moment2() const { return v_; }
+  Matrix copy() const { return copy_; }       // empty unless bf16
+  int64_t decayed() const { return vectors_from_; }  // elements before the first vector
+
+ private:
+  Matrix allocate(DType dtype);
+  Backend& backend_;
+  ModelConfig config_;
+  std::vector<ParameterEntry> table_;
+  std::map<std::string, size_t> index_;
+  std::vector<std::unique_ptr<bool>> assigned_;
+  std::map<std::pair<size_t, int>, Matrix> prepared_;
+  DType dtype_;
+  int64_t elements_ = 0, vectors_from_ = 0;
+  Matrix master_, gradients_, m_, v_, copy_;
+};
+
+}  // namespace tx

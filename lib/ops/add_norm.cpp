@@ -1,0 +1,60 @@
+// sum = x + dropout(sub), normed = gamma (sum - mean) / sqrt(var + eps) + beta: the end of a
+// sub-layer (sections 3.1 and 5.4). Kept: sum and the statistics of its rows.
+#include "lib/ops/ops.h"
+
+namespace tx {
+
+namespace {
+
+void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, const Tensor& stats,
+                   const Norm& norm, const Dropout& drop) {
+  if (!out.normed.has_gradient() && !out.sum.has_gradient()) return;
+  TX_ASSERT(out.normed.has_gradient());
+  AddNormBackward p;
+  p.dnormed = context.gradient(out.normed);
+  if (sub && out.sum.has_gradient()) p.dsum = context.gradient(out.sum);
+  p.sum = out.sum.value();
+  p.stats = stats.value();
+  p.gamma = norm.gamma.value;
+  p.dx = context.gradient(x, p.add_x);
+  bool add_sub = false;
+  if (sub) p.dsub = context.gradient(*sub, add_sub);
+  TX_ASSERT(!add_sub);  // a sub-layer's output has one reader
+  p.dgamma = Context::gradient(norm.gamma, p.add_parameters);
+  p.dbeta = Context::gradient(norm.beta, p.add_parameters);
+  p.drop = drop;
+  context.run([&](auto& k) { k.add_norm_backward(p); });
+}
+
+}  // namespace
+
+Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm) {
+  TX_ASSERT(x.rows() == sub.rows() && x.cols() == sub.cols());
+  TX_ASSERT(norm.gamma.value.cols == x.cols() && norm.beta.value.cols == x.cols());
+  Normed out{context.make(x.rows(), x.cols()), context.make(x.rows(), x.cols())};
+  Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
+  context.run([&](auto& k) {
+    k.add_norm(x.value(), sub.value(), drop, norm.gamma.value, norm.beta.value, norm.epsilon,
+               out.sum.value(), out.normed.value(), stats.value());
+  });
+  context.on_backward([&context, x, sub, out, stats, norm, drop]() mutable {
+    norm_backward(context, x, &sub, out, stats, norm, drop);
+  });
+  return out;
+}
+
+Tensor layer_norm(Context& context, Tensor x, const Norm& norm) {
+  TX_ASSERT(norm.gamma.value.cols == x.cols() && norm.beta.value.cols == x.cols());
+  Tensor normed = context.make(x.rows(), x.cols());
+  Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
+  context.run([&](auto& k) {
+    k.add_norm(Matrix{}, x.value(), Dropout{}, norm.gamma.value, norm.beta.value, norm.epsilon,
+               Matrix{}, normed.value(), stats.value());
+  });
+  context.on_backward([&context, x, normed, stats, norm]() mutable {
+    norm_backward(context, x, nullptr, {x, normed}, stats, norm, {});
+  });
+  return normed;
+}
+
+}  // namespace tx

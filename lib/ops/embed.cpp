@@ -1,0 +1,33 @@
+// x = dropout(table[ids] * sqrt(d_model) + PE), sections 3.4, 3.5 and 5.4. Kept: nothing, the masks
+// are drawn again.
+#include "lib/ops/ops.h"
+
+namespace tx {
+
+Tensor embed(Context& context, const EmbedInput& input) {
+  TX_ASSERT(input.table.value.cols == input.positions.cols);
+  Tensor out = context.make(input.rows, input.table.value.cols);
+  const EmbedInput in = input;
+  context.run([&](auto& k) {
+    TX_ASSERT(in.ids && in.drop.keys.position);
+    k.embed(in.ids, in.table.value, in.scale, in.positions, in.drop, out.value());
+  });
+  context.on_backward([&context, in, out]() mutable {
+    if (!out.has_gradient()) return;
+    bool add = false, add_positions = false;
+    Matrix dtable = Context::gradient(in.table, add), dpositions;
+    if (in.learned) dpositions = Context::gradient(in.learned, add_positions);
+    context.run([&](auto& k) {
+      // Rows are added one by one, so a first contribution needs a zeroed table.
+      const auto clear = [&](const Matrix& m) {
+        k.zero(m.data, size_t(m.rows) * size_t(m.stride) * size_of(m.dtype));
+      };
+      if (!add) clear(dtable);
+      if (in.learned && !add_positions) clear(dpositions);
+      k.embed_backward(in.ids, context.gradient(out), in.scale, in.drop, dtable, dpositions);
+    });
+  });
+  return out;
+}
+
+}  // namespace tx

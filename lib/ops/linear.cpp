@@ -1,0 +1,59 @@
+// y = x w^T + b. Kept: x. dx = dy w, dw = dy^T x, db = column sums of dy.
+#include "lib/ops/products.h"
+
+namespace tx {
+
+void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
+                     Activation activation, const Tensor& y) {
+  if (w.value.prepared) {
+    context.run([&](auto& k) {
+      k.product_rows(x.value(), w.value, bias.value, activation, y.value());
+    });
+    return;
+  }
+  Product p;
+  p.a = x.value();
+  p.b = w.value;
+  p.c = y.value();
+  p.transpose_b = true;
+  p.bias = bias.value;
+  p.activation = activation;
+  context.product(p);
+}
+
+void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy) {
+  Product p;
+  p.a = dy;
+  p.b = w.value;
+  p.c = context.gradient(x, p.accumulate);
+  context.product(p);
+}
+
+void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy) {
+  Product p;
+  p.a = dy;
+  p.b = x.value();
+  p.transpose_a = true;
+  p.c = Context::gradient(w, p.accumulate);
+  context.product(p);
+}
+
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
+  TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
+  Tensor y = context.make(x.rows(), w.value.rows);
+  forward_product(context, x, w, bias, Activation::none, y);
+  context.on_backward([&context, x, w, bias, y]() mutable {
+    if (!y.has_gradient()) return;
+    const Matrix dy = context.gradient(y);
+    if (bias) {
+      bool add = false;
+      const Matrix db = Context::gradient(bias, add);
+      context.run([&](auto& k) { k.column_sum(dy, db, add); });
+    }
+    weight_gradient(context, x, w, dy);
+    input_gradient(context, x, w, dy);
+  });
+  return y;
+}
+
+}  // namespace tx

@@ -1,0 +1,64 @@
+// The differentiable operations. One op, one file; each file holds equation, forward, what is kept,
+// backward, in that order. Shapes in the letters of lib/tensor/dims.h. Wrong shapes are a Bug.
+#pragma once
+#include "lib/tensor/tensor.h"
+
+namespace tx {
+
+// x (N,D) = dropout(table[ids] * scale + positions[position]); drop.keys must be set even when its
+// threshold is 0. `learned` positions receive a gradient; sinusoids are a plain matrix.
+struct EmbedInput {
+  const int32_t* ids = nullptr;  // N
+  int64_t rows = 0;
+  Parameter table;               // (V,D)
+  double scale = 1;
+  Matrix positions;              // (at least max position + 1, D) f32 or f64
+  Parameter learned;             // empty for sinusoids
+  Dropout drop;
+};
+Tensor embed(Context& context, const EmbedInput& input);
+
+// y (N,O) = x (N,I) w^T + bias; bias may be empty.
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {});
+
+// y (N,F) = dropout(activation(x w^T + bias)), section 3.3 of the paper.
+Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
+                         Activation activation, const Dropout& drop);
+
+// gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row.
+struct Norm {
+  Parameter gamma, beta;  // (1,D) f32 or f64
+  double epsilon = 1e-6;
+};
+Tensor layer_norm(Context& context, Tensor x, const Norm& norm);
+
+// sum = x + dropout(sub); normed = layer_norm(sum): the end of one sub-layer.
+struct Normed {
+  Tensor sum, normed;
+};
+Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm);
+
+// softmax(q k^T / sqrt(d_k)) v for every sentence and head, section 3.2. q, k and v are column ranges
+// of tensors, so that one product makes several of them; each such range must be read by exactly one
+// attention, and the ranges together cover their tensor.
+struct AttentionInput {
+  Tensor q, k, v;
+  int64_t q_column = 0, k_column = 0, v_column = 0;
+  const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
+  int64_t sentences = 0;
+  int heads = 1, d_k = 0, d_v = 0;
+  bool causal = false;
+  Dropout drop;
+};
+Tensor attention(Context& context, const AttentionInput& input);  // (T, heads * d_v)
+// softmax(q k^T / sqrt(d_k)) of one sentence and head, without dropout, zero where masked:
+// weights (its queries, its keys) f32 in the backend's memory.
+void attention_weights(Context& context, const AttentionInput& input, int64_t sentence, int head,
+                       Matrix weights);
+
+// Label-smoothed cross-entropy (PAPER: label 1 - eps, others eps / (V - 1)); adds its sums to
+// *record. Recording: the gradient times record->loss_scale replaces the logits.
+void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
+                   double smoothing, StepRecord* record);
+
+}  // namespace tx

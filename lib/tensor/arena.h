@@ -1,0 +1,36 @@
+// One block of backend memory from which a step's tensors are cut. The sequence of requests of a
+// step is always the same, so are the addresses. A counting arena hands out addresses that nobody
+// may touch and finds the peak before step 1.
+#pragma once
+#include <cstddef>
+#include <map>
+
+#include "kernels/backend.h"
+
+namespace tx {
+
+class Arena {
+ public:
+  Arena() = default;                          // counts only
+  Arena(Backend& backend, size_t capacity);   // throws Error when the memory is refused
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // First fit, 64-byte aligned. Running out of a real arena is a Bug: the plan was wrong.
+  void* take(size_t bytes);
+  void give(void* data);
+  bool counting() const { return backend_ == nullptr; }
+  size_t peak() const { return peak_; }
+  size_t in_use() const { return in_use_; }
+
+ private:
+  Backend* backend_ = nullptr;
+  char* base_ = reinterpret_cast<char*>(64);
+  size_t capacity_ = size_t(1) << 62, peak_ = 0, in_use_ = 0;
+  std::map<size_t, size_t> free_;   // offset -> bytes
+  std::map<size_t, size_t> taken_;  // offset -> bytes
+  bool fresh_ = true;
+};
+
+}  // namespace tx

@@ -1,0 +1,62 @@
+#include "lib/tensor/tensor.h"
+
+namespace tx {
+
+Tensor Context::make(int64_t rows, int64_t cols, DType dtype) {
+  TX_ASSERT(rows >= 0 && cols >= 0);
+  Tensor t;
+  t.node_ = std::make_shared<Tensor::Node>();
+  t.node_->memory = std::make_shared<Memory>(arena_, size_t(rows) * size_t(cols) * size_of(dtype));
+  t.node_->value = matrix(t.node_->memory->data(), dtype, rows, cols);
+  return t;
+}
+
+void Context::product(const Product& p) {
+  on(backend_, [&](auto& k) { arena_.counting() ? k.plan_product(p) : k.product(p); });
+}
+
+void Context::on_backward(std::function<void()> closure) {
+  if (recording) tape_.push_back(std::move(closure));
+}
+
+void Context::backward() {
+  while (!tape_.empty()) {
+    const auto closure = std::move(tape_.back());
+    tape_.pop_back();
+    closure();
+  }
+}
+
+Matrix Context::gradient(Tensor& t, bool& add) {
+  Tensor::Node& node = *t.node_;
+  add = !node.gradient.empty();
+  if (!add) {
+    const size_t bytes = size_t(t.rows()) * size_t(t.cols()) * size_of(t.dtype());
+    node.gradient_memory = std::make_shared<Memory>(arena_, bytes);
+    node.gradient = matrix(node.gradient_memory->data(), t.dtype(), t.rows(), t.cols());
+  }
+  return node.gradient;
+}
+
+Matrix Context::gradient(const Tensor& t) const {
+  TX_ASSERT(t.has_gradient());
+  return t.node_->gradient;
+}
+
+Matrix Context::gradient(const Parameter& p, bool& add) {
+  add = *p.assigned;
+  *p.assigned = true;
+  return p.gradient;
+}
+
+void Context::gradient_in_place(Tensor& t) {
+  t.node_->gradient = t.node_->value;
+  t.node_->gradient_memory = t.node_->memory;
+}
+
+void Context::drop_gradient(Tensor& t) {
+  t.node_->gradient = Matrix{};
+  t.node_->gradient_memory.reset();
+}
+
+}  // namespace tx

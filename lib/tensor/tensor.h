@@ -1,0 +1,98 @@
+// Tensors and the tape. A tensor is a handle: its memory goes back to the arena when the last handle
+// (a local variable, or a closure on the tape) is gone.
+//
+// The contract of an op: check shapes, make() its outputs (uninitialised), run() its kernel, and
+// on_backward() a closure that holds its tensors. The tape runs the closures in reverse order of
+// creation and drops each after it ran, so activations are freed while gradients are made. The first
+// contribution to a gradient assigns, later ones add: gradient() tells which, nothing is zero-filled.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "lib/base/error.h"
+#include "lib/tensor/arena.h"
+#include "lib/tensor/dims.h"
+
+namespace tx {
+
+class Memory {  // a piece of an arena
+ public:
+  Memory(Arena& arena, size_t bytes) : arena_(arena), data_(arena.take(bytes)) {}
+  ~Memory() { arena_.give(data_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Arena& arena_;
+  void* data_;
+};
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit operator bool() const { return node_ != nullptr; }
+  Matrix value() const { return node_->value; }
+  int64_t rows() const { return node_->value.rows; }
+  int64_t cols() const { return node_->value.cols; }
+  DType dtype() const { return node_->value.dtype; }
+  bool has_gradient() const { return node_ && !node_->gradient.empty(); }
+
+ private:
+  friend class Context;
+  struct Node {
+    Matrix value, gradient;
+    std::shared_ptr<Memory> memory, gradient_memory;
+  };
+  std::shared_ptr<Node> node_;
+};
+
+// A matrix or vector of the model inside the flat blocks (lib/model/parameters.h).
+struct Parameter {
+  Matrix value;                  // what products read: bf16 copy, fp32 master or f64
+  Matrix gradient;               // f32, or f64 in a double model
+  bool* assigned = nullptr;      // whether this step already wrote the gradient
+  explicit operator bool() const { return !value.empty(); }
+};
+
+class Context {
+ public:
+  Context(Backend& backend, Arena& arena, DType dtype) : backend_(backend), arena_(arena),
+        dtype_(dtype) {}
+
+  DType dtype() const { return dtype_; }          // of activations
+  DType statistics_dtype() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
+  Tensor make(int64_t rows, int64_t cols, DType dtype);
+  Tensor make(int64_t rows, int64_t cols) { return make(rows, cols, dtype_); }
+
+  // f(kernels) on the backend in use; nothing happens on a counting arena.
+  template <class F>
+  void run(F&& f) {
+    if (!arena_.counting()) on(backend_, std::forward<F>(f));
+  }
+  void product(const Product& p);  // on a counting arena the backend still plans it
+
+  bool recording = false;          // off: inference
+  void on_backward(std::function<void()> closure);
+  void backward();                 // runs and drops every closure
+  size_t closures() const { return tape_.size(); }
+
+  // The gradient of t to write to; add says whether to add. Allocates it at the first call.
+  Matrix gradient(Tensor& t, bool& add);
+  Matrix gradient(const Tensor& t) const;   // what was written; it exists
+  // Same for a parameter.
+  static Matrix gradient(const Parameter& p, bool& add);
+  // Declares t's own memory to hold its gradient (a kernel overwrote it).
+  void gradient_in_place(Tensor& t);
+  void drop_gradient(Tensor& t);            // gives its memory back before the handle goes
+
+ private:
+  Backend& backend_;
+  Arena& arena_;
+  DType dtype_;
+  std::vector<std::function<void()>> tape_;
+};
+
+}  // namespace tx

@@ -1,0 +1,26 @@
+# --help and --version of every tool: status 0, on standard output, at once.
+[ -n "$(tools)" ] || fail "no tool is built"
+for tool in $(tools); do
+  expect_status 0 "$tool" --version
+  expect_empty_stderr
+  last_stdout | head -n 1 | grep -qE "^$tool [0-9]+\.[0-9]+\.[0-9]+ \(commit [0-9a-z]+\)\$" ||
+    fail "first line of $tool --version"
+  expect_stdout_contains "compiler: "
+  expect_status 0 "$tool" --help
+  expect_stdout_contains "usage: $tool"
+  expect_empty_stderr
+done
+
+# Every option has a line of help, and no line is wider than a terminal.
+for tool in $(tools); do
+  commands "$tool" | while read -r command; do
+    # shellcheck disable=SC2086  # tool and command
+    expect_status 0 $command --help
+    last_stdout | awk 'length > 100 { exit 1 }' || fail "a line of $command --help is too wide"
+    cp "$TX_LAST/stdout" help
+    $command --completion | cut -d ' ' -f 1 | tr ',' '\n' | grep '^--' | grep -v '^--no-' > names
+    while read -r name; do
+      sed 's/\[no-\]//' help | grep -qwF -e "$name" || fail "$command --help lacks $name"
+    done < names
+  done
+done

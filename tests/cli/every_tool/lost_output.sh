@@ -1,0 +1,10 @@
+# Results that cannot be written are a failure, and a reader that leaves is not.
+for tool in $(tools); do
+  status=0
+  "$tool" --help > /dev/full 2> message || status=$?
+  [ "$status" -eq 1 ] || fail "$tool --help > /dev/full ends with $status"
+  grep -q "^$tool: cannot write standard output: No space left" message || fail "$(cat message)"
+  status=0
+  "$tool" --help >&- 2> message || status=$?
+  [ "$status" -eq 1 ] || fail "$tool --help >&- ends with $status"
+done

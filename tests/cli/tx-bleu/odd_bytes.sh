@@ -1,0 +1,23 @@
+# CR, NUL, U+2028, invalid UTF-8, a long line, no newline at the end.
+printf 'a b c d\ne f g h\n' > ref
+printf 'a b c d\r\ne f g h' > crlf
+expect_status 0 tx-bleu ref < crlf
+expect_stdout_contains ' = 100.0 '
+expect_empty_stderr
+printf 'a b\342\200\250c d\ne\302\240f g h\n' > separators
+expect_status 0 tx-bleu ref < separators
+expect_stdout_contains ' = 100.0 '
+
+printf 'a b c d\ne f \377g\355\240\200 h\n' > bad
+expect_status 0 tx-bleu ref -i bad
+expect_stderr 'tx-bleu: warning: bad: 4 invalid UTF-8 sequences replaced by U+FFFD, the first in line 2'
+expect_status 1 tx-bleu --strict ref -i bad
+expect_empty_stdout
+expect_stderr_contains 'tx-bleu: bad line 2: invalid UTF-8'
+
+printf 'x\000y z\n' > nul
+expect_status 0 tx-bleu nul -i nul
+expect_stdout_contains ' hyp_len = 2 ref_len = 2)'
+awk 'BEGIN { for (i = 0; i < 150000; ++i) printf "word%d ", i % 5000; print "" }' > long
+expect_status 0 tx-bleu long < long
+expect_stdout_contains ' = 100.0 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 150000'

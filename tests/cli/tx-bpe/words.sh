@@ -1,0 +1,21 @@
+# --vocab words: a list of the text's words, most frequent first.
+printf 'b a  a\nc a b\n' > text
+expect_status 0 tx-bpe train --vocab words -o list text
+expect_status 0 cat list
+expect_stdout <<'EOF'
+tx-words 1
+<pad>
+<unk>
+<s>
+</s>
+a
+b
+c
+EOF
+expect_status 0 tx-bpe train --vocab words --vocab-size 6 -o list text
+expect_empty_stderr
+expect_status 0 sh -c "printf '\nb x  a </s>\n' | tx-bpe encode -m list"
+expect_stdout "
+b <unk> a <unk>"
+expect_status 0 sh -c "printf '5 1 4\n' | tx-bpe decode --ids -m list"
+expect_stdout "b <unk> a"

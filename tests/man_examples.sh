@@ -1,0 +1,97 @@
+# Runs the examples of one manual page: sh cli/run.sh man_examples.sh man/PAGE. The convention, in
+# the section EXAMPLES:
+#
+#   .Bd -literal -offset indent        (or .nf)
+#   $ tx-bpe encode -m bpe.model < a.txt > a.pieces
+#   $ tx-bpe decode -m bpe.model \e
+#   > < a.pieces
+#   the text that the command before prints
+#   ...
+#   .Ed                                (or .fi)
+#
+# A line "$ COMMAND" is run; "\e" at its end and "> " in front continue it. Lines behind a command
+# are its whole standard output, where a line "..." stands for any number of lines; without such
+# lines the output is not looked at. Every command must end with status 0, or with the N of a line
+# "[status N]" as the last one behind it. All commands of a page run one after another in one shell
+# and one fresh folder, which tests/man/NAME.setup.sh (such as tx-bpe.1.setup.sh; optional) fills
+# beforehand. A page of section 1 must have an example.
+page=$1
+name=$(basename "$page" .in)
+setup=$TX_SOURCE/tests/man/$name.setup.sh
+
+# Turns the page into a list: lines "C command", "O expected output", a space in front of the rest.
+awk '
+  /^\.Sh / { examples = $0 ~ /^\.Sh "?EXAMPLES?"?$/; next }
+  !examples { next }
+  /^\.(Bd -literal|nf)/ { literal = 1; command = 0; next }
+  /^\.(Ed|fi)/ { literal = 0; next }
+  !literal { next }
+  {
+    gsub(/\\-/, "-"); gsub(/\\\(aq/, "\047"); gsub(/\\\(ti/, "~"); gsub(/\\\(ha/, "^")
+    gsub(/\\\(ga/, "`"); gsub(/\\&/, ""); gsub(/\\e/, "\\")
+  }
+  /^\$ / { print "C " substr($0, 3); command = 1; next }
+  /^> / && command { print "+ " substr($0, 3); next }
+  command { print "O " $0 }
+' "$page" > "$TX_LAST/examples"
+
+case $page in
+  *.1.in) grep -q '^C ' "$TX_LAST/examples" || fail "$name has no example" ;;
+esac
+
+# matches WANTED GIVEN: the files are equal, where "..." in WANTED stands for any lines.
+matches() {
+  awk '
+    NR == FNR { given[++n] = $0; next }
+    { wanted[++m] = $0 }
+    function match_from(i, j) {  # wanted[i..m] against given[j..n]
+      for (; i <= m; ++i) {
+        if (wanted[i] == "...") {
+          for (; j <= n + 1; ++j) if (match_from(i + 1, j)) return 1
+          return 0
+        }
+        if (j > n || wanted[i] != given[j++]) return 0
+      }
+      return j == n + 1
+    }
+    END { exit !match_from(1, 1) }' "$2" "$1"
+}
+
+# run_pending: runs the command read last and compares what it printed.
+run_pending() {
+  [ -n "$command" ] || return 0
+  wanted_status=$(sed -n 's/^\[status \([0-9]*\)\]$/\1/p' "$TX_LAST/wanted")
+  sed '/^\[status [0-9]*\]$/d' "$TX_LAST/wanted" > "$TX_LAST/lines"
+  printf '$ %s\n' "$command" >&2
+  status=0
+  eval "$command" > "$TX_LAST/stdout" 2> "$TX_LAST/stderr" < /dev/null || status=$?
+  [ "$status" -eq "${wanted_status:-0}" ] || fail "$name: status $status of: $command"
+  [ -s "$TX_LAST/lines" ] || return 0
+  matches "$TX_LAST/lines" "$TX_LAST/stdout" || {
+    diff "$TX_LAST/lines" "$TX_LAST/stdout" | head -20 >&2
+    fail "$name: another output than the page shows of: $command"
+  }
+}
+
+# An example that leaves the shell must not look like the end of the page.
+finished=no
+trap '[ "$finished" = yes ] || exit 1' EXIT
+if [ -e "$setup" ]; then . "$setup"; fi
+newline='
+'
+command=
+: > "$TX_LAST/wanted"
+while IFS= read -r example <&3; do
+  text=${example#??}
+  case $example in
+    C*)
+      run_pending
+      command=$text
+      : > "$TX_LAST/wanted"
+      ;;
+    +*) command=$command$newline$text ;;
+    O*) printf '%s\n' "$text" >> "$TX_LAST/wanted" ;;
+  esac
+done 3< "$TX_LAST/examples"
+run_pending
+finished=yes
