@@ -24,13 +24,14 @@ TX_CLONES void square_sums(const A* g, int64_t count, double* sums, int threads)
 // Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019).
 template <class A>
 struct AdamStep {
-  A beta1, beta2, epsilon, rate, decay, clip, correct1, correct2;
+  A beta1, beta2, rest1, rest2;  // rest = 1 - beta, which in float would lose its digits
+  A epsilon, rate, decay, clip, correct1, correct2;
 };
 
 template <class A>
 TX_INLINE A adam_element(const AdamStep<A>& s, A g, A w, A decay, A& m, A& v) {
-  m = s.beta1 * m + (A(1) - s.beta1) * g;
-  v = s.beta2 * v + (A(1) - s.beta2) * g * g;
+  m = s.beta1 * m + s.rest1 * g;
+  v = s.beta2 * v + s.rest2 * g * g;
   const A move = m * s.correct1 / (std::sqrt(v * s.correct2) + s.epsilon);
   return w - s.rate * (move + decay * w);
 }
@@ -65,6 +66,8 @@ AdamStep<A> resolve(const AdamSettings& settings, const StepRecord& record) {
   AdamStep<A> s;
   s.beta1 = A(settings.beta1);
   s.beta2 = A(settings.beta2);
+  s.rest1 = A(1 - settings.beta1);
+  s.rest2 = A(1 - settings.beta2);
   s.epsilon = A(settings.epsilon);
   s.rate = A(record.rate);
   s.decay = A(settings.weight_decay);

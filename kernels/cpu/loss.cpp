@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "kernels/cpu.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/softmax.h"
 
 namespace tx {
 namespace {
@@ -16,25 +16,19 @@ template <class T>
 TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded, double smoothing,
                            bool gradient, acc_t<T> scale) {
   using A = acc_t<T>;
-  A most = load(x[0]);
-#pragma omp simd reduction(max : most)
-  for (int64_t j = 0; j < vocabulary; ++j) most = load(x[j]) > most ? load(x[j]) : most;
-  A sum = 0, total = 0;
-#pragma omp simd reduction(+ : sum, total)
-  for (int64_t j = 0; j < vocabulary; ++j) {
-    const A centred = load(x[j]) - most;  // centred sums lose no digits to a common offset
-    sum += exponential(centred);
-    total += centred;
-  }
-  const double log_sum = std::log(double(sum)), others = smoothing / double(vocabulary - 1);
+  const A most = largest(x, vocabulary);
+  const SoftmaxSums sums = softmax_sums(x, vocabulary, most);
+  const double log_sum = std::log(sums.exponentials);
+  const double others = smoothing > 0 ? smoothing / double(vocabulary - 1) : 0;
   const double log_label = double(load(x[label]) - most) - log_sum;
-  const double log_all = double(total) - double(vocabulary) * log_sum;
+  const double log_all = sums.total - double(vocabulary) * log_sum;
   RowLoss row;
   row.nll = -log_label;
-  row.loss = -(1 - smoothing) * log_label - others * (log_all - log_label);
+  row.loss = -(1 - smoothing) * log_label;
+  if (smoothing > 0) row.loss -= others * (log_all - log_label);  // log_all may be infinite
   row.correct = load(x[label]) >= most;
   if (!gradient) return row;
-  const A inverse = scale / sum, q = A(others) * scale;
+  const A inverse = A(double(scale) / sums.exponentials), q = A(others) * scale;
   const A at_label = exponential(load(x[label]) - most) * inverse - A(1 - smoothing) * scale;
   for (int64_t j = 0; j < vocabulary; ++j)
     store(x[j], exponential(load(x[j]) - most) * inverse - q);

@@ -11,19 +11,23 @@ namespace tx {
 void* Cpu::allocate(size_t bytes) {
   constexpr size_t huge = size_t(2) << 20;
   const size_t alignment = bytes >= 2 * huge ? huge : 64;
-  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* data = std::aligned_alloc(alignment, rounded ? rounded : alignment);
+  const size_t rounded = bytes ? (bytes - 1) / alignment * alignment + alignment : alignment;
+  void* data = rounded ? std::aligned_alloc(alignment, rounded) : nullptr;  // 0: past size_t
   if (!data) throw Error("out of memory: " + std::to_string(bytes >> 20) + " MiB were asked for");
   if (alignment == huge) madvise(data, rounded, MADV_HUGEPAGE);
   return data;
 }
 
 void Cpu::release(void* data) { std::free(data); }
-void Cpu::upload(void* to, const void* host, size_t bytes) { std::memcpy(to, host, bytes); }
-void Cpu::download(void* host, const void* from, size_t bytes) const {
-  std::memcpy(host, from, bytes);
+void Cpu::upload(void* to, const void* host, size_t bytes) {
+  if (bytes) std::memcpy(to, host, bytes);
 }
-void Cpu::zero(void* data, size_t bytes) { std::memset(data, 0, bytes); }
+void Cpu::download(void* host, const void* from, size_t bytes) const {
+  if (bytes) std::memcpy(host, from, bytes);
+}
+void Cpu::zero(void* data, size_t bytes) {
+  if (bytes) std::memset(data, 0, bytes);
+}
 
 namespace {
 

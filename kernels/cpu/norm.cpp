@@ -39,10 +39,13 @@ TX_CLONES void add_norm_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix g
         add_row(x.row<T>(i), r, drop.threshold ? mask.draw(i) : nullptr, drop, sum.row<T>(i), d);
         r = sum.row<T>(i);
       }
+      // Sums of differences from the first element: a row far from zero keeps its digits, and the
+      // mean of a constant row is that constant.
+      const A origin = load(r[0]);
       A mean = 0, square = 0;
 #pragma omp simd reduction(+ : mean)
-      for (int64_t j = 0; j < d; ++j) mean += load(r[j]);
-      mean /= A(d);
+      for (int64_t j = 0; j < d; ++j) mean += load(r[j]) - origin;
+      mean = origin + mean / A(d);
 #pragma omp simd reduction(+ : square)
       for (int64_t j = 0; j < d; ++j) {
         const A centred = load(r[j]) - mean;

@@ -18,30 +18,62 @@ TX_INLINE A gelu_slope(A x) {
   return cdf + x * A(0.39894228040143268) * std::exp(A(-0.5) * x * x);
 }
 
+template <Activation activation, class A>
+TX_INLINE A activated(A x) {
+  if (activation == Activation::gelu) return gelu(x);
+  if (activation == Activation::relu) return x <= 0 ? A(0) : x;  // NaN stays one
+  return x;
+}
+
+template <Activation activation, class T>
+TX_INLINE void activate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
+                            int64_t width) {
+  using A = acc_t<T>;
+  if (bits)
+    for (int64_t j = 0; j < width; ++j) {
+      const A value = activated<activation>(load(x[j])) * A(drop.scale);
+      store(y[j], bits[j] < drop.threshold ? A(0) : value);
+    }
+  else
+    for (int64_t j = 0; j < width; ++j) store(y[j], activated<activation>(load(x[j])));
+}
+
 template <class T>
 TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& drop, Matrix out,
                              int threads) {
-  using A = acc_t<T>;
-  const int64_t width = in.cols;
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, width);
+    MaskRow mask(drop, in.cols);
 #pragma omp for
     for (int64_t i = 0; i < in.rows; ++i) {
       const T* x = in.row<T>(i);
       T* y = out.row<T>(i);
+      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
       if (activation == Activation::gelu)
-        for (int64_t j = 0; j < width; ++j) store(y[j], gelu(load(x[j])));
+        activate_row<Activation::gelu>(x, bits, drop, y, in.cols);
       else if (activation == Activation::relu)
-        for (int64_t j = 0; j < width; ++j) store(y[j], load(x[j]) > 0 ? load(x[j]) : A(0));
-      else if (x != y)
-        for (int64_t j = 0; j < width; ++j) y[j] = x[j];
-      if (drop.threshold == 0) continue;
-      const uint16_t* bits = mask.draw(i);
-      for (int64_t j = 0; j < width; ++j)
-        store(y[j], bits[j] < drop.threshold ? A(0) : load(y[j]) * A(drop.scale));
+        activate_row<Activation::relu>(x, bits, drop, y, in.cols);
+      else
+        activate_row<Activation::none>(x, bits, drop, y, in.cols);
     }
   }
+}
+
+// dx of one row. Of relu the output is kept: it is 0 where the mask dropped it.
+template <class T>
+TX_INLINE void activate_backward_row(const T* dy, const T* kept, Activation activation,
+                                     const uint16_t* bits, const Dropout& drop, T* dx,
+                                     int64_t width) {
+  using A = acc_t<T>;
+  const A scale = drop.threshold ? A(drop.scale) : A(1);
+  if (activation == Activation::relu)
+    for (int64_t j = 0; j < width; ++j) store(dx[j], load(kept[j]) > 0 ? load(dy[j]) * scale : A(0));
+  else
+    for (int64_t j = 0; j < width; ++j) {
+      const bool dropped = bits && bits[j] < drop.threshold;
+      const A slope = activation == Activation::gelu ? gelu_slope(load(kept[j])) : A(1);
+      store(dx[j], dropped ? A(0) : load(dy[j]) * scale * slope);
+    }
 }
 
 constexpr int64_t block_rows = 128;  // fixed, so that sums do not depend on the threads
@@ -60,19 +92,10 @@ TX_CLONES void activate_backward_rows(Matrix dy, Matrix kept, Activation activat
       A* sum = partial ? partial + block * width : nullptr;
       if (sum) std::fill(sum, sum + width, A(0));
       for (int64_t i = block * block_rows; i < std::min(dy.rows, (block + 1) * block_rows); ++i) {
-        const T *g = dy.row<T>(i), *y = kept.row<T>(i);
         T* to = dx.row<T>(i);
-        const A scale = drop.threshold ? A(drop.scale) : A(1);
-        if (activation == Activation::gelu) {
-          const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
-          for (int64_t j = 0; j < width; ++j) {
-            const bool dropped = bits && bits[j] < drop.threshold;
-            store(to[j], dropped ? A(0) : load(g[j]) * scale * gelu_slope(load(y[j])));
-          }
-        } else {
-          for (int64_t j = 0; j < width; ++j)
-            store(to[j], load(y[j]) > 0 ? load(g[j]) * scale : A(0));
-        }
+        const bool masked = drop.threshold && activation != Activation::relu;
+        activate_backward_row(dy.row<T>(i), kept.row<T>(i), activation,
+                              masked ? mask.draw(i) : nullptr, drop, to, width);
         if (sum)
           for (int64_t j = 0; j < width; ++j) sum[j] += load(to[j]);
       }

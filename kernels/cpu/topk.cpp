@@ -1,18 +1,13 @@
 #include "kernels/cpu.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/softmax.h"
 
 namespace tx {
 namespace {
 
 template <class T>
 TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count) {
-  using A = acc_t<T>;
-  A most = load(x[0]), sum = 0;
-#pragma omp simd reduction(max : most)
-  for (int64_t j = 0; j < count; ++j) most = load(x[j]) > most ? load(x[j]) : most;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t j = 0; j < count; ++j) sum += exponential(load(x[j]) - most);
-  return most + std::log(sum);
+  const acc_t<T> most = largest(x, count);
+  return most + acc_t<T>(std::log(softmax_sums(x, count, most).exponentials));
 }
 
 template <class T>

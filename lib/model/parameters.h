@@ -52,6 +52,10 @@ class Parameters {
   Parameter get(const std::string& name, int count = 1);
   bool has(const std::string& name) const { return index_.count(name) > 0; }
 
+  // Fills an entry of the master from values of its shape; refresh_copy() when all are in.
+  void load(const ParameterEntry& entry, Matrix values);
+  void upload(Matrix block, const void* host);  // a whole block
+
   // The unpadded entry in the master block: (rows, cols), f32 or f64.
   Matrix master(const ParameterEntry& entry) const;
   // Same entry of any block of this layout.

@@ -30,6 +30,7 @@ void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, 
 
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm) {
   TX_ASSERT(x.rows() == sub.rows() && x.cols() == sub.cols());
+  TX_ASSERT(norm.gamma.value.cols == x.cols() && norm.beta.value.cols == x.cols());
   Normed out{context.make(x.rows(), x.cols()), context.make(x.rows(), x.cols())};
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
   context.run([&](auto& k) {
@@ -43,6 +44,7 @@ Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, con
 }
 
 Tensor layer_norm(Context& context, Tensor x, const Norm& norm) {
+  TX_ASSERT(norm.gamma.value.cols == x.cols() && norm.beta.value.cols == x.cols());
   Tensor normed = context.make(x.rows(), x.cols());
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
   context.run([&](auto& k) {

@@ -28,10 +28,17 @@ Attention kernel_view(const AttentionInput& in, const Tensor& out, Matrix lse) {
   return p;
 }
 
+void check_columns(const Tensor& t, int64_t first, int64_t count) {
+  TX_ASSERT(first >= 0 && count > 0 && first + count <= t.cols());
+}
+
 }  // namespace
 
 Tensor attention(Context& context, const AttentionInput& input) {
-  TX_ASSERT(input.k.rows() == input.v.rows());
+  TX_ASSERT(input.k.rows() == input.v.rows() && input.heads > 0);
+  check_columns(input.q, input.q_column, int64_t(input.heads) * input.d_k);
+  check_columns(input.k, input.k_column, int64_t(input.heads) * input.d_k);
+  check_columns(input.v, input.v_column, int64_t(input.heads) * input.d_v);
   Tensor out = context.make(input.q.rows(), int64_t(input.heads) * input.d_v);
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
   context.run([&](auto& k) { k.attention(kernel_view(input, out, lse.value())); });

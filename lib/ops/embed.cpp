@@ -9,6 +9,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
   Tensor out = context.make(input.rows, input.table.value.cols);
   const EmbedInput in = input;
   context.run([&](auto& k) {
+    TX_ASSERT(in.ids && in.drop.keys.position);
     k.embed(in.ids, in.table.value, in.scale, in.positions, in.drop, out.value());
   });
   context.on_backward([&context, in, out]() mutable {

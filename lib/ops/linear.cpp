@@ -39,7 +39,7 @@ void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matr
 }
 
 Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
-  TX_ASSERT(x.cols() == w.value.cols);
+  TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
   Tensor y = context.make(x.rows(), w.value.rows);
   forward_product(context, x, w, bias, Activation::none, y);
   context.on_backward([&context, x, w, bias, y]() mutable {

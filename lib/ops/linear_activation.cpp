@@ -6,7 +6,7 @@ namespace tx {
 
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
                          Activation activation, const Dropout& drop) {
-  TX_ASSERT(x.cols() == w.value.cols);
+  TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
   const bool relu = activation == Activation::relu;
   Tensor kept = context.make(x.rows(), w.value.rows);
   forward_product(context, x, w, bias, relu ? Activation::relu : Activation::none, kept);

@@ -8,9 +8,12 @@
 namespace tx {
 namespace {
 
-// Fields of sentencepiece_model.proto.
+// Fields of sentencepiece_model.proto, and those of its parts that matter here.
 constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_denormalizer = 5;
-constexpr uint64_t field_charsmap = 2;  // of the normaliser's settings
+constexpr uint64_t piece_type = 3;
+constexpr uint64_t model_type = 3, whitespace_as_suffix = 24, byte_fallback = 35;
+constexpr uint64_t charsmap = 2, dummy_prefix = 3, remove_whitespace = 4, escape_whitespace = 5;
+constexpr uint64_t type_user_defined = 4, type_unused = 5, type_bpe = 2;
 
 // Reads a base-128 number and removes it from the front; false when it is cut off.
 bool take_varint(std::string_view& rest, uint64_t& value) {
@@ -31,26 +34,42 @@ bool take_bytes(std::string_view& rest, uint64_t count, std::string_view& bytes)
   return true;
 }
 
-// Removes one field from the front; `content` is what a length stands before, else empty. False
-// when it is malformed.
-bool take_field(std::string_view& rest, uint64_t& number, std::string_view& content) {
-  uint64_t key = 0, value = 0;
+struct ProtoField {
+  uint64_t number = 0, value = 0;  // value: of a varint
+  std::string_view content;        // what a length stands before
+};
+
+// Removes one field from the front; false when it is malformed.
+bool take_field(std::string_view& rest, ProtoField& field) {
+  uint64_t key = 0;
   std::string_view fixed;
-  content = {};
+  field = {};
   if (!take_varint(rest, key)) return false;
-  number = key >> 3;
+  field.number = key >> 3;
   switch (key & 7) {
     case 0:
-      return take_varint(rest, value);
+      return take_varint(rest, field.value);
     case 1:
       return take_bytes(rest, 8, fixed);
-    case 2:
-      return take_varint(rest, value) && take_bytes(rest, value, content);
+    case 2: {
+      uint64_t size = 0;
+      return take_varint(rest, size) && take_bytes(rest, size, field.content);
+    }
     case 5:
       return take_bytes(rest, 4, fixed);
     default:
       return false;
   }
+}
+
+// Calls f with each field; false when one is malformed or f says so.
+template <class F>
+bool each_field(std::string_view message, F&& f) {
+  ProtoField field;
+  while (!message.empty()) {
+    if (!take_field(message, field) || !f(field)) return false;
+  }
+  return true;
 }
 
 uint32_t load(std::string_view bytes, size_t i) {
@@ -81,35 +100,64 @@ bool sound_charsmap(std::string_view map) {
   return true;
 }
 
-bool sound_normalizer(std::string_view settings) {
-  while (!settings.empty()) {
-    uint64_t number = 0;
-    std::string_view content;
-    if (!take_field(settings, number, content)) return false;
-    if (number == field_charsmap && !sound_charsmap(content)) return false;
+// What is found in the parts of a model; the last value of a setting counts.
+struct Findings {
+  bool pieces = false, trainer = false, normalizer = false;
+  bool odd_pieces = false, bpe = false, bytes = false, suffix = false;
+  bool prefix = true, removes = true, escapes = true, maps = false;
+
+  bool piece(const ProtoField& field) {
+    if (field.number != piece_type) return true;
+    odd_pieces |= field.value == type_user_defined || field.value == type_unused;
+    return true;
   }
-  return true;
-}
+  bool training(const ProtoField& field) {
+    if (field.number == model_type) bpe = field.value == type_bpe;
+    if (field.number == byte_fallback) bytes = field.value != 0;
+    if (field.number == whitespace_as_suffix) suffix = field.value != 0;
+    return true;
+  }
+  bool normalising(const ProtoField& field) {
+    if (field.number == dummy_prefix) prefix = field.value != 0;
+    if (field.number == remove_whitespace) removes = field.value != 0;
+    if (field.number == escape_whitespace) escapes = field.value != 0;
+    return denormalising(field);
+  }
+  bool denormalising(const ProtoField& field) {
+    if (field.number != charsmap) return true;
+    maps |= !field.content.empty();
+    return sound_charsmap(field.content);
+  }
+  bool part(const ProtoField& field) {
+    switch (field.number) {
+      case field_piece:
+        pieces = true;
+        return each_field(field.content, [&](const ProtoField& f) { return piece(f); });
+      case field_trainer:
+        trainer = true;
+        return each_field(field.content, [&](const ProtoField& f) { return training(f); });
+      case field_normalizer:
+        normalizer = true;
+        return each_field(field.content, [&](const ProtoField& f) { return normalising(f); });
+      case field_denormalizer:
+        return each_field(field.content, [&](const ProtoField& f) { return denormalising(f); });
+      default:
+        return true;
+    }
+  }
+};
 
 }  // namespace
 
-void check_model_proto(std::string_view bytes, const std::string& where) {
-  bool pieces = false, trainer = false, normalizer = false, sound = true;
-  while (sound && !bytes.empty()) {
-    uint64_t number = 0;
-    std::string_view content;
-    sound = take_field(bytes, number, content);
-    if (sound && (number == field_normalizer || number == field_denormalizer)) {
-      sound = sound_normalizer(content);
-    }
-    pieces |= sound && number == field_piece;
-    trainer |= number == field_trainer;
-    normalizer |= number == field_normalizer;
-  }
-  if (!pieces) throw DataError(where + " is no subword model and no word list");
-  if (!sound || !trainer || !normalizer) {
+ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
+  Findings found;
+  const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
+  if (!found.pieces) throw DataError(where + " is no subword model and no word list");
+  if (!sound || !found.trainer || !found.normalizer) {
     throw DataError(where + ": the subword model is cut off or damaged");
   }
+  const bool spaces = found.prefix && !found.removes && found.escapes && !found.suffix;
+  return {found.bpe && found.bytes && spaces && !found.maps && !found.odd_pieces};
 }
 
 }  // namespace tx

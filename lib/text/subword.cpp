@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
+#include "lib/text/bpe.h"
 #include "lib/text/model_proto.h"
 
 namespace tx {
@@ -32,7 +34,7 @@ std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
 class Subword final : public Vocabulary {
  public:
   Subword(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
-    check_model_proto(this->bytes(), where);
+    const ModelSettings settings = check_model_proto(this->bytes(), where);
     load(where);
     check_special_ids(where);
     has_bytes_ = model_.IsByte(model_.PieceToId("<0xE2>"));
@@ -40,14 +42,22 @@ class Subword final : public Vocabulary {
     stand_in_ = find_stand_in(model_);
     for (size_t i = 0; i < stand_in_ids_.size(); ++i) stand_in_ids_[i] = byte_piece(stand_in_[i]);
     for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = byte_piece(space_sign[i]);
+    if (settings.plain_bpe) make_encoder();
   }
 
   std::string kind() const override { return "sentencepiece"; }
   int size() const override { return model_.GetPieceSize(); }
 
   void encode(std::string_view line, std::vector<int>& ids) const override {
-    if (has_bytes_ && line.find(space_sign) != line.npos) return encode_space_signs(line, ids);
-    run(line, ids);
+    ids.clear();
+    if (line.empty()) return;
+    if (!encoder_) return encode_text(line, ids);
+    for (size_t at = 0; at <= line.size();) {
+      const size_t end = std::min(line.find(' ', at), line.size());
+      const std::string_view word = line.substr(at, end - at);
+      if (!encoder_->encode_word(word, ids)) encode_text(word, ids);
+      at = end + 1;
+    }
   }
 
   std::string decode(std::span<const int> ids) const override {
@@ -103,9 +113,29 @@ class Subword final : public Vocabulary {
     return model_.PieceToId(name);
   }
 
-  void run(std::string_view line, std::vector<int>& ids) const {
-    const auto status = model_.Encode(line, &ids);
+  void make_encoder() {
+    std::vector<BpePiece> pieces;
+    for (int id = 0; id < size(); ++id) {
+      if (model_.IsControl(id) || model_.IsUnknown(id) || model_.IsByte(id)) continue;
+      pieces.push_back({id, model_.IdToPiece(id), model_.GetScore(id)});
+    }
+    std::array<int, 256> bytes{};
+    for (int i = 0; i < 256; ++i) bytes[size_t(i)] = byte_piece(char(i));
+    encoder_ = BpeEncoder::make(pieces, bytes);
+  }
+
+  // By SentencePiece, whose text begins with a word; appends to ids.
+  void encode_text(std::string_view text, std::vector<int>& ids) const {
+    if (has_bytes_ && text.find(space_sign) != text.npos) return encode_space_signs(text, ids);
+    const std::vector<int> more = run(text);
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
+
+  std::vector<int> run(std::string_view text) const {
+    std::vector<int> ids;
+    const auto status = model_.Encode(text, &ids);
     if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
+    return ids;
   }
 
   // The stand-in may also stand in the line itself, so the order of both is noted: UTF-8 is
@@ -124,9 +154,7 @@ class Subword final : public Vocabulary {
         text += line[i++];
       }
     }
-    std::vector<int> raw;
-    run(text, raw);
-    ids.clear();
+    const std::vector<int> raw = run(text);
     size_t seen = 0;
     for (size_t i = 0; i < raw.size();) {
       if (std::equal(stand_in_ids_.begin(), stand_in_ids_.end(), raw.begin() + i,
@@ -141,6 +169,7 @@ class Subword final : public Vocabulary {
   }
 
   sentencepiece::SentencePieceProcessor model_;
+  std::optional<BpeEncoder> encoder_;  // instead of model_'s, for models that allow it
   bool has_bytes_ = false;
   std::string stand_in_;
   std::array<int, 4> stand_in_ids_{};

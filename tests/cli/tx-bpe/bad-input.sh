@@ -25,7 +25,9 @@ refused 'cannot write none/out: No such file' tx-bpe train -o none/out text
 printf 'the house\nx\377y\nz\376\n' > broken
 expect_status 0 tx-bpe encode -m model broken
 expect_stdout_lines 3
-expect_stderr 'tx-bpe: warning: broken:2: not valid UTF-8; replaced by U+FFFD (the first of 2 such lines)'
+expect_stderr <<'EOF'
+tx-bpe: warning: broken:2: not valid UTF-8; replaced by U+FFFD (the first of 2 such lines)
+EOF
 for command in 'encode -m model' 'train -o out'; do
   refused 'broken:2: not valid UTF-8' tx-bpe $command --strict broken
 done

@@ -25,6 +25,8 @@ expect_stdout_contains "$(printf '2\t<s>')"
 # A small text has fewer pieces than asked for, and fewer than it must have is an error.
 printf 'ab ab\nba\n' > small
 expect_status 0 tx-bpe train --vocab-size 5000 -o few small
-expect_stderr 'tx-bpe: warning: the vocabulary has 269 entries instead of 5000: the text is too small for more'
+expect_stderr <<'EOF'
+tx-bpe: warning: the vocabulary has 269 entries instead of 5000: the text is too small for more
+EOF
 expect_usage_error 'need at least 263' tx-bpe train --vocab-size 100 -o none small
 expect_no_file none

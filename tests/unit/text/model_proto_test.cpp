@@ -25,7 +25,7 @@ std::string charsmap(size_t unit, uint32_t value, const std::string& strings) {
 }
 
 std::string model(const std::string& map) {
-  return field(1, "piece") + field(2, "") + field(3, field(2, map));
+  return field(1, field(1, "piece")) + field(2, "") + field(3, field(2, map));
 }
 
 bool sound(const std::string& bytes) {
@@ -44,8 +44,8 @@ BOOST_AUTO_TEST_SUITE(model_proto)
 BOOST_AUTO_TEST_CASE(pieces_trainer_and_normaliser_are_needed) {
   BOOST_TEST(sound(model("")));
   BOOST_TEST(!sound(""));
-  BOOST_TEST(!sound(field(1, "piece")));
-  BOOST_TEST(!sound(field(1, "piece") + field(2, "")));
+  BOOST_TEST(!sound(field(1, field(1, "piece"))));
+  BOOST_TEST(!sound(field(1, field(1, "piece")) + field(2, "")));
   BOOST_TEST(!sound(field(2, "") + field(3, "")));
   BOOST_TEST(!sound(model("").substr(1)));
   BOOST_TEST(!sound(model("") + "\x0A\x05x"));

@@ -1,107 +1,69 @@
-#include "lib/text/packing.h"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
 
 #include "lib/base/error.h"
-#include "lib/base/philox.h"
-#include "tests/support.h"
+#include "tests/unit/text/packing_fixture.h"
 
 using namespace tx;
 
 namespace {
 
-// Line n of side s is words of which the first tells n and s, so that rows can be traced back.
-struct Fixture {
-  Fixture() {
-    std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
-    for (int i = 0; i < 1000; ++i) list += "w" + std::to_string(i) + "\n";
-    words = parse_vocabulary(list, "words");
+// The rows of real sentence i on side s, as the cache has them.
+void check_sentence(const IdCache& cache, const Batch& batch, int s, size_t i) {
+  const BatchSide& side = batch.sides[size_t(s)];
+  const auto begin = side.ids.begin() + side.offsets[i],
+             end = side.ids.begin() + side.offsets[i + 1];
+  std::vector<int> expected = cache.ids(batch.lines[i] - 1, s);  // no line is dropped here
+  std::vector<int> labels = expected;
+  labels.push_back(Vocabulary::eos);
+  if (s + 1 == cache.sides()) {
+    expected.insert(expected.begin(), Vocabulary::bos);
+    const auto first = batch.labels.begin() + side.offsets[i];
+    BOOST_REQUIRE(std::equal(labels.begin(), labels.end(), first, first + (end - begin)));
+  } else {
+    expected = labels;
   }
+  BOOST_REQUIRE(std::equal(expected.begin(), expected.end(), begin, end));
+  BOOST_REQUIRE(side.pair[side.offsets[i]] == batch.sides[0].pair[batch.sides[0].offsets[i]]);
+}
 
-  // lengths[i][s]: words of line i of side s.
-  IdCache make(const std::vector<std::vector<int>>& lengths) const {
-    std::vector<CacheSide> sides;
-    for (size_t s = 0; s < lengths[0].size(); ++s) {
-      std::string text;
-      for (size_t i = 0; i < lengths.size(); ++i) {
-        for (int k = 0; k < lengths[i][s]; ++k) {
-          text += "w" + std::to_string((i + 7 * s + size_t(k)) % 1000) + " ";
-        }
-        text += '\n';
-      }
-      sides.push_back({{folder.file(std::to_string(s), text)}, words.get()});
+// What holds of every side and row of a batch.
+void check_side(const Batch& batch, const BatchSide& side, int capacity, bool target) {
+  const size_t sentences = batch.sides[0].offsets.size() - 1;
+  BOOST_REQUIRE(side.ids.size() == size_t(capacity));
+  BOOST_REQUIRE(side.pair.size() == side.ids.size());
+  BOOST_REQUIRE(side.position.size() == side.ids.size());
+  BOOST_REQUIRE(side.offsets.size() == sentences + 1);
+  BOOST_REQUIRE(side.offsets.front() == 0);
+  BOOST_REQUIRE(side.offsets.back() == capacity);
+  for (size_t i = 0; i < sentences; ++i) {
+    const int begin = side.offsets[i], end = side.offsets[i + 1];
+    const bool real = i < size_t(batch.sentences);
+    BOOST_REQUIRE(begin < end);
+    for (int row = begin; row < end; ++row) {
+      BOOST_REQUIRE(side.position[row] == uint32_t(row - begin));
+      BOOST_REQUIRE(side.pair[row] == side.pair[begin]);
+      BOOST_REQUIRE((side.pair[row] == dummy_pair) == !real);
+      if (real) continue;
+      BOOST_REQUIRE(side.ids[row] == Vocabulary::pad);
+      if (target) BOOST_REQUIRE(batch.labels[row] == no_label);
     }
-    build_cache(folder / "cache", sides, {});
-    return IdCache(folder / "cache");
   }
-
-  tx_test::TempFolder folder;
-  std::unique_ptr<Vocabulary> words;
-};
-
-// Sentence lengths like those of image captions: log-normal, the sides correlated.
-std::vector<std::vector<int>> captions(int count, int sides = 2) {
-  PhiloxStream random(11, 1);
-  std::vector<std::vector<int>> lengths;
-  for (int i = 0; i < count; ++i) {
-    const double base = 2.5 + 0.3 * random.normal();
-    std::vector<int> pair;
-    for (int s = 0; s < sides; ++s) {
-      pair.push_back(std::clamp(int(std::exp(base + 0.15 * random.normal())), 1, 60));
-    }
-    lengths.push_back(pair);
-  }
-  return lengths;
 }
 
 // Everything that packing.h promises of one batch; adds its pairs to `places` and `lines`.
 void check_batch(const IdCache& cache, const std::vector<int>& capacities, const Batch& batch,
                  std::set<uint32_t>& places, std::set<int64_t>& lines) {
-  const int target = cache.sides() - 1;
-  const size_t sentences = batch.sides[0].offsets.size() - 1;
-  BOOST_REQUIRE(batch.sentences < int(sentences));
+  BOOST_REQUIRE(batch.sentences < int(batch.sides[0].offsets.size()) - 1);
   BOOST_REQUIRE(batch.lines.size() == size_t(batch.sentences));
-  BOOST_REQUIRE(batch.labels.size() == size_t(capacities[target]));
-  for (int s = 0; s <= target; ++s) {
+  BOOST_REQUIRE(batch.labels.size() == size_t(capacities.back()));
+  for (int s = 0; s < cache.sides(); ++s) {
     const BatchSide& side = batch.sides[s];
-    BOOST_REQUIRE(side.ids.size() == size_t(capacities[s]));
-    BOOST_REQUIRE(side.pair.size() == side.ids.size());
-    BOOST_REQUIRE(side.position.size() == side.ids.size());
-    BOOST_REQUIRE(side.offsets.size() == sentences + 1);
-    BOOST_REQUIRE(side.offsets.front() == 0);
-    BOOST_REQUIRE(side.offsets.back() == capacities[s]);
+    check_side(batch, side, capacities[s], s + 1 == cache.sides());
     BOOST_REQUIRE(side.offsets[size_t(batch.sentences)] == batch.tokens[s]);
-    for (size_t i = 0; i < sentences; ++i) {
-      const int begin = side.offsets[i], end = side.offsets[i + 1];
-      const bool real = i < size_t(batch.sentences);
-      BOOST_REQUIRE(begin < end);
-      for (int row = begin; row < end; ++row) {
-        BOOST_REQUIRE(side.position[row] == uint32_t(row - begin));
-        BOOST_REQUIRE(side.pair[row] == side.pair[begin]);
-        BOOST_REQUIRE((side.pair[row] == dummy_pair) == !real);
-        if (!real) BOOST_REQUIRE(side.ids[row] == Vocabulary::pad);
-        if (!real && s == target) BOOST_REQUIRE(batch.labels[row] == no_label);
-      }
-      if (!real) continue;
-      BOOST_REQUIRE(side.pair[begin] == batch.sides[0].pair[batch.sides[0].offsets[i]]);
-      const int64_t line = batch.lines[i];
-      std::vector<int> expected = cache.ids(line - 1, s);  // no line is dropped in these tests
-      std::vector<int> labels = expected;
-      labels.push_back(Vocabulary::eos);
-      if (s == target)
-        expected.insert(expected.begin(), Vocabulary::bos);
-      else
-        expected.push_back(Vocabulary::eos);
-      BOOST_REQUIRE(std::equal(expected.begin(), expected.end(), side.ids.begin() + begin,
-                               side.ids.begin() + end));
-      if (s == target) {
-        BOOST_REQUIRE(std::equal(labels.begin(), labels.end(), batch.labels.begin() + begin,
-                                 batch.labels.begin() + end));
-      }
-    }
+    for (size_t i = 0; i < size_t(batch.sentences); ++i) check_sentence(cache, batch, s, i);
   }
   for (size_t i = 0; i < size_t(batch.sentences); ++i) {
     BOOST_REQUIRE(places.insert(batch.sides[0].pair[batch.sides[0].offsets[i]]).second);
@@ -109,20 +71,9 @@ void check_batch(const IdCache& cache, const std::vector<int>& capacities, const
   }
 }
 
-bool same(const Batch& a, const Batch& b) {
-  for (size_t s = 0; s < a.sides.size(); ++s) {
-    if (a.sides[s].ids != b.sides[s].ids || a.sides[s].offsets != b.sides[s].offsets ||
-        a.sides[s].pair != b.sides[s].pair || a.sides[s].position != b.sides[s].position) {
-      return false;
-    }
-  }
-  return a.labels == b.labels && a.lines == b.lines && a.epoch == b.epoch &&
-         a.sentences == b.sentences && a.tokens == b.tokens;
-}
-
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(packing, Fixture)
+BOOST_FIXTURE_TEST_SUITE(packing, PackingFixture)
 
 BOOST_AUTO_TEST_CASE(every_pair_once_an_epoch) {
   for (const int sides : {1, 2, 3}) {
@@ -166,72 +117,6 @@ BOOST_AUTO_TEST_CASE(nearly_all_rows_are_useful) {
   const double least = std::max(std::ceil(useful[0] / (packer.capacities()[0] - 1)),
                                 std::ceil(useful[1] / (packer.capacities()[1] - 1)));
   BOOST_TEST(batches <= least + 1);
-}
-
-BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_batches) {
-  const IdCache cache = make(captions(2000));
-  PackerOptions options;
-  options.batch_tokens = 500;
-  options.window = 300;
-  Packer packer(cache, options);
-  Batch expected, batch;
-  for (int step = 0; step < 150; ++step) {  // about three epochs
-    const std::string state = to_text(packer.state());
-    packer.next(expected);
-    if (step % 7 != 0) continue;
-    Packer other(cache, options);
-    for (int k = 0; k < step % 3; ++k) other.next(batch);  // whatever it did before
-    other.restore(parse_json(state, "state"));
-    other.next(batch);
-    BOOST_REQUIRE(same(batch, expected));
-  }
-  BOOST_TEST(packer.epoch() >= 2);
-}
-
-BOOST_AUTO_TEST_CASE(states_of_other_data_or_damaged_ones_are_refused) {
-  const IdCache cache = make(captions(200));
-  PackerOptions options;
-  options.batch_tokens = 300;
-  options.window = 50;
-  Packer packer(cache, options);
-  Batch batch;
-  packer.next(batch);
-  const Json good = packer.state();
-  options.seed = 5;
-  BOOST_CHECK_EXCEPTION(Packer(cache, options).restore(good), DataError, [](const Error& error) {
-    return std::string(error.what()).find("(seed 1, now 5)") != std::string::npos;
-  });
-  const auto refused = [&](const char* key, const Json& value) {
-    Json bad = good;
-    bad[key] = value;
-    BOOST_CHECK_THROW(packer.restore(bad), DataError);
-  };
-  refused("cursor", 201);
-  refused("cursor", "x");
-  refused("epoch", -1);
-  refused("waiting", {5, 5});
-  refused("waiting", {-1});
-  refused("waiting", {199});
-  refused("of", 7);
-  BOOST_CHECK_THROW(packer.restore(Json()), DataError);
-  packer.restore(good);
-}
-
-BOOST_AUTO_TEST_CASE(seed_and_epoch_change_the_batches) {
-  const IdCache cache = make(captions(500));
-  PackerOptions one, two;
-  one.batch_tokens = two.batch_tokens = 8000;  // an epoch a batch
-  two.seed = 2;
-  Packer first(cache, one), again(cache, one), other(cache, two);
-  Batch a, b, c;
-  first.next(a);
-  again.next(b);
-  BOOST_TEST(same(a, b));
-  other.next(c);
-  BOOST_TEST(!same(a, c));
-  first.next(b);
-  BOOST_TEST(b.epoch == 1);
-  BOOST_TEST(a.lines != b.lines);
 }
 
 BOOST_AUTO_TEST_CASE(validation_takes_the_text_in_order) {

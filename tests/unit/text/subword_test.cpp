@@ -98,6 +98,22 @@ BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
   }
 }
 
+// A user-defined piece that no line holds takes our own encoder away: SentencePiece answers.
+BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
+  const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x04", "other");
+  BOOST_REQUIRE(other->size() == model->size() + 1);
+  PhiloxStream random(2, 2);
+  std::vector<std::string> lines = sample_text();
+  for (int i = 0; i < 10000; ++i) lines.push_back(random_line(random));
+  lines.push_back(std::string(300, 'n') + " " + std::string(90, 'e') + "▁" + std::string(101, 's'));
+  std::vector<int> ids, expected;
+  for (const std::string& line : lines) {
+    model->encode(line, ids);
+    other->encode(line, expected);
+    BOOST_REQUIRE_MESSAGE(ids == expected, line);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_megabyte_line_comes_back) {
   std::string line(1 << 20, 'a');
   for (size_t i = 0; i < line.size(); i += 7) line[i] = char('a' + i % 23);

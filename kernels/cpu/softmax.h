@@ -1,0 +1,61 @@
+// Softmax over a vocabulary (loss.cpp, topk.cpp) and over a row of scores (attention*.cpp).
+#pragma once
+#include <algorithm>
+
+#include "kernels/cpu/simd.h"
+
+namespace tx {
+
+template <class T>
+TX_INLINE acc_t<T> largest(const T* x, int64_t count) {
+  acc_t<T> most = load(x[0]);
+#pragma omp simd reduction(max : most)
+  for (int64_t j = 0; j < count; ++j) most = load(x[j]) > most ? load(x[j]) : most;
+  return most;
+}
+
+struct SoftmaxSums {
+  double exponentials = 0;  // of exp(x - most)
+  double total = 0;         // of x - most: centred sums lose no digits to a common offset
+};
+
+// In blocks, because one float cannot take the tail of a large vocabulary: with a word at .9 and
+// 37,000 others alike, the probability was wrong by 4e-5.
+template <class T>
+TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
+  constexpr int64_t block = 256;
+  SoftmaxSums sums;
+  for (int64_t first = 0; first < count; first += block) {
+    const int64_t end = std::min(count, first + block);
+    acc_t<T> exponentials = 0, total = 0;
+#pragma omp simd reduction(+ : exponentials, total)
+    for (int64_t j = first; j < end; ++j) {
+      const acc_t<T> centred = load(x[j]) - most;
+      exponentials += exponential(centred);
+      total += centred;
+    }
+    sums.exponentials += double(exponentials);
+    sums.total += double(total);
+  }
+  return sums;
+}
+
+// Softmax of scores x over `count` entries scaled by `scale`, entries up to `width` set to zero;
+// returns the log of the sum of exponentials.
+template <class A>
+TX_INLINE A softmax_row(A* x, int64_t count, int64_t width, A scale) {
+  A most = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : most)
+  for (int64_t j = 0; j < count; ++j) most = x[j] > most ? x[j] : most;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t j = 0; j < count; ++j) {
+    x[j] = exponential((x[j] - most) * scale);
+    sum += x[j];
+  }
+  const A inverse = A(1) / sum;
+  for (int64_t j = 0; j < count; ++j) x[j] *= inverse;
+  for (int64_t j = count; j < width; ++j) x[j] = 0;
+  return most * scale + std::log(sum);
+}
+
+}  // namespace tx

@@ -1,0 +1,56 @@
+#include "lib/search/model_set.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+DType ModelSet::precision(const std::string& name) {
+  if (name == "fp32") return DType::f32;
+  if (name == "bf16") return DType::bf16;
+  return Cpu::has_fast_bf16() ? DType::bf16 : DType::f32;
+}
+
+ModelSet::ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models)
+    : backend_(std::move(backend)), models_(std::move(models)) {
+  TX_ASSERT(!models_.empty());
+  check_vocabularies();
+}
+
+ModelSet::~ModelSet() = default;
+
+void ModelSet::check_vocabularies() const {
+  const LoadedModel& first = models_.front();
+  for (const LoadedModel& other : models_) {
+    for (const bool target : {false, true}) {
+      const auto hash = [&](const LoadedModel& m) {
+        return (target ? m.target : m.source)->hash();
+      };
+      if (hash(other) == hash(first)) continue;
+      throw DataError(first.name + " and " + other.name + " have different " +
+                      (target ? "target" : "source") + " vocabularies (" + hash(first) + ", " +
+                      hash(other) + "): only models trained with the same one can be joined");
+    }
+  }
+}
+
+int64_t ModelSet::longest() const {
+  int64_t least = models_.front().transformer->longest();
+  for (const LoadedModel& m : models_) least = std::min(least, m.transformer->longest());
+  return least;
+}
+
+std::vector<const Transformer*> ModelSet::transformers() const {
+  std::vector<const Transformer*> out;
+  for (const LoadedModel& m : models_) out.push_back(m.transformer.get());
+  return out;
+}
+
+std::vector<int> ModelSet::forbidden() const {
+  std::vector<int> out = {Vocabulary::pad, Vocabulary::bos};
+  if (target().kind() != "words") out.push_back(Vocabulary::unk);
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,210 @@
+#include "lib/train/options.h"
+
+#include "kernels/backend.h"
+#include "lib/base/error.h"
+#include "lib/base/workers.h"
+
+namespace tx {
+
+namespace {
+
+void describe_data(Options& o, TrainOptions& t) {
+  o.group("Data");
+  o.add("--src", t.src, "FILE", "source text, one sentence a line (repeatable)",
+        "May be gzip-compressed, a FIFO or a process substitution; it is read once.");
+  o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source (repeatable)");
+  o.add("--valid-src", t.valid_src, "FILE", "source text for validation (repeatable)");
+  o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation (repeatable)");
+  o.add("--bpe", t.bpe, "FILE", "subword model of both sides (tx-bpe train)");
+  o.add("--bpe-src", t.bpe_src, "FILE", "subword model of the source");
+  o.add("--bpe-tgt", t.bpe_tgt, "FILE", "subword model of the target");
+  o.add("--vocab", t.vocab, "words", "take words between spaces instead of subwords",
+        "The vocabulary is counted from the training text, which is read twice then: it must be "
+        "regular files.")
+      .one_of({"words"});
+  o.add("--max-length", t.max_length, "PIECES", "drop pairs with a longer side").range(1, 1 << 20);
+  o.add("--cache", t.cache, "DIR", "where text is kept as ids, shared between runs",
+        "See tx-cache(5). Default: in the run directory.");
+  o.flag("--strict", t.strict, "stop at invalid UTF-8",
+         "Otherwise each ill-formed sequence is replaced by U+FFFD, with a warning.");
+}
+
+void describe_run(Options& o, TrainOptions& t) {
+  o.group("Run");
+  o.add("--preset", t.preset, "base|big|tiny|toy", "start from these settings; options win",
+        "base and big are the paper's; tiny suits Multi30k, toy the reverse task.")
+      .one_of({"base", "big", "tiny", "toy"});
+  o.add("--config", t.config, "FILE", "start from the config.json of another run").runtime();
+  o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)").runtime();
+  o.add("--resume", t.resume, "DIR", "go on with this run, to the bytes of a run never stopped")
+      .runtime();
+  o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape");
+  o.add("--steps", t.steps, "N", "end after N steps; 0: no limit").at_least(0);
+  o.add("--epochs", t.epochs, "N", "end after N epochs; 0: no limit").at_least(0);
+  o.add("--minutes", t.minutes, "N", "end after N minutes; 0: no limit").at_least(0);
+  o.add("--patience", t.patience, "N", "end after N validations without a better one; 0: never")
+      .at_least(0);
+  o.add("--save-every", t.save_every, "STEPS", "save a checkpoint; 0: by time alone").at_least(0);
+  o.add("--save-minutes", t.save_minutes, "N", "save a checkpoint every N minutes; 0: by steps alone")
+      .at_least(0);
+  o.add("--keep", t.keep, "N", "checkpoints to keep beside the best").at_least(1);
+  o.add("--valid-every", t.valid_every, "STEPS", "validate; 0: at every save").at_least(0);
+  o.add("--valid-command", t.valid_command, "COMMAND",
+        "run after a save; its number on stdout chooses the best",
+        "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
+        "as validation_score, higher is better.");
+  o.add("--log-every", t.log_every, "STEPS", "steps between lines of the log").at_least(1);
+  o.add("--seed", t.seed, "N", "seed of weights, order and dropout").range(0, 4294967295.0);
+}
+
+void describe_machine(Options& o, TrainOptions& t) {
+  o.group("Machine");
+  o.add("--threads", t.threads, "N", "threads; another number may change last bits")
+      .range(0, 1024).default_is("the processors this process may use");
+  o.add("--device", t.device, "cpu|cuda", "where to compute").one_of({"cpu", "cuda"});
+  o.add("--precision", t.precision, "auto|bf16|fp32", "of activations and products",
+        "bf16 keeps fp32 weights, moments and sums. auto takes bf16 where the hardware has it.")
+      .one_of({"auto", "bf16", "fp32"});
+  o.add("--memory", t.memory, "SIZE", "limit for the plan, as 2G or 800M",
+        "With --batch-tokens auto the largest batch that fits is taken.");
+  o.flag("--describe", t.describe_only, "print the model, its memory and its cost; train nothing")
+      .runtime();
+  o.flag("--profile", t.profile, "print where the time went at the end").runtime();
+  o.flag("-q,--quiet", t.quiet, "no progress on standard error").runtime();
+}
+
+void describe_optimisation(Options& o, TrainOptions& t) {
+  o.group("Optimisation");
+  o.add("--batch-tokens", t.batch_tokens, "N|auto", "target pieces of a batch",
+        "The source side's room is this times the corpus's ratio.");
+  o.add("--accumulate", t.accumulate, "N", "batches of a step").range(1, 100000);
+  o.add("--dropout", t.dropout, "P", "on sub-layers and embeddings").range(0, 0.99);
+  o.add("--attention-dropout", t.attention_dropout, "P", "on attention weights").range(0, 0.99);
+  o.add("--relu-dropout", t.relu_dropout, "P", "inside the feed-forward layer").range(0, 0.99);
+  o.add("--label-smoothing", t.label_smoothing, "E",
+        "share of the labels' probability given to other words",
+        "The label gets 1 - E, every other word E / (V - 1).")
+      .range(0, 0.99);
+  o.add("--optimizer", t.optimizer, "adam|sgd", "optimiser").one_of({"adam", "sgd"});
+  o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant", "learning rate",
+        "paper: factor x d_model^-0.5 x min(step^-0.5, step x warmup^-1.5). The others warm up "
+        "linearly to --lr, then fall as the inverse square root of the step, as a cosine or "
+        "linearly to 0 at --steps, or stay.")
+      .one_of({"paper", "inverse-sqrt", "cosine", "linear", "constant"});
+  o.add("--lr", t.lr, "RATE", "highest rate of the schedules other than paper").at_least(0);
+  o.add("--lr-factor", t.lr_factor, "X", "factor of the paper's schedule").at_least(0);
+  o.add("--warmup", t.warmup, "STEPS", "steps of rising rate").at_least(0);
+  o.add("--beta1", t.beta1, "X", "Adam's decay of the mean").range(0, 1);
+  o.add("--beta2", t.beta2, "X", "Adam's decay of the square").range(0, 1);
+  o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0);
+  o.add("--clip-norm", t.clip_norm, "X", "limit of the gradient's norm; 0: none").at_least(0);
+  o.add("--weight-decay", t.weight_decay, "X", "decoupled weight decay of matrices").at_least(0);
+}
+
+}  // namespace
+
+void TrainOptions::describe(Options& o) {
+  o.usage("tx-train --src FILE --tgt FILE --bpe FILE [OPTION]... -o RUN");
+  o.usage("tx-train --resume RUN [--steps N]");
+  describe_data(o, *this);
+  describe_run(o, *this);
+  model.describe(o);
+  describe_optimisation(o, *this);
+  describe_machine(o, *this);
+}
+
+void TrainOptions::apply_preset(const std::string& name) {
+  ModelConfig& c = model.config;
+  preset = name;
+  if (name == "big") {
+    c.d_model = 1024;
+    c.d_ff = 4096;
+    c.heads = 16;
+    dropout = 0.3;
+    steps = 300000;
+    keep = 20;
+  } else if (name == "tiny") {
+    c.encoder_layers = c.decoder_layers = 4;
+    c.d_model = 128;
+    c.d_ff = 256;
+    c.heads = 4;
+    dropout = 0.3;
+    batch_tokens = "4096";
+    schedule = "inverse-sqrt";
+    lr = 0.005;
+    warmup = 2000;
+    steps = 8000;
+    save_every = 200;
+    keep = 10;
+  } else if (name == "toy") {
+    c.encoder_layers = c.decoder_layers = 2;
+    c.d_model = 64;
+    c.d_ff = 256;
+    c.heads = 4;
+    c.norm = "pre";
+    c.activation = "gelu";
+    batch_tokens = "448";
+    schedule = "linear";
+    lr = 0.003;
+    warmup = 100;
+    steps = 960;
+    save_every = 240;
+    valid_every = 0;
+  } else if (name != "base") {
+    throw UsageError("--preset " + name + ": choose base, big, tiny or toy");
+  }
+}
+
+void TrainOptions::resolve(const Options& options) {
+  model.apply_layers(options);
+  if (schedule != "paper" && lr <= 0)
+    throw UsageError("--schedule " + schedule + " needs a rate: add --lr, for instance --lr 0.0005");
+  if ((schedule == "cosine" || schedule == "linear") && steps == 0)
+    throw UsageError("--schedule " + schedule + " falls to 0 at --steps, which is 0: give --steps");
+  if (schedule == "paper" && warmup == 0)
+    throw UsageError("--schedule paper needs --warmup of at least 1");
+  if (steps == 0 && epochs == 0 && minutes == 0 && patience == 0)
+    throw UsageError("nothing would end this run: give --steps, --epochs, --minutes or --patience");
+  if (patience > 0 && valid_src.empty())
+    throw UsageError("--patience needs --valid-src and --valid-tgt");
+  if (src.size() != tgt.size() && (src.empty() || tgt.empty()))
+    throw UsageError("--src and --tgt go together");
+  if (valid_src.empty() != valid_tgt.empty())
+    throw UsageError("--valid-src and --valid-tgt go together");
+  if (threads == 0) threads = available_cpus();
+  if (precision == "auto") precision = Cpu::has_fast_bf16() ? "bf16" : "fp32";
+  if (precision == "bf16" && device == "cpu" && !Cpu::no_bf16_reason().empty())
+    throw UsageError("--precision bf16: " + Cpu::no_bf16_reason() + "; use --precision fp32");
+}
+
+Regularisation TrainOptions::regularisation(const StepRecord* record) const {
+  return {dropout, attention_dropout, relu_dropout, uint32_t(seed), record};
+}
+
+std::string peek_option(int argc, const char* const* argv, const std::string& name) {
+  const std::string word = "--" + name;
+  std::string value;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--") break;
+    if (arg == word && i + 1 < argc) value = argv[i + 1];
+    if (arg.compare(0, word.size() + 1, word + "=") == 0) value = arg.substr(word.size() + 1);
+  }
+  return value;
+}
+
+std::string command_line(int argc, const char* const* argv) {
+  std::string line = "tx-train";
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i], before = argv[i - 1];
+    if (i > 1 && (before == "-o" || before == "--out"))
+      line += " RUN";
+    else if (arg.compare(0, 6, "--out=") == 0)
+      line += " --out=RUN";
+    else
+      line += " " + arg;
+  }
+  return line;
+}
+
+}  // namespace tx

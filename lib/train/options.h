@@ -1,0 +1,61 @@
+// Everything a training run is told: the options of tx-train, presets, config.json.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lib/cli/options.h"
+#include "lib/model/config.h"
+#include "lib/model/transformer.h"
+
+namespace tx {
+
+struct TrainOptions {
+  ModelOptions model;
+  std::string preset = "base", config, resume, init;
+
+  std::vector<std::string> src, tgt, valid_src, valid_tgt;
+  std::string bpe, bpe_src, bpe_tgt, vocab, cache;
+  int max_length = 250;
+  bool strict = false;
+
+  std::string out;
+  int64_t steps = 100000, epochs = 0;  // 0: no limit
+  double minutes = 0;
+  int patience = 0;
+  int64_t save_every = 1000, valid_every = 0, log_every = 100;  // valid_every 0: at every save
+  double save_minutes = 0;
+  int keep = 5;
+  std::string valid_command;
+
+  uint64_t seed = 1;
+  int threads = 0;  // 0: what this process may use
+  std::string device = "cpu", precision = "auto";
+
+  std::string batch_tokens = "25000";
+  std::string memory;
+  int accumulate = 1;
+  double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
+
+  std::string optimizer = "adam", schedule = "paper";
+  double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
+  int64_t warmup = 4000;
+
+  bool describe_only = false, profile = false, quiet = false;
+
+  void describe(Options& options);
+  // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError otherwise.
+  void apply_preset(const std::string& name);
+  // After parsing: checks what contradicts, resolves "auto".
+  void resolve(const Options& options);
+  Regularisation regularisation(const StepRecord* record) const;
+};
+
+// The word behind --NAME or --NAME=word in a command line, "" when absent; --preset, --config and
+// --resume change the defaults, so they are looked up before the other options are parsed.
+std::string peek_option(int argc, const char* const* argv, const std::string& name);
+// The command line for a model's provenance; the run directory is left out ("-o RUN"), so that the
+// same run in another place writes the same bytes.
+std::string command_line(int argc, const char* const* argv);
+
+}  // namespace tx

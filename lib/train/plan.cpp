@@ -1,0 +1,136 @@
+#include "lib/train/plan.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "lib/base/error.h"
+#include "lib/text/packing.h"
+#include "lib/train/step.h"
+
+namespace tx {
+
+MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                       const TrainOptions& options, const std::vector<int>& capacities) {
+  MemoryPlan m;
+  const size_t elements = size_t(parameters.master().cols);
+  const size_t full = size_of(parameters.master().dtype);
+  m.parameters = m.gradients = elements * full;
+  m.moments = 2 * elements * full;
+  m.copy = parameters.copy().empty() ? 0 : elements * size_of(DType::bf16);
+  m.activations = Stepper::plan(backend, parameters, transformer, options, capacities);
+  m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
+  size_t rows = 0;
+  for (int capacity : capacities) rows += size_t(capacity);
+  m.batch = rows * 2 * (4 * 4 + 4 * size_t(options.accumulate));
+  if (!transformer.config().learned_positions())
+    m.batch += size_t(transformer.longest()) * size_t(transformer.config().d_model) * full;
+  return m;
+}
+
+double step_flops(const ModelConfig& c, double source, double target) {
+  const double d = c.d_model, keys = double(c.heads) * c.d_k, values = double(c.heads) * c.d_v;
+  const double self = d * (2 * keys + values) + values * d;
+  const double ffn = 2 * d * double(c.d_ff);
+  const double cross_query = d * keys + values * d, cross_memory = d * (keys + values);
+  const double encoder = source * c.encoder_layers * (self + ffn);
+  const double decoder = c.decoder_layers * (source * cross_memory + target * (self + cross_query + ffn));
+  return 6 * (encoder + decoder + target * double(c.target_vocabulary) * d);
+}
+
+namespace {
+
+std::string mebibytes(size_t bytes) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%10.1f MiB", double(bytes) / 1048576);
+  return text;
+}
+
+std::string entry_line(const ParameterEntry& e) {
+  const std::string shape = e.vector ? "(" + std::to_string(e.cols) + ")"
+                                     : "(" + std::to_string(e.rows) + ", " + std::to_string(e.cols) + ")";
+  char text[256];
+  std::snprintf(text, sizeof text, "  %-52s %-16s %12lld\n", e.name.c_str(), shape.c_str(),
+                static_cast<long long>(e.rows * e.cols));
+  return text;
+}
+
+}  // namespace
+
+std::string describe_memory(const MemoryPlan& m) {
+  return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
+         mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
+         "\n  bf16 copy      " + mebibytes(m.copy) + "\n  activations    " +
+         mebibytes(m.activations) + "\n  scratch        " + mebibytes(m.scratch) +
+         "\n  batches        " + mebibytes(m.batch) + "\n  total          " +
+         mebibytes(m.total()) + "\n";
+}
+
+std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
+                         const std::vector<int>& capacities, int accumulate) {
+  std::string text = "parameters\n";
+  for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
+  char line[256];
+  std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
+                static_cast<long long>(parameter_count(config)));
+  text += line;
+  text += "memory\n" + describe_memory(memory);
+  const double flops = step_flops(config, capacities.front(), capacities.back()) * accumulate;
+  std::snprintf(line, sizeof line,
+                "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n", accumulate,
+                capacities.front(), capacities.back(), flops);
+  return text + line;
+}
+
+int64_t parse_size(const std::string& text, const std::string& option) {
+  char unit = 0, rest = 0;
+  double number = 0;
+  const int read = std::sscanf(text.c_str(), "%lf%c%c", &number, &unit, &rest);
+  const std::string units = "KMGT";
+  const size_t power = unit ? units.find(char(toupper(unit))) : 0;
+  if (read < 1 || read > 2 || power == std::string::npos || !(number > 0) || number > 1e15)
+    throw UsageError(option + " " + text + ": give a size such as 800M or 2G");
+  for (size_t i = 0; unit && i <= power; ++i) number *= 1024;
+  return int64_t(number);
+}
+
+int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                         const TrainOptions& options, const IdCache& cache) {
+  const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
+  const auto total = [&](int tokens) {
+    return int64_t(plan_memory(backend, parameters, transformer, options,
+                               batch_capacities(cache, tokens)).total());
+  };
+  if (options.batch_tokens != "auto") {
+    int tokens = 0;
+    char rest = 0;
+    if (std::sscanf(options.batch_tokens.c_str(), "%d%c", &tokens, &rest) != 1 || tokens < 2 ||
+        tokens > 1 << 24)
+      throw UsageError("--batch-tokens " + options.batch_tokens + ": give a number from 2, or auto");
+    if (limit && total(tokens) > limit)
+      throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
+                       options.batch_tokens + ", which needs " +
+                       std::to_string(total(tokens) / 1048576 + 1) +
+                       "M: give that, or --batch-tokens auto");
+    return tokens;
+  }
+  const int64_t memory = limit ? limit : int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+  const int least = (std::max(cache.longest(0), cache.longest(cache.sides() - 1)) + 66) / 64 * 64;
+  int fits = 0;
+  for (int low = least / 64, high = 25024 / 64; low <= high;) {
+    const int middle = (low + high) / 2;
+    if (total(middle * 64) <= memory) {
+      fits = middle * 64;
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
+  }
+  if (fits == 0)
+    throw UsageError("--memory " + options.memory + " is too little for the longest pair: " +
+                     std::to_string(total(least) / 1048576 + 1) + "M would fit it");
+  return fits;
+}
+
+}  // namespace tx

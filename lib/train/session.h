@@ -1,0 +1,85 @@
+// A running training: session.cpp puts the parts together and loops, checkpoint.cpp validates and
+// saves, progress.cpp talks.
+#pragma once
+#include <chrono>
+#include <memory>
+
+#include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/state_file.h"
+#include "lib/train/data.h"
+#include "lib/train/plan.h"
+#include "lib/train/run_directory.h"
+#include "lib/train/schedule.h"
+#include "lib/train/signals.h"
+#include "lib/train/step.h"
+
+namespace tx {
+
+struct Validation {
+  double loss = 0, nll = 0, accuracy = 0;  // per label; loss is smoothed, nll in nats
+};
+
+// Sums since the last line of the log.
+struct LogWindow {
+  double loss = 0, nll = 0;
+  int64_t labels = 0, tokens = 0, steps = 0;
+  double seconds = 0;
+};
+
+class Session {
+ public:
+  // `resumed`: the run exists; its newest complete checkpoint is loaded.
+  Session(const TrainOptions& options, RunDirectory run, bool resumed, const Json& config,
+          const Log& log);
+  int loop();  // the exit status
+
+ private:
+  void build_data(bool resumed, int64_t at);
+  void build_model();
+  void check_positions(const ModelConfig& model) const;
+  void load(int64_t step);
+  bool finished() const;
+  void one_step();
+  void log_line(const StepRecord& record);
+  void show_live(const StepRecord& record);
+  bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
+  void checkpoint();  // validates and saves
+  void save();
+  Validation validate();
+  void judge(const Validation& valid);
+  void consider(double score);  // lower is better
+  double run_valid_command(const std::string& model) const;
+  Json state() const;
+  void restore(const Json& state);
+  Json provenance() const;
+  double seconds() const;
+  void report_end() const;
+
+  const TrainOptions& options_;
+  const Log& log_;
+  RunDirectory run_;
+  Json config_;
+  SignalWatch signals_;
+  Vocabularies vocabularies_;
+  Corpora corpora_;
+  Backend backend_;
+  std::unique_ptr<Parameters> parameters_;
+  std::unique_ptr<Transformer> transformer_;
+  std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<Packer> packer_;
+  std::vector<int> capacities_;
+  Schedule schedule_;
+  std::vector<Batch> batches_;
+  LogWindow window_;
+  std::chrono::steady_clock::time_point start_, last_save_;
+  double seconds_before_ = 0;
+
+  // The state file holds these.
+  int64_t step_ = 0, skipped_ = 0, tokens_ = 0;
+  int64_t best_step_ = 0, saved_step_ = -1, bad_validations_ = 0;
+  double best_score_ = 0;   // lower is better; the negated score of --valid-command
+  bool has_best_ = false;
+  Validation last_valid_;
+};
+
+}  // namespace tx

@@ -1,0 +1,131 @@
+#include "lib/train/step.h"
+
+#include <chrono>
+
+namespace tx {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Forward pass and, when recording, the loss's gradient; returns the context ready for backward().
+void forward(Context& context, const Transformer& model, const PackedSide& source,
+             const PackedSide& target, const int32_t* labels, const Regularisation& masks,
+             double smoothing, StepRecord* record) {
+  Tensor memory = model.memory(context, model.encode(context, source, masks));
+  Tensor decoded = model.decode(context, target, memory, source, masks);
+  memory = Tensor();
+  cross_entropy(context, model.logits(context, decoded), labels, model.config().target_vocabulary,
+                smoothing, record);
+}
+
+}  // namespace
+
+Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                 const TrainOptions& options)
+    : backend_(backend),
+      parameters_(parameters),
+      transformer_(transformer),
+      options_(options),
+      source_(backend),
+      target_(backend),
+      labels_(backend) {
+  record_ = static_cast<StepRecord*>(
+      on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }));
+}
+
+Stepper::~Stepper() {
+  on(backend_, [&](auto& k) { k.release(record_); });
+}
+
+size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                     const TrainOptions& options, const std::vector<int>& capacities) {
+  Arena counting;
+  Context context(backend, counting, parameters.dtype());
+  context.recording = true;
+  parameters.begin_step();
+  PackedSide source, target;
+  source.rows = capacities.front();
+  target.rows = capacities.back();
+  forward(context, transformer, source, target, nullptr, options.regularisation(nullptr),
+          options.label_smoothing, nullptr);
+  context.backward();
+  return counting.peak();
+}
+
+void Stepper::reserve(size_t arena_bytes) {
+  arena_.reset();
+  arena_ = std::make_unique<Arena>(backend_, arena_bytes);
+}
+
+PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
+  PackedSide p;
+  p.ids = to.ids.set<int32_t>(side.ids);
+  p.offsets = to.offsets.set<int32_t>(side.offsets);
+  std::vector<uint32_t> position = side.position;
+  // A dummy may be longer than any real sentence; its positions carry no loss.
+  for (uint32_t& x : position) x = std::min(x, uint32_t(transformer_.longest() - 1));
+  p.keys = {to.pair.set<uint32_t>(side.pair), to.position.set<uint32_t>(position)};
+  p.rows = int64_t(side.ids.size());
+  p.sentences = int64_t(side.offsets.size()) - 1;
+  return p;
+}
+
+void Stepper::micro(const Batch& batch, bool training) {
+  const double start = now();
+  const PackedSide source = upload(batch.sides.front(), source_);
+  const PackedSide target = upload(batch.sides.back(), target_);
+  const int32_t* labels = labels_.set<int32_t>(batch.labels);
+  Context context(backend_, *arena_, parameters_.dtype());
+  context.recording = training;
+  Regularisation masks;
+  if (training) masks = options_.regularisation(record_);
+  forward(context, transformer_, source, target, labels, masks, options_.label_smoothing, record_);
+  const double middle = now();
+  times_.forward += middle - start;
+  context.backward();
+  times_.backward += now() - middle;
+}
+
+void Stepper::update() {
+  const double start = now();
+  parameters_.finish_gradients();
+  Parameters& p = parameters_;
+  const AdamSettings settings{options_.beta1, options_.beta2, options_.epsilon,
+                              options_.weight_decay};
+  on(backend_, [&](auto& k) {
+    k.gradient_norm(p.gradients(), record_);
+    if (options_.optimizer == "adam")
+      k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
+             record_);
+    else
+      k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings, record_);
+  });
+  times_.update += now() - start;
+}
+
+StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, double rate) {
+  StepRecord record;
+  int64_t labels = 0;
+  for (const Batch& batch : batches) labels += batch.tokens.back();
+  record.step = number;
+  record.rate = rate;
+  record.loss_scale = 1 / double(labels);
+  record.clip_norm = options_.clip_norm;
+  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  parameters_.begin_step();
+  for (const Batch& batch : batches) micro(batch, true);
+  update();
+  on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+  return record;
+}
+
+void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
+  on(backend_, [&](auto& k) { k.upload(record_, &sums, sizeof sums); });
+  micro(batch, false);
+  on(backend_, [&](auto& k) { k.download(&sums, record_, sizeof sums); });
+}
+
+}  // namespace tx

@@ -1,0 +1,55 @@
+// One optimiser step: batches forward and backward, norm, update. Owns the device's copy of the
+// batch, the arena and the step record; the model's parameters belong to the caller.
+#pragma once
+#include <array>
+#include <memory>
+
+#include "lib/model/transformer.h"
+#include "lib/tensor/ints.h"
+#include "lib/text/packing.h"
+#include "lib/train/options.h"
+
+namespace tx {
+
+struct StepTimes {  // seconds
+  double forward = 0, backward = 0, update = 0;
+};
+
+class Stepper {
+ public:
+  Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
+          const TrainOptions& options);
+  ~Stepper();
+
+  // Arena bytes of a batch with these capacities (source, target), found on a counting arena.
+  static size_t plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                     const TrainOptions& options, const std::vector<int>& capacities);
+  void reserve(size_t arena_bytes);
+
+  // A whole step over `batches`; returns the record after it (sums, norm, skip).
+  StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate);
+  // Loss sums of a batch without masks and gradients, added to `sums`.
+  void evaluate(const Batch& batch, StepRecord& sums);
+  const StepTimes& times() const { return times_; }
+
+ private:
+  struct DeviceSide {
+    explicit DeviceSide(Backend& b) : ids(b), offsets(b), pair(b), position(b) {}
+    Ints ids, offsets, pair, position;
+  };
+  PackedSide upload(const BatchSide& side, DeviceSide& to);
+  void micro(const Batch& batch, bool training);
+  void update();
+
+  Backend& backend_;
+  Parameters& parameters_;
+  const Transformer& transformer_;
+  const TrainOptions& options_;
+  std::unique_ptr<Arena> arena_;
+  DeviceSide source_, target_;
+  Ints labels_;
+  StepRecord* record_;  // in the backend's memory
+  StepTimes times_;
+};
+
+}  // namespace tx

@@ -1,0 +1,16 @@
+// A training run from its options to its last checkpoint.
+#pragma once
+#include <string>
+
+#include "lib/base/log.h"
+#include "lib/train/options.h"
+
+namespace tx {
+
+// Starts or resumes the run that the options describe; `given` is bound to `options`, which are
+// resolved here, so that config.json holds no default that another machine would fill differently.
+// Returns the exit status: 0 when it ended by
+// its own limits, 128 + n after signal n (everything saved).
+int train(TrainOptions& options, const Options& given, const std::string& command, const Log& log);
+
+}  // namespace tx

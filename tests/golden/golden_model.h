@@ -1,0 +1,171 @@
+// One model of model.json: builds it by the stated formula, runs its batch, trains its ten steps.
+#pragma once
+#include <algorithm>
+#include <map>
+
+#include "lib/base/io.h"
+#include "lib/base/json.h"
+#include "tests/model_support.h"
+
+namespace tx_test {
+
+using tx::DType;
+using tx::Json;
+
+inline const Json& golden() {
+  static const Json all =
+      tx::parse_json(tx::read_file(TX_SOURCE_DIR "/tests/golden/model.json"), "model.json");
+  return all;
+}
+
+inline std::vector<Sentence> sentences_of(const Json& batch) {
+  std::vector<Sentence> out;
+  for (const Json& s : batch)
+    out.push_back({s["pair"].get<uint32_t>(), s["source"].get<std::vector<int32_t>>(),
+                   s["target"].get<std::vector<int32_t>>(),
+                   s["labels"].get<std::vector<int32_t>>()});
+  return out;
+}
+
+inline tx::ModelConfig config_of(const Json& c) {
+  tx::ModelConfig m;
+  m.source_vocabulary = c["source_vocabulary"];
+  m.target_vocabulary = c["target_vocabulary"];
+  m.encoder_layers = c["encoder_layers"];
+  m.decoder_layers = c["decoder_layers"];
+  m.d_model = c["d_model"];
+  m.d_ff = c["d_ff"];
+  m.heads = c["heads"];
+  m.d_k = c["d_k"];
+  m.d_v = c["d_v"];
+  m.activation = c["activation"];
+  m.norm = c["norm"];
+  m.positions = c["positions"];
+  m.max_positions = c["max_positions"];
+  m.tie = c["tie"];
+  m.attention_bias = c["attention_bias"];
+  m.resolve();
+  return m;
+}
+
+inline tx::Regularisation masks_of(const Json& c, const tx::StepRecord* record) {
+  return {c["dropout"], c["attention_dropout"], c["relu_dropout"], c["seed"], record};
+}
+
+// One model of the file, built in one dtype.
+class Golden {
+ public:
+  Golden(const Json& entry, DType dtype)
+      : entry_(entry),
+        c_(entry["config"]),
+        dtype_(dtype),
+        backend_(tx::make_backend("cpu", 2)),
+        parameters_(backend_, config_of(c_), dtype, true),
+        model_(backend_, parameters_, 70),
+        record_(backend_) {
+    fill_weights(backend_, parameters_);
+  }
+
+  double loss = 0, nll = 0;
+  int64_t labels = 0;
+  std::map<std::string, std::vector<double>> tensors;  // "logits" and the gradients by name
+
+  // Fills the members above from the file's batch.
+  void run() {
+    const PackedBatch batch(backend_, sentences_of(entry_["batch"]));
+    tx::StepRecord r;
+    r.step = 1;
+    r.loss_scale = 1.0 / double(batch.labels);
+    record_.set(r);
+    logits(batch);
+    gradients({&batch});
+    r = record_.get();
+    labels = r.labels;
+    loss = r.loss * r.loss_scale;
+    nll = r.nll * r.loss_scale;
+    for (const tx::ParameterEntry& e : parameters_.table())
+      tensors[e.name] = to_host(backend_, parameters_.entry_of(parameters_.gradients(), e));
+  }
+
+  // Losses of the ten steps; gradient norms go to `norms`.
+  std::vector<double> train(std::vector<double>& norms) {
+    std::vector<double> losses;
+    for (const Json& micro_batches : entry_["steps"]) {
+      const tx::StepRecord r = training_step(micro_batches, int64_t(losses.size()) + 1);
+      losses.push_back(r.loss * r.loss_scale);
+      norms.push_back(r.gradient_norm);
+    }
+    return losses;
+  }
+
+ private:
+  // Gradients of one or more micro-batches. Dry runs come first: they mark gradients as written.
+  void gradients(const std::vector<const PackedBatch*>& batches) {
+    const auto f = [&](tx::Context& context, const PackedBatch& batch) {
+      forward_backward(context, model_, batch, masks_of(c_, record_.data), c_["label_smoothing"],
+                       record_.data);
+    };
+    size_t bytes = 0;
+    for (const PackedBatch* b : batches)
+      bytes = std::max(bytes, peak_of(backend_, dtype_, [&](auto& context) { f(context, *b); }));
+    tx::Arena arena(backend_, bytes);
+    parameters_.begin_step();
+    for (const PackedBatch* b : batches) {
+      tx::Context context(backend_, arena, dtype_);
+      f(context, *b);
+    }
+    parameters_.finish_gradients();
+  }
+
+  // A forward pass of its own: the loss overwrites its logits.
+  void logits(const PackedBatch& batch) {
+    const auto f = [&](tx::Context& context) {
+      return forward(context, model_, batch, masks_of(c_, record_.data));
+    };
+    tx::Arena arena(backend_, peak_of(backend_, dtype_, f));
+    tx::Context context(backend_, arena, dtype_);
+    const tx::Tensor padded = f(context);
+    const std::vector<double> all = to_host(backend_, padded.value());
+    std::vector<double>& to = tensors["logits"];
+    for (int64_t i = 0; i < padded.rows(); ++i)
+      to.insert(to.end(), all.begin() + i * padded.cols(),
+                all.begin() + i * padded.cols() + model_.config().target_vocabulary);
+  }
+
+  tx::StepRecord training_step(const Json& micro_batches, int64_t number) {
+    std::vector<std::unique_ptr<PackedBatch>> batches;
+    tx::StepRecord r;
+    int64_t labels = 0;
+    for (const Json& b : micro_batches) {
+      batches.push_back(std::make_unique<PackedBatch>(backend_, sentences_of(b)));
+      labels += batches.back()->labels;
+    }
+    const double n = double(number), warmup = c_["warmup"];
+    r.step = number;
+    r.rate = std::min(1 / std::sqrt(n), n * std::pow(warmup, -1.5)) /
+             std::sqrt(double(model_.config().d_model));
+    r.loss_scale = 1.0 / double(labels);
+    r.clip_norm = c_["clip_norm"];
+    record_.set(r);
+    gradients({batches[0].get(), batches[1].get()});
+    tx::AdamSettings settings;
+    settings.weight_decay = c_["weight_decay"];
+    tx::Parameters& p = parameters_;
+    on(backend_, [&](auto& k) {
+      k.gradient_norm(p.gradients(), record_.data);
+      k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
+             record_.data);
+    });
+    return record_.get();
+  }
+
+  const Json& entry_;
+  const Json& c_;
+  DType dtype_;
+  tx::Backend backend_;
+  tx::Parameters parameters_;
+  tx::Transformer model_;
+  Record record_;
+};
+
+}  // namespace tx_test

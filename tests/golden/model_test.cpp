@@ -1,0 +1,167 @@
+// The model against PyTorch: model.json is made by make_model.py. In f64 every number of the file;
+// f32 and bf16 then against our own f64, element by element, and the ten training losses.
+#include "tests/golden/golden_model.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace tx_test;
+
+namespace {
+
+double largest(const std::vector<double>& x) {
+  double most = 0;
+  for (double v : x) most = std::max(most, std::abs(v));
+  return most;
+}
+
+// Largest difference over largest magnitude.
+double difference(const std::vector<double>& x, const std::vector<double>& expected) {
+  BOOST_REQUIRE(x.size() == expected.size());
+  double most = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i])) return INFINITY;
+    most = std::max(most, std::abs(x[i] - expected[i]));
+  }
+  return most == 0 ? 0 : most / largest(expected);
+}
+
+double cosine(const std::vector<double>& x, const std::vector<double>& y) {
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    xy += x[i] * y[i];
+    xx += x[i] * x[i];
+    yy += y[i] * y[i];
+  }
+  return xx == yy ? xy / xx : xy / std::sqrt(xx * yy);
+}
+
+// The difference between a tensor and its summary in the file, relative to the largest magnitude.
+// Probes are in [-1, 1): an error e in one element moves each by e times about one half.
+double difference(const std::string& name, const std::vector<double>& x, const Json& summary) {
+  BOOST_REQUIRE(x.size() == summary["size"].get<size_t>());
+  double most = std::abs(largest(x) - summary["largest"].get<double>());
+  for (size_t i = 0; i < summary["at"].size(); ++i) {
+    const double element = x[summary["at"][i].get<size_t>()];
+    most = std::max(most, std::abs(element - summary["elements"][i].get<double>()));
+  }
+  for (size_t k = 0; k < summary["probes"].size(); ++k) {
+    const std::vector<double> probe = value(name, uint32_t(k) + 1, x.size());
+    double product = 0;
+    for (size_t i = 0; i < x.size(); ++i) product += x[i] * probe[i];
+    most = std::max(most, std::abs(product - summary["probes"][k].get<double>()));
+  }
+  const double scale = summary["largest"];
+  return std::isfinite(most) ? most / scale : INFINITY;
+}
+
+// Adding one number to all scores of a query changes no weight, so the bias of the keys has the
+// gradient zero; both sides store the rounding of that.
+bool zero_but_for_rounding(const std::string& name) { return name.ends_with("k_proj.bias"); }
+
+// Checks of one dtype; --log_level=message shows the worst figure of each kind.
+class Figures {
+ public:
+  explicit Figures(const std::string& dtype) : dtype_(dtype) {}
+  ~Figures() {
+    for (const auto& [what, x] : worst_) BOOST_TEST_MESSAGE(dtype_ << " " << what << ": " << x);
+  }
+  void below(double bound, const std::string& what, double x) {
+    BOOST_TEST(x < bound);
+    worst_[what] = std::max(worst_[what], x);
+  }
+
+ private:
+  std::string dtype_;
+  std::map<std::string, double> worst_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(golden_model)
+
+BOOST_AUTO_TEST_CASE(f64_logits_loss_and_gradients) {
+  Figures figures("f64");
+  for (const auto& [name, entry] : golden().items()) {
+    Golden model(entry, DType::f64);
+    model.run();
+    BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(model.labels == entry["labels"].get<int64_t>());
+      figures.below(1e-12, "loss", std::abs(model.loss / entry["loss"].get<double>() - 1));
+      figures.below(1e-12, "nll", std::abs(model.nll / entry["nll"].get<double>() - 1));
+      figures.below(1e-10, "logits",
+                    difference("logits", model.tensors["logits"], entry["logits"]));
+      BOOST_TEST(model.tensors.size() == entry["gradients"].size() + 1);
+      for (const auto& [parameter, summary] : entry["gradients"].items()) {
+        const std::vector<double>& gradient = model.tensors[parameter];
+        BOOST_TEST_CONTEXT(parameter) {
+          if (zero_but_for_rounding(parameter))
+            figures.below(1e-15, "zero gradients", largest(gradient));
+          else
+            figures.below(1e-10, "gradients", difference(parameter, gradient, summary));
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(f64_ten_losses) {
+  Figures figures("f64");
+  for (const auto& [name, entry] : golden().items()) {
+    std::vector<double> norms;
+    const std::vector<double> losses = Golden(entry, DType::f64).train(norms);
+    BOOST_TEST_CONTEXT(name) {
+      figures.below(1e-10, "ten losses", difference(losses, entry["losses"]));
+      figures.below(1e-9, "ten norms", difference(norms, entry["norms"]));
+    }
+  }
+}
+
+// f32 and bf16 against f64, which the cases above tie to PyTorch.
+BOOST_AUTO_TEST_CASE(f32_logits_gradients_and_ten_losses) {
+  Figures figures("f32");
+  for (const auto& [name, entry] : golden().items()) {
+    Golden model(entry, DType::f32), reference(entry, DType::f64);
+    model.run();
+    reference.run();
+    std::vector<double> norms;
+    const std::vector<double> losses = model.train(norms);
+    BOOST_TEST_CONTEXT(name) {
+      figures.below(1e-6, "loss", std::abs(model.loss / reference.loss - 1));
+      figures.below(1e-5, "ten losses", difference(losses, entry["losses"]));
+      for (const auto& [tensor, x] : model.tensors) {
+        if (zero_but_for_rounding(tensor)) continue;
+        BOOST_TEST_CONTEXT(tensor)
+        figures.below(2e-5, tensor == "logits" ? "logits" : "gradients",
+                      difference(x, reference.tensors[tensor]));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bf16_logits_gradients_and_ten_losses) {
+  const std::string reason = tx::Cpu::no_bf16_reason();
+  BOOST_TEST_MESSAGE("bf16: " << (reason.empty() ? "checked" : reason));
+  BOOST_TEST(golden().size() > 0u);
+  if (!reason.empty()) return;
+  Figures figures("bf16");
+  for (const auto& [name, entry] : golden().items()) {
+    Golden model(entry, DType::bf16), reference(entry, DType::f64);
+    model.run();
+    reference.run();
+    std::vector<double> norms;
+    const std::vector<double> losses = model.train(norms);
+    BOOST_TEST_CONTEXT(name) {
+      figures.below(5e-3, "loss", std::abs(model.loss / reference.loss - 1));
+      figures.below(5e-3, "ten losses", difference(losses, entry["losses"]));
+      figures.below(2e-2, "logits",
+                    difference(model.tensors["logits"], reference.tensors["logits"]));
+      for (const auto& [tensor, x] : model.tensors) {
+        if (zero_but_for_rounding(tensor)) continue;
+        BOOST_TEST_CONTEXT(tensor)
+        figures.below(0.005, "1 - cosine", 1 - cosine(x, reference.tensors[tensor]));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

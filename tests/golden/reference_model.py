@@ -1,0 +1,196 @@
+"""The Transformer in PyTorch for make_model.py, from PAPER's equations, one sentence at a time and
+with autograd's gradients: it shares nothing with lib/model but the names of the weights. Everything
+random is Philox4x32-10: weights by value(), dropout masks by Model.keep()."""
+import math
+
+import numpy as np
+import torch
+
+U32 = np.uint64(0xFFFFFFFF)
+DUMMY = 0xFFFFFFFF  # the pair of a sentence that only fills a batch
+
+
+def philox(key0, key1, counter):
+    """Blocks of four words, uint32 (..., 4), for counters given as four arrays or numbers."""
+    c = [np.asarray(x, dtype=np.uint64) for x in np.broadcast_arrays(*counter)]
+    for r in range(10):
+        k0 = np.uint64((key0 + r * 0x9E3779B9) & 0xFFFFFFFF)
+        k1 = np.uint64((key1 + r * 0xBB67AE85) & 0xFFFFFFFF)
+        p0, p1 = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
+        c = [(p1 >> np.uint64(32)) ^ c[1] ^ k0, p1 & U32,
+             (p0 >> np.uint64(32)) ^ c[3] ^ k1, p0 & U32]
+    return np.stack(c, axis=-1).astype(np.uint32)
+
+
+def fnv1a(text):
+    h = 0x811C9DC5
+    for byte in text.encode():
+        h = ((h ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return h
+
+
+def value(name, stream, count):
+    """Element i: word i % 4 of the block with key (FNV-1a of the name, 1) and counter (i / 4,
+    stream, 0, 0), as a number of [-1, 1). Stream 0 is the weight, 1 and up are probes."""
+    words = philox(fnv1a(name), 1, (np.arange((count + 3) // 4), stream, 0, 0)).reshape(-1)[:count]
+    return words.astype(np.float64) / 2**31 - 1
+
+
+def shapes(c):
+    """Every weight: name -> (shape, kind)."""
+    d, keys, values = c["d_model"], c["heads"] * c["d_k"], c["heads"] * c["d_v"]
+    out = {}
+
+    def attention(name):
+        for part, o, i in (("q", keys, d), ("k", keys, d), ("v", values, d), ("out", d, values)):
+            out[f"{name}.{part}_proj.weight"] = ((o, i), "xavier")
+            if c["attention_bias"]:
+                out[f"{name}.{part}_proj.bias"] = ((o,), "bias")
+
+    def norm(name):
+        out[f"{name}.weight"], out[f"{name}.bias"] = ((d,), "gain"), ((d,), "bias")
+
+    if c["tie"] == "all":
+        out["embedding.weight"] = ((c["target_vocabulary"], d), "embedding")
+    else:
+        out["encoder.embedding.weight"] = ((c["source_vocabulary"], d), "embedding")
+        out["decoder.embedding.weight"] = ((c["target_vocabulary"], d), "embedding")
+    if c["tie"] == "none":
+        out["output.weight"] = ((c["target_vocabulary"], d), "xavier")
+    for stack in ("encoder", "decoder"):
+        if c["positions"] == "learned":
+            out[f"{stack}.positions.weight"] = ((c["max_positions"], d), "embedding")
+        for i in range(c[f"{stack}_layers"]):
+            layer = f"{stack}.layers.{i}"
+            for kind in ("self_attn",) + (("cross_attn",) if stack == "decoder" else ()):
+                attention(f"{layer}.{kind}")
+                norm(f"{layer}.{kind}_norm")
+            for part, o, j in (("in", c["d_ff"], d), ("out", d, c["d_ff"])):
+                out[f"{layer}.ffn.{part}_proj.weight"] = ((o, j), "xavier")
+                out[f"{layer}.ffn.{part}_proj.bias"] = ((o,), "bias")
+            norm(f"{layer}.ffn_norm")
+        if c["norm"] == "pre":
+            norm(f"{stack}.norm")
+    return out
+
+
+def weights(c, dtype):
+    out = {}
+    for name, (shape, kind) in shapes(c).items():
+        x = value(name, 0, math.prod(shape)).reshape(shape)
+        if kind == "xavier":
+            x = x * math.sqrt(6 / (shape[0] + shape[1]))
+        elif kind == "embedding":
+            x = x * math.sqrt(3 / shape[1])
+        else:
+            x = x * 0.25 + (1 if kind == "gain" else 0)
+        out[name] = torch.tensor(x, dtype=dtype, requires_grad=True)
+    return out
+
+
+class Model:
+    EMBEDDING, SELF, CROSS, FFN, IN_SELF, IN_CROSS, IN_FFN = range(7)  # roles of dropout sites
+
+    def __init__(self, config, dtype):
+        self.c, self.dtype, self.w = config, dtype, weights(config, dtype)
+        self.step = 1
+
+    def keep(self, p, site, pair, positions, x):
+        """Dropout of x (positions, features): 16 bits an element, a word's low half first."""
+        threshold = int(p * 65536 + 0.5)
+        if threshold == 0:
+            return x
+        n, blocks = x.shape[1], (x.shape[1] + 7) // 8
+        words = philox(self.c["seed"], site,
+                       (self.step, pair, np.arange(positions)[:, None], np.arange(blocks)[None, :]))
+        bits = np.stack([words & 0xFFFF, words >> 16], axis=-1).reshape(positions, -1)[:, :n]
+        mask = np.where(bits < threshold, 0.0, 65536.0 / (65536 - threshold))
+        return x * torch.tensor(mask, dtype=self.dtype)
+
+    def site(self, stack, layer, role):
+        return (stack == "decoder") << 15 | layer << 4 | role
+
+    def linear(self, x, name):
+        y = x @ self.w[name + ".weight"].T
+        return y + self.w[name + ".bias"] if name + ".bias" in self.w else y
+
+    def norm(self, x, name):
+        mean = x.mean(-1, keepdim=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdim=True)
+        x = (x - mean) / torch.sqrt(variance + 1e-6)
+        return x * self.w[name + ".weight"] + self.w[name + ".bias"]
+
+    def embed(self, stack, ids, pair):
+        n, d, c = len(ids), self.c["d_model"], self.c
+        table = self.w["embedding.weight" if c["tie"] == "all" else f"{stack}.embedding.weight"]
+        if c["positions"] == "learned":
+            positions = self.w[f"{stack}.positions.weight"][:n]
+        else:
+            angle = np.arange(n)[:, None] / 10000.0 ** (np.arange(0, d, 2)[None, :] / d)
+            positions = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d)
+            positions = torch.tensor(positions, dtype=self.dtype)
+        x = table[torch.tensor(ids)] * math.sqrt(d) + positions
+        return self.keep(c["dropout"], self.site(stack, 0, self.EMBEDDING), pair, n, x)
+
+    def attention(self, x, memory, name, site, causal, pair):
+        c, heads = self.c, []
+        q, k, v = (self.linear(y, f"{name}.{part}_proj")
+                   for y, part in ((x, "q"), (memory, "k"), (memory, "v")))
+        for h in range(c["heads"]):
+            qh, kh = (t[:, h * c["d_k"]:(h + 1) * c["d_k"]] for t in (q, k))
+            scores = qh @ kh.T / math.sqrt(c["d_k"])
+            if causal:
+                scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -math.inf)
+            a = torch.softmax(scores, dim=-1)
+            a = self.keep(c["attention_dropout"], site + (h << 16), pair, len(x), a)
+            heads.append(a @ v[:, h * c["d_v"]:(h + 1) * c["d_v"]])
+        return self.linear(torch.cat(heads, dim=1), name + ".out_proj")
+
+    def feed_forward(self, x, name, site, pair):
+        inner = self.linear(x, name + ".in_proj")
+        gelu = self.c["activation"] == "gelu"
+        inner = torch.nn.functional.gelu(inner) if gelu else torch.relu(inner)
+        inner = self.keep(self.c["relu_dropout"], site, pair, len(x), inner)
+        return self.linear(inner, name + ".out_proj")
+
+    def sublayer(self, x, norm, site, pair, f):
+        pre = self.c["norm"] == "pre"
+        y = f(self.norm(x, norm) if pre else x)
+        x = x + self.keep(self.c["dropout"], site, pair, len(x), y)
+        return x if pre else self.norm(x, norm)
+
+    def stack(self, stack, ids, pair, memory=None):
+        x = self.embed(stack, ids, pair)
+        for i in range(self.c[f"{stack}_layers"]):
+            layer = f"{stack}.layers.{i}"
+            at = [self.site(stack, i, role) for role in range(7)]
+            x = self.sublayer(x, layer + ".self_attn_norm", at[self.SELF], pair,
+                              lambda y: self.attention(y, y, layer + ".self_attn",
+                                                       at[self.IN_SELF], stack == "decoder", pair))
+            if memory is not None:
+                x = self.sublayer(x, layer + ".cross_attn_norm", at[self.CROSS], pair,
+                                  lambda y: self.attention(y, memory, layer + ".cross_attn",
+                                                           at[self.IN_CROSS], False, pair))
+            x = self.sublayer(x, layer + ".ffn_norm", at[self.FFN], pair,
+                              lambda y: self.feed_forward(y, layer + ".ffn", at[self.IN_FFN], pair))
+        return self.norm(x, stack + ".norm") if self.c["norm"] == "pre" else x
+
+    def logits(self, sentence):
+        memory = self.stack("encoder", sentence["source"], sentence["pair"])
+        x = self.stack("decoder", sentence["target"], sentence["pair"], memory)
+        output = {"all": "embedding", "target": "decoder.embedding", "none": "output"}
+        return x @ self.w[output[self.c["tie"]] + ".weight"].T
+
+    def loss(self, batch):
+        """Logits, and the sums over labels of smoothed loss and of plain -log p."""
+        total, nll, rows = 0, 0, []
+        for sentence in batch:
+            rows.append(self.logits(sentence))
+            if sentence["pair"] == DUMMY:
+                continue
+            logp = torch.log_softmax(rows[-1], dim=-1)
+            label = logp.gather(1, torch.tensor(sentence["labels"])[:, None]).sum()
+            eps, vocabulary = self.c["label_smoothing"], self.c["target_vocabulary"]
+            total = total - (1 - eps) * label - eps / (vocabulary - 1) * (logp.sum() - label)
+            nll = nll - label
+        return torch.cat(rows), total, nll

@@ -1,0 +1,184 @@
+// What tests of the model need: a packed batch in the backend's memory, weights by a stated
+// formula, and one training step.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/base/philox.h"
+#include "lib/model/transformer.h"
+#include "lib/tensor/ints.h"
+
+namespace tx_test {
+
+constexpr uint32_t dummy = 0xFFFFFFFF;  // the pair of a sentence that only fills a batch
+
+struct Sentence {
+  uint32_t pair = 0;
+  std::vector<int32_t> source, target, labels;  // target: what the decoder reads
+};
+
+// A batch in the backend's memory.
+class PackedBatch {
+ public:
+  PackedBatch(tx::Backend& backend, const std::vector<Sentence>& sentences) : backend_(backend) {
+    std::vector<int32_t> labels;
+    for (const Sentence& s : sentences) {
+      labels.insert(labels.end(), s.labels.begin(), s.labels.end());
+      this->labels += s.pair == dummy ? 0 : int64_t(s.labels.size());
+    }
+    source = side(sentences, &Sentence::source);
+    target = side(sentences, &Sentence::target);
+    label_ids = keep<int32_t>(labels);
+  }
+
+  tx::PackedSide source, target;
+  const int32_t* label_ids = nullptr;
+  int64_t labels = 0;
+
+ private:
+  template <class T>
+  const T* keep(const std::vector<T>& values) {
+    arrays_.push_back(std::make_unique<tx::Ints>(backend_));
+    return arrays_.back()->set<T>(values);
+  }
+  tx::PackedSide side(const std::vector<Sentence>& sentences,
+                      std::vector<int32_t> Sentence::*which) {
+    std::vector<int32_t> ids, offsets{0};
+    std::vector<uint32_t> pair, position;
+    for (const Sentence& s : sentences) {
+      for (int32_t id : s.*which) {
+        position.push_back(uint32_t(ids.size()) - uint32_t(offsets.back()));
+        pair.push_back(s.pair);
+        ids.push_back(id);
+      }
+      offsets.push_back(int32_t(ids.size()));
+    }
+    tx::PackedSide side;
+    side.ids = keep<int32_t>(ids);
+    side.offsets = keep<int32_t>(offsets);
+    side.keys = {keep<uint32_t>(pair), keep<uint32_t>(position)};
+    side.rows = int64_t(ids.size());
+    side.sentences = int64_t(sentences.size());
+    return side;
+  }
+
+  tx::Backend& backend_;
+  std::vector<std::unique_ptr<tx::Ints>> arrays_;
+};
+
+// A step record in the backend's memory.
+class Record {
+ public:
+  explicit Record(tx::Backend& backend) : backend_(backend) {
+    on(backend_, [&](auto& k) { data = static_cast<tx::StepRecord*>(k.allocate(sizeof *data)); });
+    set({});
+  }
+  ~Record() {
+    on(backend_, [&](auto& k) { k.release(data); });
+  }
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+  void set(const tx::StepRecord& record) {
+    on(backend_, [&](auto& k) { k.upload(data, &record, sizeof record); });
+  }
+  tx::StepRecord get() const {
+    tx::StepRecord record;
+    on(backend_, [&](auto& k) { k.download(&record, data, sizeof record); });
+    return record;
+  }
+
+  tx::StepRecord* data = nullptr;
+
+ private:
+  tx::Backend& backend_;
+};
+
+// A contiguous matrix of any floating-point dtype on the host, in double.
+inline std::vector<double> to_host(tx::Backend& backend, tx::Matrix m) {
+  TX_ASSERT(m.stride == m.cols);
+  std::vector<double> values(size_t(m.rows * m.cols));
+  std::vector<float> narrow(m.dtype == tx::DType::f64 ? 0 : values.size());
+  on(backend, [&](auto& k) {
+    if (m.dtype == tx::DType::f64) {
+      k.download(values.data(), m.data, values.size() * 8);
+      return;
+    }
+    void* copy = k.allocate(narrow.size() * 4);
+    k.convert(m, tx::matrix(copy, tx::DType::f32, m.rows, m.cols));
+    k.download(narrow.data(), copy, narrow.size() * 4);
+    k.release(copy);
+    values.assign(narrow.begin(), narrow.end());
+  });
+  return values;
+}
+
+// Writes host values to a contiguous f32 or f64 matrix.
+inline void to_device(tx::Backend& backend, const std::vector<double>& values, tx::Matrix m) {
+  TX_ASSERT(m.stride == m.cols && size_t(m.rows * m.cols) == values.size());
+  const std::vector<float> narrow(values.begin(), values.end());
+  on(backend, [&](auto& k) {
+    if (m.dtype == tx::DType::f64)
+      k.upload(m.data, values.data(), values.size() * 8);
+    else
+      k.upload(m.data, narrow.data(), narrow.size() * 4);
+  });
+}
+
+// make_model.py's value(): `count` numbers of [-1, 1) that belong to a name and a stream.
+inline std::vector<double> value(const std::string& name, uint32_t stream, size_t count) {
+  uint32_t hash = 0x811C9DC5;
+  for (unsigned char byte : name) hash = (hash ^ byte) * 0x01000193;
+  std::vector<double> x;
+  for (uint32_t block = 0; x.size() < count; ++block)
+    for (uint32_t word : tx::Philox::block(hash, 1, block, stream, 0, 0).word)
+      x.push_back(double(word) / 2147483648.0 - 1);
+  x.resize(count);
+  return x;
+}
+
+// make_model.py's weights().
+inline void fill_weights(tx::Backend& backend, tx::Parameters& parameters) {
+  using Init = tx::ParameterEntry::Init;
+  for (const tx::ParameterEntry& e : parameters.table()) {
+    std::vector<double> x = value(e.name, 0, size_t(e.rows * e.cols));
+    const double scale = e.vector                    ? 0.25
+                         : e.init == Init::embedding ? std::sqrt(3.0 / double(e.cols))
+                                                     : std::sqrt(6.0 / double(e.rows + e.cols));
+    for (double& v : x) v = v * scale + (e.init == Init::ones ? 1 : 0);
+    to_device(backend, x, parameters.master(e));
+  }
+  parameters.refresh_copy();
+}
+
+// Logits (T,Vp) of a batch, through encoder and decoder.
+inline tx::Tensor forward(tx::Context& context, const tx::Transformer& model,
+                          const PackedBatch& batch, const tx::Regularisation& masks = {}) {
+  const tx::Tensor encoded = model.encode(context, batch.source, masks);
+  const tx::Tensor memory = model.memory(context, encoded);
+  const tx::Tensor decoded = model.decode(context, batch.target, memory, batch.source, masks);
+  return model.logits(context, decoded);
+}
+
+// Forward, loss and backward of a batch; adds to the record and to the parameters' gradients.
+inline void forward_backward(tx::Context& context, const tx::Transformer& model,
+                             const PackedBatch& batch, const tx::Regularisation& masks,
+                             double smoothing, tx::StepRecord* record) {
+  context.recording = true;
+  cross_entropy(context, forward(context, model, batch, masks), batch.label_ids,
+                model.config().target_vocabulary, smoothing, record);
+  context.backward();
+}
+
+// The bytes that f(context) takes from an arena at most.
+template <class F>
+size_t peak_of(tx::Backend& backend, tx::DType dtype, F&& f) {
+  tx::Arena counting;
+  tx::Context context(backend, counting, dtype);
+  f(context);
+  return counting.peak();
+}
+
+}  // namespace tx_test

@@ -1,0 +1,104 @@
+#include "tests/unit/ops/gradient_check.h"
+#include "tests/unit/ops/hand_values.h"
+
+using namespace tx_test;
+
+namespace {
+
+tx::Norm norm_of(GradientCheck& check, int64_t d) {
+  return {check.parameter("gamma", 1, d), check.parameter("beta", 1, d), 1e-6};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ops_add_norm)
+
+BOOST_AUTO_TEST_CASE(layer_norm_by_hand) {  // VALUES 26, 27
+  Hand hand;
+  const auto normed = [&](const std::vector<double>& row, std::vector<double> gamma,
+                          std::vector<double> beta) {
+    const tx::Norm norm{hand.parameter(1, 4, gamma), hand.parameter(1, 4, beta), 1e-6};
+    return hand.values(layer_norm(hand.context, hand.tensor(1, 4, row), norm));
+  };
+  const std::vector<double> unit{-1.3416402, -.4472134, .4472134, 1.3416402};
+  check_close(normed({1, 2, 3, 4}, {1, 1, 1, 1}, {0, 0, 0, 0}), unit, 1e-7);
+  check_close(normed({1, 2, 3, 4}, {2, 1, -1, 3}, {1, 0, 0, -1}),
+              {2 * unit[0] + 1, unit[1], -unit[2], 3 * unit[3] - 1}, 1e-6);
+  check_close(normed({7, 7, 7, 7}, {2, 1, -1, 3}, {1, 0, 0.5, -1}), {1, 0, 0.5, -1}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(sum_and_norm_by_hand) {
+  Hand hand;
+  const tx::Norm norm{hand.parameter(1, 4, {1, 1, 1, 1}), hand.parameter(1, 4, {0, 0, 0, 0})};
+  const tx::Normed out = add_norm(hand.context, hand.tensor(1, 4, {0, 1, 1, 1}),
+                                  hand.tensor(1, 4, {1, 1, 2, 3}), {}, norm);
+  check_close(hand.values(out.sum), {1, 2, 3, 4}, 0);
+  check_close(hand.values(out.normed), {-1.3416402, -.4472134, .4472134, 1.3416402}, 1e-7);
+}
+
+BOOST_AUTO_TEST_CASE(dropout_falls_on_the_sublayer_alone) {
+  Hand hand;
+  const MaskedRows rows(hand.backend, 40);
+  const tx::Norm norm{hand.parameter(1, 16), hand.parameter(1, 16)};
+  const std::vector<double> ones(640, 1), hundreds(640, 100);
+  const tx::Normed out = add_norm(hand.context, hand.tensor(40, 16, hundreds),
+                                  hand.tensor(40, 16, ones), rows.dropout(0.25), norm);
+  int dropped = 0;
+  for (double x : hand.values(out.sum)) {
+    dropped += x == 100;
+    BOOST_TEST((x == 100 || std::abs(x - 100 - 4.0 / 3) < 1e-12));
+  }
+  BOOST_TEST(std::abs(dropped - 160) < 50);  // 4.5 standard deviations of 640 draws
+}
+
+BOOST_AUTO_TEST_CASE(gradients) {
+  for (double p : {0.0, 0.3}) {
+    GradientCheck check;
+    const MaskedRows rows(check.backend, 6);
+    const tx::Norm norm = norm_of(check, 9);
+    BOOST_TEST_CONTEXT("dropout " << p)
+    check({{6, 9}, {6, 9}}, [&](auto& c, auto& x) {
+      const tx::Normed out = add_norm(c, x[0], x[1], rows.dropout(p), norm);
+      return Tensors{out.sum, out.normed};
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_the_norm_alone) {  // post-norm: nobody else reads the sum
+  GradientCheck check;
+  const tx::Norm norm = norm_of(check, 9);
+  check({{6, 9}, {6, 9}}, [&](auto& c, auto& x) {
+    return Tensors{add_norm(c, x[0], x[1], {}, norm).normed};
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_layer_norm) {
+  GradientCheck check;
+  const tx::Norm norm = norm_of(check, 9);
+  check({{6, 9}}, [&](auto& c, auto& x) { return Tensors{layer_norm(c, x[0], norm)}; });
+}
+
+// Pre-norm: the residual stream reads x too, so its gradient has two contributions.
+BOOST_AUTO_TEST_CASE(gradients_of_a_residual) {
+  GradientCheck check;
+  const tx::Norm first = norm_of(check, 9), second = norm_of(check, 9);
+  check({{6, 9}}, [&](auto& c, auto& x) {
+    const tx::Tensor sub = layer_norm(c, x[0], first);
+    const tx::Normed out = add_norm(c, x[0], sub, {}, second);
+    return Tensors{out.sum, out.normed};
+  });
+}
+
+BOOST_AUTO_TEST_CASE(wrong_shapes) {
+  Hand hand;
+  const tx::Norm norm{hand.parameter(1, 4), hand.parameter(1, 4)};
+  const tx::Norm other{hand.parameter(1, 4), hand.parameter(1, 3)};
+  tx::Context& c = hand.context;
+  BOOST_CHECK_THROW(layer_norm(c, hand.tensor(2, 5), norm), tx::Bug);
+  BOOST_CHECK_THROW(layer_norm(c, hand.tensor(2, 4), other), tx::Bug);
+  BOOST_CHECK_THROW(add_norm(c, hand.tensor(2, 4), hand.tensor(3, 4), {}, norm), tx::Bug);
+  BOOST_CHECK_THROW(add_norm(c, hand.tensor(2, 4), hand.tensor(2, 5), {}, norm), tx::Bug);
+  BOOST_CHECK_THROW(add_norm(c, hand.tensor(2, 5), hand.tensor(2, 5), {}, norm), tx::Bug);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,39 @@
+// tx-train: train a Transformer from parallel text.
+#include <string>
+
+#include "lib/base/io.h"
+#include "lib/base/log.h"
+#include "lib/cli/options.h"
+#include "lib/train/trainer.h"
+
+namespace {
+
+// Defaults come from --preset, then --config or the run to resume; options given win.
+void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
+  const std::string preset = tx::peek_option(argc, argv, "preset");
+  if (!preset.empty()) settings.apply_preset(preset);
+}
+
+void read_config(tx::TrainOptions& settings, tx::Options& options) {
+  const std::string& run = settings.resume;
+  const std::string file = run.empty() ? settings.config : run + "/config.json";
+  if (file.empty()) return;
+  const tx::Json config = tx::parse_json(tx::read_file(file, 1 << 24), file);
+  options.from_json(config.contains("options") ? config["options"] : config, file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tx::run_tool("tx-train", [&] {
+    tx::TrainOptions settings;
+    tx::Options options("tx-train", "train a Transformer from parallel text");
+    options.version(tx::describe_backends);
+    set_defaults(settings, argc, argv);
+    settings.describe(options);
+    if (!options.parse(argc, argv)) return 0;
+    read_config(settings, options);
+    return tx::train(settings, options, tx::command_line(argc, argv),
+                     tx::Log("tx-train", settings.quiet));
+  });
+}
