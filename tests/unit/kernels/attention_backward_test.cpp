@@ -10,7 +10,7 @@ namespace {
 Results run_scene(const Scene& s, const Dense& lse) {
   return run_layouts([&](Run& run) {
     run.call([&](auto& b) {
-      typename std::decay_t<decltype(b)>::AttentionGradient g;
+      tx::AttentionGradient g;
       tx::Attention a = s.operands(run);
       a.lse = lse_array(run, lse, s.t);
       g.d_o = run.input(s.d_o, s.t);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(heads_that_share_keys_unevenly_are_refused) {
   const Scene s({{3}, {3}, 3, 2, 8, 8, false, 0, 0, 0}, DType::f32);
   Run run(layouts()[0]);
   run.call([&](auto& b) {
-    typename std::decay_t<decltype(b)>::AttentionGradient g;
+    tx::AttentionGradient g;
     const tx::Attention a = s.operands(run);
     BOOST_CHECK_THROW(b.attention_backward(a, g), tx::Error);
     BOOST_CHECK_THROW(b.attention(a), tx::Error);

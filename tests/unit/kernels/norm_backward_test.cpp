@@ -38,9 +38,9 @@ struct Problem {
 
 // The operands of backend b; NaN where an output is assigned.
 template <class B>
-typename B::AddNormBackward operands_of(const B&, const Problem& p, Run& run) {
+tx::AddNormBackward operands_of(const B&, const Problem& p, Run& run) {
   const DType a = sum_type(p.t);
-  typename B::AddNormBackward g;
+  tx::AddNormBackward g;
   g.dnormed = run.input(p.dnormed, p.t);
   if (p.with.dsum) g.dsum = run.input(p.dsum, p.t);
   g.sum = run.input(p.sum, p.t);
