@@ -1,6 +1,7 @@
 #include "kernels/cpu/attention.h"
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/softmax.h"
 
 namespace tx {
 namespace {
@@ -9,24 +10,6 @@ template <class A>
 struct Workspace {
   Panel<A> q, keys, values, weights, out;
 };
-
-// Softmax of scores x over `count` entries scaled by `scale`, entries up to `width` set to zero;
-// returns the log of the sum of exponentials.
-template <class A>
-TX_INLINE A softmax_row(A* x, int64_t count, int64_t width, A scale) {
-  A most = -INFINITY, sum = 0;
-#pragma omp simd reduction(max : most)
-  for (int64_t j = 0; j < count; ++j) most = x[j] > most ? x[j] : most;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t j = 0; j < count; ++j) {
-    x[j] = exponential((x[j] - most) * scale);
-    sum += x[j];
-  }
-  const A inverse = A(1) / sum;
-  for (int64_t j = 0; j < count; ++j) x[j] *= inverse;
-  for (int64_t j = count; j < width; ++j) x[j] = 0;
-  return most * scale + std::log(sum);
-}
 
 // Weights of queries first .. first + rows - 1 of the sentence into w.weights; keys are loaded.
 template <class T, class A>
@@ -114,45 +97,6 @@ TX_CLONES void weights_of(const Attention& p, int64_t sentence, int head, Matrix
   }
 }
 
-// One query row and head against its cached keys. The order of every sum depends on the row alone.
-template <class T, class A>
-TX_INLINE void attend_cached_row(const CachedAttention& p, int64_t r, int head, std::vector<A>& x) {
-  const int64_t count = p.lengths[r];
-  const T* q = p.q.row<T>(r) + int64_t(head) * p.d_k;
-  const auto at = [&](int64_t j) {
-    return int64_t(p.first ? p.first[r] + j : p.index[r * p.index_stride + j]);
-  };
-  x.resize(size_t(count + p.d_v));
-  for (int64_t j = 0; j < count; ++j) {
-    const T* k = p.k.row<T>(at(j)) + int64_t(head) * p.d_k;
-    A dot = 0;
-#pragma omp simd reduction(+ : dot)
-    for (int64_t l = 0; l < p.d_k; ++l) dot += load(q[l]) * load(k[l]);
-    x[size_t(j)] = dot;
-  }
-  A* out = x.data() + count;
-  std::fill(out, out + p.d_v, A(0));
-  if (count) softmax_row(x.data(), count, count, A(p.scale));
-  for (int64_t j = 0; j < count; ++j) {
-    const T* v = p.v.row<T>(at(j)) + int64_t(head) * p.d_v;
-    const A weight = x[size_t(j)];
-    for (int64_t l = 0; l < p.d_v; ++l) out[l] += weight * load(v[l]);
-  }
-  T* o = p.o.row<T>(r) + int64_t(head) * p.d_v;
-  for (int64_t l = 0; l < p.d_v; ++l) store(o[l], out[l]);
-}
-
-template <class T>
-TX_CLONES void attend_cached(const CachedAttention& p, int threads) {
-#pragma omp parallel num_threads(threads)
-  {
-    std::vector<acc_t<T>> x;
-#pragma omp for
-    for (int64_t task = 0; task < p.q.rows * p.heads; ++task)
-      attend_cached_row<T>(p, task / p.heads, int(task % p.heads), x);
-  }
-}
-
 }  // namespace
 
 void Cpu::attention(const Attention& p) {
@@ -162,10 +106,6 @@ void Cpu::attention(const Attention& p) {
 
 void Cpu::attention_weights(const Attention& p, int64_t sentence, int head, Matrix weights) {
   with_type(p.q.dtype, [&](auto t) { weights_of<decltype(t)>(p, sentence, head, weights); });
-}
-
-void Cpu::attention_cached(const CachedAttention& p) {
-  with_type(p.q.dtype, [&](auto t) { attend_cached<decltype(t)>(p, threads); });
 }
 
 }  // namespace tx

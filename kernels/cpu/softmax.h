@@ -1,4 +1,4 @@
-// What loss.cpp and topk.cpp share: the sums behind a softmax over a vocabulary.
+// Softmax over a vocabulary (loss.cpp, topk.cpp) and over a row of scores (attention*.cpp).
 #pragma once
 #include <algorithm>
 
@@ -23,7 +23,7 @@ struct SoftmaxSums {
 // 37,000 others alike, the probability was wrong by 4e-5.
 template <class T>
 TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
-  constexpr int64_t block = 256;
+  constexpr int64_t block = 128;
   SoftmaxSums sums;
   for (int64_t first = 0; first < count; first += block) {
     const int64_t end = std::min(count, first + block);
@@ -38,6 +38,24 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
     sums.total += double(total);
   }
   return sums;
+}
+
+// Softmax of scores x over `count` entries scaled by `scale`, entries up to `width` set to zero;
+// returns the log of the sum of exponentials.
+template <class A>
+TX_INLINE A softmax_row(A* x, int64_t count, int64_t width, A scale) {
+  A most = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : most)
+  for (int64_t j = 0; j < count; ++j) most = x[j] > most ? x[j] : most;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t j = 0; j < count; ++j) {
+    x[j] = exponential((x[j] - most) * scale);
+    sum += x[j];
+  }
+  const A inverse = A(1) / sum;
+  for (int64_t j = 0; j < count; ++j) x[j] *= inverse;
+  for (int64_t j = count; j < width; ++j) x[j] = 0;
+  return most * scale + std::log(sum);
 }
 
 }  // namespace tx

@@ -35,7 +35,8 @@ void TextReader::inspect(std::string& line) {
   const auto count = [&](Oddity& oddity) {
     if (oddity.lines++ == 0) oddity.first = lines_;
   };
-  if (repair_utf8(line) > 0) {
+  replaced_ = repair_utf8(line);
+  if (replaced_ > 0) {
     if (strict_) {
       throw DataError(place(lines_) +
                       ": not valid UTF-8; repair it, or leave out --strict to have "

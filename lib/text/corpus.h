@@ -23,6 +23,7 @@ class TextReader {
   bool next(std::string& line);                   // as LineReader::next()
   bool ready(int wait_ms = 0);                    // as LineReader::ready()
   int64_t line_number() const { return lines_; }  // of the last line, from 1, over all files
+  int64_t replaced() const { return replaced_; }  // ill-formed sequences of the last line
   // "FILE:LINE" of a line number over all files that has been read.
   std::string place(int64_t line_number) const;
   // What was odd so far: ill-formed UTF-8, NUL bytes, CR LF; a message a kind, each begins with the
@@ -40,7 +41,7 @@ class TextReader {
   std::vector<std::string> files_;
   std::vector<Start> starts_;
   std::unique_ptr<LineReader> reader_;
-  int64_t lines_ = 0;
+  int64_t lines_ = 0, replaced_ = 0;
   bool strict_;
   Oddity invalid_utf8_, nul_, carriage_return_;
 };

@@ -108,11 +108,15 @@ void map_lines(TextReader& in, const FilterOptions& options, Writer& out, const 
   }
 }
 
-int parse_id(std::string_view word) {
+int parse_id(const Vocabulary& vocabulary, std::string_view word) {
   int id = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (error == std::errc() && end == word.data() + word.size()) return id;
-  throw DataError("'" + std::string(word) + "' is no id");
+  if (error != std::errc() || end != word.data() + word.size()) {
+    throw DataError("'" + std::string(word) + "' is no id");
+  }
+  if (id >= 0 && id < vocabulary.size()) return id;
+  throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
+                  std::to_string(vocabulary.size()) + " pieces");
 }
 
 int find_piece(const Vocabulary& vocabulary, std::string_view word) {
@@ -123,32 +127,40 @@ int find_piece(const Vocabulary& vocabulary, std::string_view word) {
 
 }  // namespace
 
+std::string join_pieces(const Vocabulary& vocabulary, std::span<const int> pieces, bool ids) {
+  std::string line;
+  for (const int id : pieces) {
+    if (!line.empty()) line += ' ';
+    line += ids ? std::to_string(id) : vocabulary.piece(id);
+  }
+  return line;
+}
+
+std::vector<int> split_pieces(const Vocabulary& vocabulary, std::string_view line, bool ids) {
+  std::vector<int> pieces;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const auto word = line.substr(at, end - at);
+    if (!word.empty())
+      pieces.push_back(ids ? parse_id(vocabulary, word) : find_piece(vocabulary, word));
+    at = end + 1;
+  }
+  return pieces;
+}
+
 void encode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,
                   Writer& out) {
   map_lines(in, options, out, [&](std::string& line) {
     std::vector<int> ids;
     vocabulary.encode(line, ids);
-    line.clear();
-    for (const int id : ids) {
-      if (!line.empty()) line += ' ';
-      line += options.ids ? std::to_string(id) : vocabulary.piece(id);
-    }
+    line = join_pieces(vocabulary, ids, options.ids);
   });
 }
 
 void decode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,
                   Writer& out) {
   map_lines(in, options, out, [&](std::string& line) {
-    std::vector<int> ids;
-    for (size_t at = 0; at < line.size();) {
-      const size_t end = std::min(line.find(' ', at), line.size());
-      const auto word = std::string_view(line).substr(at, end - at);
-      if (!word.empty()) {
-        ids.push_back(options.ids ? parse_id(word) : find_piece(vocabulary, word));
-      }
-      at = end + 1;
-    }
-    line = vocabulary.decode(ids);
+    line = vocabulary.decode(split_pieces(vocabulary, line, options.ids));
   });
 }
 

@@ -11,6 +11,11 @@ struct FilterOptions {
   int threads = 1;   // the output does not depend on it
 };
 
+// Pieces, or with `ids` decimal ids, joined by single spaces; and the way back: a word that is no
+// piece (id) of the vocabulary is a DataError.
+std::string join_pieces(const Vocabulary& vocabulary, std::span<const int> pieces, bool ids);
+std::vector<int> split_pieces(const Vocabulary& vocabulary, std::string_view line, bool ids);
+
 // One line out for each line in, in order: pieces or ids, joined by single spaces. What has arrived
 // is written before more is waited for, so both work at the other end of a pipe that answers.
 void encode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,

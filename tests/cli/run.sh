@@ -11,7 +11,7 @@ trap 'chmod -R u+rwx "$room"; rm -rf "$room"' EXIT
 trap 'exit 130' INT TERM HUP
 mkdir "$room/work" "$room/last"
 TX_LAST=$room/last
-PATH=$TX_BUILD/bin:$PATH
+PATH=$TX_BUILD/bin:$TX_BUILD/tests:$PATH
 LC_ALL=C.UTF-8
 NO_COLOR=1
 unset CDPATH

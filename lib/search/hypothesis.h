@@ -1,0 +1,75 @@
+// The search over the outputs of one sentence, apart from every model: it names the rows to score
+// next, is told their scores, and goes on until it is done.
+//
+//   for (Beam beam(options, forbidden, longest); !beam.done();) {
+//     ... score the next piece of every row of beam.rows() ...
+//     beam.advance(scores);
+//   }
+//   beam.results();
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tx {
+
+// One output of a sentence.
+struct Hypothesis {
+  std::vector<int> ids;  // without <eos>
+  double log_p = 0;      // natural logarithm of its probability, <eos> included when complete
+  double score = 0;      // log_p / length_penalty(pieces, <eos> included when complete)
+  bool complete = true;  // false: it reached the maximum length without <eos>
+};
+
+// What a model says about the next piece of each of some rows: `width` entries a row.
+struct Scores {
+  const float* log_p = nullptr;  // natural logarithms
+  const int32_t* ids = nullptr;  // their pieces, best first; null: entry i is piece i
+  int64_t width = 0;
+};
+
+void check_number(float log_p);  // NaN, which a damaged model gives, is a DataError
+
+class SentenceSearch {
+ public:
+  struct Row {
+    int32_t parent = -1;  // which of the rows before it continues, -1 in the first step
+    int32_t token = 0;    // the piece to read
+  };
+  virtual ~SentenceSearch() = default;
+  // The rows to score; in the first step a single one that reads <bos>. Empty when done.
+  std::span<const Row> rows() const { return rows_; }
+  bool done() const { return rows_.empty(); }
+  // `scores` has an entry for each of rows(), in their order.
+  virtual void advance(const Scores& scores) = 0;
+  // The outputs found, best first, once done: at least one, at most options.nbest.
+  virtual std::vector<Hypothesis> results() const = 0;
+
+ protected:
+  std::vector<Row> rows_;
+};
+
+// The outputs of a search as a tree of pieces: every open hypothesis is a leaf.
+class PieceTree {
+ public:
+  static constexpr int32_t root = -1;
+  int32_t add(int32_t parent, int32_t token) {
+    nodes_.push_back({parent, token});
+    return int32_t(nodes_.size()) - 1;
+  }
+  std::vector<int> path(int32_t leaf) const {
+    std::vector<int> ids;
+    for (; leaf != root; leaf = nodes_[size_t(leaf)].parent) {
+      ids.push_back(nodes_[size_t(leaf)].token);
+    }
+    return {ids.rbegin(), ids.rend()};
+  }
+
+ private:
+  struct Node {
+    int32_t parent, token;
+  };
+  std::vector<Node> nodes_;
+};
+
+}  // namespace tx

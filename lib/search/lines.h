@@ -1,0 +1,47 @@
+// Between lines of text and what the search takes and gives.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "lib/search/translator.h"
+
+namespace tx {
+
+enum class LineForm { text, pieces, ids };
+
+struct LineOptions {
+  LineForm form = LineForm::text;  // of input and output alike
+  bool scores = false;             // score and log P in front of each translation
+  bool list = false;               // the n-best list: also the line's number and the rank in front
+};
+
+// One line on its way.
+struct Line {
+  int64_t number = 0;    // in the input, from 1
+  int64_t replaced = 0;  // ill-formed UTF-8 sequences
+  int64_t pieces = 0;    // of the whole line
+  bool blank = false;    // white space only: the answer is an empty line, no model is asked
+  bool cut = false;      // only its first pieces are translated
+};
+
+// Empty, or nothing but white space as Unicode knows it.
+bool is_blank(std::string_view line);
+
+// Fills `ids` with the line's pieces, none for a blank line, and tells what it found. A word that
+// is no piece (id) of the vocabulary is a DataError.
+Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
+                std::vector<int>& ids);
+
+// The answer, each output with its newline:
+//   plain          TEXT
+//   scores         SCORE TAB LOG_P TAB TEXT
+//   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
+// Numbers have six decimals and are natural logarithms.
+std::string format_line(const Line& line, const Translation& translation,
+                        const LineOptions& options, const Vocabulary& vocabulary);
+
+// The record of a line for --status, and its header (tx-status(5)).
+std::string status_header();
+std::string format_status(const Line& line, const Translation& translation, double milliseconds);
+
+}  // namespace tx

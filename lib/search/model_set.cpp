@@ -1,0 +1,86 @@
+#include "lib/search/model_set.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
+
+namespace tx {
+
+DType ModelSet::precision(const std::string& name) {
+  if (name == "fp32") return DType::f32;
+  if (name == "bf16") return DType::bf16;
+  return Cpu::has_fast_bf16() ? DType::bf16 : DType::f32;
+}
+
+ModelSet::ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models)
+    : backend_(std::move(backend)), models_(std::move(models)) {
+  TX_ASSERT(!models_.empty());
+  check_vocabularies();
+}
+
+ModelSet::~ModelSet() = default;
+
+namespace {
+
+LoadedModel load_model(Backend& backend, const std::string& path, DType dtype, int64_t longest) {
+  const ModelReader reader(resolve_model(path));
+  LoadedModel m;
+  m.name = reader.path();
+  if (reader.config().kind != "encoder-decoder") {
+    throw DataError(m.name + " is a model of kind " + reader.config().kind +
+                    "; translating needs one of kind encoder-decoder");
+  }
+  m.source = reader.source();
+  m.target = reader.target();
+  m.parameters = std::make_unique<Parameters>(backend, reader.config(), dtype, false);
+  reader.load(*m.parameters);
+  m.parameters->prepare_inference();
+  m.transformer = std::make_unique<Transformer>(backend, *m.parameters, longest);
+  return m;
+}
+
+}  // namespace
+
+std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
+                                         DType dtype, int64_t longest) {
+  auto own = std::make_unique<Backend>(std::move(backend));
+  std::vector<LoadedModel> models;
+  for (const std::string& path : paths) models.push_back(load_model(*own, path, dtype, longest));
+  return std::make_unique<ModelSet>(std::move(own), std::move(models));
+}
+
+void ModelSet::check_vocabularies() const {
+  const LoadedModel& first = models_.front();
+  for (const LoadedModel& other : models_) {
+    for (const bool target : {false, true}) {
+      const auto hash = [&](const LoadedModel& m) {
+        return (target ? m.target : m.source)->hash();
+      };
+      if (hash(other) == hash(first)) continue;
+      throw DataError(first.name + " and " + other.name + " have different " +
+                      (target ? "target" : "source") + " vocabularies (" + hash(first) + ", " +
+                      hash(other) + "): only models trained with the same one can be joined");
+    }
+  }
+}
+
+int64_t ModelSet::longest() const {
+  int64_t least = models_.front().transformer->longest();
+  for (const LoadedModel& m : models_) least = std::min(least, m.transformer->longest());
+  return least;
+}
+
+std::vector<const Transformer*> ModelSet::transformers() const {
+  std::vector<const Transformer*> out;
+  for (const LoadedModel& m : models_) out.push_back(m.transformer.get());
+  return out;
+}
+
+std::vector<int> ModelSet::forbidden() const {
+  std::vector<int> out = {Vocabulary::pad, Vocabulary::bos};
+  if (target().kind() != "words") out.push_back(Vocabulary::unk);
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,47 @@
+// The models that a search reads: one, or several as an ensemble. Read only, shared by all workers.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/model/transformer.h"
+#include "lib/text/vocabulary.h"
+
+namespace tx {
+
+struct LoadedModel {
+  std::string name;  // the file, for messages
+  std::unique_ptr<Parameters> parameters;
+  std::unique_ptr<Transformer> transformer;
+  std::shared_ptr<const Vocabulary> source, target;
+};
+
+class ModelSet {
+ public:
+  // Weights as they are multiplied: "bf16", "fp32", or "auto": bf16 where the hardware has it.
+  static DType precision(const std::string& name);
+
+  // Loads model files or run directories. `longest`: rows of the longest sentence to come.
+  static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
+                                        DType dtype, int64_t longest);
+  // From models in memory, made on `backend`; DataError when they do not belong together.
+  ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models);
+  ~ModelSet();
+
+  const Vocabulary& source() const { return *models_.front().source; }
+  const Vocabulary& target() const { return *models_.front().target; }
+  DType dtype() const { return models_.front().parameters->dtype(); }
+  // Rows of the longest sentence that every model takes, <eos> or <bos> counted.
+  int64_t longest() const;
+  std::vector<const Transformer*> transformers() const;
+  // Pieces that never come out: <pad>, <bos>, and <unk> unless it is a word of its own (a subword
+  // model that falls back to bytes never learns it).
+  std::vector<int> forbidden() const;
+
+ private:
+  void check_vocabularies() const;
+  std::unique_ptr<Backend> backend_;  // outlives the models
+  std::vector<LoadedModel> models_;
+};
+
+}  // namespace tx

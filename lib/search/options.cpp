@@ -1,0 +1,52 @@
+#include "lib/search/options.h"
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+void SearchOptions::describe_beam(Options& options) {
+  options.group("Search");
+  options.add("--beam", beam, "N", "beam width; 1 is greedy search").range(1, 1000);
+  options
+      .add("--alpha", alpha, "X", "exponent of the length penalty",
+           "Translations are compared by log P / ((5 + length) / 6)^X, where length counts the "
+           "pieces and the end of the sentence; 0 compares log P alone.")
+      .range(0, 10);
+  options
+      .add("--max-extra", max_extra, "N", "pieces an output may be longer than its source",
+           "An output that has not ended by then is cut there.")
+      .range(0, 100000);
+}
+
+void SearchOptions::describe(Options& options) {
+  describe_beam(options);
+  options.add("--nbest", nbest, "N", "print the N best outputs of each line", "At most the beam.")
+      .range(1, 1000);
+  options.group("Sampling");
+  options.flag("--sample", sample, "draw outputs at random instead of searching for the best",
+               "The beam does not count then, and --nbest draws several outputs.");
+  options
+      .add("--temperature", temperature, "X", "divides the logits; below 1 draws likelier pieces")
+      .range(0.01, 100);
+  options.add("--top-k", top_k, "N", "draw among the N likeliest pieces; 0 is all").at_least(0);
+  options
+      .add("--top-p", top_p, "X", "draw among the likeliest pieces that together have the share X")
+      .range(0.001, 1);
+  options.add("--seed", seed, "N", "another seed draws other outputs",
+              "A draw depends on the seed, the line's number and the place in the output alone.");
+}
+
+void SearchOptions::check(const Options& options) const {
+  if (!sample && nbest > beam) {
+    const std::string n = std::to_string(nbest);
+    throw UsageError("--nbest " + n + " needs a beam as wide: give --beam " + n + " or --nbest " +
+                     std::to_string(beam));
+  }
+  for (const char* name : {"temperature", "top-k", "top-p", "seed"}) {
+    if (!sample && options.given(name)) {
+      throw UsageError(std::string("--") + name + " belongs to sampling: add --sample");
+    }
+  }
+}
+
+}  // namespace tx

@@ -1,0 +1,31 @@
+// What a user chooses about the search (PAPER: Decoding).
+#pragma once
+#include <cstdint>
+
+#include "lib/cli/options.h"
+
+namespace tx {
+
+struct SearchOptions {
+  int beam = 4;         // W, hypotheses kept open; 1 is greedy
+  double alpha = 0.6;   // of the length penalty
+  int max_extra = 50;   // pieces that the output may be longer than the source
+  int nbest = 1;        // translations a sentence, at most W
+  bool sample = false;  // draw pieces instead of searching; the beam does not count then
+  double temperature = 1;
+  int top_k = 0;     // draw among the k likeliest pieces; 0: all
+  double top_p = 1;  // draw among the likeliest pieces that together have this probability
+  uint64_t seed = 1;
+
+  void describe(Options& options);
+  void describe_beam(Options& options);  // of these the beam's own alone
+  // UsageError for options that contradict one another.
+  void check(const Options& options) const;
+  // The most labels an output of a source of `pieces` can have: its pieces and <eos>.
+  int64_t longest(int64_t pieces) const { return pieces + max_extra + 1; }
+};
+
+// ((5 + length) / 6) ^ alpha (Wu et al. 2016, eq. 14); length counts <eos>.
+double length_penalty(int64_t length, double alpha);
+
+}  // namespace tx

@@ -1,0 +1,123 @@
+#include "lib/search/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "lib/base/philox.h"
+#include "lib/text/vocabulary.h"
+
+namespace tx {
+
+namespace {
+
+constexpr uint32_t sampling_site = 0x20000;  // apart from dropout and initialisation
+
+double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output) {
+  const Philox::Block b =
+      Philox::block(uint32_t(seed), uint32_t(seed >> 32) ^ sampling_site, uint32_t(line),
+                    uint32_t(uint64_t(line) >> 32), uint32_t(position), output);
+  return double((uint64_t(b.word[0]) << 32 | b.word[1]) >> 11) * 0x1p-53;
+}
+
+}  // namespace
+
+Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
+                   int64_t line)
+    : options_(options),
+      forbidden_(forbidden.begin(), forbidden.end()),
+      longest_(longest),
+      line_(line) {
+  TX_ASSERT(options.nbest >= 1 && options.temperature > 0 && longest >= 1);
+  rows_.push_back({-1, Vocabulary::bos});
+}
+
+// What may be drawn after a row. Cutting needs an order: likelier first, then the lower piece.
+void Sampling::gather(std::span<const float> log_p) {
+  choices_.clear();
+  for (size_t i = 0; i < log_p.size(); ++i) {
+    if (std::find(forbidden_.begin(), forbidden_.end(), int(i)) != forbidden_.end()) continue;
+    check_number(log_p[i]);
+    choices_.push_back({log_p[i], int32_t(i)});
+  }
+  const size_t k =
+      options_.top_k > 0 ? std::min(choices_.size(), size_t(options_.top_k)) : choices_.size();
+  if (k < choices_.size() || options_.top_p < 1) {
+    const auto likelier = [](const Choice& a, const Choice& b) {
+      return a.log_p != b.log_p ? a.log_p > b.log_p : a.token < b.token;
+    };
+    std::partial_sort(choices_.begin(), choices_.begin() + ptrdiff_t(k), choices_.end(), likelier);
+    choices_.resize(k);
+  }
+  const auto most = std::max_element(choices_.begin(), choices_.end(),
+                                     [](auto& a, auto& b) { return a.log_p < b.log_p; });
+  weights_.clear();
+  for (const Choice& c : choices_) {
+    weights_.push_back(std::exp(double(c.log_p - most->log_p) / options_.temperature));
+  }
+  if (options_.top_p >= 1) return;
+  double left = options_.top_p * std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  size_t kept = 0;
+  while (kept < weights_.size() && left > 0) left -= weights_[kept++];
+  choices_.resize(kept);
+  weights_.resize(kept);
+}
+
+Sampling::Choice Sampling::draw(uint32_t output) const {
+  double left = uniform(options_.seed, line_, length_, output) *
+                std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  for (size_t i = 0; i + 1 < choices_.size(); ++i) {
+    left -= weights_[i];
+    if (left < 0) return choices_[i];
+  }
+  return choices_.back();
+}
+
+Hypothesis Sampling::hypothesis(const Open& open, bool complete, int64_t length) const {
+  const double penalty = length_penalty(length, options_.alpha);
+  return {tree_.path(open.leaf), open.log_p, open.log_p / penalty, complete};
+}
+
+void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
+  const Open after{open.log_p + double(choice.log_p), open.leaf, open.output};
+  if (choice.token == Vocabulary::eos) {
+    finished_.push_back(hypothesis(after, true, length_ + 1));
+  } else if (length_ + 1 == longest_) {
+    finished_.push_back(hypothesis(open, false, length_));
+  } else {
+    next_.push_back({after.log_p, tree_.add(open.leaf, choice.token), open.output});
+    rows_.push_back({row, choice.token});
+  }
+}
+
+void Sampling::advance(const Scores& scores) {
+  TX_ASSERT(!done() && !scores.ids);
+  rows_.clear();
+  next_.clear();
+  const auto read_row = [&](size_t row) {
+    gather({scores.log_p + row * size_t(scores.width), size_t(scores.width)});
+  };
+  if (length_ == 0) {
+    read_row(0);
+    for (uint32_t i = 0; i < uint32_t(options_.nbest); ++i) {
+      follow({0, PieceTree::root, i}, 0, draw(i));
+    }
+  }
+  for (size_t row = 0; row < open_.size(); ++row) {
+    read_row(row);
+    follow(open_[row], int32_t(row), draw(open_[row].output));
+  }
+  open_.swap(next_);
+  ++length_;
+}
+
+std::vector<Hypothesis> Sampling::results() const {
+  TX_ASSERT(done());
+  std::vector<Hypothesis> out = finished_;
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  return out;
+}
+
+}  // namespace tx

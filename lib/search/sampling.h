@@ -1,0 +1,44 @@
+// Outputs drawn piece by piece from the model's distribution, softmax(logits / temperature), cut to
+// the top_k likeliest pieces and then to the likeliest ones that together have top_p. nbest outputs
+// are drawn independently. A draw depends on (seed, line, output, position) alone: Philox4x32-10
+// with key (seed) and counter (line, position, output).
+#pragma once
+#include "lib/search/hypothesis.h"
+#include "lib/search/options.h"
+
+namespace tx {
+
+class Sampling : public SentenceSearch {
+ public:
+  // advance() needs Scores of the whole vocabulary. `line` is the number of the input line.
+  Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
+           int64_t line);
+  void advance(const Scores& scores) override;
+  std::vector<Hypothesis> results() const override;  // the likeliest first
+
+ private:
+  struct Choice {
+    float log_p;
+    int32_t token;
+  };
+  struct Open {
+    double log_p;
+    int32_t leaf;
+    uint32_t output;  // which of the nbest
+  };
+  void gather(std::span<const float> log_p);
+  Choice draw(uint32_t output) const;
+  void follow(const Open& open, int32_t row, const Choice& choice);
+  Hypothesis hypothesis(const Open& open, bool complete, int64_t length) const;
+
+  SearchOptions options_;
+  std::vector<int> forbidden_;
+  int64_t longest_, line_, length_ = 0;
+  PieceTree tree_;
+  std::vector<Open> open_, next_;
+  std::vector<Hypothesis> finished_;
+  std::vector<Choice> choices_;  // of the row at hand: what may be drawn,
+  std::vector<double> weights_;  // and how likely each is, not normalised
+};
+
+}  // namespace tx

@@ -1,0 +1,84 @@
+#include "lib/search/scorer.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top)
+    : backend_(backend), vocabulary_(models.front()->config().target_vocabulary), top_(top) {
+  top_ = int(std::min<int64_t>(top, vocabulary_));
+  for (const Transformer* model : models) {
+    TX_ASSERT(model->config().target_vocabulary == vocabulary_);
+    decodings_.push_back(std::make_unique<Decoding>(backend, *model, dtype));
+  }
+}
+
+Scorer::~Scorer() {
+  on(backend_, [&](auto& k) {
+    for (void* data : {sum_, log_p_, top_values_, top_ids_}) k.release(data);
+  });
+}
+
+void Scorer::reserve(int64_t rows) {
+  if (rows <= rows_) return;
+  on(backend_, [&](auto& k) {
+    const auto make = [&](void*& data, int64_t width) {
+      k.release(data);
+      data = nullptr;
+      if (width) data = k.allocate(size_t(rows * width) * 4);
+    };
+    const bool all = top_ == 0 || decodings_.size() > 1;
+    make(sum_, all ? vocabulary_ : 0);
+    make(log_p_, decodings_.size() > 1 ? vocabulary_ : 0);
+    make(top_values_, top_);
+    make(top_ids_, top_);
+  });
+  rows_ = rows;
+}
+
+void Scorer::begin(const std::vector<std::vector<int>>& sources, int64_t max_rows,
+                   int64_t max_steps) {
+  for (auto& decoding : decodings_) decoding->begin(sources, max_rows, max_steps);
+  reserve(max_rows);
+}
+
+// The sum of the models' log-probabilities (R,V).
+Matrix Scorer::average(std::span<const Decoding::Row> rows) {
+  const Matrix sum = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
+  for (size_t i = 0; i < decodings_.size(); ++i) {
+    const Matrix logits = decodings_[i]->step(rows);
+    const Matrix one = i ? matrix(log_p_, DType::f32, sum.rows, sum.cols) : sum;
+    on(backend_, [&](auto& k) {
+      k.log_softmax(logits, vocabulary_, one);
+      if (i) k.add(one, sum);
+    });
+  }
+  return sum;
+}
+
+Scores Scorer::step(std::span<const Decoding::Row> rows) {
+  const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
+  values_.resize(count);
+  float* top_values = static_cast<float*>(top_values_);
+  int32_t* top_ids = static_cast<int32_t*>(top_ids_);
+  const bool single = decodings_.size() == 1 && top_;
+  const Matrix x = single ? decodings_[0]->step(rows) : average(rows);
+  on(backend_, [&](auto& k) {
+    if (single) k.log_softmax_topk(x, vocabulary_, top_, top_values, top_ids);
+    if (!single && top_) k.topk(x, vocabulary_, top_, top_values, top_ids);
+    k.download(values_.data(), top_ ? top_values_ : sum_, count * 4);
+    if (top_) {
+      ids_.resize(count);
+      k.download(ids_.data(), top_ids_, count * 4);
+    }
+  });
+  if (decodings_.size() > 1) {
+    const float share = 1.0f / float(decodings_.size());
+    for (float& value : values_) value *= share;
+  }
+  return {values_.data(), top_ ? ids_.data() : nullptr, int64_t(width)};
+}
+
+}  // namespace tx

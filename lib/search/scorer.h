@@ -1,0 +1,41 @@
+// What one or several models say about the next pieces of the rows of a batch. Several are an
+// ensemble: their log-probabilities are averaged. One object a thread; the models are shared.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/model/decoding.h"
+#include "lib/search/hypothesis.h"
+
+namespace tx {
+
+class Scorer {
+ public:
+  // top: candidates a row, best first (at most the vocabulary); 0: every piece of the vocabulary.
+  Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top);
+  ~Scorer();
+  Scorer(const Scorer&) = delete;
+  Scorer& operator=(const Scorer&) = delete;
+
+  // As Decoding::begin().
+  void begin(const std::vector<std::vector<int>>& sources, int64_t max_rows, int64_t max_steps);
+  // In host memory, valid until the next call.
+  Scores step(std::span<const Decoding::Row> rows);
+
+ private:
+  Matrix average(std::span<const Decoding::Row> rows);
+  void reserve(int64_t rows);
+
+  Backend& backend_;
+  int64_t vocabulary_;
+  int top_;
+  std::vector<std::unique_ptr<Decoding>> decodings_;
+  int64_t rows_ = 0;                                 // that the following have room for
+  void *sum_ = nullptr, *log_p_ = nullptr;           // (R,V) f32: of all models, of one
+  void *top_values_ = nullptr, *top_ids_ = nullptr;  // (R,top)
+  std::vector<float> values_;
+  std::vector<int32_t> ids_;
+};
+
+}  // namespace tx

@@ -1,0 +1,299 @@
+#include "lib/search/stream.h"
+
+#include <fcntl.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Answer {
+  std::string text, status;
+  bool ready = false;
+};
+
+// Lines that are sorted into batches together; entry i of each vector belongs to line i.
+struct Window {
+  std::vector<Line> lines;
+  std::vector<Source> sources;
+  std::vector<Clock::time_point> arrived;
+  std::vector<Answer> answers;
+};
+
+struct Job {
+  Window* window = nullptr;
+  std::vector<size_t> lines;
+};
+
+// What reader, workers and writer share. `lock` guards the fields and every Answer.
+struct Pipeline {
+  const Translator& translator;
+  const LineOptions& options;
+  const Log& log;
+
+  std::mutex lock;
+  std::condition_variable changed;
+  std::deque<std::unique_ptr<Window>> windows;  // read and not wholly written, in order
+  std::deque<Job> jobs;
+  int running = 0;  // jobs
+  bool read_ended = false, stop = false;
+  std::exception_ptr reading_failed, working_failed;
+
+  void answer(Window& window, size_t line, const Translation& translation) {
+    const std::chrono::duration<double, std::milli> spent = Clock::now() - window.arrived[line];
+    Answer a;
+    a.text = format_line(window.lines[line], translation, options, translator.models().target());
+    a.status = format_status(window.lines[line], translation, spent.count());
+    a.ready = true;
+    const std::lock_guard guard(lock);
+    window.answers[line] = std::move(a);
+    changed.notify_all();
+  }
+  void halt(std::exception_ptr failure = nullptr) {
+    const std::lock_guard guard(lock);
+    if (failure && !working_failed) working_failed = failure;
+    stop = true;
+    changed.notify_all();
+  }
+};
+
+// -- reader
+
+// Workers are busy with one window while the next is read and the last lines of another finish.
+constexpr size_t windows_in_flight = 3, most_lines = 8192, most_bytes = size_t(1) << 20;
+// An idle wait ends now and then to look whether all is to stop. A writer that is about to send the
+// next line is given a moment, so that its lines come into one batch.
+constexpr int idle_ms = 200, linger_ms = 1;
+
+class StreamReader {
+ public:
+  StreamReader(Pipeline& p, TextReader& in) : p_(p), in_(in) {
+    const TranslatorOptions& o = p.translator.options();
+    most_pieces_ = 16 * o.batch_tokens * o.threads;
+  }
+
+  void run() {
+    std::exception_ptr failure;
+    for (bool more = true; more;) {
+      if (!wait_for_room()) return;
+      auto window = std::make_unique<Window>();
+      try {
+        more = fill(*window);
+      } catch (...) {  // the lines before are still translated
+        failure = std::current_exception();
+        more = false;
+      }
+      hand_over(std::move(window));
+    }
+    if (cut_ > most_warnings) {
+      p_.log.warn(std::to_string(cut_) + " lines in all were longer than --max-source");
+    }
+    const std::lock_guard guard(p_.lock);
+    p_.read_ended = true;
+    p_.reading_failed = failure;
+    p_.changed.notify_all();
+  }
+
+ private:
+  static constexpr int64_t most_warnings = 10;
+
+  bool wait_for_room() {
+    std::unique_lock guard(p_.lock);
+    p_.changed.wait(guard, [&] { return p_.stop || p_.windows.size() < windows_in_flight; });
+    return !p_.stop;
+  }
+
+  // Waits for a line, then takes what has arrived. False at the end.
+  bool fill(Window& window) {
+    if (!in_.ready(idle_ms)) return true;
+    size_t bytes = 0;
+    int64_t pieces = 0;
+    std::string text;
+    do {
+      if (!in_.next(text)) return false;
+      add(text, window);
+      bytes += text.size();
+      pieces += int64_t(window.sources.back().ids.size());
+    } while (window.lines.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
+             in_.ready(linger_ms));
+    return true;
+  }
+
+  void add(const std::string& text, Window& window) {
+    Source source;
+    Line line;
+    try {
+      line = parse_line(text, p_.options, p_.translator, source.ids);
+    } catch (const DataError& error) {
+      throw DataError(in_.place(in_.line_number()) + ": " + error.what());
+    }
+    line.number = source.line = in_.line_number();
+    line.replaced = in_.replaced();
+    if (line.cut && ++cut_ <= most_warnings) {
+      p_.log.warn(in_.place(line.number) + ": " + std::to_string(line.pieces) +
+                  " pieces, cut to the first " + std::to_string(p_.translator.max_source()) +
+                  " (--max-source)");
+    }
+    window.lines.push_back(line);
+    window.sources.push_back(std::move(source));
+    window.arrived.push_back(Clock::now());
+  }
+
+  void hand_over(std::unique_ptr<Window> window) {
+    if (window->lines.empty()) return;
+    window->answers.resize(window->lines.size());
+    for (size_t i = 0; i < window->lines.size(); ++i) {
+      if (window->lines[i].blank) p_.answer(*window, i, {Hypothesis()});
+    }
+    auto batches = p_.translator.batches(window->sources);
+    const std::lock_guard guard(p_.lock);
+    for (auto& batch : batches) p_.jobs.push_back({window.get(), std::move(batch)});
+    p_.windows.push_back(std::move(window));
+    p_.changed.notify_all();
+  }
+
+  Pipeline& p_;
+  TextReader& in_;
+  int64_t most_pieces_, cut_ = 0;
+};
+
+// -- workers
+
+void work(Pipeline& p, std::unique_ptr<TranslationWorker>& worker, const Job& job, int threads) {
+  if (!worker) worker = p.translator.worker();
+  std::vector<const Source*> batch;
+  for (const size_t line : job.lines) batch.push_back(&job.window->sources[line]);
+  const std::vector<Translation> found = worker->translate(batch, threads);
+  for (size_t i = 0; i < found.size(); ++i) p.answer(*job.window, job.lines[i], found[i]);
+}
+
+void work_loop(Pipeline& p) {
+  std::unique_ptr<TranslationWorker> worker;  // made with the first job: idle workers cost nothing
+  for (;;) {
+    std::unique_lock guard(p.lock);
+    p.changed.wait(guard, [&] { return p.stop || p.read_ended || !p.jobs.empty(); });
+    if (p.stop || p.jobs.empty()) return;
+    const Job job = std::move(p.jobs.front());
+    p.jobs.pop_front();
+    ++p.running;
+    // A job that has the machine for itself takes all of it.
+    const int threads =
+        std::max(1, p.translator.options().threads / (p.running + int(p.jobs.size())));
+    guard.unlock();
+    try {
+      work(p, worker, job, threads);
+    } catch (...) {
+      return p.halt(std::current_exception());
+    }
+    guard.lock();
+    --p.running;
+  }
+}
+
+// -- writer
+
+class StreamWriter {
+ public:
+  StreamWriter(Pipeline& p, Writer& out, Writer* status) : p_(p), out_(out), status_(status) {}
+
+  void run() {
+    if (status_) status_->write(status_header());
+    while (Window* window = next_window()) {
+      for (size_t i = 0; i < window->lines.size(); ++i) {
+        const Answer answer = wait_for(*window, i);
+        out_.write(answer.text);
+        if (status_) status_->write(answer.status);
+      }
+      const std::lock_guard guard(p_.lock);
+      p_.windows.pop_front();
+      p_.changed.notify_all();
+    }
+    flush();
+  }
+
+ private:
+  // Waits until `done()`; what has been written is sent before.
+  template <class F>
+  void wait(std::unique_lock<std::mutex>& guard, F&& done) {
+    if (!done() && !p_.working_failed) {
+      guard.unlock();
+      flush();
+      guard.lock();
+      p_.changed.wait(guard, [&] { return done() || p_.working_failed; });
+    }
+    if (!done()) std::rethrow_exception(p_.working_failed);
+  }
+
+  Window* next_window() {
+    std::unique_lock guard(p_.lock);
+    wait(guard, [&] { return !p_.windows.empty() || p_.read_ended; });
+    return p_.windows.empty() ? nullptr : p_.windows.front().get();
+  }
+
+  Answer wait_for(Window& window, size_t line) {
+    std::unique_lock guard(p_.lock);
+    wait(guard, [&] { return window.answers[line].ready; });
+    return std::move(window.answers[line]);
+  }
+
+  void flush() {
+    out_.flush();
+    if (status_) status_->flush();
+  }
+
+  Pipeline& p_;
+  Writer& out_;
+  Writer* status_;
+};
+
+// Stops and joins its threads whatever happens.
+struct Team {
+  Pipeline& pipeline;
+  std::vector<std::thread> threads;
+  ~Team() {
+    pipeline.halt();
+    for (auto& thread : threads) thread.join();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> open_status(const std::string& place) {
+  if (place.empty()) return nullptr;
+  if (place.find_first_not_of("0123456789") != place.npos || place.size() > 6) {
+    return std::make_unique<Writer>(place);
+  }
+  const int fd = std::stoi(place);
+  if (fd == 1) throw UsageError("--status 1: standard output is for the translations; use 2 or 3");
+  if (::fcntl(fd, F_GETFD) < 0) {
+    throw UsageError("--status " + place + ": descriptor " + place + " is not open; add " + place +
+                     ">FILE to the command, or give ./" + place + " for a file of that name");
+  }
+  return std::make_unique<Writer>(fd, "descriptor " + place);
+}
+
+void translate_stream(TextReader& in, const Translator& translator, const LineOptions& options,
+                      Writer& out, Writer* status, const Log& log) {
+  Pipeline p{translator, options, log, {}, {}, {}, {}, 0, false, false, nullptr, nullptr};
+  {
+    Team team{p, {}};
+    team.threads.emplace_back([&] { StreamReader(p, in).run(); });
+    for (int i = 0; i < translator.options().threads; ++i) {
+      team.threads.emplace_back([&] { work_loop(p); });
+    }
+    StreamWriter(p, out, status).run();
+  }
+  if (p.reading_failed) std::rethrow_exception(p.reading_failed);
+}
+
+}  // namespace tx

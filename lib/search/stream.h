@@ -1,0 +1,21 @@
+// Translates a stream of lines: as many lines out as in, in order. Lines are read as they arrive;
+// when the input pauses, what has arrived is translated, written and flushed. Memory does not grow
+// with the input.
+#pragma once
+#include "lib/base/io.h"
+#include "lib/base/log.h"
+#include "lib/search/lines.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+// Over-long lines are cut with a warning each (the first ten) and a count at the end. status: where
+// the records of lines go, or null. An input that fails (--strict, a word that is no piece) is
+// rethrown once the lines before are written.
+void translate_stream(TextReader& in, const Translator& translator, const LineOptions& options,
+                      Writer& out, Writer* status, const Log& log);
+
+// --status FILE|FD: digits are a descriptor that the caller opened; null for "".
+std::unique_ptr<Writer> open_status(const std::string& place);
+
+}  // namespace tx

@@ -1,0 +1,117 @@
+#include "lib/search/translator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+void TranslatorOptions::describe_models(Options& options) {
+  options
+      .add("-m,--model", models, "FILE", "the model: a file or a run directory",
+           "Of a run directory its best model is taken, else its last. Given several times, the "
+           "models are an ensemble: their log-probabilities are averaged. They must have the same "
+           "vocabularies.")
+      .must();
+}
+
+void TranslatorOptions::describe_machine(Options& options) {
+  options.group("Machine");
+  options
+      .add("--batch-tokens", batch_tokens, "N", "source pieces translated together",
+           "More is faster and takes more memory; the translations are the same.")
+      .range(1, 1 << 20);
+  options.add("--threads", threads, "N", "threads to use")
+      .range(1, 1024)
+      .default_is("all processors")
+      .more("The translations do not depend on it.");
+  options.add("--device", device, "cpu|cuda", "where to compute").one_of({"cpu", "cuda"});
+  options
+      .add("--precision", precision, "auto|bf16|fp32", "of weights and activations",
+           "auto is bf16 where the processor multiplies it fast.")
+      .one_of({"auto", "bf16", "fp32"});
+}
+
+TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options)
+    : backend_(make_backend(options.device, 1)),
+      transformers_(models.transformers()),
+      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden()) {}
+
+std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
+                                                      int threads) {
+  on(backend_, [&](auto& k) {
+    if constexpr (requires { k.threads; }) k.threads = threads;
+  });
+  return search_.run(batch);
+}
+
+Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
+    : options_(options), models_(std::move(models)) {}
+
+Translator::Translator(const TranslatorOptions& options)
+    : Translator(options, ModelSet::load(make_backend(options.device, options.threads),
+                                         options.models, ModelSet::precision(options.precision),
+                                         options.search.longest(options.max_source))) {}
+
+int64_t Translator::max_source() const {
+  return std::min(options_.max_source, models_->longest() - 1);
+}
+
+std::unique_ptr<TranslationWorker> Translator::worker() const {
+  return std::make_unique<TranslationWorker>(*models_, options_);
+}
+
+std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sources) const {
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::erase_if(order, [&](size_t i) { return sources[i].ids.empty(); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return sources[a].ids.size() > sources[b].ids.size();
+  });
+  // A short sentence costs more than its pieces: its cache holds max_extra of them.
+  constexpr int64_t least = 16;
+  const auto cost = [&](size_t i) { return std::max(least, int64_t(sources[i].ids.size()) + 1); };
+  int64_t all = 0;
+  for (size_t i : order) all += cost(i);
+  // Every thread gets a share of a small input.
+  const int64_t share = std::min(options_.batch_tokens, all / options_.threads);
+  std::vector<std::vector<size_t>> out;
+  int64_t used = options_.batch_tokens;
+  for (size_t i : order) {
+    if (used + cost(i) > options_.batch_tokens || used + cost(i) / 2 > share) {
+      out.emplace_back();
+      used = 0;
+    }
+    out.back().push_back(i);
+    used += cost(i);
+  }
+  return out;
+}
+
+std::vector<Translation> Translator::translate(std::span<const Source> sources) const {
+  const auto jobs = batches(sources);
+  return translate(sources, jobs, std::max(1, options_.threads / std::max(1, int(jobs.size()))));
+}
+
+std::vector<Translation> Translator::translate(std::span<const Source> sources,
+                                               const std::vector<std::vector<size_t>>& batches,
+                                               int threads) const {
+  std::vector<Translation> out(sources.size(), {Hypothesis()});
+  const int workers =
+      int(std::min(batches.size(), size_t(std::max(1, options_.threads / threads))));
+  std::atomic<size_t> next{0};
+  parallel_for(workers, workers, [&](int64_t) {
+    const auto own = worker();
+    for (size_t job; (job = next++) < batches.size();) {
+      std::vector<const Source*> batch;
+      for (size_t i : batches[job]) batch.push_back(&sources[i]);
+      std::vector<Translation> found = own->translate(batch, threads);
+      for (size_t i = 0; i < found.size(); ++i) out[batches[job][i]] = std::move(found[i]);
+    }
+  });
+  return out;
+}
+
+}  // namespace tx

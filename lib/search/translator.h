@@ -1,0 +1,71 @@
+// Translation of sentences by several workers over shared models. What comes out does not depend on
+// the workers, their threads, the size of batches, or the order and company of sentences.
+//
+//   Translator translator(options);
+//   std::vector<Translation> out = translator.translate(sources);
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/workers.h"
+#include "lib/search/batch_search.h"
+#include "lib/search/model_set.h"
+
+namespace tx {
+
+struct TranslatorOptions {
+  std::vector<std::string> models;
+  SearchOptions search;
+  int64_t max_source = 1024;    // pieces; longer sources are cut
+  int64_t batch_tokens = 1024;  // source pieces of a batch
+  int threads = available_cpus();
+  std::string device = "cpu", precision = "auto";
+
+  void describe_models(Options& options);   // -m
+  void describe_machine(Options& options);  // --batch-tokens, --threads, --device, --precision
+};
+
+using Translation = std::vector<Hypothesis>;  // best first, never empty
+
+// One thread's share: a backend and a search of its own.
+class TranslationWorker {
+ public:
+  TranslationWorker(const ModelSet& models, const TranslatorOptions& options);
+  // The batch may be of any size; `threads` of this call.
+  std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
+
+ private:
+  Backend backend_;
+  std::vector<const Transformer*> transformers_;
+  BatchSearch search_;
+};
+
+class Translator {
+ public:
+  explicit Translator(const TranslatorOptions& options);
+  Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models);
+
+  const TranslatorOptions& options() const { return options_; }
+  const ModelSet& models() const { return *models_; }
+  // The most pieces of a source: max_source, or what the models take where that is less.
+  int64_t max_source() const;
+  // Indices of `sources` cut into batches of similar length, the longest first. Sources without
+  // pieces are left out.
+  std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
+  std::unique_ptr<TranslationWorker> worker() const;
+  // All at once. A source without pieces has the empty translation.
+  std::vector<Translation> translate(std::span<const Source> sources) const;
+  // The same in these batches, each on `threads` threads, as many at a time as options().threads
+  // allows. Sources in no batch have the empty translation.
+  std::vector<Translation> translate(std::span<const Source> sources,
+                                     const std::vector<std::vector<size_t>>& batches,
+                                     int threads) const;
+
+ private:
+  TranslatorOptions options_;
+  std::unique_ptr<ModelSet> models_;
+};
+
+}  // namespace tx

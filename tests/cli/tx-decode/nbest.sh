@@ -1,0 +1,21 @@
+# The n-best list: line, rank, score, log P, text.
+make_model model
+printf 'w5 w6\n\nw9\n' > in
+expect_status 0 tx-decode -m model --nbest 3 --beam 5 < in
+expect_stdout_lines 7
+last_stdout > list
+awk -F '\t' 'NF != 5 { exit 1 }' list || fail 'not five columns'
+[ "$(cut -f 1,2 list | tr '\t\n' ': ')" = '1:1 1:2 1:3 2:1 3:1 3:2 3:3 ' ] || fail 'line or rank'
+[ "$(sed -n 4p list)" = "$(printf '2\t1\t0.000000\t0.000000\t')" ] || fail 'the blank line'
+awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' list || fail 'not the best first'
+# --nbest 1 has the list's form, the best is the plain output, --scores shows its scores.
+expect_status 0 tx-decode -m model --nbest 1 --beam 5 < in
+expect_stdout_lines 3
+awk -F '\t' '$2 == 1 { print $3 "\t" $4 "\t" $5 }' list > scores
+expect_status 0 tx-decode -m model --scores --beam 5 < in
+expect_stdout_file scores
+cut -f 3 scores > plain
+expect_status 0 tx-decode -m model --beam 5 < in
+expect_stdout_file plain
+expect_usage_error '--nbest 9 needs a beam as wide: give --beam 9 or --nbest 4' \
+  tx-decode -m model --nbest 9 < in

@@ -1,0 +1,18 @@
+# Sampling: by seed and line number; the other options need --sample.
+make_model model
+printf 'w5 w6\nw5 w6\nw9 w10 w11\n' > in
+expect_status 0 tx-decode -m model --sample --seed 7 < in
+last_stdout > wanted
+[ "$(sed -n 1p wanted)" != "$(sed -n 2p wanted)" ] || fail 'two lines drew the same'
+expect_status 0 tx-decode -m model --sample --seed 7 --threads 3 --batch-tokens 1 < in
+expect_stdout_file wanted
+expect_status 0 tx-decode -m model --sample --seed 8 < in
+! cmp -s wanted "$TX_LAST/stdout" || fail 'another seed draws the same'
+# The likeliest piece alone is greedy search.
+expect_status 0 tx-decode -m model --beam 1 < in
+last_stdout > greedy
+expect_status 0 tx-decode -m model --sample --top-k 1 < in
+expect_stdout_file greedy
+expect_status 0 tx-decode -m model --sample --nbest 6 --top-p 0.9 --temperature 0.7 < in
+expect_stdout_lines 18
+expect_usage_error '--top-k belongs to sampling: add --sample' tx-decode -m model --top-k 5 < in

@@ -1,0 +1,50 @@
+// make_model FILE [option value]...: writes a model with random weights for the tests of tools that
+// read one. Options: seed (1), words (60: a vocabulary w4, w5, ...), vocabulary (a file instead),
+// d_model (32), d_ff (64), heads (4), layers (2), and any string field of the configuration.
+#include <cstdio>
+#include <map>
+
+#include "lib/checkpoint/model_file.h"
+#include "lib/cli/options.h"
+
+namespace {
+
+std::shared_ptr<const tx::Vocabulary> words(int size) {
+  std::string bytes = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
+  for (int i = tx::Vocabulary::specials; i < size; ++i) bytes += "w" + std::to_string(i) + "\n";
+  return tx::parse_vocabulary(bytes, "words");
+}
+
+int run(const std::string& path, std::map<std::string, std::string> settings) {
+  const auto number = [&](const char* name, int otherwise) {
+    return settings.count(name) ? std::stoi(settings.at(name)) : otherwise;
+  };
+  const std::shared_ptr<const tx::Vocabulary> vocabulary =
+      settings.count("vocabulary") ? tx::load_vocabulary(settings.at("vocabulary"))
+                                   : words(number("words", 60));
+  tx::ModelConfig config;
+  config.source_vocabulary = config.target_vocabulary = vocabulary->size();
+  config.encoder_layers = config.decoder_layers = number("layers", 2);
+  config.d_model = number("d_model", 32);
+  config.d_ff = number("d_ff", 64);
+  config.heads = number("heads", 4);
+  config.max_positions = number("max_positions", 64);
+  if (settings.count("positions")) config.positions = settings.at("positions");
+  if (settings.count("norm")) config.norm = settings.at("norm");
+  config.resolve();
+  tx::Backend backend = tx::Cpu(1);
+  tx::Parameters parameters(backend, config, tx::DType::f32, false);
+  parameters.initialise(uint32_t(number("seed", 1)));
+  save_model(path, parameters, vocabulary, vocabulary, tx::Json::object());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tx::run_tool("make_model", [&] {
+    std::map<std::string, std::string> settings;
+    for (int i = 2; i + 1 < argc; i += 2) settings[argv[i]] = argv[i + 1];
+    return run(argv[1], settings);
+  });
+}

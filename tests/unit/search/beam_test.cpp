@@ -1,0 +1,206 @@
+// Beam search against an exhaustive one, and what it must do at ties, bounds and ends.
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "tests/unit/search/table_model.h"
+
+using namespace tx_test;
+using tx::length_penalty;
+
+namespace {
+
+constexpr int a = 4, b = 5;
+using Ids = std::vector<int>;
+
+SearchOptions with(int beam, double alpha, int nbest = 1) {
+  SearchOptions o;
+  o.beam = beam;
+  o.alpha = alpha;
+  o.nbest = nbest;
+  return o;
+}
+
+// VALUES 36: P(a) .6, P(eos) .4, then P(eos after a) .5.
+Model short_or_long() {
+  return [](const Ids& prefix) {
+    if (prefix.empty()) return from_weights({0.4, 0.6, 1e-9});
+    if (prefix == Ids{a}) return from_weights({0.5, 1e-9, 0.5});
+    return from_weights({1e-6, 1, 1});
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(length_penalty_values_33_and_34) {
+  const std::pair<int, double> wanted[] = {
+      {1, 1}, {5, 1.358655}, {10, 1.732862}, {20, 2.354362}, {50, 3.778565}};
+  for (auto [n, value] : wanted) BOOST_TEST(std::abs(length_penalty(n, 0.6) - value) < 1e-6);
+  BOOST_TEST(std::abs(length_penalty(10, 0.3) - 1.316382) < 1e-6);
+  BOOST_TEST(std::abs(length_penalty(100, 0.3) - 2.359997) < 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(alpha_prefers_the_longer_values_35) {
+  const auto score = [](double log_p, int n, double alpha) {
+    return log_p / length_penalty(n, alpha);
+  };
+  BOOST_TEST(score(-4, 5, 0) > score(-5, 10, 0));
+  BOOST_TEST(std::abs(score(-4, 5, 0.6) + 2.944088) < 1e-6);
+  BOOST_TEST(std::abs(score(-5, 10, 0.6) + 2.885400) < 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(beam_1_is_greedy_values_36) {
+  const auto greedy = beam_search(short_or_long(), with(1, 0.6), 10);
+  BOOST_REQUIRE(greedy.size() == 1u);
+  BOOST_TEST(greedy[0].ids == Ids{a});
+  BOOST_TEST(greedy[0].complete);
+  BOOST_TEST(std::abs(greedy[0].log_p - std::log(0.3)) < 1e-6);
+  BOOST_TEST(std::abs(greedy[0].score + 1.097611) < 1e-6);
+  const auto beam = beam_search(short_or_long(), with(2, 0.6, 2), 10);
+  BOOST_REQUIRE(beam.size() == 2u);
+  BOOST_TEST(beam[0].ids == Ids{});
+  BOOST_TEST(std::abs(beam[0].score + 0.916291) < 1e-6);
+  BOOST_TEST(beam[1].ids == Ids{a});
+}
+
+BOOST_AUTO_TEST_CASE(beam_1_follows_the_likeliest_piece_of_random_models) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const Model model = random_model(seed, 6);
+    Ids greedy;
+    bool ended = false;
+    while (!ended && greedy.size() < 9) {
+      const auto x = model(greedy);
+      const int best = int(std::max_element(x.begin() + 3, x.end()) - x.begin());
+      ended = best == Vocabulary::eos;
+      if (!ended) greedy.push_back(best);
+    }
+    for (const double alpha : {0.0, 0.6, 2.0}) {
+      const auto found = beam_search(model, with(1, alpha), 10);
+      BOOST_TEST(found[0].ids == greedy);
+      // At the last step, number 10, the likeliest may be <eos> or not; before it must be.
+      if (ended) BOOST_TEST(found[0].complete);
+    }
+  }
+}
+
+// A beam wider than the whole tree misses nothing.
+BOOST_AUTO_TEST_CASE(a_wide_beam_equals_exhaustive_search) {
+  for (const double alpha : {0.0, 0.6, 1.0}) {
+    for (uint32_t seed = 0; seed < 30; ++seed) {
+      const Model model = random_model(seed, 4);
+      const auto all = exhaustive(model, alpha, 5);
+      const auto found = beam_search(model, with(200, alpha, 5), 5);
+      BOOST_REQUIRE(found.size() == 5u);
+      for (size_t i = 0; i < found.size(); ++i) {
+        BOOST_TEST(found[i].ids == all[i].ids);
+        BOOST_TEST(found[i].score == all[i].score);
+        BOOST_TEST(found[i].log_p == all[i].log_p);
+        BOOST_TEST(found[i].complete);
+      }
+    }
+  }
+}
+
+// What a narrow beam returns is a true output with its true score, never better than the best.
+BOOST_AUTO_TEST_CASE(a_narrow_beam_reports_true_scores) {
+  std::vector<int> best_found;
+  for (const int width : {1, 3, 6, 12}) {
+    best_found.push_back(0);
+    for (uint32_t seed = 0; seed < 100; ++seed) {
+      const Model model = random_model(seed, 5);
+      const auto all = exhaustive(model, 0.6, 6);
+      const auto found = beam_search(model, with(width, 0.6, width), 6);
+      for (const auto& h : found) {
+        const auto same = std::find_if(all.begin(), all.end(),
+                                       [&](const auto& other) { return other.ids == h.ids; });
+        BOOST_REQUIRE(same != all.end());
+        if (h.complete) BOOST_TEST(h.score == same->score);
+        BOOST_TEST((!h.complete || h.score <= all[0].score));
+      }
+      best_found.back() += found[0].ids == all[0].ids;
+    }
+  }
+  // These models are nearly even, so that a narrow beam misses much: 4, 27, 81, 99 of 100.
+  BOOST_TEST(best_found[1] > best_found[0]);
+  BOOST_TEST(best_found[2] > best_found[1]);
+  BOOST_TEST(best_found[3] > 95);
+}
+
+BOOST_AUTO_TEST_CASE(stops_when_no_open_hypothesis_can_win) {
+  // <eos> is nearly certain after one piece: the others are hopeless soon, though 1000 labels are
+  // allowed.
+  const Model model = [](const Ids& prefix) {
+    return prefix.empty() ? from_weights({1e-6, 0.5, 0.5}) : from_weights({1, 1e-4, 1e-4});
+  };
+  int steps = 0;
+  const auto found = beam_search(model, with(2, 0.6, 2), 1000, &steps);
+  BOOST_TEST(found[0].ids == Ids{a});
+  BOOST_TEST(found[1].ids == Ids{b});
+  BOOST_TEST(steps >= 2);
+  BOOST_TEST(steps <= 4);
+}
+
+BOOST_AUTO_TEST_CASE(does_not_stop_while_a_longer_one_may_win) {
+  // Two short outputs finish early, but log P falls so slowly behind "b" that alpha makes a long
+  // output the best.
+  const Model model = [](const Ids& prefix) {
+    if (prefix.empty()) return from_weights({0.3, 0.3, 0.4});
+    if (prefix[0] == a) return from_weights({1, 1e-9, 1e-9});
+    return prefix.size() < 8 ? from_weights({1e-6, 1e-6, 1}) : from_weights({1, 1e-6, 1e-6});
+  };
+  const auto found = beam_search(model, with(2, 1.0), 12);
+  BOOST_TEST(found[0].ids == Ids(8, b));
+}
+
+BOOST_AUTO_TEST_CASE(equal_scores_prefer_the_lower_row_then_the_lower_piece) {
+  const Model even = [](const Ids& prefix) {
+    return prefix.size() < 2 ? from_weights({1e-9, 1, 1, 1}) : from_weights({1, 1e-9, 1e-9, 1e-9});
+  };
+  const auto found = beam_search(even, with(3, 0.6, 3), 6);
+  BOOST_TEST(found[0].ids == (Ids{4, 4}));
+  BOOST_TEST(found[1].ids == (Ids{4, 5}));
+  BOOST_TEST(found[2].ids == (Ids{4, 6}));
+  BOOST_TEST(found[0].score == found[2].score);
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_output_is_cut_and_flagged) {
+  const Model endless = [](const Ids&) { return from_weights({1e-6, 0.6, 0.4}); };
+  int steps = 0;
+  const auto found = beam_search(endless, with(2, 0.6, 2), 4, &steps);
+  BOOST_TEST(steps == 4);
+  BOOST_REQUIRE(!found.empty());
+  BOOST_TEST(!found[0].complete);
+  BOOST_TEST(found[0].ids == Ids(3, a));
+  BOOST_TEST(std::abs(found[0].log_p - 3 * std::log(0.6)) < 1e-5);
+  BOOST_TEST(found[0].score == found[0].log_p / length_penalty(3, 0.6));
+}
+
+BOOST_AUTO_TEST_CASE(a_longest_output_of_one_label_is_empty) {
+  const Model endless = [](const Ids&) { return from_weights({1e-6, 0.6, 0.4}); };
+  const auto found = beam_search(endless, with(4, 0.6, 4), 1);
+  BOOST_REQUIRE(!found.empty());
+  BOOST_TEST(found[0].ids.empty());
+}
+
+BOOST_AUTO_TEST_CASE(special_pieces_are_never_generated) {
+  const Model tempting = [](const Ids& prefix) {
+    auto x = from_weights({0.1 * double(prefix.size()), 0.5, 0.5});
+    x[Vocabulary::pad] = x[Vocabulary::unk] = x[Vocabulary::bos] = 0;
+    return x;
+  };
+  for (const auto& h : beam_search(tempting, with(4, 0.6, 4), 8)) {
+    for (const int id : h.ids) BOOST_TEST(id > Vocabulary::eos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_vocabulary_smaller_than_the_beam) {
+  const Model one_piece = [](const Ids&) { return from_weights({0.5, 0.5}); };
+  const auto found = beam_search(one_piece, with(10, 0.6, 3), 5);
+  BOOST_REQUIRE(found.size() == 3u);
+  BOOST_TEST(found[0].ids == Ids{});
+  BOOST_TEST(found[1].ids == Ids{a});
+}
+
+BOOST_AUTO_TEST_CASE(values_that_are_no_numbers_are_refused) {
+  const Model broken = [](const Ids&) { return std::vector<float>(6, std::nanf("")); };
+  BOOST_CHECK_THROW(beam_search(broken, with(2, 0.6), 5), tx::DataError);
+}

@@ -1,0 +1,161 @@
+// Translations do not depend on batches, order, company, threads or workers; ensembles.
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "tests/support.h"
+#include "tests/unit/search/tiny_translator.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+std::vector<std::string> all(const TranslatorOptions& o, DType dtype,
+                             const std::vector<Source>& sources) {
+  const Translator translator(o, model_set(small_config(), dtype));
+  std::vector<std::string> out;
+  for (const Translation& t : translator.translate(sources)) out.push_back(exact(t));
+  return out;
+}
+
+void check_invariance(const SearchOptions& search) {
+  const std::vector<Source> sources = random_sources(41);
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    TranslatorOptions o = options_of();
+    o.search = search;
+    const auto wanted = all(o, dtype, sources);
+    for (const int64_t batch_tokens : {1, 60, 333, 100000}) {
+      for (const int threads : {1, 2, 3}) {
+        o.batch_tokens = batch_tokens;
+        o.threads = threads;
+        BOOST_TEST(all(o, dtype, sources) == wanted, boost::test_tools::per_element());
+      }
+    }
+    std::vector<Source> turned(sources.rbegin(), sources.rend());
+    auto found = all(o, dtype, turned);
+    std::reverse(found.begin(), found.end());
+    BOOST_TEST(found == wanted, boost::test_tools::per_element());
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(beam_search_does_not_depend_on_company) {
+  SearchOptions search;
+  search.nbest = 4;
+  search.max_extra = 5;
+  check_invariance(search);
+}
+
+BOOST_AUTO_TEST_CASE(greedy_search_does_not_depend_on_company) {
+  SearchOptions search;
+  search.beam = 1;
+  search.max_extra = 5;
+  check_invariance(search);
+}
+
+BOOST_AUTO_TEST_CASE(sampling_does_not_depend_on_company) {
+  SearchOptions search;
+  search.sample = true;
+  search.nbest = 2;
+  search.top_k = 20;
+  search.max_extra = 5;
+  check_invariance(search);
+}
+
+BOOST_AUTO_TEST_CASE(outputs_respect_their_longest_length) {
+  TranslatorOptions o = options_of();
+  o.search.max_extra = 2;
+  const auto sources = random_sources(20, 12);
+  const auto found = tiny_translator(o).translate(sources);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    BOOST_TEST(found[i][0].ids.size() <= sources[i].ids.size() + 2);
+    for (int id : found[i][0].ids) BOOST_TEST((id == Vocabulary::unk || id > Vocabulary::eos));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sources_without_pieces_have_the_empty_translation) {
+  std::vector<Source> sources = random_sources(3);
+  sources[1].ids.clear();
+  const auto found = tiny_translator(options_of()).translate(sources);
+  BOOST_TEST(found[1].size() == 1u);
+  BOOST_TEST(found[1][0].ids.empty());
+  BOOST_TEST(found[1][0].complete);
+  BOOST_TEST(tiny_translator(options_of()).translate(std::vector<Source>(2)).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(an_ensemble_of_one_model_twice_is_that_model) {
+  const auto sources = random_sources(12);
+  const TranslatorOptions o = options_of();
+  const Translator once(o, model_set(small_config(), DType::f32, {3}));
+  const Translator twice(o, model_set(small_config(), DType::f32, {3, 3}));
+  const Translator others(o, model_set(small_config(), DType::f32, {3, 4, 5}));
+  const auto a = once.translate(sources), b = twice.translate(sources);
+  const auto c = others.translate(sources);
+  int different = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    BOOST_TEST(a[i][0].ids == b[i][0].ids);
+    BOOST_TEST(std::abs(a[i][0].log_p - b[i][0].log_p) < 1e-4);
+    different += a[i][0].ids != c[i][0].ids;
+  }
+  BOOST_TEST(different > 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
+  auto backend = std::make_unique<Backend>(Cpu(1));
+  auto set = model_set(small_config(), DType::f32, {3, 4});
+  const auto models = set->transformers();
+  const std::vector<std::vector<int>> source = {random_sentence(1, 7)};
+  const std::vector<Decoding::Row> row = {{0, -1, Vocabulary::bos}};
+  const auto scores = [&](std::vector<const Transformer*> which) {
+    Scorer scorer(*backend, which, DType::f32, 0);
+    scorer.begin(source, 1, 3);
+    const Scores s = scorer.step(row);
+    return std::vector<float>(s.log_p, s.log_p + s.width);
+  };
+  const auto a = scores({models[0]}), b = scores({models[1]}), both = scores(models);
+  BOOST_REQUIRE(both.size() == 71u);
+  for (size_t i = 0; i < both.size(); ++i) {
+    BOOST_TEST(std::abs(both[i] - (a[i] + b[i]) / 2) < 1e-5);
+  }
+  Scorer top(*backend, models, DType::f32, 5);
+  top.begin(source, 1, 3);
+  const Scores best = top.step(row);
+  BOOST_TEST(best.log_p[0] == *std::max_element(both.begin(), both.end()));
+  BOOST_TEST(both[size_t(best.ids[4])] == best.log_p[4]);
+}
+
+BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
+  auto backend = std::make_unique<Backend>(Cpu(1));
+  ModelConfig other = small_config();
+  other.target_vocabulary = other.source_vocabulary = 72;
+  std::vector<LoadedModel> models;
+  models.push_back(loaded_model(*backend, small_config(), DType::f32, 3, 100));
+  models.push_back(loaded_model(*backend, other, DType::f32, 4, 100));
+  const std::string message =
+      message_of<DataError>([&] { ModelSet(std::move(backend), std::move(models)); });
+  BOOST_TEST(message.find("model3 and model4 have different source vocabularies") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(batches_hold_every_source_once) {
+  const auto sources = random_sources(200);
+  for (const int64_t batch_tokens : {1, 100, 1024}) {
+    for (const int threads : {1, 7}) {
+      const Translator t = tiny_translator(options_of(threads, batch_tokens));
+      const auto batches = t.batches(sources);
+      std::vector<size_t> seen;
+      for (const auto& batch : batches) {
+        int64_t pieces = 0;
+        for (size_t i : batch) pieces += int64_t(sources[i].ids.size()) + 1;
+        BOOST_TEST((pieces <= batch_tokens || batch.size() == 1));
+        seen.insert(seen.end(), batch.begin(), batch.end());
+      }
+      std::sort(seen.begin(), seen.end());
+      std::vector<size_t> wanted(sources.size());
+      std::iota(wanted.begin(), wanted.end(), 0);
+      BOOST_TEST(seen == wanted);
+      BOOST_TEST(int(batches.size()) >= threads);
+    }
+  }
+}

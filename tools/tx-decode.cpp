@@ -1,0 +1,82 @@
+// tx-decode: translate lines of text.
+#include "kernels/backend.h"
+#include "lib/base/error.h"
+#include "lib/search/invariance.h"
+#include "lib/search/stream.h"
+
+namespace {
+
+constexpr char tool[] = "tx-decode";
+
+struct Settings {
+  tx::TranslatorOptions translator;
+  tx::LineOptions lines;
+  std::vector<std::string> files;
+  std::string status;
+  bool pieces = false, ids = false, strict = false, check_invariance = false;
+};
+
+void describe(tx::Options& options, Settings& s) {
+  options.usage("tx-decode -m MODEL [OPTION]... < TEXT > TRANSLATIONS");
+  options.version(tx::describe_backends);
+  options.group("Input and output");
+  s.translator.describe_models(options);
+  options.positional("FILE", s.files, "text, plain or gzip; standard input when left out");
+  options.flag("--pieces", s.pieces, "read and write pieces in place of text",
+               "Lines are what tx-bpe encode prints and tx-bpe decode reads.");
+  options.flag("--ids", s.ids, "read and write the numbers of pieces");
+  options.flag("--scores", s.lines.scores, "print score, log P and translation, separated by tabs",
+               "Both are natural logarithms; log P is that of the pieces and the end, the score is "
+               "log P over the length penalty.");
+  options
+      .add("--max-source", s.translator.max_source, "N", "pieces of the longest source",
+           "What a longer line has beyond is not translated; a warning names the line.")
+      .range(1, 100000);
+  options.flag("--strict", s.strict, "stop at the first line that is not valid UTF-8",
+               "Otherwise such bytes are replaced by U+FFFD and counted.");
+  options.add("--status", s.status, "FILE|FD",
+              "write a record for each line to a file or descriptor", "See tx-status(5).");
+  options.flag(
+      "--check-invariance", s.check_invariance,
+      "translate the text in several ways and compare, instead of printing it",
+      "Each line alone, in reverse order, in random batches; pieces and scores must be the "
+      "same bits. Takes four times as long, and memory for the whole text.");
+  s.translator.search.describe(options);
+  s.translator.describe_machine(options);
+}
+
+void resolve(const tx::Options& options, Settings& s) {
+  if (s.pieces && s.ids) throw tx::UsageError("--pieces and --ids exclude one another: give one");
+  if (s.pieces) s.lines.form = tx::LineForm::pieces;
+  if (s.ids) s.lines.form = tx::LineForm::ids;
+  s.lines.list = options.given("nbest");
+  if (s.files.empty()) s.files = {"-"};
+  s.translator.search.check(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tx::run_tool(tool, [&] {
+    Settings s;
+    tx::Options options(tool, "translate lines of text");
+    describe(options, s);
+    if (!options.parse(argc, argv)) return 0;
+    resolve(options, s);
+
+    const tx::Log log(tool);
+    const auto status = tx::open_status(s.status);
+    const tx::Translator translator(s.translator);
+    tx::TextReader in(s.files, s.strict);
+    tx::Writer out("-");
+    if (s.check_invariance) {
+      out.write(tx::check_invariance(in, translator, s.lines));
+    } else {
+      tx::translate_stream(in, translator, s.lines, out, status.get(), log);
+    }
+    out.close();
+    if (status) status->close();
+    for (const std::string& warning : in.warnings()) log.warn(warning);
+    return 0;
+  });
+}
