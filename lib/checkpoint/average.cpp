@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_files.h"
+#include "lib/checkpoint/transfer.h"
 
 namespace tx {
 
@@ -15,12 +15,7 @@ namespace {
 
 using Models = std::vector<std::unique_ptr<ModelReader>>;
 
-std::string describe(const TensorInfo& t) {
-  std::string text = t.dtype + " [";
-  for (size_t i = 0; i < t.shape.size(); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(t.shape[i]);
-  return text + "]";
-}
+std::string describe(const TensorInfo& t) { return t.dtype + " " + shape_text(t.shape); }
 
 // The first member of the configuration in which two models differ; "" when there is none.
 std::string config_difference(const ModelReader& a, const ModelReader& b) {
@@ -41,19 +36,17 @@ std::string vocabulary_difference(const ModelReader& a, const ModelReader& b) {
   return "";
 }
 
-bool is_vocabulary(const TensorInfo& t) { return t.name.starts_with("vocabulary"); }
-
+// Both hold the tensors of their configurations (ModelReader), so names and shapes differ with those.
 std::string tensor_difference(const ModelReader& a, const ModelReader& b) {
-  for (const TensorInfo& t : a.file().tensors()) {
-    if (is_vocabulary(t)) continue;
-    const TensorInfo* other = b.file().find(t.name);
-    if (!other) return "its tensor " + t.name + " is missing";
-    if (other->shape != t.shape || other->dtype != t.dtype)
-      return "its tensor " + t.name + " is " + describe(*other) + " instead of " + describe(t);
+  for (const ParameterEntry& e : a.table()) {
+    const TensorInfo* ours = a.file().find(e.name);
+    const TensorInfo* other = b.file().find(e.name);
+    if (other == nullptr) return "its tensor " + e.name + " is missing";
+    if (other->shape != ours->shape)
+      return "its tensor " + e.name + " is " + describe(*other) + " instead of " + describe(*ours);
   }
-  for (const TensorInfo& t : b.file().tensors())
-    if (!is_vocabulary(t) && !a.file().find(t.name))
-      return "its tensor " + t.name + " is one too many";
+  for (const ParameterEntry& e : b.table())
+    if (a.file().find(e.name) == nullptr) return "its tensor " + e.name + " is one too many";
   return "";
 }
 
@@ -67,48 +60,39 @@ void check_alike(const ModelReader& a, const ModelReader& b) {
     throw DataError(b.path() + " cannot be averaged with " + a.path() + ": " + all);
 }
 
-// One tensor of every model, and the sums of a part of it.
-class Mean {
- public:
-  Mean(const Models& models, const TensorInfo& tensor) : models_(models), tensor_(tensor) {
-    if (tensor.dtype != "F32")
-      throw DataError(models[0]->path() + ": tensor " + tensor.name + " is " + tensor.dtype +
-                      "; weights must be F32");
-  }
+constexpr int64_t chunk = 1 << 14;  // of every model one piece after another in the cache
 
-  void produce(const ByteSink& sink) const {
-    std::vector<double> sums;
-    std::vector<float> values(chunk);
-    const int64_t count = tensor_.elements();
+// Adds n values of a tensor from `from` on to the sums.
+void add_values(const ModelReader& model, const std::string& name, int64_t from,
+                std::vector<double>& values, std::vector<double>& sums) {
+  const TensorInfo& t = *model.file().find(name);
+  const int64_t n = int64_t(sums.size());
+  to_doubles(model.file().data(t) + from * element_size(t.dtype), t.dtype, n, values.data());
+  bool finite = true;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    sums[i] += values[i];
+    finite &= std::isfinite(values[i]);
+  }
+  if (!finite)
+    throw DataError(model.path() + ": tensor " + name +
+                    " holds values that are not finite; average models from before that");
+}
+
+// The mean of a tensor over all models, which must outlive the source.
+TensorSource mean_tensor(const Models& models, const ParameterEntry& entry) {
+  const auto produce = [&models, &entry](const ByteSink& sink) {
+    std::vector<double> values(static_cast<size_t>(chunk)), sums;
+    std::vector<float> means(static_cast<size_t>(chunk));
+    const int64_t count = entry.rows * entry.cols;
     for (int64_t from = 0; from < count; from += chunk) {
-      const size_t n = size_t(std::min(chunk, count - from));
-      sums.assign(n, 0.0);
-      for (const auto& model : models_) add(*model, from, n, values, sums);
-      for (size_t i = 0; i < n; ++i) values[i] = float(sums[i] / double(models_.size()));
-      sink(values.data(), n * sizeof(float));
+      sums.assign(size_t(std::min(chunk, count - from)), 0.0);
+      for (const auto& model : models) add_values(*model, entry.name, from, values, sums);
+      for (size_t i = 0; i < sums.size(); ++i) means[i] = float(sums[i] / double(models.size()));
+      sink(means.data(), sums.size() * sizeof(float));
     }
-  }
-
- private:
-  static constexpr int64_t chunk = 1 << 14;  // of every model one piece after another in the cache
-
-  void add(const ModelReader& model, int64_t from, size_t n, std::vector<float>& values,
-           std::vector<double>& sums) const {
-    const char* bytes = model.file().data(*model.file().find(tensor_.name));
-    std::memcpy(values.data(), bytes + size_t(from) * sizeof(float), n * sizeof(float));
-    bool finite = true;
-    for (size_t i = 0; i < n; ++i) {
-      sums[i] += values[i];
-      finite &= std::isfinite(values[i]);
-    }
-    if (!finite)
-      throw DataError(model.path() + ": tensor " + tensor_.name +
-                      " holds values that are not finite; average models from before that");
-  }
-
-  const Models& models_;
-  const TensorInfo& tensor_;
-};
+  };
+  return {entry.name, "F32", file_shape(entry), produce};
+}
 
 Json input_provenance(const std::string& name, const ModelReader& model) {
   Json input{{"file", name}, {"xxh3", model.checksum()}};
@@ -144,7 +128,7 @@ std::string command_of(const AverageOptions& options) {
   return command;
 }
 
-Json provenance_of(const AverageOptions& options, const std::vector<std::string>& files,
+Json provenance_of_mean(const AverageOptions& options, const std::vector<std::string>& files,
                    const Models& models) {
   Json inputs = Json::array();
   for (size_t i = 0; i < models.size(); ++i)
@@ -164,11 +148,8 @@ void warn_of_twins(const Models& models, const Log& log) {
 
 // The loss that a model's provenance gives, NaN where it gives none. The header alone is read.
 double validation_loss(const std::string& path) {
-  const SafetensorsReader file(path);
-  const auto at = file.metadata().find("provenance");
-  if (at == file.metadata().end()) return NAN;
-  const Json provenance = parse_json(at->second, path);
-  if (!provenance.is_object() || !provenance.contains("validation_loss")) return NAN;
+  const Json provenance = provenance_of(SafetensorsReader(path));
+  if (!provenance.contains("validation_loss")) return NAN;
   const Json& loss = provenance["validation_loss"];
   return loss.is_number() ? loss.get<double>() : NAN;
 }
@@ -232,13 +213,9 @@ void average_models(const AverageOptions& options, const Log& log) {
   }
   warn_of_twins(models, log);
   ModelContent content{models[0]->config(), models[0]->source(), models[0]->target(),
-                       provenance_of(options, files, models), {}};
-  for (const TensorInfo& t : models[0]->file().tensors()) {
-    if (is_vocabulary(t)) continue;
-    const Mean mean(models, t);
-    content.weights.push_back(
-        {t.name, "F32", t.shape, [mean](const ByteSink& sink) { mean.produce(sink); }});
-  }
+                       provenance_of_mean(options, files, models), {}};
+  for (const ParameterEntry& e : models[0]->table())
+    content.weights.push_back(mean_tensor(models, e));
   write_model(options.out, std::move(content));
   for (const std::string& file : files) log.info("averaged " + file);
 }

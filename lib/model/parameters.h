@@ -37,6 +37,7 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
+  Backend& backend() const { return backend_; }
   const ModelConfig& config() const { return config_; }
   const std::vector<ParameterEntry>& table() const { return table_; }
   DType dtype() const { return dtype_; }
@@ -51,10 +52,6 @@ class Parameters {
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
   bool has(const std::string& name) const { return index_.count(name) > 0; }
-
-  // Fills an entry of the master from values of its shape; refresh_copy() when all are in.
-  void load(const ParameterEntry& entry, Matrix values);
-  void upload(Matrix block, const void* host);  // a whole block
 
   // The unpadded entry in the master block: (rows, cols), f32 or f64.
   Matrix master(const ParameterEntry& entry) const;
