@@ -14,33 +14,36 @@ std::vector<int64_t> file_shape(const ParameterEntry& e) {
 }
 
 TensorSource vocabulary_tensor(const std::string& name, const Vocabulary& v) {
-  const int64_t size = int64_t(v.bytes().size());
-  return {name, "U8", {size}, v.bytes().data(), size};
+  return memory_tensor(name, "U8", {int64_t(v.bytes().size())}, v.bytes().data());
 }
 
 }  // namespace
+
+std::string write_model(const std::string& path, ModelContent content) {
+  std::vector<TensorSource> tensors = std::move(content.weights);
+  if (content.source->bytes() == content.target->bytes()) {
+    tensors.push_back(vocabulary_tensor("vocabulary", *content.source));
+  } else {
+    tensors.push_back(vocabulary_tensor("vocabulary.source", *content.source));
+    tensors.push_back(vocabulary_tensor("vocabulary.target", *content.target));
+  }
+  return write_safetensors(path, std::move(tensors),
+                           {{"format", "tx"},
+                            {"format_version", std::to_string(model_format_version)},
+                            {"kind", content.config.kind},
+                            {"config", to_text(content.config.to_json())},
+                            {"provenance", to_text(content.provenance)}});
+}
 
 std::string save_model(const std::string& path, const Parameters& parameters,
                        const std::shared_ptr<const Vocabulary>& source,
                        const std::shared_ptr<const Vocabulary>& target, const Json& provenance) {
   TX_ASSERT(parameters.master().dtype == DType::f32);
-  std::vector<TensorSource> tensors;
-  for (const ParameterEntry& e : parameters.table()) {
-    const Matrix m = parameters.master(e);
-    tensors.push_back({e.name, "F32", file_shape(e), m.data, m.rows * m.cols * 4});
-  }
-  if (source == target) {
-    tensors.push_back(vocabulary_tensor("vocabulary", *source));
-  } else {
-    tensors.push_back(vocabulary_tensor("vocabulary.source", *source));
-    tensors.push_back(vocabulary_tensor("vocabulary.target", *target));
-  }
-  return write_safetensors(path, std::move(tensors),
-                           {{"format", "tx"},
-                            {"format_version", std::to_string(model_format_version)},
-                            {"kind", parameters.config().kind},
-                            {"config", to_text(parameters.config().to_json())},
-                            {"provenance", to_text(provenance)}});
+  ModelContent content{parameters.config(), source, target, provenance, {}};
+  for (const ParameterEntry& e : parameters.table())
+    content.weights.push_back(
+        memory_tensor(e.name, "F32", file_shape(e), parameters.master(e).data));
+  return write_model(path, std::move(content));
 }
 
 ModelReader::ModelReader(const std::string& path) : file_(path) {

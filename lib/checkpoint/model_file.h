@@ -45,4 +45,13 @@ class ModelReader {
 // The file that -m names: itself, or of a run directory its best, else its last model.
 std::string resolve_model(const std::string& path);
 
+// What save_model() and averaging write: `weights` are the tensors of the configuration's table.
+struct ModelContent {
+  ModelConfig config;
+  std::shared_ptr<const Vocabulary> source, target;
+  Json provenance;
+  std::vector<TensorSource> weights;
+};
+std::string write_model(const std::string& path, ModelContent content);
+
 }  // namespace tx

@@ -106,32 +106,73 @@ std::string SafetensorsReader::data_hash() const {
   return xxh3_hex(file_.data() + data_, size_t(data_bytes_));
 }
 
-std::string write_safetensors(const std::string& path, std::vector<TensorSource> tensors,
-                              std::map<std::string, std::string> metadata) {
-  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
-    return element_size(a.dtype) > element_size(b.dtype);
-  });
+namespace {
+
+int64_t size_of(const std::string& dtype, const std::vector<int64_t>& shape) {
+  int64_t bytes = element_size(dtype);
+  for (const int64_t d : shape) bytes *= d;
+  return bytes;
+}
+
+// Hands every tensor's bytes to the sink and returns their hash.
+std::string produce_all(const std::vector<TensorSource>& tensors, const ByteSink& sink) {
   Hasher hasher;
-  for (const TensorSource& t : tensors) hasher.add(t.bytes, size_t(t.size));
-  metadata["xxh3"] = hasher.hex();
+  for (const TensorSource& t : tensors) {
+    size_t produced = 0;
+    t.produce([&](const void* data, size_t bytes) {
+      hasher.add(data, bytes);
+      sink(data, bytes);
+      produced += bytes;
+    });
+    TX_ASSERT(int64_t(produced) == size_of(t.dtype, t.shape));
+  }
+  return hasher.hex();
+}
+
+// The length and the header, padded so that data begins at a multiple of 64 bytes.
+std::string header_bytes(const std::vector<TensorSource>& tensors,
+                         const std::map<std::string, std::string>& metadata) {
   Json header;
   for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
   int64_t offset = 0;
   for (const TensorSource& t : tensors) {
-    header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, offset + t.size}}};
-    offset += t.size;
+    const int64_t end = offset + size_of(t.dtype, t.shape);
+    header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, end}}};
+    offset = end;
   }
   std::string text = to_text(header);
   text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');
-  char length[8];
-  for (int i = 0; i < 8; ++i) length[i] = char(uint64_t(text.size()) >> (8 * i));
+  std::string length(8, '\0');
+  for (int i = 0; i < 8; ++i) length[size_t(i)] = char(uint64_t(text.size()) >> (8 * i));
+  return length + text;
+}
+
+}  // namespace
+
+TensorSource memory_tensor(const std::string& name, const std::string& dtype,
+                           const std::vector<int64_t>& shape, const void* bytes) {
+  const size_t size = size_t(size_of(dtype, shape));
+  return {name, dtype, shape, [bytes, size](const ByteSink& sink) { sink(bytes, size); }};
+}
+
+std::string write_safetensors(const std::string& path, std::vector<TensorSource> tensors,
+                              std::map<std::string, std::string> metadata) {
+  std::stable_sort(tensors.begin(), tensors.end(),
+                   [](const TensorSource& a, const TensorSource& b) {
+                     return element_size(a.dtype) > element_size(b.dtype);
+                   });
+  // The hash stands in the header, in front of the data; a second pass is cheaper than room for all
+  // tensors.
+  const std::string hash = metadata["xxh3"] = produce_all(tensors, [](const void*, size_t) {});
   write_atomically(path, [&](Writer& out) {
-    out.write({length, 8});
-    out.write(text);
-    for (const TensorSource& t : tensors)
-      out.write({static_cast<const char*>(t.bytes), size_t(t.size)});
+    out.write(header_bytes(tensors, metadata));
+    const std::string written = produce_all(tensors, [&](const void* data, size_t bytes) {
+      out.write({static_cast<const char*>(data), bytes});
+    });
+    if (written != hash)
+      throw DataError(path + ": a file it is made of changed in the meantime; run it again");
   });
-  return metadata["xxh3"];
+  return hash;
 }
 
 }  // namespace tx

@@ -39,13 +39,19 @@ class SafetensorsReader {
   std::map<std::string, size_t> index_;
 };
 
-// One tensor to write: `bytes` stay valid until write_safetensors() returns.
+using ByteSink = std::function<void(const void* data, size_t bytes)>;
+
+// One tensor to write. `produce` hands its bytes to the sink piece by piece; it is called twice,
+// for the hash and for the file, and must produce the same bytes.
 struct TensorSource {
   std::string name, dtype;
   std::vector<int64_t> shape;
-  const void* bytes = nullptr;
-  int64_t size = 0;
+  std::function<void(const ByteSink& sink)> produce;
 };
+
+// A tensor of bytes that lie in memory and outlive the source.
+TensorSource memory_tensor(const std::string& name, const std::string& dtype,
+                           const std::vector<int64_t>& shape, const void* bytes);
 
 // Writes atomically; tensors by descending element size, else in the order given; the header is
 // padded so that data begins at a multiple of 64 bytes. metadata gains "xxh3", the hash of the data

@@ -16,8 +16,8 @@ void save_state(const std::string& path, const Parameters& parameters, const Jso
   const Matrix m = parameters.moment1(), v = parameters.moment2();
   TX_ASSERT(m.dtype == DType::f32);
   write_safetensors(path,
-                    {{"moment1", "F32", {m.cols}, m.data, m.cols * 4},
-                     {"moment2", "F32", {v.cols}, v.data, v.cols * 4}},
+                    {memory_tensor("moment1", "F32", {m.cols}, m.data),
+                     memory_tensor("moment2", "F32", {v.cols}, v.data)},
                     {{"format", "tx-state"},
                      {"format_version", std::to_string(state_format_version)},
                      {"model_xxh3", model_checksum},

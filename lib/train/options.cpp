@@ -10,11 +10,11 @@ namespace {
 
 void describe_data(Options& o, TrainOptions& t) {
   o.group("Data");
-  o.add("--src", t.src, "FILE", "source text, one sentence a line (repeatable)",
+  o.add("--src", t.src, "FILE", "source text, one sentence a line",
         "May be gzip-compressed, a FIFO or a process substitution; it is read once.");
-  o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source (repeatable)");
-  o.add("--valid-src", t.valid_src, "FILE", "source text for validation (repeatable)");
-  o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation (repeatable)");
+  o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source");
+  o.add("--valid-src", t.valid_src, "FILE", "source text for validation");
+  o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation");
   o.add("--bpe", t.bpe, "FILE", "subword model of both sides (tx-bpe train)");
   o.add("--bpe-src", t.bpe_src, "FILE", "subword model of the source");
   o.add("--bpe-tgt", t.bpe_tgt, "FILE", "subword model of the target");
@@ -51,8 +51,8 @@ void describe_run(Options& o, TrainOptions& t) {
   o.add("--valid-every", t.valid_every, "STEPS", "validate; 0: at every save").at_least(0);
   o.add("--valid-command", t.valid_command, "COMMAND",
         "run after a save; its number on stdout chooses the best",
-        "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
-        "as validation_score, higher is better.");
+        "A shell command, with the path of the checkpoint in $MODEL; the first number it prints is "
+        "logged as validation_score, higher is better.");
   o.add("--log-every", t.log_every, "STEPS", "steps between lines of the log").at_least(1);
   o.add("--seed", t.seed, "N", "seed of weights, order and dropout").range(0, 4294967295.0);
 }

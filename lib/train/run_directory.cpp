@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/checkpoint/run_files.h"
 
 namespace tx {
 
@@ -57,12 +58,8 @@ void RunDirectory::lock() {
   throw IoError("lock", name, errno);
 }
 
-std::string RunDirectory::model(int64_t step) const {
-  return file("model-" + std::to_string(step) + ".safetensors");
-}
-std::string RunDirectory::state(int64_t step) const {
-  return file("state-" + std::to_string(step) + ".safetensors");
-}
+std::string RunDirectory::model(int64_t step) const { return checkpoint_file(path_, "model", step); }
+std::string RunDirectory::state(int64_t step) const { return checkpoint_file(path_, "state", step); }
 
 void RunDirectory::write_config(const Json& config) const {
   write_atomically(file("config.json"), to_text(config, 2) + "\n");
@@ -72,26 +69,10 @@ Json RunDirectory::read_config() const {
   return parse_json(read_file(file("config.json"), 1 << 24), file("config.json"));
 }
 
-std::vector<int64_t> RunDirectory::steps_of(const std::string& prefix) const {
-  std::vector<int64_t> steps;
-  const std::string suffix = ".safetensors";
-  for (const auto& entry : fs::directory_iterator(path_)) {
-    const std::string name = entry.path().filename().string();
-    if (name.size() <= prefix.size() + suffix.size() || name.compare(0, prefix.size(), prefix) != 0 ||
-        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
-      continue;
-    const std::string digits =
-        name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-    if (digits.size() < 18 && std::all_of(digits.begin(), digits.end(), ::isdigit))
-      steps.push_back(std::stoll(digits));
-  }
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
-
 std::vector<int64_t> RunDirectory::complete_steps() const {
   std::vector<int64_t> both;
-  const auto models = steps_of("model-"), states = steps_of("state-");
+  const auto models = checkpoint_steps(path_, "model"),
+             states = checkpoint_steps(path_, "state");
   std::set_intersection(models.begin(), models.end(), states.begin(), states.end(),
                         std::back_inserter(both));
   return both;
@@ -113,9 +94,9 @@ void RunDirectory::prune(int keep, int64_t best_step) const {
     kept.insert(complete[i]);
   const int64_t newest = complete.empty() ? INT64_MAX : complete.back();
   if (newest > 0) kept.erase(0);  // the start is nothing that an average should hold
-  for (int64_t step : steps_of("state-"))
+  for (int64_t step : checkpoint_steps(path_, "state"))
     if (!kept.count(step) && step < newest) ::unlink(state(step).c_str());
-  for (int64_t step : steps_of("model-"))
+  for (int64_t step : checkpoint_steps(path_, "model"))
     if (!kept.count(step) && step < newest) ::unlink(model(step).c_str());
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string name = entry.path().filename().string();

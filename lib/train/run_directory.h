@@ -39,7 +39,6 @@ class RunDirectory {
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
   void lock();
-  std::vector<int64_t> steps_of(const std::string& prefix) const;
   std::string path_;
   int lock_ = -1;
 };
