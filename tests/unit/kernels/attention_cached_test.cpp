@@ -90,7 +90,14 @@ BOOST_AUTO_TEST_CASE(table) {
   };
   for (const DType t : dtypes())
     for (const bool indexed : {false, true})
-      for (const Sizes& s : {Sizes{1, 1, 1}, {2, 8, 8}, {3, 17, 5}, {2, 64, 64}, {1, 3, 130}}) {
+      for (const Sizes& s : {Sizes{1, 1, 1},
+                             {2, 8, 8},
+                             {3, 17, 5},
+                             {2, 64, 64},
+                             {1, 3, 130},
+                             {2, 33, 96},
+                             {1, 48, 33},
+                             {1, 100, 63}}) {
         const Decoding p(t, lengths, s.heads, s.d_k, s.d_v, indexed);
         BOOST_TEST_CONTEXT(name_of(t) << ", heads " << s.heads << ", d_k " << s.d_k << ", d_v "
                                       << s.d_v << (indexed ? ", index" : ", first"))

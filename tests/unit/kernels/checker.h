@@ -60,9 +60,7 @@ struct Layout {
 
 inline const std::vector<Layout>& layouts() {
   static const std::vector<Layout> all = {
-      {1, 0, 0, 0, 0xff}, {2, 3, 2, 1, 0x7f}, {2, 3, 2, 1, 0x7f},
-      {2, 3, 2, 1, 0x7f}, {3, 1, 4, 7, 0xc3},
-  };
+      {1, 0, 0, 0, 0xff}, {2, 3, 2, 1, 0x7f}, {3, 1, 4, 7, 0xc3}};
   return all;
 }
 

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(table) {
   for (const DType t : dtypes())
     for (const int64_t rows : odd_sizes())
       for (const int64_t width : odd_sizes())
-        for (const double p : {0.0, 0.1, 0.5}) {
+        for (const double p : {0.0, 0.3}) {
           BOOST_TEST_CONTEXT(name_of(t) << ", " << rows << " x " << width << ", p " << p) {
             check_forward(Problem(t, rows, width, p));
             check_backward(Problem(t, rows, width, p));

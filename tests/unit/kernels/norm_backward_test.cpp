@@ -36,9 +36,8 @@ struct Problem {
   }
 };
 
-// The operands of backend b; NaN where an output is assigned.
-template <class B>
-tx::AddNormBackward operands_of(const B&, const Problem& p, Run& run) {
+// The operands in the memory of a run; NaN where an output is assigned.
+tx::AddNormBackward operands_of(const Problem& p, Run& run) {
   const DType a = sum_type(p.t);
   tx::AddNormBackward g;
   g.dnormed = run.input(p.dnormed, p.t);
@@ -59,14 +58,12 @@ tx::AddNormBackward operands_of(const B&, const Problem& p, Run& run) {
 // dgamma, dbeta, then dx and dsub as far as they are asked for.
 Results run_problem(const Problem& p) {
   return run_layouts([&](Run& run) {
-    run.call([&](auto& b) {
-      const auto g = operands_of(b, p, run);
-      b.add_norm_backward(g);
-      run.keep(g.dgamma);
-      run.keep(g.dbeta);
-      if (p.with.dx) run.keep(g.dx);
-      if (p.with.dsub) run.keep(g.dsub);
-    });
+    const tx::AddNormBackward g = operands_of(p, run);
+    run.call([&](auto& b) { b.add_norm_backward(g); });
+    run.keep(g.dgamma);
+    run.keep(g.dbeta);
+    if (p.with.dx) run.keep(g.dx);
+    if (p.with.dsub) run.keep(g.dsub);
   });
 }
 

@@ -64,35 +64,45 @@ Dense run_forward(const Problem& p) {
   return got[0];
 }
 
-// dx, and the column sums added to dbias or assigned.
-Results run_backward(const Problem& p, bool add_bias) {
-  const Dense kept = p.activation == Activation::relu ? run_forward(p) : p.x;
-  const Results got = run_layouts([&](Run& run) {
-    const Matrix y = run.input(kept, p.t), dy = run.input(p.dy, p.t);
-    const Matrix dx = run.output(p.rows, p.width, p.t), in_place = run.inout(p.dy, p.t);
-    const Matrix dbias = run.inout(add_bias ? p.dbias : Dense(1, p.width, NAN), sum_type(p.t));
-    const tx::Dropout drop = run.dropout(p.drop);
-    run.call([&](auto& b) {
-      b.activate_backward(dy, y, p.activation, drop, dx, dbias, add_bias);
-      b.activate_backward(in_place, y, p.activation, drop, in_place, {}, false);
-    });
-    run.keep(dx);
-    run.keep(dbias);
-    run.keep(in_place);
-  });
-  BOOST_TEST(same_bits(got[0], got[2]), "dx over dy differs");
-  return got;
+// What activate_backward reads: of relu the output, else the input.
+Dense kept_of(const Problem& p) {
+  return p.activation == Activation::relu ? round_to(p.t, naive(p, false)) : p.x;
 }
 
-void check_backward(const Problem& p) {
-  for (const bool add_bias : {false, true}) {
-    const Results got = run_backward(p, add_bias);
-    check_close(got[0], naive(p, true), p.t);
-    Dense sums = add_bias ? p.dbias : Dense(1, p.width);
-    for (int64_t i = 0; i < p.rows; ++i)
-      for (int64_t j = 0; j < p.width; ++j) sums(0, j) += got[0](i, j);
-    check_sum(got[1], sums, p.t, p.rows);
-  }
+// dx, and the column sums added to dbias or assigned.
+Results run_backward(const Problem& p, bool add_bias) {
+  const Dense kept = kept_of(p);
+  return run_layouts([&](Run& run) {
+    const Matrix y = run.input(kept, p.t), dy = run.input(p.dy, p.t);
+    const Matrix dx = run.output(p.rows, p.width, p.t);
+    const Matrix dbias = run.inout(add_bias ? p.dbias : Dense(1, p.width, NAN), sum_type(p.t));
+    const tx::Dropout drop = run.dropout(p.drop);
+    run.call([&](auto& b) { b.activate_backward(dy, y, p.activation, drop, dx, dbias, add_bias); });
+    run.keep(dx);
+    run.keep(dbias);
+  });
+}
+
+// dx over dy, without a bias.
+Dense run_backward_in_place(const Problem& p) {
+  const Dense kept = kept_of(p);
+  return run_layouts([&](Run& run) {
+    const Matrix y = run.input(kept, p.t), dx = run.inout(p.dy, p.t);
+    const tx::Dropout drop = run.dropout(p.drop);
+    run.call([&](auto& b) { b.activate_backward(dx, y, p.activation, drop, dx, {}, false); });
+    run.keep(dx);
+  })[0];
+}
+
+void check_backward(const Problem& p, bool add_bias) {
+  const Results got = run_backward(p, add_bias);
+  check_close(got[0], naive(p, true), p.t);
+  Dense sums = add_bias ? p.dbias : Dense(1, p.width);
+  for (int64_t i = 0; i < p.rows; ++i)
+    for (int64_t j = 0; j < p.width; ++j) sums(0, j) += got[0](i, j);
+  check_sum(got[1], sums, p.t, p.rows);
+  if (add_bias) return;
+  BOOST_TEST(same_bits(run_backward_in_place(p), got[0]), "dx over dy differs");
 }
 
 }  // namespace
@@ -109,7 +119,7 @@ BOOST_AUTO_TEST_CASE(table) {
                                           << ", activation " << int(a)) {
               const Problem p(t, rows, width, a, drop);
               check_close(run_forward(p), naive(p, false), t);
-              check_backward(p);
+              check_backward(p, (rows / 2 + width / 2) % 2 == 1);
             }
           }
 }
