@@ -77,6 +77,12 @@ std::vector<const Transformer*> ModelSet::transformers() const {
   return out;
 }
 
+int64_t ModelSet::parameters() const {
+  int64_t sum = 0;
+  for (const LoadedModel& m : models_) sum += parameter_count(m.parameters->config());
+  return sum;
+}
+
 std::vector<int> ModelSet::forbidden() const {
   std::vector<int> out = {Vocabulary::pad, Vocabulary::bos};
   if (target().kind() != "words") out.push_back(Vocabulary::unk);

@@ -34,6 +34,7 @@ class ModelSet {
   // Rows of the longest sentence that every model takes, <eos> or <bos> counted.
   int64_t longest() const;
   std::vector<const Transformer*> transformers() const;
+  int64_t parameters() const;  // of all models
   // Pieces that never come out: <pad>, <bos>, and <unk> unless it is a word of its own (a subword
   // model that falls back to bytes never learns it).
   std::vector<int> forbidden() const;

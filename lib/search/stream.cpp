@@ -187,8 +187,7 @@ void work_loop(Pipeline& p) {
     p.jobs.pop_front();
     ++p.running;
     // A job that has the machine for itself takes all of it.
-    const int threads =
-        std::max(1, p.translator.options().threads / (p.running + int(p.jobs.size())));
+    const int threads = p.translator.threads_each(size_t(p.running) + p.jobs.size());
     guard.unlock();
     try {
       work(p, worker, job, threads);

@@ -63,6 +63,14 @@ std::unique_ptr<TranslationWorker> Translator::worker() const {
   return std::make_unique<TranslationWorker>(*models_, options_);
 }
 
+// A step of one sentence passes some 11 barriers a layer, 1 or 2 us each; below this size that is as
+// much as the other threads save.
+int Translator::threads_each(size_t batches) const {
+  constexpr int64_t worth_sharing = 20'000'000;
+  if (models_->parameters() < worth_sharing) return 1;
+  return std::max(1, options_.threads / std::max(1, int(batches)));
+}
+
 std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sources) const {
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
@@ -92,7 +100,7 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
 
 std::vector<Translation> Translator::translate(std::span<const Source> sources) const {
   const auto jobs = batches(sources);
-  return translate(sources, jobs, std::max(1, options_.threads / std::max(1, int(jobs.size()))));
+  return translate(sources, jobs, threads_each(jobs.size()));
 }
 
 std::vector<Translation> Translator::translate(std::span<const Source> sources,

@@ -55,6 +55,8 @@ class Translator {
   // pieces are left out.
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
+  // Threads for each of `batches` that are all there is to do.
+  int threads_each(size_t batches) const;
   // All at once. A source without pieces has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
   // The same in these batches, each on `threads` threads, as many at a time as options().threads
