@@ -25,8 +25,17 @@ done
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tx.pc)")
 export PKG_CONFIG_PATH
 expect_status 0 pkg-config --modversion tx
-if [ -e "$TX_SOURCE/lib/tx.h" ]; then
-  printf '#include <tx/tx.h>\nint main() { return 0; }\n' > user.cpp
-  # shellcheck disable=SC2046  # words of a compiler's command line
-  expect_status 0 c++ -std=c++20 user.cpp $(pkg-config --cflags --libs tx) -o user
-fi
+# A program of a user's: compiled and linked against what is installed alone.
+# shellcheck disable=SC2046  # words of a compiler's command line
+expect_status 0 "${CXX:-c++}" -std=c++20 -Wall -Wextra -Werror "$TX_SOURCE/examples/translate.cpp" \
+  $(pkg-config --cflags --libs tx) -o translate
+make_model model
+printf 'w5 w6\n\nw7' > in
+expect_status 0 "$prefix/bin/tx-decode" -m model in
+cp "$TX_LAST/stdout" wanted
+expect_status 0 env LD_LIBRARY_PATH="$(dirname "$(find "$prefix" -name libtx.so)")" \
+  ./translate model < in
+expect_stdout_file wanted
+expect_status 1 env LD_LIBRARY_PATH="$(dirname "$(find "$prefix" -name libtx.so)")" \
+  ./translate missing < in
+expect_stderr_contains 'translate: '

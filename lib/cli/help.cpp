@@ -91,6 +91,17 @@ std::string roff(const std::string& text) {
   return out;
 }
 
+// roff takes the end of a line that ends in a full stop for that of a sentence.
+std::string sentences(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool between = i > 0 && text[i] == ' ' && text[i - 1] == '.' && i + 1 < text.size() &&
+                         text[i + 1] >= 'A' && text[i + 1] <= 'Z';
+    out += between ? '\n' : text[i];
+  }
+  return out;
+}
+
 // mdoc takes words such as "No" or "Fl" for macros unless a zero-width character leads.
 std::string argument(const std::string& text) { return text.empty() ? text : "\\&" + roff(text); }
 
@@ -159,7 +170,7 @@ std::string Options::man_options() const {
     }
     group = option.group;
     out += man_item(option) + roff(sentence(option.help + notes(option))) + "\n";
-    if (!option.long_help.empty()) out += roff(option.long_help) + "\n";
+    if (!option.long_help.empty()) out += roff(sentences(option.long_help)) + "\n";
   });
   if (!out.empty()) out += ".El\n";
   out += ".Ss General\n.Bl -tag -width Ds\n";

@@ -19,7 +19,7 @@ struct Tool {
   Tool() {
     options.usage("tx-x -m MODEL [options] < in > out");
     options.version([] { return std::string("BLAS: some"); });
-    options.add("-m,--model", model, "MODEL", "the model", ".Begins with a dot \\ and").must();
+    options.add("-m,--model", model, "MODEL", "the model", ".Begins with a dot \\ and. Goes on.").must();
     options.group("Search");
     options.add("--beam", beam, "N",
                 "beam width, explained in so many words that the line must be broken");
@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(man_options) {
              ".Bl -tag -width Ds\n"
              ".It Fl m , Fl \\-model Ar \\&MODEL\n"
              "The model (required).\n"
-             "\\&.Begins with a dot \\e and\n"
+             "\\&.Begins with a dot \\e and.\n"
+             "Goes on.\n"
              ".El\n"
              ".Ss Search\n"
              ".Bl -tag -width Ds\n"
