@@ -24,30 +24,44 @@ void save_state(const std::string& path, const Parameters& parameters, const Jso
                      {"state", to_text(state)}});
 }
 
+namespace {
+
+std::string metadata(const SafetensorsReader& file, const std::string& key) {
+  const auto at = file.metadata().find(key);
+  if (at == file.metadata().end())
+    throw DataError(file.path() + " is no state of a tx run: its metadata has no '" + key + "'");
+  return at->second;
+}
+
+void check(const SafetensorsReader& file, const std::string& model_checksum) {
+  const std::string& path = file.path();
+  if (metadata(file, "format") != "tx-state") throw DataError(path + " is no state of a tx run");
+  if (std::atol(metadata(file, "format_version").c_str()) > state_format_version)
+    throw DataError(path + ": its format is newer than this tx reads: use a newer tx");
+  if (file.data_hash() != metadata(file, "xxh3"))
+    throw DataError(path + " is damaged: its data does not have the checksum it was written with");
+  if (metadata(file, "model_xxh3") != model_checksum)
+    throw DataError(path + " belongs to another model than the one beside it");
+}
+
+}  // namespace
+
+void check_state(const std::string& path, const std::string& model_checksum) {
+  check(SafetensorsReader(path), model_checksum);
+}
+
 Json load_state(const std::string& path, Parameters& parameters,
                 const std::string& model_checksum) {
   const SafetensorsReader file(path);
-  const auto text = [&](const std::string& key) {
-    const auto at = file.metadata().find(key);
-    if (at == file.metadata().end())
-      throw DataError(path + " is no state of a tx run: its metadata has no '" + key + "'");
-    return at->second;
-  };
-  if (text("format") != "tx-state") throw DataError(path + " is no state of a tx run");
-  if (std::atol(text("format_version").c_str()) > state_format_version)
-    throw DataError(path + ": its format is newer than this tx reads: use a newer tx");
-  if (file.data_hash() != text("xxh3"))
-    throw DataError(path + " is damaged: its data does not have the checksum it was written with");
-  if (text("model_xxh3") != model_checksum)
-    throw DataError(path + " belongs to another model than the one beside it");
-  for (const auto& [name, block] : {std::pair{"moment1", parameters.moment1()},
-                                    std::pair{"moment2", parameters.moment2()}}) {
+  check(file, model_checksum);
+  for (const auto& [name, block] :
+       {std::pair{"moment1", parameters.moment1()}, std::pair{"moment2", parameters.moment2()}}) {
     const TensorInfo* tensor = file.find(name);
     if (!tensor || tensor->dtype != "F32" || tensor->elements() != block.cols)
       throw DataError(path + ": tensor '" + name + "' does not fit the model");
     parameters.upload(block, file.data(*tensor));
   }
-  return parse_json(text("state"), path);
+  return parse_json(metadata(file, "state"), path);
 }
 
 }  // namespace tx
