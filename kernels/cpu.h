@@ -14,7 +14,7 @@ struct Cpu {
 
   int threads;
 
-  // bf16 products run on this machine at a speed worth choosing (AVX-512 BF16 or AMX through oneDNN).
+  // bf16 products run on this machine at a speed worth choosing (AVX-512 BF16 or AMX).
   static bool has_fast_bf16();
   // Why bf16 training is not possible here; empty when it is.
   static std::string no_bf16_reason();

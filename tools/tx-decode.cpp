@@ -1,6 +1,7 @@
 // tx-decode: translate lines of text.
 #include "kernels/backend.h"
 #include "lib/base/error.h"
+#include "lib/search/invariance.h"
 #include "lib/search/stream.h"
 
 namespace {
@@ -12,7 +13,7 @@ struct Settings {
   tx::LineOptions lines;
   std::vector<std::string> files;
   std::string status;
-  bool pieces = false, ids = false, strict = false;
+  bool pieces = false, ids = false, strict = false, check_invariance = false;
 };
 
 void describe(tx::Options& options, Settings& s) {
@@ -35,6 +36,11 @@ void describe(tx::Options& options, Settings& s) {
                "Otherwise such bytes are replaced by U+FFFD and counted.");
   options.add("--status", s.status, "FILE|FD",
               "write a record for each line to a file or descriptor", "See tx-status(5).");
+  options.flag(
+      "--check-invariance", s.check_invariance,
+      "translate the text in several ways and compare, instead of printing it",
+      "Each line alone, in reverse order, in random batches; pieces and scores must be the "
+      "same bits. Takes four times as long, and memory for the whole text.");
   s.translator.search.describe(options);
   s.translator.describe_machine(options);
 }
@@ -63,7 +69,11 @@ int main(int argc, char** argv) {
     const tx::Translator translator(s.translator);
     tx::TextReader in(s.files, s.strict);
     tx::Writer out("-");
-    tx::translate_stream(in, translator, s.lines, out, status.get(), log);
+    if (s.check_invariance) {
+      out.write(tx::check_invariance(in, translator, s.lines));
+    } else {
+      tx::translate_stream(in, translator, s.lines, out, status.get(), log);
+    }
     out.close();
     if (status) status->close();
     for (const std::string& warning : in.warnings()) log.warn(warning);

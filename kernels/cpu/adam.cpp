@@ -119,8 +119,8 @@ void Cpu::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
     sgd_blocks(resolve<double>(settings, *record), parameters.row<double>(0),
                gradients.row<double>(0), copy_of(copy), count, decayed, threads);
   else
-    sgd_blocks(resolve<float>(settings, *record), parameters.row<float>(0),
-               gradients.row<float>(0), copy_of(copy), count, decayed, threads);
+    sgd_blocks(resolve<float>(settings, *record), parameters.row<float>(0), gradients.row<float>(0),
+               copy_of(copy), count, decayed, threads);
 }
 
 }  // namespace tx

@@ -1,6 +1,6 @@
 // What attention.cpp and attention_backward.cpp share: the workspace of one thread and the weights
-// of one block of queries. Queries are taken `query_block` rows at a time, so that memory grows with
-// the length of a sentence, not with its square.
+// of one block of queries. Queries are taken `query_block` rows at a time, so that memory grows
+// with the length of a sentence, not with its square.
 #pragma once
 #include <algorithm>
 #include <vector>

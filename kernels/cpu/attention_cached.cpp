@@ -74,19 +74,48 @@ struct Cached {
   TX_INLINE int64_t at(int64_t j) const { return index ? int64_t(index[j]) : first + j; }
   TX_INLINE const T* key(int64_t j) const { return k + at(j) * k_stride; }
   TX_INLINE const T* value(int64_t j) const { return v + at(j) * v_stride; }
+  // The rows of a cache lie apart, where the processor does not foresee them.
+  TX_INLINE void fetch_key(int64_t j, int64_t d_k) const {
+    fetch(key(std::min(j, count - 1)), d_k);
+  }
+  TX_INLINE void fetch_value(int64_t j, int64_t column, int64_t columns) const {
+    fetch(value(std::min(j, count - 1)) + column, columns);
+  }
+
+ private:
+  static TX_INLINE void fetch(const T* x, int64_t elements) {
+    for (int64_t l = 0; l < elements; l += 64 / int64_t(sizeof(T))) __builtin_prefetch(x + l);
+  }
 };
 
-// x (padded to lanes) = q . key of every key. q: its whole groups as vectors, in `wide`.
+template <class T>
+TX_INLINE Cached<T> cached(const CachedAttention& p, int64_t task) {
+  const int64_t row = task / p.heads, head = task % p.heads;
+  return {p.k.row<T>(0) + head * p.d_k,
+          p.v.row<T>(0) + head * p.d_v,
+          p.k.stride,
+          p.v.stride,
+          p.lengths[row],
+          p.first ? nullptr : p.index + row * p.index_stride,
+          p.first ? p.first[row] : 0};
+}
+
+// x (padded to lanes) = q . key of every key. q: its whole groups as vectors, in `wide`. `next` is
+// what comes after c.
 template <class T, class A>
-TX_INLINE void scores(const Cached<T>& c, const T* q, const A* wide, int64_t d_k, A* x) {
+TX_INLINE void scores(const Cached<T>& c, const Cached<T>& next, const T* q, const A* wide,
+                      int64_t d_k, A* x) {
   using W = Wide<T>;
   using V = typename W::V;
   constexpr int lanes = Lanes<A>::count;
   const int64_t groups = d_k / W::group;
   for (int64_t j = 0; j < c.count; j += lanes) {
+    const int here = int(std::min<int64_t>(lanes, c.count - j));
     V sums[lanes];
-    for (int i = 0; i < lanes; ++i) {
-      const T* key = c.key(std::min(j + i, c.count - 1));
+    for (int i = here; i < lanes; ++i) sums[i] = V{};
+    for (int i = 0; i < here; ++i) {
+      const T* key = c.key(j + i);
+      next.fetch_key(j + i, d_k);
       V sum = {}, part[W::parts];
       for (int64_t g = 0; g < groups; ++g) {
         W::load_group(key + g * W::group, part);
@@ -99,22 +128,22 @@ TX_INLINE void scores(const Cached<T>& c, const T* q, const A* wide, int64_t d_k
     sum_across<A>(sums);
     *reinterpret_cast<V*>(x + j) = sums[0];
     for (int64_t l = groups * W::group; l < d_k; ++l) {
-      for (int i = 0; i < lanes; ++i) {
-        x[j + i] += load(q[l]) * load(c.key(std::min(j + i, c.count - 1))[l]);
-      }
+      for (int i = 0; i < here; ++i) x[j + i] += load(q[l]) * load(c.key(j + i)[l]);
     }
   }
 }
 
 // out = sum of weights x[j] times value j, for Groups groups of columns from `column` on.
 template <int Groups, class T, class A>
-TX_INLINE void weighted_values(const Cached<T>& c, const A* x, int64_t column, T* out) {
+TX_INLINE void weighted_values(const Cached<T>& c, const Cached<T>& next, const A* x,
+                               int64_t column, T* out) {
   using W = Wide<T>;
   using V = typename W::V;
   constexpr int lanes = Lanes<A>::count;
   V sum[Groups * W::parts] = {}, part[W::parts];
   for (int64_t j = 0; j < c.count; ++j) {
     const T* value = c.value(j) + column;
+    next.fetch_value(j, column, Groups * W::group);
     for (int g = 0; g < Groups; ++g) {
       W::load_group(value + g * W::group, part);
       for (int p = 0; p < W::parts; ++p) sum[g * W::parts + p] += x[j] * part[p];
@@ -135,21 +164,17 @@ struct Scratch {
   std::vector<acc_t<T>> weights, wide;
 };
 
+// Task t is head t % heads of row t / heads; `next` follows c in the same thread.
 template <class T>
-TX_INLINE void attend_row(const CachedAttention& p, int64_t row, int head, Scratch<T>& s) {
+TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T>& c,
+                          const Cached<T>& next, Scratch<T>& s) {
   using A = acc_t<T>;
   using W = Wide<T>;
   using V = typename W::V;
   constexpr int lanes = Lanes<A>::count;
-  const Cached<T> c{p.k.row<T>(0) + int64_t(head) * p.d_k,
-                    p.v.row<T>(0) + int64_t(head) * p.d_v,
-                    p.k.stride,
-                    p.v.stride,
-                    p.lengths[row],
-                    p.first ? nullptr : p.index + row * p.index_stride,
-                    p.first ? p.first[row] : 0};
-  const T* q = p.q.row<T>(row) + int64_t(head) * p.d_k;
-  T* out = p.o.row<T>(row) + int64_t(head) * p.d_v;
+  const int64_t row = task / p.heads, head = task % p.heads;
+  const T* q = p.q.row<T>(row) + head * p.d_k;
+  T* out = p.o.row<T>(row) + head * p.d_v;
   if (c.count == 0) {
     for (int64_t l = 0; l < p.d_v; ++l) store(out[l], A(0));
     return;
@@ -164,11 +189,11 @@ TX_INLINE void attend_row(const CachedAttention& p, int64_t row, int head, Scrat
     }
   }
   A* x = s.weights.data();
-  scores(c, q, s.wide.data(), p.d_k, x);
+  scores(c, next, q, s.wide.data(), p.d_k, x);
   softmax_row(x, c.count, c.count, A(p.scale));
   int64_t l = 0;
-  for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<2>(c, x, l, out);
-  if (l + W::group <= p.d_v) weighted_values<1>(c, x, l, out), l += W::group;
+  for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<2>(c, next, x, l, out);
+  if (l + W::group <= p.d_v) weighted_values<1>(c, next, x, l, out), l += W::group;
   for (; l < p.d_v; ++l) {
     A sum = 0;
     for (int64_t j = 0; j < c.count; ++j) sum += x[j] * load(c.value(j)[l]);
@@ -178,12 +203,15 @@ TX_INLINE void attend_row(const CachedAttention& p, int64_t row, int head, Scrat
 
 template <class T>
 TX_CLONES void attend_rows(const CachedAttention& p, int threads) {
+  const int64_t tasks = p.q.rows * p.heads;
 #pragma omp parallel num_threads(threads)
   {
     Scratch<T> scratch;
 #pragma omp for
-    for (int64_t task = 0; task < p.q.rows * p.heads; ++task) {
-      attend_row<T>(p, task / p.heads, int(task % p.heads), scratch);
+    for (int64_t task = 0; task < tasks; ++task) {
+      const Cached<T> c = cached<T>(p, task);
+      const Cached<T> next = cached<T>(p, std::min(task + 1, tasks - 1));
+      attend_row(p, task, c, next.count ? next : c, scratch);
     }
   }
 }

@@ -11,13 +11,18 @@ Cpu::Cpu(int count) : threads(count), products_(std::make_unique<Products>()) {
 Cpu::~Cpu() = default;
 Cpu::Cpu(Cpu&&) noexcept = default;
 
-bool Cpu::has_fast_bf16() { return gemm::OneDnn::has_avx512_bf16(); }
+bool Cpu::has_fast_bf16() {
+  if (gemm::OneDnn::built_in()) return gemm::OneDnn::has_avx512_bf16();
+  return gemm::best_isa() == gemm::Isa::avx512_bf16;
+}
 
 std::string Cpu::no_bf16_reason() {
-  if (!gemm::OneDnn::built_in()) return "this tx was built without oneDNN, which bf16 needs";
+  if (has_fast_bf16()) return {};
+  if (!gemm::OneDnn::built_in()) {
+    return "it needs a processor with AVX-512 BF16, or a tx built with oneDNN";
+  }
   // oneDNN 2.6 has no bf16 product below AVX-512 and throws.
-  if (!gemm::OneDnn::has_avx512()) return "bf16 needs a processor with AVX-512";
-  return {};
+  return gemm::OneDnn::has_avx512() ? "" : "it needs a processor with AVX-512";
 }
 
 std::string Cpu::describe() {

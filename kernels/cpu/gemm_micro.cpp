@@ -1,4 +1,4 @@
-// The innermost loops of gemm_rows.cpp for any processor, left to the compiler.
+// The innermost loops of our own products for any processor, left to the compiler.
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 
@@ -7,19 +7,20 @@ namespace {
 
 constexpr int kPanel = 16;  // four SSE vectors of floats
 
-// group: 2 for bf16, whose consecutive k lie in pairs.
+// Group: 2 for bf16, whose k lie in pairs.
 template <class T, int Rows, int Group>
-void block(const void* x, int64_t stride, const void* panel, int64_t k, void* tile) {
+void block(Left left, const void* panel, int64_t k, void* tile, bool add) {
   using A = acc_t<T>;
-  const T* a = static_cast<const T*>(x);
   const T* b = static_cast<const T*>(panel);
   A sum[Rows][kPanel] = {};
+  if (add) std::memcpy(sum, tile, sizeof sum);
   for (int64_t i = 0; i < k; i++) {
-    const T* row = b + i / Group * Group * kPanel + i % Group;
+    const T* right = b + i / Group * Group * kPanel + i % Group;
+    const char* a = left.data + i / Group * left.k_step;
     for (int r = 0; r < Rows; r++) {
-      const A left = load(a[r * stride + i]);
+      const A x = load(reinterpret_cast<const T*>(a + r * left.row_step)[i % Group]);
 #pragma omp simd
-      for (int j = 0; j < kPanel; j++) sum[r][j] += left * load(row[j * Group]);
+      for (int j = 0; j < kPanel; j++) sum[r][j] += x * load(right[j * Group]);
     }
   }
   std::memcpy(tile, sum, sizeof sum);

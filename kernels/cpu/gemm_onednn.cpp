@@ -121,21 +121,15 @@ struct OneDnn::Cache {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::unordered_map<Key, Entry, KeyHash> entries;
-  Buffer scratch;
-  size_t scratch_bytes = 0;
 
-  Entry& entry(const Product& p, int threads) {
+  Entry& entry(const Product& p, int threads, Scratch& scratch) {
     const Shape s = shape_of(p);
     const Key key = key_of(p, s, threads);
     const auto found = entries.find(key);
     if (found != entries.end()) return found->second;
     Entry& e =
         entries.try_emplace(key, describe(p, s, engine), !p.bias.empty(), engine).first->second;
-    if (e.scratch_bytes > scratch_bytes) {
-      scratch.reset();
-      scratch.reset(aligned(e.scratch_bytes));
-      scratch_bytes = e.scratch_bytes;
-    }
+    scratch.grow(e.scratch_bytes);
     return e;
   }
 };
@@ -143,21 +137,21 @@ struct OneDnn::Cache {
 OneDnn::OneDnn() = default;
 OneDnn::~OneDnn() = default;
 
-void OneDnn::plan(const Product& p, int threads) {
+void OneDnn::plan(const Product& p, int threads, Scratch& scratch) {
   if (!cache_) cache_ = std::make_unique<Cache>();
   const ThreadCount count(threads);
-  cache_->entry(p, threads);
+  cache_->entry(p, threads, scratch);
 }
 
-void OneDnn::run(const Product& p, int threads) {
+void OneDnn::run(const Product& p, int threads, Scratch& scratch) {
   if (!cache_) cache_ = std::make_unique<Cache>();
   const ThreadCount count(threads);
   try {
-    Entry& e = cache_->entry(p, threads);
+    Entry& e = cache_->entry(p, threads, scratch);
     e.a.set_data_handle(p.a.data);
     e.b.set_data_handle(p.b.data);
     e.c.set_data_handle(p.c.data);
-    e.scratch.set_data_handle(cache_->scratch.get());
+    e.scratch.set_data_handle(scratch.memory.get());
     if (e.bias) e.bias.set_data_handle(p.bias.data);
     e.primitive.execute(cache_->stream, e.arguments);
     cache_->stream.wait();
@@ -166,11 +160,9 @@ void OneDnn::run(const Product& p, int threads) {
   }
 }
 
-size_t OneDnn::scratch_bytes() const { return cache_ ? cache_->scratch_bytes : 0; }
-
-std::string OneDnn::implementation(const Product& p, int threads) {
-  plan(p, threads);
-  return cache_->entry(p, threads).name;
+std::string OneDnn::implementation(const Product& p, int threads, Scratch& scratch) {
+  plan(p, threads, scratch);
+  return cache_->entry(p, threads, scratch).name;
 }
 
 namespace {
@@ -206,10 +198,9 @@ namespace tx::gemm {
 struct OneDnn::Cache {};
 OneDnn::OneDnn() = default;
 OneDnn::~OneDnn() = default;
-void OneDnn::plan(const Product&, int) { TX_ASSERT(built_in()); }
-void OneDnn::run(const Product&, int) { TX_ASSERT(built_in()); }
-size_t OneDnn::scratch_bytes() const { return 0; }
-std::string OneDnn::implementation(const Product&, int) { return "none"; }
+void OneDnn::plan(const Product&, int, Scratch&) { TX_ASSERT(built_in()); }
+void OneDnn::run(const Product&, int, Scratch&) { TX_ASSERT(built_in()); }
+std::string OneDnn::implementation(const Product&, int, Scratch&) { return "none"; }
 bool OneDnn::built_in() { return false; }
 bool OneDnn::has_avx512() { return false; }
 bool OneDnn::has_avx512_bf16() { return false; }

@@ -13,8 +13,8 @@ struct RowLoss {
 
 // Loss of one row: lse once, sums of logits for the smoothed part; writes the gradient over x.
 template <class T>
-TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded, double smoothing,
-                           bool gradient, acc_t<T> scale) {
+TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded,
+                           double smoothing, bool gradient, acc_t<T> scale) {
   using A = acc_t<T>;
   const A most = largest(x, vocabulary);
   const SoftmaxSums sums = softmax_sums(x, vocabulary, most);

@@ -67,7 +67,8 @@ TX_INLINE void activate_backward_row(const T* dy, const T* kept, Activation acti
   using A = acc_t<T>;
   const A scale = drop.threshold ? A(drop.scale) : A(1);
   if (activation == Activation::relu)
-    for (int64_t j = 0; j < width; ++j) store(dx[j], load(kept[j]) > 0 ? load(dy[j]) * scale : A(0));
+    for (int64_t j = 0; j < width; ++j)
+      store(dx[j], load(kept[j]) > 0 ? load(dy[j]) * scale : A(0));
   else
     for (int64_t j = 0; j < width; ++j) {
       const bool dropped = bits && bits[j] < drop.threshold;
@@ -139,8 +140,7 @@ TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matri
       const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
       if (bits)
         for (int64_t j = 0; j < sub.cols; ++j)
-          store(y[j], load(a[j]) +
-                          (bits[j] < drop.threshold ? A(0) : load(b[j]) * A(drop.scale)));
+          store(y[j], load(a[j]) + (bits[j] < drop.threshold ? A(0) : load(b[j]) * A(drop.scale)));
       else
         for (int64_t j = 0; j < sub.cols; ++j) store(y[j], load(a[j]) + load(b[j]));
     }
@@ -150,8 +150,7 @@ TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matri
 }  // namespace
 
 void Cpu::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
-  with_type(x.dtype,
-            [&](auto t) { activate_rows<decltype(t)>(x, activation, drop, y, threads); });
+  with_type(x.dtype, [&](auto t) { activate_rows<decltype(t)>(x, activation, drop, y, threads); });
 }
 
 void Cpu::activate_backward(Matrix dy, Matrix y, Activation activation, const Dropout& drop,

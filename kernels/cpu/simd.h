@@ -9,7 +9,8 @@
 
 // g++ compiles a marked function once per instruction set and picks at load time; clang 14 does not
 // do that for templates and OpenMP bodies, so there the loops are plain.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
 #define TX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TX_CLONES
@@ -56,15 +57,19 @@ using acc_t = typename Accumulator<T>::type;
 template <class F>
 void with_type(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f32: return f(float{});
-    case DType::bf16: return f(bf16{});
-    case DType::f64: return f(double{});
-    default: TX_ASSERT(!"a floating-point dtype");
+    case DType::f32:
+      return f(float{});
+    case DType::bf16:
+      return f(bf16{});
+    case DType::f64:
+      return f(double{});
+    default:
+      TX_ASSERT(!"a floating-point dtype");
   }
 }
 
-// exp for float, relative error below 1.2e-7 on [-87, 88], vectorises: 2^k times a degree-6 polynomial
-// on [-ln2/2, ln2/2]. Below -87 the result is 0, so that masked scores vanish.
+// exp for float, relative error below 1.2e-7 on [-87, 88], vectorises: 2^k times a degree-6
+// polynomial on [-ln2/2, ln2/2]. Below -87 the result is 0, so that masked scores vanish.
 TX_INLINE float fast_exp(float x) {
   const float limited = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
   const float shifted = limited * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to integer

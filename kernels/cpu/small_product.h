@@ -1,6 +1,6 @@
-// The tiny products of attention: c (n,m) = a (n,k) b (k,m), everything in the sum type, one thread.
-// b and c have rows padded to a multiple of `lanes`; a is read element by element with any strides,
-// so that its transpose costs nothing. Runs inside TX_CLONES functions.
+// The tiny products of attention: c (n,m) = a (n,k) b (k,m), everything in the sum type, one
+// thread. b and c have rows padded to a multiple of `lanes`; a is read element by element with any
+// strides, so that its transpose costs nothing. Runs inside TX_CLONES functions.
 #pragma once
 #include "kernels/cpu/simd.h"
 

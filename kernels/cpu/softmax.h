@@ -23,7 +23,7 @@ struct SoftmaxSums {
 // 37,000 others alike, the probability was wrong by 4e-5.
 template <class T>
 TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
-  constexpr int64_t block = 256;
+  constexpr int64_t block = 128;
   SoftmaxSums sums;
   for (int64_t first = 0; first < count; first += block) {
     const int64_t end = std::min(count, first + block);

@@ -15,9 +15,28 @@ void require_finite(const Json& value) {
   }
 }
 
+// Values are copied, compared and printed by functions that call themselves level by level.
+constexpr int deepest = 100;
+
+void require_shallow(std::string_view text, const std::string& where) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == ']' || c == '}') --depth;
+    if ((c == '[' || c == '{') && ++depth > deepest)
+      throw DataError(where + ": JSON nested deeper than " + std::to_string(deepest) +
+                      " levels at byte " + std::to_string(i + 1));
+  }
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& where) {
+  require_shallow(text, where);
   try {
     return Json::parse(text.begin(), text.end());
   } catch (const nlohmann::json::parse_error& e) {

@@ -8,7 +8,8 @@ namespace tx {
 
 using Json = nlohmann::ordered_json;
 
-// Parses one JSON text; throws DataError that begins with `where` and tells the byte.
+// Parses one JSON text, nested 100 levels at most; throws DataError that begins with `where` and
+// tells the byte.
 Json parse_json(std::string_view text, const std::string& where);
 
 // Compact text on one line; invalid UTF-8 is replaced by U+FFFD. NaN and infinities are a Bug:

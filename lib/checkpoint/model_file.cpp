@@ -1,99 +1,169 @@
 #include "lib/checkpoint/model_file.h"
 
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
+#include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/transfer.h"
 
 namespace tx {
 
 namespace {
 
-std::vector<int64_t> file_shape(const ParameterEntry& e) {
-  return e.vector ? std::vector<int64_t>{e.cols} : std::vector<int64_t>{e.rows, e.cols};
-}
-
-TensorSource vocabulary_tensor(const std::string& name, const Vocabulary& v) {
-  const int64_t size = int64_t(v.bytes().size());
-  return {name, "U8", {size}, v.bytes().data(), size};
-}
+constexpr const char* expected = "a model that tx-train or tx-avg wrote";
+constexpr size_t metadata_limit = 4 << 20;  // objects with very many keys take quadratic time
 
 }  // namespace
 
-std::string save_model(const std::string& path, const Parameters& parameters,
-                       const std::shared_ptr<const Vocabulary>& source,
-                       const std::shared_ptr<const Vocabulary>& target, const Json& provenance) {
-  TX_ASSERT(parameters.master().dtype == DType::f32);
-  std::vector<TensorSource> tensors;
-  for (const ParameterEntry& e : parameters.table()) {
-    const Matrix m = parameters.master(e);
-    tensors.push_back({e.name, "F32", file_shape(e), m.data, m.rows * m.cols * 4});
-  }
-  if (source == target) {
-    tensors.push_back(vocabulary_tensor("vocabulary", *source));
+std::string write_model(const std::string& path, ModelContent content) {
+  TX_ASSERT(content.provenance.is_object());
+  std::vector<TensorSource> tensors = std::move(content.weights);
+  if (content.source->bytes() == content.target->bytes()) {
+    tensors.push_back(byte_tensor("vocabulary", content.source->bytes()));
   } else {
-    tensors.push_back(vocabulary_tensor("vocabulary.source", *source));
-    tensors.push_back(vocabulary_tensor("vocabulary.target", *target));
+    tensors.push_back(byte_tensor("vocabulary.source", content.source->bytes()));
+    tensors.push_back(byte_tensor("vocabulary.target", content.target->bytes()));
   }
   return write_safetensors(path, std::move(tensors),
                            {{"format", "tx"},
                             {"format_version", std::to_string(model_format_version)},
-                            {"kind", parameters.config().kind},
-                            {"config", to_text(parameters.config().to_json())},
-                            {"provenance", to_text(provenance)}});
+                            {"kind", content.config.kind},
+                            {"config", to_text(content.config.to_json())},
+                            {"provenance", to_text(content.provenance)}});
 }
 
-ModelReader::ModelReader(const std::string& path) : file_(path) {
-  const auto& meta = file_.metadata();
-  const auto text = [&](const std::string& key) {
-    const auto at = meta.find(key);
-    if (at == meta.end())
-      throw DataError(path + " is no tx model: its metadata has no '" + key + "'");
-    return at->second;
-  };
-  if (text("format") != "tx")
-    throw DataError(path + " is no tx model, but of format '" + text("format") + "'");
-  const std::string version = text("format_version");
-  if (std::atol(version.c_str()) > model_format_version)
-    throw DataError(path + ": format version " + version + " is newer than this tx reads (" +
-                    std::to_string(model_format_version) + "): use a newer tx");
-  checksum_ = text("xxh3");
-  if (file_.data_hash() != checksum_)
-    throw DataError(path + " is damaged: its data does not have the checksum it was written with");
-  config_ = ModelConfig::from_json(parse_json(text("config"), path), path);
-  provenance_ = parse_json(text("provenance"), path);
+std::string save_model(const std::string& path, const Parameters& parameters,
+                       const std::shared_ptr<const Vocabulary>& source,
+                       const std::shared_ptr<const Vocabulary>& target, const Json& provenance,
+                       DType precision) {
+  TX_ASSERT(precision == DType::f32 || precision == DType::bf16);
+  const std::string dtype = precision == DType::bf16 ? "BF16" : "F32";
+  ModelContent content{parameters.config(), source, target, provenance, {}};
+  for (const ParameterEntry& e : parameters.table())
+    content.weights.push_back(entry_tensor(parameters, parameters.master(), e, e.name, dtype));
+  return write_model(path, std::move(content));
+}
+
+Json provenance_of(const SafetensorsReader& file) {
+  const std::string* text = file.metadata("provenance");
+  if (text == nullptr) return Json::object();
+  if (text->size() > metadata_limit) throw DataError(file.path() + ": its provenance is too long");
+  Json json = parse_json(*text, file.path() + ": provenance");
+  if (!json.is_object()) throw DataError(file.path() + ": its provenance is no JSON object");
+  return json;
+}
+
+ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), expected) {
+  check_format();
+  checksum_ = file_.verified_hash();
+  if (text("config").size() > metadata_limit)
+    throw DataError(this->path() + ": its configuration is too long");
+  config_ = ModelConfig::from_json(parse_json(text("config"), this->path() + ": configuration"),
+                                   this->path());
+  check_sizes();
+  table_ = parameter_table(config_);
+  check_tensors();
+  provenance_ = provenance_of(file_);
   const bool shared = file_.find("vocabulary") != nullptr;
-  source_ = read_vocabulary(shared ? "vocabulary" : "vocabulary.source");
-  target_ = shared ? source_ : read_vocabulary("vocabulary.target");
-  if (source_->size() != config_.source_vocabulary || target_->size() != config_.target_vocabulary)
-    throw DataError(path + ": its vocabulary and its embedding differ in size");
+  source_ = read_vocabulary(shared ? "vocabulary" : "vocabulary.source", config_.source_vocabulary);
+  target_ = shared ? source_ : read_vocabulary("vocabulary.target", config_.target_vocabulary);
+  if (shared && config_.source_vocabulary != config_.target_vocabulary)
+    throw DataError(this->path() + ": one vocabulary, but two sizes in its configuration");
 }
 
-std::shared_ptr<const Vocabulary> ModelReader::read_vocabulary(const std::string& name) const {
+const std::string& ModelReader::text(const std::string& key) const {
+  const std::string* value = file_.metadata(key);
+  if (value == nullptr)
+    throw DataError(path() + " is no model of tx (its metadata lacks \"" + key + "\"); expected " +
+                    expected);
+  return *value;
+}
+
+void ModelReader::check_format() const {
+  if (text("format") == "tx-state")
+    throw DataError(path() + " holds the state of a training, no model; give the model-STEP" +
+                    ".safetensors beside it, or the run directory");
+  if (text("format") != "tx")
+    throw DataError(path() + " is no model of tx, but of the format '" + text("format") +
+                    "'; expected " + expected);
+  check_format_version(file_, model_format_version);
+  if (text("kind") != "encoder-decoder")
+    throw DataError(path() + " holds a model of kind '" + text("kind") +
+                    "'; this tool needs an encoder-decoder");
+}
+
+// A table is built only from sizes that the file has room for: whoever wrote them, no memory is
+// asked for, and no product of sizes overflows, on account of a few bytes of header.
+void ModelReader::check_sizes() const {
+  const double room = double(file_.data_bytes()), d = config_.d_model;
+  const double layers = double(config_.encoder_layers) + config_.decoder_layers;
+  const double inner = std::max({double(config_.d_ff), double(config_.heads) * config_.d_k,
+                                 double(config_.heads) * config_.d_v});
+  const double embedded =
+      std::max({double(config_.source_vocabulary), double(config_.target_vocabulary),
+                config_.learned_positions() ? double(config_.max_positions) : 0.0});
+  if (layers > double(file_.tensors().size()) || layers * inner * d > room || embedded * d > room)
+    throw DataError(path() + " is damaged: its configuration asks for more weights than it holds");
+}
+
+void ModelReader::check_tensors() const {
+  size_t vocabularies = 0;
+  for (const char* name : {"vocabulary", "vocabulary.source", "vocabulary.target"})
+    vocabularies += file_.find(name) != nullptr;
+  for (const ParameterEntry& e : table_) {
+    const TensorInfo* tensor = file_.find(e.name);
+    if (tensor == nullptr)
+      throw DataError(path() + ": the tensor " + e.name + " of its configuration is missing");
+    if (tensor->shape != file_shape(e))
+      throw DataError(path() + ": " + e.name + " has the shape " + shape_text(tensor->shape) +
+                      ", but its configuration asks for " + shape_text(file_shape(e)));
+    if (!is_floating(tensor->dtype))
+      throw DataError(path() + ": " + e.name + " is " + tensor->dtype +
+                      "; weights must be F32, BF16 or F64");
+  }
+  if (file_.tensors().size() != table_.size() + vocabularies)
+    throw DataError(path() + ": it holds " + std::to_string(file_.tensors().size()) +
+                    " tensors, but its configuration asks for " +
+                    std::to_string(table_.size() + vocabularies));
+}
+
+std::shared_ptr<const Vocabulary> ModelReader::read_vocabulary(const std::string& name,
+                                                               int64_t size) const {
   const TensorInfo* tensor = file_.find(name);
-  if (!tensor || tensor->dtype != "U8") throw DataError(path() + " holds no vocabulary");
-  return parse_vocabulary({file_.data(*tensor), size_t(tensor->end - tensor->begin)}, path());
+  if (tensor == nullptr || tensor->dtype != "U8")
+    throw DataError(path() + " holds no vocabulary (the tensor " + name + " of bytes); expected " +
+                    expected);
+  std::shared_ptr<const Vocabulary> vocabulary =
+      parse_vocabulary({file_.data(*tensor), size_t(tensor->bytes())}, path() + ", its " + name);
+  if (vocabulary->size() != size)
+    throw DataError(path() + ": its " + name + " has " + std::to_string(vocabulary->size()) +
+                    " pieces, but its configuration says " + std::to_string(size));
+  return vocabulary;
 }
 
 void ModelReader::load(Parameters& parameters) const {
-  for (const ParameterEntry& e : parameters.table()) {
-    const TensorInfo* tensor = file_.find(e.name);
-    if (!tensor) throw DataError(path() + ": tensor '" + e.name + "' is missing");
-    if (tensor->shape != file_shape(e) || tensor->dtype != "F32")
-      throw DataError(path() + ": tensor '" + e.name + "' has another shape than its model");
-    const Matrix from = matrix(const_cast<char*>(file_.data(*tensor)), DType::f32, e.rows, e.cols);
-    parameters.load(e, from);
-  }
+  TX_ASSERT(parameters.config().to_json() == config_.to_json());
+  for (const ParameterEntry& e : table_)
+    load_entry(file_, *file_.find(e.name), parameters, parameters.master(), e);
   parameters.refresh_copy();
 }
 
 std::string resolve_model(const std::string& path) {
   if (!is_directory(path)) return path;
-  for (const char* name : {"best", "last"}) {
-    const std::string file = path + "/" + name + ".safetensors";
-    if (file_exists(file)) return file;
-  }
-  throw DataError(path + " is a directory without best.safetensors or last.safetensors");
+  for (const char* name : {"/best.safetensors", "/last.safetensors"})
+    if (file_exists(path + name)) return path + name;
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  std::string there;
+  for (size_t i = 0; i < std::min(names.size(), size_t(8)); ++i)
+    there += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > 8) there += ", ...";
+  throw DataError(path + " is a directory without best.safetensors or last.safetensors (" +
+                  (names.empty() ? "it is empty" : "it holds " + there) +
+                  "); give a model file or the directory of a run that has saved one");
 }
 
 }  // namespace tx

@@ -3,7 +3,9 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"
 #include "lib/text/vocabulary.h"
@@ -12,37 +14,61 @@ namespace tx {
 
 inline constexpr int model_format_version = 1;
 
-// Writes the weights (fp32) and the vocabularies (the same object: stored once); returns the XXH3 of
-// the data, which a state file names.
+// Writes the weights as fp32, or rounded to bf16, and the vocabularies (with the same bytes: stored
+// once), atomically; returns the XXH3 of the data, which a state file names. `provenance` is an
+// object of finite values that a model file carries along, tx-model(5). The bytes of the file
+// depend on the arguments alone.
 std::string save_model(const std::string& path, const Parameters& parameters,
                        const std::shared_ptr<const Vocabulary>& source,
-                       const std::shared_ptr<const Vocabulary>& target, const Json& provenance);
+                       const std::shared_ptr<const Vocabulary>& target, const Json& provenance,
+                       DType precision = DType::f32);
 
 class ModelReader {
  public:
-  // Reads everything but the weights. DataError: no tx model, damaged (the checksum is verified),
-  // newer, of another kind.
+  // Maps the model that `path` names (resolve_model()) and checks all of it: the checksum, and that
+  // the tensors are those of its configuration. DataError names the file and what to do: empty,
+  // truncated, damaged, no model of tx, of a newer format or of another kind.
   explicit ModelReader(const std::string& path);
   const std::string& path() const { return file_.path(); }
   const ModelConfig& config() const { return config_; }
   const Json& provenance() const { return provenance_; }
-  const std::string& checksum() const { return checksum_; }
+  const std::string& checksum() const { return checksum_; }  // XXH3 of the data
+  // The same object when both sides share one.
   const std::shared_ptr<const Vocabulary>& source() const { return source_; }
   const std::shared_ptr<const Vocabulary>& target() const { return target_; }
   const SafetensorsReader& file() const { return file_; }
-  // Fills the master weights and the bf16 copy; every tensor must have its shape.
+  const std::vector<ParameterEntry>& table() const { return table_; }  // of config()
+  // Fills the master weights and the bf16 copy; the parameters must have this configuration.
   void load(Parameters& parameters) const;
 
  private:
-  std::shared_ptr<const Vocabulary> read_vocabulary(const std::string& name) const;
+  void check_format() const;
+  void check_sizes() const;
+  void check_tensors() const;
+  const std::string& text(const std::string& key) const;
+  std::shared_ptr<const Vocabulary> read_vocabulary(const std::string& name, int64_t size) const;
   SafetensorsReader file_;
-  ModelConfig config_;
-  Json provenance_;
   std::string checksum_;
+  ModelConfig config_;
+  std::vector<ParameterEntry> table_;
+  Json provenance_;
   std::shared_ptr<const Vocabulary> source_, target_;
 };
 
-// The file that -m names: itself, or of a run directory its best, else its last model.
+// The file that -m names: itself, or of a run directory its best, else its last model. DataError
+// with what is there when a directory has neither.
 std::string resolve_model(const std::string& path);
+
+// What save_model() and averaging write: `weights` are the tensors of the configuration's table.
+struct ModelContent {
+  ModelConfig config;
+  std::shared_ptr<const Vocabulary> source, target;
+  Json provenance;
+  std::vector<TensorSource> weights;
+};
+std::string write_model(const std::string& path, ModelContent content);
+
+// The provenance of a file whose header has been read; an empty object where it has none.
+Json provenance_of(const SafetensorsReader& file);
 
 }  // namespace tx

@@ -1,100 +1,100 @@
 #include "lib/checkpoint/safetensors.h"
 
 #include <algorithm>
-#include <cstring>
+#include <tuple>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/safetensors_header.h"
 
 namespace tx {
 
 namespace {
-constexpr int64_t header_limit = int64_t(100) << 20;  // the format's own
+
+constexpr uint64_t header_limit = 100'000'000;  // the format's own
+constexpr int64_t prefix = 8;                   // bytes of the header's length
+
+uint64_t header_length(const MappedFile& file) {
+  uint64_t length = 0;
+  for (int i = prefix - 1; i >= 0; --i) length = length << 8 | uint8_t(file.data()[i]);
+  return length;
 }
+
+[[noreturn]] void truncated(const std::string& path, const char* part, uint64_t wanted,
+                            int64_t there) {
+  throw DataError(path + " is truncated: its " + part + " should have " + std::to_string(wanted) +
+                  " bytes, but " + std::to_string(there) +
+                  " are there; copy it again, or use another checkpoint");
+}
+
+// Where the data section begins, once the header is known to lie inside the file.
+int64_t data_begin(const MappedFile& file, const std::string& expected) {
+  const std::string& path = file.path();
+  if (file.size() == 0) throw DataError(path + " is empty; expected " + expected);
+  const auto foreign = [&](const std::string& why) {
+    throw DataError(path + " is no safetensors file (" + why + "); expected " + expected);
+  };
+  if (file.size() <= prefix) foreign("it has only " + std::to_string(file.size()) + " bytes");
+  const uint64_t length = header_length(file);
+  if (length < 2 || length > header_limit || file.data()[prefix] != '{')
+    foreign("it does not begin with a header");
+  if (length > uint64_t(file.size() - prefix))
+    truncated(path, "header", length, file.size() - prefix);
+  return prefix + int64_t(length);
+}
+
+}  // namespace
 
 int64_t element_size(const std::string& dtype) {
   static const std::map<std::string, int64_t> sizes = {
-      {"F64", 8}, {"I64", 8}, {"U64", 8}, {"F32", 4}, {"I32", 4},  {"U32", 4}, {"F16", 2},
-      {"BF16", 2}, {"I16", 2}, {"U16", 2}, {"I8", 1}, {"U8", 1}, {"BOOL", 1}};
+      {"F64", 8},     {"I64", 8},     {"U64", 8},  {"F32", 4}, {"I32", 4},
+      {"U32", 4},     {"F16", 2},     {"BF16", 2}, {"I16", 2}, {"U16", 2},
+      {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I8", 1},   {"U8", 1},  {"BOOL", 1}};
   const auto at = sizes.find(dtype);
   return at == sizes.end() ? 0 : at->second;
 }
 
-int64_t TensorInfo::elements() const {
-  int64_t n = 1;
-  for (int64_t d : shape) n *= d;
-  return n;
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (const int64_t d : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(d);
+  return text + "]";
 }
 
-void SafetensorsReader::damaged(const std::string& what) const {
-  throw DataError(file_.path() + " is damaged or no safetensors file: " + what);
-}
+int64_t TensorInfo::elements() const { return bytes() / element_size(dtype); }
 
-SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
-  if (file_.size() < 8) damaged("it has only " + std::to_string(file_.size()) + " bytes");
-  uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) length = length << 8 | uint8_t(file_.data()[i]);
-  if (length > uint64_t(header_limit) || int64_t(length) > file_.size() - 8)
-    damaged("its header claims " + std::to_string(length) + " bytes");
-  data_ = 8 + int64_t(length);
-  data_bytes_ = file_.size() - data_;
-  parse_header(parse_json({file_.data() + 8, size_t(length)}, path));
-}
-
-void SafetensorsReader::parse_header(const Json& header) {
-  if (!header.is_object()) damaged("its header is no JSON object");
-  for (const auto& [name, value] : header.items()) {
-    if (name != "__metadata__") {
-      tensors_.push_back(parse_tensor(name, value));
-      continue;
-    }
-    if (!value.is_object()) damaged("its metadata is no JSON object");
-    for (const auto& [key, text] : value.items()) {
-      if (!text.is_string()) damaged("its metadata '" + key + "' is no string");
-      metadata_[key] = text.get<std::string>();
-    }
+SafetensorsReader::SafetensorsReader(const std::string& path, const std::string& expected)
+    : file_(path), data_(data_begin(file_, expected)) {
+  try {
+    const std::string_view text(file_.data() + prefix, size_t(data_ - prefix));
+    SafetensorsHeader header = parse_safetensors_header(text);
+    metadata_ = std::move(header.metadata);
+    tensors_ = std::move(header.tensors);
+    place_tensors();
+  } catch (const HeaderError& e) {
+    throw DataError(path + " is damaged or no safetensors file: " + e.what + "; expected " +
+                    expected);
   }
-  std::stable_sort(tensors_.begin(), tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+}
+
+// Puts the tensors in order of position; together they must be the data section, without gap or
+// overlap.
+void SafetensorsReader::place_tensors() {
+  std::sort(tensors_.begin(), tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   int64_t at = 0;
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    if (tensors_[i].begin != at) damaged("tensor '" + tensors_[i].name + "' is out of place");
+    if (tensors_[i].begin != at) throw HeaderError{"its tensors overlap or leave a gap"};
     at = tensors_[i].end;
-    if (!index_.emplace(tensors_[i].name, i).second)
-      damaged("tensor '" + tensors_[i].name + "' stands twice");
+    index_.emplace(tensors_[i].name, i);
   }
-  if (at != data_bytes_)
-    damaged("its tensors need " + std::to_string(at) + " bytes, but " +
-            std::to_string(data_bytes_) + " follow the header");
+  if (at > data_bytes()) truncated(path(), "data", uint64_t(at), data_bytes());
+  if (at < data_bytes())
+    throw HeaderError{std::to_string(data_bytes() - at) + " bytes follow its last tensor"};
 }
 
-TensorInfo SafetensorsReader::parse_tensor(const std::string& name, const Json& json) const {
-  TensorInfo t;
-  t.name = name;
-  const auto size = [&](const Json& x) {
-    if (!x.is_number_unsigned() || x.get<uint64_t>() > uint64_t(1) << 48)
-      damaged("tensor '" + name + "' has a bad size");
-    return int64_t(x.get<uint64_t>());
-  };
-  if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string() ||
-      !json.contains("shape") || !json["shape"].is_array() || !json.contains("data_offsets") ||
-      !json["data_offsets"].is_array() || json["data_offsets"].size() != 2)
-    damaged("tensor '" + name + "' is not described");
-  t.dtype = json["dtype"].get<std::string>();
-  const int64_t each = element_size(t.dtype);
-  if (each == 0) damaged("tensor '" + name + "' has the unknown dtype " + t.dtype);
-  t.begin = size(json["data_offsets"][0]);
-  t.end = size(json["data_offsets"][1]);
-  int64_t bytes = each;
-  for (const Json& dimension : json["shape"]) {
-    const int64_t d = size(dimension);
-    if (d != 0 && bytes > (int64_t(1) << 48) / d) damaged("tensor '" + name + "' is too large");
-    bytes *= d;
-    t.shape.push_back(d);
-  }
-  if (t.begin > t.end || t.end > data_bytes_ || t.end - t.begin != bytes)
-    damaged("tensor '" + name + "' does not fit its place");
-  return t;
+const std::string* SafetensorsReader::metadata(const std::string& key) const {
+  const auto at = metadata_.find(key);
+  return at == metadata_.end() ? nullptr : &at->second;
 }
 
 const TensorInfo* SafetensorsReader::find(const std::string& name) const {
@@ -102,36 +102,26 @@ const TensorInfo* SafetensorsReader::find(const std::string& name) const {
   return at == index_.end() ? nullptr : &tensors_[at->second];
 }
 
-std::string SafetensorsReader::data_hash() const {
-  return xxh3_hex(file_.data() + data_, size_t(data_bytes_));
+std::string SafetensorsReader::verified_hash() const {
+  const std::string hash = xxh3_hex(file_.data() + data_, size_t(data_bytes()));
+  const std::string* stored = metadata("xxh3");
+  if (stored != nullptr && *stored != hash)
+    throw DataError(path() + " is damaged: its data does not have the checksum that was stored " +
+                    "with it; copy it again, or use another checkpoint");
+  return hash;
 }
 
-std::string write_safetensors(const std::string& path, std::vector<TensorSource> tensors,
-                              std::map<std::string, std::string> metadata) {
-  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
-    return element_size(a.dtype) > element_size(b.dtype);
-  });
-  Hasher hasher;
-  for (const TensorSource& t : tensors) hasher.add(t.bytes, size_t(t.size));
-  metadata["xxh3"] = hasher.hex();
-  Json header;
-  for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
-  int64_t offset = 0;
-  for (const TensorSource& t : tensors) {
-    header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, offset + t.size}}};
-    offset += t.size;
-  }
-  std::string text = to_text(header);
-  text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');
-  char length[8];
-  for (int i = 0; i < 8; ++i) length[i] = char(uint64_t(text.size()) >> (8 * i));
-  write_atomically(path, [&](Writer& out) {
-    out.write({length, 8});
-    out.write(text);
-    for (const TensorSource& t : tensors)
-      out.write({static_cast<const char*>(t.bytes), size_t(t.size)});
-  });
-  return metadata["xxh3"];
+void check_format_version(const SafetensorsReader& file, int newest) {
+  const std::string* text = file.metadata("format_version");
+  const bool number = text != nullptr && !text->empty() && text->size() < 10 &&
+                      text->find_first_not_of("0123456789") == std::string::npos;
+  const int version = number ? std::stoi(*text) : 0;
+  if (version < 1)
+    throw DataError(file.path() + " is damaged: its metadata gives no format version");
+  if (version > newest)
+    throw DataError(file.path() + ": format version " + std::to_string(version) +
+                    " is newer than this tx reads (" + std::to_string(newest) +
+                    "): use a newer tx");
 }
 
 }  // namespace tx

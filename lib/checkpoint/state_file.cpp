@@ -1,67 +1,80 @@
 #include "lib/checkpoint/state_file.h"
 
-#include <cstdlib>
-
 #include "lib/base/error.h"
 #include "lib/checkpoint/safetensors.h"
+#include "lib/checkpoint/transfer.h"
 
 namespace tx {
 
 namespace {
+
 constexpr int state_format_version = 1;
+constexpr const char* expected = "the state-STEP.safetensors of a run";
+
+struct Moment {
+  std::string prefix;
+  Matrix block;
+};
+
+std::vector<Moment> moments_of(const Parameters& parameters) {
+  TX_ASSERT(!parameters.moment1().empty());
+  return {{"m/", parameters.moment1()}, {"v/", parameters.moment2()}};
 }
 
-void save_state(const std::string& path, const Parameters& parameters, const Json& state,
-                const std::string& model_checksum) {
-  const Matrix m = parameters.moment1(), v = parameters.moment2();
-  TX_ASSERT(m.dtype == DType::f32);
-  write_safetensors(path,
-                    {{"moment1", "F32", {m.cols}, m.data, m.cols * 4},
-                     {"moment2", "F32", {v.cols}, v.data, v.cols * 4}},
-                    {{"format", "tx-state"},
-                     {"format_version", std::to_string(state_format_version)},
-                     {"model_xxh3", model_checksum},
-                     {"state", to_text(state)}});
-}
-
-namespace {
-
-std::string metadata(const SafetensorsReader& file, const std::string& key) {
-  const auto at = file.metadata().find(key);
-  if (at == file.metadata().end())
-    throw DataError(file.path() + " is no state of a tx run: its metadata has no '" + key + "'");
-  return at->second;
-}
-
-void check(const SafetensorsReader& file, const std::string& model_checksum) {
-  const std::string& path = file.path();
-  if (metadata(file, "format") != "tx-state") throw DataError(path + " is no state of a tx run");
-  if (std::atol(metadata(file, "format_version").c_str()) > state_format_version)
-    throw DataError(path + ": its format is newer than this tx reads: use a newer tx");
-  if (file.data_hash() != metadata(file, "xxh3"))
-    throw DataError(path + " is damaged: its data does not have the checksum it was written with");
-  if (metadata(file, "model_xxh3") != model_checksum)
-    throw DataError(path + " belongs to another model than the one beside it");
+void check_format(const SafetensorsReader& file, const std::string& model_checksum) {
+  const std::string *format = file.metadata("format"), *model = file.metadata("model_xxh3");
+  if (format == nullptr || *format != "tx-state" || model == nullptr)
+    throw DataError(file.path() + " holds no state of a training; expected " + expected);
+  check_format_version(file, state_format_version);
+  file.verified_hash();
+  if (*model != model_checksum)
+    throw DataError(file.path() + " belongs to another model than the one beside it (" + *model +
+                    " instead of " + model_checksum + "): one of the two was replaced");
 }
 
 }  // namespace
 
+// The state proper is a tensor too, so that the checksum covers it.
+void save_state(const std::string& path, const Parameters& parameters, const Json& state,
+                const std::string& model_checksum) {
+  std::vector<TensorSource> tensors;
+  for (const auto& [prefix, block] : moments_of(parameters))
+    for (const ParameterEntry& e : parameters.table())
+      tensors.push_back(
+          entry_tensor(parameters, block, e, prefix + e.name, exact_dtype(block.dtype)));
+  const std::string text = to_text(state);
+  tensors.push_back(byte_tensor("state", text));
+  write_safetensors(path, std::move(tensors),
+                    {{"format", "tx-state"},
+                     {"format_version", std::to_string(state_format_version)},
+                     {"model_xxh3", model_checksum}});
+}
+
 void check_state(const std::string& path, const std::string& model_checksum) {
-  check(SafetensorsReader(path), model_checksum);
+  check_format(SafetensorsReader(path, expected), model_checksum);
 }
 
 Json load_state(const std::string& path, Parameters& parameters,
                 const std::string& model_checksum) {
-  const SafetensorsReader file(path);
-  check(file, model_checksum);
-  for (const auto& [name, block] :
-       {std::pair{"moment1", parameters.moment1()}, std::pair{"moment2", parameters.moment2()}}) {
-    const TensorInfo* tensor = file.find(name);
-    if (!tensor || tensor->dtype != "F32" || tensor->elements() != block.cols)
-      throw DataError(path + ": tensor '" + name + "' does not fit the model");
-    parameters.upload(block, file.data(*tensor));
+  const SafetensorsReader file(path, expected);
+  check_format(file, model_checksum);
+  const TensorInfo* text = file.find("state");
+  const size_t wanted = 2 * parameters.table().size() + 1;
+  if (text == nullptr || text->dtype != "U8" || file.tensors().size() != wanted)
+    throw DataError(path + ": its tensors are not those of a model of this configuration");
+  const std::string_view bytes(file.data(*text), size_t(text->bytes()));
+  Json state = parse_json(bytes, path + ": state");
+  for (const auto& [prefix, block] : moments_of(parameters)) {
+    for (const ParameterEntry& e : parameters.table()) {
+      const TensorInfo* tensor = file.find(prefix + e.name);
+      if (tensor == nullptr || tensor->dtype != exact_dtype(block.dtype) ||
+          tensor->shape != file_shape(e))
+        throw DataError(path + ": the tensor " + prefix + e.name +
+                        " is missing or has another shape or dtype than this run's");
+      load_entry(file, *tensor, parameters, block, e);
+    }
   }
-  return parse_json(metadata(file, "state"), path);
+  return state;
 }
 
 }  // namespace tx

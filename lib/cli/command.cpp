@@ -1,7 +1,6 @@
-#include <cstdio>
-
 #include "build_info.h"
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/cli/options.h"
 
 namespace tx {
@@ -20,7 +19,11 @@ std::string list_of(const std::string& tool, const std::string& summary,
   return out + "More in the manual: man " + tool + "\n";
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) {
+  Writer out("-");
+  out.write(text);
+  out.close();
+}
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // The one door to CLI11: it splits the command line into options and their texts. What the texts
 // mean, which are required and what is left for positionals is decided here.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/cli/options.h"
 #include "lib/cli/values.h"
 
@@ -123,7 +123,11 @@ Ending ending(const CLI::App& app) {
   return Ending::none;
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) {
+  Writer out("-");
+  out.write(text);
+  out.close();
+}
 
 }  // namespace
 

@@ -104,6 +104,8 @@ void Decoding::follow(std::span<const Row> rows) {
   std::vector<uint32_t> positions(rows.size(), uint32_t(step_));
   next_index_.resize(rows.size() * stride);
   for (size_t r = 0; r < rows.size(); ++r) {
+    TX_ASSERT(size_t(rows[r].sentence) < source_first_.size());
+    TX_ASSERT(step_ == 0 || size_t(rows[r].parent) < index_.size() / size_t(step_));
     ids.push_back(rows[r].token);
     first.push_back(source_first_[size_t(rows[r].sentence)]);
     source_lengths.push_back(source_rows_[size_t(rows[r].sentence)]);

@@ -80,14 +80,6 @@ void Parameters::initialise(uint32_t seed) {
   refresh_copy();
 }
 
-void Parameters::load(const ParameterEntry& entry, Matrix values) {
-  on(backend_, [&](auto& k) { k.convert(values, master(entry)); });
-}
-
-void Parameters::upload(Matrix block, const void* host) {
-  on(backend_, [&](auto& k) { k.upload(block.data, host, size_t(block.cols) * size_of(block.dtype)); });
-}
-
 void Parameters::begin_step() {
   for (auto& flag : assigned_) *flag = false;
 }

@@ -37,13 +37,14 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
+  Backend& backend() const { return backend_; }
   const ModelConfig& config() const { return config_; }
   const std::vector<ParameterEntry>& table() const { return table_; }
   DType dtype() const { return dtype_; }
   static size_t bytes(const ModelConfig& config, DType dtype, bool training);
 
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (PAPER, Training)
-  void begin_step();               // the next contribution to every gradient assigns
+  void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
   void finish_gradients();         // zeroes gradients that no contribution reached
   void refresh_copy();             // bf16 copy of the master
   void prepare_inference();        // packs every weight matrix for product_rows
@@ -51,10 +52,6 @@ class Parameters {
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
   bool has(const std::string& name) const { return index_.count(name) > 0; }
-
-  // Fills an entry of the master from values of its shape; refresh_copy() when all are in.
-  void load(const ParameterEntry& entry, Matrix values);
-  void upload(Matrix block, const void* host);  // a whole block
 
   // The unpadded entry in the master block: (rows, cols), f32 or f64.
   Matrix master(const ParameterEntry& entry) const;

@@ -32,6 +32,7 @@ Matrix Sinusoids::at_least(int64_t length) {
   const size_t bytes = rows.size() * size_of(dtype_);
   on(backend_, [&](auto& k) {
     k.release(table_.data);
+    table_ = {};  // allocate() may throw
     table_ = matrix(k.allocate(bytes), dtype_, length, d_model_);
     if (dtype_ == DType::f64) {
       k.upload(table_.data, rows.data(), bytes);

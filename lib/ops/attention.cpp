@@ -8,13 +8,13 @@ namespace tx {
 
 namespace {
 
-// The kernel's view; lse (T,H) may be empty for inference.
-Attention kernel_view(const AttentionInput& in, const Tensor& out, Matrix lse) {
+// The kernel's view; out (T,H*V) and lse (T,H) may be empty where the kernel does not write them.
+Attention kernel_view(const AttentionInput& in, Matrix out, Matrix lse) {
   Attention p;
   p.q = in.q.value().columns(in.q_column, int64_t(in.heads) * in.d_k);
   p.k = in.k.value().columns(in.k_column, int64_t(in.heads) * in.d_k);
   p.v = in.v.value().columns(in.v_column, int64_t(in.heads) * in.d_v);
-  p.o = out.value();
+  p.o = out;
   p.lse = lse.data;
   p.q_offsets = in.q_offsets;
   p.k_offsets = in.k_offsets;
@@ -41,7 +41,7 @@ Tensor attention(Context& context, const AttentionInput& input) {
   check_columns(input.v, input.v_column, int64_t(input.heads) * input.d_v);
   Tensor out = context.make(input.q.rows(), int64_t(input.heads) * input.d_v);
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
-  context.run([&](auto& k) { k.attention(kernel_view(input, out, lse.value())); });
+  context.run([&](auto& k) { k.attention(kernel_view(input, out.value(), lse.value())); });
   context.on_backward([&context, in = input, out, lse]() mutable {
     if (!out.has_gradient()) return;
     bool add = false;  // every column range is assigned by its one reader
@@ -50,9 +50,17 @@ Tensor attention(Context& context, const AttentionInput& input) {
     g.dq = context.gradient(in.q, add).columns(in.q_column, int64_t(in.heads) * in.d_k);
     g.dk = context.gradient(in.k, add).columns(in.k_column, int64_t(in.heads) * in.d_k);
     g.dv = context.gradient(in.v, add).columns(in.v_column, int64_t(in.heads) * in.d_v);
-    context.run([&](auto& k) { k.attention_backward(kernel_view(in, out, lse.value()), g); });
+    context.run([&](auto& k) { k.attention_backward(kernel_view(in, out.value(), lse.value()), g); });
   });
   return out;
+}
+
+void attention_weights(Context& context, const AttentionInput& input, int64_t sentence, int head,
+                       Matrix weights) {
+  TX_ASSERT(weights.dtype == DType::f32 && head >= 0 && head < input.heads);
+  TX_ASSERT(sentence >= 0 && sentence < input.sentences);
+  context.run(
+      [&](auto& k) { k.attention_weights(kernel_view(input, {}, {}), sentence, head, weights); });
 }
 
 }  // namespace tx

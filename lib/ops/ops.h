@@ -51,6 +51,10 @@ struct AttentionInput {
   Dropout drop;
 };
 Tensor attention(Context& context, const AttentionInput& input);  // (T, heads * d_v)
+// softmax(q k^T / sqrt(d_k)) of one sentence and head, without dropout, zero where masked:
+// weights (its queries, its keys) f32 in the backend's memory.
+void attention_weights(Context& context, const AttentionInput& input, int64_t sentence, int head,
+                       Matrix weights);
 
 // Label-smoothed cross-entropy (PAPER: label 1 - eps, others eps / (V - 1)); adds its sums to
 // *record. Recording: the gradient times record->loss_scale replaces the logits.

@@ -4,7 +4,7 @@
 
 namespace tx {
 
-void SearchOptions::describe(Options& options) {
+void SearchOptions::describe_beam(Options& options) {
   options.group("Search");
   options.add("--beam", beam, "N", "beam width; 1 is greedy search").range(1, 1000);
   options
@@ -16,6 +16,10 @@ void SearchOptions::describe(Options& options) {
       .add("--max-extra", max_extra, "N", "pieces an output may be longer than its source",
            "An output that has not ended by then is cut there.")
       .range(0, 100000);
+}
+
+void SearchOptions::describe(Options& options) {
+  describe_beam(options);
   options.add("--nbest", nbest, "N", "print the N best outputs of each line", "At most the beam.")
       .range(1, 1000);
   options.group("Sampling");

@@ -18,6 +18,7 @@ struct SearchOptions {
   uint64_t seed = 1;
 
   void describe(Options& options);
+  void describe_beam(Options& options);  // of these the beam's own alone
   // UsageError for options that contradict one another.
   void check(const Options& options) const;
   // The most labels an output of a source of `pieces` can have: its pieces and <eos>.

@@ -92,16 +92,23 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
 
 std::vector<Translation> Translator::translate(std::span<const Source> sources) const {
   const auto jobs = batches(sources);
+  return translate(sources, jobs, std::max(1, options_.threads / std::max(1, int(jobs.size()))));
+}
+
+std::vector<Translation> Translator::translate(std::span<const Source> sources,
+                                               const std::vector<std::vector<size_t>>& batches,
+                                               int threads) const {
   std::vector<Translation> out(sources.size(), {Hypothesis()});
-  const int workers = int(std::min(jobs.size(), size_t(options_.threads)));
+  const int workers =
+      int(std::min(batches.size(), size_t(std::max(1, options_.threads / threads))));
   std::atomic<size_t> next{0};
   parallel_for(workers, workers, [&](int64_t) {
     const auto own = worker();
-    for (size_t job; (job = next++) < jobs.size();) {
+    for (size_t job; (job = next++) < batches.size();) {
       std::vector<const Source*> batch;
-      for (size_t i : jobs[job]) batch.push_back(&sources[i]);
-      std::vector<Translation> found = own->translate(batch, options_.threads / workers);
-      for (size_t i = 0; i < found.size(); ++i) out[jobs[job][i]] = std::move(found[i]);
+      for (size_t i : batches[job]) batch.push_back(&sources[i]);
+      std::vector<Translation> found = own->translate(batch, threads);
+      for (size_t i = 0; i < found.size(); ++i) out[batches[job][i]] = std::move(found[i]);
     }
   });
   return out;

@@ -57,6 +57,11 @@ class Translator {
   std::unique_ptr<TranslationWorker> worker() const;
   // All at once. A source without pieces has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
+  // The same in these batches, each on `threads` threads, as many at a time as options().threads
+  // allows. Sources in no batch have the empty translation.
+  std::vector<Translation> translate(std::span<const Source> sources,
+                                     const std::vector<std::vector<size_t>>& batches,
+                                     int threads) const;
 
  private:
   TranslatorOptions options_;

@@ -17,6 +17,7 @@ Arena::~Arena() {
 void* Arena::take(size_t bytes) {
   if (fresh_) free_[0] = capacity_;
   fresh_ = false;
+  TX_ASSERT(bytes <= capacity_);  // also keeps the rounding below from wrapping round
   bytes = std::max<size_t>(64, (bytes + 63) / 64 * 64);
   const auto hole = std::find_if(free_.begin(), free_.end(),
                                  [&](const auto& h) { return h.second >= bytes; });

@@ -21,7 +21,10 @@ class Ints {
     on(backend_, [&](auto& k) {
       if (values.size_bytes() > bytes_) {
         k.release(data_);
-        data_ = k.allocate(bytes_ = values.size_bytes() * 3 / 2);
+        data_ = nullptr;  // allocate() may throw
+        bytes_ = 0;
+        data_ = k.allocate(values.size_bytes() * 3 / 2);
+        bytes_ = values.size_bytes() * 3 / 2;
       }
       k.upload(data_, values.data(), values.size_bytes());
     });

@@ -3,6 +3,7 @@
 namespace tx {
 
 Tensor Context::make(int64_t rows, int64_t cols, DType dtype) {
+  TX_ASSERT(rows >= 0 && cols >= 0);
   Tensor t;
   t.node_ = std::make_shared<Tensor::Node>();
   t.node_->memory = std::make_shared<Memory>(arena_, size_t(rows) * size_t(cols) * size_of(dtype));

@@ -152,6 +152,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.heads = 4;
     c.norm = "pre";
     c.activation = "gelu";
+    dropout = 0;
     batch_tokens = "448";
     schedule = "linear";
     lr = 0.003;

@@ -31,7 +31,7 @@ void Session::log(Json line) {
 void Session::log_line() {
   const double labels = double(window_.labels), rate = double(window_.tokens) / window_.seconds;
   log(Json{{"step", step_},
-           {"epoch", window_.epoch + 1},
+           {"epoch", window_.epoch},
            {"loss", window_.loss / labels},
            {"perplexity", std::exp(window_.nll / labels)},
            {"learning_rate", record_.rate},

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
+#include "lib/checkpoint/run_files.h"
 
 namespace tx {
 
@@ -58,7 +59,8 @@ RunDirectory RunDirectory::create(const std::string& path) {
   const bool config = file_exists(run.file("config.json")), pair = !run.complete_steps().empty();
   if (!config && !pair) return run;
   // A run killed before its first checkpoint is none; it is begun again.
-  if (config && !pair && run.steps_of("model-").size() <= 1 && run.steps_of("state-").empty())
+  if (config && !pair && checkpoint_steps(path, "model").size() <= 1 &&
+      checkpoint_steps(path, "state").empty())
     return run;
   run.fresh_ = false;
   if (!config)
@@ -124,10 +126,10 @@ std::set<std::string> RunDirectory::names() const {
 }
 
 std::string RunDirectory::model(int64_t step) const {
-  return file("model-" + std::to_string(step) + ".safetensors");
+  return checkpoint_file(path_, "model", step);
 }
 std::string RunDirectory::state(int64_t step) const {
-  return file("state-" + std::to_string(step) + ".safetensors");
+  return checkpoint_file(path_, "state", step);
 }
 
 void RunDirectory::write_config(const Json& config) const {
@@ -138,26 +140,9 @@ Json RunDirectory::read_config() const {
   return parse_json(read_file(file("config.json"), 1 << 24), file("config.json"));
 }
 
-std::vector<int64_t> RunDirectory::steps_of(const std::string& prefix) const {
-  std::vector<int64_t> steps;
-  const std::string suffix = ".safetensors";
-  for (const std::string& name : names()) {
-    if (name.size() <= prefix.size() + suffix.size() ||
-        name.compare(0, prefix.size(), prefix) != 0 ||
-        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
-      continue;
-    const std::string digits =
-        name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-    if (digits.size() < 18 && std::all_of(digits.begin(), digits.end(), ::isdigit))
-      steps.push_back(std::stoll(digits));
-  }
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
-
 std::vector<int64_t> RunDirectory::complete_steps() const {
   std::vector<int64_t> both;
-  const auto models = steps_of("model-"), states = steps_of("state-");
+  const auto models = checkpoint_steps(path_, "model"), states = checkpoint_steps(path_, "state");
   std::set_intersection(models.begin(), models.end(), states.begin(), states.end(),
                         std::back_inserter(both));
   return both;
@@ -188,8 +173,8 @@ void RunDirectory::prune(int keep, int64_t best_step,
     ::unlink(path.c_str());
     failpoint("pruning");
   };
-  for (int64_t step : steps_of("state-")) remove(step, state(step));
-  for (int64_t step : steps_of("model-")) remove(step, model(step));
+  for (int64_t step : checkpoint_steps(path_, "state")) remove(step, state(step));
+  for (int64_t step : checkpoint_steps(path_, "model")) remove(step, model(step));
   for (const std::string& name : names())
     if (is_temporary(name)) ::unlink(file(name).c_str());
 }

@@ -51,7 +51,6 @@ class RunDirectory {
   void lock();
   void remove_fresh() const;
   std::set<std::string> names() const;
-  std::vector<int64_t> steps_of(const std::string& prefix) const;
   std::string path_;
   int lock_ = -1;
   bool fresh_ = false, made_ = false;  // made_: the directory itself

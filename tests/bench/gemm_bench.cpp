@@ -68,17 +68,19 @@ struct Block {
 struct Bench {
   int threads, rounds;
 
-  Column library(const char* name, const Product& p, bool onednn, tx::gemm::OneDnn& dnn) const {
+  Column library(const char* name, const Product& p, bool onednn, tx::gemm::OneDnn& dnn,
+                 tx::gemm::Scratch& scratch) const {
     Column c{name, nullptr};
     if (onednn && !tx::gemm::OneDnn::built_in()) return c;
     if (!onednn && p.a.dtype == DType::bf16) return c;
     if (!onednn) c.work = [=, n = threads] { tx::gemm::blas_product(p, n); };
-    if (onednn) c.work = [=, &dnn, n = threads] { dnn.run(p, n); };
+    if (onednn) c.work = [=, &dnn, &scratch, n = threads] { dnn.run(p, n, scratch); };
     return c;
   }
 
   void training(const char* kind, DType t, const Product& p) const {
     tx::gemm::OneDnn dnn;
+    tx::gemm::Scratch scratch, own;
     tx::Cpu cpu(threads);
     const tx::gemm::Shape s = tx::gemm::shape_of(p);
     const std::string label = std::string(kind) + (t == DType::bf16 ? " bf16 " : " f32 ") +
@@ -86,10 +88,11 @@ struct Bench {
                               std::to_string(s.k);
     std::vector<Column> columns = {
         {"product", [&] { cpu.product(p); }},
-        library("oneDNN", p, true, dnn),
-        library("OpenBLAS", p, false, dnn),
+        {"own", [&] { tx::gemm::own_product(p, tx::gemm::best_isa(), threads, own); }},
+        library("oneDNN", p, true, dnn, scratch),
+        library("OpenBLAS", p, false, dnn, scratch),
     };
-    if (columns[1].work) columns[1].name += "(" + dnn.implementation(p, threads) + ")";
+    if (columns[2].work) columns[2].name += "(" + dnn.implementation(p, threads, scratch) + ")";
     measure(label, 2.0 * double(s.m) * double(s.n) * double(s.k), rounds, columns);
   }
 
@@ -113,6 +116,7 @@ struct Bench {
   void decoding(DType t, int64_t n, int64_t o, int64_t i) const {
     Block x(t, n, i, i), w(t, o, i, i), y(t, n, o, o);
     tx::gemm::OneDnn dnn;
+    tx::gemm::Scratch scratch;
     Product p;
     p.a = x.m, p.b = w.m, p.c = y.m, p.transpose_b = true;
     Matrix packed = tx::gemm::pack(w.m, tx::gemm::best_isa());
@@ -125,8 +129,8 @@ struct Bench {
     measure(label, 2.0 * double(n) * double(o) * double(i), rounds,
             {{"own", [&] { rows(packed); }},
              {"own(AVX2)", [&] { rows(lower); }},
-             library("oneDNN", p, true, dnn),
-             library("OpenBLAS", p, false, dnn)});
+             library("oneDNN", p, true, dnn, scratch),
+             library("OpenBLAS", p, false, dnn, scratch)});
     tx::gemm::release_packed(packed);
     tx::gemm::release_packed(lower);
   }
@@ -141,9 +145,9 @@ int main(int argc, char** argv) {
   const std::vector<DType> types = tx::Cpu::no_bf16_reason().empty()
                                        ? std::vector<DType>{DType::bf16, DType::f32}
                                        : std::vector<DType>{DType::f32};
-  const int64_t base[][2] = {{512, 512},  {1536, 512}, {2048, 512}, {512, 2048}, {8000, 512},
-                             {384, 128},  {128, 128},  {256, 128},  {128, 256},  {1024, 128},
-                             {8000, 128}};
+  const int64_t base[][2] = {{512, 512},  {1536, 512}, {2048, 512}, {512, 2048},
+                             {8000, 512}, {384, 128},  {128, 128},  {256, 128},
+                             {128, 256},  {1024, 128}, {8000, 128}};
   for (const DType t : types) {
     if (part != "rows") {
       for (const auto& s : base) bench.layer(t, 4096, s[0], s[1], 0);

@@ -1,8 +1,8 @@
 // The model against PyTorch: model.json is made by make_model.py. In f64 every number of the file;
 // f32 and bf16 then against our own f64, element by element, and the ten training losses.
-#include "tests/golden/golden_model.h"
-
 #include <boost/test/unit_test.hpp>
+
+#include "tests/golden/golden_model.h"
 
 using namespace tx_test;
 

@@ -23,6 +23,16 @@ BOOST_AUTO_TEST_CASE(what_is_not_json_is_told) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(deep_nesting_is_refused) {
+  const auto nested = [](size_t n) { return std::string(n, '[') + std::string(n, ']'); };
+  BOOST_TEST(to_text(parse_json(nested(100), "x")) == nested(100));
+  BOOST_TEST(message_of<DataError>([&] { parse_json(nested(101), "x"); }) ==
+             "x: JSON nested deeper than 100 levels at byte 101");
+  BOOST_CHECK_THROW(parse_json(nested(1000000), "x"), DataError);
+  const std::string brackets = "[\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"]";
+  BOOST_TEST(to_text(parse_json(brackets, "x")) == brackets);
+}
+
 BOOST_AUTO_TEST_CASE(only_finite_numbers_are_written) {
   BOOST_CHECK_THROW(to_text(Json{{"loss", NAN}}), Bug);
   BOOST_CHECK_THROW(to_text(Json{{"a", Json::array({1.0, {{"b", INFINITY}}})}}), Bug);

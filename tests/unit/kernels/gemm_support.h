@@ -24,6 +24,20 @@ inline void set(const tx::Matrix& m, int64_t i, int64_t j, double x) {
   });
 }
 
+// All values, row after row.
+inline std::vector<double> values(const tx::Matrix& m) {
+  std::vector<double> all(size_t(m.rows * m.cols));
+  if (m.empty()) return all;
+  tx::with_type(m.dtype, [&](auto zero) {
+    for (int64_t i = 0; i < m.rows; i++) {
+      for (int64_t j = 0; j < m.cols; j++) {
+        all[size_t(i * m.cols + j)] = double(tx::load(m.row<decltype(zero)>(i)[j]));
+      }
+    }
+  });
+  return all;
+}
+
 // rows x cols values inside a larger block of NaN, `gap` elements behind every row, `shift` before
 // the first (so that alignment varies).
 class Block {

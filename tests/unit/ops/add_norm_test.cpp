@@ -67,9 +67,8 @@ BOOST_AUTO_TEST_CASE(gradients) {
 BOOST_AUTO_TEST_CASE(gradients_of_the_norm_alone) {  // post-norm: nobody else reads the sum
   GradientCheck check;
   const tx::Norm norm = norm_of(check, 9);
-  check({{6, 9}, {6, 9}}, [&](auto& c, auto& x) {
-    return Tensors{add_norm(c, x[0], x[1], {}, norm).normed};
-  });
+  check({{6, 9}, {6, 9}},
+        [&](auto& c, auto& x) { return Tensors{add_norm(c, x[0], x[1], {}, norm).normed}; });
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_layer_norm) {

@@ -25,8 +25,8 @@ std::vector<double> attend(Hand& hand, const std::vector<double>& q, const std::
   tx::Ints rows_q(hand.backend), rows_k(hand.backend);
   const int32_t n = int32_t(q.size() / 2), m = int32_t(k.size() / 2);
   const int d_v = int(v.size()) / m;
-  tx::AttentionInput a = input(rows_q.set<int32_t>(Offsets{0, n}),
-                               rows_k.set<int32_t>(Offsets{0, m}), 1, 1, 2, d_v);
+  tx::AttentionInput a =
+      input(rows_q.set<int32_t>(Offsets{0, n}), rows_k.set<int32_t>(Offsets{0, m}), 1, 1, 2, d_v);
   a.q = hand.tensor(n, 2, q);
   a.k = hand.tensor(m, 2, k);
   a.v = hand.tensor(m, d_v, v);
@@ -52,8 +52,8 @@ BOOST_AUTO_TEST_CASE(weights_and_outputs) {  // VALUES 3, 4, 5
   Hand hand;
   const std::vector<double> q{1, .5, .2, 1, .8, .3}, k{.9, .1, .3, .8, .7, .6};
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1}, v{1, 0, 0, 1, 1, 1};
-  check_close(attend(hand, q, k, unit), {.347953, .291573, .360475, .256977, .387264, .355759,
-                                         .354716, .293067, .352217});
+  check_close(attend(hand, q, k, unit),
+              {.347953, .291573, .360475, .256977, .387264, .355759, .354716, .293067, .352217});
   check_close(attend(hand, q, k, v), {.708427, .652047, .612736, .743023, .706933, .645284});
   check_close(attend(hand, q, k, unit, true),
               {1, 0, 0, .398883, .601117, 0, .354716, .293067, .352217});
@@ -72,8 +72,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_separate_tensors) {
     GradientCheck check;
     tx::Ints q(check.backend), k(check.backend);
     const Offsets queries{0, 3, 4, 8}, keys{0, 2, 7, 10};
-    tx::AttentionInput a = input(q.set<int32_t>(queries),
-                                 k.set<int32_t>(causal ? queries : keys), 3, 2, 3, 5);
+    tx::AttentionInput a =
+        input(q.set<int32_t>(queries), k.set<int32_t>(causal ? queries : keys), 3, 2, 3, 5);
     a.causal = causal;
     const int64_t rows = causal ? 8 : 10;
     BOOST_TEST_CONTEXT("causal " << causal)
@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_memory_with_two_readers) {
   GradientCheck check;
   const tx::Parameter w = check.parameter("w", 2, 2);
   tx::Ints q(check.backend), k(check.backend);
-  tx::AttentionInput a = input(q.set<int32_t>(Offsets{0, 2, 5}), k.set<int32_t>(Offsets{0, 4, 6}), 2,
-                               1, 2, 3);
+  tx::AttentionInput a =
+      input(q.set<int32_t>(Offsets{0, 2, 5}), k.set<int32_t>(Offsets{0, 4, 6}), 2, 1, 2, 3);
   check({{5, 2}, {6, 10}}, [&](auto& c, auto& x) {
     Tensors out;
     for (int64_t layer : {0, 1}) {

@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(smoothed_loss_and_its_gradient) {  // VALUES 21, 22
 }
 
 BOOST_AUTO_TEST_CASE(smallest_loss_and_loss_of_a_uniform_model) {  // VALUES 23, 24, 25
-  for (const auto& [v, least] : {std::pair{5, .463712}, {13, .573574}, {8000, 1.223790},
-                                 {37000, 1.376948}}) {
+  for (const auto& [v, least] :
+       {std::pair{5, .463712}, {13, .573574}, {8000, 1.223790}, {37000, 1.376948}}) {
     std::vector<double> best(size_t(v), std::log(.1 / (v - 1)));
     best[3] = std::log(.9);
     const Result r = loss_of(best, {3}, v, .1);

@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_shared_table_add_up) {
   GradientCheck check;
   const MaskedRows rows(check.backend, 3);
   tx::Ints source(check.backend), target(check.backend);
-  const tx::Parameter table = check.parameter("table", 5, 4), positions = check.parameter("p", 3, 4);
+  const tx::Parameter table = check.parameter("table", 5, 4);
+  const tx::Parameter positions = check.parameter("positions", 3, 4);
   const auto input = [&](const int32_t* ids) {
     return tx::EmbedInput{ids, 3, table, 2, positions.value, positions, rows.dropout(0)};
   };
@@ -57,8 +58,13 @@ BOOST_AUTO_TEST_CASE(wrong_shapes) {
   const MaskedRows rows(hand.backend, 2);
   tx::Ints ids(hand.backend);
   const tx::Tensor narrow = hand.tensor(2, 3), wide = hand.tensor(2, 4);
-  tx::EmbedInput e{ids.set<int32_t>(std::vector<int32_t>{0, 1}), 2, hand.parameter(5, 4), 1,
-                   narrow.value(), {}, rows.dropout(0)};
+  tx::EmbedInput e{ids.set<int32_t>(std::vector<int32_t>{0, 1}),
+                   2,
+                   hand.parameter(5, 4),
+                   1,
+                   narrow.value(),
+                   {},
+                   rows.dropout(0)};
   BOOST_CHECK_THROW(embed(hand.context, e), tx::Bug);
   e.positions = wide.value();
   BOOST_CHECK_NO_THROW(embed(hand.context, e));

@@ -11,8 +11,10 @@ namespace tx_test {
 
 class Hand {
  public:
-  Hand() : backend(tx::make_backend("cpu", 2)), arena(backend, 1 << 22),
-           context(backend, arena, tx::DType::f64) {}
+  Hand()
+      : backend(tx::make_backend("cpu", 2)),
+        arena(backend, 1 << 22),
+        context(backend, arena, tx::DType::f64) {}
 
   tx::Tensor tensor(int64_t rows, int64_t cols, const std::vector<double>& values) {
     tx::Tensor t = context.make(rows, cols);
@@ -44,8 +46,8 @@ class Hand {
 // Row keys of `rows` rows: pair 3, positions from 0. Masks of step 2.
 class MaskedRows {
  public:
-  MaskedRows(tx::Backend& backend, int64_t rows) : pair_(backend), position_(backend),
-                                                   record_(backend) {
+  MaskedRows(tx::Backend& backend, int64_t rows)
+      : pair_(backend), position_(backend), record_(backend) {
     std::vector<uint32_t> pairs(size_t(rows), 3), positions(static_cast<size_t>(rows));
     std::iota(positions.begin(), positions.end(), 0);
     keys = {pair_.set<uint32_t>(pairs), position_.set<uint32_t>(positions)};

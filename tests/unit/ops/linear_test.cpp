@@ -23,9 +23,7 @@ BOOST_AUTO_TEST_CASE(gradients) {
 BOOST_AUTO_TEST_CASE(gradients_of_weights_used_twice_add_up) {
   GradientCheck check;
   const tx::Parameter w = check.parameter("w", 5, 5);
-  check({{7, 5}}, [&](auto& c, auto& x) {
-    return Tensors{linear(c, linear(c, x[0], w), w)};
-  });
+  check({{7, 5}}, [&](auto& c, auto& x) { return Tensors{linear(c, linear(c, x[0], w), w)}; });
 }
 
 BOOST_AUTO_TEST_CASE(wrong_shapes) {

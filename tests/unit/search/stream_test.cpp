@@ -1,6 +1,7 @@
 // Lines in, lines out: order, pauses, odd input, failures.
-#include <boost/test/unit_test.hpp>
 #include <poll.h>
+
+#include <boost/test/unit_test.hpp>
 #include <thread>
 
 #include "lib/base/error.h"

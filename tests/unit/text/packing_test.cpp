@@ -99,8 +99,7 @@ BOOST_AUTO_TEST_CASE(every_pair_once_an_epoch) {
 }
 
 BOOST_AUTO_TEST_CASE(the_epoch_is_that_of_the_next_batch) {
-  PackingFixture fixture;
-  const IdCache cache = fixture.make(captions(100));
+  const IdCache cache = make(captions(100));
   PackerOptions options;
   options.batch_tokens = 1000;
   Packer packer(cache, options);

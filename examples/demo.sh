@@ -1,0 +1,36 @@
+#!/bin/sh
+# make demo: English number words to German number words, from nothing to a score and an attention
+# map. The tools are found on PATH; work goes to the folder named as argument, else build/demo.
+#   sh examples/demo.sh [FOLDER]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+work=${1:-build/demo}
+rm -rf "$work"
+mkdir -p "$work"
+
+echo "== writing number words: 60,000 pairs to learn from, 1,000 numbers kept unseen"
+sh "$here/number_words.sh" 60000 500 1000 "$work" > "$work/corpus.log"
+
+echo "== learning subwords"
+tx-bpe train --vocab-size 500 -o "$work/bpe.model" "$work/train.en" "$work/train.de"
+
+echo "== training (a minute or two on two cores)"
+tx-train --src "$work/train.en" --tgt "$work/train.de" --bpe "$work/bpe.model" \
+  --valid-src "$work/valid.en" --valid-tgt "$work/valid.de" \
+  --layers 2 --d-model 128 --d-ff 512 --heads 4 --norm pre --dropout 0.05 \
+  --batch-tokens 2048 --schedule linear --lr 0.004 --warmup 200 --steps 1000 \
+  --save-every 250 -o "$work/run"
+
+echo "== translating 1,000 numbers that the model has never seen"
+tx-decode -m "$work/run" < "$work/test.en" > "$work/test.out"
+paste "$work/test.en" "$work/test.out" "$work/test.de" | head -n 8 |
+  awk -F '\t' '{ printf "   %s\n   -> %s%s\n", $1, $2, $2 == $3 ? "" : "   (should be " $3 ")" }'
+
+echo "== score"
+paste "$work/test.out" "$work/test.de" |
+  awk -F '\t' '$1 == $2 { n++ } END { printf "   %d of %d exactly right (%.1f %%)\n", n, NR, 100 * n / NR }'
+tx-bleu --tokenize char "$work/test.de" < "$work/test.out"
+
+echo "== where the decoder looks: one number, rows are German pieces, columns English ones"
+echo "twenty-one thousand three hundred and forty-five" |
+  tx-attn-dump -m "$work/run" --heatmap

@@ -1,0 +1,23 @@
+#!/bin/sh
+# The reverse task of the tutorials: 10 symbols, length 3 to 8, 2,000 pairs, preset toy; with words and
+# with pieces. Prints how many of 500 unseen sequences come out reversed.
+#   sh examples/reverse_task.sh [FOLDER]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+work=${1:-build/reverse}
+rm -rf "$work"
+mkdir -p "$work"
+sh "$here/reverse.sh" "$work"
+tx-bpe train --vocab-size 300 -o "$work/bpe.model" "$work/train.src" "$work/train.tgt"
+
+for vocabulary in words pieces; do
+  if [ "$vocabulary" = words ]; then set -- --vocab words; else set -- --bpe "$work/bpe.model"; fi
+  start=$(date +%s)
+  tx-train --preset toy --src "$work/train.src" --tgt "$work/train.tgt" --valid-src \
+    "$work/valid.src" --valid-tgt "$work/valid.tgt" "$@" -q -o "$work/$vocabulary"
+  seconds=$(($(date +%s) - start))
+  tx-decode -m "$work/$vocabulary" < "$work/test.src" > "$work/$vocabulary.out"
+  paste "$work/$vocabulary.out" "$work/test.tgt" |
+    awk -F '\t' -v kind="$vocabulary" -v s="$seconds" '$1 == $2 { n++ }
+      END { printf "%s: %d of %d reversed after %d s of training\n", kind, n, NR, s }'
+done

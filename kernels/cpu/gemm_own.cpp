@@ -1,0 +1,88 @@
+// Products through panels of our own: weights packed once for inference, operands packed on the way
+// for training.
+#include <cstdlib>
+#include <new>
+
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/simd.h"
+
+namespace tx::gemm {
+
+const Micro& micro(DType dtype, Isa isa) {
+  static const Micro plain[3] = {micro_plain(DType::f32), micro_plain(DType::bf16),
+                                 micro_plain(DType::f64)};
+  static const Micro avx2[2] = {micro_avx2(DType::f32), micro_avx2(DType::bf16)};
+  static const Micro avx512 = micro_avx512(DType::f32), avx512_bf16 = micro_avx512_bf16();
+  const bool half = dtype == DType::bf16;
+  if (half && isa >= Isa::avx512_bf16 && avx512_bf16.rows) return avx512_bf16;
+  if (dtype == DType::f32 && isa >= Isa::avx512 && avx512.rows) return avx512;
+  if (dtype != DType::f64 && isa >= Isa::avx2 && avx2[half].rows) return avx2[half];
+  TX_ASSERT(dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f64);
+  return plain[int(dtype)];
+}
+
+namespace {
+
+// What Matrix::prepared points to; the panels follow.
+struct alignas(64) Packed {
+  Panels panels;
+};
+
+// p without its scratch memory; b's panels are not filled.
+PanelProduct plan_of(const Product& p, Isa isa) {
+  PanelProduct q;
+  q.x = p.a, q.bias = p.bias, q.y = p.c;
+  q.transposed = p.transpose_a, q.add = p.accumulate, q.relu = p.activation == Activation::relu;
+  q.w = panels_of(p.b, !p.transpose_b, micro(p.a.dtype, isa));
+  return q;
+}
+
+size_t weight_bytes(const Panels& w) { return (size_t(w.count) * w.bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+Matrix pack(Matrix weights, Isa isa) {
+  TX_ASSERT(weights.rows > 0 && weights.cols > 0 && !weights.prepared);
+  Panels panels = panels_of(weights, false, micro(weights.dtype, isa));
+  char* memory = static_cast<char*>(aligned(sizeof(Packed) + weight_bytes(panels)));
+  char* data = memory + sizeof(Packed);
+  fill_panels(weights, false, panels, data, 1);
+  panels.data = data;
+  weights.prepared = new (memory) Packed{panels};
+  return weights;
+}
+
+void release_packed(Matrix& weights) {
+  std::free(const_cast<void*>(weights.prepared));
+  weights.prepared = nullptr;
+}
+
+void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,
+                    int threads) {
+  TX_ASSERT(packed.prepared && x.dtype == packed.dtype && x.cols == packed.cols);
+  TX_ASSERT(y.rows == x.rows && y.cols == packed.rows && x.cols <= x.stride && y.cols <= y.stride);
+  TX_ASSERT(activation == Activation::none || activation == Activation::relu);
+  const bool f64 = x.dtype == DType::f64;
+  TX_ASSERT(f64 ? y.dtype == DType::f64 : y.dtype == DType::f32 || y.dtype == DType::bf16);
+  TX_ASSERT(bias.empty() || (bias.cols == y.cols && bias.dtype == (f64 ? DType::f64 : DType::f32)));
+  PanelProduct p;
+  p.x = x, p.bias = bias, p.y = y, p.relu = activation == Activation::relu;
+  p.w = static_cast<const Packed*>(packed.prepared)->panels;
+  panel_product(p, threads);
+}
+
+size_t own_scratch_bytes(const Product& p, Isa isa, int threads) {
+  const PanelProduct q = plan_of(p, isa);
+  return weight_bytes(q.w) + left_bytes(q, threads);
+}
+
+void own_product(const Product& p, Isa isa, int threads, Scratch& scratch) {
+  PanelProduct q = plan_of(p, isa);
+  char* memory = static_cast<char*>(scratch.grow(weight_bytes(q.w) + left_bytes(q, threads)));
+  fill_panels(p.b, !p.transpose_b, q.w, memory, threads);
+  q.w.data = memory;
+  q.scratch = memory + weight_bytes(q.w);
+  panel_product(q, threads);
+}
+
+}  // namespace tx::gemm

@@ -1,0 +1,50 @@
+// The sentences of a dump as they arrive: source lines, and the translations that belong to them.
+#pragma once
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/attention/options.h"
+#include "lib/base/log.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+// One line on its way. A blank one has no source, and no target.
+struct Item {
+  int64_t line = 0;
+  Source source;            // pieces without <eos>
+  std::vector<int> target;  // pieces predicted, <eos> included where complete
+  std::string translation;
+};
+
+class ItemReader {
+ public:
+  // All of these must live longer. Lines that are cut are told to `log`, the first ten each.
+  ItemReader(const DumpOptions& options, const Translator& translator, const Log& log);
+
+  // Waits for a line, then takes what has arrived; false at the end. Only with options.target are
+  // target and translation filled. Bad input is a DataError, thrown once the lines before it have
+  // been returned: --strict, or a line of one side without its counterpart.
+  bool read(std::vector<Item>& items);
+  void warn_at_end() const;  // what was odd in the text
+
+ private:
+  bool next(Item& item);
+  void take_target(Item& item, const std::string& text);
+  void warn_cut(const TextReader& reader, int64_t pieces, int64_t most, const char* options);
+
+  const DumpOptions& options_;
+  const Translator& translator_;
+  const Log& log_;
+  std::vector<std::string> files_;
+  TextReader in_;
+  std::unique_ptr<TextReader> target_;
+  std::string text_;
+  std::exception_ptr failure_;
+  bool ended_ = false;
+  int64_t cut_ = 0;
+};
+
+}  // namespace tx

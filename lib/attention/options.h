@@ -1,0 +1,28 @@
+// What a user chooses about a dump of attention.
+#pragma once
+#include "lib/attention/selection.h"
+#include "lib/search/translator.h"
+
+namespace tx {
+
+struct DumpOptions {
+  std::string model;               // -m: a file or a run directory
+  std::vector<std::string> files;  // of source lines; none: standard input
+  std::string target;              // file of translations to force; "": the model's own
+  bool strict = false;
+  SelectionOptions selection;
+  int digits = 6;
+  bool heatmap = false;
+  int width = 0;  // of a heatmap; 0: the terminal's
+  TranslatorOptions translator;
+
+  DumpOptions() {
+    translator.max_source = 256;
+    translator.precision = "fp32";
+  }
+  void describe(Options& options);
+  // UsageError for options that contradict one another.
+  void check(const Options& options) const;
+};
+
+}  // namespace tx

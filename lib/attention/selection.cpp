@@ -1,0 +1,137 @@
+#include "lib/attention/selection.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+constexpr AttentionKind all_kinds[] = {AttentionKind::encoder, AttentionKind::decoder,
+                                       AttentionKind::cross};
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+std::vector<AttentionKind> parse_kinds(const std::string& text) {
+  std::vector<AttentionKind> out;
+  const auto words = split_at_commas(text);
+  for (const AttentionKind kind : all_kinds) {
+    if (std::count(words.begin(), words.end(), name_of(kind)) > 0) out.push_back(kind);
+  }
+  for (const std::string& word : words) {
+    const auto is = [&](AttentionKind kind) { return word == name_of(kind); };
+    if (std::none_of(std::begin(all_kinds), std::end(all_kinds), is)) {
+      throw UsageError("--kinds: '" + word + "' is none of encoder, decoder, cross");
+    }
+  }
+  return out;
+}
+
+bool parse_number(std::string_view text, int& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0;
+}
+
+std::vector<int> all_of(int count) {
+  std::vector<int> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+int layers_of(AttentionKind kind, const ModelConfig& config) {
+  return kind == AttentionKind::encoder ? config.encoder_layers : config.decoder_layers;
+}
+
+}  // namespace
+
+const char* name_of(AttentionKind kind) {
+  return kind == AttentionKind::encoder   ? "encoder"
+         : kind == AttentionKind::decoder ? "decoder"
+                                          : "cross";
+}
+
+const Selection::Kind* Selection::find(const std::string& name) const {
+  for (const Kind& kind : kinds) {
+    if (name == name_of(kind.kind)) return &kind;
+  }
+  return nullptr;
+}
+
+std::vector<int> parse_numbers(const std::string& text, int count, const std::string& option,
+                               const std::string& things) {
+  std::vector<int> out;
+  for (const std::string& part : split_at_commas(text)) {
+    const size_t dash = part.find('-');
+    int first = 0, last = 0;
+    if (!parse_number(part.substr(0, dash), first) ||
+        !parse_number(dash == part.npos ? part : part.substr(dash + 1), last) || last < first) {
+      throw UsageError(option + ": '" + part + "' is no number or range; write a list like 0,2-3");
+    }
+    if (last >= count) {
+      throw UsageError(option + " " + text + ": the model has " + std::to_string(count) + " " +
+                       things + ", 0 to " + std::to_string(count - 1));
+    }
+    for (int i = first; i <= last; ++i) out.push_back(i);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void SelectionOptions::describe(Options& options) {
+  options.group("Selection");
+  options.add("--kinds", kinds, "LIST", "of encoder, decoder, cross")
+      .default_is("all")
+      .more(
+          "encoder: the source attends to itself; decoder: the target attends to itself as far "
+          "as it is written; cross: the target attends to the source. Commas part the words.");
+  options.add("--layers", layers, "LIST", "layers, the first is 0: a list such as 0,2-3")
+      .default_is("all")
+      .more("The highest number must exist in every kind selected.");
+  options.add("--heads", heads, "LIST", "heads, the first is 0").default_is("all");
+  options
+      .add("--average", average, "none|heads|all",
+           "mean over the heads selected, or over heads and layers")
+      .one_of({"none", "heads", "all"})
+      .more("The arrays stay as deep as they are; one map stands for those averaged.");
+}
+
+Selection SelectionOptions::resolve(const ModelConfig& config) const {
+  Selection out;
+  for (const AttentionKind kind : parse_kinds(kinds.empty() ? "encoder,decoder,cross" : kinds)) {
+    const int count = layers_of(kind, config);
+    const char* stack = kind == AttentionKind::encoder ? "encoder layers" : "decoder layers";
+    out.kinds.push_back(
+        {kind, layers.empty() ? all_of(count) : parse_numbers(layers, count, "--layers", stack)});
+  }
+  out.heads =
+      heads.empty() ? all_of(config.heads) : parse_numbers(heads, config.heads, "--heads", "heads");
+  out.mean_of_layers = average == "all";
+  out.mean_of_heads = average != "none";
+  return out;
+}
+
+Selection SelectionOptions::resolve_one(const ModelConfig& config) const {
+  SelectionOptions usual = *this;
+  if (kinds.empty()) usual.kinds = "cross";
+  if (heads.empty() && average == "none") usual.average = "heads";
+  Selection out = usual.resolve(config);
+  out.kinds.resize(1);
+  std::vector<int>& chosen = out.kinds[0].layers;
+  if (!out.mean_of_layers) chosen = {layers.empty() ? chosen.back() : chosen.front()};
+  if (!out.mean_of_heads) out.heads.resize(1);
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,46 @@
+// Which attention maps to look at: kinds, layers, heads, and means of them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lib/model/config.h"
+
+namespace tx {
+
+enum class AttentionKind {
+  encoder,  // source positions attend to source positions
+  decoder,  // target positions attend to themselves and those before
+  cross     // target positions attend to source positions
+};
+const char* name_of(AttentionKind kind);  // as AttentionProbe calls it
+
+// Numbers count from 0; all lists are ascending and none is empty.
+struct Selection {
+  struct Kind {
+    AttentionKind kind;
+    std::vector<int> layers;
+  };
+  std::vector<Kind> kinds;  // in the order encoder, decoder, cross
+  std::vector<int> heads;
+  bool mean_of_heads = false;   // one map a layer: the mean of the heads
+  bool mean_of_layers = false;  // one map a kind; goes with mean_of_heads
+
+  const Kind* find(const std::string& name) const;  // null when this kind is not selected
+};
+
+// The options as typed; an empty list stands for what is usual.
+struct SelectionOptions {
+  std::string kinds, layers, heads, average = "none";
+
+  void describe(Options& options);
+  // Everything that was asked for, by default all; UsageError for what the model does not have.
+  Selection resolve(const ModelConfig& config) const;
+  // The first map asked for, by default the mean over the heads of the last layer of cross.
+  Selection resolve_one(const ModelConfig& config) const;
+};
+
+// "0,2-3" as {0, 2, 3}. `things` completes "the model has 4 ...". UsageError names the option.
+std::vector<int> parse_numbers(const std::string& text, int count, const std::string& option,
+                               const std::string& things);
+
+}  // namespace tx

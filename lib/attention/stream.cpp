@@ -1,0 +1,128 @@
+#include "lib/attention/stream.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "lib/attention/heatmap.h"
+#include "lib/attention/input.h"
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+void translate_items(const Translator& translator, std::vector<Item>& items) {
+  std::vector<Source> sources;
+  for (const Item& item : items) sources.push_back(item.source);
+  const std::vector<Translation> found = translator.translate(sources);
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].source.ids.empty()) continue;
+    const Hypothesis& best = found[i].front();
+    items[i].target = best.ids;
+    if (best.complete) items[i].target.push_back(Vocabulary::eos);
+    items[i].translation = translator.models().target().decode(best.ids);
+  }
+}
+
+// One thread's share.
+class ItemAnswerer {
+ public:
+  ItemAnswerer(const DumpOptions& options, const Selection& selection, const ModelSet& models)
+      : options_(options),
+        selection_(selection),
+        models_(models),
+        backend_(make_backend(options.translator.device, 1)),
+        extraction_(backend_, *models.transformers().front(), models.dtype(), selection) {}
+
+  std::string answer(const Item& item, int threads) {
+    on(backend_, [&](auto& k) {
+      if constexpr (requires { k.threads; }) k.threads = threads;
+    });
+    const AttentionRecord record = record_of(item);
+    if (!options_.heatmap) return format_record(record, selection_, options_.digits);
+    HeatmapStyle style = terminal_style();
+    if (options_.width > 0) style.width = options_.width;
+    return (item.line > 1 ? "\n" : "") + draw_heatmap(record, selection_, style);
+  }
+
+ private:
+  AttentionRecord record_of(const Item& item) {
+    AttentionRecord record;
+    record.line = item.line;
+    record.forced = !options_.target.empty();
+    if (item.source.ids.empty()) return record;
+    TX_ASSERT(!item.target.empty());
+    std::vector<int> source = item.source.ids, input = {Vocabulary::bos};
+    source.push_back(Vocabulary::eos);
+    input.insert(input.end(), item.target.begin(), item.target.end() - 1);
+    record.source = models_.source().pieces(source);
+    record.input = models_.target().pieces(input);
+    record.target = models_.target().pieces(item.target);
+    record.translation = item.translation;
+    try {
+      record.maps = extraction_.run(source, input);
+    } catch (const DataError& error) {
+      throw DataError("line " + std::to_string(item.line) + ": " + error.what());
+    }
+    return record;
+  }
+
+  const DumpOptions& options_;
+  const Selection& selection_;
+  const ModelSet& models_;
+  Backend backend_;
+  Extraction extraction_;
+};
+
+// Records can be large, so no more are held than are made at a time.
+class Answers {
+ public:
+  Answers(const DumpOptions& options, const Selection& selection, const ModelSet& models)
+      : threads_(options.translator.threads) {
+    answerers_.resize(size_t(threads_));
+    make_ = [&options, &selection, &models] {
+      return std::make_unique<ItemAnswerer>(options, selection, models);
+    };
+  }
+
+  void write(const std::vector<Item>& items, Writer& out) {
+    for (size_t first = 0; first < items.size(); first += size_t(threads_)) {
+      const size_t count = std::min(items.size() - first, size_t(threads_));
+      std::vector<std::string> texts(count);
+      parallel_for(int(count), int64_t(count), [&](int64_t i) {
+        auto& own = answerers_[size_t(i)];
+        if (!own) own = make_();
+        texts[size_t(i)] = own->answer(items[first + size_t(i)], threads_ / int(count));
+      });
+      for (const std::string& text : texts) out.write(text);
+    }
+    out.flush();
+  }
+
+ private:
+  int threads_;
+  std::vector<std::unique_ptr<ItemAnswerer>> answerers_;  // made when first needed
+  std::function<std::unique_ptr<ItemAnswerer>()> make_;
+};
+
+}  // namespace
+
+void dump_attention(const DumpOptions& options, Writer& out, const Log& log) {
+  TranslatorOptions settings = options.translator;
+  settings.models = {options.model};
+  const Translator translator(settings);
+  const ModelConfig& config = translator.models().transformers().front()->config();
+  const Selection selection =
+      options.heatmap ? options.selection.resolve_one(config) : options.selection.resolve(config);
+  ItemReader reader(options, translator, log);
+  Answers answers(options, selection, translator.models());
+  std::vector<Item> items;
+  while (reader.read(items)) {
+    if (options.target.empty()) translate_items(translator, items);
+    answers.write(items, out);
+  }
+  reader.warn_at_end();
+}
+
+}  // namespace tx

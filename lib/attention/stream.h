@@ -1,0 +1,14 @@
+// Lines of text in, the attention of each out: a record or a drawing a line, in order.
+#pragma once
+#include "lib/attention/options.h"
+#include "lib/base/io.h"
+#include "lib/base/log.h"
+
+namespace tx {
+
+// What has arrived is answered and flushed when the input pauses. A blank line has an empty record.
+// With a target, files of different line counts are a DataError that gives both counts, once the
+// lines that belong together are written.
+void dump_attention(const DumpOptions& options, Writer& out, const Log& log);
+
+}  // namespace tx

@@ -1,0 +1,223 @@
+#include "lib/checkpoint/average.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/run_files.h"
+#include "lib/checkpoint/transfer.h"
+
+namespace tx {
+
+namespace {
+
+using Models = std::vector<std::unique_ptr<ModelReader>>;
+
+std::string describe(const TensorInfo& t) { return t.dtype + " " + shape_text(t.shape); }
+
+// The first member of the configuration in which two models differ; "" when there is none.
+std::string config_difference(const ModelReader& a, const ModelReader& b) {
+  const Json first = a.config().to_json(), other = b.config().to_json();
+  for (const auto& [key, value] : first.items())
+    if (other.at(key) != value)
+      return "its " + key + " is " + to_text(other.at(key)) + " instead of " + to_text(value);
+  return "";
+}
+
+std::string vocabulary_difference(const ModelReader& a, const ModelReader& b) {
+  if (a.source()->bytes() != b.source()->bytes())
+    return "its source vocabulary is another (" + std::to_string(b.source()->size()) + " and " +
+           std::to_string(a.source()->size()) + " entries)";
+  if (a.target()->bytes() != b.target()->bytes())
+    return "its target vocabulary is another (" + std::to_string(b.target()->size()) + " and " +
+           std::to_string(a.target()->size()) + " entries)";
+  return "";
+}
+
+// Both hold the tensors of their configurations (ModelReader), so names and shapes differ with those.
+std::string tensor_difference(const ModelReader& a, const ModelReader& b) {
+  for (const ParameterEntry& e : a.table()) {
+    const TensorInfo* ours = a.file().find(e.name);
+    const TensorInfo* other = b.file().find(e.name);
+    if (other == nullptr) return "its tensor " + e.name + " is missing";
+    if (other->shape != ours->shape)
+      return "its tensor " + e.name + " is " + describe(*other) + " instead of " + describe(*ours);
+  }
+  for (const ParameterEntry& e : b.table())
+    if (a.file().find(e.name) == nullptr) return "its tensor " + e.name + " is one too many";
+  return "";
+}
+
+void check_alike(const ModelReader& a, const ModelReader& b) {
+  std::string all;
+  for (const auto& difference : {config_difference, vocabulary_difference, tensor_difference}) {
+    const std::string one = difference(a, b);
+    if (!one.empty()) all += (all.empty() ? "" : "; ") + one;
+  }
+  if (!all.empty())
+    throw DataError(b.path() + " cannot be averaged with " + a.path() + ": " + all);
+}
+
+constexpr int64_t chunk = 1 << 14;  // of every model one piece after another in the cache
+
+// Adds n values of a tensor from `from` on to the sums.
+void add_values(const ModelReader& model, const std::string& name, int64_t from,
+                std::vector<double>& values, std::vector<double>& sums) {
+  const TensorInfo& t = *model.file().find(name);
+  const int64_t n = int64_t(sums.size());
+  to_doubles(model.file().data(t) + from * element_size(t.dtype), t.dtype, n, values.data());
+  bool finite = true;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    sums[i] += values[i];
+    finite &= std::isfinite(values[i]);
+  }
+  if (!finite)
+    throw DataError(model.path() + ": tensor " + name +
+                    " holds values that are not finite; average models from before that");
+}
+
+// The mean of a tensor over all models, which must outlive the source.
+TensorSource mean_tensor(const Models& models, const ParameterEntry& entry) {
+  const auto produce = [&models, &entry](const ByteSink& sink) {
+    std::vector<double> values(static_cast<size_t>(chunk)), sums;
+    std::vector<float> means(static_cast<size_t>(chunk));
+    const int64_t count = entry.rows * entry.cols;
+    for (int64_t from = 0; from < count; from += chunk) {
+      sums.assign(size_t(std::min(chunk, count - from)), 0.0);
+      for (const auto& model : models) add_values(*model, entry.name, from, values, sums);
+      for (size_t i = 0; i < sums.size(); ++i) means[i] = float(sums[i] / double(models.size()));
+      sink(means.data(), sums.size() * sizeof(float));
+    }
+  };
+  return {entry.name, "F32", file_shape(entry), produce};
+}
+
+Json input_provenance(const std::string& name, const ModelReader& model) {
+  Json input{{"file", name}, {"xxh3", model.checksum()}};
+  for (const char* key : {"step", "validation_loss"})
+    if (model.provenance().contains(key)) input[key] = model.provenance()[key];
+  return input;
+}
+
+// Members that tell of a moment, not of a training.
+bool is_momentary(const std::string& key) {
+  return key == "step" || key == "tokens" || key.starts_with("validation_");
+}
+
+// What the trainings of all inputs agree on.
+Json common_provenance(const Models& models) {
+  Json common = models[0]->provenance();
+  for (const auto& model : models) {
+    const Json& other = model->provenance();
+    Json kept = Json::object();
+    for (const auto& [key, value] : common.items())
+      if (!is_momentary(key) && other.contains(key) && other[key] == value) kept[key] = value;
+    common = std::move(kept);
+  }
+  return common;
+}
+
+// As in tx-train's, the output's name is left out: the same average elsewhere has the same bytes.
+std::string command_of(const AverageOptions& options) {
+  std::string command = "tx-avg";
+  if (options.last) command += " --last " + std::to_string(*options.last);
+  if (options.best) command += " --best " + std::to_string(*options.best);
+  for (const std::string& input : options.inputs) command += " " + input;
+  return command;
+}
+
+Json provenance_of_mean(const AverageOptions& options, const std::vector<std::string>& files,
+                   const Models& models) {
+  Json inputs = Json::array();
+  for (size_t i = 0; i < models.size(); ++i)
+    inputs.push_back(input_provenance(files[i], *models[i]));
+  return Json{{"command", command_of(options)},
+              {"inputs", std::move(inputs)},
+              {"common", common_provenance(models)}};
+}
+
+void warn_of_twins(const Models& models, const Log& log) {
+  for (size_t i = 0; i < models.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (models[i]->checksum() == models[k]->checksum())
+        log.warn(models[i]->path() + " holds the same weights as " + models[k]->path() +
+                 ": they count twice");
+}
+
+// The loss that a model's provenance gives, NaN where it gives none. The header alone is read.
+double validation_loss(const std::string& path) {
+  const Json provenance = provenance_of(SafetensorsReader(path));
+  if (!provenance.contains("validation_loss")) return NAN;
+  const Json& loss = provenance["validation_loss"];
+  return loss.is_number() ? loss.get<double>() : NAN;
+}
+
+// Sorts the steps by loss, the lowest first; those without one are left out.
+std::vector<int64_t> by_loss(const std::string& run, const std::vector<int64_t>& steps) {
+  std::vector<std::pair<double, int64_t>> scored;
+  for (const int64_t step : steps) {
+    const double loss = validation_loss(checkpoint_file(run, "model", step));
+    if (std::isfinite(loss)) scored.emplace_back(loss, step);
+  }
+  std::sort(scored.begin(), scored.end());
+  std::vector<int64_t> sorted;
+  for (const auto& [loss, step] : scored) sorted.push_back(step);
+  return sorted;
+}
+
+[[noreturn]] void too_few(const std::string& option, int wanted, const std::string& run,
+                          size_t there) {
+  const std::string what = option == "--best" ? " with a validation loss" : "";
+  const std::string found = there == 0 ? "no model" : there == 1 ? "only 1 model"
+                                       : "only " + std::to_string(there) + " models";
+  const std::string advice = there == 0 ? "" : "; use " + option + " " + std::to_string(there);
+  throw DataError(option + " " + std::to_string(wanted) + ": " + run + " holds " + found + what +
+                  advice);
+}
+
+}  // namespace
+
+std::vector<std::string> models_to_average(const AverageOptions& options) {
+  if (!options.last && !options.best) {
+    std::vector<std::string> files;
+    for (const std::string& input : options.inputs) files.push_back(resolve_model(input));
+    return files;
+  }
+  if (options.last && options.best)
+    throw UsageError("--last and --best exclude each other; choose one");
+  const std::string option = options.last ? "--last" : "--best";
+  const std::string& run = options.inputs.at(0);
+  if (options.inputs.size() != 1 || (file_exists(run) && !is_directory(run)))
+    throw UsageError(option + " takes one run directory; to average files, leave it out");
+  const size_t wanted = size_t(options.last ? *options.last : *options.best);
+  std::vector<int64_t> steps = checkpoint_steps(run, "model");
+  std::erase(steps, 0);  // a model that was never trained
+  if (options.best) steps = by_loss(run, steps);
+  if (steps.size() < wanted) too_few(option, int(wanted), run, steps.size());
+  if (options.best) steps.resize(wanted);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(steps.begin(), steps.end() - ptrdiff_t(wanted));
+  std::vector<std::string> files;
+  for (const int64_t step : steps) files.push_back(checkpoint_file(run, "model", step));
+  return files;
+}
+
+void average_models(const AverageOptions& options, const Log& log) {
+  const std::vector<std::string> files = models_to_average(options);
+  Models models;
+  for (const std::string& file : files) {
+    models.push_back(std::make_unique<ModelReader>(file));
+    check_alike(*models.front(), *models.back());
+  }
+  warn_of_twins(models, log);
+  ModelContent content{models[0]->config(), models[0]->source(), models[0]->target(),
+                       provenance_of_mean(options, files, models), {}};
+  for (const ParameterEntry& e : models[0]->table())
+    content.weights.push_back(mean_tensor(models, e));
+  write_model(options.out, std::move(content));
+  for (const std::string& file : files) log.info("averaged " + file);
+}
+
+}  // namespace tx

@@ -1,0 +1,126 @@
+#include "lib/checkpoint/transfer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+// Values at a time: enough to make the calls cheap, little enough to stay in the cache.
+constexpr int64_t chunk = 1 << 15;
+
+template <class T>
+T load_as(const char* bytes, int64_t i) {  // tensors of a foreign file need not be aligned
+  T value;
+  std::memcpy(&value, bytes + size_t(i) * sizeof(T), sizeof(T));
+  return value;
+}
+
+double from_bf16(uint16_t bits) { return double(std::bit_cast<float>(uint32_t(bits) << 16)); }
+
+uint16_t to_bf16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return uint16_t(bits >> 16 | 0x40);  // rounding could make it infinite
+  return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+}  // namespace
+
+bool is_floating(const std::string& dtype) {
+  return dtype == "F32" || dtype == "F64" || dtype == "BF16";
+}
+
+std::string exact_dtype(DType dtype) {
+  TX_ASSERT(dtype == DType::f32 || dtype == DType::f64);
+  return dtype == DType::f64 ? "F64" : "F32";
+}
+
+void to_doubles(const char* bytes, const std::string& dtype, int64_t count, double* values) {
+  TX_ASSERT(is_floating(dtype));
+  if (dtype == "F32")
+    for (int64_t i = 0; i < count; ++i) values[i] = double(load_as<float>(bytes, i));
+  else if (dtype == "F64")
+    for (int64_t i = 0; i < count; ++i) values[i] = load_as<double>(bytes, i);
+  else
+    for (int64_t i = 0; i < count; ++i) values[i] = from_bf16(load_as<uint16_t>(bytes, i));
+}
+
+void from_doubles(const double* values, int64_t count, const std::string& dtype, char* bytes) {
+  TX_ASSERT(is_floating(dtype));
+  const auto store = [&](auto convert) {
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = convert(values[i]);
+      std::memcpy(bytes + size_t(i) * sizeof value, &value, sizeof value);
+    }
+  };
+  if (dtype == "F32")
+    store([](double x) { return float(x); });
+  else if (dtype == "F64")
+    store([](double x) { return x; });
+  else
+    store([](double x) { return to_bf16(float(x)); });
+}
+
+std::vector<int64_t> file_shape(const ParameterEntry& e) {
+  return e.vector ? std::vector<int64_t>{e.cols} : std::vector<int64_t>{e.rows, e.cols};
+}
+
+TensorSource entry_tensor(const Parameters& parameters, Matrix block, const ParameterEntry& entry,
+                          const std::string& name, const std::string& dtype) {
+  const Matrix from = parameters.entry_of(block, entry);
+  Backend& backend = parameters.backend();
+  const auto produce = [=, &backend](const ByteSink& sink) {
+    const size_t each = size_of(from.dtype);
+    const std::string own = exact_dtype(from.dtype);
+    const size_t out_each = size_t(element_size(dtype));
+    std::vector<char> host(size_t(chunk) * each), out(size_t(chunk) * out_each);
+    std::vector<double> values;
+    const int64_t count = from.rows * from.cols;
+    for (int64_t i = 0; i < count; i += chunk) {
+      const int64_t n = std::min(chunk, count - i);
+      const char* at = static_cast<const char*>(from.data) + size_t(i) * each;
+      on(backend, [&](auto& k) { k.download(host.data(), at, size_t(n) * each); });
+      if (own == dtype) {
+        sink(host.data(), size_t(n) * each);
+        continue;
+      }
+      values.resize(size_t(n));
+      to_doubles(host.data(), own, n, values.data());
+      from_doubles(values.data(), n, dtype, out.data());
+      sink(out.data(), size_t(n) * out_each);
+    }
+  };
+  return {name, dtype, file_shape(entry), produce};
+}
+
+void load_entry(const SafetensorsReader& file, const TensorInfo& tensor,
+                const Parameters& parameters, Matrix block, const ParameterEntry& entry) {
+  TX_ASSERT(tensor.shape == file_shape(entry));
+  const Matrix to = parameters.entry_of(block, entry);
+  const std::string own = exact_dtype(to.dtype);
+  const size_t each = size_of(to.dtype);
+  const int64_t count = to.rows * to.cols, padded = entry.padded_rows * entry.cols;
+  std::vector<double> values(static_cast<size_t>(chunk));
+  std::vector<char> host(size_t(chunk) * each);
+  char* at = static_cast<char*>(to.data);
+  on(parameters.backend(), [&](auto& k) {
+    for (int64_t i = 0; i < count; i += chunk) {
+      const int64_t n = std::min(chunk, count - i);
+      const char* from = file.data(tensor) + i * element_size(tensor.dtype);
+      if (own != tensor.dtype) {
+        to_doubles(from, tensor.dtype, n, values.data());
+        from_doubles(values.data(), n, own, host.data());
+        from = host.data();
+      }
+      k.upload(at + size_t(i) * each, from, size_t(n) * each);
+    }
+    if (padded > count) k.zero(at + size_t(count) * each, size_t(padded - count) * each);
+  });
+}
+
+}  // namespace tx

@@ -1,0 +1,29 @@
+// Values between files and the backend's memory; inside lib/checkpoint only.
+#pragma once
+#include <string>
+
+#include "kernels/backend.h"
+#include "lib/checkpoint/safetensors.h"
+#include "lib/model/parameters.h"
+
+namespace tx {
+
+// Elements from a file's bytes and back; dtype is F32, F64 or BF16. Writing rounds to nearest even.
+void to_doubles(const char* bytes, const std::string& dtype, int64_t count, double* values);
+void from_doubles(const double* values, int64_t count, const std::string& dtype, char* bytes);
+bool is_floating(const std::string& dtype);  // one of the three
+// "F32" or "F64": keeps every bit of a value of this dtype.
+std::string exact_dtype(DType dtype);
+
+// The shape in files: [cols] or [rows, cols]; padding exists in blocks only.
+std::vector<int64_t> file_shape(const ParameterEntry& entry);
+
+// `entry` of a flat block (f32 or f64) as a tensor of a file. The parameters must outlive it.
+TensorSource entry_tensor(const Parameters& parameters, Matrix block, const ParameterEntry& entry,
+                          const std::string& name, const std::string& dtype);
+
+// Fills `entry` of a block from a tensor of the same shape; the padding rows become zero.
+void load_entry(const SafetensorsReader& file, const TensorInfo& tensor,
+                const Parameters& parameters, Matrix block, const ParameterEntry& entry);
+
+}  // namespace tx

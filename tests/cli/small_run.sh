@@ -1,0 +1,15 @@
+# For tests that need a trained model, however bad: a text, and runs that take a moment.
+
+# write_text NAME LINES: NAME.src, and NAME.tgt with the words of each line exchanged.
+write_text() {
+  seq 1 "$2" | awk '{ print "w" $1 % 10, "w" $1 * 7 % 13 }' > "$1.src"
+  awk '{ print $2, $1 }' "$1.src" > "$1.tgt"
+}
+
+# train_small RUN [OPTION]...: 4 steps on train.src and train.tgt, a checkpoint after each.
+train_small() {
+  run=$1
+  shift
+  tx-train --quiet --preset toy --layers 1 --d-model 16 --d-ff 16 --heads 2 --vocab words \
+    --src train.src --tgt train.tgt --steps 4 --save-every 1 --threads 1 -o "$run" "$@"
+}

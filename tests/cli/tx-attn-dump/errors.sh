@@ -1,0 +1,28 @@
+# Models that cannot be used, options that make no sense.
+make_model model layers 2 heads 4
+printf 'w5\n' > in
+expect_status 1 tx-attn-dump -m missing in
+expect_stderr_contains 'missing: No such file or directory'
+head -c 3000 model > short
+expect_status 1 tx-attn-dump -m short in
+expect_stderr_contains 'short'
+expect_status 1 tx-attn-dump -m model absent
+expect_empty_stdout
+expect_stderr 'tx-attn-dump: cannot read absent: No such file or directory'
+expect_usage_error 'model' tx-attn-dump
+expect_usage_error '--layers 2: the model has 2 encoder layers, 0 to 1' \
+  tx-attn-dump -m model --layers 2
+expect_usage_error '--heads 0-4: the model has 4 heads, 0 to 3' tx-attn-dump -m model --heads 0-4
+expect_usage_error "--layers: 'x' is no number or range; write a list like 0,2-3" \
+  tx-attn-dump -m model --layers 1,x
+expect_usage_error "--kinds: 'self' is none of encoder, decoder, cross" \
+  tx-attn-dump -m model --kinds self
+expect_usage_error '--average' tx-attn-dump -m model --average layers
+expect_usage_error '--digits' tx-attn-dump -m model --digits 0
+expect_usage_error '--width belongs to --heatmap' tx-attn-dump -m model --width 60
+expect_usage_error '--digits belongs to records' tx-attn-dump -m model --heatmap --digits 3
+expect_usage_error '--device cuda' tx-attn-dump -m model --device cuda
+if [ -e /dev/full ]; then
+  expect_status 1 sh -c 'tx-attn-dump -m model in > /dev/full'
+  expect_stderr_contains 'tx-attn-dump: cannot write standard output: No space left on device'
+fi

@@ -1,0 +1,23 @@
+# NUL, CR, U+2028, invalid UTF-8, a long line: each has its record, in order.
+make_model model
+{
+  printf 'w5\000w6\nw7\r\nw8\342\200\250w9\nw5 \377 w6\n'
+  awk 'BEGIN { for (i = 0; i < 50000; ++i) printf "w%d ", 4 + i % 50; print "" }'
+  printf 'w5'
+} > in
+expect_status 0 tx-attn-dump -m model --max-source 6 --digits 2 < in
+expect_stdout_lines 6
+expect_stderr_contains 'tx-attn-dump: warning: standard input:5: 50000 pieces, cut to the first 6 (--max-source)'
+expect_stderr_contains 'standard input:4: not valid UTF-8; replaced by U+FFFD'
+expect_stderr_contains 'standard input:1: has a NUL byte'
+expect_stderr_contains 'standard input:2: ends with CR LF'
+last_stdout | sed -n 5p |
+  grep -qF '"source":["w4","w5","w6","w7","w8","w9","</s>"]' || fail 'the pieces of line 5'
+expect_status 1 tx-attn-dump -m model --strict < in
+expect_stdout_lines 3
+expect_stderr_contains 'tx-attn-dump: standard input:4: not valid UTF-8'
+expect_status 0 tx-attn-dump -m model < /dev/null
+expect_empty_stdout
+gzip -c in > in.gz
+expect_status 0 tx-attn-dump -m model --max-source 6 in.gz
+expect_stdout_lines 6

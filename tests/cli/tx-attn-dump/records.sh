@@ -1,0 +1,51 @@
+# A model trained for four steps: one record a line, every row of every map sums to 1.
+awk 'BEGIN {
+  for (i = 1; i <= 60; ++i) {
+    s = t = ""
+    for (j = 0; j < 2 + i % 4; ++j) { w = "w" (i * 7 + j * 3) % 10; s = s w " "; t = w " " t }
+    print s > "src"; print t > "tgt"
+  }
+}'
+expect_status 0 tx-train --src src --tgt tgt --preset toy --vocab words --steps 4 --save-every 4 \
+  -o run
+printf 'w1 w2 w3\n\n \t\nw4 unseen w4' > in
+expect_status 0 tx-attn-dump -m run < in
+expect_empty_stderr
+expect_stdout_lines 4
+last_stdout > records
+
+# rows FILE: the rows of all maps of a file, numbers only.
+rows() { grep -o '\[[0-9][0-9.,e-]*\]' "$1" | grep -v '^\[[0-9]*\(,[0-9]*\)*\]$' | tr -d '[]'; }
+for line in 1 4; do
+  sed -n "${line}p" records > record
+  grep -q "^{\"line\":$line,\"source\":\[\"w" record || fail "the beginning of record $line"
+  # Weights have six decimals. 2 layers of 4 heads: the encoder alone has 32 rows.
+  rows record | awk -F , '
+    { sum = -1; for (i = 1; i <= NF; ++i) sum += $i; if (sum * sum > (1e-6 * NF) ^ 2) bad = 1 }
+    END { exit bad || NR < 32 }' || fail "the rows of record $line"
+done
+sed -n 4p records | grep -qF '"source":["w4","<unk>","w4","</s>"],"input":["<s>"' ||
+  fail 'the pieces of line 4'
+for line in 2 3; do
+  printf '{"line":%d,"source":[],"input":[],"target":[],"translation":"","forced":false,' $line
+  printf '"average":"none","heads":[0,1,2,3],'
+  printf '"layers":{"encoder":[0,1],"decoder":[0,1],"cross":[0,1]},'
+  printf '"encoder":[],"decoder":[],"cross":[]}\n'
+done > blank
+sed -n 2,3p records | cmp - blank
+
+# The same bytes for any number of threads and from a model file.
+for threads in 1 3; do
+  expect_status 0 tx-attn-dump -m run/model-4.safetensors --threads $threads in
+  expect_stdout_file records
+done
+
+# A selection, a mean, fewer figures.
+expect_status 0 tx-attn-dump -m run --kinds cross,encoder --layers 1 --heads 0,2-3 --digits 1 in
+expect_stdout_contains '"heads":[0,2,3],"layers":{"encoder":[1],"cross":[1]},"encoder":[[[['
+expect_stdout_lacks '"decoder"'
+last_stdout | grep -q '0\.[0-9][0-9]' && fail 'more than one figure'
+expect_status 0 tx-attn-dump -m run --kinds encoder --average all in
+expect_stdout_contains '"average":"all"'
+last_stdout | head -n 1 | grep -q '"encoder":\[\[\[\[[0-9.,]*\]\(,\[[0-9.,]*\]\)*\]\]\]}$' ||
+  fail 'one map should be left'

@@ -1,0 +1,52 @@
+# --last and --best choose from a run directory.
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+write_text valid 20
+train_small run --valid-src valid.src --valid-tgt valid.tgt
+
+expect_status 0 tx-avg --last 2 -o last run
+expect_stderr <<'EOF'
+tx-avg: averaged run/model-3.safetensors
+tx-avg: averaged run/model-4.safetensors
+EOF
+grep -aqF 'tx-avg --last 2 run' last || fail "the command is not in the model"
+
+# By number, not by name; the state files beside them and the start do not count.
+cp run/model-4.safetensors run/model-10.safetensors
+cp run/model-1.safetensors run/model-0.safetensors
+cp run/model-1.safetensors run/model-99x.safetensors
+cp run/model-1.safetensors run/model-0100.safetensors
+expect_status 0 tx-avg --last 2 -o last run
+last_stderr | tail -n 2 > chosen
+printf 'tx-avg: averaged run/model-%s.safetensors\n' 4 10 > wanted
+expect_same chosen wanted
+rm run/model-10.safetensors
+
+# --best: by the loss in each model's provenance.
+awk -F '[:,]' '/validation_loss/ { print $4, $2 }' run/log.jsonl | sort -g | head -n 2 |
+  awk '{ print $2 }' | sort -n > steps
+expect_status 0 tx-avg --best 2 -o best run
+sed 's,.*,tx-avg: averaged run/model-&.safetensors,' steps > wanted
+expect_stderr < wanted
+
+expect_status 1 tx-avg --last 5 -o none run
+expect_stderr 'tx-avg: --last 5: run holds only 4 models; use --last 4'
+expect_status 1 tx-avg --best 5 -o none run
+expect_stderr 'tx-avg: --best 5: run holds only 4 models with a validation loss; use --best 4'
+train_small other
+expect_status 1 tx-avg --best 1 -o none other
+expect_stderr 'tx-avg: --best 1: other holds no model with a validation loss'
+mkdir empty
+expect_status 1 tx-avg --last 1 -o none empty
+expect_stderr 'tx-avg: --last 1: empty holds no model'
+expect_status 1 tx-avg --last 1 -o none missing
+expect_stderr 'tx-avg: cannot read missing: No such file or directory'
+expect_no_file none
+
+expect_usage_error 'exclude each other' tx-avg --last 1 --best 1 -o none run
+expect_usage_error 'takes one run directory' tx-avg --last 1 -o none run other
+expect_usage_error 'takes one run directory' tx-avg --best 1 -o none best
+expect_usage_error '--last 0' tx-avg --last 0 -o none run
+expect_usage_error 'missing option: -o FILE' tx-avg --last 1 run
+expect_usage_error 'MODEL' tx-avg -o none
+expect_no_file none

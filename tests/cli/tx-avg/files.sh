@@ -1,0 +1,40 @@
+# Means of files: whatever their order or the name of the output, and good for going on with.
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+train_small run
+
+expect_status 0 tx-avg -o mean run/model-2.safetensors run/model-3.safetensors
+expect_empty_stdout
+expect_stderr <<'EOF'
+tx-avg: averaged run/model-2.safetensors
+tx-avg: averaged run/model-3.safetensors
+EOF
+expect_file mean
+[ "$(wc -c < mean)" -gt "$(wc -c < run/model-2.safetensors)" ] || fail "no provenance was added"
+for part in '"command\":\"tx-avg run/model-2.safetensors run/model-3.safetensors\"' \
+  '\"file\":\"run/model-2.safetensors\"' '\"step\":2' '\"step\":3' '"xxh3":' 'tx-words 1'; do
+  grep -aqF -e "$part" mean || fail "the model lacks $part"
+done
+
+# The same command elsewhere gives the same bytes; an output that is an input is replaced.
+expect_status 0 tx-avg -q -o - run/model-2.safetensors run/model-3.safetensors
+expect_empty_stderr
+expect_stdout_file mean
+cp run/model-2.safetensors 2.safetensors
+cp run/model-3.safetensors 3.safetensors
+expect_status 0 tx-avg -q -o mean2 2.safetensors 3.safetensors
+expect_status 0 tx-avg -q -o 2.safetensors 2.safetensors 3.safetensors
+expect_same 2.safetensors mean2
+
+# The mean is a model like any other: it holds the vocabulary, and a training goes on from it.
+expect_status 0 tx-avg -q -o mean3 mean run/model-4.safetensors
+train_small further --init mean3
+expect_file further/last.safetensors
+
+# The same weights twice are an oversight.
+expect_status 0 tx-avg -q -o twice run/model-4.safetensors run/last.safetensors
+expect_stderr_contains 'warning: run/last.safetensors holds the same weights as run/model-4'
+
+# A run directory stands for its best model, without validation for its last.
+expect_status 0 tx-avg -o last run
+expect_stderr 'tx-avg: averaged run/last.safetensors'

@@ -1,0 +1,57 @@
+# Models that do not go together, or are none, are named with what is wrong; nothing is written.
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+train_small run
+echo before > out
+
+refused() { # TEXT FILE...
+  text=$1
+  shift
+  expect_status 1 tx-avg -o out "$@"
+  expect_empty_stdout
+  expect_stderr_contains "$text"
+  [ "$(cat out)" = before ] || fail "the output was touched"
+}
+a=run/model-1.safetensors
+
+train_small wide --d-model 32
+refused 'wide/last.safetensors cannot be averaged with run/model-1.safetensors: its d_model is 32' \
+  $a wide
+expect_stderr_contains 'its tensor embedding.weight is F32 [17, 32] instead of F32 [17, 16]'
+train_small deep --decoder-layers 2
+refused 'its decoder_layers is 2 instead of 1' $a deep
+expect_stderr_contains 'tensor decoder.layers.1.'
+train_small post --norm post
+refused 'its norm is "post" instead of "pre"; its tensor encoder.norm.weight is missing' $a post
+train_small relu --activation relu
+refused 'its activation is "relu" instead of "gelu"' $a relu
+expect_stderr_lacks 'its tensor'
+
+# As many words, but others.
+sed 's/w7/x7/g' train.src > src && mv src train.src
+sed 's/w7/x7/g' train.tgt > tgt && mv tgt train.tgt
+train_small words
+refused 'words/last.safetensors cannot be averaged' $a words
+expect_stderr_contains 'its source vocabulary is another'
+expect_stderr_lacks 'instead of'
+
+refused 'cannot read none: No such file' $a none
+refused 'deep/state-4.safetensors' $a deep/state-4.safetensors
+refused 'train.src' $a train.src
+mkdir empty
+refused 'empty is a directory without best.safetensors or last.safetensors' $a empty
+head -c 9000 $a > cut
+refused 'cut' $a cut
+size=$(wc -c < $a)
+{ head -c $((size - 3000)) $a; printf X; tail -c 2999 $a; } > changed
+[ "$(wc -c < changed)" -eq "$size" ] || fail "the changed file has another size"
+refused 'changed is damaged' $a changed
+
+expect_status 1 tx-avg -o none/out $a
+expect_stderr_contains 'cannot write none/out: No such file'
+expect_status 1 tx-avg -o empty $a
+expect_stderr_contains 'cannot write empty: Is a directory'
+if [ -w /dev/full ]; then
+  expect_status 1 tx-avg -q -o /dev/full $a
+  expect_stderr_contains 'cannot write /dev/full: No space left on device'
+fi

@@ -1,0 +1,3 @@
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+train_small run --valid-src train.src --valid-tgt train.tgt

@@ -1,0 +1,221 @@
+// gradient_norm, adam, sgd over flat blocks.
+#include "tests/unit/kernels/checker.h"
+
+using namespace tx_test;
+using tx::AdamSettings;
+
+namespace {
+
+struct Problem {
+  DType t;
+  int64_t size, decayed;
+  bool copied;
+  AdamSettings settings;
+  StepRecord record;
+  Dense w, g, m, v;
+
+  Problem(DType type, int64_t n, int64_t decay, bool copy)
+      : t(type),
+        size(n),
+        decayed(decay),
+        copied(copy),
+        w(random_dense(1, n, t, 1)),
+        g(random_dense(1, n, t, 2)),
+        m(random_dense(1, n, t, 3)),
+        v(random_dense(1, n, t, 4, 0, 1)) {
+    record.step = 7;
+    record.rate = 0.01;
+    record.clip_factor = 0.25;
+    settings.weight_decay = 0.1;
+  }
+};
+
+// Parameters, m, v after one step, then the bf16 copy.
+Results run_problem(const Problem& p, bool sgd = false) {
+  return run_layouts([&](Run& run) {
+    const Matrix w = run.inout(p.w, p.t), g = run.input(p.g, p.t), m = run.inout(p.m, p.t);
+    const Matrix v = run.inout(p.v, p.t);
+    const Matrix copy = p.copied ? run.output(1, p.size, DType::bf16) : Matrix{};
+    const StepRecord* record = run.record(p.record);
+    run.call([&](auto& b) {
+      if (sgd)
+        b.sgd(w, g, copy, p.decayed, p.settings, record);
+      else
+        b.adam(w, g, m, v, copy, p.decayed, p.settings, record);
+    });
+    for (const Matrix& x : {w, m, v}) run.keep(x);
+    if (p.copied) run.keep(copy);
+  });
+}
+
+Results naive(const Problem& p, bool sgd) {
+  Results out = {p.w, p.m, p.v};
+  const AdamSettings& s = p.settings;
+  for (size_t i = 0; i < p.w.data.size(); ++i) {
+    double &w = out[0].data[i], &m = out[1].data[i], &v = out[2].data[i];
+    const double g = p.g.data[i] * p.record.clip_factor;
+    const double decay = int64_t(i) < p.decayed ? s.weight_decay * w : 0;
+    double move = g;
+    if (!sgd) {
+      m = s.beta1 * m + (1 - s.beta1) * g;
+      v = s.beta2 * v + (1 - s.beta2) * g * g;
+      move = m / (1 - std::pow(s.beta1, double(p.record.step))) /
+             (std::sqrt(v / (1 - std::pow(s.beta2, double(p.record.step)))) + s.epsilon);
+    }
+    w -= p.record.rate * (move + decay);
+  }
+  return out;
+}
+
+void check(const Problem& p, bool sgd) {
+  const Results got = run_problem(p, sgd), want = naive(p, sgd);
+  for (size_t i = 0; i < 3; ++i) check_close(got[i], want[i], p.t);
+  if (p.copied) check_close(got[3], round_to(DType::bf16, round_to(DType::f32, got[0])), {0, 0});
+}
+
+StepRecord norm_of(const Dense& g, DType t, double clip) {
+  const Results got = run_layouts([&](Run& run) {
+    StepRecord start;
+    start.clip_norm = clip, start.clip_factor = 77, start.gradient_norm = 77, start.skip = 77;
+    StepRecord* record = run.record(start);
+    const Matrix m = run.input(g, t);
+    run.call([&](auto& b) { b.gradient_norm(m, record); });
+    const StepRecord r = run.read(record, 1)[0];
+    run.keep({{r.gradient_norm, r.clip_factor, double(r.skip)}});
+  });
+  StepRecord r;
+  r.gradient_norm = got[0](0, 0), r.clip_factor = got[0](0, 1), r.skip = int32_t(got[0](0, 2));
+  return r;
+}
+
+std::vector<DType> sum_types() {
+  return dtypes().back() == DType::f64 ? std::vector{DType::f32, DType::f64}
+                                       : std::vector{DType::f32};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(adam)
+
+BOOST_AUTO_TEST_CASE(table) {
+  for (const DType t : sum_types())
+    for (const int64_t size : {1, 3, 17, 63, 130, 16383, 16384, 16385, 50000})
+      for (const int64_t decayed : {int64_t(0), size / 3, size})
+        for (const bool copied : {false, true})
+          for (const bool sgd : {false, true}) {
+            BOOST_TEST_CONTEXT(name_of(t) << ", " << size << " elements, " << decayed
+                                          << " decayed, " << (sgd ? "sgd" : "adam"))
+            check(Problem(t, size, decayed, copied), sgd);
+          }
+}
+
+// Betas near 1: 1 - beta rounded to float once, not as a difference of floats.
+BOOST_AUTO_TEST_CASE(slow_averages_keep_their_digits) {
+  for (const DType t : sum_types())
+    for (const double beta2 : {0.98, 0.999, 0.99999})
+      for (const int64_t step : {1, 2, 1000, 1000000}) {
+        Problem p(t, 63, 0, false);
+        p.m = p.v = Dense(1, 63);
+        p.settings.beta2 = beta2;
+        p.settings.beta1 = 0.999;
+        p.record.step = step;
+        const Results got = run_problem(p), want = naive(p, false);
+        BOOST_TEST_CONTEXT(name_of(t) << ", beta2 " << beta2 << ", step " << step) {
+          for (size_t i = 0; i < 3; ++i) check_close(got[i], want[i], {tolerance(t).relative, 0});
+        }
+      }
+}
+
+BOOST_AUTO_TEST_CASE(known_values) {
+  for (const DType t : sum_types()) {
+    Problem p(t, 1, 0, false);
+    p.settings.weight_decay = 0;
+    p.record.rate = 0.1;
+    p.record.clip_factor = 1;
+    p.w = {{1}};
+    p.m = p.v = Dense(1, 1);
+    const double gradient[] = {1, -.5, .25}, expected[] = {.9, .873289229, .839010773};
+    for (int step = 0; step < 3; ++step) {
+      p.g = {{gradient[step]}};
+      p.record.step = step + 1;
+      const Results after = run_problem(p);
+      p.w = after[0], p.m = after[1], p.v = after[2];
+      BOOST_TEST(std::abs(p.w(0, 0) - expected[step]) < (t == DType::f64 ? 1e-9 : 2e-7));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_step_moves_by_the_rate) {
+  for (const DType t : sum_types()) {
+    Problem p(t, 5, 0, false);
+    p.w = p.m = p.v = Dense(1, 5);
+    p.g = round_to(t, {{1e-4, -1, 3, 1e4, -1e-5}});
+    p.record.step = 1;
+    p.record.rate = 1.746928e-7;
+    p.record.clip_factor = 1;
+    const double r = p.record.rate;
+    check_close(run_problem(p)[0], {{-r, r, -r, -r, r}}, {2e-4, 0});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_skipped_step_changes_nothing) {
+  for (const bool sgd : {false, true}) {
+    Problem p(DType::f32, 130, 130, true);
+    p.record.skip = 1;
+    p.g.data[5] = NAN;
+    const Results got = run_problem(p, sgd);
+    check_close(got[0], p.w, {0, 0});
+    check_close(got[1], p.m, {0, 0});
+    check_close(got[2], p.v, {0, 0});
+    check_close(got[3], Dense(1, 130, NAN), {0, 0});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradient_norm_table) {
+  for (const DType t : sum_types())
+    for (const int64_t size : {0, 1, 3, 17, 63, 130, 16384, 16385, 50000}) {
+      const Dense g = random_dense(1, size, t, 1, -1, 2);
+      double square = 0;
+      for (const double x : g.data) square += x * x;
+      const double norm = std::sqrt(square);
+      for (const double clip : {0.0, norm * 2, norm * 0.1}) {
+        const StepRecord r = norm_of(g, t, clip);
+        BOOST_TEST_CONTEXT(name_of(t) << ", " << size << " elements, clip " << clip) {
+          check_close({{r.gradient_norm}}, {{norm}}, {1e-13, 0});
+          check_close({{r.clip_factor}}, {{clip > 0 && norm > clip ? 0.1 : 1}}, {1e-13, 0});
+          BOOST_TEST(r.skip == 0);
+        }
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(known_clip) {
+  const StepRecord r = norm_of({{3, 4}}, DType::f32, 1);
+  BOOST_TEST(r.gradient_norm == 5);
+  BOOST_TEST(std::abs(3 * r.clip_factor - .6) < 1e-15);
+  BOOST_TEST(std::abs(4 * r.clip_factor - .8) < 1e-15);
+}
+
+BOOST_AUTO_TEST_CASE(not_a_number_skips_the_step) {
+  for (const DType t : sum_types())
+    for (const int64_t size : {1, 17, 50000})
+      for (const int64_t at : {int64_t(0), size / 2, size - 1})
+        for (const double bad : {double(NAN), double(INFINITY), -double(INFINITY)})
+          for (const double clip : {0.0, 1.0}) {
+            Dense g = random_dense(1, size, t, 1);
+            g(0, at) = bad;
+            BOOST_TEST(norm_of(g, t, clip).skip == 1);
+          }
+}
+
+// Squares that a float cannot hold do not skip a step.
+BOOST_AUTO_TEST_CASE(extreme_gradients_have_a_norm) {
+  const double most = 3e38, least = 1e-40;
+  const StepRecord large = norm_of(round_to(DType::f32, {{most, most}}), DType::f32, 1);
+  BOOST_TEST(large.skip == 0);
+  check_close({{large.gradient_norm}}, {{most * std::sqrt(2)}}, {1e-7, 0});
+  const StepRecord small = norm_of(round_to(DType::f32, {{least, least}}), DType::f32, 1);
+  check_close({{small.gradient_norm}}, {{least * std::sqrt(2)}}, {1e-4, 0});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

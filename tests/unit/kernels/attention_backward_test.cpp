@@ -1,0 +1,134 @@
+// attention_backward: against the formula, and against differences of attention in f64.
+#include "lib/base/error.h"
+#include "tests/unit/kernels/naive_attention.h"
+
+using namespace tx_test;
+
+namespace {
+
+// dq, dk, dv, given the log-sum-exps.
+Results run_scene(const Scene& s, const Dense& lse) {
+  return run_layouts([&](Run& run) {
+    tx::AttentionGradient g;
+    tx::Attention a = s.operands(run);
+    a.lse = lse_array(run, lse, s.t);
+    g.d_o = run.input(s.d_o, s.t);
+    g.dq = run.output(s.q.rows, s.q.cols, s.t);
+    g.dk = run.output(s.k.rows, s.k.cols, s.t);
+    g.dv = run.output(s.v.rows, s.v.cols, s.t);
+    run.call([&](auto& b) { b.attention_backward(a, g); });
+    run.keep(g.dq);
+    run.keep(g.dk);
+    run.keep(g.dv);
+  });
+}
+
+// Sum of d_o * o, by attention; its log-sum-exps where they are asked for.
+double objective(const Scene& s, Dense* lse = nullptr) {
+  Run run(layouts()[0]);
+  tx::Attention a = s.operands(run);
+  a.o = run.output(s.q.rows, s.heads * s.d_v, s.t);
+  a.lse = lse_array(run, Dense(1, s.q.rows * s.heads, NAN), s.t);
+  run.call([&](auto& b) { b.attention(a); });
+  const Dense o = run.read(a.o);
+  double sum = 0;
+  for (size_t i = 0; i < o.data.size(); ++i) sum += o.data[i] * s.d_o.data[i];
+  keep_lse(run, s, a.lse);
+  if (lse) *lse = run.results[0];
+  return sum;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(attention_backward)
+
+BOOST_AUTO_TEST_CASE(table) {
+  for (const DType t : dtypes())
+    for (const Packed& shape : packings()) {
+      const Scene s(shape, t);
+      BOOST_TEST_CONTEXT(s) {
+        const NaiveAttention want(s);
+        const Results got = run_scene(s, want.lse);
+        check_close(got[0], want.dq, t, 4);
+        check_close(got[1], want.dk, t, 4);
+        check_close(got[2], want.dv, t, 4);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(agrees_with_differences) {
+  if (lacks_f64()) return;
+  const std::vector<Packed> shapes = {{{3, 0, 5, 2}, {4, 2, 1, 0}, 2, 2, 3, 5, false, 0, 0, 0},
+                                      {{5, 3}, {5, 6}, 4, 2, 2, 3, true, 0, 0, 0.3},
+                                      {{2, 3}, {5, 6}, 2, 1, 3, 2, true, 2, 0.7, 0}};
+  for (const Packed& shape : shapes) {
+    const Scene s(shape, DType::f64, 2);
+    Dense lse;
+    objective(s, &lse);
+    const Results got = run_scene(s, lse);
+    Dense Scene::*const operands[] = {&Scene::q, &Scene::k, &Scene::v};
+    for (size_t which = 0; which < 3; ++which) {
+      Dense want = s.*operands[which];
+      for (size_t i = 0; i < want.data.size(); ++i) {
+        Scene up = s, down = s;
+        (up.*operands[which]).data[i] += 1e-5;
+        (down.*operands[which]).data[i] -= 1e-5;
+        want.data[i] = (objective(up) - objective(down)) / 2e-5;
+      }
+      BOOST_TEST_CONTEXT(s << ", operand " << which) check_close(got[which], want, {0, 1e-8, 1});
+    }
+  }
+}
+
+// The log-sum-exps that attention kept serve as well as exact ones.
+BOOST_AUTO_TEST_CASE(follows_attention) {
+  for (const DType t : dtypes()) {
+    const Scene s({{63, 1, 17}, {63, 5, 130}, 2, 1, 8, 8, true, 0, 1, 0.1}, t, 4);
+    Dense lse;
+    objective(s, &lse);
+    const NaiveAttention want(s);
+    const Results got = run_scene(s, lse);
+    check_close(got[0], want.dq, t, 10);
+    check_close(got[1], want.dk, t, 10);
+    check_close(got[2], want.dv, t, 10);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
+  for (const DType t : dtypes())
+    for (const Packed& shape : packings()) {
+      const Scene s(shape, t);
+      const Dense lse = NaiveAttention(s).lse;
+      const Results all = run_scene(s, lse);
+      for (size_t i = 0; i < s.queries.size(); ++i) {
+        Packed alone = shape;
+        alone.queries = {s.queries[i]}, alone.keys = {s.keys[i]};
+        Scene one(alone, t);
+        one.q = s.q.slice(s.q_offsets[i], s.queries[i]);
+        one.k = s.k.slice(s.k_offsets[i], s.keys[i]);
+        one.v = s.v.slice(s.k_offsets[i], s.keys[i]);
+        one.d_o = s.d_o.slice(s.q_offsets[i], s.queries[i]);
+        one.drop = s.drop.slice(s.q_offsets[i], s.queries[i]);
+        Dense part(1, s.queries[i] * s.heads);
+        part.data = part_of(lse.data, s.q_offsets[i] * s.heads, part.cols);
+        const Results got = run_scene(one, part);
+        BOOST_TEST_CONTEXT(s << ", sentence " << i) {
+          BOOST_TEST(same_bits(got[0], all[0].slice(s.q_offsets[i], s.queries[i])));
+          BOOST_TEST(same_bits(got[1], all[1].slice(s.k_offsets[i], s.keys[i])));
+          BOOST_TEST(same_bits(got[2], all[2].slice(s.k_offsets[i], s.keys[i])));
+        }
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(heads_that_share_keys_unevenly_are_refused) {
+  const Scene s({{3}, {3}, 3, 2, 8, 8, false, 0, 0, 0}, DType::f32);
+  Run run(layouts()[0]);
+  const tx::Attention a = s.operands(run);
+  run.call([&](auto& b) {
+    BOOST_CHECK_THROW(b.attention_backward(a, {}), tx::Error);
+    BOOST_CHECK_THROW(b.attention(a), tx::Error);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

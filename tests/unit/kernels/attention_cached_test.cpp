@@ -1,0 +1,151 @@
+// attention_cached: decoding against cached keys and values, by index or from a first row.
+#include "tests/unit/kernels/naive_attention.h"
+
+using namespace tx_test;
+
+namespace {
+
+constexpr int64_t longest = 130;
+
+// Hypotheses that share a cache: each reads its own keys, in its own order.
+struct Decoding {
+  DType t;
+  int heads, d_k, d_v;
+  bool indexed;
+  double scale;
+  std::vector<int32_t> lengths, first, index;  // index (rows, longest)
+  Dense q, k, v;
+
+  Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index)
+      : t(type),
+        heads(h),
+        d_k(dk),
+        d_v(dv),
+        indexed(by_index),
+        scale(1 / std::sqrt(double(dk))),
+        lengths(counts) {
+    const int64_t cache = 4 * longest;
+    first = random_ids(rows(), cache - longest, 1);
+    index = random_ids(rows() * longest, cache, 2);
+    q = random_dense(rows(), h * dk, t, 3, -2, 2);
+    k = random_dense(cache, h * dk, t, 4, -2, 2);
+    v = random_dense(cache, h * dv, t, 5);
+  }
+  int64_t rows() const { return int64_t(lengths.size()); }
+  int64_t key(int64_t row, int64_t j) const {
+    return indexed ? index[size_t(row * longest + j)] : first[size_t(row)] + j;
+  }
+};
+
+Dense naive(const Decoding& p) {
+  Dense o(p.rows(), p.heads * p.d_v);
+  for (int64_t r = 0; r < p.rows(); ++r)
+    for (int h = 0; h < p.heads; ++h) {
+      std::vector<double> w(size_t(p.lengths[size_t(r)]));
+      double most = -INFINITY, sum = 0;
+      for (size_t j = 0; j < w.size(); ++j) {
+        for (int l = 0; l < p.d_k; ++l)
+          w[j] += p.scale * p.q(r, h * p.d_k + l) * p.k(p.key(r, int64_t(j)), h * p.d_k + l);
+        most = std::max(most, w[j]);
+      }
+      for (double& x : w) sum += x = std::exp(x - most);
+      for (size_t j = 0; j < w.size(); ++j)
+        for (int l = 0; l < p.d_v; ++l)
+          o(r, h * p.d_v + l) += w[j] / sum * p.v(p.key(r, int64_t(j)), h * p.d_v + l);
+    }
+  return o;
+}
+
+// Rows first .. first + count - 1 in one run.
+Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
+  tx::CachedAttention a;
+  a.q = run.input(p.q.slice(first, count), p.t);
+  a.k = run.input(p.k, p.t);
+  a.v = run.input(p.v, p.t);
+  a.o = run.output(count, p.heads * p.d_v, p.t);
+  if (p.indexed)
+    a.index = run.array(part_of(p.index, first * longest, count * longest));
+  else
+    a.first = run.array(part_of(p.first, first, count));
+  a.index_stride = longest;
+  a.lengths = run.array(part_of(p.lengths, first, count));
+  a.heads = p.heads, a.d_k = p.d_k, a.d_v = p.d_v;
+  a.scale = p.scale;
+  run.call([&](auto& b) { b.attention_cached(a); });
+  return a.o;
+}
+
+Dense run_all(const Decoding& p) {
+  return run_layouts([&](Run& run) { run.keep(call(p, run, 0, p.rows())); })[0];
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(attention_cached)
+
+BOOST_AUTO_TEST_CASE(table) {
+  const std::vector<int32_t> lengths = {1, 130, 3, 0, 17, 63, 64, 2, 47, 5, 1};
+  struct Sizes {
+    int heads, d_k, d_v;
+  };
+  for (const DType t : dtypes())
+    for (const bool indexed : {false, true})
+      for (const Sizes& s : {Sizes{1, 1, 1},
+                             {2, 8, 8},
+                             {3, 17, 5},
+                             {2, 64, 64},
+                             {1, 3, 130},
+                             {2, 33, 96},
+                             {1, 48, 33},
+                             {1, 100, 63}}) {
+        const Decoding p(t, lengths, s.heads, s.d_k, s.d_v, indexed);
+        BOOST_TEST_CONTEXT(name_of(t) << ", heads " << s.heads << ", d_k " << s.d_k << ", d_v "
+                                      << s.d_v << (indexed ? ", index" : ", first"))
+        check_close(run_all(p), naive(p), t, 2);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+  std::vector<int32_t> lengths = random_ids(40, longest + 1, 9);
+  lengths[3] = 0;
+  for (const DType t : dtypes())
+    for (const int d : {8, 17, 64})
+      for (const bool indexed : {false, true}) {
+        const Decoding p(t, lengths, 2, d, d, indexed);
+        check_company(p.rows(), [&](Run& run, int64_t first, int64_t count) {
+          run.keep(call(p, run, first, count));
+        });
+      }
+}
+
+// The last query of a causal sentence, decoded against its cache.
+BOOST_AUTO_TEST_CASE(equals_attention) {
+  for (const DType t : dtypes())
+    for (const int32_t length : {1, 3, 17, 63, 130}) {
+      Decoding p(t, std::vector<int32_t>(size_t(length)), 2, 16, 8, false);
+      Packed shape{{length}, {length}, 2, 2, 16, 8, true, 0, p.scale, 0};
+      Scene s(shape, t);
+      s.q = p.q, s.k = p.k.slice(0, length), s.v = p.v.slice(0, length);
+      for (int32_t i = 0; i < length; ++i) {
+        p.lengths[size_t(i)] = i + 1;
+        p.first[size_t(i)] = 0;
+      }
+      Run run(layouts()[1]);
+      tx::Attention a = s.operands(run);
+      a.o = run.output(length, s.heads * s.d_v, t);
+      run.call([&](auto& b) { b.attention(a); });
+      Tolerance limit = tolerance(t, 2);
+      if (t == DType::bf16) limit.relative *= 2;  // both are rounded
+      BOOST_TEST_CONTEXT(name_of(t) << ", length " << length)
+      check_close(run_all(p), run.read(a.o), limit);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(large_scores_do_not_overflow) {
+  Decoding p(DType::f32, {2, 130}, 1, 8, 8, true);
+  for (double& x : p.q.data) x *= 1000;
+  const Dense o = run_all(p);
+  for (const double x : o.data) BOOST_TEST(std::abs(x) <= 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

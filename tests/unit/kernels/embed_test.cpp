@@ -1,0 +1,139 @@
+// embed and embed_backward.
+#include "tests/unit/kernels/checker.h"
+
+using namespace tx_test;
+
+namespace {
+
+constexpr int64_t words = 11, longest = 130;
+
+struct Problem {
+  DType t;
+  int64_t rows, width;
+  std::vector<int32_t> ids;
+  Drop drop;
+  double scale;
+  Dense table, positions, dout, dtable, dpositions;
+
+  Problem(DType type, int64_t n, int64_t d, double p)
+      : t(type),
+        rows(n),
+        width(d),
+        ids(random_ids(n, words, 4)),
+        drop(random_drop(p, n, longest)),
+        scale(round_to(DType::f32, std::sqrt(double(d)))),
+        table(random_dense(words, d, t, 1)),
+        positions(random_dense(longest, d, sum_type(t), 2)),
+        dout(random_dense(n, d, t, 3)),
+        dtable(random_dense(words, d, sum_type(t), 5)),
+        dpositions(random_dense(longest, d, sum_type(t), 6)) {}
+};
+
+Dense naive(const Problem& p) {
+  Dense out(p.rows, p.width);
+  for (int64_t i = 0; i < p.rows; ++i)
+    for (int64_t j = 0; j < p.width; ++j)
+      out(i, j) = p.drop.factor(i, j) * (p.scale * p.table(p.ids[size_t(i)], j) +
+                                         p.positions(p.drop.position[size_t(i)], j));
+  return out;
+}
+
+Results naive_backward(const Problem& p) {
+  Results sums = {p.dtable, p.dpositions};
+  for (int64_t i = 0; i < p.rows; ++i)
+    for (int64_t j = 0; j < p.width; ++j) {
+      const double g = p.drop.factor(i, j) * p.dout(i, j);
+      sums[0](p.ids[size_t(i)], j) += p.scale * g;
+      sums[1](p.drop.position[size_t(i)], j) += g;
+    }
+  return sums;
+}
+
+void check_forward(const Problem& p) {
+  const Results got = run_layouts([&](Run& run) {
+    const Matrix table = run.input(p.table, p.t);
+    const Matrix positions = run.input(p.positions, sum_type(p.t));
+    const Matrix out = run.output(p.rows, p.width, p.t);
+    const tx::Dropout drop = run.dropout(p.drop);
+    const int32_t* ids = run.array(p.ids);
+    run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
+    run.keep(out);
+  });
+  check_close(got[0], naive(p), p.t);
+}
+
+void check_backward(const Problem& p) {
+  for (const bool learned : {false, true}) {
+    const Results got = run_layouts([&](Run& run) {
+      const Matrix dout = run.input(p.dout, p.t);
+      const Matrix dtable = run.inout(p.dtable, sum_type(p.t));
+      const Matrix dpositions = learned ? run.inout(p.dpositions, sum_type(p.t)) : Matrix{};
+      const tx::Dropout drop = run.dropout(p.drop);
+      const int32_t* ids = run.array(p.ids);
+      run.call([&](auto& b) { b.embed_backward(ids, dout, p.scale, drop, dtable, dpositions); });
+      run.keep(dtable);
+      if (learned) run.keep(dpositions);
+    });
+    const Results want = naive_backward(p);
+    for (size_t i = 0; i < got.size(); ++i) check_sum(got[i], want[i], p.t, p.rows);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(embed)
+
+BOOST_AUTO_TEST_CASE(table) {
+  for (const DType t : dtypes())
+    for (const int64_t rows : odd_sizes())
+      for (const int64_t width : odd_sizes())
+        for (const double p : {0.0, 0.3}) {
+          BOOST_TEST_CONTEXT(name_of(t) << ", " << rows << " x " << width << ", p " << p) {
+            check_forward(Problem(t, rows, width, p));
+            check_backward(Problem(t, rows, width, p));
+          }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(dropping_everything_gives_zero) {
+  for (const DType t : dtypes()) {
+    Problem p(t, 17, 63, 1);
+    const Results got = run_layouts([&](Run& run) {
+      const Matrix out = run.output(p.rows, p.width, p.t), table = run.input(p.table, p.t);
+      const Matrix positions = run.input(p.positions, sum_type(p.t));
+      const tx::Dropout drop = run.dropout(p.drop);
+      const int32_t* ids = run.array(p.ids);
+      run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
+      run.keep(out);
+    });
+    check_close(got[0], Dense(p.rows, p.width), {0, 0});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_rows) {
+  Problem p(DType::f32, 0, 17, 0.1);
+  const Results got = run_layouts([&](Run& run) {
+    const Matrix dtable = run.inout(p.dtable, DType::f32), dout = run.input(p.dout, DType::f32);
+    const tx::Dropout drop = run.dropout(p.drop);
+    const int32_t* ids = run.array(p.ids);
+    run.call([&](auto& b) { b.embed_backward(ids, dout, p.scale, drop, dtable, Matrix{}); });
+    run.keep(dtable);
+  });
+  check_close(got[0], p.dtable, {0, 0});
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+  for (const DType t : dtypes()) {
+    const Problem p(t, 63, 63, 0.1);
+    check_company(p.rows, [&](Run& run, int64_t first, int64_t count) {
+      const Matrix table = run.input(p.table, t), out = run.output(count, p.width, t);
+      const Matrix positions = run.input(p.positions, sum_type(t));
+      const tx::Dropout drop = run.dropout(p.drop.slice(first, count));
+      const int32_t* ids = run.array(part_of(p.ids, first, count));
+      run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
+      run.keep(out);
+    });
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

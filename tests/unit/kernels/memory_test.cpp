@@ -1,0 +1,109 @@
+// allocate, release, upload, download, zero, convert; the rounding of every dtype.
+#include <limits>
+
+#include "lib/base/error.h"
+#include "tests/unit/kernels/checker.h"
+
+using namespace tx_test;
+
+#ifdef __SANITIZE_ADDRESS__
+// As without the sanitizer, too large an allocation fails instead of ending the process.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+
+BOOST_AUTO_TEST_SUITE(memory)
+
+BOOST_AUTO_TEST_CASE(allocations_are_aligned_and_apart) {
+  on(backend_of(1), [](auto& b) {
+    std::vector<char*> blocks;
+    const std::vector<size_t> sizes = {0, 1, 63, 64, 65, 4095, size_t(4) << 20, (4u << 20) + 1};
+    for (const size_t size : sizes) {
+      blocks.push_back(static_cast<char*>(b.allocate(size)));
+      BOOST_TEST(blocks.back() != nullptr);
+      BOOST_TEST(reinterpret_cast<uintptr_t>(blocks.back()) % 64 == 0u);
+      const std::vector<char> bytes(size, char(blocks.size()));
+      if (size) b.upload(blocks.back(), bytes.data(), size);
+    }
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      std::vector<char> now(sizes[i]);
+      if (sizes[i]) b.download(now.data(), blocks[i], sizes[i]);
+      BOOST_TEST((now == std::vector<char>(sizes[i], char(i + 1))));
+      b.release(blocks[i]);
+    }
+    b.release(nullptr);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_impossible_size_is_refused) {
+  on(backend_of(1), [](auto& b) {
+    const size_t most = std::numeric_limits<size_t>::max();
+    for (const size_t size : {most, most - 63, most - (size_t(2) << 20), most / 2, most / 4})
+      BOOST_CHECK_THROW(b.release(b.allocate(size)), tx::Error);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(zero_clears_just_its_bytes) {
+  for (const size_t size : {size_t(0), size_t(1), size_t(17), size_t(130)}) {
+    run_layouts([&](Run& run) {
+      std::vector<char> bytes(size, 'x');
+      char* data = run.array(bytes, Access::write);
+      run.call([&](auto& b) { b.zero(data, size); });
+      BOOST_TEST((run.read(data, int64_t(size)) == std::vector<char>(size, 0)));
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_copied_from_nowhere) {
+  on(backend_of(1), [](auto& b) {
+    BOOST_CHECK_NO_THROW(b.upload(nullptr, nullptr, 0));
+    BOOST_CHECK_NO_THROW(b.download(nullptr, nullptr, 0));
+    BOOST_CHECK_NO_THROW(b.zero(nullptr, 0));
+  });
+}
+
+// Values on both sides of every rounding boundary, of every kind.
+BOOST_AUTO_TEST_CASE(convert_every_pair_of_types) {
+  for (const DType from : dtypes())
+    for (const DType to : dtypes())
+      for (const int64_t rows : odd_sizes())
+        for (const int64_t cols : odd_sizes()) {
+          BOOST_TEST_CONTEXT(name_of(from)
+                             << " to " << name_of(to) << ", " << rows << " x " << cols) {
+            Dense x = random_dense(rows, cols, from, 5, -3, 3);
+            if (cols > 3) x(0, 0) = INFINITY, x(0, 1) = -INFINITY, x(0, 2) = NAN, x(0, 3) = -0.0;
+            const Results out = run_layouts([&](Run& run) {
+              const Matrix a = run.input(x, from), b = run.output(rows, cols, to);
+              run.call([&](auto& backend) { backend.convert(a, b); });
+              run.keep(b);
+            });
+            check_close(out[0], round_to(to, round_to(sum_type(to), x)), {0, 0});
+            if (cols > 3) BOOST_TEST(std::signbit(out[0](0, 3)));
+          }
+        }
+}
+
+// A float is rounded to bf16 by its lower half and the parity of its upper half: all upper halves,
+// and for each the lower halves where the direction changes.
+BOOST_AUTO_TEST_CASE(bf16_rounds_to_nearest_even) {
+  const std::vector<uint32_t> lower = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+  Dense x(65536, int64_t(lower.size()));
+  for (int64_t i = 0; i < x.rows; ++i)
+    for (int64_t j = 0; j < x.cols; ++j) {
+      const uint32_t bits = uint32_t(i) << 16 | lower[size_t(j)];
+      float value;
+      std::memcpy(&value, &bits, 4);
+      x(i, j) = value;
+    }
+  Run run(layouts()[0]);
+  const Matrix a = run.input(x, DType::f32), b = run.output(x.rows, x.cols, DType::bf16);
+  const Matrix back = run.output(x.rows, x.cols, DType::f32);
+  run.call([&](auto& backend) {
+    backend.convert(a, b);
+    backend.convert(b, back);
+  });
+  check_close(run.read(b), round_to(DType::bf16, x), {0, 0});
+  check_close(run.read(back), run.read(b), {0, 0});
+  run.check_surroundings();
+}
+
+BOOST_AUTO_TEST_SUITE_END()

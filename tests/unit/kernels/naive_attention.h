@@ -1,0 +1,171 @@
+// Attention of packed sentences by its formula (PAPER.md, eq. 1), with its gradient; operands of
+// every kind for the kernels and for the loops.
+#pragma once
+#include "tests/unit/kernels/checker.h"
+
+namespace tx_test {
+
+// Sentences as they are packed: lengths of both sides, heads, and what is drawn from them.
+struct Packed {
+  std::vector<int64_t> queries, keys;
+  int heads = 1, kv_heads = 1, d_k = 8, d_v = 8;
+  bool causal = false;
+  int64_t query_position = 0;
+  double scale = 0, p = 0;
+};
+
+struct Scene : Packed {
+  DType t;
+  std::vector<int32_t> q_offsets{0}, k_offsets{0};
+  Dense q, k, v, d_o;
+  Drop drop;
+
+  Scene(const Packed& shape, DType type, double size = 1) : Packed(shape), t(type) {
+    for (const int64_t n : queries) q_offsets.push_back(q_offsets.back() + int32_t(n));
+    for (const int64_t m : keys) k_offsets.push_back(k_offsets.back() + int32_t(m));
+    const int64_t rows = q_offsets.back(), columns = k_offsets.back();
+    q = random_dense(rows, heads * d_k, t, 1, -size, size);
+    k = random_dense(columns, kv_heads * d_k, t, 2, -size, size);
+    v = random_dense(columns, kv_heads * d_v, t, 3);
+    d_o = random_dense(rows, heads * d_v, t, 4);
+    drop = random_drop(p, rows);
+    if (scale == 0) scale = 1 / std::sqrt(double(d_k));
+  }
+  int64_t sentences() const { return int64_t(queries.size()); }
+  int kv_of(int head) const { return head * kv_heads / heads; }
+  // Keys that query i of a sentence of m keys sees.
+  int64_t visible(int64_t i, int64_t m) const {
+    return causal ? std::min(m, query_position + i + 1) : m;
+  }
+  // The operands in the memory of a run, without outputs.
+  tx::Attention operands(Run& run) const {
+    tx::Attention a;
+    a.q = run.input(q, t);
+    a.k = run.input(k, t);
+    a.v = run.input(v, t);
+    a.q_offsets = run.array(q_offsets);
+    a.k_offsets = run.array(k_offsets);
+    a.sentences = sentences();
+    a.heads = heads, a.kv_heads = kv_heads, a.d_k = d_k, a.d_v = d_v;
+    a.causal = causal;
+    a.query_position = query_position;
+    a.scale = scale;
+    a.drop = run.dropout(drop);
+    return a;
+  }
+};
+
+// The type of log-sum-exps: floats beside anything but doubles.
+inline void* lse_array(Run& run, const Dense& values, DType t) {
+  if (t == DType::f64) return run.array(values.data, Access::write);
+  return run.array(std::vector<float>(values.data.begin(), values.data.end()), Access::write);
+}
+
+inline void keep_lse(Run& run, const Scene& s, const void* lse) {
+  const int64_t size = s.q.rows * s.heads;
+  if (s.t == DType::f64)
+    run.keep(static_cast<const double*>(lse), size);
+  else
+    run.keep(static_cast<const float*>(lse), size);
+}
+
+struct NaiveAttention {
+  const Scene& s;
+  Dense o, lse, dq, dk, dv;
+
+  explicit NaiveAttention(const Scene& scene)
+      : s(scene),
+        o(s.q.rows, s.heads * s.d_v),
+        lse(1, s.q.rows * s.heads, -INFINITY),
+        dq(s.q.rows, s.q.cols),
+        dk(s.k.rows, s.k.cols),
+        dv(s.v.rows, s.v.cols) {
+    for (int64_t sentence = 0; sentence < s.sentences(); ++sentence)
+      for (int head = 0; head < s.heads; ++head)
+        for (int64_t i = 0; i < s.queries[size_t(sentence)]; ++i) row(sentence, head, i);
+  }
+
+  // Weights (queries, keys) of one sentence and head, before dropout.
+  Dense weights(int64_t sentence, int head) const {
+    Dense all(s.queries[size_t(sentence)], s.keys[size_t(sentence)]);
+    for (int64_t i = 0; i < all.rows; ++i) {
+      double log_sum;
+      const std::vector<double> w = softmax(sentence, head, i, log_sum);
+      std::copy(w.begin(), w.end(), all.data.begin() + i * all.cols);
+    }
+    return all;
+  }
+
+ private:
+  double score(int64_t query, int64_t key, int head) const {
+    double sum = 0;
+    for (int l = 0; l < s.d_k; ++l)
+      sum += s.q(query, head * s.d_k + l) * s.k(key, s.kv_of(head) * s.d_k + l);
+    return sum * s.scale;
+  }
+
+  std::vector<double> softmax(int64_t sentence, int head, int64_t i, double& log_sum) const {
+    const int64_t query = s.q_offsets[size_t(sentence)] + i;
+    const int64_t first = s.k_offsets[size_t(sentence)];
+    std::vector<double> w(size_t(s.visible(i, s.keys[size_t(sentence)])));
+    double most = -INFINITY, sum = 0;
+    for (size_t j = 0; j < w.size(); ++j) {
+      w[j] = score(query, first + int64_t(j), head);
+      most = std::max(most, w[j]);
+    }
+    for (double& x : w) sum += x = std::exp(x - most);
+    for (double& x : w) x /= sum;
+    log_sum = most + std::log(sum);
+    return w;
+  }
+
+  // One query of one head: o, lse, and its part of the gradients.
+  void row(int64_t sentence, int head, int64_t i) {
+    const int64_t query = s.q_offsets[size_t(sentence)] + i, at = s.kv_of(head);
+    if (s.keys[size_t(sentence)] == 0) return;
+    const std::vector<double> w = softmax(sentence, head, i, lse(0, query * s.heads + head));
+    std::vector<double> dp(w.size());
+    double dot = 0;
+    for (size_t j = 0; j < w.size(); ++j) {
+      const int64_t key = s.k_offsets[size_t(sentence)] + int64_t(j);
+      const double factor = s.drop.factor(query, int64_t(j), head);
+      for (int l = 0; l < s.d_v; ++l) {
+        const double value = s.v(key, at * s.d_v + l), g = s.d_o(query, head * s.d_v + l);
+        o(query, head * s.d_v + l) += w[j] * factor * value;
+        dv(key, at * s.d_v + l) += w[j] * factor * g;
+        dp[j] += factor * g * value;
+      }
+      dot += w[j] * dp[j];
+    }
+    for (size_t j = 0; j < w.size(); ++j) {
+      const int64_t key = s.k_offsets[size_t(sentence)] + int64_t(j);
+      const double ds = w[j] * (dp[j] - dot) * s.scale;
+      for (int l = 0; l < s.d_k; ++l) {
+        dq(query, head * s.d_k + l) += ds * s.k(key, at * s.d_k + l);
+        dk(key, at * s.d_k + l) += ds * s.q(query, head * s.d_k + l);
+      }
+    }
+  }
+};
+
+// Ragged packings: an empty key side, an empty sentence, lengths from 1 to beyond two blocks.
+inline std::vector<Packed> packings() {
+  const std::vector<int64_t> a = {3, 1, 17, 0, 63, 2, 130, 5}, b = {1, 130, 17, 3, 0, 47, 63, 6};
+  std::vector<Packed> all;
+  all.push_back({a, b, 2, 2, 8, 8, false, 0, 0, 0});
+  all.push_back({a, a, 2, 2, 16, 16, true, 0, 0, 0});
+  all.push_back({a, b, 3, 1, 5, 7, true, 0, 0, 0.1});
+  all.push_back({a, b, 4, 2, 17, 3, false, 0, 0.3, 0.5});
+  all.push_back({{1, 1, 3, 50}, {1, 40, 7, 130}, 2, 2, 3, 33, true, 4, 0, 0});
+  all.push_back({{49, 97}, {49, 97}, 1, 1, 1, 1, true, 0, 0, 0.1});
+  all.push_back({{96}, {33}, 2, 1, 64, 64, false, 0, 0, 0});
+  return all;
+}
+
+inline std::ostream& operator<<(std::ostream& out, const Scene& s) {
+  return out << name_of(s.t) << ", " << s.sentences() << " sentences, heads " << s.heads << "/"
+             << s.kv_heads << ", d_k " << s.d_k << ", d_v " << s.d_v << (s.causal ? ", causal" : "")
+             << ", dropout " << s.p;
+}
+
+}  // namespace tx_test

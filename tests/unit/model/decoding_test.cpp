@@ -1,0 +1,156 @@
+// Decoding with cached keys and values against the whole model.
+#include "lib/model/decoding.h"
+
+#include <algorithm>
+
+#include "tests/unit/model/small_model.h"
+
+using namespace tx_test;
+using tx::Decoding;
+using tx::DType;
+
+namespace {
+
+constexpr int vocabulary = 37;
+
+Rows download(SmallModel& small, const tx::Matrix& logits) {
+  const std::vector<double> all = to_host(small.backend, logits);
+  Rows rows;
+  for (auto row = all.begin(); row != all.end(); row += logits.cols)
+    rows.emplace_back(row, row + vocabulary);
+  return rows;
+}
+
+// Hypotheses that grow: step by step each of `width` rows a sentence continues some row of the step
+// before, as a beam would. Keeps what every row has read.
+struct Beam {
+  std::vector<Decoding::Row> rows;
+  std::vector<std::vector<int32_t>> read;
+
+  void start(size_t sentences) {
+    for (size_t s = 0; s < sentences; ++s) {
+      rows.push_back({int32_t(s), -1, 2});
+      read.push_back({2});
+    }
+  }
+  void grow(int step, int width) {
+    const std::vector<double> draws = value("beam " + std::to_string(step), 0, 200);
+    auto draw = [&, next = size_t(0)](int n) mutable {
+      return std::min(n - 1, int((draws[next++] + 1) / 2 * n));
+    };
+    std::vector<Decoding::Row> next;
+    std::vector<std::vector<int32_t>> next_read;
+    for (size_t first = 0, last = 0; first < rows.size(); first = last) {
+      while (last < rows.size() && rows[last].sentence == rows[first].sentence) ++last;
+      const int count = 1 + draw(width);  // a beam may lose hypotheses
+      for (int i = 0; i < count; ++i) {
+        const int32_t parent = int32_t(first) + draw(int(last - first)), token = 4 + draw(33);
+        next.push_back({rows[first].sentence, parent, token});
+        next_read.push_back(read[size_t(parent)]);
+        next_read.back().push_back(token);
+      }
+    }
+    rows = next;
+    read = next_read;
+  }
+};
+
+// Last rows of logits of the whole model on what each row of the beam has read.
+Rows uncached(SmallModel& small, const std::vector<std::vector<int>>& sources, const Beam& beam) {
+  std::vector<Sentence> sentences;
+  for (size_t r = 0; r < beam.rows.size(); ++r) {
+    const std::vector<int>& source = sources[size_t(beam.rows[r].sentence)];
+    sentences.push_back({0, {source.begin(), source.end()}, beam.read[r], beam.read[r]});
+  }
+  const Rows all = small.logits(sentences);
+  Rows last;
+  for (size_t end = beam.read[0].size(); end <= all.size(); end += beam.read[0].size())
+    last.push_back(all[end - 1]);
+  return last;
+}
+
+std::vector<std::vector<int>> sources_of(std::initializer_list<size_t> lengths) {
+  std::vector<std::vector<int>> sources;
+  for (size_t length : lengths) {
+    const Sentence s = sentence_of(uint32_t(length), length, 1);
+    sources.emplace_back(s.source.begin(), s.source.end());
+  }
+  return sources;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(model_decoding)
+
+BOOST_AUTO_TEST_CASE(cached_equals_uncached) {
+  for (DType dtype : dtypes()) {
+    const double bound = dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 1e-5 : 2e-2;
+    for (const char* norm : {"post", "pre"}) {
+      for (const char* positions : {"sinusoid", "learned"}) {
+        SmallModel small(small_config(norm, positions), dtype, true);
+        const auto sources = sources_of({7, 1, 70, 20});
+        Decoding decoding(small.backend, *small.model, dtype);
+        decoding.begin(sources, 16, 24);
+        Beam beam;
+        beam.start(4);
+        for (int step = 0; step < 24; ++step) {
+          if (step) beam.grow(step, 4);
+          const Rows logits = download(small, decoding.step(beam.rows));
+          BOOST_TEST_CONTEXT(int(dtype) << " " << norm << " " << positions << " step " << step)
+          BOOST_TEST(difference(logits, uncached(small, sources, beam)) < bound);
+        }
+        BOOST_TEST(decoding.steps() == 24);
+      }
+    }
+  }
+}
+
+// The bits of a row depend neither on its neighbours nor on the object's past or the threads.
+BOOST_AUTO_TEST_CASE(rows_are_independent_of_the_batch) {
+  for (DType dtype : dtypes()) {
+    SmallModel small(small_config(), dtype, true), threads(small_config(), dtype, true, 3);
+    const auto sources = sources_of({7, 1, 70, 20});
+    Decoding decoding(small.backend, *small.model, dtype);
+    decoding.begin(sources_of({3, 3}), 2, 5);
+    const Decoding::Row two[] = {{0, -1, 2}, {1, -1, 2}};
+    decoding.step(two);
+    decoding.begin(sources, 4, 8);
+    std::vector<Rows> together;
+    for (int step = 0; step < 8; ++step) {
+      std::vector<Decoding::Row> rows;
+      for (int s = 0; s < 4; ++s) rows.push_back({s, step ? s : -1, step ? 4 + s + step : 2});
+      together.push_back(download(small, decoding.step(rows)));
+    }
+    for (int s = 0; s < 4; ++s) {
+      Decoding alone(threads.backend, *threads.model, dtype);
+      alone.begin({sources[size_t(s)]}, 1, 8);
+      for (int step = 0; step < 8; ++step) {
+        const Decoding::Row row{0, step - 1 < 0 ? -1 : 0, step ? 4 + s + step : 2};
+        const Rows logits = download(threads, alone.step({&row, 1}));
+        BOOST_TEST((logits[0] == together[size_t(step)][size_t(s)]));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
+  SmallModel small(small_config(), DType::f32, true);
+  Decoding decoding(small.backend, *small.model, DType::f32);
+  const Decoding::Row rows[] = {{0, -1, 2}, {0, -1, 2}};
+  BOOST_CHECK_THROW(decoding.step(rows), tx::Bug);
+  BOOST_CHECK_THROW(decoding.begin({{}}, 1, 1), tx::Bug);
+  BOOST_CHECK_THROW(decoding.begin(sources_of({81}), 1, 1), tx::Bug);
+  BOOST_CHECK_THROW(decoding.begin(sources_of({5}), 1, 81), tx::Bug);
+  decoding.begin(sources_of({5}), 1, 2);
+  BOOST_CHECK_THROW(decoding.step(rows), tx::Bug);
+  BOOST_CHECK_THROW(decoding.step({}), tx::Bug);
+  const Decoding::Row stranger{1, -1, 2}, orphan{0, 1, 2};
+  BOOST_CHECK_THROW(decoding.step({&stranger, 1}), tx::Bug);
+  decoding.step({rows, 1});
+  BOOST_CHECK_THROW(decoding.step({&orphan, 1}), tx::Bug);
+  const Decoding::Row child{0, 0, 5};
+  decoding.step({&child, 1});
+  BOOST_CHECK_THROW(decoding.step({&child, 1}), tx::Bug);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,206 @@
+// What makes a model a Transformer, on random weights.
+#include <algorithm>
+#include <numeric>
+
+#include "tests/unit/model/small_model.h"
+
+using namespace tx_test;
+using tx::DType;
+
+namespace {
+
+Rows slice(const Rows& rows, size_t first, size_t count) {
+  return {rows.begin() + int64_t(first), rows.begin() + int64_t(first + count)};
+}
+
+double tolerance(DType dtype) {
+  return dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 1e-5 : 2e-2;
+}
+
+const char* const norms[] = {"post", "pre"};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(model_properties)
+
+// A later target token changes no earlier logit, not by one bit; it does change its own row.
+BOOST_AUTO_TEST_CASE(causality) {
+  for (DType dtype : dtypes()) {
+    for (const char* norm : norms) {
+      for (bool prepared : {false, true}) {
+        SmallModel small(small_config(norm), dtype, prepared);
+        Sentence s = sentence_of(1, 9, 60);
+        const Rows before = small.logits({s});
+        for (size_t at : {1, 17, 47, 48, 49, 59}) {
+          Sentence changed = s;
+          changed.target[at] = changed.target[at] == 5 ? 6 : 5;
+          const Rows after = small.logits({changed});
+          BOOST_TEST_CONTEXT(int(dtype)
+                             << " " << norm << " prepared " << prepared << " at " << at) {
+            BOOST_TEST((slice(after, 0, at) == slice(before, 0, at)));
+            for (size_t i = at; i < 60; ++i) BOOST_TEST((after[i] != before[i]));
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_target_row_sees_every_source_row) {
+  SmallModel small(small_config(), DType::f64);
+  Sentence s = sentence_of(1, 12, 7);
+  const Rows before = small.logits({s});
+  for (size_t at = 0; at < 12; ++at) {
+    Sentence changed = s;
+    changed.source[at] = changed.source[at] == 5 ? 6 : 5;
+    const Rows after = small.logits({changed});
+    for (size_t i = 0; i < 7; ++i) BOOST_TEST((after[i] != before[i]));
+  }
+}
+
+// Without positions a permuted source gives permuted rows; with them it does not.
+BOOST_AUTO_TEST_CASE(equivariance_to_order_without_positions) {
+  for (const char* norm : norms) {
+    for (bool positions : {false, true}) {
+      SmallModel small(small_config(norm, "learned"), DType::f64);
+      if (!positions)
+        for (const tx::ParameterEntry& e : small.parameters.table())
+          if (e.lookup)
+            to_device(small.backend, std::vector<double>(size_t(e.rows * e.cols), 0),
+                      small.parameters.master(e));
+      const Sentence s = sentence_of(1, 53, 2);
+      Sentence permuted = s;
+      Rows expected = small.encoded(s);
+      const Rows original = expected;
+      for (size_t i = 0; i < 53; ++i) {
+        const size_t from = (i * 20 + 7) % 53;
+        permuted.source[i] = s.source[from];
+        expected[i] = original[from];
+      }
+      const double off = difference(small.encoded(permuted), expected);
+      BOOST_TEST_CONTEXT(norm << " positions " << positions << " off " << off)
+      BOOST_TEST((positions ? off > 1e-2 : off < 1e-13));
+    }
+  }
+}
+
+// A sentence's logits do not depend on what else its batch holds: bit for bit with weights packed
+// for inference, whatever the threads; up to the order of sums without.
+BOOST_AUTO_TEST_CASE(independence_of_the_batch) {
+  const std::vector<Sentence> all{sentence_of(1, 5, 9), sentence_of(2, 70, 1),
+                                  sentence_of(3, 1, 66), sentence_of(4, 33, 20),
+                                  sentence_of(5, 2, 3)};
+  for (DType dtype : dtypes()) {
+    for (const char* norm : norms) {
+      for (bool prepared : {true, false}) {
+        SmallModel small(small_config(norm), dtype, prepared);
+        SmallModel threads(small_config(norm), dtype, prepared, 3);
+        const Rows together = small.logits(all);
+        size_t row = 0;
+        for (const Sentence& s : all) {
+          const Rows expected = slice(together, row, s.target.size());
+          row += s.target.size();
+          const Rows alone = threads.logits({s}), pair = small.logits({all[3], s});
+          const Rows behind = slice(pair, 20, s.target.size());
+          BOOST_TEST_CONTEXT(int(dtype) << " " << norm << " prepared " << prepared) {
+            BOOST_TEST((!prepared || alone == expected));
+            BOOST_TEST((!prepared || behind == expected));
+            BOOST_TEST(difference(alone, expected) < tolerance(dtype));
+            BOOST_TEST(difference(behind, expected) < tolerance(dtype));
+          }
+        }
+      }
+    }
+  }
+}
+
+// Masks belong to the pair: neither the place in a batch nor the batch changes them.
+BOOST_AUTO_TEST_CASE(dropout_is_independent_of_the_batch) {
+  SmallModel small(small_config(), DType::f64);
+  Record record(small.backend);
+  const tx::Regularisation masks{.3, .2, .1, 7, record.data};
+  const Sentence a = sentence_of(1, 5, 9), b = sentence_of(2, 70, 30), c = sentence_of(3, 20, 9);
+  const Rows together = small.logits({a, b, c}, masks), alone = small.logits({b}, masks);
+  BOOST_TEST(difference(slice(together, 9, 30), alone) < 1e-13);
+  BOOST_TEST(difference(small.logits({b}), alone) > 1e-2);
+  Sentence other = b;
+  other.pair = 4;
+  BOOST_TEST(difference(small.logits({other}, masks), alone) > 1e-2);
+  tx::StepRecord next;
+  next.step = 1;
+  record.set(next);
+  BOOST_TEST(difference(small.logits({b}, masks), alone) > 1e-2);
+}
+
+// One batch, or its sentences as micro-batches in another order with a dummy among them: the same
+// gradients, dropout included.
+BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_one_batch) {
+  for (const char* norm : norms) {
+    SmallModel small(small_config(norm), DType::f64);
+    const tx::Regularisation masks{.3, .2, .1, 7, nullptr};
+    const Sentence a = sentence_of(1, 5, 9), b = sentence_of(2, 70, 30), c = sentence_of(3, 20, 9);
+    Sentence filler = sentence_of(dummy, 6, 4);
+    filler.labels.assign(4, -1);
+    const Rows whole{small.gradients({{a, b, c}}, masks)};
+    BOOST_TEST(difference({small.gradients({{c, filler, a}, {b}}, masks)}, whole) < 1e-13);
+    BOOST_TEST(difference({small.gradients({{a, b}}, masks)}, whole) > 1e-2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_two_runs_are_the_same_bits) {
+  for (DType dtype : dtypes()) {
+    SmallModel small(small_config(), dtype), again(small_config(), dtype);
+    const tx::Regularisation masks{.3, .2, .1, 7, nullptr};
+    const std::vector<Sentence> batch{sentence_of(1, 5, 9), sentence_of(2, 70, 30)};
+    const std::vector<double> first = small.gradients({batch}, masks);
+    BOOST_TEST((small.gradients({batch}, masks) == first));
+    BOOST_TEST((again.gradients({batch}, masks) == first));
+  }
+}
+
+// The dry run asks for exactly what the run takes, and nothing is left behind.
+BOOST_AUTO_TEST_CASE(dry_run_peak_equals_the_real_peak) {
+  for (DType dtype : dtypes()) {
+    for (const char* norm : norms) {
+      SmallModel small(small_config(norm), dtype);
+      const PackedBatch batch(small.backend, {sentence_of(1, 5, 9), sentence_of(2, 70, 30)});
+      Record record(small.backend);
+      const tx::Regularisation masks{.3, .2, .1, 7, record.data};
+      const auto train = [&](tx::Context& c) {
+        forward_backward(c, *small.model, batch, masks, .1, record.data);
+      };
+      const auto infer = [&](tx::Context& c) { forward(c, *small.model, batch); };
+      const std::function<void(tx::Context&)> both[] = {train, infer};
+      for (const auto& f : both) {
+        const size_t peak = peak_of(small.backend, dtype, f);
+        tx::Arena arena(small.backend, peak);
+        tx::Context context(small.backend, arena, dtype);
+        small.parameters.begin_step();
+        f(context);
+        BOOST_TEST(arena.peak() == peak);
+        BOOST_TEST(arena.in_use() == 0u);
+      }
+      BOOST_TEST(peak_of(small.backend, dtype, infer) < peak_of(small.backend, dtype, train));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(probes_see_every_attention_once) {
+  SmallModel small(small_config(), DType::f32);
+  const PackedBatch batch(small.backend, {sentence_of(1, 5, 9)});
+  std::vector<std::string> seen;
+  const auto probe = [&](const char* kind, int layer, const tx::AttentionInput& in) {
+    seen.push_back(kind + std::to_string(layer) + (in.causal ? " causal" : ""));
+  };
+  small.run([&](tx::Context& c) {
+    seen.clear();
+    const tx::Tensor memory =
+        small.model->memory(c, small.model->encode(c, batch.source, {}, probe));
+    small.model->decode(c, batch.target, memory, batch.source, {}, probe);
+  });
+  const std::vector<std::string> expected{"encoder0", "encoder1",        "decoder0 causal",
+                                          "cross0",   "decoder1 causal", "cross1"};
+  BOOST_TEST(seen == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

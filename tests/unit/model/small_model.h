@@ -1,0 +1,140 @@
+// Small models of every kind for tests of properties, and the logits they give to sentences.
+#pragma once
+#include <boost/test/unit_test.hpp>
+
+#include "tests/model_support.h"
+
+namespace tx_test {
+
+inline tx::ModelConfig small_config(const std::string& norm = "post",
+                                    const std::string& positions = "sinusoid") {
+  tx::ModelConfig c;
+  c.source_vocabulary = c.target_vocabulary = 37;
+  c.encoder_layers = c.decoder_layers = 2;
+  c.d_model = 32;
+  c.d_ff = 72;
+  c.heads = 4;
+  c.d_v = 12;  // d_k is 8
+  c.norm = norm;
+  c.activation = norm == "pre" ? "gelu" : "relu";
+  c.positions = positions;
+  c.max_positions = 80;
+  c.attention_bias = norm == "pre";
+  c.resolve();
+  return c;
+}
+
+// `length` ids from 4 up that belong to a name.
+inline std::vector<int32_t> ids_of(const std::string& name, size_t length, int vocabulary = 37) {
+  std::vector<int32_t> ids;
+  for (double x : value(name, 0, length))
+    ids.push_back(4 + int32_t((x + 1) / 2 * (vocabulary - 4)));
+  return ids;
+}
+
+// A sentence of given lengths; source and target rows count <eos> and <bos>.
+inline Sentence sentence_of(uint32_t pair, size_t source_rows, size_t target_rows) {
+  Sentence s;
+  s.pair = pair;
+  s.source = ids_of("source " + std::to_string(pair), source_rows - 1);
+  s.source.push_back(3);
+  s.labels = ids_of("target " + std::to_string(pair), target_rows - 1);
+  s.target = s.labels;
+  s.target.insert(s.target.begin(), 2);
+  s.labels.push_back(3);
+  return s;
+}
+
+using Rows = std::vector<std::vector<double>>;
+
+class SmallModel {
+ public:
+  SmallModel(const tx::ModelConfig& config, tx::DType dtype, bool prepared = false, int threads = 2)
+      : backend(tx::make_backend("cpu", threads)),
+        dtype(dtype),
+        parameters(backend, config, dtype, !prepared) {
+    fill_weights(backend, parameters);
+    if (prepared) parameters.prepare_inference();
+    model = std::make_unique<tx::Transformer>(backend, parameters, 80);
+  }
+
+  // f(context) in an arena of just the size that a dry run asks for.
+  template <class F>
+  auto run(F&& f) {
+    tx::Arena arena(backend, peak_of(backend, dtype, f));
+    tx::Context context(backend, arena, dtype);
+    return f(context);
+  }
+  Rows host_rows(const tx::Tensor& t, int64_t cols) {
+    const std::vector<double> all = to_host(backend, t.value());
+    Rows rows;
+    for (auto row = all.begin(); row != all.end(); row += t.cols())
+      rows.emplace_back(row, row + cols);
+    return rows;
+  }
+  // Logits of all target rows of a batch, the sentences one behind another.
+  Rows logits(const std::vector<Sentence>& sentences, const tx::Regularisation& masks = {}) {
+    const PackedBatch batch(backend, sentences);
+    const auto f = [&](tx::Context& c) { return forward(c, *model, batch, masks); };
+    tx::Arena arena(backend, peak_of(backend, dtype, f));
+    tx::Context context(backend, arena, dtype);
+    return host_rows(f(context), model->config().target_vocabulary);
+  }
+  Rows encoded(const Sentence& sentence) {
+    const PackedBatch batch(backend, {sentence});
+    const auto f = [&](tx::Context& c) { return model->encode(c, batch.source, {}); };
+    tx::Arena arena(backend, peak_of(backend, dtype, f));
+    tx::Context context(backend, arena, dtype);
+    return host_rows(f(context), model->config().d_model);
+  }
+  // All gradients of the batches as one step, in the layout of the block.
+  std::vector<double> gradients(const std::vector<std::vector<Sentence>>& batches,
+                                tx::Regularisation masks, double loss_scale = 1) {
+    Record record(backend);
+    tx::StepRecord r;
+    r.step = 3;
+    r.loss_scale = loss_scale;
+    record.set(r);
+    masks.record = record.data;
+    parameters.begin_step();
+    for (const std::vector<Sentence>& sentences : batches) {
+      const PackedBatch batch(backend, sentences);
+      const auto f = [&](tx::Context& c) {
+        forward_backward(c, *model, batch, masks, .1, record.data);
+      };
+      tx::Arena arena(backend, size_t(1) << 23);
+      tx::Context context(backend, arena, dtype);
+      f(context);
+      BOOST_TEST(arena.in_use() == 0u);
+    }
+    parameters.finish_gradients();
+    return to_host(backend, parameters.gradients());
+  }
+
+  tx::Backend backend;
+  tx::DType dtype;
+  tx::Parameters parameters;
+  std::unique_ptr<tx::Transformer> model;
+};
+
+// Largest difference over largest magnitude.
+inline double difference(const Rows& x, const Rows& expected) {
+  BOOST_REQUIRE(x.size() == expected.size());
+  double off = 0, largest = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    for (size_t j = 0; j < x[i].size(); ++j) {
+      off = std::max(off, std::isfinite(x[i][j]) ? std::abs(x[i][j] - expected[i][j]) : INFINITY);
+      largest = std::max(largest, std::abs(expected[i][j]));
+    }
+  BOOST_REQUIRE(largest > 0);
+  return off / largest;
+}
+
+// What the machine can run.
+inline std::vector<tx::DType> dtypes() {
+  std::vector<tx::DType> all{tx::DType::f64, tx::DType::f32};
+  if (tx::Cpu::no_bf16_reason().empty()) all.push_back(tx::DType::bf16);
+  return all;
+}
+
+}  // namespace tx_test

@@ -1,0 +1,157 @@
+#include <boost/test/unit_test.hpp>
+
+#include "lib/tensor/tensor.h"
+
+namespace {
+
+struct Fixture {
+  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Arena arena{backend, 1 << 16};
+  tx::Context context{backend, arena, tx::DType::f64};
+};
+
+// y = factor * x for one number; records the order of backward calls.
+tx::Tensor scaled(tx::Context& context, tx::Tensor x, double factor, std::vector<double>* order) {
+  tx::Tensor y = context.make(1, 1);
+  y.value().row<double>(0)[0] = factor * x.value().row<double>(0)[0];
+  context.on_backward([&context, x, y, factor, order]() mutable {
+    order->push_back(factor);
+    bool add = false;
+    const double dy = std::as_const(context).gradient(y).row<double>(0)[0];
+    double& dx = context.gradient(x, add).row<double>(0)[0];
+    dx = factor * dy + (add ? dx : 0);
+  });
+  return y;
+}
+
+void seed(tx::Context& context, tx::Tensor y, double dy) {
+  bool add = true;
+  context.gradient(y, add).row<double>(0)[0] = dy;
+  BOOST_TEST(!add);
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(tensor_tape, Fixture)
+
+BOOST_AUTO_TEST_CASE(the_first_contribution_assigns_and_later_ones_add) {
+  tx::Tensor t = context.make(3, 5);
+  BOOST_TEST(!t.has_gradient());
+  bool add = true;
+  const tx::Matrix first = context.gradient(t, add);
+  BOOST_TEST(!add);
+  BOOST_TEST(t.has_gradient());
+  BOOST_TEST((first.rows == 3 && first.cols == 5 && first.dtype == tx::DType::f64));
+  BOOST_TEST(first.data != t.value().data);
+  BOOST_TEST(context.gradient(t, add).data == first.data);
+  BOOST_TEST(add);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_for_parameters) {
+  bool assigned = false, add = true;
+  double gradient = 0;
+  const tx::Parameter p{{}, tx::matrix(&gradient, tx::DType::f64, 1, 1), &assigned};
+  tx::Context::gradient(p, add);
+  BOOST_TEST(!add);
+  BOOST_TEST(tx::Context::gradient(p, add).data == &gradient);
+  BOOST_TEST(add);
+}
+
+BOOST_AUTO_TEST_CASE(backward_runs_against_the_order_of_creation) {
+  context.recording = true;
+  std::vector<double> order;
+  tx::Tensor x = context.make(1, 1);
+  x.value().row<double>(0)[0] = 1;
+  // z = 2 x * 3 + 2 x * 5: the gradient of y = 2 x comes from two readers.
+  tx::Tensor y = scaled(context, x, 2, &order);
+  tx::Tensor a = scaled(context, y, 3, &order), b = scaled(context, y, 5, &order);
+  BOOST_TEST(b.value().row<double>(0)[0] == 10);
+  BOOST_TEST(context.closures() == 3u);
+  seed(context, a, 1);
+  seed(context, b, 100);
+  context.backward();
+  BOOST_TEST(order == (std::vector<double>{5, 3, 2}), boost::test_tools::per_element());
+  BOOST_TEST(std::as_const(context).gradient(x).row<double>(0)[0] == 2 * (3 + 500));
+  BOOST_TEST(context.closures() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(memory_goes_back_while_backward_runs) {
+  context.recording = true;
+  std::vector<double> order;
+  {
+    tx::Tensor x = context.make(1, 1);
+    for (int i = 0; i < 8; ++i) x = scaled(context, x, 2, &order);
+    BOOST_TEST(arena.in_use() == 9 * 64u);  // the tape holds what the handle x let go
+    seed(context, x, 1);
+  }
+  // A closure that runs last sees its own values and gradients alone: two of each, at most.
+  context.backward();
+  BOOST_TEST(arena.in_use() == 0u);
+  BOOST_TEST(arena.peak() == 11 * 64u);  // 9 values, gradients of y and x
+}
+
+BOOST_AUTO_TEST_CASE(without_recording_nothing_is_kept) {
+  std::vector<double> order;
+  tx::Tensor x = context.make(1, 1);
+  for (int i = 0; i < 8; ++i) x = scaled(context, x, 2, &order);
+  BOOST_TEST(context.closures() == 0u);
+  BOOST_TEST(arena.in_use() == 64u);
+  BOOST_TEST(arena.peak() == 2 * 64u);
+}
+
+BOOST_AUTO_TEST_CASE(a_tape_that_is_dropped_gives_its_memory_back) {
+  {
+    tx::Context other(backend, arena, tx::DType::f32);
+    other.recording = true;
+    tx::Tensor x = other.make(1, 1);
+    other.on_backward([x] { BOOST_ERROR("must not run"); });
+  }
+  BOOST_TEST(arena.in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_in_place_is_the_value) {
+  tx::Tensor t = context.make(2, 2);
+  context.gradient_in_place(t);
+  BOOST_TEST(std::as_const(context).gradient(t).data == t.value().data);
+  bool add = false;
+  context.gradient(t, add);
+  BOOST_TEST(add);
+  BOOST_TEST(arena.in_use() == 64u);
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_can_be_dropped_before_its_tensor) {
+  tx::Tensor t = context.make(2, 2);
+  bool add = false;
+  context.gradient(t, add);
+  BOOST_TEST(arena.in_use() == 128u);
+  context.drop_gradient(t);
+  BOOST_TEST(arena.in_use() == 64u);
+  BOOST_TEST(!t.has_gradient());
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_that_nobody_wrote_is_a_bug) {
+  const tx::Tensor t = context.make(2, 2);
+  BOOST_CHECK_THROW(std::as_const(context).gradient(t), tx::Bug);
+}
+
+BOOST_AUTO_TEST_CASE(a_counting_arena_runs_no_kernel) {
+  tx::Arena counting;
+  tx::Context dry(backend, counting, tx::DType::f32);
+  bool ran = false;
+  dry.run([&](auto&) { ran = true; });
+  BOOST_TEST(!ran);
+  context.run([&](auto&) { ran = true; });
+  BOOST_TEST(ran);
+}
+
+BOOST_AUTO_TEST_CASE(statistics_are_full_precision) {
+  const auto statistics = [&](tx::DType dtype) {
+    return tx::Context(backend, arena, dtype).statistics_dtype();
+  };
+  BOOST_TEST((statistics(tx::DType::bf16) == tx::DType::f32));
+  BOOST_TEST((statistics(tx::DType::f32) == tx::DType::f32));
+  BOOST_TEST((statistics(tx::DType::f64) == tx::DType::f64));
+  BOOST_TEST((context.make(1, 1, tx::DType::f32).dtype() == tx::DType::f32));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,21 @@
+// tx-attn-dump: write what a model attends to, sentence by sentence.
+#include "kernels/backend.h"
+#include "lib/attention/stream.h"
+
+int main(int argc, char** argv) {
+  return tx::run_tool("tx-attn-dump", [&] {
+    tx::DumpOptions settings;
+    tx::Options options("tx-attn-dump", "write what a model attends to, sentence by sentence");
+    options.usage("tx-attn-dump -m MODEL [OPTION]... < TEXT > attention.jsonl");
+    options.usage("tx-attn-dump -m MODEL --heatmap < TEXT");
+    options.version(tx::describe_backends);
+    settings.describe(options);
+    if (!options.parse(argc, argv)) return 0;
+    settings.check(options);
+
+    tx::Writer out("-");
+    tx::dump_attention(settings, out, tx::Log("tx-attn-dump"));
+    out.close();
+    return 0;
+  });
+}
