@@ -4,6 +4,7 @@
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/cli/options.h"
+#include "lib/train/run_directory.h"
 #include "lib/train/trainer.h"
 
 namespace {
@@ -18,7 +19,8 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
   const std::string& run = settings.resume;
   const std::string file = run.empty() ? settings.config : run + "/config.json";
   if (file.empty()) return;
-  const tx::Json config = tx::parse_json(tx::read_file(file, 1 << 24), file);
+  const tx::Json config = run.empty() ? tx::parse_json(tx::read_file(file, 1 << 24), file)
+                                      : tx::RunDirectory::open(run).read_config();
   options.from_json(config.contains("options") ? config["options"] : config, file);
 }
 

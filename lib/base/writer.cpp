@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "lib/base/error.h"
+#include "lib/base/failpoint.h"
 #include "lib/base/io.h"
 
 namespace tx {
@@ -21,7 +22,7 @@ constexpr size_t buffer_bytes = 1 << 16;
   std::string detail;
   if (number == ENOSPC || number == EDQUOT) {
     try {
-      detail = std::to_string(free_bytes(path) >> 20) + " MiB free; make room and run it again";
+      detail = std::to_string(free_bytes(path) >> 20) + " MiB free; make room";
     } catch (const IoError&) {  // then without the figure
     }
   }
@@ -156,6 +157,7 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     content(writer);
     writer.sync();
     writer.close();
+    failpoint("rename");
     if (::rename(temporary.c_str(), target.c_str()) != 0) fail_to_write(path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());

@@ -50,6 +50,10 @@ void save_state(const std::string& path, const Parameters& parameters, const Jso
                      {"model_xxh3", model_checksum}});
 }
 
+void check_state(const std::string& path, const std::string& model_checksum) {
+  check_format(SafetensorsReader(path, expected), model_checksum);
+}
+
 Json load_state(const std::string& path, Parameters& parameters,
                 const std::string& model_checksum) {
   const SafetensorsReader file(path, expected);

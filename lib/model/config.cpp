@@ -149,6 +149,7 @@ void ModelOptions::apply_layers(const Options& options) {
   if (layers == 0) return;
   if (!options.given("encoder-layers")) config.encoder_layers = layers;
   if (!options.given("decoder-layers")) config.decoder_layers = layers;
+  layers = 0;  // said by the two from here on, also in config.json
 }
 
 }  // namespace tx

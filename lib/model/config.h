@@ -35,7 +35,7 @@ struct ModelConfig {
 };
 
 // The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers: when
-// not 0 it sets both stacks; call apply_layers() after parsing.
+// not 0 it sets both stacks; call apply_layers() after parsing, which leaves it 0.
 struct ModelOptions {
   ModelConfig config;
   int layers = 0;

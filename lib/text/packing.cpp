@@ -181,8 +181,8 @@ void Packer::refill() {
 }
 
 bool Packer::next(Batch& batch) {
-  if (cursor_ == cache_.pairs() && window_.size() == 0) begin_epoch(epoch_ + 1);
-  if (options_.epochs > 0 && epoch_ >= options_.epochs) return false;
+  if (options_.epochs > 0 && epoch() >= options_.epochs) return false;
+  if (epoch_over()) begin_epoch(epoch_ + 1);
   refill();
   const std::vector<Candidate> taken = window_.take(room_);
   TX_ASSERT(!taken.empty());

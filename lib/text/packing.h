@@ -60,7 +60,7 @@ class Packer {
   Packer(const IdCache& cache, PackerOptions options);
 
   bool next(Batch& batch);                  // false when options.epochs are over
-  int64_t epoch() const { return epoch_; }  // of the next batch, from 0
+  int64_t epoch() const { return epoch_ + int64_t(epoch_over()); }  // of the next batch, from 0
   const std::vector<int>& capacities() const { return options_.capacities; }
 
   // Where the packer stands between two batches. A packer of the same cache and options gives after
@@ -71,6 +71,7 @@ class Packer {
 
  private:
   void check_lengths() const;
+  bool epoch_over() const { return cursor_ == cache_.pairs() && window_.size() == 0; }
   void begin_epoch(int64_t epoch);
   void add_to_window(uint32_t place);
   void refill();

@@ -1,46 +1,49 @@
-// Validating and saving. The order of a save (DESIGN): validate in memory, model, --valid-command on
-// it, state, links, prune: a crash between any two leaves the last complete pair in place.
-#include <sys/wait.h>
-
-#include <cerrno>
+// Validating and saving. The order of a save (DESIGN): validate in memory, model, --valid-command
+// on it, state, links, prune: a crash between any two leaves the last complete pair in place.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 #include "lib/base/error.h"
+#include "lib/base/failpoint.h"
 #include "lib/train/session.h"
+#include "lib/train/valid_command.h"
 
 namespace tx {
 
-Validation Session::validate() {
+std::unique_ptr<Packer> Session::validation_packer() const {
   PackerOptions packing;
   packing.capacities = capacities_;
   packing.batch_tokens = capacities_.back();
   packing.shuffle = false;
   packing.epochs = 1;
-  Packer packer(*corpora_.valid, packing);
+  return std::make_unique<Packer>(*corpora_.valid, packing);
+}
+
+Validation Session::validate() {
+  const std::unique_ptr<Packer> packer = validation_packer();
   StepRecord sums;
-  for (Batch batch; packer.next(batch);) stepper_->evaluate(batch, sums);
+  for (Batch batch; packer->next(batch);) stepper_->evaluate(batch, sums);
   const double labels = double(sums.labels);
   return {sums.loss / labels, sums.nll / labels, double(sums.correct) / labels};
 }
 
-// Counts patience and remembers the best: the lowest unsmoothed loss, unless --valid-command scores.
-void Session::judge(const Validation& valid) {
-  last_valid_ = valid;
-  Json line{{"step", step_},
-            {"validation_loss", valid.loss},
-            {"validation_perplexity", std::exp(valid.nll)},
-            {"validation_accuracy", valid.accuracy},
-            {"seconds", seconds()}};
-  for (Json& x : line)
-    if (x.is_number_float() && !std::isfinite(x.get<double>())) x = nullptr;
-  run_.append_log(line);
+// Counts patience and remembers the best: the lowest unsmoothed loss, unless --valid-command
+// scores.
+void Session::judge() {
+  valid_ = validate();
+  valid_step_ = step_;
+  log(Json{{"step", step_},
+           {"validation_loss", valid_.loss},
+           {"validation_perplexity", std::exp(valid_.nll)},
+           {"validation_accuracy", valid_.accuracy},
+           {"seconds", seconds()}});
   char text[160];
-  std::snprintf(text, sizeof text, "step %lld: validation loss %.4f, perplexity %.3f, accuracy %.4f",
-                static_cast<long long>(step_), valid.loss, std::exp(valid.nll), valid.accuracy);
+  std::snprintf(text, sizeof text,
+                "step %lld: validation loss %.4f, perplexity %.3f, accuracy %.4f",
+                static_cast<long long>(step_), valid_.loss, std::exp(valid_.nll), valid_.accuracy);
   log_.info(text);
-  if (options_.valid_command.empty()) consider(valid.nll);
+  if (options_.valid_command.empty()) consider(valid_.nll);
 }
 
 void Session::consider(double score) {
@@ -54,48 +57,66 @@ void Session::consider(double score) {
   }
 }
 
-double Session::run_valid_command(const std::string& model) const {
-  ::setenv("MODEL", model.c_str(), 1);
-  FILE* pipe = ::popen(options_.valid_command.c_str(), "r");
-  if (!pipe) throw IoError("run", options_.valid_command, errno);
-  std::string text;
-  char buffer[4096];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
-  const int status = ::pclose(pipe);
-  const size_t at = text.find_first_of("0123456789");
-  if (status != 0 || at == std::string::npos) {
-    log_.warn("--valid-command " +
-              (status != 0 ? "ended with status " + std::to_string(WEXITSTATUS(status))
-                           : std::string("printed no number")) +
-              "; this checkpoint has no score");
-    return NAN;
-  }
-  return std::atof(text.c_str() + (at > 0 && text[at - 1] == '-' ? at - 1 : at));
-}
-
 void Session::checkpoint() {
-  if (corpora_.valid) judge(validate());
-  save();
+  if (corpora_.valid && (options_.valid_every == 0 || due(options_.valid_every))) judge();
+  save(true);
 }
 
-void Session::save() {
+// A save that fails leaves the checkpoint before it; what was written of this one only takes room.
+void Session::save(bool scored) {
+  try {
+    write_pair(scored);
+  } catch (const IoError& e) {
+    if (saved_step_ < 0) throw;
+    if (saved_step_ != step_) run_.discard(step_);
+    throw Error(std::string(e.what()) + "\nthe checkpoint of step " + std::to_string(saved_step_) +
+                " is whole; go on from it with: tx-train --resume " + run_.path());
+  }
+  last_save_ = std::chrono::steady_clock::now();
+}
+
+// `scored`: --valid-command judges this model.
+void Session::write_pair(bool scored) {
   const std::string model = run_.model(step_);
   const std::string checksum =
       save_model(model, *parameters_, vocabularies_.source, vocabularies_.target, provenance());
-  if (!options_.valid_command.empty() && step_ > 0) {
-    const double score = run_valid_command(model);
-    if (std::isfinite(score)) {
-      run_.append_log(Json{{"step", step_}, {"validation_score", score}, {"seconds", seconds()}});
-      log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(score));
+  failpoint("model");
+  if (scored && !options_.valid_command.empty()) {
+    const std::optional<double> score = run_valid_command(options_.valid_command, model, log_);
+    if (score) {
+      log(Json{{"step", step_}, {"validation_score", *score}, {"seconds", seconds()}});
+      log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(*score));
     }
-    consider(-score);
+    consider(score ? -*score : NAN);
   }
+  failpoint("state");
   save_state(run_.state(step_), *parameters_, state(), checksum);
-  run_.link("last", step_);
-  if (has_best_ && file_exists(run_.model(best_step_))) run_.link("best", best_step_);
-  run_.prune(options_.keep, has_best_ ? best_step_ : step_);
   saved_step_ = step_;
-  last_save_ = std::chrono::steady_clock::now();
+  log(Json{{"step", step_},
+           {"checkpoint", "model-" + std::to_string(step_) + ".safetensors"},
+           {"seconds", seconds()}});
+  failpoint("links");
+  tidy();
+}
+
+// Links and pruning; also what a run killed before them is given when it goes on.
+void Session::tidy() const {
+  run_.link("last", saved_step_);
+  failpoint("best");
+  if (has_best_ && file_exists(run_.model(best_step_))) run_.link("best", best_step_);
+  failpoint("prune");
+  run_.prune(options_.keep, has_best_ ? best_step_ : saved_step_,
+             [this](int64_t step) { return on_schedule(step); });
+}
+
+// Every checkpoint kept, the best, and the one being written.
+void Session::check_room() const {
+  const int64_t each = parameters_->master().cols * 12;
+  const int64_t needed = each * (options_.keep + 2), free = free_bytes(run_.path());
+  if (free >= needed) return;
+  log_.warn("the checkpoints of " + run_.path() + " will need " + std::to_string(needed >> 20) +
+            " MiB (" + std::to_string(options_.keep + 2) + " of " + std::to_string(each >> 20) +
+            " MiB), " + std::to_string(free >> 20) + " MiB are free; --keep lowers it");
 }
 
 // Only what a resumed run would say the same way: no times, no host.
@@ -108,10 +129,10 @@ Json Session::provenance() const {
          {"tokens", tokens_},
          {"preset", options_.preset},
          {"precision", options_.precision}};
-  if (corpora_.valid && std::isfinite(last_valid_.nll)) {
-    p["validation_loss"] = last_valid_.loss;
-    p["validation_perplexity"] = std::exp(last_valid_.nll);
-    p["validation_accuracy"] = last_valid_.accuracy;
+  if (valid_step_ == step_ && std::isfinite(valid_.nll)) {
+    p["validation_loss"] = valid_.loss;
+    p["validation_perplexity"] = std::exp(valid_.nll);
+    p["validation_accuracy"] = valid_.accuracy;
   }
   return p;
 }

@@ -2,21 +2,25 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/text/word_count.h"
 #include "lib/text/words.h"
 
 namespace tx {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 void check_regular(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     struct stat info;
-    if (::stat(file.c_str(), &info) != 0) throw IoError("open", file, errno);
+    if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
     if (!S_ISREG(info.st_mode))
       throw UsageError("--vocab words reads the text twice, but " + file +
                        " is not a regular file: write it to a file first");
@@ -34,52 +38,94 @@ std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) 
 }
 
 // The name of a shared cache: what makes two caches equal, without reading the text.
-std::string shared_name(const std::vector<CacheSide>& sides, int max_length) {
-  std::string key = std::to_string(max_length);
+std::string shared_name(const std::vector<CacheSide>& sides, const TrainOptions& options) {
+  std::string key = std::to_string(options.max_length) + (options.strict ? " strict" : "");
   for (const CacheSide& side : sides) {
     key += "\n" + side.vocabulary->hash();
     for (const std::string& file : side.files) {
       struct stat info;
-      if (::stat(file.c_str(), &info) != 0) throw IoError("open", file, errno);
+      if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
       if (!S_ISREG(info.st_mode))
         throw UsageError("--cache shares caches of regular files, but " + file + " is none");
-      key += "\n" + std::filesystem::absolute(file).string() + " " + std::to_string(info.st_size) +
-             " " + std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
+      key += "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
+             std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
     }
   }
   return "text-" + xxh3_hex(key.data(), key.size()) + ".ids";
 }
 
-std::unique_ptr<IdCache> open_one(const std::vector<CacheSide>& sides, const TrainOptions& options,
-                                  const std::string& own_path, bool existing, const Log& log) {
-  std::string path = own_path;
-  if (!options.cache.empty()) {
-    std::filesystem::create_directories(options.cache);
-    path = options.cache + "/" + shared_name(sides, options.max_length);
-    existing = existing || file_exists(path);
+std::string shared_path(const std::vector<CacheSide>& sides, const TrainOptions& options) {
+  std::error_code error;
+  fs::create_directories(options.cache, error);
+  if (error) throw IoError("create", options.cache, error.value());
+  return fs::absolute(options.cache).string() + "/" + shared_name(sides, options);
+}
+
+void build(const std::string& path, const std::vector<CacheSide>& sides,
+           const TrainOptions& options) {
+  CacheOptions cache;
+  cache.max_length = options.max_length;
+  cache.strict = options.strict;
+  cache.threads = options.threads;
+  build_cache(path, sides, cache);
+}
+
+std::unique_ptr<IdCache> open_new(const std::vector<CacheSide>& sides, const TrainOptions& options,
+                                  const std::string& own_path, const Log& log) {
+  const bool shared = !options.cache.empty();
+  const std::string path = shared ? shared_path(sides, options) : own_path;
+  if (!shared || !file_exists(path)) build(path, sides, options);
+  auto cache = std::make_unique<IdCache>(path);
+  for (const std::string& warning : cache->report().warnings) log.warn(warning);
+  const std::string dropped = describe_dropped(cache->report(), options.max_length);
+  if (!dropped.empty()) log.warn(dropped);
+  return cache;
+}
+
+std::unique_ptr<IdCache> open_again(const std::vector<CacheSide>& sides,
+                                    const TrainOptions& options, const std::string& path,
+                                    const std::string& checksum, const Log& log) {
+  if (!file_exists(path)) {
+    log.info(path + " is missing; reading the text again");
+    build(path, sides, options);
   }
-  if (!existing) {
-    CacheOptions cache;
-    cache.max_length = options.max_length;
-    cache.strict = options.strict;
-    cache.threads = options.threads;
-    const CacheReport report = build_cache(path, sides, cache);
-    for (const std::string& warning : report.warnings) log.warn(warning);
-    const std::string dropped = describe_dropped(report, options.max_length);
-    if (!dropped.empty()) log.warn(dropped);
-  }
-  return std::make_unique<IdCache>(path);
+  auto cache = std::make_unique<IdCache>(path);
+  if (cache->checksum() != checksum)
+    throw DataError(path + " does not hold the text this run was started with");
+  return cache;
+}
+
+// Standard input can be one of the inputs, once.
+void check_standard_input(const TrainOptions& options) {
+  int count = 0;
+  for (const auto* files : {&options.src, &options.tgt, &options.valid_src, &options.valid_tgt})
+    count += int(std::count(files->begin(), files->end(), "-"));
+  if (count > 1)
+    throw UsageError("standard input (-) can be read once, but is given " + std::to_string(count) +
+                     " times");
 }
 
 }  // namespace
 
+Vocabularies model_vocabularies(const std::string& model) {
+  const ModelReader reader(model);
+  return {reader.source(), reader.target()};
+}
+
 Vocabularies load_vocabularies(const TrainOptions& options) {
   Vocabularies v;
   const bool apart = !options.bpe_src.empty() || !options.bpe_tgt.empty();
-  if (int(!options.bpe.empty()) + int(apart) + int(!options.vocab.empty()) > 1)
+  const int kinds = int(!options.bpe.empty()) + int(apart) + int(!options.vocab.empty());
+  if (!options.init.empty() && kinds > 0)
+    throw UsageError("--init takes the vocabulary from " + options.init + ": leave out " +
+                     (apart                   ? "--bpe-src and --bpe-tgt"
+                      : options.vocab.empty() ? "--bpe"
+                                              : "--vocab"));
+  if (kinds > 1)
     throw UsageError("--bpe, --bpe-src with --bpe-tgt, and --vocab words exclude each other");
   if (apart && (options.bpe_src.empty() || options.bpe_tgt.empty()))
     throw UsageError("--bpe-src and --bpe-tgt go together; for one shared model use --bpe");
+  if (!options.init.empty()) return model_vocabularies(resolve_model(options.init));
   if (apart) {
     v.source = load_vocabulary(options.bpe_src);
     v.target = load_vocabulary(options.bpe_tgt);
@@ -93,16 +139,25 @@ Vocabularies load_vocabularies(const TrainOptions& options) {
   return v;
 }
 
-Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const std::string& folder,
-                     bool existing, const Log& log) {
+Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const RunDirectory& run,
+                     bool resumed, Json& config, const Log& log) {
   Corpora c;
-  const auto sides = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt) {
-    return std::vector<CacheSide>{{src, v.source.get()}, {tgt, v.target.get()}};
+  check_standard_input(options);
+  const auto open = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt,
+                        const std::string& name, const std::string& key) {
+    const std::vector<CacheSide> sides{{src, v.source.get()}, {tgt, v.target.get()}};
+    const std::string own = run.file(name + ".ids");
+    if (resumed)
+      return open_again(sides, options, config.value(key + "_cache", own),
+                        config.at(key).get<std::string>(), log);
+    auto cache = open_new(sides, options, own, log);
+    config[key] = cache->checksum();
+    if (!options.cache.empty()) config[key + "_cache"] = cache->path();
+    return cache;
   };
-  c.train = open_one(sides(options.src, options.tgt), options, folder + "/train.ids", existing, log);
+  c.train = open(options.src, options.tgt, "train", "data");
   if (!options.valid_src.empty())
-    c.valid = open_one(sides(options.valid_src, options.valid_tgt), options, folder + "/valid.ids",
-                       existing, log);
+    c.valid = open(options.valid_src, options.valid_tgt, "valid", "valid_data");
   return c;
 }
 

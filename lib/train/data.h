@@ -7,6 +7,7 @@
 #include "lib/text/cache.h"
 #include "lib/text/packing.h"
 #include "lib/train/options.h"
+#include "lib/train/run_directory.h"
 
 namespace tx {
 
@@ -14,16 +15,19 @@ struct Vocabularies {
   std::shared_ptr<const Vocabulary> source, target;  // the same object when shared
 };
 
-// From --bpe, --bpe-src and --bpe-tgt, or --vocab words; UsageError when none is given.
+// From --init, or --bpe, --bpe-src and --bpe-tgt, or --vocab words; UsageError when none is given,
+// or two that contradict.
 Vocabularies load_vocabularies(const TrainOptions& options);
+Vocabularies model_vocabularies(const std::string& model);  // of a model file
 
-// The caches of training and validation text (validation may be null). With --cache they are found
-// again by the text's files and vocabularies; else built at `folder`, or opened there when
-// `existing` (a resumed run).
+// The caches of training and validation text (validation may be null), in the run directory or,
+// with --cache, where another run with the same text finds them. `config` notes which they are and
+// their checksums. A resumed run opens those, or reads its text again where one is missing;
+// DataError when that is not the text it was started with.
 struct Corpora {
   std::unique_ptr<IdCache> train, valid;
 };
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& vocabularies,
-                     const std::string& folder, bool existing, const Log& log);
+                     const RunDirectory& run, bool resumed, Json& config, const Log& log);
 
 }  // namespace tx

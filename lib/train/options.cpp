@@ -3,6 +3,7 @@
 #include "kernels/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
+#include "lib/train/plan.h"
 
 namespace tx {
 
@@ -45,14 +46,21 @@ void describe_run(Options& o, TrainOptions& t) {
   o.add("--patience", t.patience, "N", "end after N validations without a better one; 0: never")
       .at_least(0);
   o.add("--save-every", t.save_every, "STEPS", "save a checkpoint; 0: by time alone").at_least(0);
-  o.add("--save-minutes", t.save_minutes, "N", "save a checkpoint every N minutes; 0: by steps alone")
+  o.add(
+       "--save-minutes", t.save_minutes, "N",
+       "save a checkpoint every N minutes; 0: by steps alone",
+       "Beside --save-every such a checkpoint is for safety: it is not validated, and the next one "
+       "by steps replaces it.")
       .at_least(0);
   o.add("--keep", t.keep, "N", "checkpoints to keep beside the best").at_least(1);
-  o.add("--valid-every", t.valid_every, "STEPS", "validate; 0: at every save").at_least(0);
-  o.add("--valid-command", t.valid_command, "COMMAND",
-        "run after a save; its number on stdout chooses the best",
-        "A shell command, with the path of the checkpoint in $MODEL; the first number it prints is "
-        "logged as validation_score, higher is better.");
+  o.add("--valid-every", t.valid_every, "STEPS", "validate; 0: at every save by --save-every",
+        "A model better than all before is saved, whatever the step.")
+      .at_least(0);
+  o.add(
+      "--valid-command", t.valid_command, "COMMAND",
+      "run after a save; its number on stdout chooses the best",
+      "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
+      "as validation_score, higher is better; it then decides about the best and --patience.");
   o.add("--log-every", t.log_every, "STEPS", "steps between lines of the log").at_least(1);
   o.add("--seed", t.seed, "N", "seed of weights, order and dropout").range(0, 4294967295.0);
 }
@@ -60,7 +68,8 @@ void describe_run(Options& o, TrainOptions& t) {
 void describe_machine(Options& o, TrainOptions& t) {
   o.group("Machine");
   o.add("--threads", t.threads, "N", "threads; another number may change last bits")
-      .range(0, 1024).default_is("the processors this process may use");
+      .range(0, 1024)
+      .default_is("the processors this process may use");
   o.add("--device", t.device, "cpu|cuda", "where to compute").one_of({"cpu", "cuda"});
   o.add("--precision", t.precision, "auto|bf16|fp32", "of activations and products",
         "bf16 keeps fp32 weights, moments and sums. auto takes bf16 where the hardware has it.")
@@ -158,24 +167,47 @@ void TrainOptions::apply_preset(const std::string& name) {
 
 void TrainOptions::resolve(const Options& options) {
   model.apply_layers(options);
-  if (schedule != "paper" && lr <= 0)
-    throw UsageError("--schedule " + schedule + " needs a rate: add --lr, for instance --lr 0.0005");
-  if ((schedule == "cosine" || schedule == "linear") && steps == 0)
-    throw UsageError("--schedule " + schedule + " falls to 0 at --steps, which is 0: give --steps");
-  if (schedule == "paper" && warmup == 0)
-    throw UsageError("--schedule paper needs --warmup of at least 1");
-  if (steps == 0 && epochs == 0 && minutes == 0 && patience == 0)
-    throw UsageError("nothing would end this run: give --steps, --epochs, --minutes or --patience");
-  if (patience > 0 && valid_src.empty())
-    throw UsageError("--patience needs --valid-src and --valid-tgt");
-  if (src.size() != tgt.size() && (src.empty() || tgt.empty()))
-    throw UsageError("--src and --tgt go together");
+  check_schedule(options);
+  check_limits();
+  if (src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
   if (valid_src.empty() != valid_tgt.empty())
     throw UsageError("--valid-src and --valid-tgt go together");
+  if (valid_every > 0 && valid_src.empty())
+    throw UsageError("--valid-every needs --valid-src and --valid-tgt");
+  if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
+  if (!memory.empty()) parse_size(memory, "--memory");
   if (threads == 0) threads = available_cpus();
   if (precision == "auto") precision = Cpu::has_fast_bf16() ? "bf16" : "fp32";
   if (precision == "bf16" && device == "cpu" && !Cpu::no_bf16_reason().empty())
     throw UsageError("--precision bf16: " + Cpu::no_bf16_reason() + "; use --precision fp32");
+  ModelConfig shape = model.config;  // contradictions are told before any text is read
+  shape.source_vocabulary = shape.target_vocabulary = 1;
+  shape.resolve();
+}
+
+void TrainOptions::check_schedule(const Options& options) const {
+  if (schedule != "paper" && lr <= 0)
+    throw UsageError("--schedule " + schedule +
+                     " needs a rate: add --lr, for instance --lr 0.0005");
+  if (schedule == "paper" && options.given("lr"))
+    throw UsageError(
+        "--lr is not used by --schedule paper: scale it with --lr-factor, or choose "
+        "--schedule inverse-sqrt");
+  if ((schedule == "cosine" || schedule == "linear") && steps == 0)
+    throw UsageError("--schedule " + schedule + " falls to 0 at --steps, which is 0: give --steps");
+  if (schedule == "paper" && warmup == 0)
+    throw UsageError("--schedule paper needs --warmup of at least 1");
+}
+
+void TrainOptions::check_limits() const {
+  if (steps == 0 && epochs == 0 && minutes == 0 && patience == 0)
+    throw UsageError("nothing would end this run: give --steps, --epochs, --minutes or --patience");
+  if (patience > 0 && valid_src.empty() && valid_command.empty())
+    throw UsageError("--patience needs --valid-src and --valid-tgt, or --valid-command");
+  if (patience > 0 && save_every == 0 && save_minutes == 0 && valid_every == 0)
+    throw UsageError(
+        "--patience counts validations, but --save-every 0 asks for none: give "
+        "--valid-every");
 }
 
 Regularisation TrainOptions::regularisation(const StepRecord* record) const {
@@ -202,6 +234,8 @@ std::string command_line(int argc, const char* const* argv) {
       line += " RUN";
     else if (arg.compare(0, 6, "--out=") == 0)
       line += " --out=RUN";
+    else if (arg.compare(0, 2, "-o") == 0 && arg.size() > 2)
+      line += " -oRUN";
     else
       line += " " + arg;
   }

@@ -44,11 +44,16 @@ struct TrainOptions {
   bool describe_only = false, profile = false, quiet = false;
 
   void describe(Options& options);
-  // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError otherwise.
+  // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError
+  // otherwise.
   void apply_preset(const std::string& name);
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);
   Regularisation regularisation(const StepRecord* record) const;
+
+ private:
+  void check_schedule(const Options& options) const;
+  void check_limits() const;
 };
 
 // The word behind --NAME or --NAME=word in a command line, "" when absent; --preset, --config and

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "lib/base/error.h"
@@ -35,7 +36,8 @@ double step_flops(const ModelConfig& c, double source, double target) {
   const double ffn = 2 * d * double(c.d_ff);
   const double cross_query = d * keys + values * d, cross_memory = d * (keys + values);
   const double encoder = source * c.encoder_layers * (self + ffn);
-  const double decoder = c.decoder_layers * (source * cross_memory + target * (self + cross_query + ffn));
+  const double decoder =
+      c.decoder_layers * (source * cross_memory + target * (self + cross_query + ffn));
   return 6 * (encoder + decoder + target * double(c.target_vocabulary) * d);
 }
 
@@ -48,8 +50,9 @@ std::string mebibytes(size_t bytes) {
 }
 
 std::string entry_line(const ParameterEntry& e) {
-  const std::string shape = e.vector ? "(" + std::to_string(e.cols) + ")"
-                                     : "(" + std::to_string(e.rows) + ", " + std::to_string(e.cols) + ")";
+  const std::string shape =
+      e.vector ? "(" + std::to_string(e.cols) + ")"
+               : "(" + std::to_string(e.rows) + ", " + std::to_string(e.cols) + ")";
   char text[256];
   std::snprintf(text, sizeof text, "  %-52s %-16s %12lld\n", e.name.c_str(), shape.c_str(),
                 static_cast<long long>(e.rows * e.cols));
@@ -63,8 +66,8 @@ std::string describe_memory(const MemoryPlan& m) {
          mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
          "\n  bf16 copy      " + mebibytes(m.copy) + "\n  activations    " +
          mebibytes(m.activations) + "\n  scratch        " + mebibytes(m.scratch) +
-         "\n  batches        " + mebibytes(m.batch) + "\n  total          " +
-         mebibytes(m.total()) + "\n";
+         "\n  batches        " + mebibytes(m.batch) + "\n  total          " + mebibytes(m.total()) +
+         "\n";
 }
 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
@@ -95,19 +98,24 @@ int64_t parse_size(const std::string& text, const std::string& option) {
   return int64_t(number);
 }
 
+int parse_batch_tokens(const std::string& text) {
+  int tokens = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
+  if (error != std::errc() || end != text.data() + text.size() || tokens < 2 || tokens > 1 << 24)
+    throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16777216, or auto");
+  return tokens;
+}
+
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
                          const TrainOptions& options, const IdCache& cache) {
   const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
   const auto total = [&](int tokens) {
-    return int64_t(plan_memory(backend, parameters, transformer, options,
-                               batch_capacities(cache, tokens)).total());
+    return int64_t(
+        plan_memory(backend, parameters, transformer, options, batch_capacities(cache, tokens))
+            .total());
   };
   if (options.batch_tokens != "auto") {
-    int tokens = 0;
-    char rest = 0;
-    if (std::sscanf(options.batch_tokens.c_str(), "%d%c", &tokens, &rest) != 1 || tokens < 2 ||
-        tokens > 1 << 24)
-      throw UsageError("--batch-tokens " + options.batch_tokens + ": give a number from 2, or auto");
+    const int tokens = parse_batch_tokens(options.batch_tokens);
     if (limit && total(tokens) > limit)
       throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
                        options.batch_tokens + ", which needs " +
@@ -115,7 +123,8 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
                        "M: give that, or --batch-tokens auto");
     return tokens;
   }
-  const int64_t memory = limit ? limit : int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+  const int64_t memory =
+      limit ? limit : int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
   const int least = (std::max(cache.longest(0), cache.longest(cache.sides() - 1)) + 66) / 64 * 64;
   int fits = 0;
   for (int low = least / 64, high = 25024 / 64; low <= high;) {
@@ -128,7 +137,8 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
     }
   }
   if (fits == 0)
-    throw UsageError("--memory " + options.memory + " is too little for the longest pair: " +
+    throw UsageError((limit ? "--memory " + options.memory : "half of this machine's memory") +
+                     " is too little for the longest pair: --memory " +
                      std::to_string(total(least) / 1048576 + 1) + "M would fit it");
   return fits;
 }

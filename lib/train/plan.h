@@ -33,6 +33,9 @@ std::string describe_memory(const MemoryPlan& memory);
 // "2G", "800M", "512K" or bytes; UsageError that begins with `option`.
 int64_t parse_size(const std::string& text, const std::string& option);
 
+// The number of --batch-tokens, which is not "auto"; UsageError when it is none.
+int parse_batch_tokens(const std::string& text);
+
 // The batch size to use: the number given, or the largest multiple of 64 whose plan fits `limit`.
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
                          const TrainOptions& options, const IdCache& cache);

@@ -2,15 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <set>
+#include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/failpoint.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_files.h"
 
@@ -18,48 +19,118 @@ namespace tx {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+bool is_step_file(const std::string& name) {
+  return name.compare(0, 6, "model-") == 0 || name.compare(0, 6, "state-") == 0;
+}
+
+bool is_temporary(const std::string& name) {
+  return name.compare(0, 4, ".tx-") == 0 && fs::path(name).extension() == ".tmp";
+}
+
+// Whether a run writes files of this name.
+bool is_ours(const std::string& name) {
+  static const std::set<std::string> fixed = {
+      "lock",      "config.json",      "log.jsonl",       "train.ids",
+      "valid.ids", "last.safetensors", "best.safetensors"};
+  return fixed.count(name) || is_step_file(name) || is_temporary(name);
+}
+
+bool same_file(int fd, const std::string& path) {
+  struct stat mine, theirs;
+  return ::fstat(fd, &mine) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
+         mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+}
+
+}  // namespace
+
 RunDirectory RunDirectory::create(const std::string& path) {
-  if (file_exists(path + "/config.json"))
-    throw UsageError(path + " already holds a run: go on with --resume " + path +
-                     ", or choose another --out");
   if (file_exists(path) && !is_directory(path))
     throw UsageError("--out " + path + " is not a directory");
+  RunDirectory run(path);
+  run.made_ = !file_exists(path);
   std::error_code error;
   fs::create_directories(path, error);
   if (error) throw IoError("create", path, error.value());
-  RunDirectory run(path);
+  run.before_ = run.names();
   run.lock();
-  return run;
+  run.fresh_ = true;
+  const bool config = file_exists(run.file("config.json")), pair = !run.complete_steps().empty();
+  if (!config && !pair) return run;
+  // A run killed before its first checkpoint is none; it is begun again.
+  if (config && !pair && checkpoint_steps(path, "model").size() <= 1 &&
+      checkpoint_steps(path, "state").empty())
+    return run;
+  run.fresh_ = false;
+  if (!config)
+    throw UsageError(path + " holds checkpoints but no config.json: choose another --out");
+  throw UsageError(path + " already holds a run: go on with --resume " + path +
+                   ", or choose another --out");
 }
 
 RunDirectory RunDirectory::open(const std::string& path) {
-  if (!is_directory(path)) throw IoError("open the run", path, file_exists(path) ? ENOTDIR : ENOENT);
-  if (!file_exists(path + "/config.json"))
-    throw DataError(path + " holds no run: config.json is missing");
+  if (!is_directory(path))
+    throw IoError("open the run", path, file_exists(path) ? ENOTDIR : ENOENT);
   RunDirectory run(path);
+  if (!file_exists(run.file("config.json")))
+    throw DataError(path + " holds no run: config.json is missing");
   run.lock();
+  if (run.complete_steps().empty())
+    throw DataError(path +
+                    " holds no complete checkpoint to go on from: start again with the "
+                    "command that began it");
   return run;
 }
 
 RunDirectory::RunDirectory(RunDirectory&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      fresh_(std::exchange(other.fresh_, false)),
+      made_(other.made_),
+      before_(std::move(other.before_)) {}
 
 RunDirectory::~RunDirectory() {
+  if (fresh_) remove_fresh();
   if (lock_ >= 0) ::close(lock_);
 }
 
-void RunDirectory::lock() {
-  const std::string name = file("lock");
-  lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (lock_ < 0) throw IoError("lock", name, errno);
-  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK)
-    throw DataError(path_ + " is in use by another tx-train; wait for it to end, or stop it");
-  throw IoError("lock", name, errno);
+void RunDirectory::remove_fresh() const {
+  std::error_code error;
+  for (const std::string& name : names())
+    if (is_ours(name) && !before_.count(name)) ::unlink(file(name).c_str());
+  if (made_) fs::remove(path_, error);  // only when empty
 }
 
-std::string RunDirectory::model(int64_t step) const { return checkpoint_file(path_, "model", step); }
-std::string RunDirectory::state(int64_t step) const { return checkpoint_file(path_, "state", step); }
+// A start that fails removes its lock, so the file locked may be no longer the one of that name.
+void RunDirectory::lock() {
+  const std::string name = file("lock");
+  do {
+    if (lock_ >= 0) ::close(lock_);
+    lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (lock_ < 0) throw IoError("lock", name, errno);
+    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) continue;
+    if (errno == EWOULDBLOCK)
+      throw DataError(path_ + " is in use by another tx-train; wait for it to end, or stop it");
+    throw IoError("lock", name, errno);
+  } while (!same_file(lock_, name));
+}
+
+std::set<std::string> RunDirectory::names() const {
+  std::set<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error))
+    found.insert(at->path().filename().string());
+  if (error) throw IoError("read", path_, error.value());
+  return found;
+}
+
+std::string RunDirectory::model(int64_t step) const {
+  return checkpoint_file(path_, "model", step);
+}
+std::string RunDirectory::state(int64_t step) const {
+  return checkpoint_file(path_, "state", step);
+}
 
 void RunDirectory::write_config(const Json& config) const {
   write_atomically(file("config.json"), to_text(config, 2) + "\n");
@@ -71,8 +142,7 @@ Json RunDirectory::read_config() const {
 
 std::vector<int64_t> RunDirectory::complete_steps() const {
   std::vector<int64_t> both;
-  const auto models = checkpoint_steps(path_, "model"),
-             states = checkpoint_steps(path_, "state");
+  const auto models = checkpoint_steps(path_, "model"), states = checkpoint_steps(path_, "state");
   std::set_intersection(models.begin(), models.end(), states.begin(), states.end(),
                         std::back_inserter(both));
   return both;
@@ -86,33 +156,45 @@ void RunDirectory::link(const std::string& name, int64_t step) const {
   if (::rename(fresh.c_str(), to.c_str()) != 0) throw IoError("rename", to, errno);
 }
 
-void RunDirectory::prune(int keep, int64_t best_step) const {
+void RunDirectory::prune(int keep, int64_t best_step,
+                         const std::function<bool(int64_t)>& on_schedule) const {
   const std::vector<int64_t> complete = complete_steps();
-  std::set<int64_t> kept{best_step};
-  for (size_t i = complete.size() - std::min(complete.size(), size_t(std::max(keep, 1)));
-       i < complete.size(); ++i)
-    kept.insert(complete[i]);
-  const int64_t newest = complete.empty() ? INT64_MAX : complete.back();
-  if (newest > 0) kept.erase(0);  // the start is nothing that an average should hold
-  for (int64_t step : checkpoint_steps(path_, "state"))
-    if (!kept.count(step) && step < newest) ::unlink(state(step).c_str());
-  for (int64_t step : checkpoint_steps(path_, "model"))
-    if (!kept.count(step) && step < newest) ::unlink(model(step).c_str());
-  for (const auto& entry : fs::directory_iterator(path_)) {
-    const std::string name = entry.path().filename().string();
-    if (name.compare(0, 4, ".tx-") == 0 && entry.path().extension() == ".tmp")
-      ::unlink(entry.path().c_str());
+  if (complete.empty()) return;
+  const int64_t newest = complete.back();
+  std::set<int64_t> kept{best_step, newest};
+  for (auto step = complete.rbegin(); step != complete.rend() && keep > 0; ++step) {
+    // The start is nothing that an average should hold.
+    if (*step == 0 || !on_schedule(*step)) continue;
+    kept.insert(*step);
+    --keep;
   }
+  const auto remove = [&](int64_t step, const std::string& path) {
+    if (kept.count(step) || step > newest) return;
+    ::unlink(path.c_str());
+    failpoint("pruning");
+  };
+  for (int64_t step : checkpoint_steps(path_, "state")) remove(step, state(step));
+  for (int64_t step : checkpoint_steps(path_, "model")) remove(step, model(step));
+  for (const std::string& name : names())
+    if (is_temporary(name)) ::unlink(file(name).c_str());
 }
 
-void RunDirectory::append_log(const Json& line) const {
+void RunDirectory::discard(int64_t step) const {
+  ::unlink(state(step).c_str());
+  ::unlink(model(step).c_str());
+}
+
+bool RunDirectory::append_log(const Json& line) const {
   const std::string name = file("log.jsonl"), text = to_text(line) + "\n";
   const int fd = ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0) throw IoError("open", name, errno);
-  const ssize_t written = ::write(fd, text.data(), text.size());
-  const int error = written < 0 ? errno : ENOSPC;
+  if (fd < 0) return false;
+  const off_t end = ::lseek(fd, 0, SEEK_END);
+  const bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
+  if (!whole && ::ftruncate(fd, end) != 0) {
+    // Half a line stays; whoever reads the log skips it.
+  }
   ::close(fd);
-  if (written != ssize_t(text.size())) throw IoError("write", name, error);
+  return whole;
 }
 
 double RunDirectory::cut_log(int64_t step) const {
@@ -123,9 +205,12 @@ double RunDirectory::cut_log(int64_t step) const {
   LineReader reader(name);
   while (reader.next(line)) {
     const Json json = Json::parse(line, nullptr, false);  // a killed writer may leave half a line
-    if (json.is_discarded() || !json.contains("step") || json["step"].get<int64_t>() > step) continue;
+    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() ||
+        json["step"].get<int64_t>() > step)
+      continue;
     kept += line + "\n";
-    if (json.contains("seconds")) seconds = json["seconds"].get<double>();
+    const auto at = json.find("seconds");
+    if (at != json.end() && at->is_number()) seconds = at->get<double>();
   }
   write_atomically(name, kept);
   return seconds;

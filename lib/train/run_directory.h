@@ -1,5 +1,7 @@
 // The run directory, tx-run(5): names, lock, log, links, pruning.
 #pragma once
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,12 +11,15 @@ namespace tx {
 
 class RunDirectory {
  public:
-  // Creates the directory; one that holds a run is a UsageError (resume it or choose another).
+  // Creates the directory, or takes one that holds no checkpoint to go on from; UsageError for one
+  // that does. Until keep() is called nothing is begun: the destructor removes what the run wrote,
+  // so that a failed start leaves nothing behind.
   static RunDirectory create(const std::string& path);
   // Opens an existing run; DataError when it is none.
   static RunDirectory open(const std::string& path);
   ~RunDirectory();
   RunDirectory(RunDirectory&& other) noexcept;
+  void keep() { fresh_ = false; }
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
@@ -28,19 +33,28 @@ class RunDirectory {
   std::vector<int64_t> complete_steps() const;
   // Atomically points `name` (best, last) at the model of `step`.
   void link(const std::string& name, int64_t step) const;
-  // Removes checkpoints beyond the newest `keep` complete ones, but never best, last or the newest
-  // complete pair; and temporary files of a killed writer.
-  void prune(int keep, int64_t best_step) const;
+  // Removes checkpoints beyond the newest `keep` complete ones that are on schedule, but never
+  // best, last or the newest complete pair; and temporary files of a killed writer. What a signal
+  // or the clock saved is off schedule, so a run that was stopped ends with the files of one that
+  // was not.
+  void prune(int keep, int64_t best_step, const std::function<bool(int64_t)>& on_schedule) const;
+  // Removes a checkpoint that could not be written to its end.
+  void discard(int64_t step) const;
 
-  void append_log(const Json& line) const;
+  // False when the line could not be written; the log then ends with the line before.
+  bool append_log(const Json& line) const;
   // Drops log lines of steps after `step`; returns the last value of `seconds` that stays.
   double cut_log(int64_t step) const;
 
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
   void lock();
+  void remove_fresh() const;
+  std::set<std::string> names() const;
   std::string path_;
   int lock_ = -1;
+  bool fresh_ = false, made_ = false;  // made_: the directory itself
+  std::set<std::string> before_;       // what a fresh run found in it
 };
 
 }  // namespace tx

@@ -14,8 +14,8 @@ DType activation_dtype(const TrainOptions& options) {
 
 }  // namespace
 
-Session::Session(const TrainOptions& options, RunDirectory run, bool resumed, const Json& config,
-                 const Log& log)
+Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_at,
+                 const Json& config, const Log& log)
     : options_(options),
       log_(log),
       run_(std::move(run)),
@@ -23,10 +23,10 @@ Session::Session(const TrainOptions& options, RunDirectory run, bool resumed, co
       backend_(make_backend(options.device, options.threads)),
       start_(std::chrono::steady_clock::now()),
       last_save_(start_) {
-  const int64_t at = resumed ? run_.complete_steps().back() : 0;
-  build_data(resumed, at);
-  build_model();
-  if (resumed) load(at);
+  build_data(resume_at);
+  build_model(resume_at);
+  build_packer();
+  if (resume_at != begin) load(resume_at);
   const size_t arena = Stepper::plan(backend_, *parameters_, *transformer_, options_, capacities_);
   stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, options_);
   stepper_->reserve(arena);
@@ -39,61 +39,58 @@ Session::Session(const TrainOptions& options, RunDirectory run, bool resumed, co
             std::to_string(options_.threads) + " threads");
 }
 
-void Session::build_data(bool resumed, int64_t at) {
-  if (resumed) {
-    const ModelReader reader(run_.model(at));
-    vocabularies_ = {reader.source(), reader.target()};
-  } else if (!options_.init.empty()) {
-    const ModelReader reader(resolve_model(options_.init));
-    vocabularies_ = {reader.source(), reader.target()};
-  } else {
-    vocabularies_ = load_vocabularies(options_);
-  }
-  corpora_ = open_corpora(options_, vocabularies_, run_.path(), resumed, log_);
-  if (resumed && config_.at("data").get<std::string>() != corpora_.train->checksum())
-    throw DataError(corpora_.train->path() + " is not the text this run was started with");
-  config_["data"] = corpora_.train->checksum();
+void Session::build_data(int64_t resume_at) {
+  vocabularies_ =
+      resume_at == begin ? load_vocabularies(options_) : model_vocabularies(run_.model(resume_at));
+  corpora_ = open_corpora(options_, vocabularies_, run_, resume_at != begin, config_, log_);
 }
 
-void Session::build_model() {
+void Session::build_model(int64_t resume_at) {
   ModelConfig model = options_.model.config;
   model.source_vocabulary = vocabularies_.source->size();
   model.target_vocabulary = vocabularies_.target->size();
-  if (!options_.init.empty()) model = ModelReader(resolve_model(options_.init)).config();
+  if (resume_at != begin) model = ModelReader(run_.model(resume_at)).config();
   model.resolve();
-  if (model.learned_positions()) check_positions(model);
-  parameters_ =
-      std::make_unique<Parameters>(backend_, model, activation_dtype(options_), true);
-  if (options_.init.empty())
+  if (model.tie == "all" && vocabularies_.source->hash() != vocabularies_.target->hash())
+    throw UsageError(
+        "--tie all needs one vocabulary for both sides, but --bpe-src and --bpe-tgt "
+        "differ: use --tie target");
+  if (model.learned_positions() && longest_sentence() > model.max_positions)
+    throw UsageError("--max-positions " + std::to_string(model.max_positions) +
+                     " is less than the longest sentence, " + std::to_string(longest_sentence()) +
+                     " with its end: raise it, or lower --max-length");
+  parameters_ = std::make_unique<Parameters>(backend_, model, activation_dtype(options_), true);
+  if (resume_at == begin && options_.init.empty())
     parameters_->initialise(uint32_t(options_.seed));
-  else
+  else if (resume_at == begin)
     ModelReader(resolve_model(options_.init)).load(*parameters_);
-  int longest = longest_dummy;
+  transformer_ = std::make_unique<Transformer>(backend_, *parameters_,
+                                               std::max(longest_dummy, longest_sentence()));
+  schedule_ = {options_.schedule, model.d_model, options_.warmup,
+               options_.steps,    options_.lr,   options_.lr_factor};
+}
+
+int Session::longest_sentence() const {
+  int longest = 0;
   for (const IdCache* cache : {corpora_.train.get(), corpora_.valid.get()})
     for (int side = 0; cache && side < cache->sides(); ++side)
       longest = std::max(longest, cache->longest(side) + 1);
-  transformer_ = std::make_unique<Transformer>(backend_, *parameters_, longest);
-  const int batch = config_.contains("batch_tokens_resolved")
-                        ? config_["batch_tokens_resolved"].get<int>()
-                        : resolve_batch_tokens(backend_, *parameters_, *transformer_, options_,
-                                               *corpora_.train);
+  return longest;
+}
+
+void Session::build_packer() {
+  const int batch =
+      config_.contains("batch_tokens_resolved")
+          ? config_["batch_tokens_resolved"].get<int>()
+          : resolve_batch_tokens(backend_, *parameters_, *transformer_, options_, *corpora_.train);
   config_["batch_tokens_resolved"] = batch;  // what a free-memory reading chose stays chosen
   PackerOptions packing;
   packing.batch_tokens = batch;
   packing.seed = options_.seed;
+  packing.epochs = options_.epochs;
   packer_ = std::make_unique<Packer>(*corpora_.train, packing);
   capacities_ = packer_->capacities();
-  schedule_ = {options_.schedule, model.d_model, options_.warmup, options_.steps, options_.lr,
-               options_.lr_factor};
-}
-
-void Session::check_positions(const ModelConfig& model) const {
-  for (int side = 0; side < corpora_.train->sides(); ++side)
-    if (corpora_.train->longest(side) + 1 > model.max_positions)
-      throw UsageError("--max-positions " + std::to_string(model.max_positions) +
-                       " is less than the longest sentence, " +
-                       std::to_string(corpora_.train->longest(side) + 1) +
-                       " with its end: raise it, or lower --max-length");
+  if (corpora_.valid) validation_packer();  // a pair too long is told now, not at the first save
 }
 
 void Session::load(int64_t step) {
@@ -111,37 +108,41 @@ bool Session::finished() const {
          (options_.patience > 0 && bad_validations_ >= options_.patience);
 }
 
+// Whether --save-every asks for a checkpoint at `step`.
+bool Session::on_schedule(int64_t step) const {
+  return options_.save_every == 0 || step % options_.save_every == 0;
+}
+
 int Session::loop() {
+  SignalWatch signals;  // before this a signal just ends the process: nothing is lost
+  if (saved_step_ >= 0) tidy();
   if (finished()) {
     log_.info("nothing to do: the run is already at step " + std::to_string(step_) +
               ", where its limits end it; raise --steps, --epochs, --minutes or --patience");
     return 0;
   }
+  check_room();
   run_.write_config(config_);
-  if (saved_step_ < 0) save();  // from here on a killed run can be resumed
-  batches_.resize(size_t(options_.accumulate));
-  while (!finished() && signals_.stop() == 0) {
+  if (saved_step_ < 0) save(false);  // from here on a killed run can be resumed
+  run_.keep();
+  while (!finished() && signals.stop() == 0) {
     one_step();
-    const double minutes =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - last_save_).count() / 60;
-    const bool by_time = options_.save_minutes > 0 && minutes >= options_.save_minutes;
-    if (due(options_.save_every) || by_time || signals_.take_save())
-      checkpoint();
-    else if (due(options_.valid_every) && corpora_.valid)
-      judge(validate());
+    after_step(signals.take_save());
   }
-  if (saved_step_ != step_) checkpoint();
-  report_end();
-  return signals_.stop() ? 128 + signals_.stop() : 0;
+  end(signals.stop());
+  return signals.stop() ? 128 + signals.stop() : 0;
 }
 
 void Session::one_step() {
   const auto begin = std::chrono::steady_clock::now();
-  for (Batch& batch : batches_) packer_->next(batch);
-  const StepRecord record = stepper_->step(batches_, step_ + 1, schedule_.rate(step_ + 1));
+  size_t count = 0;  // the last step of the last epoch may have fewer batches than the others
+  batches_.resize(size_t(options_.accumulate));
+  while (count < batches_.size() && packer_->next(batches_[count])) ++count;
+  batches_.resize(count);
+  record_ = stepper_->step(batches_, step_ + 1, schedule_.rate(step_ + 1));
   ++step_;
-  skipped_ += record.skip;
-  if (record.skip)
+  skipped_ += record_.skip;
+  if (record_.skip)
     log_.warn("step " + std::to_string(step_) +
               ": loss or gradients are not finite; the update was skipped");
   for (const Batch& batch : batches_)
@@ -149,13 +150,44 @@ void Session::one_step() {
       tokens_ += rows;
       window_.tokens += rows;
     }
-  window_.loss += record.loss;
-  window_.nll += record.nll;
-  window_.labels += record.labels;
+  window_.loss += record_.loss;
+  window_.nll += record_.nll;
+  window_.labels += record_.labels;
   window_.steps += 1;
-  window_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (due(options_.log_every) || (options_.steps > 0 && step_ == options_.steps)) log_line(record);
-  show_live(record);
+  window_.epoch = batches_.back().epoch;
+  window_.seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (due(options_.log_every)) log_line();
+  show_live();
+}
+
+// Only what the step's number asks for counts for patience and the best; what a signal or the clock
+// asks for saves and changes nothing, so that a run stopped and resumed stays the same run.
+void Session::after_step(bool save_wanted) {
+  const auto since = std::chrono::steady_clock::now() - last_save_;
+  const bool by_clock = options_.save_minutes > 0 &&
+                        std::chrono::duration<double>(since).count() >= 60 * options_.save_minutes;
+  const bool scheduled = due(options_.save_every) || (by_clock && options_.save_every == 0);
+  if (scheduled) {
+    checkpoint();
+    return;
+  }
+  if (corpora_.valid && due(options_.valid_every)) judge();
+  if (by_clock || save_wanted || (has_best_ && best_step_ == step_)) save(false);
+}
+
+void Session::end(int signal) {
+  if (window_.steps > 0) log_line();
+  if (finished() && saved_step_ != step_) {
+    if (corpora_.valid && valid_step_ != step_) judge();
+    save(true);
+  } else if (saved_step_ != step_) {
+    save(false);
+  }
+  report_end();
+  if (signal)
+    log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step_) +
+              "; go on with: tx-train --resume " + run_.path());
 }
 
 double Session::seconds() const {
@@ -173,7 +205,7 @@ Json Session::state() const {
               {"packer", packer_->state()}};
 }
 
-void Session::restore(const Json& state) {
+void Session::restore(const Json& state) try {
   step_ = saved_step_ = state.at("step").get<int64_t>();
   skipped_ = state.at("skipped").get<int64_t>();
   tokens_ = state.at("tokens").get<int64_t>();
@@ -182,6 +214,8 @@ void Session::restore(const Json& state) {
   if (has_best_) best_score_ = state.at("best_score").get<double>();
   bad_validations_ = state.at("bad_validations").get<int64_t>();
   packer_->restore(state.at("packer"));
+} catch (const Json::exception&) {
+  throw DataError(run_.path() + ": the state of its last checkpoint is damaged");
 }
 
 }  // namespace tx

@@ -22,33 +22,43 @@ struct Validation {
 // Sums since the last line of the log.
 struct LogWindow {
   double loss = 0, nll = 0;
-  int64_t labels = 0, tokens = 0, steps = 0;
+  int64_t labels = 0, tokens = 0, steps = 0, epoch = 0;
   double seconds = 0;
 };
 
 class Session {
  public:
-  // `resumed`: the run exists; its newest complete checkpoint is loaded.
-  Session(const TrainOptions& options, RunDirectory run, bool resumed, const Json& config,
+  // resume_at: the step of an existing run's checkpoint that is loaded; begin: a run from its
+  // start.
+  static constexpr int64_t begin = -1;
+  Session(const TrainOptions& options, RunDirectory run, int64_t resume_at, const Json& config,
           const Log& log);
   int loop();  // the exit status
 
  private:
-  void build_data(bool resumed, int64_t at);
-  void build_model();
-  void check_positions(const ModelConfig& model) const;
+  void build_data(int64_t resume_at);
+  void build_model(int64_t resume_at);
+  void build_packer();
+  std::unique_ptr<Packer> validation_packer() const;
+  int longest_sentence() const;  // pieces with <eos>, over all sides and texts
   void load(int64_t step);
   bool finished() const;
+  bool on_schedule(int64_t step) const;
   void one_step();
-  void log_line(const StepRecord& record);
-  void show_live(const StepRecord& record);
+  void after_step(bool save_wanted);
+  void end(int signal);
+  void log_line();
+  void log(Json line);
+  void show_live() const;
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
-  void checkpoint();  // validates and saves
-  void save();
+  void checkpoint();  // of the schedule: validates, saves, scores
+  void save(bool scored);
+  void write_pair(bool scored);
+  void tidy() const;
+  void check_room() const;
+  void judge();
   Validation validate();
-  void judge(const Validation& valid);
   void consider(double score);  // lower is better
-  double run_valid_command(const std::string& model) const;
   Json state() const;
   void restore(const Json& state);
   Json provenance() const;
@@ -59,7 +69,6 @@ class Session {
   const Log& log_;
   RunDirectory run_;
   Json config_;
-  SignalWatch signals_;
   Vocabularies vocabularies_;
   Corpora corpora_;
   Backend backend_;
@@ -71,15 +80,19 @@ class Session {
   Schedule schedule_;
   std::vector<Batch> batches_;
   LogWindow window_;
+  StepRecord record_;  // of the last step
+  bool log_failed_ = false;
   std::chrono::steady_clock::time_point start_, last_save_;
   double seconds_before_ = 0;
 
   // The state file holds these.
   int64_t step_ = 0, skipped_ = 0, tokens_ = 0;
   int64_t best_step_ = 0, saved_step_ = -1, bad_validations_ = 0;
-  double best_score_ = 0;   // lower is better; the negated score of --valid-command
+  double best_score_ = 0;  // lower is better; the negated score of --valid-command
   bool has_best_ = false;
-  Validation last_valid_;
+
+  Validation valid_;  // of the model at valid_step_
+  int64_t valid_step_ = -1;
 };
 
 }  // namespace tx

@@ -1,5 +1,6 @@
 #include "lib/train/trainer.h"
 
+#include <algorithm>
 #include <set>
 
 #include "lib/base/error.h"
@@ -10,18 +11,28 @@ namespace tx {
 namespace {
 
 // What a resumed run may change without becoming another run.
-const std::set<std::string> changeable = {"steps",      "epochs",        "minutes",      "patience",
-                                          "keep",       "save-every",    "save-minutes", "log-every",
-                                          "valid-command", "threads"};
+const std::set<std::string> changeable = {
+    "steps",      "epochs",       "minutes",   "patience",      "keep",
+    "save-every", "save-minutes", "log-every", "valid-command", "threads"};
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "--" : ", --") + word;
+  return text;
+}
+
+std::string shown(const Json& value) {
+  return value.is_string() && !value.get<std::string>().empty() ? value.get<std::string>()
+                                                                : to_text(value);
+}
 
 // Compares the options given beside --resume with those of the run.
 void check_changes(const Json& before, const Json& now, const Log& log) {
   for (const auto& [key, value] : now.items()) {
     if (!before.contains(key) || before[key] == value) continue;
     if (!changeable.count(key))
-      throw UsageError("--" + key + " cannot change in a resumed run (it is " +
-                       to_text(before[key]) + "); what can: steps, epochs, minutes, patience, keep, "
-                       "save-every, save-minutes, log-every, valid-command, threads");
+      throw UsageError("--" + key + " cannot change in a resumed run (it is " + shown(before[key]) +
+                       "); what can: " + joined(changeable));
     if (key == "threads")
       log.warn("--threads " + to_text(value) + " instead of " + to_text(before[key]) +
                ": the last bits of the result may differ");
@@ -30,16 +41,85 @@ void check_changes(const Json& before, const Json& now, const Log& log) {
   }
 }
 
-int describe_only(const TrainOptions& options, const Log& log) {
-  const Vocabularies v = load_vocabularies(options);
+// --init: the options take the shape of that model; one given on the command line must agree.
+void adopt_shape(TrainOptions& options, const Options& given) {
+  const ModelConfig model = ModelReader(resolve_model(options.init)).config();
+  const Json theirs = model.to_json(), ours = given.to_json();
+  for (const auto& [key, value] : theirs.items()) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    const bool by_layers = given.given("layers") && name.find("coder-layers") != std::string::npos;
+    if (!ours.contains(name) || (!given.given(name) && !by_layers) || ours[name] == value) continue;
+    throw UsageError("--" + (by_layers ? "layers" : name) + " " + shown(ours[name]) +
+                     " contradicts --init " + options.init + ", whose model has " + shown(value) +
+                     ": leave it out");
+  }
+  options.model.config = model;
+}
+
+// The newest checkpoint whose files are whole.
+int64_t newest_whole(const RunDirectory& run, const Log& log) {
+  const std::vector<int64_t> steps = run.complete_steps();
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    try {
+      check_state(run.state(*step), ModelReader(run.model(*step)).checksum());
+      return *step;
+    } catch (const DataError& e) {
+      if (step + 1 == steps.rend()) throw;
+      log.warn(std::string(e.what()) + "; going back to the checkpoint of step " +
+               std::to_string(*(step + 1)));
+    }
+  }
+  throw DataError(run.path() + " holds no complete checkpoint");
+}
+
+int resume(TrainOptions& options, const Options& given, const Log& log) {
+  if (!options.out.empty())
+    throw UsageError("--resume goes on in its own directory: leave out --out " + options.out);
+  if (!options.config.empty())
+    throw UsageError("--resume takes the options of its run: leave out --config " + options.config);
+  RunDirectory run = RunDirectory::open(options.resume);
+  Json config = run.read_config();
+  check_changes(config.at("options"), given.to_json(), log);
+  const int64_t step = newest_whole(run, log);
+  config["options"] = given.to_json();
+  return Session(options, std::move(run), step, config, log).loop();
+}
+
+int start(TrainOptions& options, const Options& given, const std::string& command, const Log& log) {
+  if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
+  if (options.src.empty()) throw UsageError("no training text: give --src FILE and --tgt FILE");
+  if (!options.init.empty()) adopt_shape(options, given);
+  const Json config{{"command", command}, {"options", given.to_json()}};
+  return Session(options, RunDirectory::create(options.out), Session::begin, config, log).loop();
+}
+
+// --describe of a run to resume, of a model to start from, or of the options alone.
+ModelConfig described_model(TrainOptions& options, const Options& given, const Log& log) {
+  if (!options.resume.empty()) return ModelReader(resolve_model(options.resume)).config();
   ModelConfig model = options.model.config;
-  model.source_vocabulary = v.source->size();
-  model.target_vocabulary = v.target->size();
+  if (!options.init.empty()) {
+    adopt_shape(options, given);
+    model = options.model.config;
+  } else if (options.bpe.empty() && options.bpe_src.empty() && options.vocab.empty()) {
+    model.source_vocabulary = model.target_vocabulary = 37000;
+    log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
+  } else {
+    const Vocabularies v = load_vocabularies(options);
+    model.source_vocabulary = v.source->size();
+    model.target_vocabulary = v.target->size();
+  }
   model.resolve();
+  return model;
+}
+
+int describe_only(TrainOptions& options, const Options& given, const Log& log) {
+  const ModelConfig model = described_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
   const DType dtype = options.precision == "bf16" ? DType::bf16 : DType::f32;
   Parameters parameters(backend, model, dtype, true);
-  const int tokens = options.batch_tokens == "auto" ? 4096 : std::stoi(options.batch_tokens);
+  const int tokens =
+      options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
   const std::vector<int> capacities{tokens, tokens};
   Transformer transformer(backend, parameters, options.max_length + 1);
   const MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities);
@@ -54,21 +134,9 @@ int describe_only(const TrainOptions& options, const Log& log) {
 
 int train(TrainOptions& options, const Options& given, const std::string& command, const Log& log) {
   options.resolve(given);
-  if (options.describe_only) return describe_only(options, log);
-  if (!options.resume.empty()) {
-    RunDirectory run = RunDirectory::open(options.resume);
-    Json config = run.read_config();
-    check_changes(config.at("options"), given.to_json(), log);
-    if (run.complete_steps().empty())
-      throw DataError(options.resume + " holds no complete checkpoint to go on from; start again "
-                      "in another --out");
-    config["options"] = given.to_json();
-    return Session(options, std::move(run), true, config, log).loop();
-  }
-  if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
-  if (options.src.empty()) throw UsageError("no training text: give --src FILE and --tgt FILE");
-  const Json config{{"command", command}, {"options", given.to_json()}};
-  return Session(options, RunDirectory::create(options.out), false, config, log).loop();
+  if (options.describe_only) return describe_only(options, given, log);
+  ignore_sigpipe();
+  return options.resume.empty() ? start(options, given, command, log) : resume(options, given, log);
 }
 
 }  // namespace tx

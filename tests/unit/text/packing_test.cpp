@@ -98,6 +98,22 @@ BOOST_AUTO_TEST_CASE(every_pair_once_an_epoch) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_epoch_is_that_of_the_next_batch) {
+  const IdCache cache = make(captions(100));
+  PackerOptions options;
+  options.batch_tokens = 1000;
+  Packer packer(cache, options);
+  Batch batch;
+  for (size_t pairs = 0; pairs < 100; pairs += size_t(batch.sentences)) {
+    BOOST_TEST(packer.epoch() == 0);
+    packer.next(batch);
+  }
+  BOOST_TEST(packer.epoch() == 1);
+  Packer resumed(cache, options);
+  resumed.restore(packer.state());
+  BOOST_TEST(resumed.epoch() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(nearly_all_rows_are_useful) {
   const IdCache cache = make(captions(30000));
   PackerOptions options;

@@ -1,0 +1,18 @@
+# What resume_kills.sh runs in a folder of its own, with the words of the tests.
+. "$TX_SOURCE/tests/cli/train.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+seed=1
+for precision in fp32 bf16; do
+  small_train --precision $precision --describe > /dev/null 2>&1 || {
+    echo "$precision: not on this machine"
+    continue
+  }
+  for threads in 1 2; do
+    whole_run --precision $precision --threads $threads
+    printf '%s, %s threads: ' $precision $threads
+    random_kills $((KILLS / 4)) $seed
+    seed=$((seed + 1))
+    rm -rf whole
+  done
+done

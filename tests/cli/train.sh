@@ -1,0 +1,41 @@
+# Words for the scripts about tx-train, beside those of lib.sh: . "$TX_SOURCE/tests/cli/train.sh"
+
+# small_text: number words in train.en, train.de, valid.en, valid.de and bpe.model of both.
+small_text() {
+  sh "$TX_SOURCE/examples/number_words.sh" 400 40 40 .
+  tx-bpe train --vocab-size 300 -o bpe.model train.en train.de 2> /dev/null
+}
+
+# small_train OPTION...: tx-train on that text, a model that learns little within a second. An
+# option given again wins. With runner=exec and "&", $! is tx-train itself.
+runner=
+small_train() {
+  $runner tx-train --src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de \
+    --bpe bpe.model --layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule inverse-sqrt \
+    --lr 0.02 --warmup 4 --batch-tokens 200 --threads 1 --precision fp32 --steps 12 \
+    --save-every 3 --log-every 1 "$@"
+}
+
+# same_run A B: everything a run leaves is the same, but for times, and for the log's line about a
+# checkpoint, which a run killed just before it never gets.
+same_run() {
+  for side in "$1" "$2"; do
+    (cd "$side" && find . ! -type d ! -name lock | LC_ALL=C sort) > "$TX_LAST/names-$side"
+    sed -E '/"checkpoint"/d; s/"(seconds|tokens_per_second)":[^,}]*//g' "$side/log.jsonl" \
+      > "$TX_LAST/log-$side"
+  done
+  cmp -s "$TX_LAST/names-$1" "$TX_LAST/names-$2" || {
+    diff "$TX_LAST/names-$1" "$TX_LAST/names-$2" >&2 || true
+    fail "$1 and $2 hold other files"
+  }
+  while read -r name; do
+    case $name in
+      ./log.jsonl) ;;
+      ./best.* | ./last.*)
+        [ "$(readlink "$1/$name")" = "$(readlink "$2/$name")" ] || fail "$name differs"
+        ;;
+      *) cmp "$1/$name" "$2/$name" >&2 || fail "$1/$name and $2/$name differ" ;;
+    esac
+  done < "$TX_LAST/names-$1"
+  cmp "$TX_LAST/log-$1" "$TX_LAST/log-$2" >&2 || fail "the logs of $1 and $2 differ"
+}

@@ -1,0 +1,80 @@
+# Words for the scripts that stop a run and let it go on; read after train.sh.
+
+# whole_run OPTION...: the run never stopped, in `whole`. Two epochs of two batches a step, dropout,
+# validation and patience, a shuffle window that is never empty.
+whole_run() {
+  options=$*
+  # shellcheck disable=SC2086  # a list of words
+  small_train $options $resume_options -o whole 2> whole.log || fail "$(cat whole.log)"
+}
+resume_options="--steps 0 --epochs 2 --accumulate 2 --batch-tokens 160 --dropout 0.2
+  --attention-dropout 0.1 --save-every 3 --valid-every 2 --patience 9 --keep 2"
+
+# begin_run: the same run in `stopped`, from its start, for TX_FAILPOINT or a signal to stop.
+begin_run() {
+  # shellcheck disable=SC2086
+  small_train $options $resume_options -o stopped 2> stopped.log
+}
+
+# resume_run: lets it go on.
+resume_run() {
+  $runner tx-train --resume stopped 2> stopped.log
+}
+
+# go_on: either of the two; what was stopped before its first checkpoint begins anew.
+go_on() {
+  for state in stopped/state-*.safetensors; do
+    if [ -e "$state" ]; then resume_run; else begin_run; fi
+    return
+  done
+}
+
+# finish_run WHAT: lets it go on to its end and compares it with the run never stopped.
+finish_run() {
+  go_on || fail "after $1: $(cat stopped.log)"
+  same_run whole stopped || fail "after $1"
+  rm -rf stopped
+}
+
+# stop_at FAILPOINT...: kills at each and finishes.
+stop_at() {
+  for place in "$@"; do
+    status=0
+    TX_FAILPOINT=$place begin_run || status=$?
+    [ $status -eq 137 ] || fail "status $status instead of 137 at $place"
+    finish_run "$place"
+  done
+}
+
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+
+# random_kills COUNT SEED: kill -9 at moments spread over the time that a run takes; a run is killed
+# until it is faster than the kill.
+random_kills() {
+  begin=$(milliseconds)
+  begin_run || fail "$(cat stopped.log)"
+  finish_run "no kill"
+  awk -v count="$1" -v seed="$2" -v took=$(($(milliseconds) - begin)) 'BEGIN {
+    for (state = seed; count > 0; --count) {
+      state = state * 16807 % 2147483647
+      printf "%.3f\n", state / 2147483647 * took / 1000
+    }
+  }' > moments
+  hits=0
+  while read -r moment; do
+    runner=exec
+    go_on &
+    runner=
+    sleep "$moment"
+    kill -9 $! 2> /dev/null || true
+    status=0
+    wait $! 2> /dev/null || status=$?
+    case $status in
+      0) finish_run "kills" ;;
+      137) hits=$((hits + 1)) ;;
+      *) fail "status $status: $(cat stopped.log)" ;;
+    esac
+  done < moments
+  finish_run "the last kill"
+  echo "$1 kills, $hits of them before the end"
+}

@@ -1,0 +1,9 @@
+# Killed at any place of a save and resumed, a run ends with the bytes of the run never stopped.
+. "$TX_SOURCE/tests/cli/train.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+whole_run --precision fp32 --threads 1
+[ "$(ls whole/state-*.safetensors | wc -l)" -ge 2 ] || fail "the run has too few checkpoints"
+stop_at rename:1 rename:2 rename:3 model state links
+stop_at model:3 state:3 links:3 best:2 prune:2 pruning:1 rename:9
+random_kills 3 1

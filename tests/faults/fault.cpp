@@ -1,0 +1,71 @@
+// Makes system calls fail as a bad disk would; for LD_PRELOAD. TX_FAULT says which:
+//
+//   TX_FAULT="write ENOSPC /run/ 100000"   writes to files with "/run/" in their path fail once
+//                                          100000 bytes are written to such files
+//   TX_FAULT="fsync EIO state 2"           the third fsync of such a file (or folder) fails, and
+//                                          every one after it
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+struct Fault {
+  char call[16] = "", error[16] = "", part[256] = "";
+  long long left = 0;
+
+  Fault() {
+    const char* text = std::getenv("TX_FAULT");
+    if (text && std::sscanf(text, "%15s %15s %255s %lld", call, error, part, &left) != 4)
+      call[0] = 0;
+  }
+  bool meets(const char* name, int fd) const {
+    if (std::strcmp(call, name) != 0) return false;
+    char link[64], path[4096];
+    std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = ::readlink(link, path, sizeof path - 1);
+    if (length < 0) return false;
+    path[length] = 0;
+    return std::strstr(path, part) != nullptr;
+  }
+  int number() const { return std::strcmp(error, "ENOSPC") == 0 ? ENOSPC : EIO; }
+};
+
+Fault& fault() {
+  static Fault chosen;
+  return chosen;
+}
+
+template <class F>
+F next(const char* name) {
+  return reinterpret_cast<F>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" ssize_t write(int fd, const void* bytes, size_t count) {
+  static const auto real = next<ssize_t (*)(int, const void*, size_t)>("write");
+  Fault& f = fault();
+  if (!f.meets("write", fd)) return real(fd, bytes, count);
+  if (f.left <= 0) {
+    errno = f.number();
+    return -1;
+  }
+  // A disk takes what still fits before it fails.
+  const ssize_t done =
+      real(fd, bytes, static_cast<long long>(count) < f.left ? count : size_t(f.left));
+  if (done > 0) f.left -= done;
+  return done;
+}
+
+extern "C" int fsync(int fd) {
+  static const auto real = next<int (*)(int)>("fsync");
+  Fault& f = fault();
+  if (!f.meets("fsync", fd) || f.left-- > 0) return real(fd);
+  errno = f.number();
+  return -1;
+}
