@@ -133,6 +133,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     steps = 300000;
     keep = 20;
   } else if (name == "tiny") {
+    c.norm = "pre";  // post-norm hardly learns to look at the source at this rate
     c.encoder_layers = c.decoder_layers = 4;
     c.d_model = 128;
     c.d_ff = 256;
