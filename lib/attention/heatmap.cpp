@@ -62,8 +62,9 @@ class Drawing {
 
   std::string draw() const {
     std::string out;
-    const int room = std::max(narrow, style_.width - margin_ - (steps_ ? longest_label : 0));
-    const int64_t part = steps_ ? room / narrow : map_.columns;
+    // The label of the last step reaches beyond its column.
+    const int room = style_.width - margin_ - std::max(0, widest(columns_) - narrow);
+    const int64_t part = steps_ ? std::max(1, room / narrow) : map_.columns;
     for (int64_t first = 0; first < map_.columns; first += part) {
       const int64_t end = std::min(map_.columns, first + part);
       if (first > 0) out += "\n";

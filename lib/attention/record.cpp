@@ -12,7 +12,7 @@ namespace {
 // Weights are most of a record, so they are written as integers: 0.25 with 4 digits is 2500.
 class WeightWriter {
  public:
-  explicit WeightWriter(int digits) : digits_(digits) {
+  explicit WeightWriter(int digits) {
     TX_ASSERT(digits >= 1 && digits <= 9);
     for (int i = 0; i < digits; ++i) unit_ *= 10;
   }
@@ -29,7 +29,6 @@ class WeightWriter {
   }
 
  private:
-  int digits_;
   uint64_t unit_ = 1;
 };
 
