@@ -33,8 +33,8 @@ TX_CLONES void drop_weights(const Dropout& drop, int64_t row, int64_t count, acc
   bits.resize(size_t(padded<uint16_t>(count)));
   philox_row(drop.seed, drop.site, uint32_t(drop.record->step), drop.keys.pair[row],
              drop.keys.position[row], (count + 7) / 8, bits.data());
-  for (int64_t j = 0; j < count; ++j)
-    x[j] = bits[size_t(j)] < drop.threshold ? 0 : x[j] * acc_t<T>(drop.scale);
+  const DropRow<acc_t<T>> dropped(drop, bits.data());
+  for (int64_t j = 0; j < count; ++j) x[j] = dropped(j, x[j]);
 }
 
 template <class T, class A>

@@ -39,11 +39,13 @@ TX_INLINE void load_panel(Matrix from, int64_t first, int64_t rows, Panel<A>& to
 template <class T, class A>
 TX_INLINE void load_transposed(Matrix from, int64_t first, int64_t rows, Panel<A>& to) {
   to.shape(from.cols, rows);
+  const int64_t stride = to.stride;
+  A* y = to.data.data();
   for (int64_t j = 0; j < from.cols; ++j)
-    for (int64_t i = rows; i < to.stride; ++i) to.row(j)[i] = 0;
+    for (int64_t i = rows; i < stride; ++i) y[j * stride + i] = 0;
   for (int64_t i = 0; i < rows; ++i) {
     const T* x = from.row<T>(first + i);
-    for (int64_t j = 0; j < from.cols; ++j) to.data[size_t(j * to.stride + i)] = load(x[j]);
+    for (int64_t j = 0; j < from.cols; ++j) y[j * stride + i] = load(x[j]);
   }
 }
 

@@ -12,33 +12,37 @@ struct Workspace {
 
 // From scores x and dp = dO V^T of one row: x becomes the dropped weights (for dV), dp becomes the
 // gradient of the scaled scores. Weights are recomputed from the kept log-sum-exp.
+// Over whole registers, as softmax_row does: `padded` is a multiple of 64 bytes.
 template <class A>
-TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t width, A scale, A lse,
+TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale, A lse,
                             const uint16_t* bits, const Dropout& drop) {
+  const int64_t width = padded & -int64_t(64 / sizeof(A));
+  for (int64_t j = count; j < width; ++j) {
+    x[j] = -INFINITY;
+    dp[j] = 0;
+  }
   A dot = 0;
   if (bits) {
-    const A keep = A(drop.scale);
+    const DropRow<A> dropped(drop, bits);
 #pragma omp simd reduction(+ : dot)
-    for (int64_t j = 0; j < count; ++j) {
+    for (int64_t j = 0; j < width; ++j) {
       const A weight = exponential(x[j] * scale - lse);
-      const A factor = bits[j] < drop.threshold ? A(0) : keep;
-      dp[j] *= factor;
+      dp[j] = dropped(j, dp[j]);
       dot += weight * dp[j];
       x[j] = weight;
     }
-    for (int64_t j = 0; j < count; ++j) {
+    for (int64_t j = 0; j < width; ++j) {
       dp[j] = x[j] * (dp[j] - dot) * scale;
-      x[j] = bits[j] < drop.threshold ? A(0) : x[j] * keep;
+      x[j] = dropped(j, x[j]);
     }
   } else {
 #pragma omp simd reduction(+ : dot)
-    for (int64_t j = 0; j < count; ++j) {
+    for (int64_t j = 0; j < width; ++j) {
       x[j] = exponential(x[j] * scale - lse);
       dot += x[j] * dp[j];
     }
-    for (int64_t j = 0; j < count; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
+    for (int64_t j = 0; j < width; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
   }
-  for (int64_t j = count; j < width; ++j) x[j] = dp[j] = 0;
 }
 
 // One block of queries: assigns dq, adds to the panels dk and dv.

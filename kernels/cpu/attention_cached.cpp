@@ -190,7 +190,7 @@ TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T
   }
   A* x = s.weights.data();
   scores(c, next, q, s.wide.data(), p.d_k, x);
-  softmax_row(x, c.count, c.count, A(p.scale));
+  softmax_row(x, c.count, padded<A>(c.count), A(p.scale));
   int64_t l = 0;
   for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<2>(c, next, x, l, out);
   if (l + W::group <= p.d_v) weighted_values<1>(c, next, x, l, out), l += W::group;

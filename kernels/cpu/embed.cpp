@@ -21,11 +21,8 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
         for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * A(scale) + p[j]);
         continue;
       }
-      const uint16_t* bits = mask.draw(i);
-      for (int64_t j = 0; j < d; ++j) {
-        const A x = (load(e[j]) * A(scale) + p[j]) * A(drop.scale);
-        store(y[j], bits[j] < drop.threshold ? A(0) : x);
-      }
+      const DropRow<A> dropped(drop, mask.draw(i));
+      for (int64_t j = 0; j < d; ++j) store(y[j], dropped(j, load(e[j]) * A(scale) + p[j]));
     }
   }
 }
@@ -48,10 +45,8 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
         for (int64_t j = 0; j < d; ++j) to[j] += load(g[j]) * A(scale);
         continue;
       }
-      const uint16_t* bits = mask.draw(i);
-      const A factor = A(scale) * A(drop.scale);
-      for (int64_t j = 0; j < d; ++j)
-        to[j] += bits[j] < drop.threshold ? A(0) : load(g[j]) * factor;
+      const DropRow<A> dropped(drop, mask.draw(i));
+      for (int64_t j = 0; j < d; ++j) to[j] += dropped(j, load(g[j]) * A(scale));
     }
   }
 }

@@ -14,10 +14,8 @@ TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dro
                        int64_t d) {
   using A = acc_t<T>;
   if (bits) {
-    for (int64_t j = 0; j < d; ++j) {
-      const A s = bits[j] < drop.threshold ? A(0) : load(sub[j]) * A(drop.scale);
-      store(to[j], load(x[j]) + s);
-    }
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < d; ++j) store(to[j], load(x[j]) + dropped(j, load(sub[j])));
   } else {
     for (int64_t j = 0; j < d; ++j) store(to[j], load(x[j]) + load(sub[j]));
   }
@@ -94,11 +92,12 @@ TX_INLINE void spread_row(const A* d, const uint16_t* bits, const Dropout& drop,
   else if (dx)
     for (int64_t j = 0; j < width; ++j) store(dx[j], d[j]);
   if (!dsub) return;
-  if (bits)
-    for (int64_t j = 0; j < width; ++j)
-      store(dsub[j], bits[j] < drop.threshold ? A(0) : d[j] * A(drop.scale));
-  else
+  if (bits) {
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < width; ++j) store(dsub[j], dropped(j, d[j]));
+  } else {
     for (int64_t j = 0; j < width; ++j) store(dsub[j], d[j]);
+  }
 }
 
 // Sums over rows run in blocks of fixed size, so that their bits do not depend on the threads.

@@ -29,13 +29,12 @@ template <Activation activation, class T>
 TX_INLINE void activate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
                             int64_t width) {
   using A = acc_t<T>;
-  if (bits)
-    for (int64_t j = 0; j < width; ++j) {
-      const A value = activated<activation>(load(x[j])) * A(drop.scale);
-      store(y[j], bits[j] < drop.threshold ? A(0) : value);
-    }
-  else
+  if (bits) {
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < width; ++j) store(y[j], dropped(j, activated<activation>(load(x[j]))));
+  } else {
     for (int64_t j = 0; j < width; ++j) store(y[j], activated<activation>(load(x[j])));
+  }
 }
 
 template <class T>
@@ -65,16 +64,19 @@ TX_INLINE void activate_backward_row(const T* dy, const T* kept, Activation acti
                                      const uint16_t* bits, const Dropout& drop, T* dx,
                                      int64_t width) {
   using A = acc_t<T>;
-  const A scale = drop.threshold ? A(drop.scale) : A(1);
-  if (activation == Activation::relu)
+  const bool gelu = activation == Activation::gelu;
+  if (activation == Activation::relu) {
+    const A scale = drop.threshold ? A(drop.scale) : A(1);
     for (int64_t j = 0; j < width; ++j)
       store(dx[j], load(kept[j]) > 0 ? load(dy[j]) * scale : A(0));
-  else
-    for (int64_t j = 0; j < width; ++j) {
-      const bool dropped = bits && bits[j] < drop.threshold;
-      const A slope = activation == Activation::gelu ? gelu_slope(load(kept[j])) : A(1);
-      store(dx[j], dropped ? A(0) : load(dy[j]) * scale * slope);
-    }
+  } else if (bits) {
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < width; ++j)
+      store(dx[j], dropped(j, load(dy[j]) * (gelu ? gelu_slope(load(kept[j])) : A(1))));
+  } else {
+    for (int64_t j = 0; j < width; ++j)
+      store(dx[j], load(dy[j]) * (gelu ? gelu_slope(load(kept[j])) : A(1)));
+  }
 }
 
 constexpr int64_t block_rows = 128;  // fixed, so that sums do not depend on the threads
@@ -137,12 +139,12 @@ TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matri
     for (int64_t i = 0; i < sub.rows; ++i) {
       const T *a = x.row<T>(i), *b = sub.row<T>(i);
       T* y = out.row<T>(i);
-      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
-      if (bits)
-        for (int64_t j = 0; j < sub.cols; ++j)
-          store(y[j], load(a[j]) + (bits[j] < drop.threshold ? A(0) : load(b[j]) * A(drop.scale)));
-      else
+      if (drop.threshold) {
+        const DropRow<A> dropped(drop, mask.draw(i));
+        for (int64_t j = 0; j < sub.cols; ++j) store(y[j], load(a[j]) + dropped(j, load(b[j])));
+      } else {
         for (int64_t j = 0; j < sub.cols; ++j) store(y[j], load(a[j]) + load(b[j]));
+      }
     }
   }
 }

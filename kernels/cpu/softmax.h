@@ -40,21 +40,24 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
   return sums;
 }
 
-// Softmax of scores x over `count` entries scaled by `scale`, entries up to `width` set to zero;
-// returns the log of the sum of exponentials.
+// Softmax of scores x over `count` entries scaled by `scale`, entries up to `padded`, a multiple of
+// 64 bytes, set to zero; returns the log of the sum of exponentials. The loops run over whole
+// registers (the padding counts as minus infinity): rows are as short as a sentence, and a scalar
+// tail cost more than the rest.
 template <class A>
-TX_INLINE A softmax_row(A* x, int64_t count, int64_t width, A scale) {
+TX_INLINE A softmax_row(A* x, int64_t count, int64_t padded, A scale) {
+  const int64_t width = padded & -int64_t(64 / sizeof(A));
+  for (int64_t j = count; j < width; ++j) x[j] = -INFINITY;
   A most = -INFINITY, sum = 0;
 #pragma omp simd reduction(max : most)
-  for (int64_t j = 0; j < count; ++j) most = x[j] > most ? x[j] : most;
+  for (int64_t j = 0; j < width; ++j) most = x[j] > most ? x[j] : most;
 #pragma omp simd reduction(+ : sum)
-  for (int64_t j = 0; j < count; ++j) {
+  for (int64_t j = 0; j < width; ++j) {
     x[j] = exponential((x[j] - most) * scale);
     sum += x[j];
   }
   const A inverse = A(1) / sum;
-  for (int64_t j = 0; j < count; ++j) x[j] *= inverse;
-  for (int64_t j = count; j < width; ++j) x[j] = 0;
+  for (int64_t j = 0; j < width; ++j) x[j] *= inverse;
   return most * scale + std::log(sum);
 }
 
