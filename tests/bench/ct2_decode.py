@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Translates lines of pieces with CTranslate2, for decode_speed.sh.
+
+usage: ct2_decode.py MODEL TYPE BATCH BEAM THREADS MAX_EXTRA < PIECES > PIECES
+
+The seconds spent translating, without the start-up, go to stderr.
+"""
+import sys
+import time
+
+import ctranslate2
+
+
+def main():
+    model, kind, batch, beam, threads, extra = sys.argv[1:]
+    lines = [line.split() for line in sys.stdin]
+    translator = ctranslate2.Translator(model, device="cpu", compute_type=kind, inter_threads=1,
+                                        intra_threads=int(threads))
+    longest = max(map(len, lines)) + int(extra)
+    options = dict(beam_size=int(beam), max_batch_size=int(batch), batch_type="examples",
+                   length_penalty=0.6, max_decoding_length=longest)
+    translator.translate_batch(lines[:8], **options)
+    start = time.perf_counter()
+    results = translator.translate_batch(lines, **options)
+    print(f"{time.perf_counter() - start:.3f}", file=sys.stderr)
+    for r in results:
+        print(" ".join(r.hypotheses[0]))
+
+
+if __name__ == "__main__":
+    main()

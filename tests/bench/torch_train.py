@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Training speed of PyTorch's own nn.Transformer on files of piece ids, for train_speed.sh.
+
+Sentences are sorted by length and padded, as training loops usually do; bf16 is autocast over fp32
+weights, Adam is the fused one. Prints source + target pieces a second, padding not counted, over
+the steps after the first few. Needs the package torch.
+"""
+import argparse
+import random
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+BOS, EOS, PAD = 2, 3, 0
+
+
+def batches_of(source, target, room):
+    """Lists of (source, target) whose longer padded side holds at most `room` pieces."""
+    pairs = []
+    for s, t in zip(open(source), open(target)):
+        s, t = [int(x) for x in s.split()], [int(x) for x in t.split()]
+        if 0 < len(s) < 250 and 0 < len(t) < 250:
+            pairs.append((s + [EOS], t))
+    pairs.sort(key=lambda p: (max(len(p[0]), len(p[1]) + 1), len(p[0])))
+    batch, batches = [], []
+    for pair in pairs:
+        longest = max(len(pair[0]), len(pair[1]) + 1)  # pairs come in rising order of this
+        if batch and longest * (len(batch) + 1) > room:
+            batches.append(batch)
+            batch = []
+        batch.append(pair)
+    batches.append(batch)
+    random.Random(1).shuffle(batches)
+    return batches
+
+
+def padded(rows):
+    return nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], batch_first=True)
+
+
+class Translator(nn.Module):
+    def __init__(self, a):
+        super().__init__()
+        self.embedding = nn.Embedding(a.vocabulary, a.d_model)
+        nn.init.normal_(self.embedding.weight, 0, a.d_model ** -0.5)
+        self.transformer = nn.Transformer(a.d_model, a.heads, a.layers, a.layers, a.d_ff, a.dropout,
+                                          batch_first=True)
+        angle = torch.arange(256)[:, None] / 1e4 ** (torch.arange(0, a.d_model, 2) / a.d_model)
+        table = torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
+        self.register_buffer("positions", table)
+        self.dropout = nn.Dropout(a.dropout)
+        self.scale = a.d_model ** 0.5
+
+    def embed(self, ids):
+        return self.dropout(self.embedding(ids) * self.scale + self.positions[: ids.shape[1]])
+
+    def forward(self, source, inputs, labels):
+        causal = nn.Transformer.generate_square_subsequent_mask(inputs.shape[1])
+        padding = torch.zeros(source.shape).masked_fill(source == PAD, float("-inf"))
+        out = self.transformer(self.embed(source), self.embed(inputs), tgt_mask=causal,
+                               tgt_is_causal=True, src_key_padding_mask=padding,
+                               memory_key_padding_mask=padding)
+        logits = F.linear(out, self.embedding.weight)
+        return F.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=PAD,
+                               label_smoothing=0.1)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("source")
+    p.add_argument("target")
+    p.add_argument("--vocabulary", type=int, default=8000)
+    p.add_argument("--d-model", type=int, default=512)
+    p.add_argument("--d-ff", type=int, default=2048)
+    p.add_argument("--heads", type=int, default=8)
+    p.add_argument("--layers", type=int, default=6)
+    p.add_argument("--dropout", type=float, default=0.1)
+    p.add_argument("--batch-tokens", type=int, default=4096)
+    p.add_argument("--steps", type=int, default=12)
+    p.add_argument("--skip", type=int, default=3, help="first steps, not counted")
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--bf16", action="store_true")
+    a = p.parse_args()
+    torch.set_num_threads(a.threads)
+    torch.manual_seed(1)
+    model = Translator(a)
+    adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    pieces, start = 0, 0.0
+    batches = batches_of(a.source, a.target, a.batch_tokens)
+    for step in range(a.steps):
+        batch = batches[step % len(batches)]
+        if step == a.skip:
+            pieces, start = 0, time.perf_counter()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=a.bf16):
+            loss = model(padded([s for s, _ in batch]), padded([[BOS] + t for _, t in batch]),
+                         padded([t + [EOS] for _, t in batch]))
+        adam.zero_grad(set_to_none=True)
+        loss.backward()
+        adam.step()
+        loss.item()
+        pieces += sum(len(s) + len(t) + 1 for s, t in batch)
+    print(f"{pieces / (time.perf_counter() - start):.0f}")
+
+
+if __name__ == "__main__":
+    main()
