@@ -50,6 +50,9 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
     }
     return;
   }
+  prefetch_rows<T>(h.k, h.k_first, h.m);
+  prefetch_rows<T>(h.q, h.q_first, h.n);
+  prefetch_rows<T>(h.v, h.k_first, h.m);
   load_transposed<T>(h.k, h.k_first, h.m, w.keys);
   load_panel<T>(h.v, h.k_first, h.m, w.values);
   for (int64_t first = 0; first < h.n; first += query_block) {

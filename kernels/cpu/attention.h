@@ -18,10 +18,19 @@ struct Panel {  // a matrix in the sum type with padded rows
   int64_t stride = 0;
   void shape(int64_t rows, int64_t cols) {
     stride = padded<A>(cols);
-    data.resize(size_t(rows * stride));
+    if (data.size() < size_t(rows * stride)) data.resize(size_t(rows * stride));
   }
   A* row(int64_t i) { return data.data() + i * stride; }
 };
+
+// Asks for all rows of one head at once: each begins a new line of memory, and a loop that comes to
+// them one by one waits for every line.
+template <class T>
+TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
+  constexpr int64_t line = 64 / sizeof(T);
+  for (int64_t i = first; i < first + rows; ++i)
+    for (int64_t j = 0; j < from.cols; j += line) __builtin_prefetch(from.row<T>(i) + j);
+}
 
 // to (rows, cols) = from; the padding is zero.
 template <class T, class A>

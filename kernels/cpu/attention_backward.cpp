@@ -21,27 +21,17 @@ TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale,
     x[j] = -INFINITY;
     dp[j] = 0;
   }
-  A dot = 0;
+  for (int64_t j = 0; j < width; ++j) x[j] = exponential(x[j] * scale - lse);
   if (bits) {
     const DropRow<A> dropped(drop, bits);
-#pragma omp simd reduction(+ : dot)
-    for (int64_t j = 0; j < width; ++j) {
-      const A weight = exponential(x[j] * scale - lse);
-      dp[j] = dropped(j, dp[j]);
-      dot += weight * dp[j];
-      x[j] = weight;
-    }
-    for (int64_t j = 0; j < width; ++j) {
-      dp[j] = x[j] * (dp[j] - dot) * scale;
-      x[j] = dropped(j, x[j]);
-    }
-  } else {
-#pragma omp simd reduction(+ : dot)
-    for (int64_t j = 0; j < width; ++j) {
-      x[j] = exponential(x[j] * scale - lse);
-      dot += x[j] * dp[j];
-    }
-    for (int64_t j = 0; j < width; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
+    for (int64_t j = 0; j < width; ++j) dp[j] = dropped(j, dp[j]);
+  }
+  const A dot = lane_sum<A>(
+      width, [](auto weight, auto d) { return weight * d; }, x, dp);
+  for (int64_t j = 0; j < width; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
+  if (bits) {
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < width; ++j) x[j] = dropped(j, x[j]);
   }
 }
 
@@ -86,17 +76,21 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
                              int kv, Workspace<A>& w) {
   const int group = p.heads / p.kv_heads;
   HeadViews h = head_views(p, sentence, kv * group);
+  prefetch_rows<T>(h.k, h.k_first, h.m);
+  prefetch_rows<T>(h.v, h.k_first, h.m);
   load_panel<T>(h.k, h.k_first, h.m, w.keys);
   load_transposed<T>(h.k, h.k_first, h.m, w.keys_t);
   load_transposed<T>(h.v, h.k_first, h.m, w.values_t);
   w.dk.shape(h.m, p.d_k);
   w.dv.shape(h.m, p.d_v);
-  std::fill(w.dk.data.begin(), w.dk.data.end(), A(0));
-  std::fill(w.dv.data.begin(), w.dv.data.end(), A(0));
+  std::fill(w.dk.row(0), w.dk.row(h.m), A(0));
+  std::fill(w.dv.row(0), w.dv.row(h.m), A(0));
   for (int head = kv * group; head < (kv + 1) * group; ++head) {
     h = head_views(p, sentence, head);
     const Matrix dq = g.dq.columns(int64_t(head) * p.d_k, p.d_k);
     const Matrix d_o = g.d_o.columns(int64_t(head) * p.d_v, p.d_v);
+    prefetch_rows<T>(h.q, h.q_first, h.n);
+    prefetch_rows<T>(d_o, h.q_first, h.n);
     for (int64_t first = 0; first < h.n; first += query_block) {
       const int64_t rows = std::min(query_block, h.n - first);
       if (h.m > 0)

@@ -40,15 +40,11 @@ TX_CLONES void add_norm_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix g
       // Sums of differences from the first element: a row far from zero keeps its digits, and the
       // mean of a constant row is that constant.
       const A origin = load(r[0]);
-      A mean = 0, square = 0;
-#pragma omp simd reduction(+ : mean)
-      for (int64_t j = 0; j < d; ++j) mean += load(r[j]) - origin;
-      mean = origin + mean / A(d);
-#pragma omp simd reduction(+ : square)
-      for (int64_t j = 0; j < d; ++j) {
-        const A centred = load(r[j]) - mean;
-        square += centred * centred;
-      }
+      const A mean = origin + lane_sum<A>(
+                                  d, [=](auto v) { return v - origin; }, r) /
+                                  A(d);
+      const A square = lane_sum<A>(
+          d, [=](auto v) { return (v - mean) * (v - mean); }, r);
       const A rstd = A(1) / std::sqrt(square / A(d) + A(epsilon));
       T* y = normed.row<T>(i);
       for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
@@ -64,21 +60,16 @@ TX_CLONES void add_norm_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix g
 template <class T, class A>
 TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A* g, A mean, A rstd,
                                  int64_t width, A* d, A* dg, A* db) {
-  A a = 0, b = 0;
-#pragma omp simd reduction(+ : a, b)
   for (int64_t j = 0; j < width; ++j) {
-    const A y = load(dy[j]), xhat = (load(r[j]) - mean) * rstd, gy = y * g[j];
-    a += gy;
-    b += gy * xhat;
+    const A y = load(dy[j]), xhat = (load(r[j]) - mean) * rstd;
     dg[j] += y * xhat;
     db[j] += y;
+    d[j] = xhat;
   }
-  a /= A(width);
-  b /= A(width);
-  for (int64_t j = 0; j < width; ++j) {
-    const A xhat = (load(r[j]) - mean) * rstd;
-    d[j] = (load(dy[j]) * g[j] - a - xhat * b) * rstd;
-  }
+  const auto product = [](auto... v) { return (v * ...); };
+  const A a = lane_sum<A>(width, product, dy, g) / A(width);
+  const A b = lane_sum<A>(width, product, dy, g, d) / A(width);
+  for (int64_t j = 0; j < width; ++j) d[j] = (load(dy[j]) * g[j] - a - d[j] * b) * rstd;
   if (dsum)
     for (int64_t j = 0; j < width; ++j) d[j] += load(dsum[j]);
 }

@@ -16,6 +16,7 @@
 #define TX_CLONES
 #endif
 #define TX_INLINE inline __attribute__((always_inline))
+#pragma GCC diagnostic ignored "-Wpsabi"  // functions that take registers are always inlined
 
 namespace tx {
 
@@ -68,28 +69,76 @@ void with_type(DType dtype, F&& f) {
   }
 }
 
-// exp for float, relative error below 1.2e-7 on [-87, 88], vectorises: 2^k times a degree-6
-// polynomial on [-ln2/2, ln2/2]. Below -87 the result is 0, so that masked scores vanish.
-TX_INLINE float fast_exp(float x) {
-  const float limited = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
-  const float shifted = limited * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to integer
-  const float k = shifted - 12582912.0f;
-  const float r = (limited - k * 0.693359375f) + k * 2.12194440e-4f;
-  float p = 1.38145406e-3f;  // least largest relative error (Remez), 3.6e-9
-  p = p * r + 8.36874545e-3f;
+// Registers of 64 bytes; narrower instruction sets take several for one.
+template <class A>
+struct Lanes {
+  static constexpr int count = 64 / sizeof(A);
+  typedef A Vector __attribute__((vector_size(64), aligned(sizeof(A)), may_alias));
+};
+
+TX_INLINE Lanes<float>::Vector load_lanes(const float* x) {
+  return *reinterpret_cast<const Lanes<float>::Vector*>(x);
+}
+TX_INLINE Lanes<double>::Vector load_lanes(const double* x) {
+  return *reinterpret_cast<const Lanes<double>::Vector*>(x);
+}
+TX_INLINE Lanes<float>::Vector load_lanes(const bf16* x) {
+  typedef uint16_t Half __attribute__((vector_size(32), aligned(2), may_alias));
+  typedef uint32_t Word __attribute__((vector_size(64)));
+  const Word bits = __builtin_convertvector(*reinterpret_cast<const Half*>(x), Word) << 16;
+  Lanes<float>::Vector wide;
+  std::memcpy(&wide, &bits, sizeof wide);
+  return wide;
+}
+
+// The sum of f(x[j], y[j], ..) for j below n: lane by lane, then the lanes as a tree. One order of
+// additions for every instruction set, and no chain of scalar additions at the end as an OpenMP
+// reduction has. f takes registers and single values.
+template <class A, class F, class... Ts>
+TX_INLINE A lane_sum(int64_t n, F&& f, const Ts*... x) {
+  using V = typename Lanes<A>::Vector;
+  constexpr int lanes = Lanes<A>::count;
+  V sum = {};
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) sum += f(load_lanes(x + j)...);
+  A part[lanes];
+  *reinterpret_cast<V*>(part) = sum;
+  for (int l = 0; j + l < n; ++l) part[l] += f(load(x[j + l])...);
+  for (int width = lanes / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) part[l] += part[l + width];
+  return part[0];
+}
+
+// exp for float x <= 88 or a register of them, relative error below 1.2e-7 from -87 on: 2^k times a
+// degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is 0 whatever the arithmetic gave,
+// so that masked scores vanish; above 88 it means nothing.
+template <class F, class U>
+TX_INLINE F fast_exp(F x) {
+  const F shifted = x * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to an integer
+  const F k = shifted - 12582912.0f;
+  const F r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
+  F p = r * 1.38145406e-3f + 8.36874545e-3f;  // least largest relative error (Remez), 3.6e-9
   p = p * r + 4.1668389e-2f;
   p = p * r + 1.66665211e-1f;
   p = p * r + 0.49999994f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  int32_t bits;
-  std::memcpy(&bits, &shifted, 4);
-  const int32_t exponent = (bits - 0x4b400000 + 127) << 23;
-  float power;
-  std::memcpy(&power, &exponent, 4);
-  return x < -87.0f ? 0.0f : p * power;
+  U bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits - 0x4b400000u + 127u) << 23;
+  F power;
+  std::memcpy(&power, &bits, sizeof power);
+  return x < -87.0f ? F{} : p * power;
 }
-TX_INLINE float exponential(float x) { return fast_exp(x); }
+TX_INLINE float exponential(float x) { return fast_exp<float, uint32_t>(x); }
 TX_INLINE double exponential(double x) { return std::exp(x); }
+TX_INLINE Lanes<float>::Vector exponential(Lanes<float>::Vector x) {
+  typedef uint32_t Word __attribute__((vector_size(64)));
+  return fast_exp<Lanes<float>::Vector, Word>(x);
+}
+TX_INLINE Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
+  for (int l = 0; l < Lanes<double>::count; ++l) x[l] = std::exp(x[l]);
+  return x;
+}
 
 }  // namespace tx

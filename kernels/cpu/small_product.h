@@ -7,12 +7,6 @@
 namespace tx {
 
 template <class A>
-struct Lanes {
-  static constexpr int count = 64 / sizeof(A);
-  typedef A Vector __attribute__((vector_size(64), aligned(sizeof(A)), may_alias));
-};
-
-template <class A>
 constexpr int64_t padded(int64_t count) {
   return (count + Lanes<A>::count - 1) / Lanes<A>::count * Lanes<A>::count;
 }
