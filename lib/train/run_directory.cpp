@@ -153,6 +153,7 @@ void RunDirectory::link(const std::string& name, int64_t step) const {
   const std::string to = file(name + ".safetensors"), fresh = to + ".new";
   ::unlink(fresh.c_str());
   if (::symlink(target.c_str(), fresh.c_str()) != 0) throw IoError("link", fresh, errno);
+  failpoint("link");
   if (::rename(fresh.c_str(), to.c_str()) != 0) throw IoError("rename", to, errno);
 }
 
