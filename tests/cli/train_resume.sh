@@ -55,12 +55,12 @@ random_kills() {
   begin_run || fail "$(cat stopped.log)"
   finish_run "no kill"
   took=$(($(milliseconds) - begin))
-  hits=0 tries=0 runs=1 state=$2
+  hits=0 tries=0 runs=1 random=$2
   while [ $hits -lt "$1" ]; do
     tries=$((tries + 1))
     [ $tries -le $((20 * $1 + 20)) ] || fail "only $hits of $tries kills came before the end"
-    state=$((state * 16807 % 2147483647))
-    moment=$((state % took))
+    random=$((random * 16807 % 2147483647))
+    moment=$((random % took))
     runner=exec
     go_on &
     runner=
