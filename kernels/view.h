@@ -54,9 +54,11 @@ struct StepRecord {
   double rate = 0;           // learning rate of this step
   double loss_scale = 1;     // 1 / target labels of the whole step
   double clip_norm = 0;      // 0: no clipping
+  double loss_limit = 0;     // mean loss a label above which the update is held; 0: none
   double clip_factor = 1;    // written by gradient_norm
   double gradient_norm = 0;  // written by gradient_norm
-  int32_t skip = 0;          // written by gradient_norm: 1 when the norm is not finite
+  int32_t skip = 0;          // written by gradient_norm: 1 when loss or norm are not finite, or
+  int32_t spike = 0;         //   when the loss passed the limit (then spike is 1 too)
   double loss = 0;           // sums over the step's labels, added to by cross_entropy:
   double nll = 0;            //   smoothed loss, unsmoothed negative log-likelihood (nats),
   int64_t correct = 0;       //   labels that had the highest logit,

@@ -3,8 +3,10 @@
 
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/checkpoint/flight_file.h"
 #include "lib/cli/options.h"
 #include "lib/train/run_directory.h"
+#include "lib/train/selftest.h"
 #include "lib/train/trainer.h"
 
 namespace {
@@ -16,6 +18,10 @@ void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
 }
 
 void read_config(tx::TrainOptions& settings, tx::Options& options) {
+  if (!settings.replay.empty()) {
+    options.from_json(tx::FlightReader(settings.replay).facts().at("options"), settings.replay);
+    return;
+  }
   const std::string& run = settings.resume;
   const std::string file = run.empty() ? settings.config : run + "/config.json";
   if (file.empty()) return;
@@ -35,7 +41,8 @@ int main(int argc, char** argv) {
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;
     read_config(settings, options);
-    return tx::train(settings, options, tx::command_line(argc, argv),
-                     tx::Log("tx-train", settings.quiet));
+    const tx::Log log("tx-train", settings.quiet);
+    if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
+    return tx::train(settings, options, tx::command_line(argc, argv), log);
   });
 }

@@ -92,7 +92,10 @@ void Cpu::gradient_norm(Matrix gradients, StepRecord* record) {
   for (double s : sums) sum += s;
   const double norm = std::sqrt(sum);
   record->gradient_norm = norm;
-  record->skip = std::isfinite(norm) ? 0 : 1;
+  const double loss = record->loss * record->loss_scale;
+  const bool finite = std::isfinite(norm) && std::isfinite(loss);
+  record->spike = finite && record->loss_limit > 0 && loss > record->loss_limit ? 1 : 0;
+  record->skip = finite && !record->spike ? 0 : 1;
   const bool clips = record->clip_norm > 0 && norm > record->clip_norm;
   record->clip_factor = clips ? record->clip_norm / norm : 1.0;
 }

@@ -17,16 +17,17 @@ namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
 
-// A full disk is the one failure where the user needs a second figure.
-[[noreturn]] void fail_to_write(const std::string& path, int number) {
+// Of a failure on a disk the user wants to know how full it is.
+[[noreturn]] void fail_to_write(const std::string& path, int number, const char* verb = "write") {
   std::string detail;
-  if (number == ENOSPC || number == EDQUOT) {
+  if (number == ENOSPC || number == EDQUOT || number == EIO || number == EROFS) {
     try {
-      detail = std::to_string(free_bytes(path) >> 20) + " MiB free; make room";
+      detail = std::to_string(free_bytes(path) >> 20) + " MiB free";
+      if (number == ENOSPC || number == EDQUOT) detail += "; make room";
     } catch (const IoError&) {  // then without the figure
     }
   }
-  throw IoError("write", path, number, detail);
+  throw IoError(verb, path, number, detail);
 }
 
 void write_all(int fd, const std::string& name, std::string_view bytes) {
@@ -79,7 +80,7 @@ void sync_folder(const std::string& folder) {
   const int status = ::fsync(fd), number = errno;
   ::close(fd);
   // Some file systems (network, FUSE) do not know fsync of a folder.
-  if (status != 0 && number != EINVAL && number != ENOTSUP) throw IoError("sync", folder, number);
+  if (status != 0 && number != EINVAL && number != ENOTSUP) fail_to_write(folder, number, "sync");
 }
 
 }  // namespace
@@ -155,6 +156,8 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     Writer writer(fd, path);
     if (exists) (void)!::fchmod(fd, info.st_mode & 07777);  // keep who may read it
     content(writer);
+    writer.flush();
+    failpoint("sync");
     writer.sync();
     writer.close();
     failpoint("rename");
@@ -163,6 +166,7 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     ::unlink(temporary.c_str());
     throw;
   }
+  failpoint("renamed");
   sync_folder(folder);
 }
 

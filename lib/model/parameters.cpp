@@ -63,21 +63,28 @@ void Parameters::initialise(uint32_t seed) {
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
     const double bound = std::sqrt(6.0 / double(e.rows + e.cols));
     const double deviation = 1 / std::sqrt(double(config_.d_model));
-    std::vector<double> values(size_t(e.rows * e.cols), 0.0);
-    for (double& x : values) {
-      if (e.init == ParameterEntry::Init::xavier) x = (2 * random.uniform() - 1) * bound;
-      if (e.init == ParameterEntry::Init::embedding) x = random.normal() * deviation;
-      if (e.init == ParameterEntry::Init::ones) x = 1;
-    }
     const Matrix to = master(e);
-    if (to.dtype == DType::f64) {
-      on(backend_, [&](auto& k) { k.upload(to.data, values.data(), values.size() * 8); });
-    } else {
-      const std::vector<float> narrow(values.begin(), values.end());
-      on(backend_, [&](auto& k) { k.upload(to.data, narrow.data(), narrow.size() * 4); });
+    std::vector<double> row(static_cast<size_t>(e.cols));  // a whole tensor would stay on the heap
+    for (int64_t r = 0; r < e.rows; ++r) {
+      for (double& x : row) {
+        x = 0;
+        if (e.init == ParameterEntry::Init::xavier) x = (2 * random.uniform() - 1) * bound;
+        if (e.init == ParameterEntry::Init::embedding) x = random.normal() * deviation;
+        if (e.init == ParameterEntry::Init::ones) x = 1;
+      }
+      upload_row(to.slice(r, 1), row);
     }
   }
   refresh_copy();
+}
+
+void Parameters::upload_row(Matrix to, const std::vector<double>& row) {
+  if (to.dtype == DType::f64) {
+    on(backend_, [&](auto& k) { k.upload(to.data, row.data(), row.size() * 8); });
+    return;
+  }
+  const std::vector<float> narrow(row.begin(), row.end());
+  on(backend_, [&](auto& k) { k.upload(to.data, narrow.data(), narrow.size() * 4); });
 }
 
 void Parameters::begin_step() {

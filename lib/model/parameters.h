@@ -66,6 +66,7 @@ class Parameters {
 
  private:
   Matrix allocate(DType dtype);
+  void upload_row(Matrix to, const std::vector<double>& row);
   Backend& backend_;
   ModelConfig config_;
   std::vector<ParameterEntry> table_;

@@ -84,6 +84,14 @@ class Transformer {
 
  private:
   Layer layer(Parameters& p, const std::string& name, bool decoder) const;
+  // Layer i on the residual stream and its norm, x; returns both after it. (S,D) and (T,D).
+  std::vector<Tensor> encoder_layer(Context& context, size_t i, std::vector<Tensor> x,
+                                    const PackedSide& source, const Regularisation& masks,
+                                    const AttentionProbe& probe) const;
+  std::vector<Tensor> decoder_layer(Context& context, size_t i, std::vector<Tensor> x,
+                                    const PackedSide& target, Tensor memory,
+                                    const PackedSide& source, const Regularisation& masks,
+                                    const AttentionProbe& probe) const;
   ModelConfig config_;
   int64_t longest_;
   std::shared_ptr<Sinusoids> sinusoids_;

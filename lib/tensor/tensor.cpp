@@ -27,6 +27,31 @@ void Context::backward() {
   }
 }
 
+// The gradients of the outputs, whose values go back to the arena with their last handle.
+std::vector<Context::Gradient> Context::take_gradients(std::vector<Tensor>& outputs) {
+  std::vector<Gradient> gradients;
+  for (const Tensor& t : outputs)
+    gradients.push_back({t.node_->gradient, t.node_->gradient_memory});
+  outputs.clear();
+  return gradients;
+}
+
+std::vector<Tensor> Context::segment(std::vector<Tensor> inputs, Segment f) {
+  if (!recording || !recompute) return f(inputs);
+  recording = false;
+  std::vector<Tensor> outputs = f(inputs);
+  recording = true;
+  on_backward([this, inputs = std::move(inputs), f = std::move(f), outputs]() mutable {
+    const std::vector<Gradient> gradients = take_gradients(outputs);
+    const std::vector<Tensor> again = f(inputs);  // its closures are the next ones to run
+    for (size_t i = 0; i < again.size(); ++i) {
+      again[i].node_->gradient = gradients[i].value;
+      again[i].node_->gradient_memory = gradients[i].memory;
+    }
+  });
+  return outputs;
+}
+
 Matrix Context::gradient(Tensor& t, bool& add) {
   Tensor::Node& node = *t.node_;
   add = !node.gradient.empty();

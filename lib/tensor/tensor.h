@@ -75,6 +75,12 @@ class Context {
   void product(const Product& p);  // on a counting arena the backend still plans it
 
   bool recording = false;          // off: inference
+  bool recompute = false;          // segments keep their inputs alone (gradient checkpointing)
+  // f(inputs), a part of the model. With recompute nothing that f keeps for its backward stays: the
+  // backward of the segment runs f again first. f must draw the same masks each time. The bytes of
+  // every gradient are those without, and the order in which they are made.
+  using Segment = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
+  std::vector<Tensor> segment(std::vector<Tensor> inputs, Segment f);
   void on_backward(std::function<void()> closure);
   void backward();                 // runs and drops every closure
   size_t closures() const { return tape_.size(); }
@@ -92,6 +98,11 @@ class Context {
   Backend& backend_;
   Arena& arena_;
   DType dtype_;
+  struct Gradient {
+    Matrix value;
+    std::shared_ptr<Memory> memory;
+  };
+  static std::vector<Gradient> take_gradients(std::vector<Tensor>& outputs);
   std::vector<std::function<void()>> tape_;
 };
 

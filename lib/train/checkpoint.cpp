@@ -69,8 +69,10 @@ void Session::save(bool scored) {
   } catch (const IoError& e) {
     if (saved_step_ < 0) throw;
     if (saved_step_ != step_) run_.discard(step_);
+    const bool there = file_exists(run_.model(saved_step_)) && file_exists(run_.state(saved_step_));
     throw Error(std::string(e.what()) + "\nthe checkpoint of step " + std::to_string(saved_step_) +
-                " is whole; go on from it with: tx-train --resume " + run_.path());
+                (there ? " is whole; go on from it with: tx-train --resume " + run_.path()
+                       : " is gone too: " + run_.path() + " vanished, or is no longer mounted"));
   }
   last_save_ = std::chrono::steady_clock::now();
 }
@@ -113,10 +115,14 @@ void Session::tidy() const {
 void Session::check_room() const {
   const int64_t each = parameters_->master().cols * 12;
   const int64_t needed = each * (options_.keep + 2), free = free_bytes(run_.path());
-  if (free >= needed) return;
-  log_.warn("the checkpoints of " + run_.path() + " will need " + std::to_string(needed >> 20) +
-            " MiB (" + std::to_string(options_.keep + 2) + " of " + std::to_string(each >> 20) +
-            " MiB), " + std::to_string(free >> 20) + " MiB are free; --keep lowers it");
+  const std::string text =
+      "the checkpoints of " + run_.path() + " will need " + std::to_string((needed >> 20) + 1) +
+      " MiB (" + std::to_string(options_.keep + 2) + " of " + std::to_string((each >> 20) + 1) +
+      " MiB), " + std::to_string(free >> 20) + " MiB are free";
+  if (free >= needed)
+    log_.info(text);
+  else
+    log_.warn(text + "; --keep lowers it");
 }
 
 // Only what a resumed run would say the same way: no times, no host.

@@ -39,6 +39,15 @@ void describe_run(Options& o, TrainOptions& t) {
   o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)").runtime();
   o.add("--resume", t.resume, "DIR", "go on with this run, to the bytes of a run never stopped")
       .runtime();
+  o.flag("--selftest-resume", t.selftest_resume,
+         "show on your data that a killed run loses nothing",
+         "Some seconds of this training are run twice in a temporary directory ($TMPDIR): once "
+         "without a stop, once killed at places of a save and at other moments and resumed each "
+         "time. The checkpoints are compared byte for byte; exit status 0: the same. "
+         "--valid-command is left out; the text is read several times.")
+      .runtime();
+  o.add("--replay", t.replay, "FILE", "run a recorded step again and compare; see tx-run(5)")
+      .runtime();
   o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape");
   o.add("--steps", t.steps, "N", "end after N steps; 0: no limit").at_least(0);
   o.add("--epochs", t.epochs, "N", "end after N epochs; 0: no limit").at_least(0);
@@ -87,6 +96,9 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.add("--batch-tokens", t.batch_tokens, "N|auto", "target pieces of a batch",
         "The source side's room is this times the corpus's ratio.");
   o.add("--accumulate", t.accumulate, "N", "batches of a step").range(1, 100000);
+  o.flag("--recompute", t.recompute, "keep less for the backward pass and compute it again",
+         "Each layer keeps its input alone; less memory, about a third more time, the same bytes. "
+         "--describe tells the memory with and without.");
   o.add("--dropout", t.dropout, "P", "on sub-layers and embeddings").range(0, 0.99);
   o.add("--attention-dropout", t.attention_dropout, "P", "on attention weights").range(0, 0.99);
   o.add("--relu-dropout", t.relu_dropout, "P", "inside the feed-forward layer").range(0, 0.99);
@@ -107,6 +119,17 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.add("--beta2", t.beta2, "X", "Adam's decay of the square").range(0, 1);
   o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0);
   o.add("--clip-norm", t.clip_norm, "X", "limit of the gradient's norm; 0: none").at_least(0);
+  o.add(
+       "--on-spike", t.on_spike, "log|skip|rewind", "what to do about a loss spike",
+       "log: the step counts. skip: its update is left out. rewind: training goes back to the "
+       "newest checkpoint by --save-every and on from there with the text that follows; before the "
+       "first, the update is left out. Each is recorded, see tx-run(5).")
+      .one_of({"log", "skip", "rewind"});
+  o.add("--spike-threshold", t.spike_threshold, "X",
+        "a spike lies so many standard deviations above the mean; 0: none")
+      .at_least(0);
+  o.add("--spike-window", t.spike_window, "STEPS", "steps that mean and deviation are taken over")
+      .range(2, 100000);
   o.add("--weight-decay", t.weight_decay, "X", "decoupled weight decay of matrices").at_least(0);
 }
 

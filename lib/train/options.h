@@ -11,7 +11,7 @@ namespace tx {
 
 struct TrainOptions {
   ModelOptions model;
-  std::string preset = "base", config, resume, init;
+  std::string preset = "base", config, resume, init, replay;
 
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string bpe, bpe_src, bpe_tgt, vocab, cache;
@@ -34,14 +34,19 @@ struct TrainOptions {
   std::string batch_tokens = "25000";
   std::string memory;
   int accumulate = 1;
+  bool recompute = false;
   double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
+
+  std::string on_spike = "log";
+  double spike_threshold = 6;  // standard deviations; 0: no spike
+  int spike_window = 100;
 
   std::string optimizer = "adam", schedule = "paper";
   double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
   int64_t warmup = 4000;
 
-  bool describe_only = false, profile = false, quiet = false;
+  bool describe_only = false, selftest_resume = false, profile = false, quiet = false;
 
   void describe(Options& options);
   // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 
 #include "lib/base/error.h"
 #include "lib/text/packing.h"
@@ -12,15 +14,39 @@
 
 namespace tx {
 
+namespace {
+
+// A block as the CPU backend keeps it: from 4 MiB on in pages of 2 MiB.
+size_t held(size_t bytes) {
+  constexpr size_t page = size_t(2) << 20;
+  return bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+size_t anonymous_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.compare(0, 8, "RssAnon:") == 0) return size_t(std::atoll(line.c_str() + 8)) << 10;
+  return 0;
+}
+
+size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                        const TrainOptions& options, const std::vector<int>& capacities) {
+  return held(Stepper::plan(backend, parameters, transformer, options, capacities));
+}
+
 MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                       const TrainOptions& options, const std::vector<int>& capacities) {
+                       const TrainOptions& options, const std::vector<int>& capacities,
+                       size_t program) {
   MemoryPlan m;
+  m.program = program;
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
-  m.parameters = m.gradients = elements * full;
-  m.moments = 2 * elements * full;
-  m.copy = parameters.copy().empty() ? 0 : elements * size_of(DType::bf16);
-  m.activations = Stepper::plan(backend, parameters, transformer, options, capacities);
+  m.parameters = m.gradients = held(elements * full);
+  m.moments = 2 * held(elements * full);
+  m.copy = parameters.copy().empty() ? 0 : held(elements * size_of(DType::bf16));
+  m.activations = plan_activations(backend, parameters, transformer, options, capacities);
   m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
@@ -28,6 +54,34 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
   if (!transformer.config().learned_positions())
     m.batch += size_t(transformer.longest()) * size_t(transformer.config().d_model) * full;
   return m;
+}
+
+Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities) {
+  Batch batch;
+  batch.sentences = 1;
+  for (int s = 0; s < cache.sides(); ++s) {
+    const int rows = cache.longest(s) + 1, capacity = capacities[size_t(s)];
+    batch.sentences = std::max(batch.sentences, (capacity + rows - 1) / rows);
+  }
+  for (const int capacity : capacities) batch.sentences = std::min(batch.sentences, capacity);
+  for (int s = 0; s < cache.sides(); ++s) {
+    const int capacity = capacities[size_t(s)];
+    BatchSide side;
+    side.ids.assign(size_t(capacity), Vocabulary::eos);
+    side.pair.assign(size_t(capacity), dummy_pair);
+    side.offsets.push_back(0);
+    for (int i = 1; i <= batch.sentences; ++i) {  // each side leaves a row for every sentence
+      const int first = side.offsets.back(), most = capacity - (batch.sentences - i);
+      side.offsets.push_back(i == batch.sentences ? capacity
+                                                  : std::min(first + cache.longest(s) + 1, most));
+      for (int row = first; row < side.offsets.back(); ++row)
+        side.position.push_back(uint32_t(row - first));
+    }
+    batch.sides.push_back(side);
+    batch.tokens.push_back(capacity);
+  }
+  batch.labels.assign(size_t(capacities.back()), Vocabulary::eos);
+  return batch;
 }
 
 double step_flops(const ModelConfig& c, double source, double target) {
@@ -61,28 +115,33 @@ std::string entry_line(const ParameterEntry& e) {
 
 }  // namespace
 
-std::string describe_memory(const MemoryPlan& m) {
+std::string describe_memory(const MemoryPlan& m, bool recompute) {
+  const std::string other =
+      m.other == 0 ? ""
+                   : (recompute ? "    without --recompute " : "    with --recompute    ") +
+                         mebibytes(m.other) + "\n";
   return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
          mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
          "\n  bf16 copy      " + mebibytes(m.copy) + "\n  activations    " +
-         mebibytes(m.activations) + "\n  scratch        " + mebibytes(m.scratch) +
-         "\n  batches        " + mebibytes(m.batch) + "\n  total          " + mebibytes(m.total()) +
-         "\n";
+         mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +
+         "\n  batches        " + mebibytes(m.batch) + "\n  program        " + mebibytes(m.program) +
+         "\n  total          " + mebibytes(m.total()) + "\n";
 }
 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, int accumulate) {
+                         const std::vector<int>& capacities, const TrainOptions& options) {
   std::string text = "parameters\n";
   for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
   char line[256];
   std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
                 static_cast<long long>(parameter_count(config)));
   text += line;
-  text += "memory\n" + describe_memory(memory);
-  const double flops = step_flops(config, capacities.front(), capacities.back()) * accumulate;
+  text += "memory\n" + describe_memory(memory, options.recompute);
+  const double flops =
+      step_flops(config, capacities.front(), capacities.back()) * options.accumulate;
   std::snprintf(line, sizeof line,
-                "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n", accumulate,
-                capacities.front(), capacities.back(), flops);
+                "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n",
+                options.accumulate, capacities.front(), capacities.back(), flops);
   return text + line;
 }
 
@@ -107,12 +166,12 @@ int parse_batch_tokens(const std::string& text) {
 }
 
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const IdCache& cache) {
+                         const TrainOptions& options, const IdCache& cache, size_t program) {
   const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
   const auto total = [&](int tokens) {
+    const std::vector<int> capacities = batch_capacities(cache, tokens);
     return int64_t(
-        plan_memory(backend, parameters, transformer, options, batch_capacities(cache, tokens))
-            .total());
+        plan_memory(backend, parameters, transformer, options, capacities, program).total());
   };
   if (options.batch_tokens != "auto") {
     const int tokens = parse_batch_tokens(options.batch_tokens);

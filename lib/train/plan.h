@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lib/text/cache.h"
+#include "lib/text/packing.h"
 #include "lib/train/options.h"
 
 namespace tx {
@@ -11,24 +12,41 @@ namespace tx {
 struct MemoryPlan {
   size_t parameters = 0, gradients = 0, moments = 0, copy = 0;  // bytes
   size_t activations = 0;  // the arena: values, their gradients, statistics
+  size_t other = 0;        // the same with --recompute the other way; 0: not known; in no total
   size_t scratch = 0;      // of the backend's products
   size_t batch = 0;        // ids, offsets and row keys; positions
+  size_t program = 0;      // libraries, vocabularies and settings
+  // Anonymous memory: the text as ids is a mapped file, and a validation uses the activations'
+  // room.
   size_t total() const {
-    return parameters + gradients + moments + copy + activations + scratch + batch;
+    return parameters + gradients + moments + copy + activations + scratch + batch + program;
   }
 };
 
+// Anonymous memory in use by this process, bytes; 0 where the system does not tell.
+size_t anonymous_bytes();
+
+// What a batch of these capacities takes of the arena.
+size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                        const TrainOptions& options, const std::vector<int>& capacities);
+
+// `program`: what was in use before the model's memory was asked for.
 MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                       const TrainOptions& options, const std::vector<int>& capacities);
+                       const TrainOptions& options, const std::vector<int>& capacities,
+                       size_t program);
 
 // Product FLOPs of a training step (forward and backward) on Ns source and Nt target tokens; the
 // formula of PERFORMANCE: 6 a weight and token, attention apart.
 double step_flops(const ModelConfig& config, double source_tokens, double target_tokens);
 
+// The batch that asks for most: sentences as long as the longest of the text, as many as fit on
+// either side, and a loss for every row.
+Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities);
+
 // What --describe prints: every block with shape and parameters, memory, FLOPs of a step.
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, int accumulate);
-std::string describe_memory(const MemoryPlan& memory);
+                         const std::vector<int>& capacities, const TrainOptions& options);
+std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 // "2G", "800M", "512K" or bytes; UsageError that begins with `option`.
 int64_t parse_size(const std::string& text, const std::string& option);
@@ -38,6 +56,6 @@ int parse_batch_tokens(const std::string& text);
 
 // The batch size to use: the number given, or the largest multiple of 64 whose plan fits `limit`.
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const IdCache& cache);
+                         const TrainOptions& options, const IdCache& cache, size_t program);
 
 }  // namespace tx

@@ -25,6 +25,8 @@ bool is_step_file(const std::string& name) {
   return name.compare(0, 6, "model-") == 0 || name.compare(0, 6, "state-") == 0;
 }
 
+bool is_flight(const std::string& name) { return name.compare(0, 7, "flight-") == 0; }
+
 bool is_temporary(const std::string& name) {
   return name.compare(0, 4, ".tx-") == 0 && fs::path(name).extension() == ".tmp";
 }
@@ -34,7 +36,7 @@ bool is_ours(const std::string& name) {
   static const std::set<std::string> fixed = {
       "lock",      "config.json",      "log.jsonl",       "train.ids",
       "valid.ids", "last.safetensors", "best.safetensors"};
-  return fixed.count(name) || is_step_file(name) || is_temporary(name);
+  return fixed.count(name) || is_step_file(name) || is_flight(name) || is_temporary(name);
 }
 
 bool same_file(int fd, const std::string& path) {
@@ -153,7 +155,12 @@ void RunDirectory::link(const std::string& name, int64_t step) const {
   const std::string to = file(name + ".safetensors"), fresh = to + ".new";
   ::unlink(fresh.c_str());
   if (::symlink(target.c_str(), fresh.c_str()) != 0) throw IoError("link", fresh, errno);
+  failpoint("link");
   if (::rename(fresh.c_str(), to.c_str()) != 0) throw IoError("rename", to, errno);
+}
+
+void RunDirectory::unlink(const std::string& name) const {
+  ::unlink(file(name + ".safetensors").c_str());
 }
 
 void RunDirectory::prune(int keep, int64_t best_step,
@@ -182,6 +189,12 @@ void RunDirectory::prune(int keep, int64_t best_step,
 void RunDirectory::discard(int64_t step) const {
   ::unlink(state(step).c_str());
   ::unlink(model(step).c_str());
+}
+
+void RunDirectory::discard_after(int64_t step) const {
+  for (const char* kind : {"state", "model"})
+    for (const int64_t later : checkpoint_steps(path_, kind))
+      if (later > step) ::unlink(checkpoint_file(path_, kind, later).c_str());
 }
 
 bool RunDirectory::append_log(const Json& line) const {

@@ -33,6 +33,7 @@ class RunDirectory {
   std::vector<int64_t> complete_steps() const;
   // Atomically points `name` (best, last) at the model of `step`.
   void link(const std::string& name, int64_t step) const;
+  void unlink(const std::string& name) const;  // removes that link, where it is
   // Removes checkpoints beyond the newest `keep` complete ones that are on schedule, but never
   // best, last or the newest complete pair; and temporary files of a killed writer. What a signal
   // or the clock saved is off schedule, so a run that was stopped ends with the files of one that
@@ -40,6 +41,7 @@ class RunDirectory {
   void prune(int keep, int64_t best_step, const std::function<bool(int64_t)>& on_schedule) const;
   // Removes a checkpoint that could not be written to its end.
   void discard(int64_t step) const;
+  void discard_after(int64_t step) const;  // every one of a later step
 
   // False when the line could not be written; the log then ends with the line before.
   bool append_log(const Json& line) const;

@@ -1,6 +1,7 @@
 #include "lib/train/session.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/base/error.h"
 
@@ -22,8 +23,10 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       config_(config),
       backend_(make_backend(options.device, options.threads)),
       start_(std::chrono::steady_clock::now()),
-      last_save_(start_) {
+      last_save_(start_),
+      spikes_(options.spike_threshold, options.spike_window) {
   build_data(resume_at);
+  program_ = anonymous_bytes();
   build_model(resume_at);
   build_packer();
   if (resume_at != begin) load(resume_at);
@@ -31,7 +34,7 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
   stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, options_);
   stepper_->reserve(arena);
   const MemoryPlan memory =
-      plan_memory(backend_, *parameters_, *transformer_, options_, capacities_);
+      plan_memory(backend_, *parameters_, *transformer_, options_, capacities_, program_);
   log_.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
             std::to_string(parameter_count(parameters_->config())) + " parameters, batches of " +
             std::to_string(capacities_.front()) + " source and " +
@@ -79,10 +82,10 @@ int Session::longest_sentence() const {
 }
 
 void Session::build_packer() {
-  const int batch =
-      config_.contains("batch_tokens_resolved")
-          ? config_["batch_tokens_resolved"].get<int>()
-          : resolve_batch_tokens(backend_, *parameters_, *transformer_, options_, *corpora_.train);
+  const int batch = config_.contains("batch_tokens_resolved")
+                        ? config_["batch_tokens_resolved"].get<int>()
+                        : resolve_batch_tokens(backend_, *parameters_, *transformer_, options_,
+                                               *corpora_.train, program_);
   config_["batch_tokens_resolved"] = batch;  // what a free-memory reading chose stays chosen
   PackerOptions packing;
   packing.batch_tokens = batch;
@@ -122,12 +125,16 @@ int Session::loop() {
     return 0;
   }
   check_room();
+  stepper_->rehearse(worst_batch(*corpora_.train, capacities_));
   run_.write_config(config_);
   if (saved_step_ < 0) save(false);  // from here on a killed run can be resumed
   run_.keep();
   while (!finished() && signals.stop() == 0) {
     one_step();
-    after_step(signals.take_save());
+    if (rewind_to_ < 0)
+      after_step(signals.take_save());
+    else
+      go_back(rewind_to_);
   }
   end(signals.stop());
   return signals.stop() ? 128 + signals.stop() : 0;
@@ -139,26 +146,31 @@ void Session::one_step() {
   batches_.resize(size_t(options_.accumulate));
   while (count < batches_.size() && packer_->next(batches_[count])) ++count;
   batches_.resize(count);
-  record_ = stepper_->step(batches_, step_ + 1, schedule_.rate(step_ + 1));
+  record_ = stepper_->step(batches_, step_ + 1, schedule_.rate(step_ + 1), spikes_.limit());
   ++step_;
+  if (record_.skip) incident();
+  spikes_.add(record_.loss * record_.loss_scale);
+  count_step();
+  window_.seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (rewind_to_ >= 0) return;
+  if (due(options_.log_every)) log_line();
+  show_live();
+}
+
+void Session::count_step() {
   skipped_ += record_.skip;
-  if (record_.skip)
-    log_.warn("step " + std::to_string(step_) +
-              ": loss or gradients are not finite; the update was skipped");
   for (const Batch& batch : batches_)
     for (int64_t rows : batch.tokens) {
       tokens_ += rows;
       window_.tokens += rows;
     }
+  window_.steps += 1;
+  window_.epoch = batches_.back().epoch;
+  if (!std::isfinite(record_.loss)) return;
   window_.loss += record_.loss;
   window_.nll += record_.nll;
   window_.labels += record_.labels;
-  window_.steps += 1;
-  window_.epoch = batches_.back().epoch;
-  window_.seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (due(options_.log_every)) log_line();
-  show_live();
 }
 
 // Only what the step's number asks for counts for patience and the best; what a signal or the clock
@@ -199,6 +211,8 @@ Json Session::state() const {
   return Json{{"step", step_},
               {"skipped", skipped_},
               {"tokens", tokens_},
+              {"incidents", incidents_},
+              {"losses", spikes_.state()},
               {"best_step", best_step_},
               {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
               {"bad_validations", bad_validations_},
@@ -209,6 +223,8 @@ void Session::restore(const Json& state) try {
   step_ = saved_step_ = state.at("step").get<int64_t>();
   skipped_ = state.at("skipped").get<int64_t>();
   tokens_ = state.at("tokens").get<int64_t>();
+  incidents_ = state.value("incidents", int64_t(0));
+  spikes_.restore(state.value("losses", Json::array()));
   best_step_ = state.at("best_step").get<int64_t>();
   has_best_ = !state.at("best_score").is_null();
   if (has_best_) best_score_ = state.at("best_score").get<double>();

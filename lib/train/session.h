@@ -1,5 +1,5 @@
 // A running training: session.cpp puts the parts together and loops, checkpoint.cpp validates and
-// saves, progress.cpp talks.
+// saves, incident.cpp deals with steps that went wrong, progress.cpp talks.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "lib/train/run_directory.h"
 #include "lib/train/schedule.h"
 #include "lib/train/signals.h"
+#include "lib/train/spikes.h"
 #include "lib/train/step.h"
 
 namespace tx {
@@ -45,6 +46,11 @@ class Session {
   bool finished() const;
   bool on_schedule(int64_t step) const;
   void one_step();
+  void count_step();
+  void incident();
+  std::string record_flight();
+  int64_t earlier_checkpoint() const;
+  void go_back(int64_t to);
   void after_step(bool save_wanted);
   void end(int signal);
   void log_line();
@@ -77,6 +83,7 @@ class Session {
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<Packer> packer_;
   std::vector<int> capacities_;
+  size_t program_ = 0;  // bytes in use before the model's
   Schedule schedule_;
   std::vector<Batch> batches_;
   LogWindow window_;
@@ -85,8 +92,12 @@ class Session {
   std::chrono::steady_clock::time_point start_, last_save_;
   double seconds_before_ = 0;
 
+  int64_t rewind_to_ = -1;  // where the step that just ended sends the run
+  Json pending_;            // the line of the log about it, written there
+
   // The state file holds these.
-  int64_t step_ = 0, skipped_ = 0, tokens_ = 0;
+  SpikeDetector spikes_;
+  int64_t step_ = 0, skipped_ = 0, tokens_ = 0, incidents_ = 0;
   int64_t best_step_ = 0, saved_step_ = -1, bad_validations_ = 0;
   double best_score_ = 0;  // lower is better; the negated score of --valid-command
   bool has_best_ = false;

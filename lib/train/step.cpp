@@ -45,6 +45,7 @@ size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer
   Arena counting;
   Context context(backend, counting, parameters.dtype());
   context.recording = true;
+  context.recompute = options.recompute;
   parameters.begin_step();
   PackedSide source, target;
   source.rows = capacities.front();
@@ -80,6 +81,7 @@ void Stepper::micro(const Batch& batch, bool training) {
   const int32_t* labels = labels_.set<int32_t>(batch.labels);
   Context context(backend_, *arena_, parameters_.dtype());
   context.recording = training;
+  context.recompute = options_.recompute;
   Regularisation masks;
   if (training) masks = options_.regularisation(record_);
   forward(context, transformer_, source, target, labels, masks, options_.label_smoothing, record_);
@@ -106,7 +108,8 @@ void Stepper::update() {
   times_.update += now() - start;
 }
 
-StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, double rate) {
+StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, double rate,
+                         double loss_limit) {
   StepRecord record;
   int64_t labels = 0;
   for (const Batch& batch : batches) labels += batch.tokens.back();
@@ -114,12 +117,29 @@ StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, doub
   record.rate = rate;
   record.loss_scale = 1 / double(labels);
   record.clip_norm = options_.clip_norm;
+  record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
   parameters_.begin_step();
   for (const Batch& batch : batches) micro(batch, true);
   update();
   on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
   return record;
+}
+
+StepRecord Stepper::release(StepRecord record) {
+  record.loss_limit = 0;
+  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  update();
+  on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+  return record;
+}
+
+void Stepper::rehearse(const Batch& batch) {
+  const StepRecord record;
+  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  parameters_.begin_step();
+  micro(batch, true);
+  times_ = StepTimes{};
 }
 
 void Stepper::evaluate(const Batch& batch, StepRecord& sums) {

@@ -26,8 +26,17 @@ class Stepper {
                      const TrainOptions& options, const std::vector<int>& capacities);
   void reserve(size_t arena_bytes);
 
-  // A whole step over `batches`; returns the record after it (sums, norm, skip).
-  StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate);
+  // A whole step over `batches`; returns the record after it (sums, norm, skip). The update is held
+  // (skip) where loss or gradients are not finite, and where the mean loss a label passes
+  // `loss_limit` (0: none), which sets `spike` too.
+  StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
+                  double loss_limit);
+  // Makes up for the update that the last step held for its loss: the bits are those of a step
+  // without a limit. Returns the record after it.
+  StepRecord release(StepRecord record);
+  // Forward and backward of a batch that nothing is learned from: after it all memory of a step is
+  // in use, and the step that follows is none the wiser.
+  void rehearse(const Batch& batch);
   // Loss sums of a batch without masks and gradients, added to `sums`.
   void evaluate(const Batch& batch, StepRecord& sums);
   const StepTimes& times() const { return times_; }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/train/flight.h"
 #include "lib/train/session.h"
 
 namespace tx {
@@ -12,8 +13,8 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",      "epochs",       "minutes",   "patience",      "keep",
-    "save-every", "save-minutes", "log-every", "valid-command", "threads"};
+    "steps",        "epochs",    "minutes",       "patience", "keep",     "save-every",
+    "save-minutes", "log-every", "valid-command", "threads",  "recompute"};
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;
@@ -116,15 +117,19 @@ ModelConfig described_model(TrainOptions& options, const Options& given, const L
 int describe_only(TrainOptions& options, const Options& given, const Log& log) {
   const ModelConfig model = described_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
+  const size_t program = anonymous_bytes();
   const DType dtype = options.precision == "bf16" ? DType::bf16 : DType::f32;
   Parameters parameters(backend, model, dtype, true);
   const int tokens =
       options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
   const std::vector<int> capacities{tokens, tokens};
   Transformer transformer(backend, parameters, options.max_length + 1);
-  const MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities);
+  MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities, program);
+  TrainOptions other = options;
+  other.recompute = !options.recompute;
+  memory.other = plan_activations(backend, parameters, transformer, other, capacities);
   Writer out("-");
-  out.write(describe_run(model, memory, capacities, options.accumulate));
+  out.write(describe_run(model, memory, capacities, options));
   out.close();
   log.info("source and target are taken to be equally long; a run uses the corpus's ratio");
   return 0;
@@ -133,6 +138,7 @@ int describe_only(TrainOptions& options, const Options& given, const Log& log) {
 }  // namespace
 
 int train(TrainOptions& options, const Options& given, const std::string& command, const Log& log) {
+  if (!options.replay.empty()) return replay(options, log);  // its options were resolved
   options.resolve(given);
   if (options.describe_only) return describe_only(options, given, log);
   ignore_sigpipe();

@@ -10,7 +10,7 @@ for precision in fp32 bf16; do
   }
   for threads in 1 2; do
     whole_run --precision $precision --threads $threads
-    printf '%s, %s threads: ' $precision $threads
+    printf '%s, threads %s: ' $precision $threads
     random_kills $((KILLS / 4)) $seed
     seed=$((seed + 1))
     rm -rf whole

@@ -16,6 +16,9 @@ small_train() {
     --save-every 3 --log-every 1 "$@"
 }
 
+# weights_hash MODEL: the checksum of its weights and vocabulary.
+weights_hash() { head -c 20000 "$1" | grep -ao '"xxh3":"[0-9a-f]*"' | head -n 1; }
+
 # same_run A B: everything a run leaves is the same, but for times, and for the log's line about a
 # checkpoint, which a run killed just before it never gets.
 same_run() {

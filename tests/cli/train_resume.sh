@@ -48,33 +48,32 @@ stop_at() {
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
-# random_kills COUNT SEED: kill -9 at moments spread over the time that a run takes; a run is killed
-# until it is faster than the kill.
+# random_kills COUNT SEED: kill -9 at COUNT moments spread over the time that a run takes. A run is
+# killed until it is faster than the kill, then compared; only what was still running counts.
 random_kills() {
   begin=$(milliseconds)
   begin_run || fail "$(cat stopped.log)"
   finish_run "no kill"
-  awk -v count="$1" -v seed="$2" -v took=$(($(milliseconds) - begin)) 'BEGIN {
-    for (state = seed; count > 0; --count) {
-      state = state * 16807 % 2147483647
-      printf "%.3f\n", state / 2147483647 * took / 1000
-    }
-  }' > moments
-  hits=0
-  while read -r moment; do
+  took=$(($(milliseconds) - begin))
+  hits=0 tries=0 runs=1 random=$2
+  while [ $hits -lt "$1" ]; do
+    tries=$((tries + 1))
+    [ $tries -le $((20 * $1 + 20)) ] || fail "only $hits of $tries kills came before the end"
+    random=$((random * 16807 % 2147483647))
+    moment=$((random % took))
     runner=exec
     go_on &
     runner=
-    sleep "$moment"
+    sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
     kill -9 $! 2> /dev/null || true
     status=0
     wait $! 2> /dev/null || status=$?
     case $status in
-      0) finish_run "kills" ;;
+      0) finish_run "kills" && runs=$((runs + 1)) ;;
       137) hits=$((hits + 1)) ;;
       *) fail "status $status: $(cat stopped.log)" ;;
     esac
-  done < moments
+  done
   finish_run "the last kill"
-  echo "$1 kills, $hits of them before the end"
+  echo "$hits kills, $((runs + 1)) runs compared"
 }

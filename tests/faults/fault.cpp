@@ -2,12 +2,16 @@
 //
 //   TX_FAULT="write ENOSPC /run/ 100000"   writes to files with "/run/" in their path fail once
 //                                          100000 bytes are written to such files
-//   TX_FAULT="fsync EIO state 2"           the third fsync of such a file (or folder) fails, and
+//   TX_FAULT="fsync EIO /run 2"            the third fsync of such a file (or folder) fails, and
+//                                          every one after it
+//   TX_FAULT="open EROFS /run/ 5"          the sixth opening of such a file for writing fails, and
 //                                          every one after it
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +36,15 @@ struct Fault {
     path[length] = 0;
     return std::strstr(path, part) != nullptr;
   }
-  int number() const { return std::strcmp(error, "ENOSPC") == 0 ? ENOSPC : EIO; }
+  int number() const {
+    return std::strcmp(error, "ENOSPC") == 0  ? ENOSPC
+           : std::strcmp(error, "EROFS") == 0 ? EROFS
+                                              : EIO;
+  }
+  bool refuses(const char* path, int flags) {
+    if (std::strcmp(call, "open") != 0 || (flags & O_ACCMODE) == O_RDONLY) return false;
+    return std::strstr(path, part) != nullptr && left-- <= 0;
+  }
 };
 
 Fault& fault() {
@@ -67,5 +79,16 @@ extern "C" int fsync(int fd) {
   Fault& f = fault();
   if (!f.meets("fsync", fd) || f.left-- > 0) return real(fd);
   errno = f.number();
+  return -1;
+}
+
+extern "C" int open(const char* path, int flags, ...) {
+  static const auto real = next<int (*)(const char*, int, mode_t)>("open");
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  if (!fault().refuses(path, flags)) return real(path, flags, mode);
+  errno = fault().number();
   return -1;
 }

@@ -11,6 +11,6 @@ small_train --precision bf16 --describe > /dev/null 2>&1 || exit 0
 for threads in 1 2; do
   whole_run --precision bf16 --threads $threads
   stop_at state:2 rename:8 best:3
-  random_kills 2 3
+  random_kills 3 3
   rm -rf whole
 done

@@ -208,6 +208,37 @@ BOOST_AUTO_TEST_CASE(not_a_number_skips_the_step) {
           }
 }
 
+// The mean loss a label against its limit; a loss that is not finite is no spike.
+BOOST_AUTO_TEST_CASE(a_loss_over_the_limit_skips_the_step) {
+  const auto record_of = [](double loss, double limit) {
+    StepRecord after;
+    run_layouts([&](Run& run) {
+      StepRecord start;
+      start.loss = loss, start.loss_scale = 0.25, start.loss_limit = limit;
+      start.skip = start.spike = 77;
+      StepRecord* record = run.record(start);
+      const Matrix m = run.input(Dense{{3, 4}}, DType::f32);
+      run.call([&](auto& b) { b.gradient_norm(m, record); });
+      after = run.read(record, 1)[0];
+      run.keep({{double(after.skip), double(after.spike)}});
+    });
+    return after;
+  };
+  struct Case {
+    double loss, limit;
+    int skip, spike;
+  };
+  for (const Case c : {Case{8, 2, 0, 0}, Case{8.1, 2, 1, 1}, Case{1e9, 0, 0, 0}, Case{NAN, 2, 1, 0},
+                       Case{INFINITY, 2, 1, 0}, Case{INFINITY, 0, 1, 0}}) {
+    const StepRecord r = record_of(c.loss, c.limit);
+    BOOST_TEST_CONTEXT(c.loss << " against " << c.limit) {
+      BOOST_TEST(r.skip == c.skip);
+      BOOST_TEST(r.spike == c.spike);
+      BOOST_TEST(r.gradient_norm == 5);
+    }
+  }
+}
+
 // Squares that a float cannot hold do not skip a step.
 BOOST_AUTO_TEST_CASE(extreme_gradients_have_a_norm) {
   const double most = 3e38, least = 1e-40;

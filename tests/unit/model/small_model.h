@@ -104,8 +104,10 @@ class SmallModel {
       };
       tx::Arena arena(backend, size_t(1) << 23);
       tx::Context context(backend, arena, dtype);
+      context.recompute = recompute;
       f(context);
       BOOST_TEST(arena.in_use() == 0u);
+      peak = arena.peak();
     }
     parameters.finish_gradients();
     return to_host(backend, parameters.gradients());
@@ -115,6 +117,8 @@ class SmallModel {
   tx::DType dtype;
   tx::Parameters parameters;
   std::unique_ptr<tx::Transformer> model;
+  bool recompute = false;  // in gradients()
+  size_t peak = 0;         // of the arena in gradients()
 };
 
 // Largest difference over largest magnitude.

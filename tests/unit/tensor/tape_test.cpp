@@ -2,6 +2,8 @@
 
 #include "lib/tensor/tensor.h"
 
+namespace tt = boost::test_tools;
+
 namespace {
 
 struct Fixture {
@@ -106,6 +108,35 @@ BOOST_AUTO_TEST_CASE(a_tape_that_is_dropped_gives_its_memory_back) {
     tx::Tensor x = other.make(1, 1);
     other.on_backward([x] { BOOST_ERROR("must not run"); });
   }
+  BOOST_TEST(arena.in_use() == 0u);
+}
+
+// Two segments of four: the same gradient and order as without, and the tape holds two inputs.
+BOOST_AUTO_TEST_CASE(a_segment_is_run_again_for_its_backward) {
+  context.recording = context.recompute = true;
+  std::vector<double> order;
+  int runs = 0;
+  tx::Tensor first = context.make(1, 1);
+  first.value().row<double>(0)[0] = 5;
+  tx::Tensor x = first;
+  for (double base : {2.0, 3.0})
+    x = context.segment({x}, [&, base](const std::vector<tx::Tensor>& in) {
+      ++runs;
+      tx::Tensor y = in[0];
+      for (int i = 0; i < 4; ++i) y = scaled(context, y, base + 10 * i, &order);
+      return std::vector<tx::Tensor>{y};
+    })[0];
+  BOOST_TEST(context.closures() == 2u);
+  BOOST_TEST(arena.in_use() == 3 * 64u);  // the input, and what each segment gave
+  BOOST_TEST(x.value().row<double>(0)[0] == 5 * 2. * 12 * 22 * 32 * 3 * 13 * 23 * 33);
+  seed(context, x, 1);
+  x = tx::Tensor();
+  context.backward();
+  BOOST_TEST(runs == 4);
+  BOOST_TEST(order == (std::vector<double>{33, 23, 13, 3, 32, 22, 12, 2}), tt::per_element());
+  BOOST_TEST(std::as_const(context).gradient(first).row<double>(0)[0] ==
+             2. * 12 * 22 * 32 * 3 * 13 * 23 * 33);
+  first = tx::Tensor();
   BOOST_TEST(arena.in_use() == 0u);
 }
 

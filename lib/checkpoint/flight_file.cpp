@@ -1,0 +1,61 @@
+#include "lib/checkpoint/flight_file.h"
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/transfer.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int flight_format_version = 1;
+constexpr const char* expected = "a flight-N.safetensors of a run";
+
+Json read_facts(const SafetensorsReader& file) {
+  const std::string* format = file.metadata("format");
+  const TensorInfo* text = file.find("flight");
+  if (format == nullptr || *format != "tx-flight" || text == nullptr || text->dtype != "U8")
+    throw DataError(file.path() + " holds no flight record; expected " + expected);
+  check_format_version(file, flight_format_version);
+  file.verified_hash();
+  const std::string_view bytes(file.data(*text), size_t(text->bytes()));
+  return parse_json(bytes, file.path() + ": flight");
+}
+
+}  // namespace
+
+void save_flight(const std::string& path, const Parameters& parameters, const Json& facts) {
+  std::vector<TensorSource> tensors;
+  const Matrix weights = parameters.master();
+  for (const ParameterEntry& e : parameters.table())
+    tensors.push_back(entry_tensor(parameters, weights, e, e.name, exact_dtype(weights.dtype)));
+  const std::string text = to_text(facts);
+  tensors.push_back(byte_tensor("flight", text));
+  write_safetensors(path, std::move(tensors),
+                    {{"format", "tx-flight"},
+                     {"format_version", std::to_string(flight_format_version)},
+                     {"config", to_text(parameters.config().to_json())}});
+}
+
+FlightReader::FlightReader(const std::string& path)
+    : file_(path, expected), facts_(read_facts(file_)) {
+  const std::string* config = file_.metadata("config");
+  if (config == nullptr) throw DataError(path + " holds no configuration; expected " + expected);
+  config_ = ModelConfig::from_json(parse_json(*config, path + ": configuration"), path);
+  // Before a table of so many is made.
+  if (int64_t(config_.encoder_layers) + config_.decoder_layers > int64_t(file_.tensors().size()))
+    throw DataError(path + " is damaged: its configuration asks for more weights than it holds");
+  for (const ParameterEntry& e : parameter_table(config_)) {
+    const TensorInfo* tensor = file_.find(e.name);
+    if (tensor == nullptr || tensor->shape != file_shape(e) || !is_floating(tensor->dtype))
+      throw DataError(path + ": the tensor " + e.name + " is missing or has another shape");
+  }
+}
+
+void FlightReader::load(Parameters& parameters) const {
+  TX_ASSERT(parameters.config().to_json() == config_.to_json());
+  for (const ParameterEntry& e : parameters.table())
+    load_entry(file_, *file_.find(e.name), parameters, parameters.master(), e);
+  parameters.refresh_copy();
+}
+
+}  // namespace tx

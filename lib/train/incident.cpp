@@ -1,0 +1,106 @@
+// Steps that went wrong: a loss or gradients that are not finite, or a loss spike. The step has
+// held its update (kernels: gradient_norm); what follows is decided here, between two steps.
+#include <cmath>
+#include <cstdio>
+
+#include "lib/base/error.h"
+#include "lib/base/failpoint.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/flight_file.h"
+#include "lib/train/flight.h"
+#include "lib/train/session.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t most_flights = 10;  // a run that has broken for good must not fill the disk
+
+}  // namespace
+
+void Session::incident() {
+  ++incidents_;
+  const std::string file = record_flight();
+  std::string action = "skipped";
+  if (record_.spike && options_.on_spike == "rewind") rewind_to_ = earlier_checkpoint();
+  if (rewind_to_ >= 0) action = "rewound";
+  if (record_.spike && options_.on_spike == "log") action = "logged";
+  char text[200];
+  const double loss = record_.loss * record_.loss_scale;
+  if (record_.spike)
+    std::snprintf(text, sizeof text, "step %lld: loss spike, %.4f where at most %.4f was expected",
+                  static_cast<long long>(step_), loss, record_.loss_limit);
+  else
+    std::snprintf(text, sizeof text, "step %lld: loss or gradients are not finite",
+                  static_cast<long long>(step_));
+  std::string message = text;
+  if (action == "skipped") message += "; the update was skipped";
+  if (action == "rewound") message += "; going back to step " + std::to_string(rewind_to_);
+  if (!file.empty()) message += "; see it with: tx-train --replay " + run_.file(file);
+  log_.warn(message);
+  Json line{{"step", rewind_to_ >= 0 ? rewind_to_ + 1 : step_},
+            {"incident", record_.spike ? "spike" : "not finite"},
+            {"at_step", step_},
+            {"action", action},
+            {"incident_loss", loss},
+            {"loss_limit", record_.loss_limit},
+            {"gradient_norm", record_.gradient_norm}};
+  if (!file.empty()) line["flight"] = file;
+  line["seconds"] = seconds();
+  if (rewind_to_ >= 0)
+    pending_ = line;
+  else
+    log(line);
+  if (action == "logged") record_ = stepper_->release(record_);
+}
+
+// The name of the file written, "" when there is none. A disk that is full ends no training.
+std::string Session::record_flight() {
+  if (incidents_ > most_flights) return "";
+  const std::string name = "flight-" + std::to_string(incidents_) + ".safetensors";
+  Json facts{{"command", config_.at("command")}, {"options", config_.at("options")}};
+  facts.update(flight_facts(record_, batches_, *parameters_));
+  try {
+    save_flight(run_.file(name), *parameters_, facts);
+    return name;
+  } catch (const IoError& e) {
+    log_.warn(e.what());
+    return "";
+  }
+}
+
+// The newest checkpoint of --save-every before this step, -1 where there is none. What a signal or
+// the clock saved does not count: a run that was stopped must go back as far as one that was not.
+int64_t Session::earlier_checkpoint() const {
+  if (options_.save_every == 0) return -1;
+  const int64_t to = (step_ - 1) / options_.save_every * options_.save_every;
+  return to > 0 && file_exists(run_.model(to)) && file_exists(run_.state(to)) ? to : -1;
+}
+
+// Weights, moments, best and patience are those of step `to` again; the place in the text, the
+// losses seen and the counters of work stay. Killed anywhere in here, the run goes on from a
+// checkpoint before the spike and meets it again.
+void Session::go_back(int64_t to) {
+  const Json now = state();
+  const ModelReader reader(run_.model(to));
+  reader.load(*parameters_);
+  Json then = load_state(run_.state(to), *parameters_, reader.checksum());
+  for (const char* key : {"skipped", "tokens", "incidents", "losses", "packer"})
+    then[key] = now.at(key);
+  restore(then);
+  rewind_to_ = -1;
+  valid_step_ = -1;
+  window_ = LogWindow{};
+  run_.link("last", to);
+  if (has_best_ && file_exists(run_.model(best_step_)))
+    run_.link("best", best_step_);
+  else
+    run_.unlink("best");
+  failpoint("rewind");
+  run_.discard_after(to);
+  failpoint("rewound");
+  run_.cut_log(to);
+  log(pending_);
+}
+
+}  // namespace tx

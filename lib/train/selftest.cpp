@@ -1,0 +1,230 @@
+#include "lib/train/selftest.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/run_files.h"
+#include "lib/train/signals.h"
+
+namespace tx {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double pilot_seconds = 9;
+constexpr int64_t fewest_steps = 8, most_steps = 400;
+
+class Folder {  // a temporary directory
+ public:
+  Folder() {
+    const char* base = std::getenv("TMPDIR");
+    path_ = std::string(base && *base ? base : "/tmp") + "/tx-selftest.XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) throw IoError("create", path_, errno);
+  }
+  ~Folder() {
+    std::error_code error;
+    if (!stays_) fs::remove_all(path_, error);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+  void stay() { stays_ = true; }
+
+ private:
+  std::string path_;
+  bool stays_ = false;
+};
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Selftest {
+ public:
+  Selftest(const TrainOptions& options, std::vector<std::string> arguments)
+      : options_(options), arguments_(std::move(arguments)) {
+    const auto own = std::find(arguments_.begin(), arguments_.end(), "--selftest-resume");
+    if (own != arguments_.end()) arguments_.erase(own);
+    add("--minutes", "0");
+    add("--valid-every", "0");
+    if (!options.valid_command.empty()) add("--valid-command", "");
+    if (options.valid_src.empty()) add("--patience", "0");
+    add("--save-minutes", "0");
+    if (options.cache.empty()) add("--cache", folder_.path() + "/cache");
+  }
+  int run(const Log& log);
+
+ private:
+  void add(const std::string& option, const std::string& value) {
+    arguments_.push_back(option + "=" + value);
+  }
+  std::vector<std::string> begin(const std::string& run, int64_t steps, double minutes = 0) const;
+  pid_t spawn(std::vector<std::string> arguments, const std::string& failpoint) const;
+  int wait(pid_t child) const;
+  void finish(const std::vector<std::string>& arguments) const;
+  int64_t choose_steps() const;
+  std::string stop_and_go(int64_t steps, double took) const;
+  std::string compare(int64_t steps) const;
+
+  const TrainOptions& options_;
+  std::vector<std::string> arguments_;
+  Folder folder_;
+  SignalWatch signals_;  // an interrupted test removes its directory
+};
+
+std::vector<std::string> Selftest::begin(const std::string& run, int64_t steps,
+                                         double minutes) const {
+  std::vector<std::string> words = arguments_;
+  words.push_back("--out=" + folder_.path() + "/" + run);
+  words.push_back("--steps=" + std::to_string(steps));
+  words.push_back("--save-every=" + std::to_string(std::max<int64_t>(1, steps / 4)));
+  if (minutes > 0) words.push_back("--minutes=" + std::to_string(minutes));
+  return words;
+}
+
+// Starts tx-train; what it says goes to a file, which is shown when it fails.
+pid_t Selftest::spawn(std::vector<std::string> arguments, const std::string& failpoint) const {
+  std::vector<std::string> settings;
+  for (char** entry = environ; *entry; ++entry)
+    if (std::strncmp(*entry, "TX_FAILPOINT=", 13) != 0) settings.push_back(*entry);
+  if (!failpoint.empty()) settings.push_back("TX_FAILPOINT=" + failpoint);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  const std::string talk = folder_.path() + "/talk";
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 2, talk.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, "/proc/self/exe", &files, nullptr,
+                                  pointers(arguments).data(), pointers(settings).data());
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw IoError("run", arguments.front(), error);
+  return child;
+}
+
+int Selftest::wait(pid_t child) const {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (signals_.stop()) throw Error("stopped by signal " + signal_name(signals_.stop()));
+  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+  if (WEXITSTATUS(status) == 0) return 0;
+  const std::string text = read_file(folder_.path() + "/talk", 1 << 24);
+  const std::string message = "a training of the self-test failed:\n" + text.substr(0, 4000);
+  if (WEXITSTATUS(status) == 2) throw UsageError(message);
+  throw Error(message);
+}
+
+void Selftest::finish(const std::vector<std::string>& arguments) const {
+  const int status = wait(spawn(arguments, ""));
+  if (status != 0)
+    throw Error("a training of the self-test was ended by signal " + std::to_string(status - 128));
+}
+
+// As many steps as fit some seconds; the first training reads the text into the cache.
+int64_t Selftest::choose_steps() const {
+  finish(begin("first", 1));
+  finish(begin("pilot", 1000000, pilot_seconds / 60));
+  const std::vector<int64_t> steps = checkpoint_steps(folder_.path() + "/pilot", "model");
+  return std::clamp(steps.empty() ? 0 : steps.back(), fewest_steps, most_steps);
+}
+
+// The run that is killed; returns how.
+std::string Selftest::stop_and_go(int64_t steps, double took) const {
+  const std::vector<std::string> resume{arguments_.front(),
+                                        "--resume=" + folder_.path() + "/stopped"};
+  std::vector<std::string> next = begin("stopped", steps);
+  std::string how;
+  for (const char* place : {"model:2", "state:1", "links:1", "pruning:1"}) {
+    if (wait(spawn(next, place)) == 0) return how;  // it had no such place left
+    how += (how.empty() ? "" : ", ") + std::string(place);
+    next = resume;
+  }
+  for (const double share : {0.35, 0.2, 0.5}) {
+    const pid_t child = spawn(next, "");
+    std::this_thread::sleep_for(std::chrono::duration<double>(share * took));
+    ::kill(child, SIGKILL);
+    if (wait(child) == 0) return how;
+    char text[40];
+    std::snprintf(text, sizeof text, ", %.1f s", share * took);
+    how += text;
+  }
+  finish(next);
+  return how;
+}
+
+// "" when both runs hold the same files with the same bytes, else what differs; prints the hashes.
+std::string Selftest::compare(int64_t steps) const {
+  const std::string whole = folder_.path() + "/whole", stopped = folder_.path() + "/stopped";
+  std::string text = "file\tbytes\tXXH3\n", differs;
+  for (const char* kind : {"model", "state"}) {
+    if (checkpoint_steps(whole, kind) != checkpoint_steps(stopped, kind))
+      differs = "the two runs kept other checkpoints";
+    for (const int64_t step : checkpoint_steps(whole, kind)) {
+      const std::string name = checkpoint_file("", kind, step).substr(1);
+      if (!file_exists(stopped + "/" + name)) continue;
+      const MappedFile a(whole + "/" + name), b(stopped + "/" + name);
+      const bool same = a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+      if (!same) differs = name + " differs";
+      text += name + "\t" + std::to_string(b.size()) + "\t" + xxh3_hex(b.data(), size_t(b.size())) +
+              "\n";
+    }
+  }
+  if (checkpoint_steps(whole, "state").empty() || steps < 1) differs = "no checkpoint was written";
+  Writer out("-");
+  out.write(text);
+  out.close();
+  return differs;
+}
+
+int Selftest::run(const Log& log) {
+  log.info("self-test: reading the text, finding how many steps fit some seconds");
+  const int64_t steps = choose_steps();
+  log.info("self-test: " + std::to_string(steps) + " steps without a stop");
+  const double start = seconds();
+  finish(begin("whole", steps));
+  log.info("self-test: the same, killed and resumed");
+  const std::string how = stop_and_go(steps, seconds() - start);
+  const std::string differs = compare(steps);
+  if (differs.empty()) {
+    log.info("the same bytes after kill -9 at: " + how);
+    return 0;
+  }
+  folder_.stay();
+  log.error("NOT the same bytes after kill -9 at: " + how + "\n" + differs + "; see whole and " +
+            "stopped in " + folder_.path());
+  return 1;
+}
+
+}  // namespace
+
+int selftest_resume(const TrainOptions& options, std::vector<std::string> arguments,
+                    const Log& log) {
+  if (!options.resume.empty())
+    throw UsageError("--selftest-resume begins runs of its own: leave out --resume");
+  if (options.src.empty() || options.tgt.empty())
+    throw UsageError("--selftest-resume trains on your text: give --src FILE and --tgt FILE");
+  return Selftest(options, std::move(arguments)).run(log);
+}
+
+}  // namespace tx

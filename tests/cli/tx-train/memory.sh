@@ -1,0 +1,47 @@
+# The plan of the memory is what a run takes, within a tenth both ways; --memory is kept.
+. "$TX_SOURCE/tests/cli/train.sh"
+[ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers have memory of their own
+small_text
+shape="--d-model 512 --heads 8 --d-ff 2048 --steps 2 --save-every 2 --batch-tokens 600"
+
+# most COMMAND...: KiB of anonymous memory at the most, looked at 20 times a second.
+most() {
+  "$@" 2> run.log &
+  peak=0
+  while kill -0 $! 2> /dev/null; do
+    now=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$!/status 2> /dev/null || true)
+    [ "${now:-0}" -le $peak ] || peak=$now
+    sleep 0.05
+  done
+  wait $! || fail "$(cat run.log)"
+}
+
+for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 2 --recompute"; do
+  # shellcheck disable=SC2086  # lists of words
+  small_train $options --describe > /dev/null 2>&1 || continue # no bf16 here
+  rm -rf run
+  # shellcheck disable=SC2086
+  runner=exec most small_train $shape $options -o run
+  planned=$(sed -n 's/.*memory plan: \([0-9]*\) MiB.*/\1/p' run.log)
+  [ "$planned" -gt 150 ] || fail "too small to tell: $(cat run.log)"
+  echo "$options: planned $planned MiB, used $((peak / 1024)) MiB"
+  [ $((peak * 10)) -le $((planned * 1024 * 11)) ] && [ $((peak * 10)) -ge $((planned * 1024 * 9)) ] ||
+    fail "$options: planned $planned MiB, used $((peak / 1024)) MiB"
+done
+
+# The largest batch that fits: 64 pieces more do not.
+resolved() { sed -n 's/.*"batch_tokens_resolved": \([0-9]*\).*/\1/p' "$1/config.json"; }
+auto="--d-model 64 --d-ff 256 --steps 1 --save-every 1"
+small_train $auto --batch-tokens auto --memory 30M -o small 2> run.log || fail "$(cat run.log)"
+small_train $auto --batch-tokens auto --memory 60M -o large 2> run.log || fail "$(cat run.log)"
+[ "$(resolved large)" -gt "$(resolved small)" ] || fail "$(resolved large) and $(resolved small)"
+tokens=$(($(resolved small) + 64))
+expect_status 2 small_train $auto --batch-tokens $tokens --memory 30M -o more
+expect_stderr_contains "--memory 30M is too little for --batch-tokens $tokens, which needs"
+expect_no_file more
+
+# Too little for any batch: the message names what would do, and it does.
+expect_status 2 small_train $auto --batch-tokens auto --memory 5M -o more
+expect_stderr_contains "--memory 5M is too little for the longest pair"
+enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
+expect_status 0 small_train $auto --batch-tokens auto --memory "$enough" -o more

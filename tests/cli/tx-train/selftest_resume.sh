@@ -1,0 +1,19 @@
+# label: slow
+# --selftest-resume kills and resumes a training of the user's text, compares and leaves nothing.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+mkdir temporary
+TMPDIR=$PWD/temporary
+export TMPDIR
+expect_status 0 small_train --selftest-resume
+expect_stdout_contains "XXH3"
+expect_stdout_contains "state-"
+expect_stderr_contains "the same bytes after kill -9 at: model:2, state:1, links:1, pruning:1, "
+[ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"
+
+small_train --steps 1 -o run 2> /dev/null
+expect_usage_error "leave out --resume" tx-train --selftest-resume --resume run
+expect_usage_error "give --src FILE" tx-train --selftest-resume --bpe bpe.model
+expect_status 1 small_train --selftest-resume --src missing.en
+expect_stderr_contains "missing.en"
+[ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"

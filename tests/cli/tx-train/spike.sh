@@ -1,0 +1,47 @@
+# A loss spike is logged, skipped or answered by going back, each recorded; killed at any place of
+# that and resumed, a run ends with the bytes of the run never stopped.
+. "$TX_SOURCE/tests/cli/train.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+# In the middle of the training text no line belongs to the other.
+awk 'NR % 9 == 4 { $0 = "zz zz zz zz zz zz" } 1' train.de > broken && mv broken train.de
+spike="--spike-window 3 --spike-threshold 1.2 --epochs 1 --save-every 4 --keep 3"
+
+count() { grep -c "\"action\":\"$1\"" whole/log.jsonl || true; } # ACTION
+
+# Logged: the weights are those of a run that looks at no spikes.
+whole_run $spike --on-spike log
+[ "$(count logged)" -ge 1 ] || fail "no spike: $(cat whole.log)"
+mv whole logged
+whole_run $spike --spike-threshold 0
+[ "$(count logged)" -eq 0 ] || fail "a spike without a threshold"
+last=$(readlink whole/last.safetensors)
+[ "$(weights_hash "whole/$last")" = "$(weights_hash "logged/$last")" ] ||
+  fail "a spike that was logged changed the weights"
+rm -rf whole
+
+# Skipped.
+whole_run $spike --on-spike skip
+[ "$(count skipped)" -ge 1 ] || fail "nothing was skipped: $(cat whole.log)"
+[ "$(weights_hash "whole/$(readlink whole/last.safetensors)")" != "$(weights_hash "logged/$last")" ] ||
+  fail "skipping changed nothing"
+stop_at model:3 state:3 links:4
+rm -rf whole
+
+# Rewound.
+whole_run $spike --on-spike rewind
+[ "$(count rewound)" -ge 1 ] || fail "nothing was rewound: $(cat whole.log)"
+stop_at rewind:1 rewound:1 model:4 sync:9 links:5
+random_kills 2 9
+
+# The record of a step is run again, bit for bit; another step is not taken for it.
+for flight in whole/flight-*.safetensors; do
+  expect_status 0 tx-train --replay "$flight"
+  expect_stdout_contains "spike: loss "
+  expect_stdout_contains "encoder.layers.0.self_attn.q_proj.weight"
+  expect_stderr_contains "the same bits as recorded"
+done
+expect_status 1 tx-train --replay "$flight" --seed 77
+expect_stderr_contains "not the bits recorded"
+expect_status 1 tx-train --replay whole/last.safetensors
+expect_stderr_contains "holds no flight record"
