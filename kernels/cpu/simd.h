@@ -16,7 +16,6 @@
 #define TX_CLONES
 #endif
 #define TX_INLINE inline __attribute__((always_inline))
-#pragma GCC diagnostic ignored "-Wpsabi"  // functions that take registers are always inlined
 
 namespace tx {
 
