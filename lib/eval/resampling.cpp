@@ -71,8 +71,8 @@ T pairwise_mean(std::span<const T> values) {
   return pairwise_sum(values) / T(values.size());
 }
 
-// The sum of doubles and what rounding took from it (Neumaier): exact enough that the mean is
-// rounded as if from the exact sum.
+// The mean as if of the exact sum, rounded once: the sum of doubles carries along what rounding
+// took from it (Neumaier), and the quotient is corrected by its remainder.
 double exact_mean(const std::vector<double>& values) {
   double sum = 0, lost = 0;
   for (const double value : values) {
@@ -80,7 +80,9 @@ double exact_mean(const std::vector<double>& values) {
     lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
     sum = next;
   }
-  return (sum + lost) / double(values.size());
+  const auto count = double(values.size());
+  const double mean = (sum + lost) / count;
+  return mean + (std::fma(-mean, count, sum) + lost) / count;
 }
 
 // Of sorted scores, a fortieth left out at each end.

@@ -6,44 +6,14 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
-#include "lib/eval/metrics.h"
 #include "lib/eval/report.h"
+#include "tests/golden/golden_options.h"
 
 using tx::Json;
 
 namespace {
 
 const std::string folder = TX_SOURCE_DIR "/tests/golden/";
-
-template <class T>
-void take(const Json& setting, const char* key, T& field) {
-  if (setting.contains(key)) field = setting[key].template get<T>();
-}
-
-tx::MetricOptions options_of(const Json& setting) {
-  tx::MetricOptions options;
-  options.names = setting["metric"];
-  take(setting, "tokenizer", options.bleu.tokenizer);
-  if (options.bleu.tokenizer == "flores101") options.bleu.model = folder + "scores.model";
-  take(setting, "lowercase", options.bleu.lowercase);
-  take(setting, "smoothing", options.bleu.smoothing);
-  if (setting.contains("smoothing_value")) {
-    options.bleu.smoothing_value = setting["smoothing_value"].get<double>();
-  }
-  take(setting, "max_order", options.bleu.max_order);
-  take(setting, "effective_order", options.bleu.effective_order);
-  take(setting, "char_order", options.chrf.char_order);
-  take(setting, "word_order", options.chrf.word_order);
-  take(setting, "beta", options.chrf.beta);
-  take(setting, "lowercase", options.chrf.lowercase);
-  take(setting, "space", options.chrf.space);
-  take(setting, "eps_smoothing", options.chrf.eps_smoothing);
-  take(setting, "case_sensitive", options.ter.case_sensitive);
-  take(setting, "normalize", options.ter.normalize);
-  take(setting, "no_punctuation", options.ter.no_punctuation);
-  take(setting, "asian", options.ter.asian);
-  return options;
-}
 
 std::string from_hex(const std::string& digits) {
   std::string bytes;
@@ -83,7 +53,7 @@ BOOST_AUTO_TEST_CASE(equal_sacrebleu) {
     tx::RunSettings run;
     run.references = std::to_string(text["references"].size());
     for (size_t i = 0; i < settings.size(); ++i) {
-      const tx::Metrics metrics = tx::make_metrics(options_of(settings[i]));
+      const tx::Metrics metrics = tx::make_metrics(metric_options(settings[i]));
       const tx::Statistics sums = sums_of(*metrics[0], text);
       tx::Score score = metrics[0]->score(sums);
       score.signature = tx::signature(*metrics[0], run);
