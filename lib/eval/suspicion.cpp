@@ -25,8 +25,9 @@ void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter
     say(space_signs_, "hold U+2581, as pieces of a subword model that were not joined do",
         "join them with tx-bpe decode before scoring");
   }
-  // sacreBLEU's count for long texts; in short ones every second line.
-  const bool many = tokens_.lines >= 100 || (lines_ >= 10 && 2 * tokens_.lines >= lines_);
+  // Some such lines stand in any long text.
+  const bool many = (tokens_.lines >= 100 && 10 * tokens_.lines >= lines_) ||
+                    (lines_ >= 10 && 2 * tokens_.lines >= lines_);
   if (tokens_matter && many) {
     say(tokens_, "end in a point behind a space, as tokenised text does",
         "score the text as people write it, or say --force where it is");

@@ -24,9 +24,12 @@ std::string Ter::settings() const {
          "|punct:" + word(!options_.no_punctuation) + "|asian:" + word(options_.asian);
 }
 
-void Ter::read(std::string_view line, Side& side) {
+void Ter::tokenize(std::string_view line, Side& side) {
   tokenizer_.apply(strip_right(line), side.text);
   split(side.text, tokens_);
+}
+
+void Ter::number_words(Side& side) {
   side.words.clear();
   for (const std::string_view token : tokens_) side.words.push_back(words_.insert(token));
 }
@@ -36,10 +39,18 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
   words_.clear();
   // Words are views into the texts of all sides, which therefore live side by side.
   if (references_.size() < references.size()) references_.resize(references.size());
-  read(hypothesis, hypothesis_);
+  tokenize(hypothesis, hypothesis_);
+  number_words(hypothesis_);
   int64_t least = std::numeric_limits<int64_t>::max(), words = 0;
   for (size_t i = 0; i < references.size(); ++i) {
-    read(references[i], references_[i]);
+    tokenize(references[i], references_[i]);
+    // sacreBLEU tokenises a reference twice, which shows: "&amp;lt;" becomes "&lt;", then "<".
+    if (options_.normalize || options_.no_punctuation) {
+      joined_.clear();
+      for (const std::string_view token : tokens_) joined_.append(token).push_back(' ');
+      tokenize(joined_, references_[i]);
+    }
+    number_words(references_[i]);
     least = std::min(least, search_.edits(hypothesis_.words, references_[i].words));
     words += int64_t(references_[i].words.size());
   }

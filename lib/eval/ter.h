@@ -33,7 +33,8 @@ class Ter : public Metric {
     std::string text;
     std::vector<int32_t> words;
   };
-  void read(std::string_view line, Side& side);
+  void tokenize(std::string_view line, Side& side);
+  void number_words(Side& side);
 
   TercomOptions options_;
   TercomTokenizer tokenizer_;
@@ -41,7 +42,8 @@ class Ter : public Metric {
   ShiftSearch search_;
   Side hypothesis_;
   std::vector<Side> references_;
-  Tokens tokens_;
+  Tokens tokens_;  // of the text tokenised last
+  std::string joined_;
 };
 
 }  // namespace tx

@@ -108,6 +108,8 @@ TEXTS = {
                    [["hello ( world ) tis . a .a - x 中 。 « so »", "do n't re - do it , too"]]),
     "possessives": (["Peter's dog's 's cats' 'sun", "the boss's"],
                     [["Peter 's dog 's 's cats ' 'sun", "the boss 's"]]),
+    "double_entities": (["&amp;lt; &amp;amp;lt; .,", "a &amp;quot;"],
+                        [["&amp;lt; &amp;amp;lt; .,", "a &amp;quot;"]]),
     "three_references": (["the house is small", "a b", ""],
                          [["the house is little", "a", ""], ["the home is small", "a b c d", "x y"],
                           ["", "b a", "z"]]),
