@@ -1,8 +1,10 @@
 #include "lib/eval/bleu.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
+#include "lib/base/error.h"
 #include "lib/eval/report.h"
 
 namespace tx {
@@ -11,49 +13,71 @@ namespace {
 // Stands for log(0) in sacreBLEU: finite, so that a mean with it is defined, and exp() of it is 0.
 constexpr double log_of_zero = -9999999999.0;
 
+struct Smoothing {
+  const char* name;
+  std::optional<double> value;  // the default, where it takes one
+};
+constexpr Smoothing smoothings[] = {{"exp", {}}, {"floor", 0.1}, {"add-k", 1.0}, {"none", {}}};
+
+const Smoothing& find_smoothing(const std::string& name) {
+  for (const Smoothing& smoothing : smoothings) {
+    if (name == smoothing.name) return smoothing;
+  }
+  throw UsageError("no smoothing is called \"" + name + "\"; choose exp, floor, add-k or none");
+}
+
 // Names for the places in the statistics.
+template <class T>
 struct Sums {
-  explicit Sums(std::span<const double> sums)
+  Sums(std::span<const T> sums, size_t orders)
       : hypothesis(sums[0]),
         reference(sums[1]),
-        matched(sums.subspan(2, Bleu::max_order)),
-        total(sums.subspan(2 + Bleu::max_order, Bleu::max_order)) {}
+        matched(sums.subspan(2, orders)),
+        total(sums.subspan(2 + orders, orders)) {}
   double hypothesis, reference;
-  std::span<const double> matched, total;
+  std::span<const T> matched, total;
 };
 
-double brevity_penalty(const Sums& sums) {
-  if (sums.hypothesis >= sums.reference) return 1;
-  return sums.hypothesis > 0 ? std::exp(1 - sums.reference / sums.hypothesis) : 0;
-}
-
-// In percent. Orders that no hypothesis is long enough for keep 0.
-std::vector<double> precisions(const Sums& sums) {
-  std::vector<double> percent(Bleu::max_order, 0.0);
-  bool any = false;
-  for (const double matched : sums.matched) any = any || matched > 0;
-  double smoothing = 1;
-  for (size_t n = 0; any && n < percent.size() && sums.total[n] > 0; ++n) {
-    if (sums.matched[n] > 0) {
-      percent[n] = 100.0 * sums.matched[n] / sums.total[n];
-    } else {
-      smoothing *= 2;
-      percent[n] = 100.0 / (smoothing * sums.total[n]);
-    }
-  }
-  return percent;
-}
-
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value > 0 ? std::log(value) : log_of_zero;
-  return std::exp(sum / double(values.size()));
+double brevity_penalty(double hypothesis, double reference) {
+  if (hypothesis >= reference) return 1;
+  return hypothesis > 0 ? std::exp(1 - reference / hypothesis) : 0;
 }
 
 }  // namespace
 
-Bleu::Bleu(const BleuOptions& options) : tokenizer_(make_tokenizer(options.tokenizer)) {
+std::vector<std::string> smoothing_names() {
+  std::vector<std::string> names;
+  for (const Smoothing& smoothing : smoothings) names.push_back(smoothing.name);
+  return names;
+}
+
+Bleu::Bleu(const BleuOptions& options)
+    : options_(options), max_order_(size_t(options.max_order)), matcher_(options.max_order) {
+  const Smoothing& smoothing = find_smoothing(options.smoothing);
+  if (options.smoothing_value && !smoothing.value) {
+    throw UsageError("smoothing " + options.smoothing + " takes no value; floor and add-k do");
+  }
+  if (smoothing.value) smoothing_value_ = options.smoothing_value.value_or(*smoothing.value);
+  if (options.sums_only) return;
+  tokenizer_ = make_tokenizer(options.tokenizer, options.model);
+  options_.tokenizer = tokenizer_->name();
   if (options.lowercase) lowercaser_ = std::make_unique<Lowercaser>();
+}
+
+std::string Bleu::settings() const {
+  std::string smoothing = options_.smoothing;
+  if (find_smoothing(smoothing).value) smoothing += "[" + fixed(smoothing_value_, 2) + "]";
+  return std::string("case:") + (options_.lowercase ? "lc" : "mixed") +
+         "|eff:" + (options_.effective_order ? "yes" : "no") + "|tok:" + options_.tokenizer +
+         "|smooth:" + smoothing;
+}
+
+std::vector<std::string> Bleu::columns() const {
+  std::vector<std::string> names = {"hypothesis_length", "reference_length"};
+  for (const char* kind : {"matched_", "total_"}) {
+    for (size_t n = 1; n <= max_order_; ++n) names.push_back(kind + std::to_string(n));
+  }
+  return names;
 }
 
 void Bleu::tokenize(std::string_view line, Side& side) {
@@ -82,29 +106,70 @@ void Bleu::add(std::string_view hypothesis, std::span<const std::string> referen
   const NgramCounts& counts = matcher_.finish();
   sums[0] += double(length);
   sums[1] += double(closest);
-  for (size_t n = 0; n < max_order; ++n) {
+  for (size_t n = 0; n < max_order_; ++n) {
     sums[2 + n] += double(counts.matched[n]);
-    sums[2 + max_order + n] += double(counts.total[n]);
+    sums[2 + max_order_ + n] += double(counts.total[n]);
   }
 }
 
-Score Bleu::score(std::span<const double> statistics, int references) const {
-  const Sums sums(statistics);
-  const double penalty = brevity_penalty(sums);
-  const std::vector<double> percent = precisions(sums);
+// In percent; `orders` is how many enter the mean. Orders that no hypothesis is long enough for
+// keep 0.
+template <class T>
+std::vector<T> Bleu::precisions(std::span<const T> statistics, size_t& orders) const {
+  const Sums<T> sums(statistics, max_order_);
+  std::vector<T> percent(max_order_, T(0));
+  orders = max_order_;
+  const bool any = std::any_of(sums.matched.begin(), sums.matched.end(), [](T m) { return m > 0; });
+  double halved = 1;
+  for (size_t n = 0; any && n < max_order_; ++n) {
+    const bool add = options_.smoothing == "add-k" && n > 0;
+    const T matched = add ? sums.matched[n] + T(smoothing_value_) : sums.matched[n];
+    const T total = add ? sums.total[n] + T(smoothing_value_) : sums.total[n];
+    if (total == 0) break;
+    if (options_.effective_order) orders = n + 1;
+    if (matched > 0) {
+      percent[n] = T(100) * matched / total;
+    } else if (options_.smoothing == "exp") {
+      halved *= 2;
+      percent[n] = T(100) / (T(halved) * total);
+    } else if (options_.smoothing == "floor") {
+      percent[n] = T(100 * smoothing_value_) / total;
+    }
+  }
+  return percent;
+}
+
+template <class T>
+double Bleu::compute(std::span<const T> statistics) const {
+  const Sums<T> sums(statistics, max_order_);
+  size_t orders = 0;
+  const std::vector<T> percent = precisions(statistics, orders);
+  if (std::none_of(sums.matched.begin(), sums.matched.end(), [](T m) { return m > 0; })) return 0;
+  double logarithms = 0;
+  for (size_t n = 0; n < orders; ++n) {
+    logarithms += percent[n] > 0 ? std::log(double(percent[n])) : log_of_zero;
+  }
+  return brevity_penalty(sums.hypothesis, sums.reference) * std::exp(logarithms / double(orders));
+}
+
+double Bleu::value(std::span<const double> sums) const { return compute(sums); }
+double Bleu::value(std::span<const float> sums) const { return compute(sums); }
+
+Score Bleu::score(std::span<const double> statistics) const {
+  const Sums<double> sums(statistics, max_order_);
+  const double penalty = brevity_penalty(sums.hypothesis, sums.reference);
   const double ratio = sums.reference > 0 ? sums.hypothesis / sums.reference : 0;
+  size_t orders = 0;
+  const std::vector<double> percent = precisions(statistics, orders);
 
   Score score;
-  score.name = "BLEU";
-  score.signature =
-      "nrefs:" + std::to_string(references) + "|case:" + (lowercaser_ ? "lc" : "mixed") +
-      "|eff:no|tok:" + tokenizer_->name() + "|smooth:exp|version:" + sacrebleu_version;
-  score.value = penalty * geometric_mean(percent);
+  score.name = name();
+  score.value = value(statistics);
   for (const double p : percent) score.details += (score.details.empty() ? "" : "/") + fixed(p, 1);
   score.details += " (BP = " + fixed(penalty, 3) + " ratio = " + fixed(ratio, 3) +
                    " hyp_len = " + fixed(sums.hypothesis, 0) +
                    " ref_len = " + fixed(sums.reference, 0) + ")";
-  for (size_t n = 0; n < max_order; ++n) {
+  for (size_t n = 0; n < max_order_; ++n) {
     score.statistics["matched"].push_back(int64_t(sums.matched[n]));
     score.statistics["total"].push_back(int64_t(sums.total[n]));
   }

@@ -5,12 +5,12 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
+#include "lib/eval/unicode.h"
 
 namespace tx {
-namespace {
 
 // One file of the corpus, and what was wrong with its text.
-class TextFile {
+class SegmentReader::TextFile {
  public:
   TextFile(const std::string& path, bool strict) : reader_(path), strict_(strict) {}
 
@@ -54,6 +54,8 @@ class TextFile {
   int64_t invalid_ = 0, first_invalid_ = 0;
 };
 
+namespace {
+
 std::string lines(int64_t count) {
   return std::to_string(count) + (count == 1 ? " line" : " lines");
 }
@@ -69,8 +71,8 @@ std::string quoted(const std::string& line) {
 }
 
 // `longer` has just given `line`, its first beyond the end of `shorter`.
-[[noreturn]] void throw_counts_differ(TextFile& shorter, TextFile& longer,
-                                      const std::string& line) {
+template <class File>
+[[noreturn]] void throw_counts_differ(File& shorter, File& longer, const std::string& line) {
   const int64_t first = longer.line_number();
   throw DataError(shorter.name() + " has " + lines(shorter.line_number()) + ", " + longer.name() +
                   " has " + lines(longer.count_to_end()) + ": line " + std::to_string(first) +
@@ -80,46 +82,82 @@ std::string quoted(const std::string& line) {
 
 void check_names(const CorpusFiles& files) {
   const auto standard_inputs = std::count(files.references.begin(), files.references.end(), "-") +
-                               (files.hypotheses == "-" ? 1 : 0);
+                               std::count(files.systems.begin(), files.systems.end(), "-");
   if (files.references.empty()) throw UsageError("no reference file is given");
   if (standard_inputs > 1) {
     throw UsageError(
         "standard input can be only one of the files; name the hypotheses with -i FILE");
   }
+  if (files.tab_references > 1 && files.references.size() > 1) {
+    throw UsageError(
+        "references separated by tabs stand in one file; give one file, or leave out --num-refs");
+  }
 }
 
 }  // namespace
 
-int64_t for_each_segment(const CorpusFiles& files, const Log& log, const SegmentFunction& f) {
+SegmentReader::SegmentReader(const CorpusFiles& files) : files_(files) {
   check_names(files);
-  TextFile hypotheses(files.hypotheses, files.strict);
-  std::vector<TextFile> references;
-  for (const std::string& path : files.references) references.emplace_back(path, files.strict);
-
-  std::string hypothesis;
-  std::vector<std::string> reference(references.size());
-  for (bool more = true; more;) {
-    more = hypotheses.next(hypothesis);
-    for (size_t i = 0; i < references.size(); ++i) {
-      const bool has_line = references[i].next(reference[i]);
-      if (more && !has_line) throw_counts_differ(references[i], hypotheses, hypothesis);
-      if (!more && has_line) throw_counts_differ(hypotheses, references[i], reference[i]);
-    }
-    if (more) f(hypothesis, reference);
-  }
-  hypotheses.warn(log);
-  for (const TextFile& file : references) file.warn(log);
-  return hypotheses.line_number();
+  const auto open = [&](const std::string& path) {
+    return std::make_unique<TextFile>(path, files.strict);
+  };
+  for (const std::string& path : files.systems) systems_.push_back(open(path));
+  for (const std::string& path : files.references) references_.push_back(open(path));
 }
 
-Score score_corpus(Metric& metric, const CorpusFiles& files, const Log& log) {
-  Statistics sums(metric.size(), 0.0);
-  const int64_t segments = for_each_segment(
-      files, log, [&](const std::string& hypothesis, std::span<const std::string> references) {
-        metric.add(hypothesis, references, sums);
-      });
-  if (segments == 0) throw DataError("nothing to score: all files are empty");
-  return metric.score(sums, int(files.references.size()));
+SegmentReader::~SegmentReader() = default;
+
+bool SegmentReader::next(Segment& segment) {
+  segment.hypotheses.resize(systems_.size());
+  segment.references.resize(references_.size());
+  std::string& first = segment.hypotheses.front();
+  const bool more = systems_.front()->next(first);
+  const auto read = [&](TextFile& file, std::string& line) {
+    const bool has_line = file.next(line);
+    if (more && !has_line) throw_counts_differ(file, *systems_.front(), first);
+    if (!more && has_line) throw_counts_differ(*systems_.front(), file, line);
+  };
+  for (size_t i = 1; i < systems_.size(); ++i) read(*systems_[i], segment.hypotheses[i]);
+  for (size_t i = 0; i < references_.size(); ++i) read(*references_[i], segment.references[i]);
+  if (!more) return false;
+  ++segments_;
+  if (files_.tab_references > 1) split_references(segment.references);
+  if (files_.skip_empty) drop_empty(segment.references);
+  return true;
+}
+
+void SegmentReader::split_references(std::vector<std::string>& references) const {
+  const std::string line = references.front();
+  const auto wanted = size_t(files_.tab_references);
+  references.clear();
+  size_t begin = 0;
+  while (references.size() + 1 < wanted) {
+    const size_t tab = line.find('\t', begin);
+    if (tab == std::string::npos) {
+      throw DataError(references_.front()->name() + " line " + std::to_string(segments_) + " has " +
+                      std::to_string(references.size() + 1) + " of " + std::to_string(wanted) +
+                      " references separated by tabs; write an empty field where one is missing");
+    }
+    references.push_back(line.substr(begin, tab - begin));
+    begin = tab + 1;
+  }
+  references.push_back(line.substr(begin));
+}
+
+void SegmentReader::drop_empty(std::vector<std::string>& references) const {
+  std::erase_if(references, [](const std::string& text) { return strip_right(text).empty(); });
+  if (references.empty()) {
+    throw DataError(references_.front()->name() + " line " + std::to_string(segments_) +
+                    " has no reference at all; leave this segment out of all files");
+  }
+}
+
+const std::string& SegmentReader::name(size_t system) const { return systems_[system]->name(); }
+const std::string& SegmentReader::reference_name() const { return references_.front()->name(); }
+
+void SegmentReader::warn(const Log& log) const {
+  for (const auto& file : systems_) file->warn(log);
+  for (const auto& file : references_) file->warn(log);
 }
 
 }  // namespace tx

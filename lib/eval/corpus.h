@@ -2,30 +2,54 @@
 // Files are read side by side, so memory does not grow with them.
 #pragma once
 #include <cstdint>
-#include <functional>
-#include <span>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "lib/base/log.h"
-#include "lib/eval/metric.h"
 
 namespace tx {
 
 struct CorpusFiles {
-  std::string hypotheses = "-";
-  std::vector<std::string> references;  // at least one
-  bool strict = false;                  // invalid UTF-8 is an error, not replaced with a warning
+  std::vector<std::string> systems = {"-"};  // a file of hypotheses each
+  std::vector<std::string> references;       // at least one
+  // References a line of the one file of references, separated by tabs; what follows the last of
+  // these tabs belongs to the last. 1: tabs are text.
+  int tab_references = 1;
+  // An empty reference (or one of white space) is none, instead of a text without words.
+  bool skip_empty = false;
+  bool strict = false;  // invalid UTF-8 is an error, not replaced with a warning
 };
 
-// Calls f for every segment and returns their number. Ill-formed UTF-8 becomes U+FFFD, counted in a
-// warning. Throws DataError where the files differ in their number of lines (after f has seen the
-// common ones), IoError, and UsageError where two of them are standard input.
-using SegmentFunction =
-    std::function<void(const std::string& hypothesis, std::span<const std::string> references)>;
-int64_t for_each_segment(const CorpusFiles& files, const Log& log, const SegmentFunction& f);
+struct Segment {
+  std::vector<std::string> hypotheses;  // of each system
+  std::vector<std::string> references;
+};
 
-// Throws DataError also where there is no line at all: nothing has no score.
-Score score_corpus(Metric& metric, const CorpusFiles& files, const Log& log);
+class SegmentReader {
+ public:
+  // Throws IoError, and UsageError where two of the files are standard input.
+  explicit SegmentReader(const CorpusFiles& files);
+  ~SegmentReader();
+
+  // The next segment; false at the end. Ill-formed UTF-8 becomes U+FFFD. Throws DataError where the
+  // files differ in their number of lines, or a line in its number of references.
+  bool next(Segment& segment);
+  int64_t segments() const { return segments_; }
+  // The file of hypotheses as messages name it.
+  const std::string& name(size_t system) const;
+  const std::string& reference_name() const;
+  // What was odd in the text so far: ill-formed UTF-8.
+  void warn(const Log& log) const;
+
+ private:
+  class TextFile;
+  void split_references(std::vector<std::string>& references) const;
+  void drop_empty(std::vector<std::string>& references) const;
+
+  CorpusFiles files_;
+  std::vector<std::unique_ptr<TextFile>> systems_, references_;
+  int64_t segments_ = 0;
+};
 
 }  // namespace tx

@@ -1,10 +1,13 @@
 // The tokenisers of BLEU. Scores are comparable only where the tokeniser is the same, so its name
 // stands in the signature.
 //   13a   that of mteval-v13a, the WMT's scoring script: four entities are resolved, punctuation
-//   and
-//         symbols of ASCII stand alone, points and commas stay inside numbers, a hyphen is split
-//         off behind a digit only
+//         and symbols of ASCII stand alone, points and commas stay inside numbers, a hyphen is
+//         split off behind a digit only
+//   intl  that of mteval-v14 for all scripts: Unicode's punctuation beside what is no number, and
+//         all its symbols, stand alone
+//   zh    every Chinese character stands alone, the rest as 13a without its entities
 //   char  every character is a token
+//   spm   the pieces of a SentencePiece model (spBLEU)
 //   none  the text is tokenised already: words stand between white space
 #pragma once
 #include <memory>
@@ -17,14 +20,19 @@ namespace tx {
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
-  virtual std::string name() const = 0;
+  virtual std::string name() const = 0;  // as in the signature
   // Rewrites text (valid UTF-8, one line) so that white space separates its tokens.
   virtual void apply(std::string_view text, std::string& tokenized) = 0;
 };
 
-std::vector<std::string> tokenizer_names();                          // the default first
-std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name);  // throws UsageError
+std::vector<std::string> tokenizer_names();  // the default first
 
-std::unique_ptr<Tokenizer> make_tokenizer_13a();  // tokenizer_13a.cpp
+// `model` is the file of a SentencePiece model, for spm, flores101, flores200 and spBLEU-1K alone.
+// The last three say which model it is, as sacreBLEU's signature does; spm[HASH] names any other.
+// Throws UsageError where there is no such tokeniser or a model is missing or too many.
+std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::string& model = "");
+
+std::unique_ptr<Tokenizer> make_tokenizer_intl();  // tokenizer_intl.cpp
+std::unique_ptr<Tokenizer> make_tokenizer_zh();    // tokenizer_zh.cpp
 
 }  // namespace tx

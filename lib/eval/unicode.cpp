@@ -93,6 +93,19 @@ std::string_view strip_right(std::string_view text) {
   return text;
 }
 
+std::string_view strip_left(std::string_view text) {
+  while (!text.empty()) {
+    const size_t bytes = white_space(text, 0);
+    if (bytes == 0) break;
+    text.remove_prefix(bytes);
+  }
+  return text;
+}
+
+size_t count_characters(std::string_view text) {
+  return size_t(std::count_if(text.begin(), text.end(), [](char b) { return !continuation(b); }));
+}
+
 Lowercaser::Lowercaser() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
   if (locale_ == nullptr) {
     throw Error("no C.UTF-8 locale for --lowercase; install the system's basic locales");

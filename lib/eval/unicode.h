@@ -17,8 +17,12 @@ size_t white_space(std::string_view text, size_t i);
 // The parts between runs of white space; none is empty.
 void split(std::string_view text, Tokens& tokens);
 
-// Without the white space at the end.
+// Without the white space at the end, at the beginning.
 std::string_view strip_right(std::string_view text);
+std::string_view strip_left(std::string_view text);
+
+// Number of characters.
+size_t count_characters(std::string_view text);
 
 // Lower case of whole texts, with the two exceptions to one character for one: U+0130 becomes i and
 // U+0307, and a capital sigma at the end of a word becomes the final sigma (looked for through the

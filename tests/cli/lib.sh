@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 
-# skip REASON: counts as skipped, which tests/check.sh accepts only for label gpu.
+# skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu and peer.
 skip() {
   echo "skipped: $*" >&2
   exit 77

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/eval/report.h"
 
 using tx::Bleu;
@@ -26,7 +27,7 @@ Statistics sums_of(Bleu& bleu, const Lines& hypotheses, const std::vector<Lines>
 
 double bleu_of(const Lines& hypotheses, const std::vector<Lines>& references) {
   Bleu bleu({});
-  return bleu.score(sums_of(bleu, hypotheses, references), int(references.size())).value;
+  return bleu.value(sums_of(bleu, hypotheses, references));
 }
 
 }  // namespace
@@ -73,6 +74,19 @@ BOOST_AUTO_TEST_CASE(statistics_of_parts_add_up) {
     for (size_t k = 0; k < one.size(); ++k) added[k] += one[k];
   }
   BOOST_TEST(whole == added, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(smoothing_values_belong_to_their_methods) {
+  tx::BleuOptions options;
+  options.smoothing_value = 0.5;
+  BOOST_CHECK_THROW(Bleu{options}, tx::UsageError);
+  options.smoothing = "floor";
+  BOOST_TEST(Bleu(options).settings() == "case:mixed|eff:no|tok:13a|smooth:floor[0.50]");
+  options.smoothing = "add-k";
+  options.smoothing_value.reset();
+  BOOST_TEST(Bleu(options).settings() == "case:mixed|eff:no|tok:13a|smooth:add-k[1.00]");
+  options.smoothing = "cap";
+  BOOST_CHECK_THROW(Bleu{options}, tx::UsageError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

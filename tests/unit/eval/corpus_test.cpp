@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/eval/bleu.h"
 #include "tests/support.h"
 
 namespace {
@@ -14,14 +13,20 @@ using Segments = std::vector<std::vector<std::string>>;  // hypothesis, then its
 
 Segments read(const tx::CorpusFiles& files) {
   Segments segments;
-  const tx::Log log("test", true);
-  const int64_t count = tx::for_each_segment(
-      files, log, [&](const std::string& hypothesis, std::span<const std::string> references) {
-        segments.push_back({hypothesis});
-        segments.back().insert(segments.back().end(), references.begin(), references.end());
-      });
-  BOOST_TEST(count == int64_t(segments.size()));
+  tx::SegmentReader reader(files);
+  for (tx::Segment segment; reader.next(segment);) {
+    segments.push_back(segment.hypotheses);
+    segments.back().insert(segments.back().end(), segment.references.begin(),
+                           segment.references.end());
+  }
+  BOOST_TEST(reader.segments() == int64_t(segments.size()));
   return segments;
+}
+
+tx::CorpusFiles tabs(const std::string& hypotheses, const std::string& references, int count) {
+  tx::CorpusFiles files{{hypotheses}, {references}};
+  files.tab_references = count;
+  return files;
 }
 
 struct Corpus {
@@ -29,6 +34,7 @@ struct Corpus {
   std::string three = folder.file("three", "a\nb\nc\n"), two = folder.file("two", "x\ny");
   std::string other = folder.file("other", "d\ne\nf"), empty = folder.file("empty", "");
   std::string bad = folder.file("bad", "g\n\xFFh\n\n");
+  std::string tabbed = folder.file("tabbed", "u\tv\tw\n\tv\nu\t\n");
 };
 
 bool names_both_counts(const tx::DataError& e) {
@@ -44,29 +50,51 @@ BOOST_FIXTURE_TEST_SUITE(corpus, Corpus)
 
 BOOST_AUTO_TEST_CASE(lines_of_all_files_come_together) {
   const Segments expected = {{"a", "d", "a"}, {"b", "e", "b"}, {"c", "f", "c"}};
-  BOOST_TEST((read({three, {other, three}}) == expected));
-  BOOST_TEST(read({empty, {empty}}).empty());
+  BOOST_TEST((read({{three}, {other, three}}) == expected));
+  BOOST_TEST(read({{empty}, {empty}}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_first_line_without_a_counterpart_is_named) {
-  BOOST_CHECK_EXCEPTION(read({two, {three}}), tx::DataError, names_both_counts);
-  BOOST_CHECK_EXCEPTION(read({three, {two}}), tx::DataError, names_both_counts);
-  BOOST_CHECK_EXCEPTION(read({three, {three, two}}), tx::DataError, names_both_counts);
+  BOOST_CHECK_EXCEPTION(read({{two}, {three}}), tx::DataError, names_both_counts);
+  BOOST_CHECK_EXCEPTION(read({{three}, {two}}), tx::DataError, names_both_counts);
+  BOOST_CHECK_EXCEPTION(read({{three}, {three, two}}), tx::DataError, names_both_counts);
 }
 
 BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced_or_refused) {
-  BOOST_TEST(read({bad, {three}})[1][0] == "\uFFFDh");
-  BOOST_CHECK_THROW(read({bad, {three}, true}), tx::DataError);
-  BOOST_CHECK_NO_THROW(read({three, {other}, true}));
+  BOOST_TEST(read({{bad}, {three}})[1][0] == "\uFFFDh");
+  tx::CorpusFiles strict{{bad}, {three}};
+  strict.strict = true;
+  BOOST_CHECK_THROW(read(strict), tx::DataError);
+  strict.systems = {other};
+  BOOST_CHECK_NO_THROW(read(strict));
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_scored) {
-  tx::Bleu bleu({});
-  const tx::Log log("test", true);
-  BOOST_CHECK_THROW(tx::score_corpus(bleu, {empty, {empty}}, log), tx::DataError);
-  BOOST_CHECK_THROW(tx::score_corpus(bleu, {"-", {"-"}}, log), tx::UsageError);
-  BOOST_CHECK_THROW(tx::score_corpus(bleu, {three, {}}, log), tx::UsageError);
-  BOOST_CHECK_THROW(tx::score_corpus(bleu, {three, {folder / "none"}}, log), tx::IoError);
+BOOST_AUTO_TEST_CASE(several_systems_come_together) {
+  const Segments expected = {{"a", "d", "a"}, {"b", "e", "b"}, {"c", "f", "c"}};
+  BOOST_TEST((read({{three, other}, {three}}) == expected));
+  BOOST_CHECK_THROW(read({{three, two}, {three}}), tx::DataError);
+}
+
+BOOST_AUTO_TEST_CASE(references_separated_by_tabs) {
+  const Segments expected = {{"a", "u", "v\tw"}, {"b", "", "v"}, {"c", "u", ""}};
+  BOOST_TEST((read(tabs(three, tabbed, 2)) == expected));
+  BOOST_CHECK_THROW(read(tabs(three, tabbed, 3)), tx::DataError);
+  tx::CorpusFiles skipping = tabs(three, tabbed, 2);
+  skipping.skip_empty = true;
+  BOOST_TEST((read(skipping) == Segments{{"a", "u", "v\tw"}, {"b", "v"}, {"c", "u"}}));
+  skipping.systems = {bad};
+  skipping.references = {bad};
+  skipping.tab_references = 1;
+  BOOST_CHECK_THROW(read(skipping), tx::DataError);  // the last line has none
+}
+
+BOOST_AUTO_TEST_CASE(files_that_contradict_each_other) {
+  BOOST_CHECK_THROW(read({{"-"}, {"-"}}), tx::UsageError);
+  BOOST_CHECK_THROW(read({{three}, {}}), tx::UsageError);
+  BOOST_CHECK_THROW(read({{three}, {folder / "none"}}), tx::IoError);
+  tx::CorpusFiles files{{three}, {three, other}};
+  files.tab_references = 2;
+  BOOST_CHECK_THROW(read(files), tx::UsageError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

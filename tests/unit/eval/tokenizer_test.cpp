@@ -67,9 +67,36 @@ BOOST_AUTO_TEST_CASE(none_and_char) {
   BOOST_TEST(tokens("char", "ab ä中.") == "a b ä 中 .");
 }
 
+BOOST_AUTO_TEST_CASE(intl_splits_marks_beside_what_is_no_number) {
+  BOOST_TEST(tokens("intl", "a—b ¿x? 1,5 1,a a,1 ٣٫٤ 5€") == "a — b ¿ x ? 1,5 1 , a a , 1 ٣٫٤ 5 €");
+  BOOST_TEST(tokens("intl", "It was 1998.") == "It was 1998.");
+  BOOST_TEST(tokens("intl", "a..5") == "a . .5");
+}
+
+// As published: arrows and dashes stand alone, the ideographs beyond sixteen bits do not.
+BOOST_AUTO_TEST_CASE(zh_splits_chinese_characters) {
+  BOOST_TEST(tokens("zh", " 我GPT3.5好。 ") == "我 GPT3.5 好 。");
+  BOOST_TEST(tokens("zh", "a—b→c 𠀀𠀁") == "a — b → c 𠀀𠀁");
+  BOOST_TEST(tokens("zh", "a. 5.") == "a . 5.");
+}
+
+BOOST_AUTO_TEST_CASE(spm_gives_the_pieces_of_a_model) {
+  const std::string model = TX_SOURCE_DIR "/tests/golden/scores.model";
+  const auto tokenizer = tx::make_tokenizer("spm", model);
+  std::string tokenized;
+  tokenizer->apply("the cat", tokenized);
+  BOOST_TEST(tokenized.starts_with("\u2581"));
+  BOOST_TEST(tokenizer->name().starts_with("spm["));
+  BOOST_TEST(tx::make_tokenizer("flores200", model)->name() == "flores200");
+  BOOST_CHECK_THROW(tx::make_tokenizer("spm"), tx::UsageError);
+  BOOST_CHECK_THROW(tx::make_tokenizer("13a", model), tx::UsageError);
+  BOOST_CHECK_THROW(tx::make_tokenizer("spm", TX_SOURCE_DIR "/LICENSE"), tx::DataError);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_not_known_is_refused) {
   BOOST_CHECK_THROW(tx::make_tokenizer("14b"), tx::UsageError);
-  for (const std::string& name : tx::tokenizer_names()) {
+  BOOST_CHECK_THROW(tx::make_tokenizer("ja-mecab"), tx::UsageError);
+  for (const std::string name : {"13a", "intl", "char", "zh", "none"}) {
     BOOST_TEST(tx::make_tokenizer(name)->name() == name);
   }
 }

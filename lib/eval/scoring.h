@@ -1,0 +1,33 @@
+// What tx-bleu does: text or statistics in, scores out.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "lib/base/io.h"
+#include "lib/base/log.h"
+#include "lib/eval/corpus.h"
+#include "lib/eval/metrics.h"
+
+namespace tx {
+
+struct ScoringOptions {
+  CorpusFiles files;
+  MetricOptions metrics;
+  bool sentence = false;    // a score a segment instead of one for all
+  bool stats = false;       // a line of statistics a segment instead of scores
+  bool from_stats = false;  // files hold such lines: files.systems where named, else references
+  bool confidence = false;  // a bootstrap for each system
+  bool paired_bootstrap = false, paired_approximate = false;  // against the first system
+  int64_t resamples = 1000, trials = 10000;
+  uint64_t seed = 12345;
+  int width = 1;
+  bool score_only = false, json = false;
+  bool force = false;  // no word about text that looks tokenised or split into pieces
+};
+
+// Reads all files, once and side by side, and writes the result to `out`. Memory grows with the
+// files only for what resamples (confidence and paired tests): the statistics of each segment.
+// Throws UsageError (options that contradict each other; nothing was read), DataError, IoError.
+void run_scoring(ScoringOptions options, const Log& log, Writer& out);
+
+}  // namespace tx

@@ -1,0 +1,39 @@
+// Files of statistics, tx-stats(5): a header line, then a line a segment. Files of the same
+// settings can be put one behind another, and their sums are those of the concatenated texts.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/io.h"
+#include "lib/eval/metrics.h"
+
+namespace tx {
+
+// The two lines' texts, without '\n'.
+std::string statistics_header(const Json& metrics);
+// `row` holds the statistics of every metric, one behind another.
+std::string statistics_line(size_t references, const Metrics& metrics, std::span<const double> row);
+
+class StatisticsReader {
+ public:
+  explicit StatisticsReader(const std::string& path);  // throws IoError, DataError: no header
+  const Json& settings() const { return settings_; }
+  // The next segment; false at the end. A repeated header of the same settings is passed over.
+  // Throws DataError that names the line.
+  bool next(size_t columns, size_t& references, std::vector<double>& row);
+  const std::string& name() const { return reader_.name(); }
+
+ private:
+  Json parse_header(const std::string& line) const;
+  LineReader reader_;
+  Json settings_;
+  std::string line_;
+};
+
+// Throws DataError that names the first setting in which the two differ.
+void check_same_settings(const Json& a, const std::string& name_a, const Json& b,
+                         const std::string& name_b);
+
+}  // namespace tx

@@ -1,0 +1,71 @@
+// All metrics against sacreBLEU: scores.jsonl.gz and scores.model are made by make_scores.py.
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "lib/base/io.h"
+#include "lib/base/json.h"
+#include "lib/base/utf8.h"
+#include "lib/eval/report.h"
+#include "tests/golden/golden_options.h"
+
+using tx::Json;
+
+namespace {
+
+const std::string folder = TX_SOURCE_DIR "/tests/golden/";
+
+std::string from_hex(const std::string& digits) {
+  std::string bytes;
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    bytes.push_back(char(std::stoi(digits.substr(i, 2), nullptr, 16)));
+  }
+  tx::repair_utf8(bytes);
+  return bytes;
+}
+
+tx::Statistics sums_of(tx::Metric& metric, const Json& text) {
+  const auto line = [&](const Json& value) {
+    const auto stored = value.get<std::string>();
+    return text["hex"].get<bool>() ? from_hex(stored) : stored;
+  };
+  tx::Statistics sums(metric.size(), 0.0);
+  for (size_t i = 0; i < text["hypotheses"].size(); ++i) {
+    std::vector<std::string> references;
+    for (const Json& file : text["references"]) references.push_back(line(file[i]));
+    metric.add(line(text["hypotheses"][i]), references, sums);
+  }
+  return sums;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(golden_scores)
+
+BOOST_AUTO_TEST_CASE(equal_sacrebleu) {
+  tx::LineReader reader(folder + "scores.jsonl.gz");
+  std::string line;
+  BOOST_REQUIRE(reader.next(line));
+  const Json settings = tx::parse_json(line, reader.name())["settings"];
+  int compared = 0;
+  while (reader.next(line)) {
+    const Json text = tx::parse_json(line, reader.name());
+    tx::RunSettings run;
+    run.references = std::to_string(text["references"].size());
+    for (size_t i = 0; i < settings.size(); ++i) {
+      const tx::Metrics metrics = tx::make_metrics(metric_options(settings[i]));
+      const tx::Statistics sums = sums_of(*metrics[0], text);
+      tx::Score score = metrics[0]->score(sums);
+      score.signature = tx::signature(*metrics[0], run);
+      const Json& expected = text["expected"][i];
+      BOOST_TEST_CONTEXT(text["name"] << " " << settings[i]) {
+        BOOST_TEST(tx::score_line(score, 12) == expected[0].get<std::string>());
+        BOOST_TEST(sums == expected[1].get<tx::Statistics>(), boost::test_tools::per_element());
+      }
+      ++compared;
+    }
+  }
+  BOOST_TEST(compared >= 2000);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
