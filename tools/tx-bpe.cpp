@@ -10,6 +10,8 @@
 #include "lib/text/encode.h"
 #include "lib/text/filter.h"
 #include "lib/text/piece_counts.h"
+#include "lib/text/read_progress.h"
+#include "lib/text/sample.h"
 #include "lib/text/subword.h"
 #include "lib/text/words.h"
 
@@ -20,11 +22,13 @@ using namespace tx;
 constexpr char tool[] = "tx-bpe";
 
 struct Settings {
-  std::string model, output, vocab = "bpe", pieces;
+  std::string model, output, vocab = "bpe", pieces, symbols;
   std::vector<std::string> files;
   std::optional<int> vocab_size, threshold;
+  std::optional<int> sample;
   SubwordTraining training;
   EncodeOptions encode;
+  uint64_t seed = 1;
   int threads = available_cpus();
   bool strict = false, ids = false, counts = false;
 
@@ -62,10 +66,7 @@ void write_model(const std::string& path, const std::string& bytes) {
   out.close();
 }
 
-int train(int argc, const char* const* argv) {
-  Settings s;
-  Options options("tx-bpe train", "learn a vocabulary from text");
-  options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
+void add_train_options(Options& options, Settings& s) {
   options.add("-o,--out", s.output, "FILE", "where the vocabulary goes").must();
   options.add("--vocab", s.vocab, "bpe|words", "what to learn: subword pieces or plain words")
       .one_of({"bpe", "words"});
@@ -74,20 +75,60 @@ int train(int argc, const char* const* argv) {
       .default_is("8000 pieces, or every word")
       .more("A small text gives fewer, with a warning that tells how many.");
   options
-      .add("--character-coverage", s.training.character_coverage, "SHARE",
+      .add("--coverage,--character-coverage", s.training.character_coverage, "SHARE",
            "share of the text's characters that become pieces")
       .range(0.98, 1)
       .more("The rest is carried as bytes.");
+  options.add("--user-symbols", s.symbols, "FILE", "pieces that always stand alone, one a line",
+              "Wherever such a text is met it becomes that one piece; of several the longest. They "
+              "count as entries.");
+  options.flag("--split-digits", s.training.split_digits, "make each digit a piece of its own");
+  options
+      .add("--normalization", s.training.normalization, "identity|nfkc|nmt_nfkc",
+           "what to do to text before it is cut, here and in every use of the model",
+           "nfkc is Unicode's compatibility form; nmt_nfkc turns odd white space into spaces "
+           "besides. What either changes does not come back.")
+      .one_of({"identity", "nfkc", "nmt_nfkc"});
+  options.add("--sample", s.sample, "N", "learn from N lines drawn from the text")
+      .at_least(1)
+      .default_is("every line")
+      .more("Then memory is bounded by N lines, whatever the length of the text.");
+  options.add("--seed", s.seed, "N", "seed of --sample").range(0, 4294967295.0);
+}
+
+// Lines of the text, or a sample of them, that tell on a terminal how far they are.
+WordCounts read_counts(TextReader& text, const Settings& s, ReadProgress& progress) {
+  const LineSource lines = [&](std::string& line) {
+    if (!text.next(line)) return false;
+    progress.add(line);
+    return true;
+  };
+  if (!s.sample) return count_words(lines, s.threads);
+  return count_words(source_of(sample_lines(lines, *s.sample, s.seed)), s.threads);
+}
+
+int train(int argc, const char* const* argv) {
+  Settings s;
+  Options options("tx-bpe train", "learn a vocabulary from text");
+  options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
+  add_train_options(options, s);
   add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
-  TextReader text(s.inputs(), s.strict);
-  const WordCounts counts =
-      count_words([&](std::string& line) { return text.next(line); }, s.threads);
-  warn(text.warnings());
-  s.training.vocab_size = s.vocab_size.value_or(s.training.vocab_size);
   const bool words = s.vocab == "words";
+  for (const char* name : {"coverage", "user-symbols", "split-digits", "normalization"})
+    if (words && options.given(name))
+      throw UsageError(std::string("--") + name + " has no meaning with --vocab words");
+  if (!s.symbols.empty()) s.training.user_symbols = read_user_symbols(s.symbols);
+  TextReader text(s.inputs(), s.strict);
+  const Log log(tool);
+  std::optional<ReadProgress> progress(log);
+  const WordCounts counts = read_counts(text, s, *progress);
+  s.training.vocab_size = s.vocab_size.value_or(s.training.vocab_size);
+  progress->say("learning from " + std::to_string(counts.size()) + " different words");
   const std::string bytes =
       words ? train_words(counts, s.vocab_size.value_or(0)) : train_subword(counts, s.training);
+  progress.reset();
+  warn(text.warnings());
   write_model(s.output, bytes);
   warn(describe_shortfall(*parse_vocabulary(bytes, s.output), words ? 0 : s.training.vocab_size));
   return 0;
