@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/base/workers.h"
 #include "lib/cli/options.h"
+#include "lib/text/codes.h"
 #include "lib/text/corpus.h"
 #include "lib/text/encode.h"
 #include "lib/text/filter.h"
@@ -22,12 +23,12 @@ using namespace tx;
 constexpr char tool[] = "tx-bpe";
 
 struct Settings {
-  std::string model, output, vocab = "bpe", pieces, symbols;
+  std::string model, codes, separator, output, vocab = "bpe", symbols;
   std::vector<std::string> files;
-  std::optional<int> vocab_size, threshold;
-  std::optional<int> sample;
+  std::optional<int> vocab_size, sample;
   SubwordTraining training;
   EncodeOptions encode;
+  CodesOptions apply;  // of --codes
   uint64_t seed = 1;
   int threads = available_cpus();
   bool strict = false, ids = false, counts = false;
@@ -156,34 +157,52 @@ void add_encode_options(Options& options, Settings& s) {
            "What is left out depends on the seed and on the number and text of the line alone.")
       .range(0, 4294967295.0);
   options.add(
-      "--vocabulary", s.pieces, "FILE", "use only the pieces listed",
+      "--vocabulary", s.apply.vocabulary, "FILE", "use only the pieces listed",
       "One a line, with a tab or a space and its count behind it, as tx-bpe vocab --counts, "
       "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
       "is not listed is parted into smaller ones, down to characters.");
-  options.add("--vocabulary-threshold", s.threshold, "N", "and only those counted N times or more");
+  options.add("--vocabulary-threshold", s.apply.threshold, "N",
+              "and only those counted N times or more");
   options.flag("--stats", e.count,
                "tell pieces a word, the share of bytes and the longest line on standard error");
+  options.group("Codes of subword-nmt");
+  options.add("--codes", s.codes, "FILE", "apply these codes in place of a model",
+              "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.");
+  options.add("--separator", s.apply.separator, "TEXT", "ends each piece but the last of a word");
+  options
+      .add("--glossaries", s.apply.glossaries, "TEXT", "leave this text whole, repeatable",
+           "A text, or a regular expression, that becomes a piece of its own wherever it stands in "
+           "a word.")
+      .more("Expressions are not looked for in words of more than 1000 characters.");
+  options.add("--merges", s.apply.merges, "N", "use only the first N codes")
+      .at_least(0)
+      .default_is("all");
+}
+
+void check_encode_options(const Options& options, const Settings& s) {
+  if (s.apply.threshold && s.apply.vocabulary.empty())
+    throw UsageError("--vocabulary-threshold goes with --vocabulary FILE");
+  if (s.model.empty() && s.codes.empty())
+    throw UsageError("missing option: -m FILE, or --codes FILE");
+  if (!s.model.empty() && !s.codes.empty())
+    throw UsageError("-m and --codes exclude each other: leave one out");
+  for (const char* name : {"ids", "bos", "eos", "max-pieces"})
+    if (!s.codes.empty() && options.given(name))
+      throw UsageError(std::string("--") + name + " needs a model (-m); codes have no ids");
+  for (const char* name : {"separator", "glossaries", "merges"})
+    if (s.codes.empty() && options.given(name))
+      throw UsageError(std::string("--") + name + " goes with --codes FILE");
 }
 
 // Vocabulary, restricted where that is asked for.
 std::unique_ptr<Vocabulary> open_restricted(const Settings& s) {
-  if (s.threshold && s.pieces.empty())
-    throw UsageError("--vocabulary-threshold goes with --vocabulary FILE");
   auto vocabulary = open_model(s.model);
-  if (!s.pieces.empty()) vocabulary->restrict_to(read_pieces(s.pieces, s.threshold));
+  if (!s.apply.vocabulary.empty())
+    vocabulary->restrict_to(read_pieces(s.apply.vocabulary, s.apply.threshold));
   return vocabulary;
 }
 
-int encode(int argc, const char* const* argv) {
-  Settings s;
-  Options options("tx-bpe encode", "cut lines of text into pieces");
-  options.usage("tx-bpe encode -m bpe.model < FILE");
-  add_model_option(options, s);
-  add_encode_options(options, s);
-  add_text_options(options, s);
-  if (!options.parse(argc, argv)) return 0;
-  const auto vocabulary = open_restricted(s);
-  const LineEncoder encoder = line_encoder(*vocabulary, s.encode);
+int encode_by(const LineEncoder& encoder, const Settings& s) {
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
   const EncodeReport report = encode_lines(text, encoder, s.threads, out);
@@ -194,18 +213,45 @@ int encode(int argc, const char* const* argv) {
   return 0;
 }
 
+int encode(int argc, const char* const* argv) {
+  Settings s;
+  Options options("tx-bpe encode", "cut lines of text into pieces");
+  options.usage("tx-bpe encode -m bpe.model < FILE");
+  options.usage("tx-bpe encode --codes codes.bpe < FILE");
+  options.add("-m,--model", s.model, "FILE", "the subword model or word list");
+  add_encode_options(options, s);
+  options.group("Input");
+  add_text_options(options, s);
+  if (!options.parse(argc, argv)) return 0;
+  check_encode_options(options, s);
+  if (!s.codes.empty())
+    return encode_by(line_encoder(Codes(s.codes, s.apply), s.encode.dropout), s);
+  const auto vocabulary = open_restricted(s);
+  return encode_by(line_encoder(*vocabulary, s.encode), s);
+}
+
 int decode(int argc, const char* const* argv) {
   Settings s;
   Options options("tx-bpe decode", "join pieces into lines of text");
   options.usage("tx-bpe decode -m bpe.model < FILE");
-  add_model_option(options, s);
+  options.usage("tx-bpe decode --separator @@ < FILE");
+  options.add("-m,--model", s.model, "FILE", "the subword model or word list");
+  options.add("--separator", s.separator, "TEXT", "join pieces that end so with the next, no more",
+              "In place of a model: @@ takes back what --codes cut.");
   options.flag("--ids", s.ids, "numbers in place of pieces");
   add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
-  const auto vocabulary = open_model(s.model);
+  if (s.model.empty() && s.separator.empty())
+    throw UsageError("missing option: -m FILE, or --separator TEXT");
+  if (!s.separator.empty() && (s.ids || !s.model.empty()))
+    throw UsageError("--separator joins pieces without a model: leave out -m and --ids");
+  const auto vocabulary = s.model.empty() ? nullptr : open_model(s.model);
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
-  decode_lines(text, *vocabulary, s.ids, s.threads, out);
+  if (vocabulary)
+    decode_lines(text, *vocabulary, s.ids, s.threads, out);
+  else
+    join_lines(text, s.separator, s.threads, out);
   out.close();
   warn(text.warnings());
   return 0;

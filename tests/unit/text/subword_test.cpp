@@ -31,8 +31,9 @@ LineSource source(const std::vector<std::string>& lines) {
   };
 }
 
-std::string train(const std::vector<std::string>& lines, SubwordTraining options = {400},
-                  int threads = 2) {
+std::string train(const std::vector<std::string>& lines, int size = 400, int threads = 2) {
+  SubwordTraining options;
+  options.vocab_size = size;
   return train_subword(count_words(source(lines), threads), options);
 }
 
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(decode_keeps_one_line_of_valid_text) {
 BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
   std::vector<std::string> lines = sample_text();
   for (const int threads : {1, 2, 3, 4, 7}) {
-    BOOST_TEST((train(lines, {400}, threads) == model->bytes()));
+    BOOST_TEST((train(lines, 400, threads) == model->bytes()));
   }
   std::reverse(lines.begin(), lines.end());
   BOOST_TEST((train(lines) == model->bytes()));
@@ -155,10 +156,10 @@ BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
-  const auto small = parse_vocabulary(train({"ab ab", "ba"}, {5000}), "small");
+  const auto small = parse_vocabulary(train({"ab ab", "ba"}, 5000), "small");
   BOOST_TEST(small->size() < 280);
   BOOST_TEST(small->size() > 260);
-  BOOST_CHECK_EXCEPTION(train({"ab ab", "ba"}, {100}), UsageError, [](const UsageError& error) {
+  BOOST_CHECK_EXCEPTION(train({"ab ab", "ba"}, 100), UsageError, [](const UsageError& error) {
     return std::string(error.what()).find("at least 263") != std::string::npos;
   });
   BOOST_CHECK_THROW(train({"", "  "}), DataError);
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
 
 BOOST_AUTO_TEST_CASE(reserved_words_in_the_text_do_no_harm) {
   std::vector<std::string> lines(50, "<s> <unk> <0x41> </s> <pad> ▁a ▅b a\tb a\rb");
-  const auto odd = parse_vocabulary(train(lines, {300}), "odd");
+  const auto odd = parse_vocabulary(train(lines, 300), "odd");
   BOOST_TEST(odd->id_of("<unk>") == Vocabulary::unk);
   BOOST_TEST(odd->id_of("\r") == -1);
   std::vector<int> ids;
