@@ -6,8 +6,13 @@
 #include "lib/base/log.h"
 #include "lib/base/workers.h"
 #include "lib/cli/options.h"
+#include "lib/text/codes.h"
 #include "lib/text/corpus.h"
+#include "lib/text/encode.h"
 #include "lib/text/filter.h"
+#include "lib/text/piece_counts.h"
+#include "lib/text/read_progress.h"
+#include "lib/text/sample.h"
 #include "lib/text/subword.h"
 #include "lib/text/words.h"
 
@@ -18,12 +23,15 @@ using namespace tx;
 constexpr char tool[] = "tx-bpe";
 
 struct Settings {
-  std::string model, output, vocab = "bpe";
+  std::string model, codes, separator, output, vocab = "bpe", symbols;
   std::vector<std::string> files;
-  std::optional<int> vocab_size;
+  std::optional<int> vocab_size, sample;
   SubwordTraining training;
-  FilterOptions filter{.threads = available_cpus()};
-  bool strict = false;
+  EncodeOptions encode;
+  CodesOptions apply;  // of --codes
+  uint64_t seed = 1;
+  int threads = available_cpus();
+  bool strict = false, ids = false, counts = false;
 
   std::vector<std::string> inputs() const {
     return files.empty() ? std::vector<std::string>{"-"} : files;
@@ -38,7 +46,7 @@ void add_text_options(Options& options, Settings& s) {
   options.flag(
       "--strict", s.strict, "stop at the first line that is not valid UTF-8",
       "Otherwise such bytes are replaced by U+FFFD, counted, and the first line is named.");
-  options.add("--threads", s.filter.threads, "N", "threads to use")
+  options.add("--threads", s.threads, "N", "threads to use")
       .range(1, 1024)
       .default_is("all processors")
       .more("The result does not depend on it.");
@@ -59,10 +67,7 @@ void write_model(const std::string& path, const std::string& bytes) {
   out.close();
 }
 
-int train(int argc, const char* const* argv) {
-  Settings s;
-  Options options("tx-bpe train", "learn a vocabulary from text");
-  options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
+void add_train_options(Options& options, Settings& s) {
   options.add("-o,--out", s.output, "FILE", "where the vocabulary goes").must();
   options.add("--vocab", s.vocab, "bpe|words", "what to learn: subword pieces or plain words")
       .one_of({"bpe", "words"});
@@ -71,57 +76,207 @@ int train(int argc, const char* const* argv) {
       .default_is("8000 pieces, or every word")
       .more("A small text gives fewer, with a warning that tells how many.");
   options
-      .add("--character-coverage", s.training.character_coverage, "SHARE",
+      .add("--coverage,--character-coverage", s.training.character_coverage, "SHARE",
            "share of the text's characters that become pieces")
       .range(0.98, 1)
       .more("The rest is carried as bytes.");
+  options.add("--user-symbols", s.symbols, "FILE", "pieces that always stand alone, one a line",
+              "Wherever such a text is met it becomes that one piece; of several the longest. They "
+              "count as entries.");
+  options.flag("--split-digits", s.training.split_digits, "make each digit a piece of its own");
+  options
+      .add("--normalization", s.training.normalization, "identity|nfkc|nmt_nfkc",
+           "what to do to text before it is cut, here and in every use of the model",
+           "nfkc is Unicode's compatibility form; nmt_nfkc turns odd white space into spaces "
+           "besides. What either changes does not come back.")
+      .one_of({"identity", "nfkc", "nmt_nfkc"});
+  options.add("--sample", s.sample, "N", "learn from N lines drawn from the text")
+      .at_least(1)
+      .default_is("every line")
+      .more("Then memory is bounded by N lines, whatever the length of the text.");
+  options.add("--seed", s.seed, "N", "seed of --sample").range(0, 4294967295.0);
+}
+
+// Lines of the text, or a sample of them, that tell on a terminal how far they are.
+WordCounts read_counts(TextReader& text, const Settings& s, ReadProgress& progress) {
+  const LineSource lines = [&](std::string& line) {
+    if (!text.next(line)) return false;
+    progress.add(line);
+    return true;
+  };
+  if (!s.sample) return count_words(lines, s.threads);
+  return count_words(source_of(sample_lines(lines, *s.sample, s.seed)), s.threads);
+}
+
+int train(int argc, const char* const* argv) {
+  Settings s;
+  Options options("tx-bpe train", "learn a vocabulary from text");
+  options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
+  add_train_options(options, s);
   add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
-  TextReader text(s.inputs(), s.strict);
-  const WordCounts counts =
-      count_words([&](std::string& line) { return text.next(line); }, s.filter.threads);
-  warn(text.warnings());
-  s.training.vocab_size = s.vocab_size.value_or(s.training.vocab_size);
   const bool words = s.vocab == "words";
+  for (const char* name : {"coverage", "user-symbols", "split-digits", "normalization"})
+    if (words && options.given(name))
+      throw UsageError(std::string("--") + name + " has no meaning with --vocab words");
+  if (!s.symbols.empty()) s.training.user_symbols = read_user_symbols(s.symbols);
+  TextReader text(s.inputs(), s.strict);
+  const Log log(tool);
+  std::optional<ReadProgress> progress(log);
+  const WordCounts counts = read_counts(text, s, *progress);
+  s.training.vocab_size = s.vocab_size.value_or(s.training.vocab_size);
+  progress->say("learning from " + std::to_string(counts.size()) + " different words");
   const std::string bytes =
       words ? train_words(counts, s.vocab_size.value_or(0)) : train_subword(counts, s.training);
+  progress.reset();
+  warn(text.warnings());
   write_model(s.output, bytes);
   warn(describe_shortfall(*parse_vocabulary(bytes, s.output), words ? 0 : s.training.vocab_size));
   return 0;
 }
 
-int filter(int argc, const char* const* argv, const char* summary, decltype(encode_lines)& run) {
-  Settings s;
-  Options options(std::string(tool) + " " + argv[0], summary);
-  options.usage(std::string(tool) + " " + argv[0] + " -m bpe.model < FILE");
-  add_model_option(options, s);
-  options.flag("--ids", s.filter.ids, "numbers in place of pieces");
-  add_text_options(options, s);
-  if (!options.parse(argc, argv)) return 0;
-  const auto vocabulary = open_model(s.model);
+void add_encode_options(Options& options, Settings& s) {
+  EncodeOptions& e = s.encode;
+  options.flag("--ids", e.ids, "numbers in place of pieces");
+  options.flag("--bos", e.bos, "begin each line with <s>");
+  options.flag("--eos", e.eos, "end each line with </s>");
+  options
+      .add("--max-pieces", e.max_pieces, "N", "the most pieces of a line",
+           "The pieces behind them are left out, with a warning that counts such lines; <s> and "
+           "</s> are not counted.")
+      .at_least(1)
+      .default_is("all");
+  options
+      .add("--dropout", e.dropout.probability, "P", "leave out merges with this probability",
+           "BPE-dropout (Provilkov et al., 2020), for training data alone: whenever the best merge "
+           "is sought, each possible one is left out with probability P. At 0 the usual pieces "
+           "come, at 1 single characters.")
+      .range(0, 1);
+  options
+      .add("--seed", e.dropout.seed, "N", "seed of --dropout",
+           "What is left out depends on the seed and on the number and text of the line alone.")
+      .range(0, 4294967295.0);
+  options.add(
+      "--vocabulary", s.apply.vocabulary, "FILE", "use only the pieces listed",
+      "One a line, with a tab or a space and its count behind it, as tx-bpe vocab --counts, "
+      "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
+      "is not listed is parted into smaller ones, down to characters.");
+  options.add("--vocabulary-threshold", s.apply.threshold, "N",
+              "and only those counted N times or more");
+  options.flag("--stats", e.count,
+               "tell pieces a word, the share of bytes and the longest line on standard error");
+  options.group("Codes of subword-nmt");
+  options.add("--codes", s.codes, "FILE", "apply these codes in place of a model",
+              "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.");
+  options.add("--separator", s.apply.separator, "TEXT", "ends each piece but the last of a word");
+  options
+      .add("--glossaries", s.apply.glossaries, "TEXT", "leave this text whole, repeatable",
+           "A text, or a regular expression, that becomes a piece of its own wherever it stands in "
+           "a word.")
+      .more("Expressions are not looked for in words of more than 1000 characters.");
+  options.add("--merges", s.apply.merges, "N", "use only the first N codes")
+      .at_least(0)
+      .default_is("all");
+}
+
+void check_encode_options(const Options& options, const Settings& s) {
+  if (s.apply.threshold && s.apply.vocabulary.empty())
+    throw UsageError("--vocabulary-threshold goes with --vocabulary FILE");
+  if (s.model.empty() && s.codes.empty())
+    throw UsageError("missing option: -m FILE, or --codes FILE");
+  if (!s.model.empty() && !s.codes.empty())
+    throw UsageError("-m and --codes exclude each other: leave one out");
+  for (const char* name : {"ids", "bos", "eos", "max-pieces"})
+    if (!s.codes.empty() && options.given(name))
+      throw UsageError(std::string("--") + name + " needs a model (-m); codes have no ids");
+  for (const char* name : {"separator", "glossaries", "merges"})
+    if (s.codes.empty() && options.given(name))
+      throw UsageError(std::string("--") + name + " goes with --codes FILE");
+}
+
+// Vocabulary, restricted where that is asked for.
+std::unique_ptr<Vocabulary> open_restricted(const Settings& s) {
+  auto vocabulary = open_model(s.model);
+  if (!s.apply.vocabulary.empty())
+    vocabulary->restrict_to(read_pieces(s.apply.vocabulary, s.apply.threshold));
+  return vocabulary;
+}
+
+int encode_by(const LineEncoder& encoder, const Settings& s) {
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
-  run(text, *vocabulary, s.filter, out);
+  const EncodeReport report = encode_lines(text, encoder, s.threads, out);
+  out.close();
+  warn(text.warnings());
+  warn(warnings(report, text, s.encode.max_pieces));
+  if (s.encode.count) Log(tool).info(describe(report, text));
+  return 0;
+}
+
+int encode(int argc, const char* const* argv) {
+  Settings s;
+  Options options("tx-bpe encode", "cut lines of text into pieces");
+  options.usage("tx-bpe encode -m bpe.model < FILE");
+  options.usage("tx-bpe encode --codes codes.bpe < FILE");
+  options.add("-m,--model", s.model, "FILE", "the subword model or word list");
+  add_encode_options(options, s);
+  options.group("Input");
+  add_text_options(options, s);
+  if (!options.parse(argc, argv)) return 0;
+  check_encode_options(options, s);
+  if (!s.codes.empty())
+    return encode_by(line_encoder(Codes(s.codes, s.apply), s.encode.dropout), s);
+  const auto vocabulary = open_restricted(s);
+  return encode_by(line_encoder(*vocabulary, s.encode), s);
+}
+
+int decode(int argc, const char* const* argv) {
+  Settings s;
+  Options options("tx-bpe decode", "join pieces into lines of text");
+  options.usage("tx-bpe decode -m bpe.model < FILE");
+  options.usage("tx-bpe decode --separator @@ < FILE");
+  options.add("-m,--model", s.model, "FILE", "the subword model or word list");
+  options.add("--separator", s.separator, "TEXT", "join pieces that end so with the next, no more",
+              "In place of a model: @@ takes back what --codes cut.");
+  options.flag("--ids", s.ids, "numbers in place of pieces");
+  add_text_options(options, s);
+  if (!options.parse(argc, argv)) return 0;
+  if (s.model.empty() && s.separator.empty())
+    throw UsageError("missing option: -m FILE, or --separator TEXT");
+  if (!s.separator.empty() && (s.ids || !s.model.empty()))
+    throw UsageError("--separator joins pieces without a model: leave out -m and --ids");
+  const auto vocabulary = s.model.empty() ? nullptr : open_model(s.model);
+  TextReader text(s.inputs(), s.strict);
+  Writer out("-");
+  if (vocabulary)
+    decode_lines(text, *vocabulary, s.ids, s.threads, out);
+  else
+    join_lines(text, s.separator, s.threads, out);
   out.close();
   warn(text.warnings());
   return 0;
 }
 
-int encode(int argc, const char* const* argv) {
-  return filter(argc, argv, "cut lines of text into pieces", encode_lines);
-}
-
-int decode(int argc, const char* const* argv) {
-  return filter(argc, argv, "join pieces into lines of text", decode_lines);
-}
-
 int vocab(int argc, const char* const* argv) {
   Settings s;
-  Options options("tx-bpe vocab", "list a vocabulary: id, tab, piece");
+  Options options("tx-bpe vocab", "list a vocabulary: id, tab, piece, tab, score");
+  options.usage("tx-bpe vocab -m bpe.model");
+  options.usage("tx-bpe vocab -m bpe.model --counts FILE...");
   add_model_option(options, s);
+  options.flag("--counts", s.counts, "count the pieces of a text instead: piece, tab, count",
+               "The most frequent first; pieces that do not occur are left out.");
+  add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
+  if (!s.counts && !s.files.empty()) throw UsageError("a FILE goes with --counts");
+  const auto vocabulary = open_model(s.model);
   Writer out("-");
-  write_listing(*open_model(s.model), out);
+  if (s.counts) {
+    TextReader text(s.inputs(), s.strict);
+    write_counts(count_pieces(text, *vocabulary, s.threads), '\t', out);
+    warn(text.warnings());
+  } else {
+    write_listing(*vocabulary, out);
+  }
   out.close();
   return 0;
 }

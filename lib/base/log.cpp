@@ -62,6 +62,12 @@ void Log::live(const std::string& text) const {
   live_shown_ = true;
 }
 
+void Log::clear_live() const {
+  const std::lock_guard guard(stderr_lock());
+  if (live_shown_) put("\r\x1b[K");
+  live_shown_ = false;
+}
+
 void Log::line(const std::string& text) const {
   const std::lock_guard guard(stderr_lock());
   std::string out = live_shown_ ? "\r\x1b[K" : "";

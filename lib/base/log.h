@@ -12,6 +12,7 @@ class Log {
   void error(const std::string& text) const;  // "tool: text"
   // Rewrites the live line on a terminal; where stderr is not one, does nothing.
   void live(const std::string& text) const;
+  void clear_live() const;  // removes that line
   bool terminal() const { return terminal_; }
   const std::string& tool() const { return tool_; }
 

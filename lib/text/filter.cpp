@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <functional>
 #include <map>
 #include <mutex>
 
@@ -51,8 +50,6 @@ class BlockReader {
   std::exception_ptr failure_;
 };
 
-using LineMap = std::function<void(std::string& line)>;
-
 // The lines that could not be mapped, by number. A worker cuts its block there and leaves the
 // reason here, so that the lines before are written first and the place is looked up when nobody
 // reads.
@@ -80,7 +77,7 @@ struct StopWriting {};
 void map_block(Block& block, const LineMap& map, BadLines& bad) {
   for (size_t i = 0; i < block.lines.size(); ++i) {
     try {
-      map(block.lines[i]);
+      map(block.lines[i], block.first_line + int64_t(i));
     } catch (const DataError& error) {
       bad.add(block.first_line + int64_t(i), error.what());
       return block.lines.resize(i);
@@ -88,24 +85,9 @@ void map_block(Block& block, const LineMap& map, BadLines& bad) {
   }
 }
 
-void map_lines(TextReader& in, const FilterOptions& options, Writer& out, const LineMap& map) {
-  BlockReader reader(in);
-  BadLines bad;
-  const auto write = [&](const Block& block) {
-    for (const std::string& line : block.lines) {
-      out.write(line);
-      out.write("\n");
-    }
-    out.flush();
-    if (bad.has(block.first_line + int64_t(block.lines.size()))) throw StopWriting();
-  };
-  try {
-    ordered_workers(
-        options.threads, [&](Block& block) { return reader.read(block); },
-        [&](Block& block) { map_block(block, map, bad); }, write);
-  } catch (const StopWriting&) {
-    bad.refuse_first(in);
-  }
+std::string shortest(float value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 int parse_id(const Vocabulary& vocabulary, std::string_view word) {
@@ -126,6 +108,26 @@ int find_piece(const Vocabulary& vocabulary, std::string_view word) {
 }
 
 }  // namespace
+
+void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map) {
+  BlockReader reader(in);
+  BadLines bad;
+  const auto write = [&](const Block& block) {
+    for (const std::string& line : block.lines) {
+      out.write(line);
+      out.write("\n");
+    }
+    out.flush();
+    if (bad.has(block.first_line + int64_t(block.lines.size()))) throw StopWriting();
+  };
+  try {
+    ordered_workers(
+        threads, [&](Block& block) { return reader.read(block); },
+        [&](Block& block) { map_block(block, map, bad); }, write);
+  } catch (const StopWriting&) {
+    bad.refuse_first(in);
+  }
+}
 
 std::string join_pieces(const Vocabulary& vocabulary, std::span<const int> pieces, bool ids) {
   std::string line;
@@ -148,25 +150,18 @@ std::vector<int> split_pieces(const Vocabulary& vocabulary, std::string_view lin
   return pieces;
 }
 
-void encode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,
+void decode_lines(TextReader& in, const Vocabulary& vocabulary, bool ids, int threads,
                   Writer& out) {
-  map_lines(in, options, out, [&](std::string& line) {
-    std::vector<int> ids;
-    vocabulary.encode(line, ids);
-    line = join_pieces(vocabulary, ids, options.ids);
-  });
-}
-
-void decode_lines(TextReader& in, const Vocabulary& vocabulary, const FilterOptions& options,
-                  Writer& out) {
-  map_lines(in, options, out, [&](std::string& line) {
-    line = vocabulary.decode(split_pieces(vocabulary, line, options.ids));
+  map_lines(in, threads, out, [&](std::string& line, int64_t) {
+    line = vocabulary.decode(split_pieces(vocabulary, line, ids));
   });
 }
 
 void write_listing(const Vocabulary& vocabulary, Writer& out) {
   for (int id = 0; id < vocabulary.size(); ++id) {
-    out.write(std::to_string(id) + "\t" + vocabulary.piece(id) + "\n");
+    std::string line = std::to_string(id) + "\t" + vocabulary.piece(id);
+    if (const auto score = vocabulary.score(id)) line += "\t" + shortest(*score);
+    out.write(line + "\n");
   }
 }
 

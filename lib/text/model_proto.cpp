@@ -102,13 +102,16 @@ bool sound_charsmap(std::string_view map) {
 
 // What is found in the parts of a model; the last value of a setting counts.
 struct Findings {
-  bool pieces = false, trainer = false, normalizer = false;
-  bool odd_pieces = false, bpe = false, bytes = false, suffix = false;
-  bool prefix = true, removes = true, escapes = true, maps = false;
+  int pieces = 0;
+  std::vector<int> user_pieces;
+  bool trainer = false, normalizer = false;
+  bool unused_pieces = false, bpe = false, bytes = false, suffix = false;
+  bool prefix = true, removes = true, escapes = true, maps = false, maps_back = false;
 
   bool piece(const ProtoField& field) {
     if (field.number != piece_type) return true;
-    odd_pieces |= field.value == type_user_defined || field.value == type_unused;
+    unused_pieces |= field.value == type_unused;
+    if (field.value == type_user_defined) user_pieces.push_back(pieces);
     return true;
   }
   bool training(const ProtoField& field) {
@@ -121,18 +124,18 @@ struct Findings {
     if (field.number == dummy_prefix) prefix = field.value != 0;
     if (field.number == remove_whitespace) removes = field.value != 0;
     if (field.number == escape_whitespace) escapes = field.value != 0;
-    return denormalising(field);
+    return mapping(field, maps);
   }
-  bool denormalising(const ProtoField& field) {
+  bool mapping(const ProtoField& field, bool& found) {
     if (field.number != charsmap) return true;
-    maps |= !field.content.empty();
+    found |= !field.content.empty();
     return sound_charsmap(field.content);
   }
   bool part(const ProtoField& field) {
     switch (field.number) {
       case field_piece:
-        pieces = true;
-        return each_field(field.content, [&](const ProtoField& f) { return piece(f); });
+        return each_field(field.content, [&](const ProtoField& f) { return piece(f); }) &&
+               ++pieces > 0;
       case field_trainer:
         trainer = true;
         return each_field(field.content, [&](const ProtoField& f) { return training(f); });
@@ -140,7 +143,8 @@ struct Findings {
         normalizer = true;
         return each_field(field.content, [&](const ProtoField& f) { return normalising(f); });
       case field_denormalizer:
-        return each_field(field.content, [&](const ProtoField& f) { return denormalising(f); });
+        return each_field(field.content,
+                          [&](const ProtoField& f) { return mapping(f, maps_back); });
       default:
         return true;
     }
@@ -152,12 +156,17 @@ struct Findings {
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
   Findings found;
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
-  if (!found.pieces) throw DataError(where + " is no subword model and no word list");
+  if (found.pieces == 0) throw DataError(where + " is no subword model and no word list");
   if (!sound || !found.trainer || !found.normalizer) {
     throw DataError(where + ": the subword model is cut off or damaged");
   }
-  const bool spaces = found.prefix && !found.removes && found.escapes && !found.suffix;
-  return {found.bpe && found.bytes && spaces && !found.maps && !found.odd_pieces};
+  ModelSettings settings;
+  const bool prefix = found.prefix && !found.suffix;
+  settings.bpe = found.bpe && found.bytes && !found.unused_pieces && prefix && found.escapes;
+  settings.plain_text = !found.removes && !found.maps;
+  settings.plain_join = !found.removes && !found.maps_back && prefix;
+  settings.user_pieces = std::move(found.user_pieces);
+  return settings;
 }
 
 }  // namespace tx

@@ -2,14 +2,18 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tx {
 
 // What the settings inside say.
 struct ModelSettings {
-  // Byte-pair encoding with byte fallback whose text is only parted by spaces and prefixed by one:
-  // no normalisation, no user-defined or unused pieces.
-  bool plain_bpe = false;
+  // Byte-pair encoding with byte fallback of words that U+2581 begins; no unused pieces.
+  bool bpe = false;
+  bool plain_text = false;  // no character is normalised, no space removed
+  // Pieces are joined by taking U+2581 for a space, the first of a line left out; no more.
+  bool plain_join = false;
+  std::vector<int> user_pieces;  // ids of the user-defined ones, rising
 };
 
 // Checks that the bytes are a whole ModelProto message (Protocol Buffers wire format) with pieces,

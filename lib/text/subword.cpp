@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/text/bpe.h"
 #include "lib/text/model_proto.h"
+#include "lib/text/piece_table.h"
 
 namespace tx {
 namespace {
@@ -34,37 +36,52 @@ std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
 class Subword final : public Vocabulary {
  public:
   Subword(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
-    const ModelSettings settings = check_model_proto(this->bytes(), where);
+    settings_ = check_model_proto(this->bytes(), where);
     load(where);
     check_special_ids(where);
-    has_bytes_ = model_.IsByte(model_.PieceToId("<0xE2>"));
+    fill_table();
+    has_bytes_ = table_.byte_id('\xE2') >= 0;
     if (!has_bytes_) return;
     stand_in_ = find_stand_in(model_);
-    for (size_t i = 0; i < stand_in_ids_.size(); ++i) stand_in_ids_[i] = byte_piece(stand_in_[i]);
-    for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = byte_piece(space_sign[i]);
-    if (settings.plain_bpe) make_encoder();
+    for (size_t i = 0; i < stand_in_ids_.size(); ++i)
+      stand_in_ids_[i] = table_.byte_id(stand_in_[i]);
+    for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = table_.byte_id(space_sign[i]);
+    if (settings_.bpe) make_encoder();
   }
 
   std::string kind() const override { return "sentencepiece"; }
-  int size() const override { return model_.GetPieceSize(); }
+  int size() const override { return table_.size(); }
 
   void encode(std::string_view line, std::vector<int>& ids) const override {
     ids.clear();
     if (line.empty()) return;
-    if (!encoder_) return encode_text(line, ids);
-    for (size_t at = 0; at <= line.size();) {
-      const size_t end = std::min(line.find(' ', at), line.size());
-      const std::string_view word = line.substr(at, end - at);
-      if (!encoder_->encode_word(word, ids)) encode_text(word, ids);
-      at = end + 1;
-    }
+    if (!encoder_ || !settings_.plain_text) return encode_text(line, ids);
+    encode_words(line, nullptr, ids);
+  }
+
+  bool has_merges() const override { return encoder_.has_value(); }
+
+  void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const override {
+    ids.clear();
+    if (line.empty()) return;
+    if (settings_.plain_text) return encode_words(line, &draws, ids);
+    encode_text(line, ids);
+    for (const std::string& word : normalised_words(std::exchange(ids, {})))
+      encoder_->encode_word(word, ids, &draws);
+  }
+
+  void restrict_to(const std::vector<std::string>& pieces) override {
+    if (encoder_ && settings_.plain_text) return restrict_encoder(pieces);
+    std::vector<std::string_view> views(pieces.begin(), pieces.end());
+    const auto status = model_.SetVocabulary(views);
+    if (!status.ok()) throw DataError(std::string("cannot restrict: ") + status.message());
   }
 
   std::string decode(std::span<const int> ids) const override {
     for (const int id : ids) check_id(id);
-    std::string text;
-    const auto status = model_.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
-    if (!status.ok()) throw DataError(std::string("cannot decode: ") + status.message());
+    std::optional<std::string> joined;
+    if (settings_.plain_join) joined = table_.join(ids);
+    std::string text = joined ? std::move(*joined) : run_back(ids);
     repair_utf8(text);  // a foreign model's pieces may hold anything
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
@@ -72,12 +89,19 @@ class Subword final : public Vocabulary {
 
   std::string piece(int id) const override {
     check_id(id);
-    return model_.IdToPiece(id);
+    return table_.text(id);
   }
 
-  int id_of(std::string_view piece) const override {
-    const int id = model_.PieceToId(piece);
-    return model_.IdToPiece(id) == piece ? id : -1;  // SentencePiece answers unk for no such piece
+  int id_of(std::string_view piece) const override { return table_.id_of(piece); }
+
+  std::optional<float> score(int id) const override {
+    check_id(id);
+    return table_.score(id);
+  }
+
+  bool is_byte(int id) const override {
+    check_id(id);
+    return table_.kind(id) == PieceTable::Kind::byte;
   }
 
  private:
@@ -106,22 +130,70 @@ class Subword final : public Vocabulary {
                     "spm_train --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3");
   }
 
-  int byte_piece(char byte) const {
-    constexpr char digits[] = "0123456789ABCDEF";
-    const auto value = static_cast<unsigned char>(byte);
-    const std::string name = {'<', '0', 'x', digits[value >> 4], digits[value & 15], '>'};
-    return model_.PieceToId(name);
+  void fill_table() {
+    using Kind = PieceTable::Kind;
+    const auto& users = settings_.user_pieces;
+    for (int id = 0; id < model_.GetPieceSize(); ++id) {
+      const bool user = std::binary_search(users.begin(), users.end(), id);
+      table_.add(model_.IdToPiece(id),
+                 model_.IsControl(id)   ? Kind::control
+                 : model_.IsUnknown(id) ? Kind::unknown
+                 : model_.IsByte(id)    ? Kind::byte
+                 : user                 ? Kind::user
+                                        : Kind::normal,
+                 model_.GetScore(id));
+    }
   }
 
   void make_encoder() {
+    using Kind = PieceTable::Kind;
     std::vector<BpePiece> pieces;
     for (int id = 0; id < size(); ++id) {
-      if (model_.IsControl(id) || model_.IsUnknown(id) || model_.IsByte(id)) continue;
-      pieces.push_back({id, model_.IdToPiece(id), model_.GetScore(id)});
+      const Kind kind = table_.kind(id);
+      if (kind != Kind::normal && kind != Kind::user) continue;
+      pieces.push_back({id, table_.text(id), table_.score(id), kind == Kind::user});
     }
     std::array<int, 256> bytes{};
-    for (int i = 0; i < 256; ++i) bytes[size_t(i)] = byte_piece(char(i));
+    for (int i = 0; i < 256; ++i) bytes[size_t(i)] = table_.byte_id(char(i));
     encoder_ = BpeEncoder::make(pieces, bytes);
+  }
+
+  void encode_words(std::string_view line, MergeDraws* draws, std::vector<int>& ids) const {
+    for (size_t at = 0; at <= line.size();) {
+      const size_t end = std::min(line.find(' ', at), line.size());
+      encoder_->encode_word(line.substr(at, end - at), ids, draws);
+      at = end + 1;
+    }
+  }
+
+  // The words of the normalised text, put together from its pieces.
+  std::vector<std::string> normalised_words(const std::vector<int>& ids) const {
+    std::vector<std::string> words;
+    for (const int id : ids) {
+      std::string_view text = table_.text(id);
+      const bool byte = is_byte(id), first = !byte && text.starts_with(space_sign);
+      if (first) text.remove_prefix(space_sign.size());
+      if (first || words.empty()) words.emplace_back();
+      if (byte)
+        words.back() += table_.byte(id);
+      else
+        words.back() += text;
+    }
+    return words;
+  }
+
+  void restrict_encoder(const std::vector<std::string>& pieces) {
+    std::vector<bool> usable(size_t(size()), false);
+    for (int id = 0; id < size(); ++id) {
+      const std::string& text = table_.text(id);
+      size_t end = 0;
+      if (!text.empty()) next_code_point(text, end);
+      usable[size_t(id)] = table_.kind(id) != PieceTable::Kind::normal || end >= text.size();
+    }
+    for (const std::string& piece : pieces) {
+      if (const int id = id_of(piece); id >= 0) usable[size_t(id)] = true;
+    }
+    encoder_->restrict_to(std::move(usable));
   }
 
   // By SentencePiece, whose text begins with a word; appends to ids.
@@ -136,6 +208,13 @@ class Subword final : public Vocabulary {
     const auto status = model_.Encode(text, &ids);
     if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
     return ids;
+  }
+
+  std::string run_back(std::span<const int> ids) const {
+    std::string text;
+    const auto status = model_.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
+    if (!status.ok()) throw DataError(std::string("cannot decode: ") + status.message());
+    return text;
   }
 
   // The stand-in may also stand in the line itself, so the order of both is noted: UTF-8 is
@@ -168,7 +247,9 @@ class Subword final : public Vocabulary {
     }
   }
 
+  ModelSettings settings_;
   sentencepiece::SentencePieceProcessor model_;
+  PieceTable table_;
   std::optional<BpeEncoder> encoder_;  // instead of model_'s, for models that allow it
   bool has_bytes_ = false;
   std::string stand_in_;

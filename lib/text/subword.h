@@ -1,11 +1,13 @@
 // The one door to SentencePiece: subword models by byte-pair encoding with byte fallback.
 //
-// decode(encode(x)) == x for every line of valid UTF-8: normalisation is the identity, white space
+// decode(encode(x)) == x for every line of valid UTF-8: normalisation is the identity (unless
+// another is asked for: then what it changes does not come back, and nothing else), white space
 // is kept as it is, and U+2581, SentencePiece's own sign for the space, is carried as its three
 // byte pieces (SentencePiece alone would return it as a space).
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lib/text/vocabulary.h"
 #include "lib/text/word_count.h"
@@ -13,9 +15,16 @@
 namespace tx {
 
 struct SubwordTraining {
-  int vocab_size = 8000;               // an upper bound: a small text has fewer pieces
-  double character_coverage = 0.9995;  // share of the text's characters that become pieces
+  int vocab_size = 8000;                   // an upper bound: a small text has fewer pieces
+  double character_coverage = 0.9995;      // share of the text's characters that become pieces
+  std::vector<std::string> user_symbols;   // pieces that always stand alone, as checked below
+  bool split_digits = false;               // each digit 0 to 9 is a piece of its own
+  std::string normalization = "identity";  // or nfkc, nmt_nfkc
 };
+
+// One symbol a line. An empty line, white space, U+2581 or U+2585 (SentencePiece's own), the name
+// of a special or byte piece, a symbol given twice: DataError with the place.
+std::vector<std::string> read_user_symbols(const std::string& path);
 
 // Trains a model and returns the bytes of its .model file. They depend on the counts and the
 // options alone: no path, thread count or order of lines enters. Fewer pieces than asked for is no

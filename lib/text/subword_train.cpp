@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -56,6 +57,17 @@ int least_size(std::string_view message) {
   return needed;
 }
 
+// Comma-separated values, each in quotes.
+std::string quoted(const std::vector<std::string>& values) {
+  std::string out;
+  for (const std::string& value : values) {
+    out += out.empty() ? "\"" : ",\"";
+    for (const char c : value) out += c == '"' ? std::string(2, c) : std::string(1, c);
+    out += '"';
+  }
+  return out;
+}
+
 std::string decimal(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -69,28 +81,31 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
   std::string bytes;
   // What stands here is stored in the file; the thread count is left out for that reason (training
   // by byte-pair encoding uses one thread whatever it says).
-  const auto status = sentencepiece::SentencePieceTrainer::Train(
-      {{"model_type", "bpe"},
-       {"vocab_size", std::to_string(options.vocab_size)},
-       {"hard_vocab_limit", "false"},
-       {"character_coverage", decimal(options.character_coverage)},
-       {"byte_fallback", "true"},
-       {"normalization_rule_name", "identity"},
-       {"remove_extra_whitespaces", "false"},
-       {"pad_id", "0"},
-       {"unk_id", "1"},
-       {"bos_id", "2"},
-       {"eos_id", "3"},
-       {"input_format", "tsv"},
-       {"minloglevel", "3"}},
-      &lines, &bytes);
+  std::unordered_map<std::string, std::string> settings = {
+      {"model_type", "bpe"},
+      {"vocab_size", std::to_string(options.vocab_size)},
+      {"hard_vocab_limit", "false"},
+      {"character_coverage", decimal(options.character_coverage)},
+      {"byte_fallback", "true"},
+      {"split_digits", options.split_digits ? "true" : "false"},
+      {"normalization_rule_name", options.normalization},
+      {"remove_extra_whitespaces", "false"},
+      {"pad_id", "0"},
+      {"unk_id", "1"},
+      {"bos_id", "2"},
+      {"eos_id", "3"},
+      {"input_format", "tsv"},
+      {"minloglevel", "3"}};
+  if (!options.user_symbols.empty())
+    settings["user_defined_symbols"] = quoted(options.user_symbols);
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
   if (status.ok()) return bytes;
   if (const int needed = least_size(status.message())) {
-    throw UsageError(
-        "--vocab-size " + std::to_string(options.vocab_size) +
-        " is too small: the special pieces, 256 byte pieces and the characters of this "
-        "text need at least " +
-        std::to_string(needed) + " (or a lower --character-coverage)");
+    throw UsageError("--vocab-size " + std::to_string(options.vocab_size) +
+                     " is too small: the special pieces, 256 byte pieces, " +
+                     (options.user_symbols.empty() ? "" : "the user symbols ") +
+                     "and the characters of this text need at least " + std::to_string(needed) +
+                     " (or a lower --coverage)");
   }
   throw DataError(std::string("cannot train a subword model: ") + status.message());
 }

@@ -16,6 +16,17 @@ std::vector<std::string> Vocabulary::pieces(std::span<const int> ids) const {
 
 std::string Vocabulary::hash() const { return xxh3_hex(bytes_.data(), bytes_.size()); }
 
+void Vocabulary::encode(std::string_view, MergeDraws&, std::vector<int>&) const {
+  throw Bug("a vocabulary without merges is given no draws", __FILE__, __LINE__);
+}
+
+void Vocabulary::restrict_to(const std::vector<std::string>&) {
+  throw UsageError("a list of words cannot be restricted: train a shorter one (--vocab-size)");
+}
+
+std::optional<float> Vocabulary::score(int) const { return {}; }
+bool Vocabulary::is_byte(int) const { return false; }
+
 void Vocabulary::check_id(int id) const {
   if (id >= 0 && id < size()) return;
   throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +

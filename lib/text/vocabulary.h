@@ -2,10 +2,13 @@
 // lib/text/subword.h) and plain words (lib/text/words.h). Ids 0 to 3 are the same in both.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "lib/text/merge_dropout.h"
 
 namespace tx {
 
@@ -23,6 +26,18 @@ class Vocabulary {
   // Ids of one line of valid UTF-8 without '\n'; <bos> and <eos> are not added. Replaces `ids`.
   // Safe to call from several threads.
   virtual void encode(std::string_view line, std::vector<int>& ids) const = 0;
+  // Whether encode() takes draws: byte-pair encoding with byte fallback.
+  virtual bool has_merges() const { return false; }
+  // encode() with BPE-dropout: `draws` are those of this line. A Bug where has_merges() is false.
+  virtual void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const;
+  // From here on encode() gives only those of its pieces that are listed, single characters, bytes
+  // and user symbols; a piece left out is parted into others. Not safe beside encode(). A
+  // UsageError for a list of words.
+  virtual void restrict_to(const std::vector<std::string>& pieces);
+  // The score of a piece, higher is merged earlier; no value in a list of words.
+  virtual std::optional<float> score(int id) const;
+  // Whether the piece stands for one byte of a character without a piece.
+  virtual bool is_byte(int id) const;
   // One line of valid UTF-8: a byte piece <0x0A> becomes a space, broken byte sequences U+FFFD;
   // pad, bos and eos are left out. Ids outside [0, size) are a DataError. Safe as encode().
   virtual std::string decode(std::span<const int> ids) const = 0;

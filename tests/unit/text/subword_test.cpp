@@ -3,37 +3,18 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
-#include "lib/base/philox.h"
 #include "lib/base/utf8.h"
+#include "lib/text/sample.h"
+#include "tests/unit/text/subword_samples.h"
 
 using namespace tx;
 
 namespace {
 
-std::vector<std::string> sample_text() {
-  std::vector<std::string> lines;
-  const char* const nouns[] = {"dog", "house", "Straße", "river", "Übung", "child", "machine"};
-  const char* const verbs[] = {"running", "sleeping", "walking", "geht", "spielen", "jumped"};
-  PhiloxStream random(7, 1);
-  for (int i = 0; i < 3000; ++i) {
-    lines.push_back(std::string("the ") + nouns[random.next() % 7] + " is " +
-                    verbs[random.next() % 6] + " near " + std::to_string(random.next() % 500) +
-                    " " + nouns[random.next() % 7] + "s.");
-  }
-  return lines;
-}
-
-LineSource source(const std::vector<std::string>& lines) {
-  return [&lines, i = size_t(0)](std::string& line) mutable {
-    if (i == lines.size()) return false;
-    line = lines[i++];
-    return true;
-  };
-}
-
-std::string train(const std::vector<std::string>& lines, SubwordTraining options = {400},
-                  int threads = 2) {
-  return train_subword(count_words(source(lines), threads), options);
+std::string train(const std::vector<std::string>& lines, int size = 400, int threads = 2) {
+  SubwordTraining options;
+  options.vocab_size = size;
+  return train_subword(count_words(source_of(lines), threads), options);
 }
 
 struct Fixture {
@@ -44,24 +25,6 @@ struct Fixture {
     return model->decode(ids);
   }
 };
-
-std::string random_line(PhiloxStream& random) {
-  static constexpr std::string_view often[] = {
-      " ", "  ",     "\t", "\r",  "▁",     "the",  "dog",   "\xF4\x8F\xBF\xBD",
-      "😀", "\u2028", "é",  "<s>", "<unk>", "</s>", "<0x41>"};
-  std::string line;
-  const int length = int(random.next() % 24);
-  for (int i = 0; i < length; ++i) {
-    if (random.next() % 2 == 0) {
-      line += often[random.next() % std::size(often)];
-      continue;
-    }
-    const uint32_t planes[] = {0x80, 0x800, 0x10000, 0x110000};
-    const char32_t c = random.next() % planes[random.next() % 4];
-    append_code_point(line, c == '\n' || (c >= 0xD800 && c < 0xE000) ? U'x' : c);
-  }
-  return line;
-}
 
 }  // namespace
 
@@ -98,9 +61,9 @@ BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
   }
 }
 
-// A user-defined piece that no line holds takes our own encoder away: SentencePiece answers.
+// An unused piece takes our own encoder away: SentencePiece answers.
 BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
-  const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x04", "other");
+  const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x05", "other");
   BOOST_REQUIRE(other->size() == model->size() + 1);
   PhiloxStream random(2, 2);
   std::vector<std::string> lines = sample_text();
@@ -147,7 +110,7 @@ BOOST_AUTO_TEST_CASE(decode_keeps_one_line_of_valid_text) {
 BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
   std::vector<std::string> lines = sample_text();
   for (const int threads : {1, 2, 3, 4, 7}) {
-    BOOST_TEST((train(lines, {400}, threads) == model->bytes()));
+    BOOST_TEST((train(lines, 400, threads) == model->bytes()));
   }
   std::reverse(lines.begin(), lines.end());
   BOOST_TEST((train(lines) == model->bytes()));
@@ -155,10 +118,10 @@ BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
-  const auto small = parse_vocabulary(train({"ab ab", "ba"}, {5000}), "small");
+  const auto small = parse_vocabulary(train({"ab ab", "ba"}, 5000), "small");
   BOOST_TEST(small->size() < 280);
   BOOST_TEST(small->size() > 260);
-  BOOST_CHECK_EXCEPTION(train({"ab ab", "ba"}, {100}), UsageError, [](const UsageError& error) {
+  BOOST_CHECK_EXCEPTION(train({"ab ab", "ba"}, 100), UsageError, [](const UsageError& error) {
     return std::string(error.what()).find("at least 263") != std::string::npos;
   });
   BOOST_CHECK_THROW(train({"", "  "}), DataError);
@@ -166,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
 
 BOOST_AUTO_TEST_CASE(reserved_words_in_the_text_do_no_harm) {
   std::vector<std::string> lines(50, "<s> <unk> <0x41> </s> <pad> ▁a ▅b a\tb a\rb");
-  const auto odd = parse_vocabulary(train(lines, {300}), "odd");
+  const auto odd = parse_vocabulary(train(lines, 300), "odd");
   BOOST_TEST(odd->id_of("<unk>") == Vocabulary::unk);
   BOOST_TEST(odd->id_of("\r") == -1);
   std::vector<int> ids;

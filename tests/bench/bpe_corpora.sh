@@ -1,0 +1,46 @@
+#!/bin/sh
+# Every line of every text under a folder comes back from pieces and from ids byte for byte, also
+# with BPE-dropout, and its pieces are those of spm_encode where that is installed.
+#
+#   sh tests/bench/bpe_corpora.sh FOLDER [SETTING=VALUE]...
+# BIN=build/bin  where tx-bpe is           SIZE=8000  pieces of the model of each folder's texts
+set -eu
+folder=${1:?"usage: bpe_corpora.sh FOLDER [SETTING=VALUE]..."}
+shift
+BIN=build/bin SIZE=8000
+for setting; do
+  case $setting in
+    BIN=* | SIZE=*) eval "${setting%%=*}=\${setting#*=}" ;;
+    *) echo "bpe_corpora.sh: no setting '$setting'" >&2; exit 2 ;;
+  esac
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { # TEXT
+  for way in "" --ids "--dropout 0.1"; do
+    ids=
+    [ "$way" != --ids ] || ids=--ids
+    # shellcheck disable=SC2086  # a list of words
+    "$BIN/tx-bpe" encode $way -m "$work/model" "$1" |
+      "$BIN/tx-bpe" decode $ids -m "$work/model" | cmp - "$1"
+  done
+  command -v spm_encode > /dev/null || return 0
+  "$BIN/tx-bpe" encode -m "$work/model" "$1" > "$work/ours"
+  spm_encode --model "$work/model" "$1" | cmp - "$work/ours"
+}
+
+total=0
+for set in "$folder"/*/; do
+  find "$set" -type f ! -name '*.md' ! -name '*.txt' | LC_ALL=C sort > "$work/files"
+  # shellcheck disable=SC2046
+  "$BIN/tx-bpe" train --vocab-size "$SIZE" --sample 100000 -o "$work/model" $(cat "$work/files")
+  lines=0
+  while read -r file; do
+    check "$file"
+    lines=$((lines + $(wc -l < "$file")))
+  done < "$work/files"
+  echo "$(basename "$set"): $(wc -l < "$work/files") texts, $lines lines equal"
+  total=$((total + lines))
+done
+echo "$total lines"

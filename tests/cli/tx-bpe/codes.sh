@@ -1,0 +1,61 @@
+# encode --codes: subword-nmt's codes; decode --separator takes them back.
+printf '#version: 0.2\nl o\nlo w\nlow e\nlowe r</w>\nl o</w>\n' > codes
+printf 'lower low\nslow é lo\n\n  lower  flow \r\n' > text
+printf 'lower lo@@ w\ns@@ lo@@ w é lo\n\n  lower f@@ lo@@ w \r\n' > wanted
+for threads in 1 2 7; do
+  expect_status 0 tx-bpe encode --codes codes --threads $threads text
+  expect_stdout_file wanted
+  expect_stderr 'tx-bpe: warning: text:4: ends with CR LF; the CR counts as text'
+done
+printf 'lower low\nslow é lo\n\n  lower flow \r\n' > joined
+expect_status 0 tx-bpe decode --separator @@ wanted
+expect_stdout_file joined
+expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --separator "##" --merges 2'
+expect_stdout 'low## e## r lo## w'
+expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --stats'
+expect_stderr "tx-bpe: 1 lines, 2 words, 3 pieces: 1.500 a word, 0.000 % of them bytes;\
+ longest line standard input:1, 3 pieces"
+
+# Pieces that a vocabulary does not hold are split again.
+printf 'low@@ 5\nlo@@ 2\n' > vocabulary
+expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --vocabulary vocabulary'
+expect_stdout 'low@@ e@@ r lo@@ w'
+expect_status 0 sh -c 'echo "lower low" |
+  tx-bpe encode --codes codes --vocabulary vocabulary --vocabulary-threshold 3'
+expect_stdout 'low@@ e@@ r l@@ o@@ w'
+
+# Glossaries stay whole.
+expect_status 0 sh -c 'echo "wow slower <n12>lower" |
+  tx-bpe encode --codes codes --glossaries wow --glossaries "<n\d+>"'
+expect_stdout 'wow s@@ lower <n12>@@ lower'
+
+# Dropout is keyed as with a model.
+seq 1 2000 | sed 's/.*/lower & slow/' > many
+tx-bpe encode --codes codes --dropout 0.3 --threads 1 many > dropped
+for threads in 2 3 7; do
+  expect_status 0 tx-bpe encode --codes codes --dropout 0.3 --threads $threads many
+  expect_stdout_file dropped
+done
+[ "$(cut -d' ' -f 1 dropped | sort -u | wc -l)" -gt 3 ] || fail "dropout changed nothing"
+expect_status 0 tx-bpe decode --separator @@ dropped
+expect_stdout_file many
+
+refused() { # MESSAGE CODES
+  printf "$2" > bad
+  expect_status 1 tx-bpe encode --codes bad text
+  expect_stderr "tx-bpe: $1"
+}
+refused "bad:2: expected two pieces parted by one space, not 'a b 7'; is this a file of\
+ subword-nmt learn-bpe?" '#version: 0.2\na b 7\n'
+refused "bad:1: codes of version '0.3' are not known; 0.1 and 0.2 are" '#version: 0.3\na b\n'
+refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'
+refused 'bad has no merges; expected codes of subword-nmt learn-bpe' ''
+expect_status 1 tx-bpe encode --codes none text
+expect_stderr_contains 'cannot read none'
+expect_usage_error 'exclude each other' tx-bpe encode -m model --codes codes text
+expect_usage_error 'missing option: -m FILE, or --codes FILE' tx-bpe encode text
+expect_usage_error '--ids needs a model' tx-bpe encode --codes codes --ids text
+expect_usage_error '--glossaries goes with --codes' tx-bpe encode -m model --glossaries a text
+expect_usage_error 'use (?:...)' tx-bpe encode --codes codes --glossaries '(a)' text
+expect_usage_error 'missing option: -m FILE, or --separator' tx-bpe decode text
+expect_usage_error 'leave out -m and --ids' tx-bpe decode --separator @@ --ids text

@@ -1,0 +1,33 @@
+# What encode adds to a line, cuts from it, and tells of it.
+printf 'low lower lowest\nlow low low\n' > text
+tx-bpe train --vocab-size 280 -o model text 2> /dev/null
+expect_status 0 sh -c 'echo low | tx-bpe encode -m model --bos --eos'
+expect_stdout '<s> ▁low </s>'
+expect_status 0 sh -c 'printf "low\n\n" | tx-bpe encode -m model --ids --bos --eos > ids; cat ids'
+[ "$(sed -n 2p ids)" = '2 3' ] || fail "an empty line should become 2 3"
+expect_status 0 tx-bpe decode -m model --ids ids
+expect_stdout 'low
+'
+
+printf 'low low low\nlow\n\nlow low low low\n' > lines
+for threads in 1 3; do
+  expect_status 0 tx-bpe encode -m model --threads $threads --max-pieces 2 --eos lines
+  expect_stdout '▁low ▁low </s>
+▁low </s>
+</s>
+▁low ▁low </s>'
+  expect_stderr "tx-bpe: warning: lines:1: cut after 2 pieces (--max-pieces)\
+ (the first of 2 such lines)"
+done
+expect_usage_error '--max-pieces' tx-bpe encode -m model --max-pieces 0 lines
+
+# 2 + 1 + 1 words; the character that has no piece is two bytes.
+printf 'low low\n' > first
+printf 'é\nlow\n' > second
+for threads in 1 2 7; do
+  expect_status 0 tx-bpe encode -m model --stats --threads $threads first second
+  expect_stderr "tx-bpe: 3 lines, 4 words, 6 pieces: 1.500 a word, 33.333 % of them bytes;\
+ longest line second:1, 3 pieces"
+done
+expect_status 0 tx-bpe encode -m model --stats /dev/null
+expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 a word, 0.000 % of them bytes'

@@ -1,0 +1,80 @@
+# What train takes beside a size: sample, coverage, user symbols, digits, normalisation.
+seq 1 3000 | sed 's/.*/the number & stands near <x,"y"> the house of & dogs #/' > text
+
+pieces() { tx-bpe vocab -m "$1" | cut -f 2; }
+
+# Each digit alone.
+tx-bpe train --vocab-size 500 -o usual text 2> /dev/null
+pieces usual | grep -q '[0-9][0-9]$' || fail "no piece of two digits to begin with"
+expect_status 0 tx-bpe train --vocab-size 500 --split-digits -o digits text
+! pieces digits | grep -q '[0-9][0-9]$' || fail "a piece of two digits"
+expect_status 0 sh -c 'tx-bpe encode -m digits text | tx-bpe decode -m digits'
+expect_stdout_file text
+
+# User symbols are whole wherever they stand, also with commas and quotes in them; the longest wins.
+printf '<x,"y">\nse of\n' > bad
+expect_status 1 tx-bpe train --user-symbols bad -o none text
+expect_stderr_contains 'tx-bpe: bad:2: a symbol cannot hold white space'
+printf '<x,"y">\nhouse\nhou\n' > symbols
+expect_status 0 tx-bpe train --vocab-size 500 --user-symbols symbols -o user text
+expect_status 0 sh -c "echo 'a<x,\"y\">house houhouses' | tx-bpe encode -m user"
+expect_stdout '▁ a <x,"y"> house ▁ hou house s'
+expect_status 0 sh -c 'tx-bpe encode -m user text | tx-bpe decode -m user'
+expect_stdout_file text
+expect_status 0 sh -c "echo 'a<x,\"y\">' | tx-bpe encode -m user --dropout 1"
+expect_stdout '▁ a <x,"y">'
+refused() { # MESSAGE SYMBOL
+  printf "$2\n" > bad
+  expect_status 1 tx-bpe train --user-symbols bad -o none text
+  expect_stderr "tx-bpe: bad:1: $1"
+}
+refused 'an empty line is no symbol' ''
+refused 'not valid UTF-8' '\377'
+refused 'a symbol cannot hold ▁, which SentencePiece uses itself' 'a\342\226\201'
+refused 'every model has <s> as a special piece' '<s>'
+refused 'every model has <0x0A> as a special piece' '<0x0A>'
+printf 'a\nb\na\n' > bad
+expect_status 1 tx-bpe train --user-symbols bad -o none text
+expect_stderr 'tx-bpe: bad:3: a stands there twice'
+
+# Normalisation is part of the model; what it changes does not come back.
+printf 'ﬁne ① x y\n' > wide
+expect_status 0 sh -c 'tx-bpe encode -m usual wide | tx-bpe decode -m usual'
+expect_stdout_file wide
+for form in nfkc nmt_nfkc; do
+  expect_status 0 tx-bpe train --vocab-size 400 --normalization $form -o $form text
+  for dropout in 0 1; do
+    expect_status 0 sh -c "tx-bpe encode -m $form --dropout $dropout wide | tx-bpe decode -m $form"
+    expect_stdout 'fine 1 x y'
+  done
+done
+expect_status 0 sh -c 'echo "the ① ▁" | tx-bpe encode -m nfkc --dropout 1'
+expect_stdout '▁ t h e ▁ 1 ▁ <0xE2> <0x96> <0x81>'
+expect_usage_error 'nmt_nfkc' tx-bpe train --normalization nfd -o none text
+
+# The rarest characters become bytes.
+{ yes 'abc' | head -300; printf 'Q\n'; } > rare
+tx-bpe train --vocab-size 300 --coverage 1 -o all rare 2> /dev/null
+pieces all | grep -qx Q || fail "no piece for Q"
+tx-bpe train --vocab-size 300 --coverage 0.99 -o most rare 2> /dev/null
+! pieces most | grep -qx Q || fail "a piece for Q"
+
+# A sample: the same for a seed and any number of threads; of more lines than there are, all.
+tx-bpe train --vocab-size 320 --sample 100 --seed 3 --threads 1 -o sample text
+for threads in 2 3 7; do
+  tx-bpe train --vocab-size 320 --sample 100 --seed 3 --threads $threads -o other text
+  expect_same sample other
+done
+tx-bpe train --vocab-size 320 --sample 100 --seed 4 -o other text
+! cmp -s sample other || fail "--seed changed nothing"
+tx-bpe train --vocab-size 320 -o whole text
+tx-bpe train --vocab-size 320 --sample 3000 -o other text
+expect_same whole other
+
+# The same options, the same bytes.
+for again in 1 2; do
+  tx-bpe train --vocab-size 400 --user-symbols symbols --normalization nfkc --split-digits \
+    --coverage 0.999 -o again$again text 2> /dev/null
+done
+expect_same again1 again2
+expect_usage_error 'no meaning with --vocab words' tx-bpe train --vocab words --split-digits -o none

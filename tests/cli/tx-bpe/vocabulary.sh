@@ -1,0 +1,52 @@
+# vocab lists pieces with scores, or counts them; encode --vocabulary uses only those counted.
+printf 'low lower lowest\nlow low low\nslow\n' > text
+tx-bpe train --vocab-size 300 -o model text 2> /dev/null
+expect_status 0 tx-bpe vocab -m model
+expect_stdout_contains "$(printf '0\t<pad>\t0')"
+expect_stdout_contains "$(printf '260\tlo\t-0')"
+expect_stdout_contains "$(printf '261\tlow\t-1')"
+
+expect_status 0 tx-bpe vocab -m model --counts text
+last_stdout > counts
+for threads in 2 3 7; do
+  expect_status 0 tx-bpe vocab -m model --counts --threads $threads text
+  expect_stdout_file counts
+done
+expect_status 0 sh -c "tx-bpe encode -m model text | tr ' ' '\n' | sort | uniq -c |
+  awk '{ print \$2 \"\t\" \$1 }' | sort"
+last_stdout > wanted
+sort counts > sorted
+expect_same wanted sorted
+expect_status 0 head -1 counts
+expect_stdout "$(printf '▁low\t4')"
+
+# What is not listed often enough is parted again.
+expect_status 0 sh -c 'echo "low slow" | tx-bpe encode -m model'
+expect_stdout '▁low ▁slow'
+echo "low slow" > line
+expect_status 0 tx-bpe encode -m model --vocabulary counts --vocabulary-threshold 2 line
+expect_stdout '▁low ▁ s l o w'
+printf 'low 3\n' > spaces
+expect_status 0 sh -c 'echo "low slow é" | tx-bpe encode -m model --vocabulary spaces'
+expect_stdout '▁ low ▁ s low ▁ <0xC3> <0xA9>'
+tx-bpe encode -m model --vocabulary spaces line > pieces
+expect_status 0 tx-bpe decode -m model pieces
+expect_stdout_file line
+
+printf 'low\t3\nlow\tmany\n' > bad
+expect_status 1 tx-bpe encode -m model --vocabulary bad text
+expect_stderr "tx-bpe: bad:2: 'many' is no count"
+printf 'low\t3\n\n' > bad
+expect_status 1 tx-bpe encode -m model --vocabulary bad text
+expect_stderr 'tx-bpe: bad:2: expected a piece, a tab or a space, and a count'
+expect_status 1 tx-bpe encode -m model --vocabulary none text
+expect_usage_error 'goes with --vocabulary' tx-bpe encode -m model --vocabulary-threshold 2 text
+expect_usage_error 'goes with --counts' tx-bpe vocab -m model text
+printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\n' > list
+expect_usage_error 'cannot be restricted' tx-bpe encode -m list --vocabulary counts text
+expect_status 0 tx-bpe vocab -m list
+expect_stdout '0	<pad>
+1	<unk>
+2	<s>
+3	</s>
+4	a'

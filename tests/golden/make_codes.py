@@ -1,0 +1,89 @@
+"""Writes codes.json: what subword-nmt 0.3.8 makes of lines, for codes_test.cpp.
+
+    python3 make_codes.py > codes.json
+
+The text and the lines are written here; subword-nmt learns what merges the text gives and cuts the
+lines under several options.
+"""
+import io
+import json
+import sys
+
+from subword_nmt import apply_bpe, get_vocab, learn_bpe
+
+TEXT = """
+the lowest shelf holds the slower readers of the older books
+a reader who reads slowly is no slow reader
+the shelves are lower than the highest window of the reading room
+newer books are higher up and the newest are on the highest shelf
+readers of newer books read higher and higher
+die höchsten regale sind höher als die fenster des lesesaals
+der leser liest langsam und die langsamen leser lesen länger
+lange bücher stehen länger in den längsten regalen
+größere bücher sind schwerer und die größten sind am schwersten
+ein buch für die leser und ein größeres für die vorleserin
+"""
+
+LINES = [
+    "the slowest readers are readers",
+    "die längsten bücher sind die schwersten",
+    "vorlesen ist langsamer als lesen",
+    "unknown: ж, 漢字, 😀 and a combining e\u0301",
+    "a",
+    "",
+    "   ",
+    "  spaces  before   and  behind  ",
+    "\ttab\tinside\t",
+    "carriage return\r",
+    "in the\rmiddle",
+    "next line\u0085inside and line separator\u2028inside, form\fvertical\vfile\x1cgroup\x1d",
+    "no-break\u00a0space and \u3000ideographic",
+    "@@ a@@ @@b reader@@",
+    "reader</w> </w> <s> <unk>",
+    "\u2581reader \u2581",
+    "aaaaaaaaaa ererererer lelelelele",
+    "BOOK Book book bookbook",
+    "<name> reads<name>books <name>s <reader>reader<reader>",
+    "1984 19 84 reader1984reader 84reader84",
+    "zero\0byte",
+]
+
+GLOSSARIES = ["book", r"<\w*>", r"\d\d|slow", "ö+h?"]
+
+
+def learn(merges):
+    out = io.StringIO()
+    learn_bpe.learn_bpe(io.StringIO(TEXT.strip()), out, merges)
+    return out.getvalue()
+
+
+def cut(codes, vocabulary, case):
+    vocab = None
+    if case["threshold"] is not None:
+        vocab = apply_bpe.read_vocabulary(io.StringIO(vocabulary), case["threshold"])
+    bpe = apply_bpe.BPE(io.StringIO(codes), case["merges"], case["separator"], vocab,
+                        case["glossaries"] or None)
+    return [[line, "".join(bpe.process_line(part) for part in line.splitlines(keepends=True))]
+            for line in LINES]
+
+
+def main():
+    codes = {"0.2": learn(300)}
+    codes["0.1"] = codes["0.2"].split("\n", 1)[1]
+    first = io.StringIO()
+    bpe = apply_bpe.BPE(io.StringIO(codes["0.2"]))
+    get_vocab.get_vocab([bpe.process_line(line) for line in TEXT.strip().split("\n")[:5]], first)
+    golden = {"codes": codes, "vocabulary": first.getvalue(), "cases": []}
+    usual = {"codes": "0.2", "merges": -1, "separator": "@@", "threshold": None, "glossaries": []}
+    for change in ({}, {"codes": "0.1"}, {"merges": 40}, {"separator": "~"}, {"threshold": 1},
+                   {"threshold": 3}, {"threshold": 1, "codes": "0.1"}, {"threshold": 1000},
+                   {"glossaries": GLOSSARIES},
+                   {"glossaries": GLOSSARIES, "threshold": 2, "merges": 150}):
+        case = {**usual, **change}
+        case["lines"] = cut(codes[case["codes"]], golden["vocabulary"], case)
+        golden["cases"].append(case)
+    json.dump(golden, sys.stdout, indent=0)
+    print()
+
+
+main()
