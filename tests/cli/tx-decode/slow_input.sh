@@ -26,5 +26,6 @@ for line in 'w5 w6' 'w7' '' 'w8 w9 w10'; do
 done > answers
 exec 3>&- 4<&-
 wait
-printf 'w5 w6\nw7\n\nw8 w9 w10\n' | tx-decode -m model --max-extra 5 | tx-decode -m model --max-source 20 --max-extra 5 > wanted
+printf 'w5 w6\nw7\n\nw8 w9 w10\n' | tx-decode -m model --max-extra 5 |
+  tx-decode -m model --max-source 20 --max-extra 5 > wanted
 expect_same wanted answers
