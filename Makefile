@@ -30,10 +30,15 @@ check-sanitize: ready
 	@cmake --build $(BUILD)-sanitize -j $(JOBS)
 	@sh tests/check.sh $(BUILD)-sanitize -L 'unit|cli' -LE slow
 
+# Every reader of outside bytes for FUZZ_SECONDS each; needs clang with libFuzzer.
+FUZZ_SECONDS ?= 60
+fuzz:
+	@JOBS=$(JOBS) sh tests/fuzz/fuzz.sh $(BUILD)-fuzz $(FUZZ_SECONDS)
+
 install: all
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-sanitize
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
 
-.PHONY: all deps ready demo check check-sanitize install clean
+.PHONY: all deps ready demo check check-sanitize fuzz install clean

@@ -39,8 +39,10 @@ void describe(tx::Options& options, Settings& s) {
   options.flag(
       "--check-invariance", s.check_invariance,
       "translate the text in several ways and compare, instead of printing it",
-      "Each line alone, in reverse order, in random batches; pieces and scores must be the "
-      "same bits. Takes four times as long, and memory for the whole text.");
+      "Each line alone, in reverse order, in random batches, by other numbers of workers and "
+      "threads; pieces and scores must be the same bits. The last line of the report is the "
+      "verdict; where a line differs, the status is 1 and the line is named. Takes five times as "
+      "long, and memory for the whole text.");
   s.translator.search.describe(options);
   s.translator.describe_machine(options);
 }

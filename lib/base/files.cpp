@@ -9,9 +9,23 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 
+#if __has_include(<sanitizer/asan_interface.h>)  // does nothing without AddressSanitizer
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#endif
+
 namespace tx {
 
 namespace {
+
+// A map ends with a whole page, so that reading beyond the file would not be noticed: this part
+// is forbidden under AddressSanitizer.
+size_t bytes_behind(int64_t size) {
+  const auto page = size_t(::sysconf(_SC_PAGESIZE));
+  return (page - size_t(size) % page) % page;
+}
 
 struct Descriptor {
   int fd;
@@ -69,10 +83,13 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* data = ::mmap(nullptr, size_t(size_), PROT_READ, MAP_SHARED, file.fd, 0);
   if (data == MAP_FAILED) throw IoError("map", path, errno);
   data_ = static_cast<const char*>(data);
+  ASAN_POISON_MEMORY_REGION(data_ + size_, bytes_behind(size_));
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_t(size_));
+  if (data_ == nullptr) return;
+  ASAN_UNPOISON_MEMORY_REGION(data_ + size_, bytes_behind(size_));
+  ::munmap(const_cast<char*>(data_), size_t(size_));
 }
 
 bool file_exists(const std::string& path) {

@@ -17,7 +17,7 @@ class LineReader {
   ~LineReader();
   LineReader(LineReader&&) noexcept;
   // The next line without its '\n'; false at the end. A last line without '\n' counts.
-  bool next(std::string& line);
+  bool next(std::string& line);  // DataError: a line of more than 256 MiB
   // True when next() can answer without waiting for the writer: a whole line is buffered, or the
   // end has been seen. Waits at most wait_ms for more bytes (0: looks, does not wait).
   bool ready(int wait_ms = 0);
@@ -53,7 +53,7 @@ class Writer {
 // Writes a file so that a crash at any moment leaves the old one or the whole new one: temporary
 // name in the same folder (O_EXCL, unpredictable), fsync, rename, fsync of the folder.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content);
-void write_atomically(const std::string& path, std::string_view bytes);
+void write_atomically(const std::string& path, std::string_view bytes);  // a link is replaced
 
 // The whole file; refuses directories and files above `limit` bytes.
 std::string read_file(const std::string& path, int64_t limit = int64_t(1) << 34);

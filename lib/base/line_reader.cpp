@@ -17,6 +17,10 @@ namespace {
 
 constexpr size_t chunk = 1 << 16;  // bytes a read; also the capacity of a Linux pipe
 
+// A "line" beyond this is no text, but a disk image or what a small gzip file was made to unfold
+// to.
+constexpr size_t longest_line = size_t(1) << 28;
+
 enum class Form { unknown, plain, gzip };
 
 }  // namespace
@@ -75,6 +79,10 @@ struct LineReader::State {
       text.erase(0, start);
       scanned -= start;
       start = 0;
+    }
+    if (text.size() - start > longest_line) {
+      throw DataError(name + ":" + std::to_string(lines + 1) + ": the line is longer than " +
+                      std::to_string(longest_line >> 20) + " MiB; is this a text file?");
     }
     if (form == Form::plain) {
       read_some(text);

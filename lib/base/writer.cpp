@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
+#include "lib/base/temporary.h"
 
 namespace tx {
 
@@ -50,7 +51,14 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A link is followed, so that the file it names is replaced and the link stays.
+// A link that somebody put in the place of our file must not lead the bytes elsewhere. Below /dev
+// and /proc links stand for open files (/dev/stdout), which is where the user wants them.
+bool is_foreign_link(const std::string& path) {
+  struct stat info;
+  return !path.starts_with("/dev/") && !path.starts_with("/proc/") &&
+         ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 std::string follow_links(const std::string& path) {
   char* real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr) return path;
@@ -59,14 +67,9 @@ std::string follow_links(const std::string& path) {
   return out;
 }
 
-// Creates a file nobody can have guessed; a killed process leaves ".tx-*.tmp" at worst.
 int create_temporary(const std::string& folder, const std::string& target, std::string& name) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    unsigned long long random = 0;
-    if (::getrandom(&random, sizeof random, 0) != ssize_t(sizeof random)) continue;
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "/.tx-%016llx.tmp", random);
-    name = folder + digits;
+    name = temporary_name(folder);
     const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd >= 0) return fd;
     if (errno != EEXIST) fail_to_write(target, errno);
@@ -84,6 +87,14 @@ void sync_folder(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string temporary_name(const std::string& folder) {
+  unsigned long long random = 0;
+  while (::getrandom(&random, sizeof random, 0) != ssize_t(sizeof random)) continue;
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "/.tx-%016llx.tmp", random);
+  return folder + digits;
+}
 
 Writer::Writer(const std::string& path) : name_(path) {
   if (path == "-") {
@@ -138,9 +149,11 @@ void Writer::close() {
   if (fd > 2 && ::close(fd) != 0 && errno != EINTR) fail_to_write(name_, errno);
 }
 
+// A link is replaced by the file and never followed, but for those that stand for open files.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content) {
   struct stat info;
-  const bool exists = path != "-" && ::stat(path.c_str(), &info) == 0;
+  bool exists = path != "-" && ::stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISDIR(info.st_mode) && is_foreign_link(path)) exists = false;  // replaced
   // Renaming over a device would replace it (as root even /dev/null); a FIFO has a reader waiting.
   if (path == "-" || (exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
     Writer writer(path);

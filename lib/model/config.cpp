@@ -1,6 +1,7 @@
 #include "lib/model/config.h"
 
 #include "lib/base/error.h"
+#include "lib/base/whole_number.h"
 
 namespace tx {
 
@@ -71,25 +72,29 @@ Json ModelConfig::to_json() const {
 
 ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
   ModelConfig c;
+  constexpr int64_t most = int64_t(1) << 24;  // keeps every product of sizes far from overflow
+  const auto size = [&](const char* key) { return int(whole_number(json, key, 1, most)); };
   try {
     c.kind = json.at("kind").get<std::string>();
-    c.source_vocabulary = json.at("source_vocabulary").get<int64_t>();
-    c.target_vocabulary = json.at("target_vocabulary").get<int64_t>();
-    c.encoder_layers = json.at("encoder_layers").get<int>();
-    c.decoder_layers = json.at("decoder_layers").get<int>();
-    c.d_model = json.at("d_model").get<int>();
-    c.d_ff = json.at("d_ff").get<int>();
-    c.heads = json.at("heads").get<int>();
-    c.d_k = json.at("d_k").get<int>();
-    c.d_v = json.at("d_v").get<int>();
+    c.source_vocabulary = size("source_vocabulary");
+    c.target_vocabulary = size("target_vocabulary");
+    c.encoder_layers = size("encoder_layers");
+    c.decoder_layers = size("decoder_layers");
+    c.d_model = size("d_model");
+    c.d_ff = size("d_ff");
+    c.heads = size("heads");
+    c.d_k = size("d_k");
+    c.d_v = size("d_v");
     c.activation = json.at("activation").get<std::string>();
     c.norm = json.at("norm").get<std::string>();
     c.positions = json.at("positions").get<std::string>();
-    c.max_positions = json.at("max_positions").get<int>();
+    c.max_positions = size("max_positions");
     c.tie = json.at("tie").get<std::string>();
     c.attention_bias = json.at("attention_bias").get<bool>();
     c.norm_epsilon = json.at("norm_epsilon").get<double>();
   } catch (const Json::exception& e) {
+    throw DataError(where + ": the model's configuration is damaged: " + e.what());
+  } catch (const DataError& e) {
     throw DataError(where + ": the model's configuration is damaged: " + e.what());
   }
   const auto bad = [&](const std::string& key, const std::string& value) {
@@ -101,14 +106,6 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
   if (c.norm != "post" && c.norm != "pre") bad("norm", c.norm);
   if (c.positions != "sinusoid" && c.positions != "learned") bad("positions", c.positions);
   if (c.tie != "all" && c.tie != "target" && c.tie != "none") bad("tie", c.tie);
-  constexpr int64_t most = int64_t(1) << 24;  // keeps every product of sizes far from overflow
-  for (int64_t size : {c.source_vocabulary, c.target_vocabulary, int64_t(c.d_model),
-                       int64_t(c.d_ff), int64_t(c.heads), int64_t(c.encoder_layers),
-                       int64_t(c.decoder_layers), int64_t(c.d_k), int64_t(c.d_v),
-                       int64_t(c.max_positions)})
-    if (size < 1 || size > most)
-      throw DataError(where + ": a size in the model's configuration is out of range: " +
-                      std::to_string(size));
   try {
     c.resolve();
   } catch (const UsageError& e) {

@@ -1,17 +1,23 @@
 // Shows on a text of the user's own that a line's translation does not depend on its company.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "lib/search/lines.h"
 #include "lib/text/corpus.h"
 
 namespace tx {
 
-// Translates the whole text several times: in batches as usual, each line alone, in reverse order,
-// in random batches on all threads. Compares the pieces and the bits of every score. Returns a
-// report of a few lines; a difference is an Error that names the first line. Holds the text in
-// memory.
+// Translates the whole text several times: in batches as usual, each line alone by one worker, in
+// reverse order by three, in random batches on all threads and on one more than that. Compares the
+// pieces and the bits of every score. Returns a report of a few lines that ends with the verdict; a
+// difference is an Error that tells how many lines differ each way and shows the first. Holds the
+// text in memory.
 std::string check_invariance(TextReader& in, const Translator& translator,
                              const LineOptions& options);
+
+// Indices at which the pieces of an output, the bits of its score or log P, or whether it is
+// complete, differ. Both have the same size.
+std::vector<size_t> differing(const std::vector<Translation>& a, const std::vector<Translation>& b);
 
 }  // namespace tx

@@ -63,8 +63,12 @@ std::unique_ptr<TranslationWorker> Translator::worker() const {
   return std::make_unique<TranslationWorker>(*models_, options_);
 }
 
-// A step of one sentence passes some 11 barriers a layer, 1 or 2 us each; below this size that is as
-// much as the other threads save.
+std::string Translator::precision() const {
+  return models_->dtype() == DType::bf16 ? "bf16" : "fp32";
+}
+
+// A step of one sentence passes some 11 barriers a layer, 1 or 2 us each; below this size that is
+// as much as the other threads save.
 int Translator::threads_each(size_t batches) const {
   constexpr int64_t worth_sharing = 20'000'000;
   if (models_->parameters() < worth_sharing) return 1;
@@ -100,22 +104,22 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
 
 std::vector<Translation> Translator::translate(std::span<const Source> sources) const {
   const auto jobs = batches(sources);
-  return translate(sources, jobs, threads_each(jobs.size()));
+  const int threads = threads_each(jobs.size());
+  return translate(sources, jobs, {std::max(1, options_.threads / threads), threads});
 }
 
 std::vector<Translation> Translator::translate(std::span<const Source> sources,
                                                const std::vector<std::vector<size_t>>& batches,
-                                               int threads) const {
+                                               const TeamSize& team) const {
   std::vector<Translation> out(sources.size(), {Hypothesis()});
-  const int workers =
-      int(std::min(batches.size(), size_t(std::max(1, options_.threads / threads))));
+  const int workers = int(std::min(batches.size(), size_t(team.workers)));
   std::atomic<size_t> next{0};
   parallel_for(workers, workers, [&](int64_t) {
     const auto own = worker();
     for (size_t job; (job = next++) < batches.size();) {
       std::vector<const Source*> batch;
       for (size_t i : batches[job]) batch.push_back(&sources[i]);
-      std::vector<Translation> found = own->translate(batch, threads);
+      std::vector<Translation> found = own->translate(batch, team.threads);
       for (size_t i = 0; i < found.size(); ++i) out[batches[job][i]] = std::move(found[i]);
     }
   });

@@ -29,6 +29,11 @@ struct TranslatorOptions {
 
 using Translation = std::vector<Hypothesis>;  // best first, never empty
 
+// How many batches are translated at a time, and on how many threads each.
+struct TeamSize {
+  int workers = 1, threads = 1;
+};
+
 // One thread's share: a backend and a search of its own.
 class TranslationWorker {
  public:
@@ -55,15 +60,15 @@ class Translator {
   // pieces are left out.
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
+  std::string precision() const;  // that of the products: "bf16" or "fp32"
   // Threads for each of `batches` that are all there is to do.
   int threads_each(size_t batches) const;
   // All at once. A source without pieces has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
-  // The same in these batches, each on `threads` threads, as many at a time as options().threads
-  // allows. Sources in no batch have the empty translation.
+  // The same in these batches. Sources in no batch have the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources,
                                      const std::vector<std::vector<size_t>>& batches,
-                                     int threads) const;
+                                     const TeamSize& team) const;
 
  private:
   TranslatorOptions options_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/whole_number.h"
 #include "lib/text/cache_format.h"
 
 namespace tx {
@@ -10,17 +11,6 @@ namespace tx {
 using namespace cache_format;
 
 namespace {
-
-// A whole number of the description, in [least, most].
-int64_t number(const Json& json, const char* key, int64_t least, int64_t most) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_number_integer()) throw DataError(key);
-  const int64_t value = found->is_number_unsigned()
-                            ? int64_t(std::min<uint64_t>(found->get<uint64_t>(), INT64_MAX))
-                            : found->get<int64_t>();
-  if (value < least || value > most) throw DataError(key);
-  return value;
-}
 
 template <class T>
 T member(const Json& json, const char* key) {
@@ -73,20 +63,21 @@ void IdCache::read_description() {
   if (xxh3_hex(text, length) != std::string_view(trailer, 16)) damaged("checksum of the end");
   try {
     const Json json = parse_json({text, length}, path());
-    number(json, "version", version, version);
-    width_ = int(number(json, "id_bytes", 2, 4));
-    index_ = number(json, "index", head, end_);
-    pairs_ = number(json, "pairs", 1, end_);
-    max_length_ = int(number(json, "max_length", 0, INT32_MAX));
+    whole_number(json, "version", version, version);
+    width_ = int(whole_number(json, "id_bytes", 2, 4));
+    index_ = whole_number(json, "index", head, end_);
+    pairs_ = whole_number(json, "pairs", 1, end_);
+    max_length_ = int(whole_number(json, "max_length", 0, INT32_MAX));
     checksum_ = member<std::string>(json, "checksum");
     for (const Json& side : member<Json>(json, "sides")) {
-      side_.push_back({number(side, "tokens", 1, end_), int(number(side, "longest", 1, INT32_MAX)),
-                       int(number(side, "vocabulary_size", 1, INT32_MAX)),
+      side_.push_back({whole_number(side, "tokens", 1, end_),
+                       int(whole_number(side, "longest", 1, INT32_MAX)),
+                       int(whole_number(side, "vocabulary_size", 1, INT32_MAX)),
                        member<std::string>(side, "vocabulary")});
     }
-    report_ = {number(json, "lines", pairs_, INT64_MAX), pairs_,
+    report_ = {whole_number(json, "lines", pairs_, INT64_MAX), pairs_,
                member<std::vector<int64_t>>(json, "dropped_empty"),
-               number(json, "dropped_too_long", 0, INT64_MAX),
+               whole_number(json, "dropped_too_long", 0, INT64_MAX),
                member<std::vector<std::string>>(json, "warnings")};
   } catch (const DataError& error) {
     damaged(error.what());
@@ -100,21 +91,23 @@ void IdCache::read_description() {
 
 void IdCache::verify() const {
   if (xxh3_hex(file_.data(), size_t(end_)) != checksum_) damaged("checksum");
-  std::vector<int64_t> tokens(side_.size());
-  for (int64_t pair = 0; pair < pairs_; ++pair) verify_pair(pair, tokens);
+  std::vector<Side> found(side_.size());
+  for (int64_t pair = 0; pair < pairs_; ++pair) verify_pair(pair, found);
   for (size_t s = 0; s < side_.size(); ++s) {
-    if (tokens[s] != side_[s].tokens) damaged("totals");
+    if (found[s].tokens != side_[s].tokens) damaged("totals");
+    if (found[s].longest != side_[s].longest) damaged("longest");  // others make room for it
   }
 }
 
-void IdCache::verify_pair(int64_t pair, std::vector<int64_t>& tokens) const {
+void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
   const auto start = load<uint64_t>(entry(pair));
   uint64_t bytes = 0;
   for (int s = 0; s < sides(); ++s) {
     const auto count = load<uint32_t>(entry(pair) + 16 + 4 * s);
     if (count == 0 || count > uint32_t(side_[s].longest)) damaged("lengths");
     bytes += uint64_t(count) * uint64_t(width_);
-    tokens[s] += count;
+    found[s].tokens += count;
+    found[s].longest = std::max(found[s].longest, int(count));
   }
   if (start < magic.size() || start > uint64_t(index_) || bytes > uint64_t(index_) - start) {
     damaged("index");

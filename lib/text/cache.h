@@ -74,7 +74,7 @@ class IdCache {
   };
   void read_description();
   void verify() const;
-  void verify_pair(int64_t pair, std::vector<int64_t>& tokens) const;
+  void verify_pair(int64_t pair, std::vector<Side>& found) const;
   const char* entry(int64_t pair) const;
   [[noreturn]] void damaged(const std::string& what) const;
 

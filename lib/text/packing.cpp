@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/base/whole_number.h"
 
 namespace tx {
 namespace {
@@ -218,16 +219,23 @@ void Packer::restore_checked(const Json& state) {
     throw DataError("the saved place in the training data belongs to other data or options (" +
                     key + " " + to_text(state.at("of").at(key)) + ", now " + to_text(value) + ")");
   }
-  const auto waiting = state.at("waiting").get<std::vector<int64_t>>();
-  const auto cursor = state.at("cursor").get<int64_t>(), epoch = state.at("epoch").get<int64_t>();
-  const bool rising =
-      std::adjacent_find(waiting.begin(), waiting.end(), std::greater_equal<>()) == waiting.end();
-  if (cursor < 0 || cursor > cache_.pairs() || epoch < 0 || !rising ||
-      (!waiting.empty() && (waiting.front() < 0 || waiting.back() >= cursor))) {
-    throw DataError("the saved place in the training data is damaged");
+  const std::string damaged = "the saved place in the training data is damaged: ";
+  int64_t cursor = 0, epoch = 0, least = 0;
+  try {
+    cursor = whole_number(state, "cursor", 0, cache_.pairs());
+    epoch = whole_number(state, "epoch", 0, int64_t(1) << 53);
+  } catch (const DataError& error) {
+    throw DataError(damaged + error.what());
+  }
+  std::vector<uint32_t> waiting;  // rising
+  for (const Json& place : state.at("waiting")) {
+    const int64_t value = place.is_number_integer() ? place.get<int64_t>() : -1;
+    if (value < least || value >= cursor) throw DataError(damaged + "waiting");
+    waiting.push_back(uint32_t(value));
+    least = value + 1;
   }
   begin_epoch(epoch);
-  for (const int64_t place : waiting) add_to_window(uint32_t(place));
+  for (const uint32_t place : waiting) add_to_window(place);
   cursor_ = cursor;
 }
 

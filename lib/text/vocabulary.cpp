@@ -34,7 +34,8 @@ void Vocabulary::check_id(int id) const {
 }
 
 std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path) {
-  return parse_vocabulary(read_file(path), path);
+  constexpr int64_t most_bytes = int64_t(1) << 28;  // some hundred times the largest in use
+  return parse_vocabulary(read_file(path, most_bytes), path);
 }
 
 std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where) {

@@ -1,16 +1,21 @@
-# The proof on a text of one's own.
-make_model model
+# The proof on a text of one's own: a report that ends with the verdict.
+make_model model layers 1
 awk 'BEGIN { for (i = 0; i < 50; ++i) { for (j = 0; j < i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
 for precision in fp32 bf16; do
   expect_status 0 tx-decode -m model --check-invariance --max-extra 5 --threads 2 \
     --precision $precision < in
-  expect_stdout <<'END'
-50 lines in batches of 1024 pieces
-the same bits each line alone
-the same bits in reverse order, 7 lines together
-the same bits shuffled, 2 to 33 lines together, 2 threads each
+  expect_stdout <<END
+50 lines in $precision, batches of 1024 pieces
+the same bits each line alone, 1 worker
+the same bits in reverse order, 7 lines together, 3 workers
+the same bits shuffled, 2 to 33 lines together, 2 threads
+the same bits shuffled, 64 lines together, 3 threads
+verdict: every translation and score is the same in any company
 END
+  expect_empty_stderr
 done
+expect_status 0 tx-decode -m model --check-invariance --sample --nbest 2 --max-extra 5 in
+expect_stdout_contains 'verdict: every translation and score is the same in any company'
 expect_status 0 tx-decode -m model --check-invariance < /dev/null
-expect_stdout_contains '0 lines in batches'
+expect_stdout_contains '0 lines in '

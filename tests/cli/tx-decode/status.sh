@@ -1,4 +1,4 @@
-# A record a line, to a file or an open descriptor.
+# A record a line, to a file or an open descriptor: every column, every state.
 make_model model
 printf 'w5 w6\n\nw9\n' > in
 expect_status 0 sh -c 'tx-decode -m model --status 3 --scores < in 3> records'
@@ -10,3 +10,45 @@ last_stdout | cut -f 1,2 > scores
 sed 1d records | cut -f 6,7 > found
 expect_same scores found
 sed -n 3p records | grep -q "$(printf '^2\tempty\t0\t0\t0\t')" || fail 'the empty line'
+
+# The states, alone and together; ill-formed sequences are counted one by one. With no piece more
+# than its source an output of random weights reaches its longest length.
+printf 'w5 \377 w6 \355\240\200\n \t\nw5 w6 w7 w8 w9\nw5\n\377w5 w6 w7\n' > in
+expect_status 0 tx-decode -m model --max-source 3 --max-extra 0 --status records < in
+expect_stdout_lines 5
+sed 1d records | cut -f 1-3,5 | tr '\t' ' ' > found
+sed 's/,maximum / /; s/ maximum / ok /' found > states
+cat > wanted <<'END'
+1 replaced,cut 4 4
+2 empty 0 0
+3 cut 5 0
+4 ok 1 0
+5 replaced 3 1
+END
+expect_same wanted states
+grep -q 'maximum' found || fail 'no line reached its longest length'
+awk -F '\t' 'NR > 1 && $2 ~ /maximum/ && $4 != ($3 > 3 ? 3 : $3) { exit 1 }' records ||
+  fail 'an output that reached its longest length has another length'
+awk -F '\t' 'NF != 8 || NR > 1 && $8 !~ /^[0-9]+\.[0-9]$/ { exit 1 }' records || fail 'milliseconds'
+
+# Columns 4, 6, 7 are those of the output itself, and only the last column is of this run.
+expect_status 0 tx-decode -m model --max-source 3 --max-extra 5 --ids --scores --status one \
+  --threads 1 <<'END'
+5 6 7
+
+59
+END
+last_stdout | awk -F '\t' '{ print split($3, pieces, " ") "\t" $1 "\t" $2 }' > wanted
+sed 1d one | cut -f 4,6,7 > found
+expect_same wanted found
+printf '5 6 7\n\n59\n' | tx-decode -m model --max-source 3 --max-extra 5 --ids --status two \
+  --threads 3 --batch-tokens 1 > out
+cut -f 1-7 one > wanted
+cut -f 1-7 two > found
+expect_same wanted found
+
+# A status that cannot be written is a failure, not a silent loss.
+if [ -e /dev/full ]; then
+  expect_status 1 sh -c 'tx-decode -m model --status 3 < in 3> /dev/full'
+  expect_stderr_contains 'cannot write descriptor 3: No space left on device'
+fi

@@ -185,6 +185,18 @@ BOOST_AUTO_TEST_CASE(gzip_from_a_pipe_byte_by_byte) {
   BOOST_TEST(lines.back() == "line 300");
 }
 
+// A file with a hole costs no room on the disk; its "line" would cost memory.
+BOOST_AUTO_TEST_CASE(a_line_of_hundreds_of_megabytes_is_refused) {
+  const TempFolder folder;
+  const std::string path = folder.file("image", "one\n");
+  std::filesystem::resize_file(path, std::uintmax_t(400) << 20);
+  LineReader reader(path);
+  std::string line;
+  BOOST_TEST(reader.next(line));
+  BOOST_TEST(message_of<DataError>([&] { reader.next(line); }) ==
+             path + ":2: the line is longer than 256 MiB; is this a text file?");
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_refused) {
   const TempFolder folder;
   BOOST_TEST(message_of<IoError>([&] { LineReader reader(folder.path()); }) ==

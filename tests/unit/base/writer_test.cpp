@@ -77,17 +77,51 @@ BOOST_AUTO_TEST_CASE(atomic_write_on_a_full_disk_keeps_the_old) {
   BOOST_TEST(folder.entries() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(atomic_write_keeps_links_and_modes) {
+BOOST_AUTO_TEST_CASE(atomic_write_keeps_modes) {
   const TempFolder folder;
   const std::string target = folder.file("target", "old");
   BOOST_REQUIRE(chmod(target.c_str(), 0640) == 0);
-  std::filesystem::create_symlink("target", folder / "link");
-  write_atomically(folder / "link", "new");
+  write_atomically(target, "new");
   BOOST_TEST(bytes_of(target) == "new");
-  BOOST_TEST(std::filesystem::is_symlink(folder / "link"));
   struct stat info;
   BOOST_REQUIRE(stat(target.c_str(), &info) == 0);
   BOOST_TEST((info.st_mode & 0777) == 0640u);
+}
+
+// Whatever a link of that name leads to stays as it is: a file, a device, a pipe, nothing.
+BOOST_AUTO_TEST_CASE(atomic_write_is_not_led_elsewhere_by_a_link) {
+  const TempFolder folder, elsewhere;
+  elsewhere.file("target", "old");
+  BOOST_REQUIRE(mkfifo((elsewhere / "pipe").c_str(), 0600) == 0);
+  const std::string link = folder / "link";
+  for (const std::string& target :
+       {elsewhere / "target", elsewhere / "pipe", elsewhere / "none", std::string("/dev/null")}) {
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(target, link);
+    write_atomically(link, "new");
+    BOOST_TEST(!std::filesystem::is_symlink(link));
+    BOOST_TEST(bytes_of(link) == "new");
+  }
+  BOOST_TEST(bytes_of(elsewhere / "target") == "old");
+  BOOST_TEST(elsewhere.entries() == 2);
+  BOOST_TEST(folder.entries() == 1);
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(elsewhere.path(), link);
+  BOOST_CHECK_THROW(write_atomically(link, "new"), IoError);
+}
+
+// A link below /dev stands for an open file: what was redirected there is written.
+BOOST_AUTO_TEST_CASE(atomic_write_to_dev_stdout_reaches_the_file_behind_it) {
+  const TempFolder folder;
+  const auto child = tx_test::run_in_child(
+      [] {
+        write_atomically("/dev/stdout", "new");
+        return 0;
+      },
+      folder / "out");
+  BOOST_TEST(child.status == 0);
+  BOOST_TEST(bytes_of(folder / "out") == "new");
+  BOOST_TEST(std::filesystem::is_symlink("/dev/stdout"));
 }
 
 BOOST_AUTO_TEST_CASE(atomic_write_never_renames_over_a_device) {

@@ -179,7 +179,9 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
   BOOST_TEST(contains(saved.changed(R"("decoder.layers.0.ffn_norm.bias":{)", R"("x":{)"),
                       "decoder.layers.0.ffn_norm.bias of its configuration is missing"));
   BOOST_TEST(contains(saved.changed(R"(\"d_model\":6)", R"(\"d_model\":7)"), "even"));
-  BOOST_TEST(contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":0)"), "out of range"));
+  for (const char* heads : {"0", "-1", "2.0", "4294967298", "1e300", "18446744073709551615"})
+    BOOST_TEST(contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":)" + std::string(heads)),
+                        "configuration is damaged: heads is no whole number from 1 to 16777216"));
   BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", ""), "configuration is damaged"));
   BOOST_TEST(contains(saved.changed(R"("config":"{)", R"("config":"[)"),
                       ": configuration: not valid JSON"));

@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/philox.h"
+#include "lib/text/cache_format.h"
 #include "lib/text/words.h"
 #include "tests/support.h"
 
@@ -152,6 +153,33 @@ BOOST_AUTO_TEST_CASE(every_changed_byte_is_noticed) {
     BOOST_TEST_INFO("byte " << i);
     BOOST_CHECK_THROW(IdCache{cache}, DataError);
   }
+}
+
+// With a checksum that holds, as somebody who means harm would write it.
+BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
+  build("a b\nc\n", "c c c\nb a");
+  const std::string good = read_file(cache);
+  const size_t trailer = good.size() - size_t(cache_format::trailer_bytes);
+  const size_t begin = good.rfind("{\"version\"", trailer);
+  BOOST_REQUIRE(begin != good.npos);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good.substr(begin, trailer - begin);
+    const size_t at = text.find(from);
+    BOOST_REQUIRE(at != text.npos);
+    text.replace(at, from.size(), to);
+    std::string length(8, '\0');
+    for (int i = 0; i < 8; ++i) length[size_t(i)] = char(uint64_t(text.size()) >> (8 * i));
+    write_atomically(cache, good.substr(0, begin) + text + xxh3_hex(text.data(), text.size()) +
+                                length + std::string(cache_format::magic));
+    return message([&] { IdCache open(cache); });
+  };
+  BOOST_TEST(with("\"version\":1", "\"version\":1") == "");
+  BOOST_TEST(with("\"longest\":3", "\"longest\":2000000000").find("longest") != std::string::npos);
+  BOOST_TEST(with("\"longest\":3", "\"longest\":2").find("lengths") != std::string::npos);
+  BOOST_TEST(with("\"tokens\":5", "\"tokens\":6").find("totals") != std::string::npos);
+  BOOST_TEST(with("\"pairs\":2", "\"pairs\":9000000000000000000").find("pairs") !=
+             std::string::npos);
+  BOOST_TEST(with("\"pairs\":2", "\"pairs\":2.5").find("pairs") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(large_vocabularies_take_four_bytes) {

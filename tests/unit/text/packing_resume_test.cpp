@@ -67,6 +67,10 @@ BOOST_AUTO_TEST_CASE(states_of_other_data_or_damaged_ones_are_refused) {
   refused("waiting", {5, 5});
   refused("waiting", {-1});
   refused("waiting", {199});
+  refused("waiting", {0.5});
+  refused("waiting", {1e300});
+  refused("cursor", 1e300);
+  refused("epoch", 18446744073709551615u);
   refused("of", 7);
   BOOST_CHECK_THROW(packer.restore(Json()), DataError);
   packer.restore(good);

@@ -1,0 +1,65 @@
+// The id cache: as it is, and with checksums that hold, which no change would hit by chance.
+#include "lib/base/error.h"
+#include "lib/text/cache.h"
+#include "lib/text/cache_format.h"
+#include "tests/fuzz/samples.h"
+
+namespace tx_fuzz {
+
+namespace {
+
+using namespace tx::cache_format;
+
+// The description ends the input; the checksums in it and behind it are made to hold.
+std::string with_checksums(std::string_view bytes) {
+  const size_t at = std::min(bytes.rfind("\n{"), bytes.size());
+  const std::string body(bytes.substr(0, at));
+  std::string text(bytes.substr(std::min(bytes.size(), at + 1)));
+  const std::string key = "\"checksum\":\"";
+  const size_t sum = text.find(key);
+  if (sum != text.npos && sum + key.size() + 16 <= text.size()) {
+    text.replace(sum + key.size(), 16, tx::xxh3_hex(body.data(), body.size()));
+  }
+  std::string length(8, '\0');
+  for (int i = 0; i < 8; ++i) length[size_t(i)] = char(uint64_t(text.size()) >> (8 * i));
+  return body + text + tx::xxh3_hex(text.data(), text.size()) + length + std::string(magic);
+}
+
+void read_all(const std::string& path) {
+  const tx::IdCache cache(path);
+  std::vector<int> longest(size_t(cache.sides()));
+  for (int64_t pair = 0; pair < cache.pairs(); ++pair) {
+    for (int side = 0; side < cache.sides(); ++side) {
+      for (const int id : cache.ids(pair, side)) {
+        require(id >= 0 && id < cache.vocabulary_size(side), "an id of the vocabulary");
+      }
+      longest[size_t(side)] = std::max(longest[size_t(side)], cache.length(pair, side));
+    }
+    cache.line(pair);
+  }
+  for (int side = 0; side < cache.sides(); ++side) {
+    require(longest[size_t(side)] == cache.longest(side), "the longest line is there");
+  }
+  tx::describe_dropped(cache.report(), cache.max_length());
+}
+
+}  // namespace
+
+// The file without its trailer, and a line break before its description.
+std::vector<std::string> seeds() {
+  const std::string bytes = tx::read_file(make_cache(word_list()));
+  const auto length = load<uint64_t>(bytes.data() + bytes.size() - trailer_bytes + 16);
+  const size_t end = bytes.size() - size_t(trailer_bytes) - length;
+  return {bytes.substr(0, end) + "\n" + bytes.substr(end, length)};
+}
+
+void run(std::string_view bytes) {
+  static MemoryFile file;
+  try {
+    read_all(file.fill(bytes));
+  } catch (const tx::DataError&) {
+  }
+  read_all(file.fill(with_checksums(bytes)));
+}
+
+}  // namespace tx_fuzz

@@ -1,0 +1,58 @@
+// Subword pieces and ids as text, what tx-bpe decode and tx-decode --pieces, --ids read.
+#include "lib/base/error.h"
+#include "lib/base/utf8.h"
+#include "lib/text/filter.h"
+#include "tests/fuzz/samples.h"
+
+namespace tx_fuzz {
+
+namespace {
+
+const tx::Vocabulary& model() {
+  static const auto one = tx::parse_vocabulary(subword_bytes(), "model");
+  return *one;
+}
+
+void read(std::string_view bytes, bool ids) {
+  const std::vector<int> found = tx::split_pieces(model(), bytes, ids);
+  for (const int id : found) require(id >= 0 && id < model().size(), "an id of the vocabulary");
+  const std::string text = model().decode(found);
+  require(text.find('\n') == text.npos, "decoded text is one line");
+  require(tx::count_invalid_utf8(text) == 0, "decoded text is UTF-8");
+  const std::string joined = tx::join_pieces(model(), found, ids);
+  require(tx::split_pieces(model(), joined, ids) == found, "pieces come back");
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> out = {"4 5  299", "0 1 2 3 259 260"};
+  for (const char* text : {"the houses there",
+                           "Stra\xC3\x9F"
+                           "e \xE2\x96\x81 \xF0\x9F\x98\x80"}) {
+    std::vector<int> ids;
+    model().encode(text, ids);
+    out.push_back(tx::join_pieces(model(), ids, false));
+    out.push_back(tx::join_pieces(model(), ids, true));
+  }
+  return out;
+}
+
+// The text too: whatever valid UTF-8 comes in comes back.
+void run(std::string_view bytes) {
+  std::string text(bytes.substr(0, bytes.find('\n')));
+  try {
+    read(text, true);
+  } catch (const tx::DataError&) {
+  }
+  tx::repair_utf8(text);
+  std::vector<int> ids;
+  model().encode(text, ids);
+  require(model().decode(ids) == text, "text comes back");
+  try {
+    read(text, false);
+  } catch (const tx::DataError&) {
+  }
+}
+
+}  // namespace tx_fuzz

@@ -1,0 +1,39 @@
+// A fuzz target: bytes from outside go through one reader of tx. Each tests/fuzz/NAME_fuzz.cpp
+// defines the two functions; libfuzzer.cpp hands them to libFuzzer, replay.cpp runs them in the
+// ordinary test suite on the seeds and on some thousand changes of them.
+//
+// A reader may refuse bytes with a DataError, an IoError or a UsageError. Everything else is a
+// finding: a Bug, std::bad_alloc, another exception, a report of a sanitizer, a crash.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tx_fuzz {
+
+std::vector<std::string> seeds();  // small inputs that are accepted, made in code
+void run(std::string_view bytes);  // may throw what a reader may
+
+// Runs once and swallows what a reader may throw.
+void run_guarded(std::string_view bytes);
+
+// A file without a name that holds what it was last given; path() opens it like any other file.
+class MemoryFile {
+ public:
+  MemoryFile();
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  const std::string& path() const { return path_; }
+  const std::string& fill(std::string_view bytes);  // returns path()
+  std::string content() const;
+
+ private:
+  int fd_;
+  std::string path_;
+};
+
+// What must hold whatever the input is: a finding when it does not.
+void require(bool holds, const char* what);
+
+}  // namespace tx_fuzz
