@@ -47,7 +47,12 @@ void run(std::string_view bytes) {
     segments.emplace_back(hypothesis, all[0]);
   });
   for (const std::string& tokenizer : tx::tokenizer_names()) {
-    for (const bool lowercase : {false, true}) score(segments, {tokenizer, lowercase});
+    for (const bool lowercase : {false, true}) {
+      tx::BleuOptions options;
+      options.tokenizer = tokenizer;
+      options.lowercase = lowercase;
+      score(segments, options);
+    }
   }
 }
 
