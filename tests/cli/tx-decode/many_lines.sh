@@ -1,7 +1,7 @@
 # label: slow
-# A hundred thousand lines through a pipe in constant memory, under a limit of address space.
+# A million lines through a pipe in constant memory, under a limit of address space.
 make_model model layers 1 d_model 16 d_ff 16 heads 2
-count=100000
+count=1000000
 lines() { awk -v n="$count" 'BEGIN { for (i = 0; i < n; ++i) print (i % 10 ? "w" 4 + i % 50 : "") }'; }
 lines | (
   ulimit -v 3000000
