@@ -1,4 +1,4 @@
-// What a kernel sees: a two-dimensional view of memory that somebody else owns. Compiles under nvcc.
+// What a kernel sees: a two-dimensional view of memory that somebody else owns. nvcc compiles it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,9 @@ struct Matrix {
   void* data = nullptr;
   DType dtype = DType::f32;
   int64_t rows = 0, cols = 0;
-  int64_t stride = 0;               // elements from one row to the next, >= cols
-  float scale = 1;                  // i8: value = stored * scale
-  const void* prepared = nullptr;   // the backend's own packed form (prepare()), or null
+  int64_t stride = 0;              // elements from one row to the next, >= cols
+  float scale = 1;                 // i8: value = stored * scale
+  const void* prepared = nullptr;  // the backend's own packed form (prepare()), or null
 
   bool empty() const { return data == nullptr; }
   // Columns first .. first + count - 1 of every row.
@@ -47,8 +47,8 @@ inline Matrix matrix(void* data, DType dtype, int64_t rows, int64_t cols) {
 
 enum class Activation : uint8_t { none, relu, gelu };
 
-// Everything that changes from one optimiser step to the next, in the backend's memory: kernels read
-// it through a pointer, the host never branches on a device result inside a step.
+// Everything that changes from one optimiser step to the next, in the backend's memory: kernels
+// read it through a pointer, the host never branches on a device result inside a step.
 struct StepRecord {
   int64_t step = 0;          // from 1: schedule, bias correction, dropout coordinates
   double rate = 0;           // learning rate of this step
@@ -65,18 +65,19 @@ struct StepRecord {
   int64_t labels = 0;        //   labels seen
 };
 
-// Coordinates of the rows of a packed side: row i belongs to pair[i] of the epoch, at position[i] of
-// its sentence. Arrays of N in the backend's memory.
+// Coordinates of the rows of a packed side: row i belongs to pair[i] of the epoch, at position[i]
+// of its sentence. Arrays of N in the backend's memory.
 struct RowKeys {
   const uint32_t* pair = nullptr;
   const uint32_t* position = nullptr;
 };
 
-// Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, feature / 8),
-// 16 bits an element, dropped where bits < threshold. Nothing is stored: backward draws the same.
+// Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, block of 8
+// features), 16 bits an element, dropped where bits < threshold. Nothing is stored: backward draws
+// the same.
 struct Dropout {
-  uint32_t threshold = 0;    // round(p * 65536); 0: off
-  double scale = 1;          // 65536 / (65536 - threshold)
+  uint32_t threshold = 0;  // round(p * 65536); 0: off
+  double scale = 1;        // 65536 / (65536 - threshold)
   uint32_t seed = 0, site = 0;
   const StepRecord* record = nullptr;
   RowKeys keys;
@@ -94,7 +95,8 @@ inline Dropout dropout(double p, uint32_t seed, uint32_t site, const StepRecord*
   return d;
 }
 
-// c = [a or a^T][b or b^T] (+ c) (+ bias) then activation. Products accumulate in fp32 (f64 in f64).
+// c = [a or a^T][b or b^T] (+ c) (+ bias) then activation. Products accumulate in fp32, of f64 in
+// f64.
 //   forward         y (N,O) = x (N,I) w (O,I)^T      transpose_b
 //   input gradient  dx (N,I) = dy (N,O) w (O,I)
 //   weight gradient dw (O,I) = dy (N,O)^T x (N,I)    transpose_a, c f32
@@ -109,25 +111,25 @@ struct Product {
 // Attention of packed sentences: queries of sentence s are rows q_offsets[s] .. q_offsets[s+1] - 1,
 // keys likewise. Query head h reads key/value head h * kv_heads / heads.
 struct Attention {
-  Matrix q, k, v;                // (T, heads*d_k), (S, kv_heads*d_k), (S, kv_heads*d_v)
-  Matrix o;                      // (T, heads*d_v)
-  void* lse = nullptr;           // (T, heads) f32 (f64 in f64): log-sum-exp, kept for backward
+  Matrix q, k, v;       // (T, heads*d_k), (S, kv_heads*d_k), (S, kv_heads*d_v)
+  Matrix o;             // (T, heads*d_v)
+  void* lse = nullptr;  // (T, heads) f32 (f64 in f64): log-sum-exp, kept for backward
   const int32_t* q_offsets = nullptr;
   const int32_t* k_offsets = nullptr;
   int64_t sentences = 0;
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   bool causal = false;
-  int64_t query_position = 0;    // causal: query i of a sentence sees keys 0 .. query_position + i
-  double scale = 1;              // 1 / sqrt(d_k)
-  Dropout drop;                  // on the weights; site of head h is drop.site + (h << 16)
+  int64_t query_position = 0;  // causal: query i of a sentence sees keys 0 .. query_position + i
+  double scale = 1;            // 1 / sqrt(d_k)
+  Dropout drop;                // on the weights; site of head h is drop.site + (h << 16)
 };
 
 // Attention of one query row a hypothesis against cached keys and values (decoding).
 // Key j of row r is cache row index[r * index_stride + j], j < lengths[r].
 struct CachedAttention {
-  Matrix q;                      // (R, heads*d_k)
-  Matrix k, v;                   // (cache rows, heads*d_k), (cache rows, heads*d_v)
-  Matrix o;                      // (R, heads*d_v)
+  Matrix q;     // (R, heads*d_k)
+  Matrix k, v;  // (cache rows, heads*d_k), (cache rows, heads*d_v)
+  Matrix o;     // (R, heads*d_v)
   const int32_t* index = nullptr;
   int64_t index_stride = 0;
   const int32_t* lengths = nullptr;
@@ -145,7 +147,7 @@ struct AddNormBackward {
 
 // The arguments of attention_backward beside Attention.
 struct AttentionGradient {
-  Matrix d_o, dq, dk, dv; // assigned for every row
+  Matrix d_o, dq, dk, dv;  // assigned for every row
 };
 
 struct AdamSettings {

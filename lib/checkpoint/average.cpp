@@ -36,7 +36,8 @@ std::string vocabulary_difference(const ModelReader& a, const ModelReader& b) {
   return "";
 }
 
-// Both hold the tensors of their configurations (ModelReader), so names and shapes differ with those.
+// Both hold the tensors of their configurations (ModelReader), so names and shapes differ with
+// those.
 std::string tensor_difference(const ModelReader& a, const ModelReader& b) {
   for (const ParameterEntry& e : a.table()) {
     const TensorInfo* ours = a.file().find(e.name);
@@ -56,8 +57,7 @@ void check_alike(const ModelReader& a, const ModelReader& b) {
     const std::string one = difference(a, b);
     if (!one.empty()) all += (all.empty() ? "" : "; ") + one;
   }
-  if (!all.empty())
-    throw DataError(b.path() + " cannot be averaged with " + a.path() + ": " + all);
+  if (!all.empty()) throw DataError(b.path() + " cannot be averaged with " + a.path() + ": " + all);
 }
 
 constexpr int64_t chunk = 1 << 14;  // of every model one piece after another in the cache
@@ -129,7 +129,7 @@ std::string command_of(const AverageOptions& options) {
 }
 
 Json provenance_of_mean(const AverageOptions& options, const std::vector<std::string>& files,
-                   const Models& models) {
+                        const Models& models) {
   Json inputs = Json::array();
   for (size_t i = 0; i < models.size(); ++i)
     inputs.push_back(input_provenance(files[i], *models[i]));
@@ -170,8 +170,9 @@ std::vector<int64_t> by_loss(const std::string& run, const std::vector<int64_t>&
 [[noreturn]] void too_few(const std::string& option, int wanted, const std::string& run,
                           size_t there) {
   const std::string what = option == "--best" ? " with a validation loss" : "";
-  const std::string found = there == 0 ? "no model" : there == 1 ? "only 1 model"
-                                       : "only " + std::to_string(there) + " models";
+  const std::string found = there == 0   ? "no model"
+                            : there == 1 ? "only 1 model"
+                                         : "only " + std::to_string(there) + " models";
   const std::string advice = there == 0 ? "" : "; use " + option + " " + std::to_string(there);
   throw DataError(option + " " + std::to_string(wanted) + ": " + run + " holds " + found + what +
                   advice);
@@ -212,8 +213,11 @@ void average_models(const AverageOptions& options, const Log& log) {
     check_alike(*models.front(), *models.back());
   }
   warn_of_twins(models, log);
-  ModelContent content{models[0]->config(), models[0]->source(), models[0]->target(),
-                       provenance_of_mean(options, files, models), {}};
+  ModelContent content{models[0]->config(),
+                       models[0]->source(),
+                       models[0]->target(),
+                       provenance_of_mean(options, files, models),
+                       {}};
   for (const ParameterEntry& e : models[0]->table())
     content.weights.push_back(mean_tensor(models, e));
   write_model(options.out, std::move(content));

@@ -117,27 +117,35 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
 void ModelOptions::describe(Options& options) {
   options.group("Model");
   options.add("--layers", layers, "N", "layers of both stacks").range(0, 1000).default_is("6");
-  options.add("--encoder-layers", config.encoder_layers, "N", "layers of the encoder").range(1, 1000);
-  options.add("--decoder-layers", config.decoder_layers, "N", "layers of the decoder").range(1, 1000);
+  options.add("--encoder-layers", config.encoder_layers, "N", "layers of the encoder")
+      .range(1, 1000);
+  options.add("--decoder-layers", config.decoder_layers, "N", "layers of the decoder")
+      .range(1, 1000);
   options.add("--d-model", config.d_model, "N", "width of embeddings and layers").range(2, 65536);
-  options.add("--d-ff", config.d_ff, "N", "inner width of the feed-forward layer").range(1, 1 << 20);
+  options.add("--d-ff", config.d_ff, "N", "inner width of the feed-forward layer")
+      .range(1, 1 << 20);
   options.add("--heads", config.heads, "N", "attention heads").range(1, 65535);
   options.add("--d-k", config.d_k, "N", "width of a head's queries and keys")
-      .range(0, 65536).default_is("d-model / heads");
+      .range(0, 65536)
+      .default_is("d-model / heads");
   options.add("--d-v", config.d_v, "N", "width of a head's values")
-      .range(0, 65536).default_is("d-k");
-  options.add("--activation", config.activation, "relu|gelu", "activation of the feed-forward layer")
+      .range(0, 65536)
+      .default_is("d-k");
+  options
+      .add("--activation", config.activation, "relu|gelu", "activation of the feed-forward layer")
       .one_of({"relu", "gelu"});
-  options.add("--norm", config.norm, "post|pre", "layer norm after (the paper) or before a sub-layer")
+  options
+      .add("--norm", config.norm, "post|pre", "layer norm after (the paper) or before a sub-layer")
       .one_of({"post", "pre"});
   options.add("--positions", config.positions, "sinusoid|learned", "position encoding")
       .one_of({"sinusoid", "learned"});
   options.add("--max-positions", config.max_positions, "N", "longest sentence of learned positions")
       .range(1, 1 << 20);
-  options.add("--tie", config.tie, "all|target|none",
-              "share embeddings: all three, target and output, none",
-              "One matrix serves the source embedding, the target embedding and the output "
-              "projection (section 3.4 of the paper); separate vocabularies need target or none.")
+  options
+      .add("--tie", config.tie, "all|target|none",
+           "share embeddings: all three, target and output, none",
+           "One matrix serves the source embedding, the target embedding and the output "
+           "projection (section 3.4 of the paper); separate vocabularies need target or none.")
       .one_of({"all", "target", "none"});
   options.flag("--attention-bias", config.attention_bias, "biases in the attention projections");
 }

@@ -14,16 +14,17 @@ struct ModelConfig {
   int64_t source_vocabulary = 0, target_vocabulary = 0;
   int encoder_layers = 6, decoder_layers = 6;
   int d_model = 512, d_ff = 2048, heads = 8;
-  int d_k = 0, d_v = 0;                 // 0 until resolve(): d_model / heads, d_k
-  std::string activation = "relu";      // relu, gelu
-  std::string norm = "post";            // post (the paper), pre
-  std::string positions = "sinusoid";   // sinusoid, learned
-  int max_positions = 1024;             // rows of learned positions
-  std::string tie = "all";              // all, target, none
-  bool attention_bias = false;          // models of other toolkits have them
+  int d_k = 0, d_v = 0;                // 0 until resolve(): d_model / heads, d_k
+  std::string activation = "relu";     // relu, gelu
+  std::string norm = "post";           // post (the paper), pre
+  std::string positions = "sinusoid";  // sinusoid, learned
+  int max_positions = 1024;            // rows of learned positions
+  std::string tie = "all";             // all, target, none
+  bool attention_bias = false;         // models of other toolkits have them
   double norm_epsilon = 1e-6;
 
-  // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal value.
+  // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
+  // value.
   void resolve();
   bool pre_norm() const { return norm == "pre"; }
   bool learned_positions() const { return positions == "learned"; }

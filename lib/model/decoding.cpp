@@ -170,7 +170,8 @@ Tensor Decoding::attend_cache(Context& context, size_t layer, Tensor x, int64_t 
   const int64_t keys = int64_t(self_.heads) * self_.d_k, values = int64_t(self_.heads) * self_.d_v;
   Tensor out = context.make(rows, values);
   context.run([&](auto& k) {
-    const Matrix cache = cache_.slice(int64_t(layer) * max_steps_ * max_rows_, max_steps_ * max_rows_);
+    const Matrix cache =
+        cache_.slice(int64_t(layer) * max_steps_ * max_rows_, max_steps_ * max_rows_);
     const Matrix now = cache.slice(step_ * max_rows_, rows);
     k.product_rows(x.value(), w.in.value, w.in_bias.value, Activation::none, now);
     CachedAttention p = self_;

@@ -6,8 +6,8 @@
 //   d.begin(sources, 4 * sources.size(), longest + 50);
 //   Matrix logits = d.step(rows);     // rows of step 0: one a sentence, parent -1, token <bos>
 //
-// Needs Parameters::prepare_inference(). A row's logits are the same bits whatever rows stand beside
-// it. One object a thread; the Transformer may be shared.
+// Needs Parameters::prepare_inference(). A row's logits are the same bits whatever rows stand
+// beside it. One object a thread; the Transformer may be shared.
 #pragma once
 #include <memory>
 #include <optional>
@@ -49,16 +49,16 @@ class Decoding {
   Backend& backend_;
   const Transformer& transformer_;
   DType dtype_;
-  int64_t row_width_;                     // of the cache: q, k and v of one layer
+  int64_t row_width_;  // of the cache: q, k and v of one layer
   std::unique_ptr<Arena> arena_;
-  Tensor memory_, logits_;                // live in arena_
-  Matrix cache_;                          // (layers * max_steps * max_rows, row_width)
+  Tensor memory_, logits_;  // live in arena_
+  Matrix cache_;            // (layers * max_steps * max_rows, row_width)
   size_t cache_bytes_ = 0, arena_bytes_ = 0;
   int64_t max_rows_ = 0, max_steps_ = 0, step_ = 0;
   std::vector<int32_t> source_first_, source_rows_;
   std::vector<int32_t> index_, next_index_;  // (rows, steps so far): cache rows of each hypothesis
-  Ints ids_, offsets_, pairs_, positions_, step_ids_, step_positions_, step_index_, lengths_, first_,
-      source_lengths_;
+  Ints ids_, offsets_, pairs_, positions_, step_ids_, step_positions_, step_index_, lengths_,
+      first_, source_lengths_;
   PackedSide source_, target_;
   CachedAttention self_, cross_;
 };

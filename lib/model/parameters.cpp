@@ -95,9 +95,8 @@ void Parameters::finish_gradients() {
   for (size_t i = 0; i < table_.size(); ++i) {
     if (table_[i].joined || *assigned_[i]) continue;  // joined entries share their group's flag
     const Matrix g = entry_of(gradients_, table_[i]);
-    on(backend_, [&](auto& k) {
-      k.zero(g.data, size_t(table_[i].padded_rows * g.cols) * size_of(g.dtype));
-    });
+    on(backend_,
+       [&](auto& k) { k.zero(g.data, size_t(table_[i].padded_rows * g.cols) * size_of(g.dtype)); });
   }
 }
 

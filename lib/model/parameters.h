@@ -14,14 +14,14 @@ namespace tx {
 
 struct ParameterEntry {
   enum class Init { xavier, embedding, zeros, ones };
-  std::string name;          // as in the file: encoder.layers.0.self_attn.q_proj.weight
+  std::string name;  // as in the file: encoder.layers.0.self_attn.q_proj.weight
   int64_t rows = 1, cols = 0;
-  bool vector = false;       // the file's shape is [cols], else [rows, cols] = [out, in]
+  bool vector = false;  // the file's shape is [cols], else [rows, cols] = [out, in]
   Init init = Init::zeros;
-  int64_t padded_rows = 1;   // rows in the block
-  int64_t offset = 0;        // elements from the block's start
-  bool lookup = false;       // learned positions: read in full precision, never multiplied
-  bool joined = false;       // follows its predecessor without a gap
+  int64_t padded_rows = 1;  // rows in the block
+  int64_t offset = 0;       // elements from the block's start
+  bool lookup = false;      // learned positions: read in full precision, never multiplied
+  bool joined = false;      // follows its predecessor without a gap
 };
 
 std::vector<ParameterEntry> parameter_table(const ModelConfig& config);
@@ -30,8 +30,9 @@ constexpr int64_t padded_vocabulary(int64_t v) { return (v + 63) / 64 * 64; }
 
 class Parameters {
  public:
-  // dtype of activations: bf16 keeps an fp32 master and a bf16 copy, f64 holds everything in double.
-  // training adds gradients and Adam's two moments. Memory is zero until initialise() or loading.
+  // dtype of activations: bf16 keeps an fp32 master and a bf16 copy, f64 holds everything in
+  // double. training adds gradients and Adam's two moments. Memory is zero until initialise() or
+  // loading.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training);
   ~Parameters();
   Parameters(const Parameters&) = delete;
@@ -45,9 +46,9 @@ class Parameters {
 
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (PAPER, Training)
   void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
-  void finish_gradients();         // zeroes gradients that no contribution reached
-  void refresh_copy();             // bf16 copy of the master
-  void prepare_inference();        // packs every weight matrix for product_rows
+  void finish_gradients();   // zeroes gradients that no contribution reached
+  void refresh_copy();       // bf16 copy of the master
+  void prepare_inference();  // packs every weight matrix for product_rows
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
@@ -57,11 +58,11 @@ class Parameters {
   Matrix master(const ParameterEntry& entry) const;
   // Same entry of any block of this layout.
   Matrix entry_of(Matrix block, const ParameterEntry& entry) const;
-  Matrix master() const { return master_; }   // whole blocks, (1, elements)
+  Matrix master() const { return master_; }  // whole blocks, (1, elements)
   Matrix gradients() const { return gradients_; }
   Matrix moment1() const { return m_; }
   Matrix moment2() const { return v_; }
-  Matrix copy() const { return copy_; }       // empty unless bf16
+  Matrix copy() const { return copy_; }              // empty unless bf16
   int64_t decayed() const { return vectors_from_; }  // elements before the first vector
 
  private:

@@ -19,7 +19,8 @@ class TableBuilder {
     for (int i = 0; i < c_.decoder_layers; ++i) cross_memory(i, i > 0, ".weight");
     for (int i = 0; i < c_.encoder_layers; ++i) layer_vectors("encoder", i, false);
     for (int i = 0; i < c_.decoder_layers; ++i) layer_vectors("decoder", i, true);
-    for (int i = 0; c_.attention_bias && i < c_.decoder_layers; ++i) cross_memory(i, i > 0, ".bias");
+    for (int i = 0; c_.attention_bias && i < c_.decoder_layers; ++i)
+      cross_memory(i, i > 0, ".bias");
     if (c_.pre_norm()) norm("encoder.norm");
     if (c_.pre_norm()) norm("decoder.norm");
     place();

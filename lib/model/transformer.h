@@ -1,4 +1,5 @@
-// The Transformer of section 3, encoder and decoder. Reads like the paper: one function a sub-layer.
+// The Transformer of section 3, encoder and decoder. Reads like the paper: one function a
+// sub-layer.
 #pragma once
 #include <functional>
 #include <memory>

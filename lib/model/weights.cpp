@@ -69,7 +69,8 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
   const auto norm = [&](const std::string& name) {
     return Norm{p.get(name + ".weight"), p.get(name + ".bias"), config_.norm_epsilon};
   };
-  for (const Layer& l : encoder_) encoder_norms_.insert(encoder_norms_.end(), {l.self_norm, l.ffn_norm});
+  for (const Layer& l : encoder_)
+    encoder_norms_.insert(encoder_norms_.end(), {l.self_norm, l.ffn_norm});
   for (const Layer& l : decoder_)
     decoder_norms_.insert(decoder_norms_.end(), {l.self_norm, l.cross_norm, l.ffn_norm});
   if (config_.pre_norm()) {
@@ -81,7 +82,8 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
 Transformer::Layer Transformer::layer(Parameters& p, const std::string& name, bool decoder) const {
   const auto attention = [&](const std::string& kind, int joined) {
     const std::string base = name + "." + kind;
-    AttentionWeights w{p.get(base + ".q_proj.weight", joined), {}, p.get(base + ".out_proj.weight"), {}};
+    AttentionWeights w{
+        p.get(base + ".q_proj.weight", joined), {}, p.get(base + ".out_proj.weight"), {}};
     if (config_.attention_bias) {
       w.in_bias = p.get(base + ".q_proj.bias", joined);
       w.out_bias = p.get(base + ".out_proj.bias");
@@ -100,8 +102,8 @@ Transformer::Layer Transformer::layer(Parameters& p, const std::string& name, bo
     l.cross_norm = norm("cross_attn");
   }
   const std::string ffn = name + ".ffn.";
-  l.ffn = {p.get(ffn + "in_proj.weight"), p.get(ffn + "in_proj.bias"), p.get(ffn + "out_proj.weight"),
-           p.get(ffn + "out_proj.bias")};
+  l.ffn = {p.get(ffn + "in_proj.weight"), p.get(ffn + "in_proj.bias"),
+           p.get(ffn + "out_proj.weight"), p.get(ffn + "out_proj.bias")};
   l.ffn_norm = norm("ffn");
   return l;
 }

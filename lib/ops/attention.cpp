@@ -1,5 +1,5 @@
-// softmax(q k^T / sqrt(d_k)) v, equation 1, for all heads of section 3.2.2 at once. Kept: q, k, v and
-// the log-sum-exp of each row and head; backward computes the weights again from it.
+// softmax(q k^T / sqrt(d_k)) v, equation 1, for all heads of section 3.2.2 at once. Kept: q, k, v
+// and the log-sum-exp of each row and head; backward computes the weights again from it.
 #include <cmath>
 
 #include "lib/ops/ops.h"
@@ -50,7 +50,8 @@ Tensor attention(Context& context, const AttentionInput& input) {
     g.dq = context.gradient(in.q, add).columns(in.q_column, int64_t(in.heads) * in.d_k);
     g.dk = context.gradient(in.k, add).columns(in.k_column, int64_t(in.heads) * in.d_k);
     g.dv = context.gradient(in.v, add).columns(in.v_column, int64_t(in.heads) * in.d_v);
-    context.run([&](auto& k) { k.attention_backward(kernel_view(in, out.value(), lse.value()), g); });
+    context.run(
+        [&](auto& k) { k.attention_backward(kernel_view(in, out.value(), lse.value()), g); });
   });
   return out;
 }

@@ -10,10 +10,10 @@ namespace tx {
 struct EmbedInput {
   const int32_t* ids = nullptr;  // N
   int64_t rows = 0;
-  Parameter table;               // (V,D)
+  Parameter table;  // (V,D)
   double scale = 1;
-  Matrix positions;              // (at least max position + 1, D) f32 or f64
-  Parameter learned;             // empty for sinusoids
+  Matrix positions;   // (at least max position + 1, D) f32 or f64
+  Parameter learned;  // empty for sinusoids
   Dropout drop;
 };
 Tensor embed(Context& context, const EmbedInput& input);
@@ -38,9 +38,9 @@ struct Normed {
 };
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm);
 
-// softmax(q k^T / sqrt(d_k)) v for every sentence and head, section 3.2. q, k and v are column ranges
-// of tensors, so that one product makes several of them; each such range must be read by exactly one
-// attention, and the ranges together cover their tensor.
+// softmax(q k^T / sqrt(d_k)) v for every sentence and head, section 3.2. q, k and v are column
+// ranges of tensors, so that one product makes several of them; each such range must be read by
+// exactly one attention, and the ranges together cover their tensor.
 struct AttentionInput {
   Tensor q, k, v;
   int64_t q_column = 0, k_column = 0, v_column = 0;

@@ -19,8 +19,8 @@ void* Arena::take(size_t bytes) {
   fresh_ = false;
   TX_ASSERT(bytes <= capacity_);  // also keeps the rounding below from wrapping round
   bytes = std::max<size_t>(64, (bytes + 63) / 64 * 64);
-  const auto hole = std::find_if(free_.begin(), free_.end(),
-                                 [&](const auto& h) { return h.second >= bytes; });
+  const auto hole =
+      std::find_if(free_.begin(), free_.end(), [&](const auto& h) { return h.second >= bytes; });
   TX_ASSERT(hole != free_.end());
   const size_t offset = hole->first, left = hole->second - bytes;
   free_.erase(hole);

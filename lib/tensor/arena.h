@@ -11,8 +11,8 @@ namespace tx {
 
 class Arena {
  public:
-  Arena() = default;                          // counts only
-  Arena(Backend& backend, size_t capacity);   // throws Error when the memory is refused
+  Arena() = default;                         // counts only
+  Arena(Backend& backend, size_t capacity);  // throws Error when the memory is refused
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

@@ -1,4 +1,5 @@
-// The one legend of dimension letters. Every tensor parameter in a header carries its shape in them.
+// The one legend of dimension letters. Every tensor parameter in a header carries its shape in
+// them.
 //
 //   B  sentences of a packed batch          D  d_model
 //   T  rows (tokens) of the target side     F  d_ff, inner width of the feed-forward layer

@@ -1,4 +1,5 @@
-// A growing array of integers in the backend's memory, filled from the host: ids, offsets, row keys.
+// A growing array of integers in the backend's memory, filled from the host: ids, offsets, row
+// keys.
 #pragma once
 #include <span>
 

@@ -1,10 +1,11 @@
-// Tensors and the tape. A tensor is a handle: its memory goes back to the arena when the last handle
-// (a local variable, or a closure on the tape) is gone.
+// Tensors and the tape. A tensor is a handle: its memory goes back to the arena when the last
+// handle (a local variable, or a closure on the tape) is gone.
 //
 // The contract of an op: check shapes, make() its outputs (uninitialised), run() its kernel, and
 // on_backward() a closure that holds its tensors. The tape runs the closures in reverse order of
-// creation and drops each after it ran, so activations are freed while gradients are made. The first
-// contribution to a gradient assigns, later ones add: gradient() tells which, nothing is zero-filled.
+// creation and drops each after it ran, so activations are freed while gradients are made. The
+// first contribution to a gradient assigns, later ones add: gradient() tells which, nothing is
+// zero-filled.
 #pragma once
 #include <functional>
 #include <memory>
@@ -51,18 +52,18 @@ class Tensor {
 
 // A matrix or vector of the model inside the flat blocks (lib/model/parameters.h).
 struct Parameter {
-  Matrix value;                  // what products read: bf16 copy, fp32 master or f64
-  Matrix gradient;               // f32, or f64 in a double model
-  bool* assigned = nullptr;      // whether this step already wrote the gradient
+  Matrix value;              // what products read: bf16 copy, fp32 master or f64
+  Matrix gradient;           // f32, or f64 in a double model
+  bool* assigned = nullptr;  // whether this step already wrote the gradient
   explicit operator bool() const { return !value.empty(); }
 };
 
 class Context {
  public:
-  Context(Backend& backend, Arena& arena, DType dtype) : backend_(backend), arena_(arena),
-        dtype_(dtype) {}
+  Context(Backend& backend, Arena& arena, DType dtype)
+      : backend_(backend), arena_(arena), dtype_(dtype) {}
 
-  DType dtype() const { return dtype_; }          // of activations
+  DType dtype() const { return dtype_; }  // of activations
   DType statistics_dtype() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
   Tensor make(int64_t rows, int64_t cols, DType dtype);
   Tensor make(int64_t rows, int64_t cols) { return make(rows, cols, dtype_); }
@@ -74,25 +75,25 @@ class Context {
   }
   void product(const Product& p);  // on a counting arena the backend still plans it
 
-  bool recording = false;          // off: inference
-  bool recompute = false;          // segments keep their inputs alone (gradient checkpointing)
+  bool recording = false;  // off: inference
+  bool recompute = false;  // segments keep their inputs alone (gradient checkpointing)
   // f(inputs), a part of the model. With recompute nothing that f keeps for its backward stays: the
   // backward of the segment runs f again first. f must draw the same masks each time. The bytes of
   // every gradient are those without, and the order in which they are made.
   using Segment = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
   std::vector<Tensor> segment(std::vector<Tensor> inputs, Segment f);
   void on_backward(std::function<void()> closure);
-  void backward();                 // runs and drops every closure
+  void backward();  // runs and drops every closure
   size_t closures() const { return tape_.size(); }
 
   // The gradient of t to write to; add says whether to add. Allocates it at the first call.
   Matrix gradient(Tensor& t, bool& add);
-  Matrix gradient(const Tensor& t) const;   // what was written; it exists
+  Matrix gradient(const Tensor& t) const;  // what was written; it exists
   // Same for a parameter.
   static Matrix gradient(const Parameter& p, bool& add);
   // Declares t's own memory to hold its gradient (a kernel overwrote it).
   void gradient_in_place(Tensor& t);
-  void drop_gradient(Tensor& t);            // gives its memory back before the handle goes
+  void drop_gradient(Tensor& t);  // gives its memory back before the handle goes
 
  private:
   Backend& backend_;

@@ -59,7 +59,7 @@ class Packer {
   // both and the smallest --batch-tokens that holds every pair.
   Packer(const IdCache& cache, PackerOptions options);
 
-  bool next(Batch& batch);                  // false when options.epochs are over
+  bool next(Batch& batch);  // false when options.epochs are over
   int64_t epoch() const { return epoch_ + int64_t(epoch_over()); }  // of the next batch, from 0
   const std::vector<int>& capacities() const { return options_.capacities; }
 

@@ -29,7 +29,8 @@ BOOST_AUTO_TEST_CASE(deep_nesting_is_refused) {
   BOOST_TEST(message_of<DataError>([&] { parse_json(nested(101), "x"); }) ==
              "x: JSON nested deeper than 100 levels at byte 101");
   BOOST_CHECK_THROW(parse_json(nested(1000000), "x"), DataError);
-  const std::string brackets = "[\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"]";
+  const std::string brackets =
+      "[\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"]";
   BOOST_TEST(to_text(parse_json(brackets, "x")) == brackets);
 }
 

@@ -60,7 +60,6 @@ void average(const std::vector<std::string>& inputs, const std::string& out) {
   average_models({inputs, {}, {}, out}, Log("test", true));
 }
 
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_weight_is_the_mean) {
@@ -131,17 +130,23 @@ BOOST_AUTO_TEST_CASE(both_vocabularies_are_kept) {
 BOOST_AUTO_TEST_CASE(provenance_lists_the_inputs) {
   const TempFolder folder;
   const std::string a = folder / "a", b = folder / "b";
-  const std::string hash =
-      Model(1).save(a, {{"command", "train"}, {"step", 10}, {"seed", 3}, {"tokens", 5},
-                        {"validation_loss", 2.5}, {"validation_accuracy", 0.5}});
-  Model(2).save(b, {{"command", "train"}, {"step", 20}, {"seed", 4}, {"tokens", 5},
+  const std::string hash = Model(1).save(a, {{"command", "train"},
+                                             {"step", 10},
+                                             {"seed", 3},
+                                             {"tokens", 5},
+                                             {"validation_loss", 2.5},
+                                             {"validation_accuracy", 0.5}});
+  Model(2).save(b, {{"command", "train"},
+                    {"step", 20},
+                    {"seed", 4},
+                    {"tokens", 5},
                     {"validation_accuracy", 0.5}});
   average({a, b}, folder / "mean");
   const Json p = ModelReader(folder / "mean").provenance();
   BOOST_TEST(p.at("command") == "tx-avg " + a + " " + b);
   BOOST_TEST(p.at("inputs").size() == 2U);
-  BOOST_TEST(to_text(p.at("inputs")[0]) == to_text(Json{{"file", a}, {"xxh3", hash}, {"step", 10},
-                                                        {"validation_loss", 2.5}}));
+  BOOST_TEST(to_text(p.at("inputs")[0]) ==
+             to_text(Json{{"file", a}, {"xxh3", hash}, {"step", 10}, {"validation_loss", 2.5}}));
   BOOST_TEST(p.at("inputs")[1].at("step") == 20);
   BOOST_TEST(!p.at("inputs")[1].contains("validation_loss"));
   BOOST_TEST(to_text(p.at("common")) == R"({"command":"train"})");  // what both trainings share
@@ -154,11 +159,12 @@ BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_refused) {
     const Model model(2);
     model[model.parameters.table()[1]].back() = bad;
     model.save(folder / "bad");
-    const std::string message =
-        message_of<DataError>([&] { average({folder / "good", folder / "bad"}, folder / "out"); });
-    BOOST_TEST(message.starts_with((folder / "bad") + ": tensor " +
-                                  model.parameters.table()[1].name),
-               message);
+    const std::string message = message_of<DataError>([&] {
+      average({folder / "good", folder / "bad"}, folder / "out");
+    });
+    BOOST_TEST(
+        message.starts_with((folder / "bad") + ": tensor " + model.parameters.table()[1].name),
+        message);
     BOOST_TEST(!file_exists(folder / "out"));
   }
   BOOST_TEST(folder.entries() == 2);  // no temporary file is left
@@ -168,7 +174,9 @@ BOOST_AUTO_TEST_CASE(models_that_differ_are_named) {
   const TempFolder folder;
   const std::string a = folder / "a", b = folder / "b";
   Model(1).save(a);
-  const auto refusal = [&] { return message_of<DataError>([&] { average({a, b}, folder / "o"); }); };
+  const auto refusal = [&] {
+    return message_of<DataError>([&] { average({a, b}, folder / "o"); });
+  };
   const std::string begin = b + " cannot be averaged with " + a + ": ";
 
   ModelConfig other = shape();
@@ -180,9 +188,10 @@ BOOST_AUTO_TEST_CASE(models_that_differ_are_named) {
   other = shape();
   other.d_ff = 9;
   Model(1, other).save(b);
-  BOOST_TEST(refusal() == begin + "its d_ff is 9 instead of 8; its tensor "
-                                  "encoder.layers.0.ffn.in_proj.weight is F32 [9, 32] instead of "
-                                  "F32 [8, 32]");
+  BOOST_TEST(refusal() == begin +
+                              "its d_ff is 9 instead of 8; its tensor "
+                              "encoder.layers.0.ffn.in_proj.weight is F32 [9, 32] instead of "
+                              "F32 [8, 32]");
 
   Model words_differ(1);
   words_differ.target = word_list("other", words);

@@ -1,6 +1,6 @@
 // Initial weights: Xavier's bound by each matrix's own fans, the embedding's deviation.
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <span>
 #include <string>

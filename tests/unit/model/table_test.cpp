@@ -56,7 +56,8 @@ Change inner(int d_ff) {
 void pre_norm(ModelConfig& c) { c.norm = "pre"; }
 
 // Elements of the entries whose names begin with `prefix` and hold `part`.
-int64_t count_of(const ModelConfig& config, const std::string& prefix, const std::string& part = "") {
+int64_t count_of(const ModelConfig& config, const std::string& prefix,
+                 const std::string& part = "") {
   int64_t count = 0;
   for (const ParameterEntry& e : parameter_table(config))
     if (e.name.starts_with(prefix) && e.name.find(part) != std::string::npos)
@@ -182,8 +183,8 @@ BOOST_AUTO_TEST_CASE(keys_and_values_of_the_memory_lie_together) {
   while (table[at].name != "decoder.layers.0.cross_attn.k_proj.weight") ++at;
   for (int layer = 0; layer < 3; ++layer)
     for (const char* name : {"k_proj", "v_proj"}) {
-      BOOST_TEST(table[at].name == "decoder.layers." + std::to_string(layer) + ".cross_attn." +
-                                       name + ".weight");
+      BOOST_TEST(table[at].name ==
+                 "decoder.layers." + std::to_string(layer) + ".cross_attn." + name + ".weight");
       BOOST_TEST(table[at].joined == (layer > 0 || name[0] == 'v'));
       ++at;
     }

@@ -48,7 +48,8 @@ BOOST_AUTO_TEST_CASE(sizes) {
   BOOST_TEST(parse_size("1.5g", "--memory") == 3LL << 29);
   BOOST_TEST(parse_size("2T", "--memory") == 2LL << 40);
   for (const char* bad : {"", "G", "2X", "2GB", "-1G", "0", "1e300", "nan", "inf"})
-    BOOST_TEST(message_of<UsageError>([&] { parse_size(bad, "--memory"); })
-                   .starts_with(std::string("--memory ") + bad + ": give a size"),
+    BOOST_TEST(message_of<UsageError>([&] {
+                 parse_size(bad, "--memory");
+               }).starts_with(std::string("--memory ") + bad + ": give a size"),
                bad);
 }
