@@ -5,6 +5,7 @@
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/base/workers.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/cli/options.h"
 #include "lib/text/codes.h"
 #include "lib/text/corpus.h"
@@ -54,11 +55,16 @@ void add_text_options(Options& options, Settings& s) {
 }
 
 void add_model_option(Options& options, Settings& s) {
-  options.add("-m,--model", s.model, "FILE", "the subword model or word list").must();
+  options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model")
+      .must();
 }
 
-// What a tool's -m may name.
-std::unique_ptr<Vocabulary> open_model(const std::string& path) { return load_vocabulary(path); }
+// What -m names: a vocabulary, or the one inside a model, of its target side or its source side.
+std::unique_ptr<Vocabulary> open_model(const std::string& path, bool target = false) {
+  if (!names_model(path)) return load_vocabulary(path);
+  const ModelReader model(path);
+  return parse_vocabulary((target ? model.target() : model.source())->bytes(), model.path());
+}
 
 void write_model(const std::string& path, const std::string& bytes) {
   if (path != "-") return write_atomically(path, bytes);
@@ -218,7 +224,7 @@ int encode(int argc, const char* const* argv) {
   Options options("tx-bpe encode", "cut lines of text into pieces");
   options.usage("tx-bpe encode -m bpe.model < FILE");
   options.usage("tx-bpe encode --codes codes.bpe < FILE");
-  options.add("-m,--model", s.model, "FILE", "the subword model or word list");
+  options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model");
   add_encode_options(options, s);
   options.group("Input");
   add_text_options(options, s);
@@ -235,7 +241,7 @@ int decode(int argc, const char* const* argv) {
   Options options("tx-bpe decode", "join pieces into lines of text");
   options.usage("tx-bpe decode -m bpe.model < FILE");
   options.usage("tx-bpe decode --separator @@ < FILE");
-  options.add("-m,--model", s.model, "FILE", "the subword model or word list");
+  options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model");
   options.add("--separator", s.separator, "TEXT", "join pieces that end so with the next, no more",
               "In place of a model: @@ takes back what --codes cut.");
   options.flag("--ids", s.ids, "numbers in place of pieces");
@@ -245,7 +251,7 @@ int decode(int argc, const char* const* argv) {
     throw UsageError("missing option: -m FILE, or --separator TEXT");
   if (!s.separator.empty() && (s.ids || !s.model.empty()))
     throw UsageError("--separator joins pieces without a model: leave out -m and --ids");
-  const auto vocabulary = s.model.empty() ? nullptr : open_model(s.model);
+  const auto vocabulary = s.model.empty() ? nullptr : open_model(s.model, true);
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
   if (vocabulary)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/transfer.h"
@@ -164,6 +165,18 @@ std::string resolve_model(const std::string& path) {
   throw DataError(path + " is a directory without best.safetensors or last.safetensors (" +
                   (names.empty() ? "it is empty" : "it holds " + there) +
                   "); give a model file or the directory of a run that has saved one");
+}
+
+bool names_model(const std::string& path) {
+  std::error_code error;
+  if (is_directory(path)) return true;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // a FIFO is read once
+  std::ifstream file(path, std::ios::binary);
+  unsigned char start[9] = {};
+  file.read(reinterpret_cast<char*>(start), sizeof start);
+  // Eight bytes of length, the upper ones 0 (no header has 4 GiB), then the header's JSON.
+  return file && start[8] == '{' && start[4] == 0 && start[5] == 0 && start[6] == 0 &&
+         start[7] == 0;
 }
 
 }  // namespace tx

@@ -59,6 +59,10 @@ class ModelReader {
 // with what is there when a directory has neither.
 std::string resolve_model(const std::string& path);
 
+// Whether -m names a model of this kind (a run directory, or a regular file that begins as
+// safetensors do) and not a vocabulary by itself. Says nothing about the rest of the file.
+bool names_model(const std::string& path);
+
 // What save_model() and averaging write: `weights` are the tensors of the configuration's table.
 struct ModelContent {
   ModelConfig config;
