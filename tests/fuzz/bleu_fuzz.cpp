@@ -19,7 +19,7 @@ void score(const std::vector<std::pair<std::string, std::string>>& segments,
     bleu.add(hypothesis, {&reference, 1}, sums);
     own.add(hypothesis, {&hypothesis, 1}, own_sums);
   }
-  const tx::Score found = bleu.score(sums, 1), perfect = own.score(own_sums, 1);
+  const tx::Score found = bleu.score(sums), perfect = own.score(own_sums);
   require(found.value >= 0 && found.value < 100.000001, "a score from 0 to 100");
   require(perfect.value == 0 || std::abs(perfect.value - 100) < 1e-6 || own_sums[9] == 0,
           "a text scores 100 against itself");
@@ -38,15 +38,14 @@ std::vector<std::string> seeds() {
 void run(std::string_view bytes) {
   static MemoryFile hypotheses, references;
   const size_t at = std::min(bytes.find('\f'), bytes.size());
-  const tx::CorpusFiles files{hypotheses.fill(bytes.substr(0, at)),
-                              {references.fill(bytes.substr(std::min(bytes.size(), at + 1)))},
-                              false};
-  static const tx::Log log("tx-bleu", true);
+  tx::CorpusFiles files;
+  files.systems = {hypotheses.fill(bytes.substr(0, at))};
+  files.references = {references.fill(bytes.substr(std::min(bytes.size(), at + 1)))};
+  tx::SegmentReader reader(files);
   std::vector<std::pair<std::string, std::string>> segments;
-  tx::for_each_segment(files, log, [&](const std::string& hypothesis, const auto& all) {
-    segments.emplace_back(hypothesis, all[0]);
-  });
-  for (const std::string& tokenizer : tx::tokenizer_names()) {
+  for (tx::Segment segment; reader.next(segment);)
+    segments.emplace_back(segment.hypotheses[0], segment.references[0]);
+  for (const char* tokenizer : {"13a", "intl", "char", "zh", "none"}) {
     for (const bool lowercase : {false, true}) {
       tx::BleuOptions options;
       options.tokenizer = tokenizer;

@@ -47,7 +47,10 @@ std::string subword_bytes() {
                                  {"there", 30},
                                  {"then", 12},
                                  {"\xE2\x96\x81", 1}};
-  return tx::train_subword(counts, {300, 1.0});
+  tx::SubwordTraining training;
+  training.vocab_size = 300;
+  training.character_coverage = 1;
+  return tx::train_subword(counts, training);
 }
 
 std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words) {
