@@ -9,7 +9,7 @@ refused() { # TEXT COMMAND...
   expect_stderr_contains "tx-bpe: $text"
 }
 refused 'cannot read none: No such file or directory' tx-bpe encode -m none text
-refused 'cannot read .: Is a directory' tx-bpe encode -m . text
+refused '. is a directory without best.safetensors or last.safetensors' tx-bpe encode -m . text
 refused 'cannot read none: No such file or directory' tx-bpe encode -m model none
 refused 'cannot read none: No such file or directory' tx-bpe train -o out text none
 expect_no_file out

@@ -68,10 +68,11 @@ for threads in 1 3; do
 done
 
 # Models that cannot be read.
-for model in . missing; do
-  for way in encode decode vocab; do
-    expect_status 1 tx-bpe $way -m $model < text
-    expect_stderr_contains "tx-bpe: cannot read $model: "
-    expect_empty_stdout
-  done
+for way in encode decode vocab; do
+  expect_status 1 tx-bpe $way -m missing < text
+  expect_stderr_contains "tx-bpe: cannot read missing: "
+  expect_empty_stdout
+  expect_status 1 tx-bpe $way -m . < text
+  expect_stderr_contains "tx-bpe: . is a directory without best.safetensors or last.safetensors"
+  expect_empty_stdout
 done

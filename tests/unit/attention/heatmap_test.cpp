@@ -158,6 +158,16 @@ BOOST_AUTO_TEST_CASE(columns_of_a_text) {
 }
 
 BOOST_AUTO_TEST_CASE(the_terminal_says_what_it_can) {
+  const auto style_is = [](int width, bool color) {
+    return [=] {
+      const HeatmapStyle style = terminal_style();
+      return int(style.width != width) + 2 * int(style.color != color);
+    };
+  };
+  setenv("TERM", "xterm", 1);
+  setenv("COLUMNS", "41", 1);
+  unsetenv("NO_COLOR");
+  BOOST_TEST(tx_test::run_in_child(style_is(41, false)).status == 0);
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   if (terminal < 0 && (errno == ENODEV || errno == ENOENT)) {
     BOOST_TEST_WARN(false, "no /dev/pts in this container: not tested");
@@ -171,17 +181,7 @@ BOOST_AUTO_TEST_CASE(the_terminal_says_what_it_can) {
   size.ws_row = 24;
   size.ws_col = 57;
   BOOST_REQUIRE(ioctl(other_side, TIOCSWINSZ, &size) == 0);
-  const auto style_is = [](int width, bool color) {
-    return [=] {
-      const HeatmapStyle style = terminal_style();
-      return int(style.width != width) + 2 * int(style.color != color);
-    };
-  };
-  setenv("TERM", "xterm", 1);
-  setenv("COLUMNS", "41", 1);
-  unsetenv("NO_COLOR");
   BOOST_TEST(tx_test::run_in_child(style_is(57, true), name).status == 0);
-  BOOST_TEST(tx_test::run_in_child(style_is(41, false)).status == 0);
   setenv("NO_COLOR", "1", 1);
   BOOST_TEST(tx_test::run_in_child(style_is(57, false), name).status == 0);
   unsetenv("NO_COLOR");
