@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <mutex>
 
-#include "lib/base/error.h"
 #include "lib/text/filter.h"
 #include "lib/text/word_count.h"
 
@@ -68,10 +67,7 @@ std::string fixed(double value, int digits) {
 }  // namespace
 
 LineEncoder line_encoder(const Vocabulary& vocabulary, const EncodeOptions& options) {
-  if (options.dropout.probability > 0 && !vocabulary.has_merges())
-    throw UsageError(
-        "--dropout leaves out merges, but this vocabulary has none: it must be a model of "
-        "byte-pair encoding with byte fallback, as tx-bpe train makes");
+  if (options.dropout.probability > 0) check_has_merges(vocabulary, "--dropout");
   return [&vocabulary, options](std::string& line, int64_t number) {
     return encode_line(vocabulary, options, line, number);
   };

@@ -63,13 +63,21 @@ struct SideWriter {
   }
 };
 
-void write_side(const IdCache& cache, int s, const std::vector<Candidate>& taken, Batch& batch,
-                SideWriter& writer) {
+// Ids of the pairs taken: those given, else the cache's.
+using TakenIds = std::vector<std::vector<std::vector<int>>>;
+
+void write_side(const IdCache& cache, int s, const std::vector<Candidate>& taken,
+                const TakenIds& given, Batch& batch, SideWriter& writer) {
   const bool target = s + 1 == cache.sides();
-  for (const Candidate& candidate : taken) {
-    const int pieces = cache.length(candidate.pair, s);
+  for (size_t i = 0; i < taken.size(); ++i) {
+    const Candidate& candidate = taken[i];
+    const int pieces =
+        given.empty() ? cache.length(candidate.pair, s) : int(given[i][size_t(s)].size());
     int32_t* ids = writer.side.ids.data() + writer.row;
-    cache.copy(candidate.pair, s, ids + (target ? 1 : 0));
+    if (given.empty())
+      cache.copy(candidate.pair, s, ids + (target ? 1 : 0));
+    else
+      std::copy_n(given[i][size_t(s)].begin(), pieces, ids + (target ? 1 : 0));
     if (target) {
       int32_t* labels = batch.labels.data() + writer.row;
       ids[0] = Vocabulary::bos;
@@ -93,7 +101,7 @@ int count_dummies(const std::vector<int>& left) {
 }
 
 void write_batch(const IdCache& cache, const std::vector<int>& capacities,
-                 const std::vector<Candidate>& taken, Batch& batch) {
+                 const std::vector<Candidate>& taken, const TakenIds& given, Batch& batch) {
   batch.sides.resize(capacities.size());
   batch.labels.assign(size_t(capacities.back()), no_label);
   batch.sentences = int(taken.size());
@@ -104,7 +112,7 @@ void write_batch(const IdCache& cache, const std::vector<int>& capacities,
   batch.tokens.clear();
   for (int s = 0; s < cache.sides(); ++s) {
     writers.emplace_back(batch.sides[s], capacities[s]);
-    write_side(cache, s, taken, batch, writers[s]);
+    write_side(cache, s, taken, given, batch, writers[s]);
     batch.tokens.push_back(writers[s].row);
     left.push_back(capacities[s] - writers[s].row);
   }
@@ -166,12 +174,25 @@ void Packer::begin_epoch(int64_t epoch) {
   cursor_ = 0;
   order_ = Permutation(uint64_t(cache_.pairs()), options_.seed, uint64_t(epoch));
   window_.clear();
+  waiting_.clear();
+}
+
+Packer::PairIds Packer::cut(uint32_t pair) const {
+  PairIds ids;
+  for (int s = 0; s < cache_.sides(); ++s)
+    ids.push_back(options_.dropout->ids(pair, s, epoch_, options_.capacities[s] - 2));
+  return ids;
 }
 
 void Packer::add_to_window(uint32_t place) {
   const auto pair = uint32_t(options_.shuffle ? order_(place) : place);
   std::vector<int> rows;
-  for (int s = 0; s < cache_.sides(); ++s) rows.push_back(cache_.length(pair, s) + 1);
+  if (options_.dropout == nullptr) {
+    for (int s = 0; s < cache_.sides(); ++s) rows.push_back(cache_.length(pair, s) + 1);
+  } else {
+    waiting_[place] = cut(pair);
+    for (const auto& ids : waiting_[place]) rows.push_back(int(ids.size()) + 1);
+  }
   window_.add({place, pair}, rows);
 }
 
@@ -187,15 +208,22 @@ bool Packer::next(Batch& batch) {
   refill();
   const std::vector<Candidate> taken = window_.take(room_);
   TX_ASSERT(!taken.empty());
-  write_batch(cache_, options_.capacities, taken, batch);
+  TakenIds given;
+  for (const Candidate& candidate : taken) {
+    if (options_.dropout != nullptr)
+      given.push_back(std::move(waiting_.extract(candidate.place).mapped()));
+  }
+  write_batch(cache_, options_.capacities, taken, given, batch);
   batch.epoch = epoch_;
   return true;
 }
 
 Json Packer::identity() const {
-  return {{"cache", cache_.checksum()}, {"pairs", cache_.pairs()},
-          {"seed", options_.seed},      {"capacities", options_.capacities},
-          {"window", options_.window},  {"shuffle", options_.shuffle}};
+  Json json = {{"cache", cache_.checksum()}, {"pairs", cache_.pairs()},
+               {"seed", options_.seed},      {"capacities", options_.capacities},
+               {"window", options_.window},  {"shuffle", options_.shuffle}};
+  if (options_.dropout != nullptr) json["bpe_dropout"] = options_.dropout->probability();
+  return json;
 }
 
 Json Packer::state() const {

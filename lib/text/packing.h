@@ -3,10 +3,12 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/base/json.h"
 #include "lib/text/cache.h"
+#include "lib/text/pair_dropout.h"
 #include "lib/text/permutation.h"
 #include "lib/text/window.h"
 
@@ -42,9 +44,10 @@ struct PackerOptions {
   int batch_tokens = 4096;      // the target side's capacity
   std::vector<int> capacities;  // of each side; empty: batch_capacities()
   uint64_t seed = 1;
-  int window = 8192;    // pairs to choose from
-  bool shuffle = true;  // false: the order of the text, as for validation
-  int64_t epochs = 0;   // next() ends after so many; 0: never
+  int window = 8192;                     // pairs to choose from
+  bool shuffle = true;                   // false: the order of the text, as for validation
+  int64_t epochs = 0;                    // next() ends after so many; 0: never
+  const PairDropout* dropout = nullptr;  // where given, cuts the pairs; must outlive the packer
 };
 
 // Capacity of each side: the target's is batch_tokens, another's is that times the ratio of the
@@ -70,7 +73,9 @@ class Packer {
   void restore(const Json& state);
 
  private:
+  using PairIds = std::vector<std::vector<int>>;  // by side
   void check_lengths() const;
+  PairIds cut(uint32_t pair) const;
   bool epoch_over() const { return cursor_ == cache_.pairs() && window_.size() == 0; }
   void begin_epoch(int64_t epoch);
   void add_to_window(uint32_t place);
@@ -85,6 +90,7 @@ class Packer {
   int64_t cursor_ = 0;  // the next place of the epoch's order to enter the window
   Permutation order_;
   Window window_;
+  std::unordered_map<uint32_t, PairIds> waiting_;  // with dropout: of the window's pairs, by place
 };
 
 }  // namespace tx

@@ -44,6 +44,13 @@ std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::strin
   return parse_subword(std::move(bytes), where);
 }
 
+void check_has_merges(const Vocabulary& vocabulary, const std::string& option) {
+  if (vocabulary.has_merges()) return;
+  throw UsageError(option +
+                   " leaves out merges, but this vocabulary has none: it must be a model of "
+                   "byte-pair encoding with byte fallback, as tx-bpe train makes");
+}
+
 std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted) {
   if (vocabulary.size() >= wanted) return {};
   return {"the vocabulary has " + std::to_string(vocabulary.size()) + " entries instead of " +

@@ -65,6 +65,9 @@ class Vocabulary {
 std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path);
 std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where);
 
+// UsageError where has_merges() is false; `option` is what asks for BPE-dropout.
+void check_has_merges(const Vocabulary& vocabulary, const std::string& option);
+
 // What to tell a user who asked for `wanted` entries and got fewer; empty when there is nothing.
 std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted);
 

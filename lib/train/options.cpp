@@ -24,6 +24,12 @@ void describe_data(Options& o, TrainOptions& t) {
         "regular files.")
       .one_of({"words"});
   o.add("--max-length", t.max_length, "PIECES", "drop pairs with a longer side").range(1, 1 << 20);
+  o.add("--bpe-dropout", t.bpe_dropout, "P",
+        "cut training text anew each epoch, without some merges",
+        "BPE-dropout (Provilkov et al., 2020) on both sides: each possible merge is left out with "
+        "probability P, so that the model meets the same words in other pieces; 0.1 is usual. "
+        "Validation text keeps its usual pieces.")
+      .range(0, 1);
   o.add("--cache", t.cache, "DIR", "where text is kept as ids, shared between runs",
         "See tx-cache(5). Default: in the run directory.");
   o.flag("--strict", t.strict, "stop at invalid UTF-8",

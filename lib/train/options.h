@@ -16,6 +16,7 @@ struct TrainOptions {
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string bpe, bpe_src, bpe_tgt, vocab, cache;
   int max_length = 250;
+  double bpe_dropout = 0;
   bool strict = false;
 
   std::string out;

@@ -56,24 +56,23 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
   return m;
 }
 
-Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities) {
+Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int growth) {
   Batch batch;
   batch.sentences = 1;
   for (int s = 0; s < cache.sides(); ++s) {
-    const int rows = cache.longest(s) + 1, capacity = capacities[size_t(s)];
+    const int rows = growth * cache.longest(s) + 1, capacity = capacities[size_t(s)];
     batch.sentences = std::max(batch.sentences, (capacity + rows - 1) / rows);
   }
   for (const int capacity : capacities) batch.sentences = std::min(batch.sentences, capacity);
   for (int s = 0; s < cache.sides(); ++s) {
-    const int capacity = capacities[size_t(s)];
+    const int capacity = capacities[size_t(s)], rows = growth * cache.longest(s) + 1;
     BatchSide side;
     side.ids.assign(size_t(capacity), Vocabulary::eos);
     side.pair.assign(size_t(capacity), dummy_pair);
     side.offsets.push_back(0);
     for (int i = 1; i <= batch.sentences; ++i) {  // each side leaves a row for every sentence
       const int first = side.offsets.back(), most = capacity - (batch.sentences - i);
-      side.offsets.push_back(i == batch.sentences ? capacity
-                                                  : std::min(first + cache.longest(s) + 1, most));
+      side.offsets.push_back(i == batch.sentences ? capacity : std::min(first + rows, most));
       for (int row = first; row < side.offsets.back(); ++row)
         side.position.push_back(uint32_t(row - first));
     }

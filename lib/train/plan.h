@@ -39,9 +39,9 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
 // formula of PERFORMANCE: 6 a weight and token, attention apart.
 double step_flops(const ModelConfig& config, double source_tokens, double target_tokens);
 
-// The batch that asks for most: sentences as long as the longest of the text, as many as fit on
-// either side, and a loss for every row.
-Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities);
+// The batch that asks for most: sentences `growth` times as long as the longest of the text, as
+// many as fit on either side, and a loss for every row.
+Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int growth = 1);
 
 // What --describe prints: every block with shape and parameters, memory, FLOPs of a step.
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,

@@ -73,11 +73,15 @@ void Session::build_model(int64_t resume_at) {
                options_.steps,    options_.lr,   options_.lr_factor};
 }
 
+int Session::growth() const { return options_.bpe_dropout > 0 ? PairDropout::most_growth : 1; }
+
 int Session::longest_sentence() const {
   int longest = 0;
-  for (const IdCache* cache : {corpora_.train.get(), corpora_.valid.get()})
+  for (const IdCache* cache : {corpora_.train.get(), corpora_.valid.get()}) {
+    const int times = cache == corpora_.train.get() ? growth() : 1;
     for (int side = 0; cache && side < cache->sides(); ++side)
-      longest = std::max(longest, cache->longest(side) + 1);
+      longest = std::max(longest, times * cache->longest(side) + 1);
+  }
   return longest;
 }
 
@@ -91,6 +95,12 @@ void Session::build_packer() {
   packing.batch_tokens = batch;
   packing.seed = options_.seed;
   packing.epochs = options_.epochs;
+  if (options_.bpe_dropout > 0)
+    bpe_dropout_ = std::make_unique<PairDropout>(
+        *corpora_.train,
+        std::vector<const Vocabulary*>{vocabularies_.source.get(), vocabularies_.target.get()},
+        options_.bpe_dropout, options_.seed);
+  packing.dropout = bpe_dropout_.get();
   packer_ = std::make_unique<Packer>(*corpora_.train, packing);
   capacities_ = packer_->capacities();
   if (corpora_.valid) validation_packer();  // a pair too long is told now, not at the first save
@@ -125,7 +135,7 @@ int Session::loop() {
     return 0;
   }
   check_room();
-  stepper_->rehearse(worst_batch(*corpora_.train, capacities_));
+  stepper_->rehearse(worst_batch(*corpora_.train, capacities_, growth()));
   run_.write_config(config_);
   if (saved_step_ < 0) save(false);  // from here on a killed run can be resumed
   run_.keep();

@@ -41,6 +41,7 @@ class Session {
   void build_model(int64_t resume_at);
   void build_packer();
   std::unique_ptr<Packer> validation_packer() const;
+  int growth() const;            // how many times as long as usual a training sentence can be
   int longest_sentence() const;  // pieces with <eos>, over all sides and texts
   void load(int64_t step);
   bool finished() const;
@@ -81,6 +82,7 @@ class Session {
   std::unique_ptr<Parameters> parameters_;
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<PairDropout> bpe_dropout_;  // null: none
   std::unique_ptr<Packer> packer_;
   std::vector<int> capacities_;
   size_t program_ = 0;  // bytes in use before the model's

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "lib/base/philox.h"
@@ -41,6 +42,16 @@ struct PackingFixture {
   tx_test::TempFolder folder;
   std::unique_ptr<Vocabulary> words;
 };
+
+inline bool same(const Batch& a, const Batch& b) {
+  const auto equal = [](const BatchSide& x, const BatchSide& y) {
+    return std::tie(x.ids, x.offsets, x.pair, x.position) ==
+           std::tie(y.ids, y.offsets, y.pair, y.position);
+  };
+  return std::equal(a.sides.begin(), a.sides.end(), b.sides.begin(), b.sides.end(), equal) &&
+         std::tie(a.labels, a.lines, a.epoch, a.sentences, a.tokens) ==
+             std::tie(b.labels, b.lines, b.epoch, b.sentences, b.tokens);
+}
 
 // Sentence lengths like those of image captions: log-normal, the sides correlated.
 inline std::vector<std::vector<int>> captions(int count, int sides = 2) {

@@ -1,25 +1,9 @@
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <tuple>
 
 #include "lib/base/error.h"
 #include "tests/unit/text/packing_fixture.h"
 
 using namespace tx;
-
-namespace {
-
-bool same(const Batch& a, const Batch& b) {
-  const auto equal = [](const BatchSide& x, const BatchSide& y) {
-    return std::tie(x.ids, x.offsets, x.pair, x.position) ==
-           std::tie(y.ids, y.offsets, y.pair, y.position);
-  };
-  return std::equal(a.sides.begin(), a.sides.end(), b.sides.begin(), b.sides.end(), equal) &&
-         std::tie(a.labels, a.lines, a.epoch, a.sentences, a.tokens) ==
-             std::tie(b.labels, b.lines, b.epoch, b.sentences, b.tokens);
-}
-
-}  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(packing_resume, PackingFixture)
 

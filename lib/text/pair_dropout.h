@@ -1,0 +1,37 @@
+// BPE-dropout for parallel text while it is trained on: each epoch cuts each line anew.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lib/text/cache.h"
+#include "lib/text/vocabulary.h"
+
+namespace tx {
+
+// The cache holds the usual ids, and a model's ids are the text: decoded and encoded again with
+// dropout they give other pieces of the same line. What comes depends on the seed, the epoch, the
+// line's number in the text and its side alone, so a resumed run sees what the run never stopped
+// would have seen.
+class PairDropout {
+ public:
+  // No cut has more pieces than this many times those of the side's longest line: lines that would
+  // have keep their usual ids, so that a run knows its longest sentence beforehand.
+  static constexpr int most_growth = 2;
+
+  // One vocabulary a side; they and the cache must outlive this. A vocabulary without merges is a
+  // UsageError.
+  PairDropout(const IdCache& cache, std::vector<const Vocabulary*> vocabularies, double probability,
+              uint64_t seed);
+
+  double probability() const { return probability_; }
+  // Ids of one side of a pair in an epoch, at most `most` where the usual ones are not more.
+  std::vector<int> ids(int64_t pair, int side, int64_t epoch, int most) const;
+
+ private:
+  const IdCache& cache_;
+  std::vector<const Vocabulary*> vocabularies_;
+  double probability_;
+  uint64_t seed_;
+};
+
+}  // namespace tx

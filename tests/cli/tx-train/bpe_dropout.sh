@@ -1,0 +1,20 @@
+# --bpe-dropout cuts the text anew each epoch; killed and resumed, a run ends with the same bytes.
+. "$TX_SOURCE/tests/cli/train.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+whole_run --precision fp32 --threads 1 --bpe-dropout 0.2
+stop_at rename:1 state model:2
+random_kills 2 7
+
+# Without it the run is another; the text's cache is the same.
+small_train $options $resume_options --bpe-dropout 0 -o usual 2> usual.log || fail "$(cat usual.log)"
+! cmp -s whole/last.safetensors usual/last.safetensors || fail "--bpe-dropout changed nothing"
+expect_same whole/train.ids usual/train.ids
+
+expect_usage_error '--bpe-dropout cannot change' tx-train --resume whole --bpe-dropout 0.1
+status=0
+tx-train --src train.en --tgt train.de --vocab words --bpe-dropout 0.1 --preset toy --steps 1 \
+  -o words 2> err || status=$?
+[ $status -eq 2 ] || fail "status $status instead of 2"
+grep -q 'tx-train: --bpe-dropout leaves out merges, but this vocabulary has none' err ||
+  fail "$(cat err)"
