@@ -25,7 +25,7 @@ template <class Op>
 __global__ void __launch_bounds__(pass_threads) pass_kernel(Op op, PassShape shape) {
   const int across = 1 << shape.shift, down = pass_threads >> shape.shift;
   const int64_t tile = blockIdx.x % shape.tiles, block = blockIdx.x / shape.tiles;
-  const int64_t column = (tile * across + int(threadIdx.x) % across) * octet;
+  const int64_t column = (tile * across + (int(threadIdx.x) & (across - 1))) * octet;
   const int64_t first = block * down * Op::at_once + int(threadIdx.x >> shape.shift);
   const int count = octet_size(shape.cols, column);
   if (count == 0) return;
