@@ -1,6 +1,6 @@
 // The main() of every Boost.Test executable. Beside failures it refuses what would look like a
-// pass: a case that is switched off, and a case that checked nothing. A GPU executable on a machine
-// without one ends with status 77 from a global fixture of its own, before any case.
+// pass: a case that is switched off, and a case that checked nothing. An executable for the GPU
+// (TX_TEST_DEVICE is set) ends with status 77 on a machine without one, before any case.
 #define BOOST_TEST_NO_MAIN
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include <boost/test/results_collector.hpp>
@@ -8,6 +8,10 @@
 #include <boost/test/tree/visitor.hpp>
 #include <boost/test/unit_test.hpp>
 #include <iostream>
+
+#ifdef TX_TEST_DEVICE
+#include "kernels/backend.h"
+#endif
 
 namespace ut = boost::unit_test;
 
@@ -39,6 +43,13 @@ bool list_only(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef TX_TEST_DEVICE
+  const std::string reason = tx::no_gpu_reason();
+  if (!reason.empty()) {
+    std::cerr << "skipped: " << reason << "\n";
+    return 77;
+  }
+#endif
   const int status = ut::unit_test_main([] { return true; }, argc, argv);
   if (status != 0 || list_only(argc, argv)) return status;
   Inspector inspector;

@@ -1,8 +1,7 @@
 // Runs a kernel over any backend in several memory layouts and compares the outcome with naive
 // loops. A test is a function that places its operands through a Run, calls the kernel and keeps
-// what came out. The same sources, included behind
-//   #define TX_TEST_DEVICE "cuda"
-// in a *_gpu_test.cpp, put another backend through the same table.
+// what came out. The same sources, included in a *_gpu_test.cpp (where the build sets TX_TEST_DEVICE
+// to "cuda"), put another backend through the same table.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <functional>
