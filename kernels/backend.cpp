@@ -1,16 +1,40 @@
 #include "kernels/backend.h"
 
-#include "kernels/cuda/probe.h"
 #include "lib/base/error.h"
 
 namespace tx {
 
-Backend make_backend(const std::string& device, int threads) {
-  if (device == "cpu") return Cpu(threads);
-  if (device != "cuda") throw UsageError("--device " + device + ": choose cpu or cuda");
-  throw UsageError("--device cuda: " + cuda_refusal() + "; use --device cpu");
+std::string no_gpu_reason() {
+#if TX_HAVE_CUDA
+  return Cuda::refusal();
+#else
+  return "built without CUDA (cmake -DTX_CUDA=ON)";
+#endif
 }
 
-std::string describe_backends() { return Cpu::describe() + "CUDA: " + cuda_description() + "\n"; }
+std::string resolve_device(const std::string& device) {
+  if (device != "auto") return device;
+  return no_gpu_reason().empty() ? "cuda" : "cpu";
+}
+
+Backend make_backend(const std::string& device, int threads) {
+  const std::string resolved = resolve_device(device);
+  if (resolved == "cpu") return Cpu(threads);
+  if (resolved != "cuda")
+    throw UsageError("--device " + device + ": choose cpu, cuda or auto");
+#if TX_HAVE_CUDA
+  return Cuda(threads);
+#else
+  throw UsageError("--device cuda: " + no_gpu_reason() + "; use --device cpu");
+#endif
+}
+
+std::string describe_backends() {
+#if TX_HAVE_CUDA
+  return Cpu::describe() + Cuda::describe();
+#else
+  return Cpu::describe() + "CUDA: " + no_gpu_reason() + "\n";
+#endif
+}
 
 }  // namespace tx

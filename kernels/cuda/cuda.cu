@@ -1,0 +1,87 @@
+#include <string>
+
+#include "kernels/cuda/blaslt.h"
+#include "kernels/cuda/state.h"
+
+namespace tx {
+
+namespace {
+
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* doing) {
+  if (status == cudaSuccess) return;
+  throw Error(std::string("CUDA failed while ") + doing + ": " + cudaGetErrorString(status) + " (" +
+              cudaGetErrorName(status) + ")");
+}
+
+Cuda::State::State() {
+  check(cudaSetDevice(device), "choosing the device");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking");
+  check(cudaDeviceGetAttribute(&shared_bytes_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "asking");
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+}
+
+Cuda::State::~State() {
+  blas.reset();
+  cudaFree(scratch_);
+  cudaStreamDestroy(stream);
+}
+
+void* Cuda::State::scratch(size_t bytes) {
+  if (bytes > scratch_bytes) {
+    cudaFree(scratch_);  // waits for the kernels that still use it
+    scratch_ = nullptr;
+    scratch_bytes = 0;
+    const size_t rounded = (bytes + bytes / 4 + 0xfffff) & ~size_t(0xfffff);
+    check(cudaMalloc(&scratch_, rounded), "asking for scratch memory");
+    scratch_bytes = rounded;
+  }
+  return scratch_;
+}
+
+Cuda::Cuda(int) {
+  const std::string reason = refusal();
+  if (!reason.empty()) throw UsageError("--device cuda: " + reason + "; use --device cpu");
+  state_ = std::make_unique<State>();
+}
+Cuda::~Cuda() = default;
+Cuda::Cuda(Cuda&&) noexcept = default;
+
+std::string Cuda::refusal() {
+  int driver = 0, count = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver == 0)
+    return "no NVIDIA driver: libcuda.so.1 was not found in LD_LIBRARY_PATH or the loader's cache";
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (status != cudaSuccess)
+    return std::string("no GPU can be used: ") + cudaGetErrorString(status) + " (driver for CUDA " +
+           version(driver) + ", built for " + version(CUDART_VERSION) + ")";
+  return count > 0 ? "" : "the driver knows no GPU";
+}
+
+std::string Cuda::describe() {
+  const std::string reason = refusal(), runtime = "runtime " + version(CUDART_VERSION);
+  if (!reason.empty()) return "CUDA: " + runtime + ", not used: " + reason + "\n";
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  cudaDeviceProp p{};
+  if (cudaGetDeviceProperties(&p, 0) != cudaSuccess) return "CUDA: " + runtime + "\n";
+  return "CUDA: " + runtime + ", driver for " + version(driver) + ", " + p.name + " (" +
+         std::to_string(p.major) + "." + std::to_string(p.minor) + "), " +
+         std::to_string(p.totalGlobalMem >> 20) + " MiB\n";
+}
+
+size_t Cuda::free_bytes() const {
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return free;
+}
+
+}  // namespace tx

@@ -1,0 +1,322 @@
+// The device: memory, streams, graphs. run.cpp runs the blocks.
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "tests/emulator/cuda_runtime.h"
+
+struct EmulatedGraph {
+  std::vector<std::function<void()>> work;
+};
+struct EmulatedStream {
+  std::unique_ptr<EmulatedGraph> capture;
+};
+struct EmulatedEvent {
+  double seconds = 0;
+};
+
+namespace emulator {
+namespace {
+
+size_t setting(const char* name, size_t standard) {
+  const char* value = std::getenv(name);
+  return value && *value ? size_t(std::atoll(value)) : standard;
+}
+
+[[noreturn]] void die(const char* what) {
+  std::fprintf(stderr, "emulated CUDA: %s\n", what);
+  std::abort();
+}
+
+// Memory that the host cannot touch: mapped without rights but while work runs. Every allocation
+// starts as NaN and ends in a guard that is looked at when it is freed.
+class DeviceMemory {
+ public:
+  DeviceMemory() : size_(setting("TX_EMULATED_BYTES", size_t(4) << 30)) {
+    base_ = static_cast<char*>(mmap(nullptr, size_, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (base_ == MAP_FAILED) die("no address space for device memory");
+  }
+  size_t size() const { return size_; }
+  size_t free_bytes() const { return size_ - used_; }
+  bool owns(const void* p) const { return p >= base_ && p < base_ + size_; }
+
+  void* allocate(size_t bytes) {
+    if (bytes > size_) return nullptr;
+    const size_t need = (bytes + guard + 255) / 256 * 256;
+    size_t at = 0;
+    for (const auto& [start, block] : blocks_) {
+      if (start - at >= need) break;
+      at = start + block.need;
+    }
+    if (size_ - at < need) return nullptr;
+    blocks_[at] = {bytes, need};
+    used_ += need;
+    Access access(*this);
+    std::memset(base_ + at, 0xff, need);
+    return base_ + at;
+  }
+  bool release(void* data) {
+    const auto block = blocks_.find(size_t(static_cast<char*>(data) - base_));
+    if (!owns(data) || block == blocks_.end()) return false;
+    Access access(*this);
+    const char* end = static_cast<char*>(data) + block->second.bytes;
+    for (size_t i = 0; i < block->second.need - block->second.bytes; ++i)
+      if (end[i] != char(0xff)) die("a kernel wrote behind the end of an allocation");
+    madvise(data, block->second.need / 4096 * 4096, MADV_DONTNEED);
+    used_ -= block->second.need;
+    blocks_.erase(block);
+    return true;
+  }
+
+  struct Access {
+    explicit Access(DeviceMemory& m) : memory(m) {
+      if (memory.depth_++ == 0) memory.protect(PROT_READ | PROT_WRITE);
+    }
+    ~Access() {
+      if (--memory.depth_ == 0) memory.protect(PROT_NONE);
+    }
+    DeviceMemory& memory;
+  };
+
+ private:
+  static constexpr size_t guard = 64;
+  struct Block {
+    size_t bytes, need;
+  };
+  void protect(int rights) {
+    const size_t end = blocks_.empty() ? 0 : blocks_.rbegin()->first + blocks_.rbegin()->second.need;
+    const size_t bytes = std::max(protected_, (end + 4095) / 4096 * 4096);
+    if (bytes && mprotect(base_, bytes, rights) != 0) die("mprotect failed");
+    protected_ = rights == PROT_NONE ? 0 : bytes;
+  }
+  char* base_;
+  size_t size_, used_ = 0, protected_ = 0;
+  int depth_ = 0;
+  std::map<size_t, Block> blocks_;
+};
+
+// Work waits until somebody synchronises, as on a device that is far behind: what reads a result too
+// early finds the old bytes.
+struct Device {
+  std::recursive_mutex mutex;
+  DeviceMemory memory;
+  std::deque<std::function<void()>> waiting;
+  std::map<const char*, size_t> pinned;  // start, bytes
+  cudaError_t last = cudaSuccess;
+
+  void flush() {
+    if (waiting.empty()) return;
+    DeviceMemory::Access access(memory);
+    while (!waiting.empty()) {
+      const auto work = std::move(waiting.front());
+      waiting.pop_front();
+      work();
+    }
+  }
+};
+
+Device& device() {
+  static Device& d = *new Device;  // outlives every static object that frees memory
+  return d;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool capturing(cudaStream_t stream) { return stream && stream->capture; }
+
+cudaError_t fail(cudaError_t error) { return device().last = error; }
+
+}  // namespace
+
+void enqueue(cudaStream_t stream, std::function<void()> work) {
+  const std::lock_guard lock(device().mutex);
+  if (capturing(stream))
+    stream->capture->work.push_back(std::move(work));
+  else
+    device().waiting.push_back(std::move(work));
+  if (device().waiting.size() > 4096) device().flush();
+}
+
+}  // namespace emulator
+
+using emulator::device;
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+const char* cudaGetErrorName(cudaError_t e) {
+  return e == cudaSuccess                 ? "cudaSuccess"
+         : e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
+         : e == cudaErrorNoDevice         ? "cudaErrorNoDevice"
+         : e == cudaErrorInvalidValue     ? "cudaErrorInvalidValue"
+                                          : "cudaErrorStreamCaptureUnsupported";
+}
+const char* cudaGetErrorString(cudaError_t e) {
+  return e == cudaSuccess                 ? "no error"
+         : e == cudaErrorMemoryAllocation ? "out of memory"
+         : e == cudaErrorNoDevice         ? "no CUDA-capable device is detected"
+         : e == cudaErrorInvalidValue     ? "invalid argument"
+                                          : "operation not permitted when stream is capturing";
+}
+cudaError_t cudaGetLastError() {
+  const Lock lock(device().mutex);
+  return std::exchange(device().last, cudaSuccess);
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = int(emulator::setting("TX_EMULATED_GPUS", 1));
+  return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
+  *p = {"emulated on the CPU", device().memory.size(),
+        emulator::setting("TX_EMULATED_SHARED", 227 * 1024), 8, 9, 0};
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  cudaDeviceProp p;
+  cudaGetDeviceProperties(&p, 0);
+  *value = attribute == cudaDevAttrMultiProcessorCount ? p.multiProcessorCount
+                                                       : int(p.sharedMemPerBlockOptin);
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* v) {
+  *v = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* v) { return cudaDriverGetVersion(v); }
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  const Lock lock(device().mutex);
+  *free = device().memory.free_bytes();
+  *total = device().memory.size();
+  return cudaSuccess;
+}
+cudaError_t cudaMalloc(void** data, size_t bytes) {
+  const Lock lock(device().mutex);
+  device().flush();
+  *data = device().memory.allocate(bytes);
+  return *data ? cudaSuccess : emulator::fail(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFree(void* data) {
+  const Lock lock(device().mutex);
+  device().flush();  // cudaFree waits for the device
+  if (!data) return cudaSuccess;
+  return device().memory.release(data) ? cudaSuccess : emulator::fail(cudaErrorInvalidValue);
+}
+cudaError_t cudaMallocHost(void** data, size_t bytes) {
+  const Lock lock(device().mutex);
+  *data = std::malloc(std::max<size_t>(bytes, 1));
+  device().pinned[static_cast<char*>(*data)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* data) {
+  const Lock lock(device().mutex);
+  device().flush();
+  device().pinned.erase(static_cast<char*>(data));
+  std::free(data);
+  return cudaSuccess;
+}
+
+// Pageable host memory is read before the call returns, pinned memory when its turn comes.
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  const Lock lock(device().mutex);
+  const bool to_device = device().memory.owns(to), from_device = device().memory.owns(from);
+  if ((kind == cudaMemcpyHostToDevice && (!to_device || from_device)) ||
+      (kind == cudaMemcpyDeviceToHost && (to_device || !from_device)) ||
+      (kind == cudaMemcpyDeviceToDevice && !(to_device && from_device)))
+    return emulator::fail(cudaErrorInvalidValue);
+  const auto is_pinned = [](const void* p) {
+    const char* at = static_cast<const char*>(p);
+    auto block = device().pinned.upper_bound(at);
+    return block != device().pinned.begin() && at < (--block)->first + block->second;
+  };
+  if (to_device && !from_device && !is_pinned(from)) {
+    if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
+    std::vector<char> held(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
+    emulator::enqueue(stream, [=, held = std::move(held)] { std::memcpy(to, held.data(), bytes); });
+    return cudaSuccess;
+  }
+  emulator::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  if (!to_device && !is_pinned(to)) {
+    if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
+    device().flush();
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
+  emulator::enqueue(stream, [=] { std::memset(data, value, bytes); });
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  const Lock lock(device().mutex);
+  device().flush();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = new EmulatedStream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  cudaDeviceSynchronize();
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
+  return cudaDeviceSynchronize();
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  stream->capture = std::make_unique<EmulatedGraph>();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = stream->capture.release();
+  return *graph ? cudaSuccess : emulator::fail(cudaErrorInvalidValue);
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  *exec = new EmulatedGraph(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  for (const auto& work : exec->work) emulator::enqueue(stream, work);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return cudaGraphDestroy(exec); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new EmulatedEvent;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  cudaDeviceSynchronize();
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  emulator::enqueue(stream, [=] { event->seconds = emulator::now(); });
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  *milliseconds = float((to->seconds - from->seconds) * 1000);
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int bytes) {
+  cudaDeviceProp p;
+  cudaGetDeviceProperties(&p, 0);
+  return size_t(bytes) <= p.sharedMemPerBlockOptin ? cudaSuccess
+                                                   : emulator::fail(cudaErrorInvalidValue);
+}

@@ -1,0 +1,302 @@
+// Runs the threads of a block as fibers, in warps of 32, until all have ended.
+#include <boost/context/fiber.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+#include "tests/emulator/cuda_runtime.h"
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace emulator {
+namespace {
+
+namespace context = boost::context;
+
+struct Copy {
+  void* to;
+  const void* from;
+  int bytes;
+};
+
+struct Thread {
+  context::fiber own, scheduler;
+  uint3 index{};
+  bool ended = false, at_barrier = false, at_meeting = false;
+  std::vector<std::vector<Copy>> copies{1};  // the last group is still open
+};
+
+struct Meeting {  // lanes of a warp that wait for one another
+  unsigned mask = 0, arrived = 0;
+  Collective kind{};
+  alignas(64) char slots[32 * 64];
+};
+
+constexpr size_t shared_limit = 228 * 1024;
+alignas(128) char shared[shared_limit];
+
+struct Block {
+  std::vector<Thread> threads{1024};
+  std::vector<Meeting> meetings{32};  // one of a warp at a time for every mask in use
+  int count = 0, now = 0, at_barrier = 0, alive = 0;
+  const std::function<void()>* body = nullptr;
+  context::pooled_fixedsize_stack stacks{128 * 1024};
+
+  Thread& current() { return threads[size_t(now)]; }
+  void pause() {
+    const int self = now;
+    Thread& t = current();
+    t.scheduler = std::move(t.scheduler).resume();
+    now = self;
+    threadIdx = t.index;
+  }
+  void run(dim3 shape);
+  void start(Thread& t);
+  bool turn(int i);
+};
+
+Block& block() {
+  static Block& b = *new Block;
+  return b;
+}
+
+[[noreturn]] void die(const char* what) {
+  std::fprintf(stderr, "emulated CUDA: block (%u, %u, %u) thread (%u, %u, %u): %s\n", blockIdx.x,
+               blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
+  std::abort();
+}
+
+void finish_copies(Thread& t, size_t left_open) {
+  while (t.copies.size() > left_open) {
+    for (const Copy& c : t.copies.front()) {
+      std::memset(c.to, 0, 16);
+      std::memcpy(c.to, c.from, size_t(c.bytes));
+    }
+    t.copies.erase(t.copies.begin());
+  }
+}
+
+// A fiber is made once and runs one thread after another.
+void Block::start(Thread& t) {
+  if (t.own) return;
+  t.own = context::fiber(std::allocator_arg, stacks, [this, &t](context::fiber&& back) {
+    t.scheduler = std::move(back);
+    while (true) {
+      (*body)();
+      finish_copies(t, 0);
+      t.copies.assign(1, {});
+      t.ended = true;
+      --alive;
+      t.scheduler = std::move(t.scheduler).resume();
+    }
+    return std::move(t.scheduler);
+  });
+}
+
+bool Block::turn(int i) {
+  Thread& t = threads[size_t(i)];
+  if (t.ended || t.at_barrier || t.at_meeting) return false;
+  now = i;
+  threadIdx = t.index;
+  t.own = std::move(t.own).resume();
+  return true;
+}
+
+// Threads run in the order that TX_EMULATED_ORDER names (forward, reverse or shuffle): results that
+// differ show a missing barrier.
+void Block::run(dim3 shape) {
+  static const char* const setting = std::getenv("TX_EMULATED_ORDER");
+  static const std::string order = setting ? setting : "forward";
+  static unsigned random = 1;
+  count = alive = int(shape.x * shape.y * shape.z);
+  at_barrier = 0;
+  for (int i = 0; i < count; ++i) {
+    Thread& t = threads[size_t(i)];
+    t.index = {unsigned(i) % shape.x, unsigned(i) / shape.x % shape.y,
+               unsigned(i) / (shape.x * shape.y)};
+    t.ended = t.at_barrier = t.at_meeting = false;
+    start(t);
+  }
+  while (alive > 0) {
+    bool moved = false;
+    random = random * 1664525u + 1013904223u;
+    const int first = order == "shuffle" ? int(random >> 8) % count : 0;
+    for (int i = 0; i < count; ++i) {
+      const int at = (i + first) % count;
+      moved |= turn(order == "forward" ? at : count - 1 - at);
+    }
+    if (at_barrier > 0 && at_barrier == alive) {
+      for (int i = 0; i < count; ++i) threads[size_t(i)].at_barrier = false;
+      at_barrier = 0;
+      moved = true;
+    }
+    if (!moved && alive > 0)
+      die("threads wait for one another at different barriers, shuffles or votes");
+  }
+}
+
+}  // namespace
+
+void run_grid(dim3 grid, dim3 shape, size_t bytes, const std::function<void()>& body) {
+  const size_t threads = size_t(shape.x) * shape.y * shape.z;
+  if (threads == 0 || threads > 1024 || bytes > shared_limit || grid.y > 65535 || grid.z > 65535)
+    die("a launch beyond the device's limits");
+  Block& b = block();
+  b.body = &body;
+  gridDim = grid;
+  blockDim = shape;
+  for (unsigned z = 0; z < grid.z; ++z)
+    for (unsigned y = 0; y < grid.y; ++y)
+      for (unsigned x = 0; x < grid.x; ++x) {
+        blockIdx = {x, y, z};
+        std::memset(shared, 0xff, bytes);
+        b.run(shape);
+      }
+}
+
+void* shared_memory() { return shared; }
+
+int lane() { return block().now % 32; }
+
+void block_meet() {
+  Block& b = block();
+  b.current().at_barrier = true;
+  ++b.at_barrier;
+  b.pause();
+}
+
+void warp_meet(unsigned mask, Collective kind, void* own, size_t bytes,
+               const std::function<void(char*)>& finish) {
+  Block& b = block();
+  const int warp = b.now / 32, lane = b.now % 32;
+  if (!(mask >> lane & 1)) die("a lane outside the mask of its own shuffle or vote");
+  Meeting& m = b.meetings[size_t(warp)];
+  if (m.arrived == 0) {
+    m.mask = mask;
+    m.kind = kind;
+  } else if (m.mask != mask || m.kind != kind) {
+    die("lanes of a warp meet in different instructions or with different masks");
+  }
+  if (bytes) std::memcpy(m.slots + 64 * lane, own, bytes);
+  m.arrived |= 1u << lane;
+  for (int i = 0; i < 32; ++i)
+    if (mask >> i & 1 && (warp * 32 + i >= b.count || b.threads[size_t(warp * 32 + i)].ended))
+      die("a shuffle or vote waits for a lane that has ended or never was");
+  if (m.arrived != mask) {
+    b.current().at_meeting = true;
+    b.pause();
+  } else {
+    finish(m.slots);
+    m.arrived = 0;
+    for (int i = 0; i < 32; ++i)
+      if (mask >> i & 1) b.threads[size_t(warp * 32 + i)].at_meeting = false;
+    // Others read their slots before the next meeting can end: it needs them too.
+  }
+  if (bytes) std::memcpy(own, m.slots + 64 * lane, bytes);
+}
+
+unsigned ballot(unsigned mask, bool yes) {
+  uint32_t own = yes;
+  warp_meet(mask, Collective::vote, &own, sizeof own, [&](char* slots) {
+    uint32_t all = 0;
+    for (int i = 0; i < 32; ++i) {
+      uint32_t one;
+      std::memcpy(&one, slots + 64 * i, 4);
+      if (mask >> i & 1 && one) all |= 1u << i;
+    }
+    for (int i = 0; i < 32; ++i) std::memcpy(slots + 64 * i, &all, 4);
+  });
+  return own;
+}
+
+namespace {
+
+struct Fragments {
+  float c[4];
+  uint32_t a[4], b[2];
+};
+
+float half(uint32_t word, int which) { return __uint_as_float(which ? word & 0xffff0000u : word << 16); }
+
+// One 16 x 8 product; sums in double, rounded once, since the hardware's order is not specified.
+void multiply(char* slots) {
+  float a[16][16], b[16][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    Fragments f;
+    std::memcpy(&f, slots + 64 * lane, sizeof f);
+    const int g = lane / 4, t = lane % 4;
+    for (int e = 0; e < 2; ++e) {
+      for (int part = 0; part < 4; ++part)
+        a[g + part % 2 * 8][2 * t + e + part / 2 * 8] = half(f.a[part], e);
+      for (int part = 0; part < 2; ++part) b[2 * t + e + part * 8][g] = half(f.b[part], e);
+    }
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    float c[4];
+    std::memcpy(c, slots + 64 * lane, sizeof c);
+    for (int e = 0; e < 4; ++e) {
+      const int row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;
+      double sum = c[e];
+      for (int k = 0; k < 16; ++k) sum += double(a[row][k]) * b[k][column];
+      c[e] = float(sum);
+    }
+    std::memcpy(slots + 64 * lane, c, sizeof c);
+  }
+}
+
+}  // namespace
+
+void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  Fragments f;
+  std::memcpy(f.c, c, sizeof c);
+  std::memcpy(f.a, a, sizeof a);
+  std::memcpy(f.b, b, sizeof b);
+  warp_meet(0xffffffffu, Collective::product, &f, sizeof f, multiply);
+  std::memcpy(c, f.c, sizeof c);
+}
+
+void ldmatrix(uint32_t (&r)[4], const void* row, bool transposed) {
+  if (reinterpret_cast<uintptr_t>(row) % 16) die("ldmatrix from an address that is not aligned");
+  struct {
+    const void* row;
+    bool transposed;
+  } own{row, transposed};
+  static_assert(sizeof own <= 16);
+  alignas(16) char slot[16];
+  std::memcpy(slot, &own, sizeof own);
+  warp_meet(0xffffffffu, Collective::matrix, slot, sizeof slot, [transposed](char* slots) {
+    uint16_t tile[4][8][8];
+    for (int i = 0; i < 32; ++i) {
+      const void* from;
+      std::memcpy(&from, slots + 64 * i, sizeof from);
+      std::memcpy(tile[i / 8][i % 8], from, 16);
+    }
+    for (int i = 0; i < 32; ++i) {
+      uint32_t out[4];
+      for (int k = 0; k < 4; ++k) {
+        const int g = i / 4, t = 2 * (i % 4);
+        const uint32_t low = transposed ? tile[k][t][g] : tile[k][g][t];
+        const uint32_t high = transposed ? tile[k][t + 1][g] : tile[k][g][t + 1];
+        out[k] = low | high << 16;
+      }
+      std::memcpy(slots + 64 * i, out, sizeof out);
+    }
+  });
+  std::memcpy(r, slot, sizeof slot);
+}
+
+void copy_async(void* to, const void* from, int bytes) {
+  if (reinterpret_cast<uintptr_t>(to) % 16 || (bytes && reinterpret_cast<uintptr_t>(from) % 16))
+    die("cp.async with an address that is not aligned");
+  if (bytes < 0 || bytes > 16) die("cp.async of other than 0 to 16 bytes");
+  block().current().copies.back().push_back({to, from, bytes});
+}
+void copy_async_commit() { block().current().copies.emplace_back(); }
+void copy_async_wait_groups(int groups) {
+  finish_copies(block().current(), size_t(groups) + 1);
+}
+
+}  // namespace emulator
