@@ -10,23 +10,25 @@ namespace {
 constexpr int warps = 4, rows_each = 4, tile = warps * rows_each, lanes = warp_size;
 constexpr int depth_step = 64, column_step = 128, parts = column_step / lanes;
 
+using Four = Pack<float, rows_each>;
+
 struct Shared {
-  float x[tile][depth_step];
+  Four x[depth_step][warps + 1];   // transposed: the rows of a warp are one load
   float y[lanes][depth_step + 1];  // one more: lanes read a column without bank conflicts
   float values[lanes][column_step];
+  Four weights[warps][lanes];
 };
 
 TX_DEVICE int lane_index() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
 
-// to (count, up to `columns`) = rows first .. of `from`, columns column ..; zero beyond its rows.
-template <int pitch, class T>
-TX_DEVICE void fill(float (*to)[pitch], int count, Rows<const T> from, int first, int column,
-                    int columns) {
+// put(i, j, element) of rows first + i, columns column + j of `from`; zero beyond its rows.
+template <class T, class Put>
+TX_DEVICE void fill(int count, Rows<const T> from, int first, int column, int columns, Put put) {
   for (int i = warp_index(); i < count; i += warps) {
     const bool inside = first + i < from.count;
     const T* row = from.row(inside ? first + i : 0) + column;
-    for (int j = lane_index(); j < columns; j += lanes) to[i][j] = inside ? load(row[j]) : 0.f;
+    for (int j = lane_index(); j < columns; j += lanes) put(i, j, inside ? load(row[j]) : 0.f);
   }
 }
 
@@ -38,13 +40,15 @@ TX_DEVICE void products(Rows<const T> x, int first_x, Rows<const T> y, int first
   for (int depth = 0; depth < x.width; depth += depth_step) {
     const int here = min(depth_step, x.width - depth);
     __syncthreads();
-    fill(shared.x, tile, x, first_x, depth, here);
-    fill(shared.y, lanes, y, first_y, depth, here);
+    fill(tile, x, first_x, depth, here,
+         [&](int i, int j, float value) { shared.x[j][i / rows_each].at[i % rows_each] = value; });
+    fill(lanes, y, first_y, depth, here,
+         [&](int i, int j, float value) { shared.y[i][j] = value; });
     __syncthreads();
     for (int l = 0; l < here; ++l) {
       const float factor = shared.y[lane_index()][l];
-      for (int i = 0; i < rows_each; ++i)
-        s[i] = fmaf(shared.x[warp_index() * rows_each + i][l], factor, s[i]);
+      const Four rows = shared.x[l][warp_index()];
+      for (int i = 0; i < rows_each; ++i) s[i] = fmaf(rows.at[i], factor, s[i]);
     }
   }
 }
@@ -56,16 +60,17 @@ TX_DEVICE void accumulate(const float (&w)[rows_each], Rows<const T> y, int firs
   const int columns = min(column_step, y.width - column);
   if (columns <= 0) return;  // the same for all threads
   __syncthreads();
-  fill(shared.values, lanes, y, first_y, column, columns);
+  fill(lanes, y, first_y, column, columns,
+       [&](int i, int j, float value) { shared.values[i][j] = value; });
+  for (int i = 0; i < rows_each; ++i) shared.weights[warp_index()][lane_index()].at[i] = w[i];
   __syncthreads();
   const int count = min(lanes, y.count - first_y);
   for (int j = 0; j < count; ++j) {
-    float factor[rows_each];
-    for (int i = 0; i < rows_each; ++i) factor[i] = __shfl_sync(whole_warp, w[i], j);
+    const Four factor = shared.weights[warp_index()][j];
     for (int c = 0; c < parts; ++c) {
       if (c * lanes >= columns) break;
       const float value = shared.values[j][c * lanes + lane_index()];
-      for (int i = 0; i < rows_each; ++i) sum[i][c] = fmaf(factor[i], value, sum[i][c]);
+      for (int i = 0; i < rows_each; ++i) sum[i][c] = fmaf(factor.at[i], value, sum[i][c]);
     }
   }
 }
