@@ -12,7 +12,7 @@ namespace tx {
 
 // The rows of one sentence on one side.
 struct Span {
-  int64_t first;
+  int32_t first;
   int count;
 };
 TX_DEVICE Span span_of(const int32_t* offsets, int64_t sentence) {

@@ -153,7 +153,7 @@ TX_DEVICE void forward_tile(const Attention& p, Span queries, Span keys, int hea
     const int row = first + warp_index() * rows_each + i;
     factor[i] = limit > 0 ? float(p.drop.scale) / total : 0.f;
     if (p.lse && column == 0 && lane_index() == 0 && row < queries.count)
-      static_cast<float*>(p.lse)[(queries.first + row) * p.heads + head] =
+      static_cast<float*>(p.lse)[int64_t(queries.first + row) * p.heads + head] =
           running.most[i] * float(p.scale) + logf(total);
   }
   assign(rows_of<T>(p.o, queries, head, p.d_v), first, column, sum, factor);
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
     Pair pair[rows_each];
     for (int i = 0; i < rows_each; ++i) {
       const int row = min(first + warp_index() * rows_each + i, queries.count - 1);
-      lse[i] = static_cast<const float*>(p.lse)[(queries.first + row) * p.heads + head];
+      lse[i] = static_cast<const float*>(p.lse)[int64_t(queries.first + row) * p.heads + head];
     }
     for (int key = 0; key < limit; key += lanes) {
       recompute<T>(p, g, queries, keys, head, first, key, lse, shared, pair);
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
       dot[i] = warp_sum(dot[i]);
       const int row = first + warp_index() * rows_each + i;
       if (lane_index() == 0 && row < queries.count)
-        dots[(queries.first + row) * p.heads + head] = dot[i];
+        dots[int64_t(queries.first + row) * p.heads + head] = dot[i];
     }
     for (int column = 0; column < p.d_k; column += column_step) {
       float sum[rows_each][parts] = {}, ds[rows_each];
@@ -287,7 +287,7 @@ TX_DEVICE void add_head(const Attention& p, const AttentionGradient& g, const fl
     products(k, first, q, query, shared, s);
     products(v, first, d_o, query, shared, dp);
     const int i = min(query + lane, queries.count - 1), key = first + warp_index() * rows_each;
-    const int64_t at = (queries.first + i) * p.heads + head;
+    const int64_t at = int64_t(queries.first + i) * p.heads + head;
     const float lse = static_cast<const float*>(p.lse)[at], dot = dots[at];
     const int limit = query + lane < queries.count ? visible_keys(p, i, keys.count) : 0;
     const uint32_t kept =
