@@ -25,6 +25,12 @@ class Cuda {
 
 #include "kernels/interface.inc"
 
+  // How the products of training are computed, as text: what plan_product() and product() chose so
+  // far. set_tuning(tuning()) of another run makes the same choices, so the same bits; "measure" has
+  // plan_product() choose by timing from now on. Error where the text is not of this library and GPU.
+  std::string tuning() const;
+  void set_tuning(const std::string& text);
+
   struct State;  // kernels/cuda/state.h: stream, scratch memory, handles
 
  private:
