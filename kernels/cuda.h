@@ -31,6 +31,11 @@ class Cuda {
   // not called. Pointers, shapes and settings must be the same each time; else forget_graphs().
   void replay(int64_t key, const std::function<void()>& work);
   void forget_graphs();
+  // How the products of training are computed, as text: what plan_product() and product() chose so
+  // far. set_tuning(tuning()) of another run makes the same choices, so the same bits; "measure" has
+  // plan_product() choose by timing from now on. Error where the text is not of this library and GPU.
+  std::string tuning() const;
+  void set_tuning(const std::string& text);
 
   struct State;  // kernels/cuda/state.h: stream, scratch memory, handles
 
