@@ -1,0 +1,30 @@
+// The functions of cuBLASLt by shorter names, as dlsym finds them: nothing links with the library.
+// For blaslt*.cu alone.
+#pragma once
+#include <cublasLt.h>
+
+namespace tx {
+
+struct BlasLtApi {
+  void* handle = nullptr;
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtDestroy) destroy;
+  decltype(&cublasLtGetVersion) version;
+  decltype(&cublasLtGetStatusString) words;
+  decltype(&cublasLtMatmulDescCreate) operation_create;
+  decltype(&cublasLtMatmulDescDestroy) operation_destroy;
+  decltype(&cublasLtMatmulDescSetAttribute) operation_set;
+  decltype(&cublasLtMatrixLayoutCreate) layout_create;
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create;
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) candidates;
+  decltype(&cublasLtMatmulAlgoCheck) suits;
+  decltype(&cublasLtMatmul) matmul;
+
+  void open();  // UsageError when there is none, with what was tried
+  void check(cublasStatus_t status, const char* doing) const;  // throws Error
+};
+
+}  // namespace tx
