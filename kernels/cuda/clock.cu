@@ -1,5 +1,4 @@
 #include "kernels/cuda/clock.h"
-
 #include "kernels/cuda/timing.h"
 
 namespace tx {
