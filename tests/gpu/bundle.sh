@@ -50,6 +50,10 @@ for file in "$root"/tests/golden/*; do
     *) [ ! -f "$file" ] || cp "$file" "$to/tests/golden/" ;;
   esac
 done
+# The scripts labelled gpu, and what they read.
+mkdir -p "$to/tests/cli" "$to/examples"
+cp -r "$root"/tests/cli/*.sh "$root/tests/cli/cuda" "$to/tests/cli/"
+cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
 cp "$root/Makefile" "$root/LICENSE" "$to/"
 sh "$root/examples/number_words.sh" 3000 100 200 "$to/corpus"
 cat > "$to/env.sh" <<'END'

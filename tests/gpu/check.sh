@@ -55,6 +55,10 @@ for test in "$TX_BUILD"/tests/gpu-*; do
   [ -x "$test" ] && step 240 "$(basename "$test")" "$test"
 done
 
+for script in "$root"/tests/cli/cuda/*.sh; do
+  step 120 "cuda/$(basename "$script" .sh)" sh "$root/tests/cli/run.sh" "$script"
+done
+
 step 60 "corpus" sh "$parts" corpus
 step 90 "20 steps in fp32, losses as on the CPU" sh "$parts" losses
 step 60 "20 steps in bf16, losses near those of fp32" sh "$parts" losses_bf16
