@@ -54,7 +54,9 @@ void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, si
       s.stream, grid, dim3(unsigned(block)), shared,
       [=](const auto&... a) { kernel(static_cast<P>(a)...); }, arguments...);
 #else
-  kernel<<<grid, unsigned(block), shared, s.stream> > >(static_cast<P>(arguments)...);
+  // clang-format off
+  kernel<<<grid, unsigned(block), shared, s.stream>>>(static_cast<P>(arguments)...);
+  // clang-format on
 #endif
   check(cudaGetLastError(), "starting a kernel");
 }
