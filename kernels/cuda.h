@@ -32,6 +32,7 @@ class Cuda {
   void set_tuning(const std::string& text);
 
   struct State;  // kernels/cuda/state.h: stream, scratch memory, handles
+  State& state() { return *state_; }
 
  private:
   std::unique_ptr<State> state_;
