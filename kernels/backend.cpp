@@ -17,6 +17,10 @@ std::string resolve_device(const std::string& device) {
   return no_gpu_reason().empty() ? "cuda" : "cpu";
 }
 
+bool has_fast_bf16(const std::string& device) {
+  return device == "cuda" || Cpu::has_fast_bf16();
+}
+
 Backend make_backend(const std::string& device, int threads) {
   const std::string resolved = resolve_device(device);
   if (resolved == "cpu") return Cpu(threads);

@@ -29,6 +29,8 @@ Backend make_backend(const std::string& device, int threads);
 std::string resolve_device(const std::string& device);
 // Why there is no GPU to be had; empty when there is one.
 std::string no_gpu_reason();
+// Whether bf16 products run on a (resolved) device at a speed worth choosing.
+bool has_fast_bf16(const std::string& device);
 // Lines for --version about every backend.
 std::string describe_backends();
 

@@ -25,7 +25,7 @@ struct TranslateOptions {
   int max_source = 1024;           // pieces; what a longer line has beyond is not translated
   int threads = 0;                 // 0: all processors
   std::string precision = "auto";  // auto, bf16, fp32
-  std::string device = "cpu";      // cpu, cuda
+  std::string device = "auto";     // auto (the GPU where there is one), cpu, cuda
 };
 
 // A model in memory. Several threads may translate with the same one.

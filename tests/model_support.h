@@ -11,7 +11,18 @@
 #include "lib/model/transformer.h"
 #include "lib/tensor/ints.h"
 
+#ifndef TX_TEST_DEVICE
+#define TX_TEST_DEVICE "cpu"
+#endif
+
 namespace tx_test {
+
+// Where a test computes: the device it is built for; f64, the reference, is the CPU's alone.
+inline tx::Backend backend_for(tx::DType dtype, int threads) {
+  return tx::make_backend(dtype == tx::DType::f64 ? "cpu" : TX_TEST_DEVICE, threads);
+}
+inline bool on_gpu() { return std::string(TX_TEST_DEVICE) == "cuda"; }
+inline std::string no_bf16_reason() { return on_gpu() ? "" : tx::Cpu::no_bf16_reason(); }
 
 constexpr uint32_t dummy = 0xFFFFFFFF;  // the pair of a sentence that only fills a batch
 

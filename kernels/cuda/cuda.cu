@@ -28,6 +28,7 @@ Cuda::State::State() {
 }
 
 Cuda::State::~State() {
+  forget_graphs();
   blas.reset();
   cudaFree(scratch_);
   cudaStreamDestroy(stream);
@@ -35,6 +36,8 @@ Cuda::State::~State() {
 
 void* Cuda::State::scratch(size_t bytes) {
   if (bytes > scratch_bytes) {
+    TX_ASSERT(!capturing);  // the same work has run before with the same shapes
+    forget_graphs();        // those that were recorded hold the old address
     cudaFree(scratch_);  // waits for the kernels that still use it
     scratch_ = nullptr;
     scratch_bytes = 0;

@@ -1,4 +1,3 @@
-#include <limits>
 #include <string>
 
 #include "kernels/cuda/state.h"
@@ -12,7 +11,7 @@ void* Cuda::allocate(size_t bytes) {
   cudaGetLastError();  // a refusal is not left behind for the next launch to find
   const auto mebibytes = [](size_t n) { return std::to_string(n >> 20) + " MiB"; };
   throw Error("out of GPU memory: " + mebibytes(bytes) + " were asked for, " +
-              mebibytes(free_bytes()) + " are free");
+              mebibytes(free_bytes()) + " are free; take less at a time (--batch-tokens)");
 }
 
 void Cuda::release(void* data) {
@@ -28,6 +27,10 @@ void Cuda::upload(void* to, const void* host, size_t bytes) {
 void Cuda::download(void* host, const void* from, size_t bytes) const {
   if (!bytes) return;
   check(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
+  wait();
+}
+
+void Cuda::wait() const {
   check(cudaStreamSynchronize(state_->stream), "waiting for the GPU");
 }
 

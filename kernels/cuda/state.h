@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -26,6 +27,9 @@ struct Cuda::State {
   int shared_bytes_limit = 0;  // dynamic shared memory that one block may have
   cudaStream_t stream = nullptr;
   std::unique_ptr<BlasLt> blas;
+  std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
+  bool capturing = false;
+  void forget_graphs();
 
   // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good
   // until the next call. It grows only where a step is met for the first time.

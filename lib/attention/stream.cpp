@@ -28,11 +28,12 @@ void translate_items(const Translator& translator, std::vector<Item>& items) {
 // One thread's share.
 class ItemAnswerer {
  public:
-  ItemAnswerer(const DumpOptions& options, const Selection& selection, const ModelSet& models)
+  ItemAnswerer(const DumpOptions& options, const Selection& selection, const ModelSet& models,
+               const std::string& device)
       : options_(options),
         selection_(selection),
         models_(models),
-        backend_(make_backend(options.translator.device, 1)),
+        backend_(make_backend(device, 1)),
         extraction_(backend_, *models.transformers().front(), models.dtype(), selection) {}
 
   std::string answer(const Item& item, int threads) {
@@ -78,11 +79,12 @@ class ItemAnswerer {
 // Records can be large, so no more are held than are made at a time.
 class Answers {
  public:
-  Answers(const DumpOptions& options, const Selection& selection, const ModelSet& models)
-      : threads_(options.translator.threads) {
+  Answers(const DumpOptions& options, const Selection& selection, const Translator& translator)
+      : threads_(translator.options().threads) {
     answerers_.resize(size_t(threads_));
-    make_ = [&options, &selection, &models] {
-      return std::make_unique<ItemAnswerer>(options, selection, models);
+    make_ = [&options, &selection, &translator] {
+      return std::make_unique<ItemAnswerer>(options, selection, translator.models(),
+                                            translator.options().device);
     };
   }
 
@@ -116,7 +118,7 @@ void dump_attention(const DumpOptions& options, Writer& out, const Log& log) {
   const Selection selection =
       options.heatmap ? options.selection.resolve_one(config) : options.selection.resolve(config);
   ItemReader reader(options, translator, log);
-  Answers answers(options, selection, translator.models());
+  Answers answers(options, selection, translator);
   std::vector<Item> items;
   while (reader.read(items)) {
     if (options.target.empty()) translate_items(translator, items);

@@ -7,10 +7,10 @@
 
 namespace tx {
 
-DType ModelSet::precision(const std::string& name) {
+DType ModelSet::precision(const std::string& name, const std::string& device) {
   if (name == "fp32") return DType::f32;
   if (name == "bf16") return DType::bf16;
-  return Cpu::has_fast_bf16() ? DType::bf16 : DType::f32;
+  return has_fast_bf16(resolve_device(device)) ? DType::bf16 : DType::f32;
 }
 
 ModelSet::ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models)
@@ -47,6 +47,7 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
   auto own = std::make_unique<Backend>(std::move(backend));
   std::vector<LoadedModel> models;
   for (const std::string& path : paths) models.push_back(load_model(*own, path, dtype, longest));
+  on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
   return std::make_unique<ModelSet>(std::move(own), std::move(models));
 }
 

@@ -19,7 +19,8 @@ struct LoadedModel {
 class ModelSet {
  public:
   // Weights as they are multiplied: "bf16", "fp32", or "auto": bf16 where the hardware has it.
-  static DType precision(const std::string& name);
+  // auto: bf16 where `device` multiplies it fast.
+  static DType precision(const std::string& name, const std::string& device = "cpu");
 
   // Loads model files or run directories. `longest`: rows of the longest sentence to come.
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,

@@ -22,15 +22,19 @@ void TranslatorOptions::describe_machine(Options& options) {
   options
       .add("--batch-tokens", batch_tokens, "N", "source pieces translated together",
            "More is faster and takes more memory; the translations are the same.")
-      .range(1, 1 << 20);
+      .range(1, 1 << 20)
+      .default_is("1024, on a GPU 16384");
   options.add("--threads", threads, "N", "threads to use")
       .range(1, 1024)
       .default_is("all processors")
       .more("The translations do not depend on it.");
-  options.add("--device", device, "cpu|cuda", "where to compute").one_of({"cpu", "cuda"});
+  options
+      .add("--device", device, "auto|cpu|cuda", "where to compute",
+           "auto takes the GPU where there is one.")
+      .one_of({"auto", "cpu", "cuda"});
   options
       .add("--precision", precision, "auto|bf16|fp32", "of weights and activations",
-           "auto is bf16 where the processor multiplies it fast.")
+           "auto is bf16 where the device multiplies it fast.")
       .one_of({"auto", "bf16", "fp32"});
 }
 
@@ -47,12 +51,23 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
   return search_.run(batch);
 }
 
+// On a GPU two workers: while one waits for it the other does the host's part.
+TranslatorOptions TranslatorOptions::resolved() const {
+  TranslatorOptions o = *this;
+  o.device = resolve_device(device);
+  const bool gpu = o.device == "cuda";
+  if (gpu) o.threads = std::min(threads, 2);
+  if (batch_tokens == 0) o.batch_tokens = gpu ? 16384 : 1024;
+  return o;
+}
+
 Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
-    : options_(options), models_(std::move(models)) {}
+    : options_(options.resolved()), models_(std::move(models)) {}
 
 Translator::Translator(const TranslatorOptions& options)
     : Translator(options, ModelSet::load(make_backend(options.device, options.threads),
-                                         options.models, ModelSet::precision(options.precision),
+                                         options.models,
+                                         ModelSet::precision(options.precision, options.device),
                                          options.search.longest(options.max_source))) {}
 
 int64_t Translator::max_source() const {

@@ -19,12 +19,13 @@ struct TranslatorOptions {
   std::vector<std::string> models;
   SearchOptions search;
   int64_t max_source = 1024;    // pieces; longer sources are cut
-  int64_t batch_tokens = 1024;  // source pieces of a batch
+  int64_t batch_tokens = 0;     // source pieces of a batch; 0: what suits the device
   int threads = available_cpus();
-  std::string device = "cpu", precision = "auto";
+  std::string device = "auto", precision = "auto";
 
   void describe_models(Options& options);   // -m
   void describe_machine(Options& options);  // --batch-tokens, --threads, --device, --precision
+  TranslatorOptions resolved() const;       // with device and batch size settled
 };
 
 using Translation = std::vector<Hypothesis>;  // best first, never empty

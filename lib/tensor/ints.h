@@ -16,19 +16,22 @@ class Ints {
   Ints(const Ints&) = delete;
   Ints& operator=(const Ints&) = delete;
 
+  // Room for `count` integers: arrays up to that size keep their place.
+  void reserve(size_t count) {
+    if (count * 4 <= bytes_) return;
+    on(backend_, [&](auto& k) {
+      k.release(data_);
+      data_ = nullptr;  // allocate() may throw
+      bytes_ = 0;
+      data_ = k.allocate(count * 4);
+      bytes_ = count * 4;
+    });
+  }
   template <class T>
   const T* set(std::span<const T> values) {
     static_assert(sizeof(T) == 4);
-    on(backend_, [&](auto& k) {
-      if (values.size_bytes() > bytes_) {
-        k.release(data_);
-        data_ = nullptr;  // allocate() may throw
-        bytes_ = 0;
-        data_ = k.allocate(values.size_bytes() * 3 / 2);
-        bytes_ = values.size_bytes() * 3 / 2;
-      }
-      k.upload(data_, values.data(), values.size_bytes());
-    });
+    if (values.size_bytes() > bytes_) reserve(values.size() * 3 / 2);
+    on(backend_, [&](auto& k) { k.upload(data_, values.data(), values.size_bytes()); });
     return static_cast<const T*>(data_);
   }
 

@@ -85,13 +85,20 @@ void describe_machine(Options& o, TrainOptions& t) {
   o.add("--threads", t.threads, "N", "threads; another number may change last bits")
       .range(0, 1024)
       .default_is("the processors this process may use");
-  o.add("--device", t.device, "cpu|cuda", "where to compute").one_of({"cpu", "cuda"});
+  o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
+        "auto takes the GPU where there is one.")
+      .one_of({"auto", "cpu", "cuda"});
   o.add("--precision", t.precision, "auto|bf16|fp32", "of activations and products",
         "bf16 keeps fp32 weights, moments and sums. auto takes bf16 where the hardware has it.")
       .one_of({"auto", "bf16", "fp32"});
   o.add("--memory", t.memory, "SIZE", "limit for the plan, as 2G or 800M",
         "With --batch-tokens auto the largest batch that fits is taken.");
   o.flag("--describe", t.describe_only, "print the model, its memory and its cost; train nothing")
+      .runtime();
+  o.flag("--parity", t.parity, "compare one step on every device and precision; train nothing",
+         "Forward, backward and Adam of one batch of your text on the CPU in fp32, and in bf16 and "
+         "on the GPU where they can be had: how far each gradient and each weight is off. The last "
+         "line is the verdict; exit status 1 where a gradient or the loss is out of its bounds.")
       .runtime();
   o.flag("--profile", t.profile, "print where the time went at the end").runtime();
   o.flag("-q,--quiet", t.quiet, "no progress on standard error").runtime();
@@ -207,7 +214,8 @@ void TrainOptions::resolve(const Options& options) {
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
   if (!memory.empty()) parse_size(memory, "--memory");
   if (threads == 0) threads = available_cpus();
-  if (precision == "auto") precision = Cpu::has_fast_bf16() ? "bf16" : "fp32";
+  device = resolve_device(device);
+  if (precision == "auto") precision = has_fast_bf16(device) ? "bf16" : "fp32";
   if (precision == "bf16" && device == "cpu" && !Cpu::no_bf16_reason().empty())
     throw UsageError("--precision bf16: " + Cpu::no_bf16_reason() + "; use --precision fp32");
   ModelConfig shape = model.config;  // contradictions are told before any text is read

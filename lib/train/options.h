@@ -30,7 +30,7 @@ struct TrainOptions {
 
   uint64_t seed = 1;
   int threads = 0;  // 0: what this process may use
-  std::string device = "cpu", precision = "auto";
+  std::string device = "auto", precision = "auto";
 
   std::string batch_tokens = "25000";
   std::string memory;
@@ -47,7 +47,7 @@ struct TrainOptions {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
   int64_t warmup = 4000;
 
-  bool describe_only = false, selftest_resume = false, profile = false, quiet = false;
+  bool describe_only = false, selftest_resume = false, parity = false, profile = false, quiet = false;
 
   void describe(Options& options);
   // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError

@@ -12,43 +12,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/train/signals.h"
+#include "lib/train/temporary_folder.h"
 
 namespace tx {
 
-namespace fs = std::filesystem;
 
 namespace {
 
 constexpr double pilot_seconds = 9;
 constexpr int64_t fewest_steps = 8, most_steps = 400;
-
-class Folder {  // a temporary directory
- public:
-  Folder() {
-    const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base && *base ? base : "/tmp") + "/tx-selftest.XXXXXX";
-    if (::mkdtemp(path_.data()) == nullptr) throw IoError("create", path_, errno);
-  }
-  ~Folder() {
-    std::error_code error;
-    if (!stays_) fs::remove_all(path_, error);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-  void stay() { stays_ = true; }
-
- private:
-  std::string path_;
-  bool stays_ = false;
-};
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -90,7 +68,7 @@ class Selftest {
 
   const TrainOptions& options_;
   std::vector<std::string> arguments_;
-  Folder folder_;
+  TemporaryFolder folder_{"tx-selftest"};
   SignalWatch signals_;  // an interrupted test removes its directory
 };
 

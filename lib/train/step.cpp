@@ -61,50 +61,87 @@ void Stepper::reserve(size_t arena_bytes) {
   arena_ = std::make_unique<Arena>(backend_, arena_bytes);
 }
 
+// Empty sentences fill the batch up to a multiple of this where steps are replayed: few numbers of
+// sentences occur then, and each is recorded once.
+constexpr size_t sentence_steps = 256;
+
 PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   PackedSide p;
+  std::vector<int32_t> offsets = side.offsets;
+  if (on(backend_, [](auto& k) { return requires { k.forget_graphs(); }; })) {
+    const size_t sentences = (offsets.size() - 1 + sentence_steps - 1) / sentence_steps;
+    offsets.resize(sentences * sentence_steps + 1, offsets.back());
+  }
+  to.offsets.reserve(side.ids.size() + sentence_steps + 1);
   p.ids = to.ids.set<int32_t>(side.ids);
-  p.offsets = to.offsets.set<int32_t>(side.offsets);
+  p.offsets = to.offsets.set<int32_t>(offsets);
   std::vector<uint32_t> position = side.position;
   // A dummy may be longer than any real sentence; its positions carry no loss.
   for (uint32_t& x : position) x = std::min(x, uint32_t(transformer_.longest() - 1));
   p.keys = {to.pair.set<uint32_t>(side.pair), to.position.set<uint32_t>(position)};
   p.rows = int64_t(side.ids.size());
-  p.sentences = int64_t(side.offsets.size()) - 1;
+  p.sentences = int64_t(offsets.size()) - 1;
   return p;
 }
 
-void Stepper::micro(const Batch& batch, bool training) {
+void Stepper::replay(Work work, int64_t sentences, const std::function<void()>& f) {
+  on(backend_, [&](auto& k) {
+    if constexpr (requires { k.forget_graphs(); })
+      k.replay(sentences * 4 + int64_t(work), f);
+    else
+      f();
+  });
+}
+
+void Stepper::micro(const Batch& batch, Work work) {
   const double start = now();
   const PackedSide source = upload(batch.sides.front(), source_);
   const PackedSide target = upload(batch.sides.back(), target_);
   const int32_t* labels = labels_.set<int32_t>(batch.labels);
-  Context context(backend_, *arena_, parameters_.dtype());
-  context.recording = training;
-  context.recompute = options_.recompute;
-  Regularisation masks;
-  if (training) masks = options_.regularisation(record_);
-  forward(context, transformer_, source, target, labels, masks, options_.label_smoothing, record_);
-  const double middle = now();
-  times_.forward += middle - start;
-  context.backward();
-  times_.backward += now() - middle;
+  const std::array<const void*, 9> places{
+      source.ids,           source.offsets,   source.keys.pair, source.keys.position,  target.ids,
+      target.offsets,       target.keys.pair, labels,           target.keys.position};
+  if (places != places_)
+    on(backend_, [](auto& k) {
+      if constexpr (requires { k.forget_graphs(); }) k.forget_graphs();
+    });
+  places_ = places;
+  const auto pass = [&] {
+    Context context(backend_, *arena_, parameters_.dtype());
+    context.recording = work != Work::evaluate;
+    context.recompute = options_.recompute;
+    Regularisation masks;
+    if (context.recording) masks = options_.regularisation(record_);
+    forward(context, transformer_, source, target, labels, masks, options_.label_smoothing,
+            record_);
+    const double middle = now();
+    times_.forward += middle - start;
+    context.backward();
+    times_.backward += now() - middle;
+  };
+  if (work == Work::evaluate)
+    pass();
+  else
+    replay(work, source.sentences, pass);
 }
 
 void Stepper::update() {
   const double start = now();
-  parameters_.finish_gradients();
-  Parameters& p = parameters_;
-  const AdamSettings settings{options_.beta1, options_.beta2, options_.epsilon,
-                              options_.weight_decay};
-  on(backend_, [&](auto& k) {
-    k.gradient_norm(p.gradients(), record_);
-    if (options_.optimizer == "adam")
-      k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
-             record_);
-    else
-      k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings, record_);
-  });
+  const auto pass = [&] {
+    parameters_.finish_gradients();
+    Parameters& p = parameters_;
+    const AdamSettings settings{options_.beta1, options_.beta2, options_.epsilon,
+                                options_.weight_decay};
+    on(backend_, [&](auto& k) {
+      k.gradient_norm(p.gradients(), record_);
+      if (options_.optimizer == "adam")
+        k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(),
+               settings, record_);
+      else
+        k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings, record_);
+    });
+  };
+  replay(Work::update, 0, pass);
   times_.update += now() - start;
 }
 
@@ -120,7 +157,8 @@ StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, doub
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
   parameters_.begin_step();
-  for (const Batch& batch : batches) micro(batch, true);
+  for (const Batch& batch : batches)
+    micro(batch, &batch == &batches.front() ? Work::first : Work::later);
   update();
   on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
   return record;
@@ -138,13 +176,13 @@ void Stepper::rehearse(const Batch& batch) {
   const StepRecord record;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
   parameters_.begin_step();
-  micro(batch, true);
+  micro(batch, Work::first);
   times_ = StepTimes{};
 }
 
 void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
   on(backend_, [&](auto& k) { k.upload(record_, &sums, sizeof sums); });
-  micro(batch, false);
+  micro(batch, Work::evaluate);
   on(backend_, [&](auto& k) { k.download(&sums, record_, sizeof sums); });
 }
 

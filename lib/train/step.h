@@ -46,9 +46,12 @@ class Stepper {
     explicit DeviceSide(Backend& b) : ids(b), offsets(b), pair(b), position(b) {}
     Ints ids, offsets, pair, position;
   };
+  enum class Work { evaluate, first, later, update };
   PackedSide upload(const BatchSide& side, DeviceSide& to);
-  void micro(const Batch& batch, bool training);
+  void micro(const Batch& batch, Work work);
   void update();
+  // Calls f, or launches what f launched before with the same key where the backend can do that.
+  void replay(Work work, int64_t sentences, const std::function<void()>& f);
 
   Backend& backend_;
   Parameters& parameters_;
@@ -59,6 +62,7 @@ class Stepper {
   Ints labels_;
   StepRecord* record_;  // in the backend's memory
   StepTimes times_;
+  std::array<const void*, 9> places_{};  // of the batch's arrays, which recorded work has read
 };
 
 }  // namespace tx

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/train/flight.h"
+#include "lib/train/parity.h"
 #include "lib/train/session.h"
 
 namespace tx {
@@ -14,7 +15,7 @@ namespace {
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
     "steps",        "epochs",    "minutes",       "patience", "keep",     "save-every",
-    "save-minutes", "log-every", "valid-command", "threads",  "recompute"};
+    "save-minutes", "log-every", "valid-command", "threads",  "recompute", "device"};
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;
@@ -36,6 +37,9 @@ void check_changes(const Json& before, const Json& now, const Log& log) {
                        "); what can: " + joined(changeable));
     if (key == "threads")
       log.warn("--threads " + to_text(value) + " instead of " + to_text(before[key]) +
+               ": the last bits of the result may differ");
+    if (key == "device")
+      log.warn("--device " + shown(value) + " instead of " + shown(before[key]) +
                ": the last bits of the result may differ");
     if (key == "steps" && (now.at("schedule") == "linear" || now.at("schedule") == "cosine"))
       log.warn("--steps changes the schedule, which falls to 0 at its end");
@@ -141,6 +145,10 @@ int train(TrainOptions& options, const Options& given, const std::string& comman
   if (!options.replay.empty()) return replay(options, log);  // its options were resolved
   options.resolve(given);
   if (options.describe_only) return describe_only(options, given, log);
+  if (options.parity) {
+    if (!options.init.empty()) adopt_shape(options, given);
+    return parity(options, log);
+  }
   ignore_sigpipe();
   return options.resume.empty() ? start(options, given, command, log) : resume(options, given, log);
 }

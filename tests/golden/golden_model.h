@@ -59,7 +59,7 @@ class Golden {
       : entry_(entry),
         c_(entry["config"]),
         dtype_(dtype),
-        backend_(tx::make_backend("cpu", 2)),
+        backend_(backend_for(dtype, 2)),
         parameters_(backend_, config_of(c_), dtype, true),
         model_(backend_, parameters_, 70),
         record_(backend_) {

@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(f32_logits_gradients_and_ten_losses) {
 }
 
 BOOST_AUTO_TEST_CASE(bf16_logits_gradients_and_ten_losses) {
-  const std::string reason = tx::Cpu::no_bf16_reason();
+  const std::string reason = no_bf16_reason();
   BOOST_TEST_MESSAGE("bf16: " << (reason.empty() ? "checked" : reason));
   BOOST_TEST(golden().size() > 0u);
   if (!reason.empty()) return;

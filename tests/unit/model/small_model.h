@@ -50,7 +50,7 @@ using Rows = std::vector<std::vector<double>>;
 class SmallModel {
  public:
   SmallModel(const tx::ModelConfig& config, tx::DType dtype, bool prepared = false, int threads = 2)
-      : backend(tx::make_backend("cpu", threads)),
+      : backend(backend_for(dtype, threads)),
         dtype(dtype),
         parameters(backend, config, dtype, !prepared) {
     fill_weights(backend, parameters);
@@ -137,7 +137,7 @@ inline double difference(const Rows& x, const Rows& expected) {
 // What the machine can run.
 inline std::vector<tx::DType> dtypes() {
   std::vector<tx::DType> all{tx::DType::f64, tx::DType::f32};
-  if (tx::Cpu::no_bf16_reason().empty()) all.push_back(tx::DType::bf16);
+  if (no_bf16_reason().empty()) all.push_back(tx::DType::bf16);
   return all;
 }
 

@@ -1,0 +1,199 @@
+#include "lib/train/parity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/train/data.h"
+#include "lib/train/plan.h"
+#include "lib/train/schedule.h"
+#include "lib/train/step.h"
+#include "lib/train/temporary_folder.h"
+
+namespace tx {
+
+namespace {
+
+// The bounds of the golden tests, wider for fp32 since a user's model is larger than theirs.
+constexpr double fp32_gradient = 1e-3, fp32_loss = 1e-4;  // relative
+constexpr double bf16_cosine = 0.005, bf16_loss = 5e-3;   // 1 - cosine; relative
+// A gradient this far below the largest of all is rounding alone, as that of a key's bias.
+constexpr double negligible = 1e-6;
+
+struct Way {
+  std::string name, device, precision;
+  std::string missing;  // why it cannot be had; empty when it can
+};
+
+std::vector<Way> ways() {
+  std::vector<Way> all{{"cpu fp32", "cpu", "fp32", ""},
+                       {"cpu bf16", "cpu", "bf16", Cpu::no_bf16_reason()},
+                       {"cuda fp32", "cuda", "fp32", no_gpu_reason()},
+                       {"cuda bf16", "cuda", "bf16", no_gpu_reason()}};
+  return all;
+}
+
+struct Outcome {
+  double loss = 0;
+  std::vector<std::vector<float>> gradients, weights;  // an entry of the table each
+};
+
+struct Task {
+  const TrainOptions& options;
+  ModelConfig config;
+  std::vector<Batch> batches;
+  std::vector<int> capacities;
+  int64_t longest;
+};
+
+std::vector<std::vector<float>> entries(Backend& backend, const Parameters& p, Matrix block) {
+  std::vector<std::vector<float>> all;
+  for (const ParameterEntry& e : p.table()) {
+    const Matrix m = p.entry_of(block, e);
+    all.emplace_back(size_t(m.rows * m.cols));
+    on(backend, [&](auto& k) { k.download(all.back().data(), m.data, all.back().size() * 4); });
+  }
+  return all;
+}
+
+Outcome run(const Task& task, const Way& way) {
+  const TrainOptions& o = task.options;
+  Backend backend = make_backend(way.device, o.threads);
+  Parameters parameters(backend, task.config, way.precision == "bf16" ? DType::bf16 : DType::f32,
+                        true);
+  if (o.init.empty())
+    parameters.initialise(uint32_t(o.seed));
+  else
+    ModelReader(resolve_model(o.init)).load(parameters);
+  const Transformer transformer(backend, parameters, task.longest);
+  Stepper stepper(backend, parameters, transformer, o);
+  stepper.reserve(Stepper::plan(backend, parameters, transformer, o, task.capacities));
+  const Schedule schedule{o.schedule, task.config.d_model, o.warmup, o.steps, o.lr, o.lr_factor};
+  const StepRecord record = stepper.step(task.batches, 1, schedule.rate(1), 0);
+  return {record.loss * record.loss_scale, entries(backend, parameters, parameters.gradients()),
+          entries(backend, parameters, parameters.master())};
+}
+
+double largest(const std::vector<float>& x) {
+  double most = 0;
+  for (const float v : x) most = std::max(most, std::isnan(v) ? INFINITY : std::abs(double(v)));
+  return most;
+}
+
+// Largest difference over largest magnitude.
+double difference(const std::vector<float>& x, const std::vector<float>& expected) {
+  double off = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double d = std::abs(double(x[i]) - double(expected[i]));
+    off = std::max(off, std::isnan(d) ? INFINITY : d);
+  }
+  const double scale = largest(expected);
+  return scale > 0 ? off / scale : off;
+}
+
+double lost_cosine(const std::vector<float>& x, const std::vector<float>& y) {
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    xy += double(x[i]) * double(y[i]);
+    xx += double(x[i]) * double(x[i]);
+    yy += double(y[i]) * double(y[i]);
+  }
+  const double c = 1 - xy / std::sqrt(xx * yy);
+  return std::isnan(c) ? INFINITY : c;
+}
+
+template <class... A>
+std::string format(const char* how, A... a) {
+  char text[200];
+  std::snprintf(text, sizeof text, how, a...);
+  return text;
+}
+
+// The table of one way; counts what is out of bounds.
+std::string compare(const Way& way, const std::vector<ParameterEntry>& table, const Outcome& is,
+                    const Outcome& reference, int& faults) {
+  const bool exact = way.precision == "fp32";
+  double all = 0;
+  for (const auto& g : reference.gradients) all = std::max(all, largest(g));
+  const double loss = std::abs(is.loss / reference.loss - 1);
+  const bool good = loss <= (exact ? fp32_loss : bf16_loss);
+  faults += !good;
+  std::string text = way.name + format("\tloss %.7g, off by %.1e%s\n", is.loss, loss,
+                                       good ? "" : "  OUT OF BOUNDS");
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto &g = is.gradients[i], &want = reference.gradients[i];
+    const bool counts = largest(want) > negligible * all;
+    const double off = difference(g, want), cosine = counts ? lost_cosine(g, want) : 0;
+    const bool within = !counts ? largest(g) < 1e-3 * all
+                        : exact ? off <= fp32_gradient
+                                : cosine <= bf16_cosine;
+    faults += !within;
+    text += way.name + "\t" + table[i].name +
+            format("\tgradient %.1e\t1 - cosine %.1e\tweights after the step %.1e%s\n", off,
+                   cosine, difference(is.weights[i], reference.weights[i]),
+                   within ? "" : "  OUT OF BOUNDS");
+  }
+  return text;
+}
+
+Task make_task(const TrainOptions& options, const Log& log) {
+  if (options.src.empty()) throw UsageError("--parity needs text: give --src and --tgt");
+  Task task{options, options.model.config, {}, {}, 0};
+  const Vocabularies vocabularies = load_vocabularies(options);
+  if (options.init.empty()) {
+    task.config.source_vocabulary = vocabularies.source->size();
+    task.config.target_vocabulary = vocabularies.target->size();
+  } else {
+    task.config = ModelReader(resolve_model(options.init)).config();
+  }
+  task.config.resolve();
+  const TemporaryFolder folder("tx-parity");
+  const RunDirectory run = RunDirectory::create(folder.path());
+  Json config;
+  const Corpora corpora = open_corpora(options, vocabularies, run, false, config, log);
+  PackerOptions packing;
+  packing.batch_tokens =
+      options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
+  packing.seed = options.seed;
+  Packer packer(*corpora.train, packing);
+  task.batches.resize(1);
+  packer.next(task.batches.front());
+  task.capacities = packer.capacities();
+  task.longest = longest_dummy;
+  for (int side = 0; side < corpora.train->sides(); ++side)
+    task.longest = std::max<int64_t>(task.longest, corpora.train->longest(side) + 1);
+  return task;
+}
+
+}  // namespace
+
+int parity(const TrainOptions& options, const Log& log) {
+  const Task task = make_task(options, log);
+  const std::vector<Way> all = ways();
+  const Outcome reference = run(task, all.front());
+  const std::vector<ParameterEntry> table = parameter_table(task.config);
+  int faults = 0, compared = 0;
+  std::string text = all.front().name + format("\tloss %.7g, the reference\n", reference.loss);
+  for (size_t i = 1; i < all.size(); ++i) {
+    if (!all[i].missing.empty()) {
+      text += all[i].name + "\tnot here: " + all[i].missing + "\n";
+      continue;
+    }
+    ++compared;
+    text += compare(all[i], table, run(task, all[i]), reference, faults);
+  }
+  text += faults ? format("%d figures are out of bounds", faults)
+                 : format("%d of %d others agree with the CPU's fp32", compared,
+                          int(all.size()) - 1);
+  text += format(": fp32 gradients %.0e, loss %.0e; bf16 1 - cosine %.0e, loss %.0e\n",
+                 fp32_gradient, fp32_loss, bf16_cosine, bf16_loss);
+  Writer out("-");
+  out.write(text);
+  out.close();
+  return faults ? 1 : 0;
+}
+
+}  // namespace tx
