@@ -59,6 +59,19 @@ void own_product(const Cuda::State& s, const Sums& p, int tile) {
   plain_product(s, p, tile);
 }
 
+void product_rows(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activation activation, Matrix y,
+                  int tile) {
+  TX_ASSERT(w.prepared && x.dtype == w.dtype && x.cols == w.cols);
+  TX_ASSERT(y.rows == x.rows && y.cols == w.rows && x.cols <= x.stride && y.cols <= y.stride);
+  TX_ASSERT(activation == Activation::none || activation == Activation::relu);
+  TX_ASSERT(y.dtype == DType::f32 || y.dtype == DType::bf16);
+  TX_ASSERT(bias.empty() || (bias.cols == y.cols && bias.dtype == DType::f32));
+  const Sums sums{
+      x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
+      y,       static_cast<const float*>(bias.data), activation == Activation::relu, false};
+  own_product(s, sums, tile == best ? best_tile(sums, s.processors) : tile);
+}
+
 namespace {
 
 BlasLt& blas_of(Cuda::State& s) {
@@ -106,16 +119,8 @@ Matrix Cuda::prepare(Matrix weights) {
 }
 void Cuda::release_prepared(Matrix& weights) { weights.prepared = nullptr; }
 
-void Cuda::product_rows(Matrix x, Matrix w, Matrix bias, Activation activation, Matrix y) {
-  TX_ASSERT(w.prepared && x.dtype == w.dtype && x.cols == w.cols);
-  TX_ASSERT(y.rows == x.rows && y.cols == w.rows && x.cols <= x.stride && y.cols <= y.stride);
-  TX_ASSERT(activation == Activation::none || activation == Activation::relu);
-  TX_ASSERT(y.dtype == DType::f32 || y.dtype == DType::bf16);
-  TX_ASSERT(bias.empty() || (bias.cols == y.cols && bias.dtype == DType::f32));
-  const cuda::Sums sums{
-      x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
-      y,       static_cast<const float*>(bias.data), activation == Activation::relu, false};
-  cuda::own_product(*state_, sums, cuda::best_tile(sums, state_->processors));
+void Cuda::product_rows(Matrix x, Matrix prepared, Matrix bias, Activation activation, Matrix y) {
+  cuda::product_rows(*state_, x, prepared, bias, activation, y, cuda::best);
 }
 
 }  // namespace tx

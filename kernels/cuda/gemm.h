@@ -8,6 +8,7 @@
 #pragma once
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/state.h"
+#include "kernels/cuda/tiles.h"
 
 namespace tx::cuda {
 
@@ -46,7 +47,6 @@ struct TileShape {
 };
 constexpr TileShape tensor_tiles[] = {{16, 16}, {16, 64}, {32, 32}, {64, 64}, {128, 128}};
 constexpr TileShape plain_tiles[] = {{16, 32}, {64, 64}, {128, 128}};
-int tile_count(DType dtype);
 int best_tile(const Sums& p, int processors);
 void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16
 void plain_product(const Cuda::State& s, const Sums& p, int tile);   // f32

@@ -3,14 +3,19 @@
 
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
-#include "tests/unit/kernels/gemm_support.h"
+#include "tests/unit/kernels/gemm_rows_case.h"
 
 using tx::Activation;
 using tx::Cpu;
 using tx::DType;
 using tx::Matrix;
 using tx::gemm::Isa;
+using tx_test::bias_type;
 using tx_test::Block;
+using tx_test::kTypes;
+using tx_test::same_bits;
+using tx_test::Types;
+using tx_test::wrong;
 
 namespace {
 
@@ -21,36 +26,6 @@ std::vector<Isa> instruction_sets() {
   for (int i = 0; i <= int(tx::gemm::best_isa()); i++) all.push_back(Isa(i));
   return all;
 }
-
-int64_t wrong(const Matrix& x, const Matrix& w, const Matrix& bias, bool relu, const Matrix& y) {
-  const std::vector<double> left = tx_test::values(x), right = tx_test::values(w);
-  const std::vector<double> out = tx_test::values(y), start = tx_test::values(bias);
-  int64_t count = 0;
-  for (int64_t i = 0; i < y.rows; i++) {
-    for (int64_t o = 0; o < y.cols; o++) {
-      double sum = bias.empty() ? 0 : start[size_t(o)], magnitude = std::abs(sum);
-      for (int64_t k = 0; k < x.cols; k++) {
-        const double term = left[size_t(i * x.cols + k)] * right[size_t(o * x.cols + k)];
-        sum += term, magnitude += std::abs(term);
-      }
-      if (relu) sum = std::max(sum, 0.0);
-      const double error = std::abs(out[size_t(i * y.cols + o)] - sum);
-      count += !(error <= tx_test::tolerance(x.dtype, y.dtype, magnitude, sum));
-    }
-  }
-  return count;
-}
-
-struct Types {
-  DType in, out;
-};
-const Types kTypes[] = {{DType::f32, DType::f32},
-                        {DType::f32, DType::bf16},
-                        {DType::bf16, DType::f32},
-                        {DType::bf16, DType::bf16},
-                        {DType::f64, DType::f64}};
-
-DType bias_type(DType in) { return in == DType::f64 ? DType::f64 : DType::f32; }
 
 void check_values(Types t, Isa isa, int64_t rows, int64_t outputs, int64_t inputs) {
   Block x(t.in, rows, inputs, 3, 1), w(t.in, outputs, inputs, 5), bias(bias_type(t.in), 1, outputs);
@@ -67,17 +42,6 @@ void check_values(Types t, Isa isa, int64_t rows, int64_t outputs, int64_t input
   }
   tx::gemm::release_packed(packed);
   BOOST_TEST(packed.prepared == nullptr);
-}
-
-bool same_bits(const Matrix& a, const Matrix& b) {
-  for (int64_t i = 0; i < a.rows; i++) {
-    if (std::memcmp(a.row<char>(0) + size_t(i * a.stride) * size_of(a.dtype),
-                    b.row<char>(0) + size_t(i * b.stride) * size_of(b.dtype),
-                    size_t(a.cols) * size_of(a.dtype)) != 0) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // Every number of rows from 1 to 130, at a moving place, with 1, 2 and 3 threads.

@@ -77,6 +77,7 @@ class Block {
     return true;
   }
   const std::vector<char>& bytes() const { return bytes_; }
+  std::vector<char>& bytes() { return bytes_; }
 
  private:
   std::vector<char> bytes_;

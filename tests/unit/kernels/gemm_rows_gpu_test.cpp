@@ -1,0 +1,207 @@
+// Products for inference on the GPU: right against double loops and near the products of training,
+// and a row's bits depend neither on its company nor on the tile.
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "tests/unit/kernels/gemm_rows_case.h"
+
+#if TX_HAVE_CUDA
+#include "kernels/cuda/tiles.h"
+#include "tests/unit/kernels/gemm_gpu.h"
+
+using tx::Activation;
+using tx::Cuda;
+using tx::DType;
+using tx::Matrix;
+using tx_test::Block;
+using tx_test::Image;
+using tx_test::Types;
+
+namespace {
+
+std::vector<Types> types() {
+  std::vector<Types> all;
+  for (const Types& t : tx_test::kTypes)
+    if (t.in != DType::f64) all.push_back(t);
+  return all;
+}
+
+struct Layout {
+  int64_t x_gap, x_shift, w_gap;
+};
+const Layout layouts[] = {{0, 0, 0}, {8, 0, 16}, {3, 1, 5}};
+
+// All tiles, with and without bias and relu.
+void check_values(Cuda& cuda, Types t, const Layout& layout, int64_t rows, int64_t outputs,
+                  int64_t inputs) {
+  Block x(t.in, rows, inputs, layout.x_gap, layout.x_shift), w(t.in, outputs, inputs, layout.w_gap);
+  Block bias(DType::f32, 1, outputs);
+  x.randomise(1), w.randomise(2), bias.randomise(3);
+  Image dx(cuda, x), dw(cuda, w), dbias(cuda, bias);
+  const Matrix prepared = cuda.prepare(dw.view());
+  for (int tile = 0; tile < tx::cuda::tile_count(t.in); tile++) {
+    const int flags = (tile + int(rows)) % 4;
+    const Activation activation = flags & 2 ? Activation::relu : Activation::none;
+    Block y(t.out, rows, outputs, 2, flags);
+    y.fill(std::nan(""));
+    Image dy(cuda, y);
+    tx::cuda::product_rows(cuda.state(), dx.view(), prepared, flags & 1 ? dbias.view() : Matrix{},
+                           activation, dy.view(), tile);
+    dy.download();
+    BOOST_TEST(tx_test::wrong(x.view(), w.view(), flags & 1 ? bias.view() : Matrix{}, flags & 2,
+                              y.view()) == 0);
+    BOOST_TEST(y.intact());
+  }
+  BOOST_TEST((dx.unchanged() && dw.unchanged() && dbias.unchanged()));
+}
+
+// Every number of rows from 1 to 130, at a moving place, by the tile taken of itself and by each.
+void check_invariance(Types t, int64_t outputs, int64_t inputs, int64_t gap) {
+  constexpr int64_t kRows = 130;
+  Cuda cuda;
+  Block x(t.in, 2 * kRows, inputs, gap), w(t.in, outputs, inputs), bias(DType::f32, 1, outputs);
+  x.randomise(1), w.randomise(2), bias.randomise(3);
+  Block alone(t.out, 2 * kRows, outputs), y(t.out, kRows, outputs, 1);
+  Image dx(cuda, x), dw(cuda, w), dbias(cuda, bias), dalone(cuda, alone), dy(cuda, y);
+  const Matrix prepared = cuda.prepare(dw.view());
+  for (int64_t i = 0; i < 2 * kRows; i++)
+    cuda.product_rows(dx.view().slice(i, 1), prepared, dbias.view(), Activation::relu,
+                      dalone.view().slice(i, 1));
+  dalone.download();
+  const int tiles = tx::cuda::tile_count(t.in);
+  int64_t different = 0;
+  for (int64_t n = 1; n <= kRows; n++) {
+    const int64_t first = n * 7 % kRows;
+    for (const int tile : {tx::cuda::best, int(n % tiles)}) {
+      y.fill(std::nan(""));
+      dy.upload();
+      tx::cuda::product_rows(cuda.state(), dx.view().slice(first, n), prepared, dbias.view(),
+                             Activation::relu, dy.view().slice(0, n), tile);
+      dy.download();
+      different += !tx_test::same_bits(alone.view().slice(first, n), y.view().slice(0, n));
+    }
+  }
+  BOOST_TEST(different == 0);
+  BOOST_TEST(y.intact());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gemm_rows_gpu)
+
+BOOST_AUTO_TEST_CASE(values) {
+  const int64_t shapes[][3] = {{1, 1, 1},    {1, 16, 3},    {2, 15, 8},
+                               {5, 64, 2},   {7, 65, 33},   {29, 130, 72},
+                               {9, 20, 600}, {97, 48, 128}, {140, 129, 65}};
+  Cuda cuda;
+  for (const Types t : types()) {
+    for (const Layout& l : layouts) {
+      for (const auto& s : shapes) {
+        BOOST_TEST_CONTEXT("dtypes " << int(t.in) << "->" << int(t.out) << " gap " << l.x_gap
+                                     << " rows " << s[0] << " O " << s[1] << " I " << s[2]) {
+          check_values(cuda, t, l, s[0], s[1], s[2]);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_row_does_not_see_its_neighbours) {
+  for (const Types t : types()) {
+    BOOST_TEST_CONTEXT("dtypes " << int(t.in) << "->" << int(t.out)) {
+      check_invariance(t, 100, 129, 0);
+      check_invariance(t, 72, 64, 0);
+      check_invariance(t, 20, 520, 0);
+      check_invariance(t, 20, 72, 3);
+    }
+  }
+}
+
+// All tiles and alignments of one product: the same bits.
+BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
+  Cuda cuda;
+  for (const Types t : types()) {
+    std::vector<double> first;
+    for (const Layout& l : layouts) {
+      Block x(t.in, 150, 328, l.x_gap, l.x_shift), w(t.in, 136, 328, l.w_gap), y(t.out, 150, 136);
+      x.randomise(1), w.randomise(2);
+      Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
+      for (int tile = 0; tile < tx::cuda::tile_count(t.in); tile++) {
+        tx::cuda::product_rows(cuda.state(), dx.view(), cuda.prepare(dw.view()), {},
+                               Activation::none, dy.view(), tile);
+        dy.download();
+        const std::vector<double> now = tx_test::values(y.view());
+        if (first.empty()) first = now;
+        BOOST_TEST((now == first));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
+  Cuda cuda;
+  for (const Types t : types()) {
+    if (t.in == DType::f32 && t.out == DType::bf16) continue;  // training has no such product
+    Block x(t.in, 64, 96), w(t.in, 152, 96), y(t.out, 64, 152), z(t.out, 64, 152);
+    x.randomise(1), w.randomise(2);
+    Image dx(cuda, x), dw(cuda, w), dy(cuda, y), dz(cuda, z);
+    Matrix prepared = cuda.prepare(dw.view());
+    BOOST_TEST(prepared.data == dw.view().data);
+    BOOST_TEST((prepared.rows == 152 && prepared.cols == 96 && prepared.dtype == t.in));
+    cuda.product_rows(dx.view(), prepared, {}, Activation::none, dy.view());
+    tx::Product p;
+    p.a = dx.view(), p.b = dw.view(), p.c = dz.view(), p.transpose_b = true;
+    cuda.product(p);
+    dy.download(), dz.download();
+    const std::vector<double> ours = tx_test::values(y.view()), theirs = tx_test::values(z.view());
+    int64_t far = 0;
+    for (size_t i = 0; i < ours.size(); i++) {
+      const double limit = tx_test::tolerance(t.in, t.out, 96, ours[i]);
+      far += !(std::abs(ours[i] - theirs[i]) <= 2 * limit);
+    }
+    BOOST_TEST(far == 0);
+    cuda.release_prepared(prepared);
+    BOOST_TEST(prepared.prepared == nullptr);
+  }
+}
+
+// A NaN in one row stays there; x of an odd number of columns is not read past its end.
+BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
+  Cuda cuda;
+  for (const DType t : {DType::f32, DType::bf16}) {
+    for (int tile = 0; tile < tx::cuda::tile_count(t); tile++) {
+      Block x(t, 9, 7), w(t, 20, 7), y(DType::f32, 9, 20);
+      x.randomise(1), w.randomise(2);
+      tx_test::set(x.view(), 4, 0, std::nan(""));
+      Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
+      tx::cuda::product_rows(cuda.state(), dx.view(), cuda.prepare(dw.view()), {}, Activation::none,
+                             dy.view(), tile);
+      dy.download();
+      for (int64_t i = 0; i < 9; i++) {
+        for (int64_t j = 0; j < 20; j++) {
+          BOOST_TEST(std::isnan(tx_test::get(y.view(), i, j)) == (i == 4));
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_rows_is_no_work) {
+  Cuda cuda;
+  Block x(DType::bf16, 0, 8), w(DType::bf16, 4, 8), y(DType::bf16, 0, 4);
+  Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
+  cuda.product_rows(dx.view(), cuda.prepare(dw.view()), {}, Activation::none, dy.view());
+  BOOST_TEST(dy.unchanged());
+}
+
+BOOST_AUTO_TEST_CASE(wrong_shapes_are_bugs) {
+  Cuda cuda;
+  Block x(DType::f32, 2, 8), w(DType::f32, 3, 8), y(DType::f32, 2, 4);
+  const Matrix packed = cuda.prepare(w.view());
+  BOOST_CHECK_THROW(cuda.product_rows(x.view(), packed, {}, Activation::none, y.view()), tx::Bug);
+  BOOST_CHECK_THROW(
+      cuda.product_rows(x.view(), w.view(), {}, Activation::none, y.view().columns(0, 3)), tx::Bug);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+#endif
