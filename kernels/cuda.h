@@ -31,6 +31,11 @@ class Cuda {
   // is not called. Pointers, shapes and settings must be the same each time; else forget_graphs().
   void replay(int64_t key, const std::function<void()>& work);
   void forget_graphs();
+
+  // From here on every call is timed by its group, and nothing is replayed. The report ends that: a
+  // line a group, beside its floor at the rates of copies and products measured on this GPU.
+  void start_profile();
+  std::string profile_report();
   // How the products of training are computed, as text: what plan_product() and product() chose so
   // far. set_tuning(tuning()) of another run makes the same choices, so the same bits; "measure"
   // has plan_product() choose by timing from now on. Error where the text is not of this library

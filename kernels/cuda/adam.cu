@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/profile.h"
 #include "kernels/cuda/state.h"
 
 namespace tx {
@@ -174,6 +175,7 @@ void launch_update(const Cuda::State& state, Matrix parameters, Matrix gradients
 }  // namespace
 
 void Cuda::gradient_norm(Matrix gradients, StepRecord* record) {
+  const Timed timed(*state_, "optimiser", traffic(gradients));
   TX_ASSERT(gradients.dtype == DType::f32);
   const int64_t count = gradients.rows * gradients.cols, chunks = (count + chunk - 1) / chunk;
   auto* sums = static_cast<double*>(state_->scratch(size_t(chunks) * sizeof(double)));
@@ -184,11 +186,14 @@ void Cuda::gradient_norm(Matrix gradients, StepRecord* record) {
 
 void Cuda::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix copy,
                 int64_t decayed, const AdamSettings& settings, const StepRecord* record) {
+  const Timed timed(*state_, "optimiser",
+                    traffic(parameters, parameters, gradients, m, m, v, v, copy));
   launch_update<true>(*state_, parameters, gradients, m, v, copy, decayed, settings, record);
 }
 
 void Cuda::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
                const AdamSettings& settings, const StepRecord* record) {
+  const Timed timed(*state_, "optimiser", traffic(parameters, parameters, gradients, copy));
   launch_update<false>(*state_, parameters, gradients, {}, {}, copy, decayed, settings, record);
 }
 

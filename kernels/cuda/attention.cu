@@ -4,6 +4,7 @@
 // of keys, which then is loaded once; longer ones run the softmax over their tiles, always from key
 // 0 on, so that a query has the same bits whichever queries stand beside it.
 #include "kernels/cuda/attention_tiles.h"
+#include "kernels/cuda/profile.h"
 
 namespace tx {
 namespace {
@@ -197,6 +198,7 @@ __global__ void __launch_bounds__(tile_warps* warp_size, D <= 64 ? 4 : 2)
 }  // namespace
 
 void Cuda::attention(const Attention& p) {
+  const Timed timed(*state_, "attention", traffic(p.q, p.k, p.v, p.o));
   TX_ASSERT(p.heads % p.kv_heads == 0);
   if (!takes_tiles(p)) return plain_attention(*state_, p);
   const bool packed = tile_packs(p.q, p.d_k) && tile_packs(p.k, p.d_k) && tile_packs(p.v, p.d_v) &&

@@ -7,6 +7,7 @@
 //   gradient of a weight's logarithm: weight * (dp - dot), dp = dropout(d_o . v), dot = sum of
 //   weight * dp over the keys of a query.
 #include "kernels/cuda/attention_tiles.h"
+#include "kernels/cuda/profile.h"
 
 namespace tx {
 namespace {
@@ -295,6 +296,8 @@ __global__ void __launch_bounds__(tile_warps* warp_size, D <= 64 ? 3 : 2)
 }  // namespace
 
 void Cuda::attention_backward(const Attention& p, const AttentionGradient& g) {
+  const Timed timed(*state_, "attention, backward",
+                    traffic(p.q, p.k, p.v, p.o, g.d_o, g.dq, g.dk, g.dv));
   TX_ASSERT(p.heads % p.kv_heads == 0);
   auto* dots =
       static_cast<float*>(state_->scratch(size_t(p.q.rows) * size_t(p.heads) * sizeof(float)));

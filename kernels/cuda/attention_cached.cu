@@ -5,6 +5,7 @@
 // Rows of one sentence (hypotheses of a beam) share their keys in cross-attention: there a block
 // takes up to four of them and reads keys and values once, with the same arithmetic a row.
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/profile.h"
 
 namespace tx {
 namespace {
@@ -255,6 +256,7 @@ void start_packed(const Cuda::State& s, const CachedAttention& p) {
 }  // namespace
 
 void Cuda::attention_cached(const CachedAttention& p) {
+  const Timed timed(*state_, "attention, cached", traffic(p.q, p.o));
   const bool packed = packs(p.k, 16) && packs(p.v, 16) && p.d_k % 8 == 0 && p.d_v % 8 == 0;
   with_type(p.q.dtype, [&](auto t) {
     using T = decltype(t);

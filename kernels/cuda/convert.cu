@@ -1,4 +1,5 @@
 #include "kernels/cuda/pass.h"
+#include "kernels/cuda/profile.h"
 
 namespace tx {
 namespace {
@@ -23,6 +24,7 @@ struct Convert {
 }  // namespace
 
 void Cuda::convert(Matrix from, Matrix to) {
+  const Timed timed(*state_, "conversion", traffic(from, to));
   TX_ASSERT(from.rows == to.rows && from.cols == to.cols);
   with_type(from.dtype, [&](auto f) {
     with_type(to.dtype, [&](auto t) {

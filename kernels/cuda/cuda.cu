@@ -1,6 +1,7 @@
 #include <string>
 
 #include "kernels/cuda/blaslt.h"
+#include "kernels/cuda/profile.h"
 #include "kernels/cuda/state.h"
 
 namespace tx {

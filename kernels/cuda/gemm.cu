@@ -1,6 +1,7 @@
 // The members of Cuda that multiply matrices: checks, and who does it.
 #include "kernels/cuda/blaslt.h"
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/profile.h"
 
 namespace tx {
 namespace cuda {
@@ -84,6 +85,9 @@ BlasLt& blas_of(Cuda::State& s) {
 
 void Cuda::product(const Product& p) {
   const cuda::Shape s = cuda::shape_of(p);
+  const Timed timed(*state_, p.a.dtype == DType::bf16 ? "products, bf16" : "products, fp32",
+                    {bytes_of(p.a) + bytes_of(p.b) + bytes_of(p.c),
+                     2.0 * double(s.m) * double(s.n) * double(s.k)});
   if (s.m == 0 || s.n == 0) return;
   if (BlasLt::takes(p) && cuda::blas_of(*state_).product(*state_, p)) return;
   const cuda::Sums sums = cuda::sums_of(p);
@@ -120,6 +124,9 @@ Matrix Cuda::prepare(Matrix weights) {
 void Cuda::release_prepared(Matrix& weights) { weights.prepared = nullptr; }
 
 void Cuda::product_rows(Matrix x, Matrix prepared, Matrix bias, Activation activation, Matrix y) {
+  const Timed timed(*state_, x.dtype == DType::bf16 ? "rows, bf16" : "rows, fp32",
+                    {bytes_of(x) + bytes_of(prepared) + bytes_of(y),
+                     2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
   cuda::product_rows(*state_, x, prepared, bias, activation, y, cuda::best);
 }
 

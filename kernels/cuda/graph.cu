@@ -30,6 +30,7 @@ class Capture {
 
 void Cuda::replay(int64_t key, const std::function<void()>& work) {
   State& s = *state_;
+  if (s.profile) return work();
   const auto known = s.graphs.find(key);
   if (known == s.graphs.end()) {
     work();

@@ -1,3 +1,4 @@
+#include "kernels/cuda/profile.h"
 #include "kernels/cuda/vocabulary.h"
 
 namespace tx {
@@ -106,6 +107,7 @@ __global__ void add_rows(const RowLoss* rows, int64_t count, StepRecord* record)
 
 void Cuda::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
                          bool gradient, StepRecord* record) {
+  const Timed timed(*state_, "loss", traffic(logits, gradient ? logits : Matrix()));
   if (logits.rows == 0) return;
   auto* rows = static_cast<RowLoss*>(state_->scratch(size_t(logits.rows) * sizeof(RowLoss)));
   const LossOptions options{int(vocabulary), smoothing, gradient};

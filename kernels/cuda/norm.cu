@@ -2,6 +2,7 @@
 // registers of a warp, one of up to 4,096 in those of a block; a wider one is read again from the
 // sum that was stored.
 #include "kernels/cuda/octet.h"
+#include "kernels/cuda/profile.h"
 #include "kernels/cuda/state.h"
 
 namespace tx {
@@ -170,6 +171,7 @@ void launch_rows(const Cuda::State& state, const AddNorm& p) {
 
 void Cuda::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
                     double epsilon, Matrix sum, Matrix normed, Matrix stats) {
+  const Timed timed(*state_, "norm", traffic(x, sub, sum, normed));
   AddNorm p{x, sub, gamma, beta, sum, normed, stats, drop, float(epsilon), false};
   p.packed = all_packed(x, sub, gamma, beta, sum, normed);
   with_type(sub.dtype, [&](auto t) {

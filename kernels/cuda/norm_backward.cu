@@ -1,6 +1,7 @@
 // The gradient of add_norm in one pass: a block takes a part of the rows, a thread one octet of
 // them. dgamma and dbeta of the part stay in its registers and are added up part by part after.
 #include "kernels/cuda/octet.h"
+#include "kernels/cuda/profile.h"
 #include "kernels/cuda/reduce.h"
 #include "kernels/cuda/state.h"
 
@@ -177,6 +178,8 @@ __global__ void __launch_bounds__(most_threads) norm_backward_wide(Backward p) {
 }  // namespace
 
 void Cuda::add_norm_backward(const AddNormBackward& g) {
+  const Timed timed(*state_, "norm, backward",
+                    traffic(g.dnormed, g.dsum, g.sum, g.dx, g.add_x ? g.dx : Matrix(), g.dsub));
   const int64_t width = g.dnormed.cols;
   const unsigned parts = blocks_of(g.dnormed.rows, part_rows);
   float* partial =

@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/pass.h"
+#include "kernels/cuda/profile.h"
 
 namespace tx {
 namespace {
@@ -156,6 +157,7 @@ void with_activation(Activation activation, F&& f) {
 }  // namespace
 
 void Cuda::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
+  const Timed timed(*state_, "pointwise", traffic(x, y));
   with_type(x.dtype, [&](auto t) {
     with_activation(activation, [&](auto a) {
       const Activate<decltype(t), decltype(a)::value> op{x, y, drop, all_packed(x, y)};
@@ -166,6 +168,7 @@ void Cuda::activate(Matrix x, Activation activation, const Dropout& drop, Matrix
 
 void Cuda::activate_backward(Matrix dy, Matrix y, Activation activation, const Dropout& drop,
                              Matrix dx, Matrix dbias, bool add_bias) {
+  const Timed timed(*state_, "pointwise", traffic(dy, y, dx));
   Dropout mask = drop;
   if (activation == Activation::relu) mask.threshold = 0;
   const float scale = drop.threshold ? float(drop.scale) : 1.0f;
@@ -180,12 +183,14 @@ void Cuda::activate_backward(Matrix dy, Matrix y, Activation activation, const D
 }
 
 void Cuda::column_sum(Matrix x, Matrix sum, bool add) {
+  const Timed timed(*state_, "pointwise", traffic(x));
   with_type(x.dtype, [&](auto t) {
     sum_pass(*state_, Read<decltype(t)>{x, all_packed(x)}, x.rows, x.cols, sum, add);
   });
 }
 
 void Cuda::dropout_sum(Matrix x, Matrix sub, const Dropout& drop, Matrix y) {
+  const Timed timed(*state_, "pointwise", traffic(x, sub, y));
   with_type(x.dtype, [&](auto t) {
     const DropoutSum<decltype(t)> op{x, sub, y, drop, all_packed(x, sub, y)};
     pass(*state_, op, sub.rows, sub.cols);
@@ -195,6 +200,7 @@ void Cuda::dropout_sum(Matrix x, Matrix sub, const Dropout& drop, Matrix y) {
 void Cuda::add(Matrix x, Matrix y) { dropout_sum(y, x, Dropout{}, y); }
 
 void Cuda::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const Timed timed(*state_, "pointwise", traffic(to, to));
   with_type(to.dtype, [&](auto t) {
     const MoveRows<decltype(t)> op{from, to, rows, true, all_packed(from, to)};
     pass(*state_, op, to.rows, to.cols);
@@ -202,6 +208,7 @@ void Cuda::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
 }
 
 void Cuda::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const Timed timed(*state_, "pointwise", traffic(from, from));
   with_type(from.dtype, [&](auto t) {
     const MoveRows<decltype(t)> op{from, to, rows, false, all_packed(from, to)};
     pass(*state_, op, from.rows, from.cols);

@@ -14,7 +14,8 @@ namespace tx {
 // Throws Error with CUDA's name and words for `status`, and what was being done.
 void check(cudaError_t status, const char* doing);
 
-class BlasLt;  // kernels/cuda/blaslt.h: the products of cuBLASLt, opened at first use
+class Profile;  // kernels/cuda/profile.h: time by groups of kernels
+class BlasLt;   // kernels/cuda/blaslt.h: the products of cuBLASLt, opened at first use
 
 struct Cuda::State {
   State();
@@ -29,6 +30,7 @@ struct Cuda::State {
   std::unique_ptr<BlasLt> blas;
   std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
   bool capturing = false;
+  std::unique_ptr<Profile> profile;  // null: none is kept
   void forget_graphs();
 
   // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good

@@ -1,4 +1,5 @@
 // log_softmax, topk, log_softmax_topk: one block a row, which is read once.
+#include "kernels/cuda/profile.h"
 #include "kernels/cuda/vocabulary.h"
 
 namespace tx {
@@ -186,6 +187,7 @@ void best(Cuda::State& s, const Matrix& x, Best b) {
 }  // namespace
 
 void Cuda::log_softmax(Matrix logits, int64_t vocabulary, Matrix out) {
+  const Timed timed(*state_, "search", traffic(logits, out));
   if (logits.rows == 0) return;
   const RowPlan plan = plan_rows(*state_, logits, vocabulary);
   with_type(logits.dtype, [&](auto t) {
@@ -199,10 +201,12 @@ void Cuda::log_softmax(Matrix logits, int64_t vocabulary, Matrix out) {
 }
 
 void Cuda::topk(Matrix x, int64_t columns, int k, float* values, int32_t* ids) {
+  const Timed timed(*state_, "search", traffic(x));
   best(*state_, x, {int(columns), k, false, values, ids, nullptr});
 }
 
 void Cuda::log_softmax_topk(Matrix logits, int64_t vocabulary, int k, float* values, int32_t* ids) {
+  const Timed timed(*state_, "search", traffic(logits));
   best(*state_, logits, {int(vocabulary), k, true, values, ids, nullptr});
 }
 

@@ -1,6 +1,7 @@
 // What a run says: log.jsonl, the live line, the end.
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 #include "lib/train/session.h"
 
@@ -65,7 +66,23 @@ void Session::show_live() const {
   log_.live(text);
 }
 
-void Session::report_end() const {
+// By groups of kernels where the backend times them, else by the parts of a step.
+void Session::report_profile() {
+  const std::string groups = on(backend_, [](auto& k) -> std::string {
+    if constexpr (requires { k.profile_report(); }) return k.profile_report();
+    return {};
+  });
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) log_.info(line);
+  if (!groups.empty()) return;
+  const StepTimes& t = stepper_->times();
+  char text[240];
+  std::snprintf(text, sizeof text, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
+                t.forward, t.backward, t.update, seconds() - seconds_before_);
+  log_.info(text);
+}
+
+void Session::report_end() {
   const ModelConfig& c = parameters_->config();
   const double share =
       double(corpora_.train->tokens(0) + corpora_.train->pairs()) /
@@ -78,12 +95,7 @@ void Session::report_end() const {
                 static_cast<long long>(step_), double(tokens_), flops, duration(seconds()).c_str(),
                 static_cast<long long>(skipped_));
   log_.info(text);
-  if (options_.profile) {
-    const StepTimes& t = stepper_->times();
-    std::snprintf(text, sizeof text, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
-                  t.forward, t.backward, t.update, seconds() - seconds_before_);
-    log_.info(text);
-  }
+  if (options_.profile) report_profile();
 }
 
 }  // namespace tx

@@ -62,6 +62,13 @@ void Session::tune() {
   });
 }
 
+void Session::start_profile() {
+  on(backend_, [&](auto& k) {
+    if constexpr (requires { k.start_profile(); })
+      if (options_.profile) k.start_profile();
+  });
+}
+
 void Session::keep_tuning() {
   on(backend_, [&](auto& k) {
     if constexpr (requires { k.tuning(); })
@@ -163,6 +170,7 @@ int Session::loop() {
   }
   check_room();
   stepper_->rehearse(worst_batch(*corpora_.train, capacities_, growth()));
+  start_profile();
   run_.write_config(config_);
   if (saved_step_ < 0) save(false);  // from here on a killed run can be resumed
   run_.keep();

@@ -40,6 +40,7 @@ class Session {
   void build_data(int64_t resume_at);
   void tune();
   void keep_tuning();
+  void start_profile();
   void build_model(int64_t resume_at);
   void build_packer();
   std::unique_ptr<Packer> validation_packer() const;
@@ -72,7 +73,8 @@ class Session {
   void restore(const Json& state);
   Json provenance() const;
   double seconds() const;
-  void report_end() const;
+  void report_end();
+  void report_profile();
 
   const TrainOptions& options_;
   const Log& log_;

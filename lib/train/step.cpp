@@ -109,6 +109,8 @@ void Stepper::micro(const Batch& batch, Work work) {
     });
   places_ = places;
   const auto pass = [&] {
+    // Here and not with the step: which gradients were assigned is known from the last real pass.
+    if (work == Work::first) parameters_.begin_step();
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
     context.recompute = options_.recompute;
@@ -158,7 +160,6 @@ StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, doub
   record.clip_norm = options_.clip_norm;
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  parameters_.begin_step();
   for (const Batch& batch : batches)
     micro(batch, &batch == &batches.front() ? Work::first : Work::later);
   update();
@@ -177,7 +178,6 @@ StepRecord Stepper::release(StepRecord record) {
 void Stepper::rehearse(const Batch& batch) {
   const StepRecord record;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  parameters_.begin_step();
   micro(batch, Work::first);
   times_ = StepTimes{};
 }

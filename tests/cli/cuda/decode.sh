@@ -5,11 +5,11 @@ small_text
 small_train --device cpu --steps 60 --save-every 30 -o run 2> run.log || fail "$(cat run.log)"
 head -n 12 valid.en > text
 for options in "--beam 1" "--beam 4 --nbest 3 --scores" "--sample --seed 3"; do
-  # shellcheck disable=SC2086  # a list of words
-  tx-decode -m run $options --device cpu --precision fp32 < text | sed 's/^-[^\t]*\t-[^\t]*\t//' > cpu
-  # shellcheck disable=SC2086
-  tx-decode -m run $options --device cuda --precision fp32 < text |
-    sed 's/^-[^\t]*\t-[^\t]*\t//' > cuda
+  for device in cpu cuda; do
+    # shellcheck disable=SC2086  # a list of words
+    tx-decode -m run $options --device $device --precision fp32 < text |
+      awk -F '\t' '{print $NF}' > $device
+  done
   same=$(paste -d '\n' cpu cuda | awk 'NR % 2 {line = $0; next} line == $0' | wc -l)
   [ "$same" -ge $(($(wc -l < cpu) * 99 / 100)) ] || fail "$options: $(diff cpu cuda)"
 done

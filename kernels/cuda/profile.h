@@ -1,0 +1,72 @@
+// Where the GPU's time goes (tx-train --profile): each call of the backend is timed by events and
+// counted under the name of its group, beside the bytes it must move and the products it must make.
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/state.h"
+
+namespace tx {
+
+struct Work {
+  double bytes = 0, flops = 0;
+};
+
+class Profile {
+ public:
+  explicit Profile(cudaStream_t stream) : stream_(stream) {}
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  void begin(const char* group, Work work);
+  void end();
+  // A line a group: calls, milliseconds, the floor, the share of it. Rates in bytes and products a
+  // second, measured on this GPU.
+  std::string report(double copy_rate, double bf16_rate, double f32_rate);
+
+ private:
+  struct Group {
+    int64_t calls = 0;
+    double milliseconds = 0, bytes = 0, flops = 0;
+  };
+  struct Span {
+    const char* group;
+    cudaEvent_t first, last;
+  };
+  cudaEvent_t event();
+  void collect();
+  cudaStream_t stream_;
+  int depth_ = 0;
+  std::map<std::string, Group> groups_;
+  std::vector<Span> open_;
+  std::vector<cudaEvent_t> spare_;
+};
+
+// Times what is called while it lives; does nothing where no profile is kept.
+class Timed {
+ public:
+  Timed(Cuda::State& s, const char* group, Work work) : profile_(s.profile.get()) {
+    if (profile_) profile_->begin(group, work);
+  }
+  ~Timed() {
+    if (profile_) profile_->end();
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  Profile* profile_;
+};
+
+inline double bytes_of(const Matrix& m) {
+  return m.empty() ? 0 : double(m.rows) * double(m.cols) * double(size_of(m.dtype));
+}
+template <class... M>
+Work traffic(const M&... matrices) {
+  return {(bytes_of(matrices) + ...), 0};
+}
+
+}  // namespace tx
