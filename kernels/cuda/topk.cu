@@ -41,6 +41,22 @@ TX_DEVICE uint64_t best_below(const Row& row, float offset, uint64_t limit) {
   return best;
 }
 
+// The thread's best element of all: as above, in a third of the instructions.
+template <class T, bool packed, bool cached>
+TX_DEVICE uint64_t best_of_all(const LogitRow<T, packed, cached>& row, float offset) {
+  using Row = LogitRow<T, packed, cached>;
+  float most = -INFINITY;
+  int column = -1;
+  row.each([&](const typename Row::P& x, int first, auto count) {
+#pragma unroll
+    for (int j = 0; j < Row::per; ++j) {
+      const float value = load(x.at[j]) - offset;
+      if (j < count && value > most) most = value, column = first + j;
+    }
+  });
+  return column < 0 ? best_below(row, offset, ~uint64_t(0)) : key_of(most, column);
+}
+
 // k rounds of "the best that is left". Only the warp that lost its best looks for another; the
 // others hand theirs on, in two arrays by turns, so that a round has one barrier.
 template <class Row, class Emit>
@@ -48,7 +64,7 @@ TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) 
   __shared__ uint64_t best[2][32];
   const int lane = int(threadIdx.x) % warp_size, warp = int(threadIdx.x) / warp_size;
   const int warps = int(blockDim.x) / warp_size;
-  uint64_t mine = best_below(row, offset, ~uint64_t(0));
+  uint64_t mine = best_of_all(row, offset);
   uint64_t ours = warp_best(mine);
   for (int n = 0; n < k; ++n) {
     if (lane == 0) best[n % 2][warp] = ours;

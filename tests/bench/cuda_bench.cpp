@@ -2,7 +2,9 @@
 // must be moved against the time taken, beside a plain copy of as many bytes in the same run, and
 // products beside the fastest product of this run. Medians of several rounds.
 //
-//   cuda_bench [DIVISOR]     rows divided by DIVISOR (1), for a quick look
+//   cuda_bench [DIVISOR [GROUP]]    rows divided by DIVISOR (1), for a quick look; groups:
+//   products,
+//                                   rows, layers, attention, loss, optimiser, searches
 //
 // Ends with 77 where there is no GPU.
 #include <algorithm>
@@ -46,13 +48,18 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  void run() {
+  // Groups whose name contains `wanted`.
+  void run(const std::string& wanted) {
     ceilings();
-    for (const auto part :
-         {&Bench::products, &Bench::products_of_decoding, &Bench::layers, &Bench::attentions,
-          &Bench::losses, &Bench::optimiser, &Bench::searches}) {
+    const std::pair<const char*, void (Bench::*)()> groups[] = {
+        {"products", &Bench::products}, {"rows", &Bench::products_of_decoding},
+        {"layers", &Bench::layers},     {"attention", &Bench::attentions},
+        {"loss", &Bench::losses},       {"optimiser", &Bench::optimiser},
+        {"searches", &Bench::searches}};
+    for (const auto& [name, group] : groups) {
+      if (std::string(name).find(wanted) == std::string::npos) continue;
       const size_t kept = memory_.size();
-      (this->*part)();
+      (this->*group)();
       for (; memory_.size() > kept; memory_.pop_back()) cuda_.release(memory_.back());
     }
   }
@@ -60,18 +67,19 @@ class Bench {
  private:
   // -- time
   double seconds(const std::function<void()>& work) {
-    for (int i = 0; i < 3; ++i) work();
+    work();  // also chooses algorithms
+    work();
     const double once = std::max(1e-6, tx::seconds_on_gpu(cuda_, work));
     const int times = int(std::clamp(0.01 / once, 1.0, 200.0));
-    std::vector<double> rounds(7);
+    std::vector<double> rounds(once < 0.5 ? 7 : 1);
     for (double& r : rounds)
       r = tx::seconds_on_gpu(cuda_,
                              [&] {
                                for (int i = 0; i < times; ++i) work();
                              }) /
           times;
-    std::nth_element(rounds.begin(), rounds.begin() + 3, rounds.end());
-    return rounds[3];
+    std::sort(rounds.begin(), rounds.end());
+    return rounds[rounds.size() / 2];
   }
 
   // Copies that read and write `bytes` together, in GB/s: small ones stay in the cache.
@@ -316,7 +324,7 @@ int main(int argc, char** argv) try {
     return 77;
   }
   std::printf("%s", tx::Cuda::describe().c_str());
-  Bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1).run();
+  Bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1).run(argc > 2 ? argv[2] : "");
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "cuda_bench: %s\n", e.what());
