@@ -17,17 +17,13 @@ struct Group {
 
 template <int D>
 struct Shared {
-  static constexpr size_t masks =
-      size_t(tile_heads<D>) * 3 * tile_size<D> + size_t(tile_warps) * stage_size<D>;
+  static constexpr size_t masks = size_t(tile_heads<D>) * 3 * tile_size<D>;
   static constexpr size_t bytes = masks * sizeof(bf16) + tile_warps * 16 * 8;
   bf16* memory;
 
   TX_DEVICE bf16* q(int unit) const { return memory + unit * 3 * tile_size<D>; }
   TX_DEVICE bf16* k(int unit) const { return q(unit) + tile_size<D>; }
   TX_DEVICE bf16* v(int unit) const { return q(unit) + 2 * tile_size<D>; }
-  TX_DEVICE bf16* stage() const {
-    return memory + tile_heads<D> * 3 * tile_size<D> + tile_warp() * stage_size<D>;
-  }
   // A byte for each of 16 queries and 8 blocks of keys, of this warp.
   TX_DEVICE uint8_t* kept() const {
     return reinterpret_cast<uint8_t*>(memory + masks) + tile_warp() * 16 * 8;
@@ -131,7 +127,7 @@ TX_DEVICE void step(const Attention& p, const Work& w, Shared<D> shared, int uni
 #pragma unroll
   for (int g = 0; g < tile_groups; ++g) {
     if (g >= groups) break;
-    multiply<D>(c[g], a, shared.k(unit) + g * stage_size<D>);
+    multiply<D>(c[g], a, shared.k(unit) + g * group_size<D>);
   }
   const int seen[2] = {visible_keys(p, first + tile_row(0), w.keys.count) - k0,
                        visible_keys(p, first + tile_row(1), w.keys.count) - k0};
@@ -140,12 +136,12 @@ TX_DEVICE void step(const Attention& p, const Work& w, Shared<D> shared, int uni
 #pragma unroll
   for (int g = 0; g < tile_groups; ++g) {
     if (g >= groups) break;
-    accumulate<D>(group.o, c[g], shared.v(unit) + g * stage_size<D>);
+    accumulate<D>(group.o, c[g], shared.v(unit) + g * group_size<D>);
   }
 }
 
 template <int D>
-TX_DEVICE void finish(const Attention& p, const Work& w, Shared<D> shared, int unit, int first,
+TX_DEVICE void finish(const Attention& p, const Work& w, int unit, int first,
                       const Group<D>& group) {
   const int head = w.head + unit;
   float factor[2];
@@ -158,8 +154,7 @@ TX_DEVICE void finish(const Attention& p, const Work& w, Shared<D> shared, int u
       static_cast<float*>(p.lse)[int64_t(w.queries.first + row) * p.heads + head] =
           w.keys.count > 0 ? group.most[h] * float(p.scale) + logf(sum) : -INFINITY;
   }
-  assign<D>(rows_of<bf16>(p.o, w.queries, head, p.d_v), first, group.o, factor, shared.stage(),
-            w.packed);
+  assign<D>(rows_of<bf16>(p.o, w.queries, head, p.d_v), first, group.o, factor, w.packed);
 }
 
 // Grid: sentences, heads (in twos), slots.
@@ -178,7 +173,7 @@ __global__ void __launch_bounds__(tile_warps* warp_size, D <= 64 ? 4 : 2)
     for (int item = tile_warp(); item - tile_warp() < items; item += tile_warps) {
       const int unit = item % w.heads, group_index = item / w.heads;
       const int first = q0 + group_index * 16;
-      const bf16* q = shared.q(unit) + group_index * stage_size<D>;
+      const bf16* q = shared.q(unit) + group_index * group_size<D>;
       Group<D> group;
       group.most[0] = group.most[1] = -INFINITY;
       group.sum[0] = group.sum[1] = 0;
@@ -190,7 +185,7 @@ __global__ void __launch_bounds__(tile_warps* warp_size, D <= 64 ? 4 : 2)
         loaded_q = q0, loaded_k = k0;
         if (item < items) step<D>(p, w, shared, unit, q, first, k0, group);
       }
-      if (item < items) finish<D>(p, w, shared, unit, first, group);
+      if (item < items) finish<D>(p, w, unit, first, group);
     }
   }
 }

@@ -25,8 +25,7 @@ struct Work {
 template <int D>
 struct Shared {
   static constexpr int units = tile_heads<D>;
-  static constexpr size_t rows =
-      size_t(units) * 4 * tile_size<D> + size_t(tile_warps) * stage_size<D>;
+  static constexpr size_t rows = size_t(units) * 4 * tile_size<D>;
   static constexpr size_t bytes =
       rows * sizeof(bf16) + units * 2 * tile_rows * sizeof(float) + units * tile_rows * blocks_each;
   bf16* memory;
@@ -35,9 +34,6 @@ struct Shared {
   TX_DEVICE bf16* d_o(int unit) const { return q(unit) + tile_size<D>; }
   TX_DEVICE bf16* k(int unit) const { return q(unit) + 2 * tile_size<D>; }
   TX_DEVICE bf16* v(int unit) const { return q(unit) + 3 * tile_size<D>; }
-  TX_DEVICE bf16* stage() const {
-    return memory + units * 4 * tile_size<D> + tile_warp() * stage_size<D>;
-  }
   TX_DEVICE float* lse(int unit) const {
     return reinterpret_cast<float*>(memory + rows) + unit * 2 * tile_rows;
   }
@@ -119,13 +115,13 @@ TX_DEVICE void recompute(const Attention& p, const Work& w, Shared<D> shared,
 #pragma unroll
     for (int i = 0; i < tile_groups; ++i) {
       if (i >= groups) break;
-      multiply<D>(c[i], a, shared.k(group.unit) + i * stage_size<D>);
+      multiply<D>(c[i], a, shared.k(group.unit) + i * group_size<D>);
     }
     load_left<D>(a, shared.d_o(group.unit) + group.first * tile_pitch<D>);
 #pragma unroll
     for (int i = 0; i < tile_groups; ++i) {
       if (i >= groups) break;
-      multiply<D>(d[i], a, shared.v(group.unit) + i * stage_size<D>);
+      multiply<D>(d[i], a, shared.v(group.unit) + i * group_size<D>);
     }
   }
   const uint8_t* kept = p.drop.threshold ? shared.kept(group.unit) : nullptr;
@@ -159,7 +155,7 @@ TX_DEVICE void add_dq(Shared<D> shared, QueryGroup<D>& group, int groups,
     if (i >= groups) break;
 #pragma unroll
     for (int e = 0; e < 8; ++e) c[i][e / 4][e % 4] *= d[i][e / 4][e % 4] - group.dot[e % 4 / 2];
-    accumulate<D>(group.dq, c[i], shared.k(group.unit) + i * stage_size<D>);
+    accumulate<D>(group.dq, c[i], shared.k(group.unit) + i * group_size<D>);
   }
 }
 
@@ -196,7 +192,7 @@ TX_DEVICE void query_tile(const Attention& p, const AttentionGradient& g, float*
     const int head = query_head(p, w, group.unit, reader);
     const float scale[2] = {float(p.scale), float(p.scale)};
     assign<D>(rows_of<bf16>(g.dq, w.queries, head, p.d_k), q0 + group.first, group.dq, scale,
-              shared.stage(), w.packed);
+              w.packed);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int row = group.first + tile_row(h);
@@ -270,9 +266,9 @@ TX_DEVICE void key_tile(const Attention& p, const AttentionGradient& g, const fl
     const float scale[2] = {float(p.scale), float(p.scale)};
     const float drop[2] = {float(p.drop.scale), float(p.drop.scale)};
     assign<D>(rows_of<bf16>(g.dk, w.keys, w.kv + group.unit, p.d_k), k0 + group.first, group.dk,
-              scale, shared.stage(), w.packed);
+              scale, w.packed);
     assign<D>(rows_of<bf16>(g.dv, w.keys, w.kv + group.unit, p.d_v), k0 + group.first, group.dv,
-              drop, shared.stage(), w.packed);
+              drop, w.packed);
   }
 }
 

@@ -16,7 +16,7 @@ constexpr int tile_pitch = D + 8;
 template <int D>
 constexpr int tile_size = tile_rows* tile_pitch<D>;
 template <int D>
-constexpr int stage_size = 16 * tile_pitch<D>;
+constexpr int group_size = 16 * tile_pitch<D>;
 
 // Heads that a block takes at once: sentences average 27 tokens, two groups of 16 for four warps.
 template <int D>
@@ -106,15 +106,17 @@ TX_DEVICE void multiply(Product16& c, const bf16* left, const bf16* rows) {
   }
 }
 
-// Two neighbours rounded to bf16, and what the rounding lost, rounded too.
-TX_DEVICE void split(float x, float y, uint32_t& high, uint32_t& low) {
-  bf16 a, b, c, d;
+// Two neighbours rounded to bf16.
+TX_DEVICE uint32_t two(float x, float y) {
+  bf16 a, b;
   store(a, x);
   store(b, y);
-  store(c, x - load(a));
-  store(d, y - load(b));
-  high = uint32_t(a.bits) | uint32_t(b.bits) << 16;
-  low = uint32_t(c.bits) | uint32_t(d.bits) << 16;
+  return uint32_t(a.bits) | uint32_t(b.bits) << 16;
+}
+// The same, and what the rounding lost, rounded too.
+TX_DEVICE void split(float x, float y, uint32_t& high, uint32_t& low) {
+  high = two(x, y);
+  low = two(x - __uint_as_float(high << 16), y - __uint_as_float(high & 0xffff0000u));
 }
 
 // sum (16 x D) += w (16 x 16) times the 16 rows at `rows`. Weights keep 16 significant bits, as
@@ -137,34 +139,46 @@ TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Product16& w, const bf16
   }
 }
 
-// Rows first .. first + 15 of `to` = sum * factor[half of the rows], by one warp through its own
-// 16 rows of shared memory, so that whole rows are written at once.
+// w[i] of lane t becomes w[t] of lane i, among the four lanes that share a row.
+TX_DEVICE void transpose(uint32_t (&w)[4]) {
+#pragma unroll
+  for (int step = 1; step < 4; step *= 2)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & step) continue;
+      const bool upper = tile_lane() & step;
+      const uint32_t got = __shfl_xor_sync(whole_warp, upper ? w[i] : w[i + step], step);
+      (upper ? w[i] : w[i + step]) = got;
+    }
+}
+
+// Rows first .. first + 15 of `to` = sum * factor[half of the rows]. The lanes of a row hold two
+// columns of every 8; exchanged, each writes 8 at once.
 template <int D>
 TX_DEVICE void assign(Rows<bf16> to, int first, const float (&sum)[D / 8][4],
-                      const float (&factor)[2], bf16* stage, bool packed) {
-  constexpr int each = D / 8;
-  __syncwarp();
+                      const float (&factor)[2], bool packed) {
 #pragma unroll
-  for (int n = 0; n < D / 8; ++n)
+  for (int h = 0; h < 2; ++h)
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      Pack<bf16, 2> pair;
-      store(pair.at[0], sum[n][2 * h] * factor[h]);
-      store(pair.at[1], sum[n][2 * h + 1] * factor[h]);
-      *reinterpret_cast<Pack<bf16, 2>*>(stage + tile_row(h) * tile_pitch<D> + n * 8 +
-                                        tile_lane() % 4 * 2) = pair;
+    for (int m = 0; m < D / 32; ++m) {
+      Pack<uint32_t, 4> pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float(&c)[4] = sum[4 * m + i];
+        pack.at[i] = two(c[2 * h] * factor[h], c[2 * h + 1] * factor[h]);
+      }
+      transpose(pack.at);
+      const int row = first + tile_row(h), column = m * 32 + tile_lane() % 4 * 8;
+      if (row >= to.count || column >= to.width) continue;
+      bf16* at = to.row(row) + column;
+      if (packed) {
+        *reinterpret_cast<Pack<uint32_t, 4>*>(at) = pack;
+      } else {
+#pragma unroll
+        for (int l = 0; l < 8; ++l)
+          if (column + l < to.width) at[l].bits = uint16_t(pack.at[l / 2] >> l % 2 * 16);
+      }
     }
-  __syncwarp();
-  for (int e = tile_lane(); e < 16 * each; e += warp_size) {
-    const int i = e / each, j = e % each * 8;
-    if (first + i >= to.count || j >= to.width) continue;
-    const auto pack = *reinterpret_cast<const Pack<bf16, 8>*>(stage + i * tile_pitch<D> + j);
-    bf16* at = to.row(first + i) + j;
-    if (packed)
-      *reinterpret_cast<Pack<bf16, 8>*>(at) = pack;
-    else
-      for (int l = 0; l < 8 && j + l < to.width; ++l) at[l] = pack.at[l];
-  }
 }
 
 // The sum, or the largest, of the four lanes that share a row.
