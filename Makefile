@@ -30,15 +30,30 @@ check-sanitize: ready
 	@cmake --build $(BUILD)-sanitize -j $(JOBS)
 	@sh tests/check.sh $(BUILD)-sanitize -L 'unit|cli' -LE slow
 
+# The CUDA kernels as C++ on the CPU, through every test of the GPU; see tests/emulator/README.
+check-emulated: ready
+	@cmake -S . -B $(BUILD)-emulated -DTX_CUDA=EMULATED $(CMAKE_ARGS)
+	@cmake --build $(BUILD)-emulated -j $(JOBS)
+	@sh tests/check.sh $(BUILD)-emulated -L gpu
+
 # Every reader of outside bytes for FUZZ_SECONDS each; needs clang with libFuzzer.
 FUZZ_SECONDS ?= 60
 fuzz:
 	@JOBS=$(JOBS) sh tests/fuzz/fuzz.sh $(BUILD)-fuzz $(FUZZ_SECONDS)
 
+# For a machine with a GPU, from this tree or from the archive of `make bundle`, where nothing is built.
+# Each ends within ten minutes; without a GPU it says "skipped" and fails with 77.
+bundle: all
+	@sh tests/gpu/bundle.sh $(BUILD)
+
+check-gpu bench-gpu:
+	@[ ! -f CMakeLists.txt ] || $(MAKE) --no-print-directory all
+	@sh tests/gpu/$(@:-gpu=).sh $(BUILD)
+
 install: all
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated
 
-.PHONY: all deps ready demo check check-sanitize fuzz install clean
+.PHONY: all deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install clean

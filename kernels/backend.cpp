@@ -17,15 +17,12 @@ std::string resolve_device(const std::string& device) {
   return no_gpu_reason().empty() ? "cuda" : "cpu";
 }
 
-bool has_fast_bf16(const std::string& device) {
-  return device == "cuda" || Cpu::has_fast_bf16();
-}
+bool has_fast_bf16(const std::string& device) { return device == "cuda" || Cpu::has_fast_bf16(); }
 
 Backend make_backend(const std::string& device, int threads) {
   const std::string resolved = resolve_device(device);
   if (resolved == "cpu") return Cpu(threads);
-  if (resolved != "cuda")
-    throw UsageError("--device " + device + ": choose cpu, cuda or auto");
+  if (resolved != "cuda") throw UsageError("--device " + device + ": choose cpu, cuda or auto");
 #if TX_HAVE_CUDA
   return Cuda(threads);
 #else

@@ -22,8 +22,9 @@ void check(cudaError_t status, const char* doing) {
 Cuda::State::State() {
   check(cudaSetDevice(device), "choosing the device");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking");
-  check(cudaDeviceGetAttribute(&shared_bytes_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "asking");
+  check(
+      cudaDeviceGetAttribute(&shared_bytes_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+      "asking");
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
 }
 
@@ -38,7 +39,7 @@ void* Cuda::State::scratch(size_t bytes) {
   if (bytes > scratch_bytes) {
     TX_ASSERT(!capturing);  // the same work has run before with the same shapes
     forget_graphs();        // those that were recorded hold the old address
-    cudaFree(scratch_);  // waits for the kernels that still use it
+    cudaFree(scratch_);     // waits for the kernels that still use it
     scratch_ = nullptr;
     scratch_bytes = 0;
     const size_t rounded = (bytes + bytes / 4 + 0xfffff) & ~size_t(0xfffff);

@@ -1,5 +1,5 @@
-// What kernels are written with: element types, sums over a warp and a block in a fixed order, masks
-// of dropout. tests/emulator runs the same source on the CPU.
+// What kernels are written with: element types, sums over a warp and a block in a fixed order,
+// masks of dropout. tests/emulator runs the same source on the CPU.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -29,8 +29,8 @@ TX_DEVICE void store(bf16& to, float x) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
 #else
   const uint32_t u = __float_as_uint(x);
-  to.bits = (u & 0x7fffffffu) > 0x7f800000u ? 0x7fff
-                                            : uint16_t((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+  to.bits =
+      (u & 0x7fffffffu) > 0x7f800000u ? 0x7fff : uint16_t((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 #endif
 }
 // x rounded to what T stores.
@@ -75,8 +75,8 @@ TX_DEVICE float warp_max(float x) {
   return x;
 }
 
-// The sum over a block of up to 32 whole warps, known to every thread. `part` is 32 values of shared
-// memory; it may be used again at once.
+// The sum over a block of up to 32 whole warps, known to every thread. `part` is 32 values of
+// shared memory; it may be used again at once.
 template <class A>
 TX_DEVICE A block_sum(A x, A* part) {
   x = warp_sum(x);

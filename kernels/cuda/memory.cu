@@ -30,9 +30,7 @@ void Cuda::download(void* host, const void* from, size_t bytes) const {
   wait();
 }
 
-void Cuda::wait() const {
-  check(cudaStreamSynchronize(state_->stream), "waiting for the GPU");
-}
+void Cuda::wait() const { check(cudaStreamSynchronize(state_->stream), "waiting for the GPU"); }
 
 void Cuda::zero(void* data, size_t bytes) {
   if (bytes) check(cudaMemsetAsync(data, 0, bytes, state_->stream), "clearing memory");

@@ -21,7 +21,7 @@ struct Backward {
 template <class T>
 struct Row {
   Octet<T> dy, sum;
-  float mean, rstd;
+  float mean = 0, rstd = 0;
 };
 
 TX_DEVICE void read_stats(const Matrix& stats, int64_t row, float& mean, float& rstd) {
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(most_threads) norm_backward_rows(Backward p) {
   if (count) spread(read_octet(row_of<float>(g.gamma, 0) + column, count, p.packed), gamma);
   int turn = 0;
   for (int64_t i = first; i < last; i += at_once, turn ^= 1) {
-    Row<T> in[at_once] = {};
-    Octet<T> dsum[at_once] = {};
+    Row<T> in[at_once];
+    Octet<T> dsum[at_once];
     RowMask mask[at_once];
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(most_threads) norm_backward_wide(Backward p) {
       in.dy = read_octet(row_of<T>(g.dnormed, i) + c, count, p.packed);
       in.sum = read_octet(row_of<T>(g.sum, i) + c, count, p.packed);
       spread(read_octet(row_of<float>(g.gamma, 0) + c, count, p.packed), gamma);
-      Octet<T> dsum = {};
+      Octet<T> dsum;
       if (given(g.dsum)) dsum = read_octet(row_of<T>(g.dsum, i) + c, count, p.packed);
       write_gradient(p, i, c, count, in, gamma, sums[0] / float(width), sums[1] / float(width),
                      dsum, mask);

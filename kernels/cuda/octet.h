@@ -14,7 +14,7 @@ constexpr int octet = 8;
 template <class T>
 struct Octet {
   static constexpr int packs = octet * int(sizeof(T)) / 16;
-  uint32_t word[4 * packs];
+  uint32_t word[4 * packs] = {};
 
   TX_DEVICE float operator[](int j) const {
     if constexpr (sizeof(T) == 4) return __uint_as_float(word[j]);
@@ -55,7 +55,6 @@ TX_DEVICE Octet<T> read_octet(const T* from, int count, bool packed) {
   } else {
 #pragma unroll
     for (int w = 0; w < octet / each; ++w) {
-      x.word[w] = 0;
 #pragma unroll
       for (int e = 0; e < each; ++e)
         if (w * each + e < count) x.word[w] |= bits_of(from[w * each + e]) << 16 * e;
@@ -82,7 +81,7 @@ TX_DEVICE void write_octet(T* to, int count, bool packed, const Octet<T>& x) {
 template <class T>
 TX_DEVICE Octet<T> octet_of(const float (&x)[octet]) {
   constexpr int each = 4 / int(sizeof(T));
-  Octet<T> to = {};
+  Octet<T> to;
 #pragma unroll
   for (int j = 0; j < octet; ++j) {
     T stored;
@@ -100,7 +99,7 @@ TX_DEVICE void spread(const Octet<T>& x, float (&to)[octet]) {
 
 // Coordinates of one row's masks, read once.
 struct RowMask {
-  uint32_t step, pair, position;
+  uint32_t step = 0, pair = 0, position = 0;
 
   TX_DEVICE void read(const Dropout& drop, int64_t row) {
     if (drop.threshold == 0) return;

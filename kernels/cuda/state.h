@@ -50,10 +50,13 @@ void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, si
                                cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
           "asking for shared memory");
 #ifdef TX_EMULATED_CUDA
-  emulator::launch(s.stream, grid, dim3(unsigned(block)), shared,
-                   [=](const auto&... a) { kernel(static_cast<P>(a)...); }, arguments...);
+  emulator::launch(
+      s.stream, grid, dim3(unsigned(block)), shared,
+      [=](const auto&... a) { kernel(static_cast<P>(a)...); }, arguments...);
 #else
+  // clang-format off
   kernel<<<grid, unsigned(block), shared, s.stream>>>(static_cast<P>(arguments)...);
+  // clang-format on
 #endif
   check(cudaGetLastError(), "starting a kernel");
 }

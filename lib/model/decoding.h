@@ -6,9 +6,13 @@
 //   d.begin(sources, 4 * sources.size(), longest + 50);
 //   Matrix logits = d.step(rows);     // rows of step 0: one a sentence, parent -1, token <bos>
 //
+// On a backend that replays work (CUDA graphs) everything that a step touches keeps its place, and
+// rows are rounded up to one of few numbers, each of which is recorded once.
+//
 // Needs Parameters::prepare_inference(). A row's logits are the same bits whatever rows stand
 // beside it. One object a thread; the Transformer may be shared.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +43,11 @@ class Decoding {
 
  private:
   void plan(int64_t source_rows, int64_t max_rows, int64_t max_steps);
+  bool reserve_cache(int64_t max_steps);
+  bool reserve_steps(int64_t max_steps);
+  void keep_memory();
+  void forget();
+  int64_t rounded(int64_t rows) const;
   PackedSide pack(const std::vector<std::vector<int>>& sources);
   void follow(std::span<const Row> rows);
   Tensor run(Context& context, int64_t rows);
@@ -50,15 +59,20 @@ class Decoding {
   const Transformer& transformer_;
   DType dtype_;
   int64_t row_width_;  // of the cache: q, k and v of one layer
+  bool replays_;       // the backend records a step and launches it again
   std::unique_ptr<Arena> arena_;
-  Tensor memory_, logits_;  // live in arena_
-  Matrix cache_;            // (layers * max_steps * max_rows, row_width)
-  size_t cache_bytes_ = 0, arena_bytes_ = 0;
+  Tensor memory_, logits_;            // live in arena_
+  std::map<int64_t, Matrix> places_;  // of the logits, by rows
+  Matrix keys_;   // memory_'s value; where steps are replayed, a copy that keeps its place
+  Matrix cache_;  // (layers * layer_rows, row_width)
+  size_t cache_bytes_ = 0, arena_bytes_ = 0, keys_bytes_ = 0;
   int64_t max_rows_ = 0, max_steps_ = 0, step_ = 0;
+  int64_t layer_rows_ = 0, stride_ = 0;  // of the cache; of step_index_ where steps are replayed
   std::vector<int32_t> source_first_, source_rows_;
   std::vector<int32_t> index_, next_index_;  // (rows, steps so far): cache rows of each hypothesis
   Ints ids_, offsets_, pairs_, positions_, step_ids_, step_positions_, step_index_, lengths_,
-      first_, source_lengths_;
+      first_, source_lengths_, slots_;
+  const int32_t* slot_ = nullptr;  // (rows) where the step's keys and values go in the cache
   PackedSide source_, target_;
   CachedAttention self_, cross_;
 };

@@ -65,10 +65,10 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
     : options_(options.resolved()), models_(std::move(models)) {}
 
 Translator::Translator(const TranslatorOptions& options)
-    : Translator(options, ModelSet::load(make_backend(options.device, options.threads),
-                                         options.models,
-                                         ModelSet::precision(options.precision, options.device),
-                                         options.search.longest(options.max_source))) {}
+    : Translator(options,
+                 ModelSet::load(make_backend(options.device, options.threads), options.models,
+                                ModelSet::precision(options.precision, options.device),
+                                options.search.longest(options.max_source))) {}
 
 int64_t Translator::max_source() const {
   return std::min(options_.max_source, models_->longest() - 1);

@@ -16,9 +16,9 @@ class Ints {
   Ints(const Ints&) = delete;
   Ints& operator=(const Ints&) = delete;
 
-  // Room for `count` integers: arrays up to that size keep their place.
-  void reserve(size_t count) {
-    if (count * 4 <= bytes_) return;
+  // Room for `count` integers: arrays up to that size keep their place. Tells whether it changed.
+  bool reserve(size_t count) {
+    if (count * 4 <= bytes_) return false;
     on(backend_, [&](auto& k) {
       k.release(data_);
       data_ = nullptr;  // allocate() may throw
@@ -26,6 +26,7 @@ class Ints {
       data_ = k.allocate(count * 4);
       bytes_ = count * 4;
     });
+    return true;
   }
   template <class T>
   const T* set(std::span<const T> values) {

@@ -59,6 +59,7 @@ std::string Session::record_flight() {
   if (incidents_ > most_flights) return "";
   const std::string name = "flight-" + std::to_string(incidents_) + ".safetensors";
   Json facts{{"command", config_.at("command")}, {"options", config_.at("options")}};
+  if (config_.contains("products")) facts["products"] = config_["products"];
   facts.update(flight_facts(record_, batches_, *parameters_));
   try {
     save_flight(run_.file(name), *parameters_, facts);

@@ -91,6 +91,9 @@ void describe_machine(Options& o, TrainOptions& t) {
   o.add("--precision", t.precision, "auto|bf16|fp32", "of activations and products",
         "bf16 keeps fp32 weights, moments and sums. auto takes bf16 where the hardware has it.")
       .one_of({"auto", "bf16", "fp32"});
+  o.flag("--tune", t.tune, "on a GPU, choose the algorithms of products by timing them",
+         "Faster steps after some seconds at the start. Resumed, a run keeps what was chosen; "
+         "another run may choose differently, and differ in last bits.");
   o.add("--memory", t.memory, "SIZE", "limit for the plan, as 2G or 800M",
         "With --batch-tokens auto the largest batch that fits is taken.");
   o.flag("--describe", t.describe_only, "print the model, its memory and its cost; train nothing")

@@ -35,7 +35,7 @@ struct TrainOptions {
   std::string batch_tokens = "25000";
   std::string memory;
   int accumulate = 1;
-  bool recompute = false;
+  bool recompute = false, tune = false;
   double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
 
   std::string on_spike = "log";
@@ -47,7 +47,8 @@ struct TrainOptions {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
   int64_t warmup = 4000;
 
-  bool describe_only = false, selftest_resume = false, parity = false, profile = false, quiet = false;
+  bool describe_only = false, selftest_resume = false, parity = false, profile = false,
+       quiet = false;
 
   void describe(Options& options);
   // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError

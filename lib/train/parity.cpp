@@ -131,10 +131,10 @@ std::string compare(const Way& way, const std::vector<ParameterEntry>& table, co
                         : exact ? off <= fp32_gradient
                                 : cosine <= bf16_cosine;
     faults += !within;
-    text += way.name + "\t" + table[i].name +
-            format("\tgradient %.1e\t1 - cosine %.1e\tweights after the step %.1e%s\n", off,
-                   cosine, difference(is.weights[i], reference.weights[i]),
-                   within ? "" : "  OUT OF BOUNDS");
+    text +=
+        way.name + "\t" + table[i].name +
+        format("\tgradient %.1e\t1 - cosine %.1e\tweights after the step %.1e%s\n", off, cosine,
+               difference(is.weights[i], reference.weights[i]), within ? "" : "  OUT OF BOUNDS");
   }
   return text;
 }
@@ -185,9 +185,9 @@ int parity(const TrainOptions& options, const Log& log) {
     ++compared;
     text += compare(all[i], table, run(task, all[i]), reference, faults);
   }
-  text += faults ? format("%d figures are out of bounds", faults)
-                 : format("%d of %d others agree with the CPU's fp32", compared,
-                          int(all.size()) - 1);
+  text += faults
+              ? format("%d figures are out of bounds", faults)
+              : format("%d of %d others agree with the CPU's fp32", compared, int(all.size()) - 1);
   text += format(": fp32 gradients %.0e, loss %.0e; bf16 1 - cosine %.0e, loss %.0e\n",
                  fp32_gradient, fp32_loss, bf16_cosine, bf16_loss);
   Writer out("-");

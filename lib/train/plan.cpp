@@ -40,7 +40,10 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
                        const TrainOptions& options, const std::vector<int>& capacities,
                        size_t program) {
   MemoryPlan m;
-  m.program = program;
+  m.program = on(backend, [&](auto& k) {  // the host's memory, not the GPU's
+    return requires { k.free_bytes(); }
+    ? 0 : program;
+  });
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held(elements * full);
@@ -164,6 +167,23 @@ int parse_batch_tokens(const std::string& text) {
   return tokens;
 }
 
+namespace {
+
+// What a plan may come to where no limit is given: half of the machine's memory, or nine tenths of
+// what the GPU has free beside the parameters, which are there already.
+int64_t room(Backend& backend, const Parameters& parameters) {
+  return on(backend, [&](auto& k) {
+    if constexpr (requires { k.free_bytes(); }) {
+      const size_t held = Parameters::bytes(parameters.config(), parameters.dtype(), true);
+      return int64_t(k.free_bytes() / 10 * 9 + held);
+    } else {
+      return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+    }
+  });
+}
+
+}  // namespace
+
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
                          const TrainOptions& options, const IdCache& cache, size_t program) {
   const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
@@ -181,8 +201,7 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
                        "M: give that, or --batch-tokens auto");
     return tokens;
   }
-  const int64_t memory =
-      limit ? limit : int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+  const int64_t memory = limit ? limit : room(backend, parameters);
   const int least = (std::max(cache.longest(0), cache.longest(cache.sides() - 1)) + 66) / 64 * 64;
   int fits = 0;
   for (int low = least / 64, high = 25024 / 64; low <= high;) {
@@ -195,7 +214,7 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
     }
   }
   if (fits == 0)
-    throw UsageError((limit ? "--memory " + options.memory : "half of this machine's memory") +
+    throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
                      " is too little for the longest pair: --memory " +
                      std::to_string(total(least) / 1048576 + 1) + "M would fit it");
   return fits;

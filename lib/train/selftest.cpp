@@ -22,7 +22,6 @@
 
 namespace tx {
 
-
 namespace {
 
 constexpr double pilot_seconds = 9;

@@ -26,6 +26,7 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       last_save_(start_),
       spikes_(options.spike_threshold, options.spike_window) {
   build_data(resume_at);
+  tune();
   program_ = anonymous_bytes();
   build_model(resume_at);
   build_packer();
@@ -33,13 +34,39 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
   const size_t arena = Stepper::plan(backend_, *parameters_, *transformer_, options_, capacities_);
   stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, options_);
   stepper_->reserve(arena);
+  keep_tuning();
   const MemoryPlan memory =
       plan_memory(backend_, *parameters_, *transformer_, options_, capacities_, program_);
-  log_.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
-            std::to_string(parameter_count(parameters_->config())) + " parameters, batches of " +
-            std::to_string(capacities_.front()) + " source and " +
-            std::to_string(capacities_.back()) + " target pieces, " + options_.precision + ", " +
-            std::to_string(options_.threads) + " threads");
+  log_.info(
+      "memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
+      std::to_string(parameter_count(parameters_->config())) + " parameters, batches of " +
+      std::to_string(capacities_.front()) + " source and " + std::to_string(capacities_.back()) +
+      " target pieces, " + options_.precision + ", " +
+      (options_.device == "cuda" ? "on the GPU" : std::to_string(options_.threads) + " threads"));
+}
+
+// With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
+// keeps it, and with it every bit.
+void Session::tune() {
+  on(backend_, [&](auto& k) {
+    if constexpr (requires { k.tuning(); }) {
+      if (config_.contains("products")) {
+        try {
+          return k.set_tuning(config_["products"].template get<std::string>());
+        } catch (const Error& e) {
+          log_.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
+        }
+      }
+      if (options_.tune) k.set_tuning("measure");
+    }
+  });
+}
+
+void Session::keep_tuning() {
+  on(backend_, [&](auto& k) {
+    if constexpr (requires { k.tuning(); })
+      if (options_.tune) config_["products"] = k.tuning();
+  });
 }
 
 void Session::build_data(int64_t resume_at) {

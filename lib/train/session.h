@@ -38,6 +38,8 @@ class Session {
 
  private:
   void build_data(int64_t resume_at);
+  void tune();
+  void keep_tuning();
   void build_model(int64_t resume_at);
   void build_packer();
   std::unique_ptr<Packer> validation_packer() const;

@@ -68,7 +68,9 @@ constexpr size_t sentence_steps = 256;
 PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   PackedSide p;
   std::vector<int32_t> offsets = side.offsets;
-  if (on(backend_, [](auto& k) { return requires { k.forget_graphs(); }; })) {
+  if (on(backend_, [](auto& k) {
+        return requires { k.forget_graphs(); };
+      })) {
     const size_t sentences = (offsets.size() - 1 + sentence_steps - 1) / sentence_steps;
     offsets.resize(sentences * sentence_steps + 1, offsets.back());
   }
@@ -99,14 +101,16 @@ void Stepper::micro(const Batch& batch, Work work) {
   const PackedSide target = upload(batch.sides.back(), target_);
   const int32_t* labels = labels_.set<int32_t>(batch.labels);
   const std::array<const void*, 9> places{
-      source.ids,           source.offsets,   source.keys.pair, source.keys.position,  target.ids,
-      target.offsets,       target.keys.pair, labels,           target.keys.position};
+      source.ids,     source.offsets,   source.keys.pair, source.keys.position, target.ids,
+      target.offsets, target.keys.pair, labels,           target.keys.position};
   if (places != places_)
     on(backend_, [](auto& k) {
       if constexpr (requires { k.forget_graphs(); }) k.forget_graphs();
     });
   places_ = places;
   const auto pass = [&] {
+    // Here and not with the step: which gradients were assigned is known from the last real pass.
+    if (work == Work::first) parameters_.begin_step();
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
     context.recompute = options_.recompute;
@@ -135,8 +139,8 @@ void Stepper::update() {
     on(backend_, [&](auto& k) {
       k.gradient_norm(p.gradients(), record_);
       if (options_.optimizer == "adam")
-        k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(),
-               settings, record_);
+        k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
+               record_);
       else
         k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings, record_);
     });
@@ -156,7 +160,6 @@ StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, doub
   record.clip_norm = options_.clip_norm;
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  parameters_.begin_step();
   for (const Batch& batch : batches)
     micro(batch, &batch == &batches.front() ? Work::first : Work::later);
   update();
@@ -175,7 +178,6 @@ StepRecord Stepper::release(StepRecord record) {
 void Stepper::rehearse(const Batch& batch) {
   const StepRecord record;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  parameters_.begin_step();
   micro(batch, Work::first);
   times_ = StepTimes{};
 }

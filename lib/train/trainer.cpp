@@ -14,7 +14,7 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",        "epochs",    "minutes",       "patience", "keep",     "save-every",
+    "steps",        "epochs",    "minutes",       "patience", "keep",      "save-every",
     "save-minutes", "log-every", "valid-command", "threads",  "recompute", "device"};
 
 std::string joined(const std::set<std::string>& words) {

@@ -211,7 +211,8 @@ T __shfl_xor_sync(unsigned mask, T value, int step, int = 32) {
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned step, int = 32) {
-  return emulator::shuffle(mask, value, [=](int i) { return i + int(step) < 32 ? i + int(step) : i; });
+  return emulator::shuffle(mask, value,
+                           [=](int i) { return i + int(step) < 32 ? i + int(step) : i; });
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned step, int = 32) {

@@ -41,8 +41,8 @@ size_t setting(const char* name, size_t standard) {
 class DeviceMemory {
  public:
   DeviceMemory() : size_(setting("TX_EMULATED_BYTES", size_t(4) << 30)) {
-    base_ = static_cast<char*>(mmap(nullptr, size_, PROT_NONE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    base_ = static_cast<char*>(
+        mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (base_ == MAP_FAILED) die("no address space for device memory");
   }
   size_t size() const { return size_; }
@@ -93,7 +93,8 @@ class DeviceMemory {
     size_t bytes, need;
   };
   void protect(int rights) {
-    const size_t end = blocks_.empty() ? 0 : blocks_.rbegin()->first + blocks_.rbegin()->second.need;
+    const size_t end =
+        blocks_.empty() ? 0 : blocks_.rbegin()->first + blocks_.rbegin()->second.need;
     const size_t bytes = std::max(protected_, (end + 4095) / 4096 * 4096);
     if (bytes && mprotect(base_, bytes, rights) != 0) die("mprotect failed");
     protected_ = rights == PROT_NONE ? 0 : bytes;
@@ -104,8 +105,8 @@ class DeviceMemory {
   std::map<size_t, Block> blocks_;
 };
 
-// Work waits until somebody synchronises, as on a device that is far behind: what reads a result too
-// early finds the old bytes.
+// Work waits until somebody synchronises, as on a device that is far behind: what reads a result
+// too early finds the old bytes.
 struct Device {
   std::recursive_mutex mutex;
   DeviceMemory memory;
@@ -177,8 +178,12 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
-  *p = {"emulated on the CPU", device().memory.size(),
-        emulator::setting("TX_EMULATED_SHARED", 227 * 1024), 8, 9, 0};
+  *p = {"emulated on the CPU",
+        device().memory.size(),
+        emulator::setting("TX_EMULATED_SHARED", 227 * 1024),
+        8,
+        9,
+        0};
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {

@@ -219,7 +219,9 @@ struct Fragments {
   uint32_t a[4], b[2];
 };
 
-float half(uint32_t word, int which) { return __uint_as_float(which ? word & 0xffff0000u : word << 16); }
+float half(uint32_t word, int which) {
+  return __uint_as_float(which ? word & 0xffff0000u : word << 16);
+}
 
 // One 16 x 8 product; sums in double, rounded once, since the hardware's order is not specified.
 void multiply(char* slots) {
@@ -295,8 +297,6 @@ void copy_async(void* to, const void* from, int bytes) {
   block().current().copies.back().push_back({to, from, bytes});
 }
 void copy_async_commit() { block().current().copies.emplace_back(); }
-void copy_async_wait_groups(int groups) {
-  finish_copies(block().current(), size_t(groups) + 1);
-}
+void copy_async_wait_groups(int groups) { finish_copies(block().current(), size_t(groups) + 1); }
 
 }  // namespace emulator

@@ -1,5 +1,4 @@
 // cross_entropy on a GPU: the table of loss_test.cpp, then rows of real vocabularies.
-#define TX_TEST_DEVICE "cuda"
 #include "tests/unit/kernels/loss_test.cpp"
 
 BOOST_AUTO_TEST_SUITE(loss_wide)

@@ -1,6 +1,5 @@
 // log_softmax, topk and log_softmax_topk on a GPU: the table of topk_test.cpp, then rows of real
 // vocabularies.
-#define TX_TEST_DEVICE "cuda"
 #include "tests/unit/kernels/topk_test.cpp"
 
 BOOST_AUTO_TEST_SUITE(topk_wide)

@@ -1,0 +1,16 @@
+// Times what the CUDA backend does, by the GPU's own clock: for benchmarks, which need no header of
+// CUDA for it.
+#pragma once
+#include <cstddef>
+#include <functional>
+
+namespace tx {
+
+class Cuda;
+
+// Seconds from the begin to the end of `work`, which calls kernels of this backend. Waits for them.
+double seconds_on_gpu(Cuda& cuda, const std::function<void()>& work);
+// Copies within device memory by CUDA's own means: the ceiling of what only moves memory.
+void copy_on_gpu(Cuda& cuda, void* to, const void* from, size_t bytes);
+
+}  // namespace tx

@@ -1,0 +1,21 @@
+# label: gpu
+# Translating on the GPU: the CPU's text in fp32, the same bits in any company, ensembles, n-best.
+. "$TX_SOURCE/tests/cli/cuda.sh"
+small_text
+small_train --device cpu --steps 60 --save-every 30 -o run 2> run.log || fail "$(cat run.log)"
+head -n 12 valid.en > text
+for options in "--beam 1" "--beam 4 --nbest 3 --scores" "--sample --seed 3"; do
+  for device in cpu cuda; do
+    # shellcheck disable=SC2086  # a list of words
+    tx-decode -m run $options --device $device --precision fp32 < text |
+      awk -F '\t' '{print $NF}' > $device
+  done
+  same=$(paste -d '\n' cpu cuda | awk 'NR % 2 {line = $0; next} line == $0' | wc -l)
+  [ "$same" -ge $(($(wc -l < cpu) * 99 / 100)) ] || fail "$options: $(diff cpu cuda)"
+done
+for precision in fp32 bf16; do
+  expect_status 0 tx-decode -m run --device cuda --precision $precision --check-invariance text
+done
+expect_status 0 tx-decode -m run/model-30.safetensors -m run/model-60.safetensors --device cuda text
+expect_status 0 tx-attn-dump -m run --device cuda text
+expect_stdout_lines 12

@@ -1,0 +1,8 @@
+# label: gpu
+# On the GPU, killed at places of a save and at random and resumed: the bytes of a run never stopped.
+. "$TX_SOURCE/tests/cli/cuda.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+whole_run --precision bf16 --device cuda
+stop_at rename:1 model state sync:4 links
+random_kills 2 1

@@ -1,0 +1,30 @@
+# label: gpu
+# Training on the GPU: the CPU's losses, the same bytes twice, a checkpoint that goes on either way.
+. "$TX_SOURCE/tests/cli/cuda.sh"
+small_text
+options="--dropout 0.1 --attention-dropout 0.1 --relu-dropout 0.1 --steps 8 --save-every 4"
+# shellcheck disable=SC2086  # a list of words
+for run in cpu cuda again; do
+  device=cuda
+  [ $run = cpu ] && device=cpu
+  small_train $options --device $device -o $run 2> $run.log || fail "$(cat $run.log)"
+  losses $run > $run.losses
+done
+[ "$(wc -l < cuda.losses)" -eq 8 ] || fail "the log has other than 8 losses: $(cat cuda/log.jsonl)"
+same_run cuda again
+paste cpu.losses cuda.losses | awk '{d = $2 - $4; if (d < 0) d = -d; if (!(d <= 1e-4 * $2)) bad = 1}
+  END {exit bad}' || fail "losses differ: $(paste cpu.losses cuda.losses)"
+cp -r cuda other
+expect_status 0 tx-train --resume cuda --device cpu --steps 10
+expect_stderr_contains "--device cpu instead of cuda"
+expect_status 0 tx-train --resume cpu --device cuda --steps 10
+# bf16 with accumulation and --recompute, which changes no byte.
+for run in kept recomputed; do
+  word=
+  [ $run = recomputed ] && word=--recompute
+  # shellcheck disable=SC2086
+  small_train --device cuda --precision bf16 --accumulate 2 --norm pre --steps 6 $word -o $run \
+    2> $run.log || fail "$(cat $run.log)"
+done
+[ "$(weights_hash kept/last.safetensors)" = "$(weights_hash recomputed/last.safetensors)" ] ||
+  fail "other weights with --recompute"

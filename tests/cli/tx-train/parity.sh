@@ -1,0 +1,14 @@
+# --parity compares one step on every device and precision of the machine.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+expect_status 0 small_train --parity
+expect_stdout_contains "cpu fp32	loss"
+expect_stdout_contains "the reference"
+if tx-train --describe --precision bf16 --device cpu > described 2>&1; then
+  expect_stdout_contains "cpu bf16	decoder.layers.0.cross_attn.q_proj.weight	gradient"
+else
+  expect_stdout_contains "cpu bf16	not here: "
+fi
+[ "$(find . -name 'tx-parity*' | wc -l)" -eq 0 ] || fail "something is left behind"
+expect_status 2 tx-train --parity --bpe bpe.model
+expect_stderr_contains "--parity needs text"

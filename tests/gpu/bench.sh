@@ -1,0 +1,102 @@
+#!/bin/sh
+# How fast a GPU is with tx: kernels beside a copy and a product of the same run, training of the base
+# and the big model on 25,000 tokens a side, decoding. Needs no compiler, ends within ten minutes,
+# from a tree with a build or from an unpacked bundle:
+#
+#   sh tests/gpu/bench.sh [BUILD]
+#
+# Writes gpu-bench.txt. Status 0; 1: something failed; 77: there is no GPU, for the reason given.
+# Settings: TX_SECONDS=570 it may take, TX_SCALE=1 divides sizes for a quick look.
+set -u
+. "$(dirname "$0")/common.sh"
+begin "tx on a GPU: bench" gpu-bench.txt "$@"
+scale=${TX_SCALE:-1}
+cd "$work" || exit 1
+failed=0
+
+# part SECONDS TITLE COMMAND...: its output goes to the report.
+part() {
+  most=$(seconds_left "$1")
+  say "" && say "== $2"
+  shift 2
+  if [ "$most" -lt 10 ]; then
+    say "skipped: no time left"
+    return 1
+  fi
+  timeout -k 5 "$most" "$@" > out 2> err && status=0 || status=$?
+  tee -a "$report" < out
+  [ "$status" -ne 0 ] || return 0
+  failed=$((failed + 1))
+  say "FAILED with status $status: $(tail -n 3 err)"
+  return 1
+}
+
+# Random words of a vocabulary as large as that of WMT, in sentences of 6 to 48 words.
+synthetic() {
+  awk -v pairs=$((24000 / scale)) -v words=$((37000 / scale)) 'BEGIN {
+    state = 1000003
+    for (i = 0; i < pairs; ++i) {
+      source = target = ""
+      for (n = 6 + below(43); n > 0; --n) {
+        source = source " w" below(words)
+        target = target " w" below(words)
+      }
+      print substr(source, 2) > "train.src"
+      print substr(target, 2) > "train.tgt"
+      if (i < 1000) print substr(source, 2) > "test.src"
+    }
+  }
+  function below(count) {
+    state = state * 16807 % 2147483647
+    return int(state / 2147483647 * count)
+  }'
+}
+
+# training PRESET: the median of what the log says, the first lines left out; then --profile.
+training() {
+  part 150 "tx-train, preset $1, bf16, $((25000 / scale)) tokens a side: the profile" \
+    tx-train --device cuda --precision bf16 --preset "$1" --vocab words --src train.src \
+    --tgt train.tgt --batch-tokens $((25000 / scale)) --steps 80 --log-every 5 --save-every 0 \
+    --cache cache --profile -q -o "$1" || return
+  grep -v '^$' err | tail -n 30 | tee -a "$report"
+  sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$1/log.jsonl" | sed 1,4d | sort -n | awk '
+    { x[NR] = $1 }
+    END {
+      if (NR) printf "median of %d: %d source + target tokens a second\n", NR, x[int((NR + 1) / 2)]
+    }' |
+    tee -a "$report"
+}
+
+# decoding TOKENS: the whole process, then without what the start takes.
+decoding() {
+  cat > decode.sh <<'SCRIPT'
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+run() { tx-decode -m base --device cuda --precision bf16 --pieces --batch-tokens "$1"; }
+begin=$(milliseconds)
+head -n 1 test.src | run "$1" > first || exit 1
+middle=$(milliseconds)
+run "$1" < test.src > all || exit 1
+end=$(milliseconds)
+awk -v start=$((middle - begin)) -v whole=$((end - middle)) '
+  { n += NF + 1 }
+  END {
+    spent = whole - start > 1 ? whole - start : 1
+    printf "%d lines, %d target tokens: %d tokens a second with the start, %d without (%.1f s)\n",
+      NR, n, n / whole * 1000, n / spent * 1000, start / 1000
+  }' all
+SCRIPT
+  part 100 "tx-decode, base, bf16, beam 4, $1 source tokens at a time" sh decode.sh "$1"
+}
+
+part 200 "kernels" cuda_bench "$scale"
+synthetic
+training base
+training big
+if [ -e base ]; then
+  decoding 1024
+  decoding 25000
+fi
+say ""
+[ $failed -eq 0 ] || say "$failed parts FAILED"
+say "written to $report"
+[ $failed -eq 0 ]

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Packs what check.sh and bench.sh need on another Linux machine with an NVIDIA driver, where nothing
+# can be built: tools, library, tests for the GPU, golden files, a small corpus and the shared
+# libraries of this machine. cuBLASLt is not packed (542 MB); the report says whether it was found.
+#
+#   sh tests/gpu/bundle.sh BUILD [ARCHIVE]      default: tx-gpu.tar.gz
+#
+# The other machine needs a C library at least as new as this one's.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "${1:?"usage: bundle.sh BUILD [ARCHIVE]"}" && pwd)
+archive=${2:-tx-gpu.tar.gz}
+most=60000000
+if "$build/bin/tx-train" --version | grep -q '^CUDA: built without'; then
+  echo "skipped: $build is built without CUDA (cmake -DTX_CUDA=ON)" >&2
+  exit 77
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/tx-bundle.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+to=$work/tx-gpu
+mkdir -p "$to/build/bin" "$to/build/lib/bundled" "$to/build/tests" "$to/tests/golden" "$to/corpus"
+
+for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" "$build/tests/cuda_bench"; do
+  [ -f "$file" ] && [ -x "$file" ] || continue
+  part=${file#"$build/"}
+  cp "$file" "$to/build/${part%/*}/"
+done
+cp -P "$build"/lib/libtx.so* "$to/build/lib/"
+if command -v strip > /dev/null 2>&1; then
+  find "$to/build" -type f -exec strip --strip-unneeded {} +
+fi
+
+# Every shared library they name, but those that belong to the machine's C library and driver.
+find "$to/build" -type f -exec env LD_LIBRARY_PATH="$build/lib" ldd {} + > "$work/needed"
+if grep 'not found' "$work/needed" >&2; then exit 1; fi
+awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' "$work/needed" | sort -u > "$work/libraries"
+while read -r name path; do
+  case $name in
+    libc.so* | libm.so* | libdl.so* | librt.so* | libpthread.so* | ld-linux* | libresolv.so* | \
+      libutil.so* | libcuda.so* | libnvidia* | libtx.so*) ;;
+    *) cp "$path" "$to/build/lib/bundled/$name" ;;
+  esac
+done < "$work/libraries"
+
+cp -r "$root/tests/gpu" "$to/tests/"
+for file in "$root"/tests/golden/*; do
+  case $file in
+    *.cpp | *.h | *.py) ;;
+    *) [ ! -f "$file" ] || cp "$file" "$to/tests/golden/" ;;
+  esac
+done
+# The scripts labelled gpu, and what they read.
+mkdir -p "$to/tests/cli" "$to/examples"
+cp -r "$root"/tests/cli/*.sh "$root/tests/cli/cuda" "$to/tests/cli/"
+cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
+cp "$root/Makefile" "$root/LICENSE" "$to/"
+sh "$root/examples/number_words.sh" 3000 100 200 "$to/corpus"
+cat > "$to/env.sh" <<'END'
+# To use the tools by name:  . ./env.sh   (in this folder)
+PATH=$PWD/build/bin:$PATH
+LD_LIBRARY_PATH=$PWD/build/lib:$PWD/build/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PATH LD_LIBRARY_PATH
+END
+cat > "$to/README" <<'END'
+tx with its tests for a GPU; needs Linux on x86-64 and an NVIDIA driver, no compiler.
+
+    sh tests/gpu/check.sh      all tests on the GPU (make check-gpu): gpu-check.txt
+    sh tests/gpu/bench.sh      how fast it is      (make bench-gpu): gpu-bench.txt
+
+Each ends within ten minutes. cuBLASLt is taken from the machine: TX_CUBLASLT=/path/to/libcublasLt.so.13
+names it where it is not found.
+END
+tar -C "$work" -cf - tx-gpu | gzip -9 > "$work/archive"
+size=$(wc -c < "$work/archive")
+if [ "$size" -gt $most ]; then
+  echo "bundle.sh: $size bytes, which is more than $most:" >&2
+  du -a "$to" | sort -rn | head -n 20 >&2
+  exit 1
+fi
+mv "$work/archive" "$archive"
+echo "$archive: $((size / 1000000)) MB, $(find "$to" -type f | wc -l) files"

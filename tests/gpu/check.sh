@@ -1,0 +1,90 @@
+#!/bin/sh
+# What only a GPU can show: every test for it, the tools end to end against the CPU, the memory and
+# race checkers of compute-sanitizer where that is installed. Needs no compiler, ends within ten
+# minutes, from a tree with a build or from an unpacked bundle:
+#
+#   sh tests/gpu/check.sh [BUILD]
+#
+# A line for each step, PASS, FAIL or SKIP, here and in gpu-check.txt. Status 0: something passed and
+# nothing failed; 1: something failed; 77: nothing could be checked, for the reason given.
+# TX_SECONDS=570 is the time it may take; what no time is left for is skipped.
+set -u
+. "$(dirname "$0")/common.sh"
+begin "tx on a GPU: check" gpu-check.txt "$@"
+parts=$root/tests/gpu/parts.sh
+TX_WORK=$work
+export TX_WORK
+passed=0 failed=0 skipped=0
+
+# result VERDICT MILLISECONDS STEP REMARK
+result() {
+  case $1 in
+    PASS) passed=$((passed + 1)) ;;
+    FAIL) failed=$((failed + 1)) ;;
+    SKIP) skipped=$((skipped + 1)) ;;
+  esac
+  say "$(printf '%s %6d.%d s  %s%s' "$1" $(($2 / 1000)) $(($2 % 1000 / 100)) "$3" "${4:+: $4}")"
+}
+
+# step SECONDS NAME COMMAND...: the last line it prints is the remark. Status 77 is a skip; so is
+# running out of time where `unfinished` says so.
+unfinished=FAIL
+step() {
+  most=$(seconds_left "$1") what=$2
+  shift 2
+  if [ "$most" -lt 5 ]; then
+    result SKIP 0 "$what" "no time left"
+    return
+  fi
+  began=$(milliseconds)
+  status=0
+  timeout -k 5 "$most" "$@" > "$work/log" 2>&1 || status=$?
+  took=$(($(milliseconds) - began))
+  case $status in
+    0) result PASS $took "$what" "$(tail -n 1 "$work/log" | grep -v '^[*]' | cut -c 1-100)" ;;
+    77) result SKIP $took "$what" "$(tail -n 1 "$work/log" | sed 's/^skipped: //')" ;;
+    124 | 137) result $unfinished $took "$what" "not done within $most s" ;;
+    *)
+      result FAIL $took "$what" "status $status"
+      tail -n 30 "$work/log" | sed 's/^/    /' | tee -a "$report"
+      ;;
+  esac
+}
+
+for test in "$TX_BUILD"/tests/gpu-*; do
+  [ -x "$test" ] && step 240 "$(basename "$test")" "$test"
+done
+
+for script in "$root"/tests/cli/cuda/*.sh; do
+  step 120 "cuda/$(basename "$script" .sh)" sh "$root/tests/cli/run.sh" "$script"
+done
+
+step 60 "corpus" sh "$parts" corpus
+step 90 "20 steps in fp32, losses as on the CPU" sh "$parts" losses
+step 60 "20 steps in bf16, losses near those of fp32" sh "$parts" losses_bf16
+step 60 "the same run twice, byte for byte" sh "$parts" repeated
+step 90 "killed and resumed in fp32, byte for byte" sh "$parts" resumed fp32
+step 90 "killed and resumed in bf16, byte for byte" sh "$parts" resumed bf16
+step 120 "a model that learns" sh "$parts" learned
+step 90 "translations in fp32 as on the CPU" sh "$parts" translations
+step 60 "translations in bf16" sh "$parts" translations_bf16
+step 60 "translations whatever the batch" sh "$parts" invariance
+
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+unfinished=SKIP
+for tool in memcheck racecheck initcheck; do
+  for test in "$TX_BUILD"/tests/gpu-kernels*; do
+    what="$tool of $(basename "$test")"
+    if [ -x "$sanitizer" ]; then
+      step 90 "$what" "$sanitizer" --tool $tool --error-exitcode 9 "$test" --report_level=no
+    else
+      result SKIP 0 "$what" "no compute-sanitizer here"
+    fi
+  done
+done
+
+verdict=PASSED status=0
+[ $passed -gt 0 ] || { verdict="NOTHING CHECKED" status=77; }
+[ $failed -eq 0 ] || { verdict=FAILED status=1; }
+say "$verdict: $passed passed, $failed failed, $skipped skipped; see $report"
+exit $status

@@ -1,0 +1,56 @@
+# Words of check.sh and bench.sh, which both run from a tree with a build or from an unpacked bundle.
+
+# begin NAME REPORT [BUILD]: the environment, an empty report, and the reason to skip, if any.
+begin() {
+  name=$1
+  root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+  TX_SOURCE=$root
+  TX_BUILD=$(cd "${3:-$root/build}" 2> /dev/null && pwd) || skip "no build in ${3:-$root/build}"
+  report=$PWD/$2
+  PATH=$TX_BUILD/bin:$TX_BUILD/tests:$PATH
+  [ ! -d "$TX_BUILD/lib/bundled" ] ||
+    LD_LIBRARY_PATH=$TX_BUILD/lib:$TX_BUILD/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  LC_ALL=C.UTF-8 NO_COLOR=1
+  export TX_SOURCE TX_BUILD PATH LD_LIBRARY_PATH LC_ALL NO_COLOR
+  deadline=$(($(date +%s) + ${TX_SECONDS:-570}))
+  reason=$(no_gpu) && skip "$reason"
+  work=$(mktemp -d "${TMPDIR:-/tmp}/tx-gpu.XXXXXX") || exit 1
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' INT TERM HUP
+  : > "$report" || exit 1
+  say "$name, $(date -u '+%Y-%m-%d %H:%M UTC'), $(uname -srm)"
+  tx-train --version 2>&1 | while read -r line; do say "  $line"; done
+  if command -v nvidia-smi > /dev/null 2>&1; then
+    nvidia-smi --query-gpu=name,driver_version,memory.total,memory.used,clocks.sm,power.limit \
+      --format=csv 2>&1 | while read -r line; do say "  $line"; done
+  fi
+}
+
+# no_gpu: prints why there is no GPU to be had; fails when there is one. A test for the GPU knows.
+no_gpu() {
+  for test in "$TX_BUILD"/tests/gpu-*; do
+    [ -x "$test" ] || { echo "no tests for the GPU in $TX_BUILD/tests" && return 0; }
+    answer=$("$test" --list_content 2>&1)
+    case $? in
+      0) return 1 ;;
+      77) echo "$answer" | sed -n 's/^skipped: //p' | head -n 1 ;;
+      *) echo "$(basename "$test") does not start: $(echo "$answer" | head -n 1)" ;;
+    esac
+    return 0
+  done
+}
+
+skip() {
+  echo "skipped: $*" >&2
+  exit 77
+}
+
+say() { printf '%s\n' "$*" | tee -a "$report"; }
+
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+
+# seconds_left MOST: as many seconds as there are, at most MOST.
+seconds_left() {
+  left=$((deadline - $(date +%s)))
+  if [ "$left" -lt "$1" ]; then echo "$left"; else echo "$1"; fi
+}

@@ -1,0 +1,133 @@
+#!/bin/sh
+# The steps of check.sh that run the tools; the folder TX_WORK holds what one leaves for the next.
+#   sh parts.sh NAME [WORD...]
+# Each prints what it found in its last line; status 0, 1, or 77 for skipped.
+set -u
+cd "${TX_WORK:?}" || exit 1
+device=cuda
+
+fail() {
+  echo "$*"
+  exit 1
+}
+
+# The bundle's corpus, or the same written here.
+corpus() {
+  if [ -d "$TX_SOURCE/corpus" ]; then
+    cp "$TX_SOURCE"/corpus/* .
+  else
+    sh "$TX_SOURCE/examples/number_words.sh" 3000 100 200 . || fail "no corpus"
+  fi
+  tx-bpe train --vocab-size 300 -o bpe.model train.en train.de || fail "tx-bpe failed"
+  echo "$(wc -l < train.en) pairs"
+}
+
+# train DEVICE PRECISION RUN OPTION...
+train() {
+  on=$1 precision=$2 run=$3
+  shift 3
+  rm -rf "$run"
+  tx-train --device "$on" --precision "$precision" --src train.en --tgt train.de \
+    --valid-src valid.en --valid-tgt valid.de --bpe bpe.model --layers 2 --d-model 64 --heads 4 \
+    --d-ff 128 --schedule inverse-sqrt --lr 0.003 --warmup 100 --batch-tokens 1000 --threads 2 \
+    --log-every 1 --save-every 0 --steps 20 -q -o "$run" "$@"
+}
+
+# Step and loss of each line of a run's log.
+losses_of() { sed -n 's/^{"step":\([0-9]*\),.*"loss":\([-+.0-9e]*\),.*/\1 \2/p' "$1/log.jsonl"; }
+
+# compare A B LIMIT: 20 losses of two runs, relative.
+compare() {
+  losses_of "$1" > a
+  losses_of "$2" > b
+  paste -d ' ' a b | awk -v limit="$3" '
+    $1 != $3 { exit bad = 1 }
+    { d = ($2 - $4) / $2; if (d < 0) d = -d; if (!(d <= most)) most = d; ++n }
+    END {
+      if (bad || n != 20) { print "the logs do not hold the same 20 steps"; exit 1 }
+      printf "largest difference %.1e, limit %.0e\n", most, limit
+      exit !(most <= limit)
+    }'
+}
+
+losses() {
+  train cpu fp32 cpu || fail "the CPU failed"
+  train $device fp32 fp32 || fail "the GPU failed"
+  compare cpu fp32 1e-4
+}
+
+losses_bf16() {
+  train $device bf16 bf16 || fail "the GPU failed"
+  compare fp32 bf16 1e-2
+}
+
+# same_run A B: models and states, byte for byte.
+same_run() {
+  count=0
+  for file in "$1"/model-*.safetensors "$1"/state-*.safetensors; do
+    cmp "$file" "$2/${file##*/}" || fail "$file and $2/${file##*/} differ"
+    count=$((count + 1))
+  done
+  [ $count -gt 0 ] || fail "$1 holds no checkpoint"
+}
+
+repeated() {
+  for run in once again; do train $device bf16 $run --save-every 10 || fail "the GPU failed"; done
+  same_run once again
+  echo "$count files"
+}
+
+# Killed between model and state of a save, then from outside, and let go on.
+resumed() {
+  options="--steps 60 --save-every 15 --accumulate 2 --dropout 0.2 --keep 9"
+  # shellcheck disable=SC2086  # a list of words
+  train $device "$1" whole $options || fail "the GPU failed"
+  # shellcheck disable=SC2086
+  TX_FAILPOINT=model:3 train $device "$1" killed $options
+  status=$?
+  [ $status -eq 137 ] || fail "status $status instead of 137 at the failpoint"
+  tx-train --resume killed -q &
+  sleep "${TX_KILL_AFTER:-1.3}"
+  if kill -9 $! 2> /dev/null; then kills=2; else kills=1; fi
+  wait $!
+  tx-train --resume killed -q || fail "the resumed run failed"
+  same_run whole killed
+  echo "$kills kills, $count files"
+}
+
+learned() {
+  train $device fp32 learned --steps "${TX_STEPS:-300}" --batch-tokens 2000 || fail "the GPU failed"
+  losses_of learned | awk '
+    NR == 1 { first = $2 }
+    { last = $2 }
+    END {
+      printf "loss %.2f, then %.2f after %d steps\n", first, last, NR
+      exit !(last < first * 0.75)
+    }'
+}
+
+# count_equal A B LEAST: lines that are equal, which must be LEAST per cent.
+count_equal() {
+  [ "$(wc -l < "$1")" -eq "$(wc -l < test.en)" ] || fail "$1 does not have a line for each of test.en"
+  awk -v other="$2" -v least="$3" '
+    { line = ""; getline line < other; if (line == $0) ++equal }
+    END { printf "%d of %d lines equal\n", equal, NR; exit !(equal * 100 >= NR * least) }' "$1"
+}
+
+# translate DEVICE PRECISION FILE
+translate() { tx-decode -m learned --device "$1" --precision "$2" < test.en > "$3"; }
+
+translations() {
+  translate cpu fp32 cpu.de || fail "the CPU failed"
+  translate $device fp32 fp32.de || fail "the GPU failed"
+  count_equal fp32.de cpu.de 98
+}
+
+translations_bf16() {
+  translate $device bf16 bf16.de || fail "the GPU failed"
+  count_equal bf16.de cpu.de 50
+}
+
+invariance() { tx-decode -m learned --device $device --check-invariance test.en 2>&1; }
+
+"$@"
