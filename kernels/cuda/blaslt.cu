@@ -245,7 +245,7 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
     plan.found = true;
     return plan;
   }
-  const bool measure = by_timing && may_measure;
+  const bool measure = by_timing && may_measure && !s.capturing;
   const auto all = library_->candidates(plan, measure ? most_candidates : 1);
   plan.found = !all.empty();
   if (!plan.found) return plan;

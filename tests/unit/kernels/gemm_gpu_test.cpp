@@ -99,6 +99,26 @@ BOOST_AUTO_TEST_CASE(training_shapes) {
   }
 }
 
+// Recorded and replayed: the same bits as called, bias and all.
+BOOST_AUTO_TEST_CASE(in_a_graph) {
+  for (const DType t : {DType::f32, DType::bf16}) {
+    for (const int64_t gap : {0, 3}) {
+      Cuda cuda;
+      Operands o({t, t, 40, 24, 64, false, true, false, true, true, gap, 1});
+      Device d(cuda, o);
+      std::vector<char> bits[3];
+      for (std::vector<char>& now : bits) {
+        o.dirty(0);
+        d.c.upload();
+        cuda.replay(7, [&] { cuda.product(d.p); });
+        d.c.download();
+        now = o.c.bytes();
+      }
+      BOOST_TEST((bits[0] == bits[1] && bits[0] == bits[2]));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_rows_is_no_work) {
   Cuda cuda;
   Block a(DType::f32, 0, 8), b(DType::f32, 4, 8), c(DType::f32, 0, 4);
