@@ -103,9 +103,10 @@ void describe_machine(Options& o, TrainOptions& t) {
          "on the GPU where they can be had: how far each gradient and each weight is off. The last "
          "line is the verdict; exit status 1 where a gradient or the loss is out of its bounds.")
       .runtime();
-  o.flag("--profile", t.profile, "print where the time went at the end",
-         "On a GPU by groups of kernels, each beside the time that its memory traffic or arithmetic "
-         "would take at the rates measured on that GPU; steps are slower under it.")
+  o.flag(
+       "--profile", t.profile, "print where the time went at the end",
+       "On a GPU by groups of kernels, each beside the time that its memory traffic or arithmetic "
+       "would take at the rates measured on that GPU; steps are slower under it.")
       .runtime();
   o.flag("-q,--quiet", t.quiet, "no progress on standard error").runtime();
 }

@@ -53,7 +53,7 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
   m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
-  m.batch = rows * 2 * (4 * 4 + 4 * size_t(options.accumulate));
+  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(options.accumulate));  // the next step's, too
   if (!transformer.config().learned_positions())
     m.batch += size_t(transformer.longest()) * size_t(transformer.config().d_model) * full;
   return m;

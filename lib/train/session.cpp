@@ -187,11 +187,12 @@ int Session::loop() {
 
 void Session::one_step() {
   const auto begin = std::chrono::steady_clock::now();
-  size_t count = 0;  // the last step of the last epoch may have fewer batches than the others
-  batches_.resize(size_t(options_.accumulate));
-  while (count < batches_.size() && packer_->next(batches_[count])) ++count;
-  batches_.resize(count);
-  record_ = stepper_->step(batches_, step_ + 1, schedule_.rate(step_ + 1), spikes_.limit());
+  if (!ahead_) read_ahead();
+  batches_.swap(next_);
+  packer_ = std::move(ahead_);
+  stepper_->launch(batches_, step_ + 1, schedule_.rate(step_ + 1), spikes_.limit());
+  read_ahead();  // while a GPU computes
+  record_ = stepper_->finish();
   ++step_;
   if (record_.skip) incident();
   spikes_.add(record_.loss * record_.loss_scale);
@@ -201,6 +202,15 @@ void Session::one_step() {
   if (rewind_to_ >= 0) return;
   if (due(options_.log_every)) log_line();
   show_live();
+}
+
+// The batches of the next step. packer_ stays where it stands: a checkpoint must not lose them.
+void Session::read_ahead() {
+  ahead_ = std::make_unique<Packer>(*packer_);
+  size_t count = 0;  // the last step of the last epoch may have fewer batches than the others
+  next_.resize(size_t(options_.accumulate));
+  while (count < next_.size() && ahead_->next(next_[count])) ++count;
+  next_.resize(count);
 }
 
 void Session::count_step() {
@@ -275,6 +285,7 @@ void Session::restore(const Json& state) try {
   if (has_best_) best_score_ = state.at("best_score").get<double>();
   bad_validations_ = state.at("bad_validations").get<int64_t>();
   packer_->restore(state.at("packer"));
+  ahead_.reset();
 } catch (const Json::exception&) {
   throw DataError(run_.path() + ": the state of its last checkpoint is damaged");
 }

@@ -50,6 +50,7 @@ class Session {
   bool finished() const;
   bool on_schedule(int64_t step) const;
   void one_step();
+  void read_ahead();
   void count_step();
   void incident();
   std::string record_flight();
@@ -87,11 +88,12 @@ class Session {
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<PairDropout> bpe_dropout_;  // null: none
-  std::unique_ptr<Packer> packer_;
+  std::unique_ptr<Packer> packer_;  // behind the batches of the last step
+  std::unique_ptr<Packer> ahead_;   // behind next_; null: nothing is read ahead
   std::vector<int> capacities_;
   size_t program_ = 0;  // bytes in use before the model's
   Schedule schedule_;
-  std::vector<Batch> batches_;
+  std::vector<Batch> batches_, next_;
   LogWindow window_;
   StepRecord record_;  // of the last step
   bool log_failed_ = false;

@@ -149,8 +149,8 @@ void Stepper::update() {
   times_.update += now() - start;
 }
 
-StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, double rate,
-                         double loss_limit) {
+void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double rate,
+                     double loss_limit) {
   StepRecord record;
   int64_t labels = 0;
   for (const Batch& batch : batches) labels += batch.tokens.back();
@@ -163,8 +163,18 @@ StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, doub
   for (const Batch& batch : batches)
     micro(batch, &batch == &batches.front() ? Work::first : Work::later);
   update();
+}
+
+StepRecord Stepper::finish() {
+  StepRecord record;
   on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
   return record;
+}
+
+StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, double rate,
+                         double loss_limit) {
+  launch(batches, number, rate, loss_limit);
+  return finish();
 }
 
 StepRecord Stepper::release(StepRecord record) {

@@ -31,6 +31,10 @@ class Stepper {
   // `loss_limit` (0: none), which sets `spike` too.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
+  // The same in two parts: between them a GPU computes, and the host is free. `batches` may go after
+  // launch().
+  void launch(const std::vector<Batch>& batches, int64_t number, double rate, double loss_limit);
+  StepRecord finish();
   // Makes up for the update that the last step held for its loss: the bits are those of a step
   // without a limit. Returns the record after it.
   StepRecord release(StepRecord record);
