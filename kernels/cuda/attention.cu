@@ -67,12 +67,15 @@ TX_DEVICE void drop_weights(const Attention& p, const Work& w, int head, int fir
   }
   __syncwarp();
 #pragma unroll
-  for (int g = 0; g < tile_groups; ++g) {
-    if (g >= groups) break;
+  for (int h = 0; h < 2; ++h) {
+    const uint64_t bits =
+        *reinterpret_cast<const uint64_t*>(kept + tile_row(h) * 8) >> tile_column(0);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const int n = i / 4, h = i / 2 % 2, column = tile_column(0) + i % 2;
-      if (!(kept[tile_row(h) * 8 + 2 * g + n] >> column & 1)) c[g][n][2 * h + i % 2] = 0;
+    for (int g = 0; g < tile_groups; ++g) {
+      if (g >= groups) break;
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (!(bits >> (g * 16 + i / 2 * 8 + i % 2) & 1)) c[g][i / 2][2 * h + i % 2] = 0;
     }
   }
 }
@@ -129,8 +132,8 @@ TX_DEVICE void step(const Attention& p, const Work& w, Shared<D> shared, int uni
     if (g >= groups) break;
     multiply<D>(c[g], a, shared.k(unit) + g * group_size<D>);
   }
-  const int seen[2] = {visible_keys(p, first + tile_row(0), w.keys.count) - k0,
-                       visible_keys(p, first + tile_row(1), w.keys.count) - k0};
+  const Sight sight = sight_of(p, first, k0, w.keys.count);
+  const int seen[2] = {sight.of(tile_row(0)), sight.of(tile_row(1))};
   softmax_step<D>(group, c, groups, seen, float(p.scale));
   if (p.drop.threshold) drop_weights(p, w, w.head + unit, first, k0, groups, shared.kept(), c);
 #pragma unroll

@@ -91,9 +91,10 @@ TX_DEVICE void hold(const Attention& p, const AttentionGradient& g, const float*
   __syncthreads();
 }
 
-// Whether query i of the tile keeps key j of it.
-TX_DEVICE bool keeps(const uint8_t* kept, int i, int j) {
-  return kept[i * blocks_each + j / 8] >> (j % 8) & 1;
+// The masks of query i of the tile in keys 8 * block on; all ones where nothing is dropped.
+template <class T>
+TX_DEVICE T kept_bits(const Attention& p, const uint8_t* kept, int i, int block) {
+  return p.drop.threshold ? *reinterpret_cast<const T*>(kept + i * blocks_each + block) : T(~T(0));
 }
 
 // One group of 16 queries, rows `first` .. of the tile.
@@ -103,33 +104,25 @@ struct QueryGroup {
   float dot[2] = {0, 0}, dq[D / 8][4];
 };
 
-// Weights c and their gradients d of the group against the first `groups` groups of keys; the
-// lane's parts of sum c * d go to `dot`.
+// Weights c and their gradients d of the group against the first `groups` groups of keys.
 template <int D>
 TX_DEVICE void recompute(const Attention& p, const Work& w, Shared<D> shared,
                          const QueryGroup<D>& group, int groups, Product16 (&c)[tile_groups],
-                         Product16 (&d)[tile_groups], float (&dot)[2]) {
-  {
-    Left<D> a;
-    load_left<D>(a, shared.q(group.unit) + group.first * tile_pitch<D>);
+                         Product16 (&d)[tile_groups]) {
 #pragma unroll
-    for (int i = 0; i < tile_groups; ++i) {
-      if (i >= groups) break;
-      multiply<D>(c[i], a, shared.k(group.unit) + i * group_size<D>);
-    }
-    load_left<D>(a, shared.d_o(group.unit) + group.first * tile_pitch<D>);
-#pragma unroll
-    for (int i = 0; i < tile_groups; ++i) {
-      if (i >= groups) break;
-      multiply<D>(d[i], a, shared.v(group.unit) + i * group_size<D>);
-    }
+  for (int i = 0; i < tile_groups; ++i) {
+    if (i >= groups) break;
+    multiply<D>(c[i], shared.q(group.unit) + group.first * tile_pitch<D>,
+                shared.k(group.unit) + i * group_size<D>);
+    multiply<D>(d[i], shared.d_o(group.unit) + group.first * tile_pitch<D>,
+                shared.v(group.unit) + i * group_size<D>);
   }
-  const uint8_t* kept = p.drop.threshold ? shared.kept(group.unit) : nullptr;
+  const Sight sight = sight_of(p, w.q0, w.k0, w.keys.count);
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    const int row = group.first + tile_row(h);
-    const int seen = visible_keys(p, w.q0 + row, w.keys.count) - w.k0;
+    const int row = group.first + tile_row(h), seen = sight.of(row);
     const float lse = shared.lse(group.unit)[row];
+    const auto kept = kept_bits<uint64_t>(p, shared.kept(group.unit), row, 0) >> tile_column(0);
 #pragma unroll
     for (int i = 0; i < tile_groups; ++i) {
       if (i >= groups) break;
@@ -138,15 +131,29 @@ TX_DEVICE void recompute(const Attention& p, const Work& w, Shared<D> shared,
         const int key = i * 16 + tile_column(e / 2) + e % 2;
         float &weight = c[i][e / 2][2 * h + e % 2], &gradient = d[i][e / 2][2 * h + e % 2];
         weight = key < seen ? __expf(weight * float(p.scale) - lse) : 0.f;
-        const bool keep = key < seen && (!kept || keeps(kept, row, key));
+        const bool keep = key < seen && (kept >> (i * 16 + e / 2 * 8 + e % 2) & 1);
         gradient = keep ? gradient * float(p.drop.scale) : 0.f;
-        dot[h] = fmaf(weight, gradient, dot[h]);
       }
     }
   }
 }
 
-// Adds the part of the tile's keys to dq; `dot` is complete.
+// Adds the part of the tile's keys to the lane's parts of the dots.
+template <int D>
+TX_DEVICE void add_dots(QueryGroup<D>& group, int groups, const Product16 (&c)[tile_groups],
+                        const Product16 (&d)[tile_groups]) {
+#pragma unroll
+  for (int i = 0; i < tile_groups; ++i) {
+    if (i >= groups) break;
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      float& dot = group.dot[e % 4 / 2];
+      dot = fmaf(c[i][e / 4][e % 4], d[i][e / 4][e % 4], dot);
+    }
+  }
+}
+
+// Adds the part of the tile's keys to dq; the dots are complete.
 template <int D>
 TX_DEVICE void add_dq(Shared<D> shared, QueryGroup<D>& group, int groups,
                       Product16 (&c)[tile_groups], const Product16 (&d)[tile_groups]) {
@@ -180,10 +187,9 @@ TX_DEVICE void query_tile(const Attention& p, const AttentionGradient& g, float*
         const int groups = min((mine - k0 + 15) / 16, tile_groups);
         if (groups <= 0) continue;  // the same for the warp
         Product16 c[tile_groups], d[tile_groups];
-        float dot[2] = {0, 0};
-        recompute<D>(p, w, shared, group, groups, c, d, dot);
-        if (pass == 0) group.dot[0] += dot[0], group.dot[1] += dot[1];
-        if (once) group.dot[0] = row_sum(dot[0]), group.dot[1] = row_sum(dot[1]);
+        recompute<D>(p, w, shared, group, groups, c, d);
+        if (once || pass == 0) add_dots<D>(group, groups, c, d);
+        if (once) group.dot[0] = row_sum(group.dot[0]), group.dot[1] = row_sum(group.dot[1]);
         if (pass == 1) add_dq<D>(shared, group, groups, c, d);
       }
       if (pass == 0) group.dot[0] = row_sum(group.dot[0]), group.dot[1] = row_sum(group.dot[1]);
@@ -217,21 +223,22 @@ TX_DEVICE void add_queries(const Attention& p, const Work& w, Shared<D> shared, 
                            KeyGroup<D>& group) {
   const bf16* q = shared.q(group.unit) + first * tile_pitch<D>;
   const bf16* d_o = shared.d_o(group.unit) + first * tile_pitch<D>;
+  const Sight sight = sight_of(p, w.q0, w.k0, w.keys.count);
   Product16 c, d;
   multiply<D>(c, shared.k(group.unit) + group.first * tile_pitch<D>, q);
   multiply<D>(d, shared.v(group.unit) + group.first * tile_pitch<D>, d_o);
 #pragma unroll
   for (int e = 0; e < 4; ++e) {
     const int row = first + tile_column(e / 2) + e % 2;
-    const int seen = visible_keys(p, w.q0 + row, w.keys.count) - w.k0;
+    const int seen = sight.of(row);
     const float lse = shared.lse(group.unit)[row], dot = shared.dot(group.unit)[row];
+    const int kept = kept_bits<uint16_t>(p, shared.kept(group.unit), row, group.first / 8);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int key = group.first + tile_row(h);
       float &weight = c[e / 2][2 * h + e % 2], &gradient = d[e / 2][2 * h + e % 2];
       weight = key < seen ? __expf(weight * float(p.scale) - lse) : 0.f;
-      const bool keep =
-          key < seen && (!p.drop.threshold || keeps(shared.kept(group.unit), row, key));
+      const bool keep = key < seen && (kept >> tile_row(h) & 1);
       gradient = weight * ((keep ? gradient * float(p.drop.scale) : 0.f) - dot);
       if (!keep) weight = 0;
     }

@@ -39,6 +39,17 @@ TX_DEVICE int tile_lane() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int tile_row(int half) { return tile_lane() / 4 + 8 * half; }
 TX_DEVICE int tile_column(int half) { return tile_lane() % 4 * 2 + 8 * half; }
 
+// How many keys of the tile from k0 on the queries of the tile from q0 on see, in few registers.
+struct Sight {
+  int keys, diagonal;
+  TX_DEVICE int of(int row) const { return min(keys, diagonal + row); }
+};
+TX_DEVICE Sight sight_of(const Attention& p, int q0, int k0, int keys) {
+  constexpr int far = 1 << 30;
+  const int position = p.query_position < far ? int(p.query_position) : far;
+  return {keys - k0, p.causal ? position + q0 + 1 - k0 : far};
+}
+
 using Product16 = float[2][4];  // c[n][2 h + e]: row tile_row(h), column tile_column(n) + e
 
 // Rows first .. of `from` to a tile; zero beyond its rows (up to a whole group) and columns.

@@ -22,14 +22,12 @@ std::vector<Packed> wide_heads() {
 BOOST_AUTO_TEST_SUITE(attention)
 
 BOOST_AUTO_TEST_CASE(wide_heads_table) {
-  Tolerance limit = tolerance(DType::bf16);
-  limit.of_scale = 4e-6;  // weights of 16 significant bits
   for (const Packed& shape : wide_heads()) {
     const Scene s(shape, DType::bf16);
     BOOST_TEST_CONTEXT(s) {
       const NaiveAttention want(s);
       const Results got = run_scene(s);
-      check_close(got[0], want.o, limit);
+      check_close(got[0], want.o, sum_tolerance(DType::bf16));
       check_close(got[1], want.lse, DType::f32, 2);
     }
   }

@@ -67,8 +67,8 @@ void check_shapes(DType in, DType out) {
   for (const auto& s : even) {
     check_all(cuda, in, out, s[0], s[1], s[2], 0);
     check_all(cuda, in, out, s[0], s[1], s[2], 8);
-    check_all(cuda, in, out, s[0], s[1], s[2], 3);
   }
+  check_all(cuda, in, out, 16, 136, 200, 3);
 }
 
 bool says(const std::exception& e, const std::string& words) {

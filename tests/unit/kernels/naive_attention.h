@@ -148,6 +148,11 @@ struct NaiveAttention {
   }
 };
 
+// For weighted sums: tensor cores take weights of 16 significant bits, two bf16.
+inline Tolerance sum_tolerance(DType t) {
+  return tolerance(t, std::string(TX_TEST_DEVICE) == "cpu" ? 1 : 4);
+}
+
 // Ragged packings: an empty key side, an empty sentence, lengths from 1 to beyond two blocks.
 inline std::vector<Packed> packings() {
   const std::vector<int64_t> a = {3, 1, 17, 0, 63, 2, 130, 5}, b = {1, 130, 17, 3, 0, 47, 63, 6};
