@@ -19,7 +19,7 @@ Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype
       lengths_(backend),
       first_(backend),
       source_lengths_(backend),
-      slots_(backend) {
+      step_slots_(backend) {
   replays_ = on(backend, [](auto& k) {
     return requires { k.forget_graphs(); };
   });
@@ -32,11 +32,11 @@ Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype
 }
 
 Decoding::~Decoding() {
-  memory_ = logits_ = Tensor();  // before the arena they live in
+  logits_ = Tensor();  // before the arena it lives in
   forget();
   on(backend_, [&](auto& k) {
     k.release(cache_.data);
-    if (replays_) k.release(keys_.data);
+    k.release(keys_.data);
   });
 }
 
@@ -53,15 +53,81 @@ int64_t Decoding::rounded(int64_t rows) const {
   return (rows + to - 1) / to * to;
 }
 
-PackedSide Decoding::pack(const std::vector<std::vector<int>>& sources) {
+// Arena bytes that encoding so many rows and a step of so many take, found on a counting arena.
+size_t Decoding::plan(int64_t source_rows, int64_t rows) {
+  Arena counting;
+  Context context(backend_, counting, dtype_);
+  source_.rows = source_rows;
+  transformer_.memory(context, transformer_.encode(context, source_, {}));
+  run(context, rounded(rows));
+  return counting.peak();
+}
+
+// Makes `block` a matrix of these sizes; tells whether its memory moved.
+bool Decoding::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) {
+  const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype_);
+  const bool moves = bytes > held;
+  if (moves) {
+    on(backend_, [&](auto& k) {
+      k.release(block.data);
+      block.data = nullptr;  // allocate() may throw
+      held = 0;
+      block.data = k.allocate(bytes);
+    });
+    held = bytes;
+  }
+  block = matrix(block.data, dtype_, rows, cols);
+  return moves;
+}
+
+// Room for what is uploaded for a step.
+bool Decoding::reserve_steps(int64_t rows) {
+  bool moved = false;
+  for (Ints* array :
+       {&step_ids_, &step_positions_, &lengths_, &first_, &source_lengths_, &step_slots_})
+    if (array->reserve(size_t(rows))) moved = true;
+  if (replays_ && step_index_.reserve(size_t(rows * room_.steps))) moved = true;
+  return moved;
+}
+
+void Decoding::open(const Room& room) {
+  TX_ASSERT(room.steps <= transformer_.longest() && room.rows > 0 && room.source_rows > 0);
+  logits_ = Tensor();
+  const int64_t layers = int64_t(transformer_.decoder_layers().size());
+  Room needed = room;
+  if (replays_) {  // what has been recorded stays good where nothing grows
+    needed.source_rows = std::max(room.source_rows, room_.source_rows);
+    needed.rows = std::max(room.rows, room_.rows);
+    needed.cache_rows = std::max(room.cache_rows, room_.cache_rows);
+    needed.steps = std::max(room.steps, room_.steps);
+  }
+  bool moved = needed.cache_rows != room_.cache_rows || needed.steps != room_.steps;
+  room_ = needed;
+  if (!replays_) places_.clear();
+  // A row more, which rows that only fill up a number write to.
+  if (reserve(cache_, cache_bytes_, layers * (room_.cache_rows + 1), row_width_)) moved = true;
+  if (reserve(keys_, keys_bytes_, room_.source_rows, transformer_.memory_width())) moved = true;
+  if (reserve_steps(rounded(room_.rows))) moved = true;
+  const size_t bytes = plan(room_.source_rows, room_.rows);
+  if (!arena_ || bytes > arena_bytes_) {
+    arena_.reset();
+    arena_bytes_ = bytes + bytes / 4;
+    arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
+    moved = true;
+  }
+  if (moved) forget();
+  sentences_.clear();
+  index_.clear();
+  step_ = 0;
+  key_rows_ = Regions(room_.source_rows);
+  slots_ = Regions(room_.cache_rows);
+}
+
+PackedSide Decoding::pack(const Sources& sources) {
   std::vector<int32_t> ids, offsets{0};
   std::vector<uint32_t> pair, position;
-  source_first_.clear();
-  source_rows_.clear();
   for (size_t s = 0; s < sources.size(); ++s) {
     TX_ASSERT(!sources[s].empty() && int64_t(sources[s].size()) <= transformer_.longest());
-    source_first_.push_back(offsets.back());
-    source_rows_.push_back(int32_t(sources[s].size()));
     for (size_t i = 0; i < sources[s].size(); ++i) {
       ids.push_back(sources[s][i]);
       pair.push_back(uint32_t(s));
@@ -78,120 +144,88 @@ PackedSide Decoding::pack(const std::vector<std::vector<int>>& sources) {
   return side;
 }
 
-// Sizes the arena by running encoder and one step on a counting arena.
-void Decoding::plan(int64_t source_rows, int64_t max_rows, int64_t max_steps) {
-  Arena counting;
-  {
-    Context context(backend_, counting, dtype_);
-    source_.rows = source_rows;
-    memory_ = transformer_.memory(context, transformer_.encode(context, source_, {}));
-    if (replays_) memory_ = Tensor();
-    logits_ = run(context, rounded(max_rows));
-    memory_ = logits_ = Tensor();
-  }
-  bool moved = false;
-  if (!arena_ || counting.peak() > arena_bytes_) {
-    arena_.reset();
-    arena_bytes_ = counting.peak() + counting.peak() / 4;
-    arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
-    moved = true;
-  }
-  if (reserve_cache(max_steps)) moved = true;
-  if (replays_ && reserve_steps(max_steps)) moved = true;
-  if (moved) forget();
-}
-
-bool Decoding::reserve_cache(int64_t max_steps) {
-  const int64_t layers = int64_t(transformer_.decoder_layers().size());
-  const int64_t needed = max_steps * rounded(max_rows_);
-  layer_rows_ = replays_ ? std::max(layer_rows_, needed) : needed;
-  const size_t bytes = size_t(layers * layer_rows_) * size_t(row_width_) * size_of(dtype_);
-  const bool moved = bytes > cache_bytes_;
-  if (moved) {
-    on(backend_, [&](auto& k) {
-      k.release(cache_.data);
-      cache_.data = nullptr;
-      cache_.data = k.allocate(bytes);
-    });
-    cache_bytes_ = bytes;
-  }
-  cache_ = matrix(cache_.data, dtype_, layers * layer_rows_, row_width_);
-  return moved;
-}
-
-// Room for what is uploaded for a step.
-bool Decoding::reserve_steps(int64_t max_steps) {
-  const size_t rows = size_t(rounded(max_rows_));
-  bool moved = max_steps > stride_;
-  stride_ = std::max(stride_, max_steps);
-  for (Ints* array : {&step_ids_, &step_positions_, &lengths_, &first_, &source_lengths_, &slots_})
-    if (array->reserve(rows)) moved = true;
-  if (step_index_.reserve(rows * size_t(stride_))) moved = true;
-  return moved;
-}
-
-// Copies the keys and values of the sources to where recorded steps look for them.
-void Decoding::keep_memory() {
-  const Matrix value = memory_.value();
-  const size_t bytes = size_t(value.rows * value.cols) * size_of(dtype_);
-  if (bytes > keys_bytes_) {
-    on(backend_, [&](auto& k) {
-      k.release(keys_.data);
-      keys_.data = nullptr;
-      keys_.data = k.allocate(bytes + bytes / 4);
-    });
-    keys_bytes_ = bytes + bytes / 4;
-    forget();
-  }
-  keys_ = matrix(keys_.data, dtype_, value.rows, value.cols);
-  on(backend_, [&](auto& k) { k.convert(value, keys_); });
-  memory_ = Tensor();
-}
-
-void Decoding::begin(const std::vector<std::vector<int>>& sources, int64_t max_rows,
-                     int64_t max_steps) {
-  TX_ASSERT(max_steps <= transformer_.longest());
-  memory_ = logits_ = Tensor();
-  max_rows_ = max_rows;
-  max_steps_ = max_steps;
-  step_ = 0;
-  source_ = pack(sources);
-  plan(source_.rows, max_rows, max_steps);
-  Context context(backend_, *arena_, dtype_);
-  memory_ = transformer_.memory(context, transformer_.encode(context, source_, {}));
-  if (replays_)
-    keep_memory();
-  else
-    keys_ = memory_.value();
-}
-
-// Uploads the step's rows and extends each hypothesis' list of cache rows by its own. Rows that
-// only fill up a number read one cached row, their own.
-void Decoding::follow(std::span<const Row> rows) {
-  const size_t count = size_t(rounded(int64_t(rows.size()))), length = size_t(step_) + 1;
-  const size_t stride = replays_ ? size_t(stride_) : length;
-  const size_t before = replays_ ? stride : length - 1;
-  std::vector<int32_t> ids(count, 0), first(count, source_first_[0]), slots(count);
-  std::vector<int32_t> source_lengths(count, source_rows_[0]), lengths(count, 1);
-  std::vector<uint32_t> positions(count, uint32_t(step_));
-  next_index_.resize(count * stride);
-  for (size_t r = 0; r < count; ++r) {
-    slots[r] = int32_t(step_ * rounded(max_rows_) + int64_t(r));
-    int32_t* to = next_index_.data() + r * stride;
-    if (r >= rows.size()) {
-      to[0] = slots[r];
-      continue;
+bool Decoding::join(const Sources& sources, std::span<const int64_t> longest, int width) {
+  TX_ASSERT(arena_ && sources.size() == longest.size() && width > 0);
+  int64_t rows = 0;
+  for (const auto& source : sources) rows += int64_t(source.size());
+  const int64_t first = key_rows_.take(rows);
+  if (first < 0) return false;
+  std::vector<Sentence> newcomers;
+  int64_t key = first;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    TX_ASSERT(longest[i] > 0 && longest[i] <= room_.steps);
+    const int64_t slots = longest[i] * width, slot = slots_.take(slots);
+    if (slot < 0) {
+      for (const Sentence& s : newcomers) slots_.give(s.first_slot, s.slots);
+      key_rows_.give(first, rows);
+      return false;
     }
-    TX_ASSERT(size_t(rows[r].sentence) < source_first_.size());
-    TX_ASSERT(step_ == 0 || size_t(rows[r].parent) < index_.size() / before);
+    const int64_t keys = int64_t(sources[i].size());
+    newcomers.push_back({key, keys, slot, slots, step_, longest[i], width, true});
+    key += keys;
+  }
+  logits_ = Tensor();
+  source_ = pack(sources);
+  Context context(backend_, *arena_, dtype_);
+  const Tensor memory = transformer_.memory(context, transformer_.encode(context, source_, {}));
+  on(backend_, [&](auto& k) { k.convert(memory.value(), keys_.slice(first, rows)); });
+  sentences_.insert(sentences_.end(), newcomers.begin(), newcomers.end());
+  return true;
+}
+
+void Decoding::leave(int32_t sentence) {
+  TX_ASSERT(size_t(sentence) < sentences_.size() && sentences_[size_t(sentence)].here);
+  Sentence& s = sentences_[size_t(sentence)];
+  s.here = false;
+  key_rows_.give(s.first_key, s.keys);
+  slots_.give(s.first_slot, s.slots);
+}
+
+void Decoding::begin(const Sources& sources, int64_t max_rows, int64_t max_steps) {
+  Room room;
+  for (const auto& source : sources) room.source_rows += int64_t(source.size());
+  room.rows = max_rows;
+  room.cache_rows = int64_t(sources.size()) * max_rows * max_steps;
+  room.steps = max_steps;
+  open(room);
+  const std::vector<int64_t> longest(sources.size(), max_steps);
+  TX_ASSERT(join(sources, longest, int(max_rows)));
+}
+
+// Uploads the step's rows and extends each hypothesis' list of cache rows by its own.
+void Decoding::follow(std::span<const Row> rows) {
+  const size_t count = size_t(rounded(int64_t(rows.size())));
+  int64_t oldest = 0;
+  for (const Row& row : rows) {
+    TX_ASSERT(size_t(row.sentence) < sentences_.size());
+    oldest = std::max(oldest, step_ - sentences_[size_t(row.sentence)].born);
+  }
+  const size_t before = size_t(stride_), stride = size_t(replays_ ? room_.steps : oldest + 1);
+  // What rows that only fill up a number do: one key, of the row behind all others.
+  const int32_t spare = int32_t(room_.cache_rows);
+  std::vector<int32_t> ids(count, 0), first(count, 0), slots(count, spare);
+  std::vector<int32_t> source_lengths(count, 1), lengths(count, 1);
+  std::vector<uint32_t> positions(count, 0);
+  next_index_.assign(count * stride, spare);
+  int64_t place = 0;  // of the row among those of its sentence
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const Sentence& s = sentences_[size_t(rows[r].sentence)];
+    place = r > 0 && rows[r - 1].sentence == rows[r].sentence ? place + 1 : 0;
+    const int64_t age = step_ - s.born;
+    TX_ASSERT(s.here && place < s.width && age < s.longest);
+    TX_ASSERT(age == 0 || size_t(rows[r].parent) < index_.size() / before);
     ids[r] = rows[r].token;
-    first[r] = source_first_[size_t(rows[r].sentence)];
-    source_lengths[r] = source_rows_[size_t(rows[r].sentence)];
-    lengths[r] = int32_t(length);
-    if (step_ > 0) std::copy_n(index_.data() + size_t(rows[r].parent) * before, length - 1, to);
-    to[length - 1] = slots[r];
+    first[r] = int32_t(s.first_key);
+    source_lengths[r] = int32_t(s.keys);
+    lengths[r] = int32_t(age + 1);
+    positions[r] = uint32_t(age);
+    slots[r] = int32_t(s.first_slot + age * s.width + place);
+    int32_t* to = next_index_.data() + r * stride;
+    if (age > 0) std::copy_n(index_.data() + size_t(rows[r].parent) * before, age, to);
+    to[age] = slots[r];
   }
   index_.swap(next_index_);
+  stride_ = int64_t(stride);
   target_.ids = step_ids_.set<int32_t>(ids);
   target_.keys.position = step_positions_.set<uint32_t>(positions);
   target_.rows = int64_t(count);
@@ -200,11 +234,11 @@ void Decoding::follow(std::span<const Row> rows) {
   self_.lengths = lengths_.set<int32_t>(lengths);
   cross_.first = first_.set<int32_t>(first);
   cross_.lengths = source_lengths_.set<int32_t>(source_lengths);
-  if (replays_) slot_ = slots_.set<int32_t>(slots);
+  slot_ = step_slots_.set<int32_t>(slots);
 }
 
 Matrix Decoding::step(std::span<const Row> rows) {
-  TX_ASSERT(arena_ && step_ < max_steps_ && int64_t(rows.size()) <= max_rows_ && !rows.empty());
+  TX_ASSERT(arena_ && int64_t(rows.size()) <= room_.rows && !rows.empty());
   logits_ = Tensor();
   follow(rows);
   const auto pass = [&] {
@@ -251,20 +285,17 @@ Tensor Decoding::sublayers(Context& context, Tensor x, int64_t rows) {
   return x;
 }
 
-// The product of q, k and v is written where the cache wants it; a replayed step, whose places are
-// fixed, writes it to the next rows by a list.
 Tensor Decoding::attend_cache(Context& context, size_t layer, Tensor x, int64_t rows) {
   const Transformer::AttentionWeights& w = transformer_.decoder_layers()[layer].self;
   const int64_t keys = int64_t(self_.heads) * self_.d_k, values = int64_t(self_.heads) * self_.d_v;
-  Tensor out = context.make(rows, values), fresh;
-  if (replays_) fresh = context.make(rows, row_width_);
+  Tensor out = context.make(rows, values), now = context.make(rows, row_width_);
   context.run([&](auto& k) {
-    const Matrix cache = cache_.slice(int64_t(layer) * layer_rows_, layer_rows_);
-    const Matrix now = replays_ ? fresh.value() : cache.slice(step_ * max_rows_, rows);
-    k.product_rows(x.value(), w.in.value, w.in_bias.value, Activation::none, now);
-    if (replays_) k.scatter_rows(now, slot_, cache);
+    const Matrix cache =
+        cache_.slice(int64_t(layer) * (room_.cache_rows + 1), room_.cache_rows + 1);
+    k.product_rows(x.value(), w.in.value, w.in_bias.value, Activation::none, now.value());
+    k.scatter_rows(now.value(), slot_, cache);
     CachedAttention p = self_;
-    p.q = now.columns(0, keys);
+    p.q = now.value().columns(0, keys);
     p.k = cache.columns(keys, keys);
     p.v = cache.columns(2 * keys, values);
     p.o = out.value();

@@ -1,10 +1,13 @@
-// Step-by-step decoding of a batch of sentences with cached keys and values (section 6.1, PAPER:
-// Decoding). Knows nothing of beams: the caller says for every row which row of the step before it
-// continues, and nothing is ever copied: each hypothesis keeps the list of its cache rows.
+// Step-by-step decoding of sentences that come and go, with cached keys and values (section 6.1,
+// PAPER: Decoding). Knows nothing of beams: the caller says for every row which row of the step
+// before it continues, and nothing is ever copied: each hypothesis keeps the list of its cache
+// rows.
 //
 //   Decoding d(backend, transformer, DType::bf16);
-//   d.begin(sources, 4 * sources.size(), longest + 50);
-//   Matrix logits = d.step(rows);     // rows of step 0: one a sentence, parent -1, token <bos>
+//   d.open({.source_rows = 1000, .rows = 64, .cache_rows = 6400, .steps = 100});
+//   d.join(sources, {80, 95}, 4);     // sentences 0 and 1, of at most so many steps, 4 rows each
+//   Matrix logits = d.step(rows);     // first row of a sentence: parent -1, token <bos>
+//   d.leave(0);                       // another may take its room
 //
 // On a backend that replays work (CUDA graphs) everything that a step touches keeps its place, and
 // rows are rounded up to one of few numbers, each of which is recorded once.
@@ -20,35 +23,53 @@
 
 #include "lib/model/transformer.h"
 #include "lib/tensor/ints.h"
+#include "lib/tensor/regions.h"
 
 namespace tx {
 
 class Decoding {
  public:
-  struct Row {
-    int32_t sentence = 0;  // index into begin()'s sources
-    int32_t parent = -1;   // row of the previous step; -1 in step 0
-    int32_t token = 0;     // what this row reads: the piece chosen last, <bos> in step 0
+  struct Room {
+    int64_t source_rows = 0;  // of the sentences that are here at a time
+    int64_t rows = 0;         // of a step
+    int64_t cache_rows = 0;   // longest x width, summed over those sentences
+    int64_t steps = 0;        // of the longest output
   };
+  struct Row {
+    int32_t sentence = 0;  // its number
+    int32_t parent = -1;   // row of the previous step; -1 in the sentence's first step
+    int32_t token = 0;     // what this row reads: the piece chosen last, <bos> in the first step
+  };
+  using Sources = std::vector<std::vector<int>>;  // ids with their final <eos>, none empty
 
   Decoding(Backend& backend, const Transformer& transformer, DType dtype);
   ~Decoding();
 
-  // Encodes the sources (ids with their final <eos>, none empty). max_rows bounds the rows of a
-  // step, max_steps the number of steps.
-  void begin(const std::vector<std::vector<int>>& sources, int64_t max_rows, int64_t max_steps);
-  // Logits (R,Vp) of the next position, valid until the next call.
+  void open(const Room& room);  // nobody is here after it
+  // Encodes the sources. Sentence i has at most `width` rows a step and longest[i] steps. Numbers
+  // follow on from the last, from 0. False, and nothing has changed, where there is no room.
+  bool join(const Sources& sources, std::span<const int64_t> longest, int width);
+  void leave(int32_t sentence);
+  // open() for these sources and join(), every sentence with up to max_rows rows.
+  void begin(const Sources& sources, int64_t max_rows, int64_t max_steps);
+  // Logits (R,Vp) of the next position, valid until the next call. Rows of a sentence stand
+  // together.
   Matrix step(std::span<const Row> rows);
-  int64_t steps() const { return step_; }
 
  private:
-  void plan(int64_t source_rows, int64_t max_rows, int64_t max_steps);
-  bool reserve_cache(int64_t max_steps);
-  bool reserve_steps(int64_t max_steps);
-  void keep_memory();
+  struct Sentence {
+    int64_t first_key = 0, keys = 0;    // rows of keys_
+    int64_t first_slot = 0, slots = 0;  // rows of a layer's cache
+    int64_t born = 0, longest = 0;      // step_ when it joined; steps
+    int width = 1;
+    bool here = true;
+  };
+  PackedSide pack(const Sources& sources);
+  size_t plan(int64_t source_rows, int64_t rows);
+  bool reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols);
+  bool reserve_steps(int64_t rows);
   void forget();
   int64_t rounded(int64_t rows) const;
-  PackedSide pack(const std::vector<std::vector<int>>& sources);
   void follow(std::span<const Row> rows);
   Tensor run(Context& context, int64_t rows);
   Tensor sublayers(Context& context, Tensor x, int64_t rows);
@@ -60,18 +81,19 @@ class Decoding {
   DType dtype_;
   int64_t row_width_;  // of the cache: q, k and v of one layer
   bool replays_;       // the backend records a step and launches it again
+  Room room_;
   std::unique_ptr<Arena> arena_;
-  Tensor memory_, logits_;            // live in arena_
+  Tensor logits_;                     // lives in arena_
   std::map<int64_t, Matrix> places_;  // of the logits, by rows
-  Matrix keys_;   // memory_'s value; where steps are replayed, a copy that keeps its place
-  Matrix cache_;  // (layers * layer_rows, row_width)
-  size_t cache_bytes_ = 0, arena_bytes_ = 0, keys_bytes_ = 0;
-  int64_t max_rows_ = 0, max_steps_ = 0, step_ = 0;
-  int64_t layer_rows_ = 0, stride_ = 0;  // of the cache; of step_index_ where steps are replayed
-  std::vector<int32_t> source_first_, source_rows_;
-  std::vector<int32_t> index_, next_index_;  // (rows, steps so far): cache rows of each hypothesis
+  Matrix keys_;                       // (source rows, layers * (k, v)): what cross-attention reads
+  Matrix cache_;                      // (layers * cache rows, row_width)
+  size_t arena_bytes_ = 0, keys_bytes_ = 0, cache_bytes_ = 0;
+  Regions key_rows_, slots_;
+  std::vector<Sentence> sentences_;
+  int64_t step_ = 0, stride_ = 0;            // stride_: of index_
+  std::vector<int32_t> index_, next_index_;  // (rows, stride): cache rows of each hypothesis
   Ints ids_, offsets_, pairs_, positions_, step_ids_, step_positions_, step_index_, lengths_,
-      first_, source_lengths_, slots_;
+      first_, source_lengths_, step_slots_;
   const int32_t* slot_ = nullptr;  // (rows) where the step's keys and values go in the cache
   PackedSide source_, target_;
   CachedAttention self_, cross_;

@@ -58,6 +58,7 @@ class Transformer {
                 const AttentionProbe& probe = {}) const;
   // (S, decoder layers * (H K + H V)): keys and values of all decoder layers.
   Tensor memory(Context& context, Tensor encoded) const;
+  int64_t memory_width() const { return memory_.value.rows; }
   // (T,D): the decoder's output for a whole target side (teacher forcing).
   Tensor decode(Context& context, const PackedSide& target, Tensor memory, const PackedSide& source,
                 const Regularisation& masks, const AttentionProbe& probe = {}) const;

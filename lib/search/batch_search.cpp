@@ -31,43 +31,94 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source,
   return std::make_unique<Beam>(options_, forbidden_, longest);
 }
 
-std::vector<std::vector<Hypothesis>> BatchSearch::run(std::span<const Source* const> sources) {
-  if (sources.empty()) return {};
-  std::vector<std::unique_ptr<SentenceSearch>> searches;
-  std::vector<std::vector<int>> ids;
-  int64_t most_steps = 0;
-  for (const Source* source : sources) {
-    TX_ASSERT(!source->ids.empty());
-    searches.push_back(search_for(*source, longest(*source)));
-    ids.push_back(source->ids);
-    ids.back().push_back(Vocabulary::eos);
-    most_steps = std::max(most_steps, longest(*source));
+// The most that sources of that cost can take, and no more than all of them do.
+Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
+  Decoding::Room all, most;
+  int64_t extra = 0;  // of an output, beyond its source
+  for (const Source* s : sources) {
+    const int64_t rows = int64_t(s->ids.size()) + 1, steps = longest(*s);
+    all.source_rows += rows;
+    all.cache_rows += steps * width();
+    all.rows += width();
+    most.source_rows = std::max(most.source_rows, rows);
+    most.cache_rows = std::max(most.cache_rows, steps * width());
+    all.steps = std::max(all.steps, steps);
+    extra = std::max(extra, steps - rows);
   }
-  const int64_t width = options_.sample ? options_.nbest : options_.beam;
-  scorer_.begin(ids, int64_t(sources.size()) * width, most_steps);
+  const int64_t sentences = at_a_time / 16 + 1;
+  most.source_rows = std::max(most.source_rows, at_a_time * 5 / 4);  // gaps
+  most.rows = std::max<int64_t>(1, sentences) * width();
+  most.cache_rows =
+      std::max(most.cache_rows, (at_a_time + sentences * std::max<int64_t>(0, extra)) * width());
+  return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
+          std::min(all.cache_rows, most.cache_rows), all.steps};
+}
 
-  std::vector<Decoding::Row> rows;
-  std::vector<int32_t> first(sources.size(), 0);  // row of each sentence in the step before
-  for (;;) {
-    rows.clear();
-    for (size_t s = 0; s < searches.size(); ++s) {
-      const int32_t before = first[s];
-      first[s] = int32_t(rows.size());
-      for (const SentenceSearch::Row& row : searches[s]->rows()) {
-        rows.push_back({int32_t(s), row.parent < 0 ? -1 : before + row.parent, row.token});
-      }
-    }
-    if (rows.empty()) break;
-    const Scores scores = scorer_.step(rows);
-    for (size_t s = 0; s < searches.size(); ++s) {
-      if (searches[s]->done()) continue;
-      const size_t from = size_t(first[s]) * size_t(scores.width);
-      searches[s]->advance(
-          {scores.log_p + from, scores.ids ? scores.ids + from : nullptr, scores.width});
-    }
+void BatchSearch::admit(Sources sources, int64_t at_a_time) {
+  std::vector<std::vector<int>> ids;
+  std::vector<int64_t> steps;
+  int64_t cost = 0;
+  for (size_t next = waiting_; next < sources.size(); ++next) {
+    const int64_t one = cost_of(*sources[next]);
+    if (active_cost_ + cost + one > at_a_time && active_cost_ + cost > 0) break;
+    cost += one;
+    ids.push_back(sources[next]->ids);
+    ids.back().push_back(Vocabulary::eos);
+    steps.push_back(longest(*sources[next]));
   }
-  std::vector<std::vector<Hypothesis>> out;
-  for (const auto& search : searches) out.push_back(search->results());
+  // Few at a time would be encoded in small products.
+  const bool last = waiting_ + ids.size() == sources.size();
+  if (!active_.empty() && !last && cost < at_a_time / 8) return;
+  // The room may be in pieces: then fewer of them.
+  while (!ids.empty() && !scorer_.join(ids, steps, width())) {
+    ids.resize(ids.size() / 2);
+    steps.resize(ids.size());
+  }
+  for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
+    const Source& source = *sources[waiting_];
+    active_.push_back({waiting_, entered_++, 0, search_for(source, longest(source))});
+    active_cost_ += cost_of(source);
+  }
+  TX_ASSERT(!active_.empty() || waiting_ == sources.size());
+}
+
+void BatchSearch::step() {
+  rows_.clear();
+  for (Active& a : active_) {
+    const int32_t before = a.first;
+    a.first = int32_t(rows_.size());
+    for (const SentenceSearch::Row& row : a.search->rows())
+      rows_.push_back({a.number, row.parent < 0 ? -1 : before + row.parent, row.token});
+  }
+  const Scores scores = scorer_.step(rows_);
+  for (Active& a : active_) {
+    const size_t from = size_t(a.first) * size_t(scores.width);
+    a.search->advance(
+        {scores.log_p + from, scores.ids ? scores.ids + from : nullptr, scores.width});
+  }
+}
+
+std::vector<std::vector<Hypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
+  if (sources.empty()) return {};
+  for (const Source* source : sources) TX_ASSERT(!source->ids.empty());
+  std::vector<std::vector<Hypothesis>> out(sources.size());
+  scorer_.open(room_for(sources, at_a_time));
+  active_.clear();
+  active_cost_ = 0;
+  waiting_ = 0;
+  entered_ = 0;
+  for (;;) {
+    admit(sources, at_a_time);
+    if (active_.empty()) break;
+    step();
+    std::erase_if(active_, [&](const Active& a) {
+      if (!a.search->done()) return false;
+      out[a.source] = a.search->results();
+      scorer_.leave(a.number);
+      active_cost_ -= cost_of(*sources[a.source]);
+      return true;
+    });
+  }
   return out;
 }
 

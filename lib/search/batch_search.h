@@ -1,6 +1,8 @@
 // Searches the outputs of a batch of sentences: one search a sentence, one model step for the rows
 // of all. The rows grow fewer as sentences are done. One object a thread.
 #pragma once
+#include <algorithm>
+
 #include "lib/search/hypothesis.h"
 #include "lib/search/options.h"
 #include "lib/search/scorer.h"
@@ -12,6 +14,12 @@ struct Source {
   int64_t line = 1;      // sampling draws by it
 };
 
+// What a source asks of a batch, in pieces: a short one costs more than its length, its cache holds
+// --max-extra of them.
+inline int64_t cost_of(const Source& source) {
+  return std::max<int64_t>(16, int64_t(source.ids.size()) + 1);
+}
+
 class BatchSearch {
  public:
   // `forbidden`: pieces never to be put out. A source plus <eos> must not be longer than any
@@ -19,17 +27,38 @@ class BatchSearch {
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
               const SearchOptions& options, std::vector<int> forbidden);
 
-  // For each source its outputs, best first: at least one, at most options.nbest.
-  std::vector<std::vector<Hypothesis>> run(std::span<const Source* const> sources);
+  // For each source its outputs, best first: at least one, at most options.nbest. Sources of up to
+  // `at_a_time` pieces of cost are translated together, in this order: who is done leaves, and the
+  // next ones enter when there is room for an eighth.
+  std::vector<std::vector<Hypothesis>> run(std::span<const Source* const> sources,
+                                           int64_t at_a_time);
 
  private:
+  struct Active {
+    size_t source = 0;   // its place in the call
+    int32_t number = 0;  // in the decodings
+    int32_t first = 0;   // its row of the step before
+    std::unique_ptr<SentenceSearch> search;
+  };
+  using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source, int64_t longest) const;
   int64_t longest(const Source& source) const;
+  int width() const { return options_.sample ? options_.nbest : options_.beam; }
+  Decoding::Room room_for(Sources sources, int64_t at_a_time) const;
+  void admit(Sources sources, int64_t at_a_time);
+  void step();
 
   SearchOptions options_;
   std::vector<int> forbidden_;
   int64_t longest_;  // of all models
   Scorer scorer_;
+
+  // Of a call.
+  std::vector<Active> active_;
+  int64_t active_cost_ = 0;
+  size_t waiting_ = 0;  // the first source that has not entered
+  int32_t entered_ = 0;
+  std::vector<Decoding::Row> rows_;
 };
 
 }  // namespace tx

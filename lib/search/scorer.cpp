@@ -38,10 +38,23 @@ void Scorer::reserve(int64_t rows) {
   rows_ = rows;
 }
 
-void Scorer::begin(const std::vector<std::vector<int>>& sources, int64_t max_rows,
-                   int64_t max_steps) {
-  for (auto& decoding : decodings_) decoding->begin(sources, max_rows, max_steps);
-  reserve(max_rows);
+void Scorer::open(const Decoding::Room& room) {
+  for (auto& decoding : decodings_) decoding->open(room);
+  reserve(room.rows);
+}
+
+// All models have the same room, so either every one has enough or none.
+bool Scorer::join(const Decoding::Sources& sources, std::span<const int64_t> longest, int width) {
+  for (auto& decoding : decodings_)
+    if (!decoding->join(sources, longest, width)) {
+      TX_ASSERT(&decoding == &decodings_.front());
+      return false;
+    }
+  return true;
+}
+
+void Scorer::leave(int32_t sentence) {
+  for (auto& decoding : decodings_) decoding->leave(sentence);
 }
 
 // The sum of the models' log-probabilities (R,V).

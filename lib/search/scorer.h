@@ -18,8 +18,10 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // As Decoding::begin().
-  void begin(const std::vector<std::vector<int>>& sources, int64_t max_rows, int64_t max_steps);
+  // As those of Decoding.
+  void open(const Decoding::Room& room);
+  bool join(const Decoding::Sources& sources, std::span<const int64_t> longest, int width);
+  void leave(int32_t sentence);
   // In host memory, valid until the next call.
   Scores step(std::span<const Decoding::Row> rows);
 

@@ -40,6 +40,7 @@ void TranslatorOptions::describe_machine(Options& options) {
 
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options)
     : backend_(make_backend(options.device, 1)),
+      at_a_time_(options.resolved().batch_tokens),
       transformers_(models.transformers()),
       search_(backend_, transformers_, models.dtype(), options.search, models.forbidden()) {}
 
@@ -48,7 +49,7 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
   on(backend_, [&](auto& k) {
     if constexpr (requires { k.threads; }) k.threads = threads;
   });
-  return search_.run(batch);
+  return search_.run(batch, at_a_time_);
 }
 
 // On a GPU two workers: while one waits for it the other does the host's part.
@@ -90,6 +91,9 @@ int Translator::threads_each(size_t batches) const {
   return std::max(1, options_.threads / std::max(1, int(batches)));
 }
 
+// How many times what is translated together a worker takes at once.
+constexpr int64_t batches_in_turn = 4;
+
 std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sources) const {
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
@@ -97,17 +101,17 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return sources[a].ids.size() > sources[b].ids.size();
   });
-  // A short sentence costs more than its pieces: its cache holds max_extra of them.
-  constexpr int64_t least = 16;
-  const auto cost = [&](size_t i) { return std::max(least, int64_t(sources[i].ids.size()) + 1); };
+  const auto cost = [&](size_t i) { return cost_of(sources[i]); };
+  // More than are translated at a time: those who are done make room for others.
+  const int64_t most = options_.batch_tokens * batches_in_turn;
   int64_t all = 0;
   for (size_t i : order) all += cost(i);
   // Every thread gets a share of a small input.
-  const int64_t share = std::min(options_.batch_tokens, all / options_.threads);
+  const int64_t share = std::min(most, all / options_.threads);
   std::vector<std::vector<size_t>> out;
-  int64_t used = options_.batch_tokens;
+  int64_t used = most;
   for (size_t i : order) {
-    if (used + cost(i) > options_.batch_tokens || used + cost(i) / 2 > share) {
+    if (used + cost(i) > most || used + cost(i) / 2 > share) {
       out.emplace_back();
       used = 0;
     }

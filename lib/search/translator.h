@@ -18,8 +18,8 @@ namespace tx {
 struct TranslatorOptions {
   std::vector<std::string> models;
   SearchOptions search;
-  int64_t max_source = 1024;    // pieces; longer sources are cut
-  int64_t batch_tokens = 0;     // source pieces of a batch; 0: what suits the device
+  int64_t max_source = 1024;  // pieces; longer sources are cut
+  int64_t batch_tokens = 0;   // source pieces at a time; 0: what suits the device
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
 
@@ -44,6 +44,7 @@ class TranslationWorker {
 
  private:
   Backend backend_;
+  int64_t at_a_time_;
   std::vector<const Transformer*> transformers_;
   BatchSearch search_;
 };

@@ -114,7 +114,9 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
   const std::vector<Decoding::Row> row = {{0, -1, Vocabulary::bos}};
   const auto scores = [&](std::vector<const Transformer*> which) {
     Scorer scorer(*backend, which, DType::f32, 0);
-    scorer.begin(source, 1, 3);
+    const int64_t steps[] = {3};
+    scorer.open({int64_t(source[0].size()), 1, 3, 3});
+    BOOST_TEST(scorer.join(source, steps, 1));
     const Scores s = scorer.step(row);
     return std::vector<float>(s.log_p, s.log_p + s.width);
   };
@@ -124,7 +126,9 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
     BOOST_TEST(std::abs(both[i] - (a[i] + b[i]) / 2) < 1e-5);
   }
   Scorer top(*backend, models, DType::f32, 5);
-  top.begin(source, 1, 3);
+  const int64_t steps[] = {3};
+  top.open({int64_t(source[0].size()), 1, 3, 3});
+  BOOST_TEST(top.join(source, steps, 1));
   const Scores best = top.step(row);
   BOOST_TEST(best.log_p[0] == *std::max_element(both.begin(), both.end()));
   BOOST_TEST(both[size_t(best.ids[4])] == best.log_p[4]);
