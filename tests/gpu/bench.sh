@@ -97,7 +97,7 @@ synthetic
 training base
 training big
 rm -rf base big
-make_model random.safetensors d_model 512 d_ff 2048 heads 8 layers 6 words $((37000 / scale))
+part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 heads 8 layers 6 words $((37000 / scale))
 decoding 1024
 decoding 25000
 say ""

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The steps of check.sh that run the tools; the folder TX_WORK holds what one leaves for the next.
 #   sh parts.sh NAME [WORD...]
-# Each prints what it found in its last line; status 0, 1, or 77 for skipped.
+# Each prints what it found in its last line; status 0, 1, or 77 for skipped. TX_BATCH=1000 and
+# TX_STEPS=300 make them smaller, for the emulator.
 set -u
 cd "${TX_WORK:?}" || exit 1
 device=cuda
@@ -29,7 +30,7 @@ train() {
   rm -rf "$run"
   tx-train --device "$on" --precision "$precision" --src train.en --tgt train.de \
     --valid-src valid.en --valid-tgt valid.de --bpe bpe.model --layers 2 --d-model 64 --heads 4 \
-    --d-ff 128 --schedule inverse-sqrt --lr 0.003 --warmup 100 --batch-tokens 1000 --threads 2 \
+    --d-ff 128 --schedule inverse-sqrt --lr 0.003 --warmup 100 --batch-tokens "${TX_BATCH:-1000}" --threads 2 \
     --log-every 1 --save-every 0 --steps 20 -q -o "$run" "$@"
 }
 
