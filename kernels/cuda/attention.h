@@ -1,6 +1,6 @@
 // What the attention kernels share: the rows of a sentence and head, what a query sees, masks.
 // Two forms of each kernel: tiles for tensor cores (attention_tiles.h) for bf16 heads of up to 128
-// columns, and plain ones (attention_plain.cu) for everything else. Which form is chosen depends on
+// columns, and plain ones (attention_plain.h) for everything else. Which form is chosen depends on
 // dtype and shape alone, never on alignment: a row has the same bits in every layout.
 #pragma once
 #include <algorithm>
@@ -76,7 +76,7 @@ inline bool takes_tiles(const Attention& p) {
   return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128;
 }
 
-// attention_plain.cu: any dtype, any width
+// Any dtype, any width: attention_plain.cu, attention_plain_backward.cu.
 void plain_attention(const Cuda::State& s, const Attention& p);
 void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
                               float* dots);  // dots (T,H): scratch

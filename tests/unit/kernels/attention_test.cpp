@@ -63,9 +63,10 @@ BOOST_AUTO_TEST_CASE(table) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_length) {
+BOOST_AUTO_TEST_CASE(every_length) {  // an emulated device takes one in three fives
+  const int64_t step = dtypes().back() == DType::f64 ? 5 : 15;
   for (const bool causal : {false, true})
-    for (int64_t first = 1; first <= 130; first += 5) {
+    for (int64_t first = 1; first <= 130; first += step) {
       Packed shape;
       for (int64_t n = first; n < std::min<int64_t>(first + 5, 131); ++n)
         shape.queries.push_back(n);
