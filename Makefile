@@ -33,7 +33,7 @@ check-sanitize: ready
 # The CUDA kernels as C++ on the CPU, through every test of the GPU; see tests/emulator/README.
 check-emulated: ready
 	@cmake -S . -B $(BUILD)-emulated -DTX_CUDA=EMULATED $(CMAKE_ARGS)
-	@cmake --build $(BUILD)-emulated -j $(JOBS)
+	@cmake --build $(BUILD)-emulated -j $(JOBS) --target gpu-tests
 	@sh tests/check.sh $(BUILD)-emulated -L gpu
 
 # Every reader of outside bytes for FUZZ_SECONDS each; needs clang with libFuzzer.

@@ -66,6 +66,10 @@ void ModelSet::check_vocabularies() const {
   }
 }
 
+std::string ModelSet::device() const {
+  return std::holds_alternative<Cpu>(*backend_) ? "cpu" : "cuda";
+}
+
 int64_t ModelSet::longest() const {
   int64_t least = models_.front().transformer->longest();
   for (const LoadedModel& m : models_) least = std::min(least, m.transformer->longest());

@@ -19,6 +19,7 @@ struct LoadedModel {
 class ModelSet {
  public:
   // Weights as they are multiplied: "bf16", "fp32", or "auto": bf16 where the hardware has it.
+  std::string device() const;  // "cpu" or "cuda": where the weights are
   // auto: bf16 where `device` multiplies it fast.
   static DType precision(const std::string& name, const std::string& device = "cpu");
 

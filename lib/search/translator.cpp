@@ -63,7 +63,10 @@ TranslatorOptions TranslatorOptions::resolved() const {
 }
 
 Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
-    : options_(options.resolved()), models_(std::move(models)) {}
+    : options_(options), models_(std::move(models)) {
+  options_.device = models_->device();  // workers must reach the weights
+  options_ = options_.resolved();
+}
 
 Translator::Translator(const TranslatorOptions& options)
     : Translator(options,
