@@ -118,6 +118,7 @@ void Decoding::open(const Room& room) {
   if (moved) forget();
   sentences_.clear();
   index_.clear();
+  last_rows_ = 0;
   step_ = 0;
   key_rows_ = Regions(room_.source_rows);
   slots_ = Regions(room_.cache_rows);
@@ -213,7 +214,7 @@ void Decoding::follow(std::span<const Row> rows) {
     place = r > 0 && rows[r - 1].sentence == rows[r].sentence ? place + 1 : 0;
     const int64_t age = step_ - s.born;
     TX_ASSERT(s.here && place < s.width && age < s.longest);
-    TX_ASSERT(age == 0 || size_t(rows[r].parent) < index_.size() / before);
+    TX_ASSERT(age == 0 || size_t(rows[r].parent) < last_rows_);
     ids[r] = rows[r].token;
     first[r] = int32_t(s.first_key);
     source_lengths[r] = int32_t(s.keys);
@@ -226,6 +227,7 @@ void Decoding::follow(std::span<const Row> rows) {
   }
   index_.swap(next_index_);
   stride_ = int64_t(stride);
+  last_rows_ = rows.size();
   target_.ids = step_ids_.set<int32_t>(ids);
   target_.keys.position = step_positions_.set<uint32_t>(positions);
   target_.rows = int64_t(count);
