@@ -91,6 +91,7 @@ class Decoding {
   Regions key_rows_, slots_;
   std::vector<Sentence> sentences_;
   int64_t step_ = 0, stride_ = 0;            // stride_: of index_
+  size_t last_rows_ = 0;                     // of the step before
   std::vector<int32_t> index_, next_index_;  // (rows, stride): cache rows of each hypothesis
   Ints ids_, offsets_, pairs_, positions_, step_ids_, step_positions_, step_index_, lengths_,
       first_, source_lengths_, step_slots_;
