@@ -94,9 +94,6 @@ int Translator::threads_each(size_t batches) const {
   return std::max(1, options_.threads / std::max(1, int(batches)));
 }
 
-// How many times what is translated together a worker takes at once.
-constexpr int64_t batches_in_turn = 4;
-
 std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sources) const {
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);

@@ -58,8 +58,9 @@ class Translator {
   const ModelSet& models() const { return *models_; }
   // The most pieces of a source: max_source, or what the models take where that is less.
   int64_t max_source() const;
-  // Indices of `sources` cut into batches of similar length, the longest first. Sources without
-  // pieces are left out.
+  // Indices of `sources` cut into what a worker takes at a time, the longest first: up to
+  // batches_in_turn times what it translates together. Sources without pieces are left out.
+  static constexpr int64_t batches_in_turn = 4;
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
   std::string precision() const;  // that of the products: "bf16" or "fp32"
