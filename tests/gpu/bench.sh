@@ -52,20 +52,30 @@ synthetic() {
   }'
 }
 
-# training PRESET: the median of what the log says, the first lines left out; then --profile.
+# training PRESET: the median of what the log says, the first lines left out; then, in a run of its
+# own, since steps are slower under it, the profile.
 training() {
-  part 150 "tx-train, preset $1, bf16, $((25000 / scale)) tokens a side: the profile" \
-    tx-train --device cuda --precision bf16 --preset "$1" --vocab words --src train.src \
-    --tgt train.tgt --batch-tokens $((25000 / scale)) --steps 80 --log-every 5 --save-every 0 \
-    --cache cache --profile -o "$1" || return
-  sed '/^tx-train: step /d' err | tail -n 30 | tee -a "$report"
+  part 90 "tx-train, preset $1, bf16, $((25000 / scale)) tokens a side" \
+    sh train.sh "$1" $((25000 / scale)) --steps 80 --tune ||
+    return
   sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$1/log.jsonl" | sed 1,4d | sort -n | awk '
     { x[NR] = $1 }
     END {
       if (NR) printf "median of %d: %d source + target tokens a second\n", NR, x[int((NR + 1) / 2)]
     }' |
     tee -a "$report"
+  rm -rf "$1"
+  part 60 "the same, 20 steps: the profile" \
+    sh train.sh "$1" $((25000 / scale)) --steps 20 --tune --profile || return
+  sed '/^tx-train: step /d' err | tail -n 30 | tee -a "$report"
+  rm -rf "$1"
 }
+cat > train.sh <<'SCRIPT'
+preset=$1 tokens=$2
+shift 2
+exec tx-train --device cuda --precision bf16 --preset "$preset" --vocab words --src train.src \
+  --tgt train.tgt --batch-tokens "$tokens" --log-every 5 --save-every 0 --cache cache -o "$preset" "$@"
+SCRIPT
 
 # decoding TOKENS: of the base model with random weights, which ends no sentence before it must: 3
 # tokens after the source's last. The whole process, then without what the start takes.
@@ -96,8 +106,8 @@ part 200 "kernels" cuda_bench "$scale"
 synthetic
 training base
 training big
-rm -rf base big
-part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 heads 8 layers 6 words $((37000 / scale))
+part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
+  heads 8 layers 6 words $((37000 / scale))
 decoding 1024
 decoding 25000
 say ""
