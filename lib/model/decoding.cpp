@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/tensor/replay.h"
+
 namespace tx {
 
 Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype)
@@ -20,9 +22,7 @@ Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype
       first_(backend),
       source_lengths_(backend),
       step_slots_(backend) {
-  replays_ = on(backend, [](auto& k) {
-    return requires { k.forget_graphs(); };
-  });
+  replays_ = replays(backend);
   const ModelConfig& c = transformer.config();
   row_width_ = int64_t(c.heads) * (2 * c.d_k + c.d_v);
   self_.heads = cross_.heads = c.heads;
@@ -33,17 +33,10 @@ Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype
 
 Decoding::~Decoding() {
   logits_ = Tensor();  // before the arena it lives in
-  forget();
+  forget_graphs(backend_);
   on(backend_, [&](auto& k) {
     k.release(cache_.data);
     k.release(keys_.data);
-  });
-}
-
-// What was recorded holds the places of what has moved.
-void Decoding::forget() {
-  on(backend_, [](auto& k) {
-    if constexpr (requires { k.forget_graphs(); }) k.forget_graphs();
   });
 }
 
@@ -115,7 +108,7 @@ void Decoding::open(const Room& room) {
     arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
     moved = true;
   }
-  if (moved) forget();
+  if (moved) forget_graphs(backend_);  // what was recorded holds the old places
   sentences_.clear();
   index_.clear();
   last_rows_ = 0;
@@ -248,14 +241,8 @@ Matrix Decoding::step(std::span<const Row> rows) {
     logits_ = run(context, target_.rows);
     places_[target_.rows] = logits_.value();
   };
-  on(backend_, [&](auto& k) {
-    if constexpr (requires { k.forget_graphs(); }) {
-      const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
-      k.replay(self | target_.rows, pass);
-    } else {
-      pass();
-    }
-  });
+  const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
+  replay(backend_, self | target_.rows, pass);
   ++step_;
   return places_.at(target_.rows).slice(0, int64_t(rows.size()));
 }

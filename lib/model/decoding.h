@@ -68,7 +68,6 @@ class Decoding {
   size_t plan(int64_t source_rows, int64_t rows);
   bool reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols);
   bool reserve_steps(int64_t rows);
-  void forget();
   int64_t rounded(int64_t rows) const;
   void follow(std::span<const Row> rows);
   Tensor run(Context& context, int64_t rows);

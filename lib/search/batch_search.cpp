@@ -45,9 +45,9 @@ Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
     all.steps = std::max(all.steps, steps);
     extra = std::max(extra, steps - rows);
   }
-  const int64_t sentences = at_a_time / 16 + 1;
+  const int64_t sentences = at_a_time / least_cost + 1;
   most.source_rows = std::max(most.source_rows, at_a_time * 5 / 4);  // gaps
-  most.rows = std::max<int64_t>(1, sentences) * width();
+  most.rows = sentences * width();
   most.cache_rows =
       std::max(most.cache_rows, (at_a_time + sentences * std::max<int64_t>(0, extra)) * width());
   return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),

@@ -16,8 +16,9 @@ struct Source {
 
 // What a source asks of a batch, in pieces: a short one costs more than its length, its cache holds
 // --max-extra of them.
+constexpr int64_t least_cost = 16;
 inline int64_t cost_of(const Source& source) {
-  return std::max<int64_t>(16, int64_t(source.ids.size()) + 1);
+  return std::max(least_cost, int64_t(source.ids.size()) + 1);
 }
 
 class BatchSearch {

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "lib/tensor/replay.h"
+
 namespace tx {
 
 namespace {
@@ -68,9 +70,7 @@ constexpr size_t sentence_steps = 256;
 PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   PackedSide p;
   std::vector<int32_t> offsets = side.offsets;
-  if (on(backend_, [](auto& k) {
-        return requires { k.forget_graphs(); };
-      })) {
+  if (replays(backend_)) {
     const size_t sentences = (offsets.size() - 1 + sentence_steps - 1) / sentence_steps;
     offsets.resize(sentences * sentence_steps + 1, offsets.back());
   }
@@ -86,13 +86,8 @@ PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   return p;
 }
 
-void Stepper::replay(Work work, int64_t sentences, const std::function<void()>& f) {
-  on(backend_, [&](auto& k) {
-    if constexpr (requires { k.forget_graphs(); })
-      k.replay(sentences * 4 + int64_t(work), f);
-    else
-      f();
-  });
+void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) {
+  replay(backend_, sentences * 4 + int64_t(work), f);
 }
 
 void Stepper::micro(const Batch& batch, Work work) {
@@ -103,10 +98,7 @@ void Stepper::micro(const Batch& batch, Work work) {
   const std::array<const void*, 9> places{
       source.ids,     source.offsets,   source.keys.pair, source.keys.position, target.ids,
       target.offsets, target.keys.pair, labels,           target.keys.position};
-  if (places != places_)
-    on(backend_, [](auto& k) {
-      if constexpr (requires { k.forget_graphs(); }) k.forget_graphs();
-    });
+  if (places != places_) forget_graphs(backend_);
   places_ = places;
   const auto pass = [&] {
     // Here and not with the step: which gradients were assigned is known from the last real pass.
@@ -126,7 +118,7 @@ void Stepper::micro(const Batch& batch, Work work) {
   if (work == Work::evaluate)
     pass();
   else
-    replay(work, source.sentences, pass);
+    run(work, source.sentences, pass);
 }
 
 void Stepper::update() {
@@ -145,7 +137,7 @@ void Stepper::update() {
         k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings, record_);
     });
   };
-  replay(Work::update, 0, pass);
+  run(Work::update, 0, pass);
   times_.update += now() - start;
 }
 

@@ -31,8 +31,8 @@ class Stepper {
   // `loss_limit` (0: none), which sets `spike` too.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
-  // The same in two parts: between them a GPU computes, and the host is free. `batches` may go after
-  // launch().
+  // The same in two parts: between them a GPU computes, and the host is free. `batches` may go
+  // after launch().
   void launch(const std::vector<Batch>& batches, int64_t number, double rate, double loss_limit);
   StepRecord finish();
   // Makes up for the update that the last step held for its loss: the bits are those of a step
@@ -54,8 +54,7 @@ class Stepper {
   PackedSide upload(const BatchSide& side, DeviceSide& to);
   void micro(const Batch& batch, Work work);
   void update();
-  // Calls f, or launches what f launched before with the same key where the backend can do that.
-  void replay(Work work, int64_t sentences, const std::function<void()>& f);
+  void run(Work work, int64_t sentences, const std::function<void()>& f);  // as replay()
 
   Backend& backend_;
   Parameters& parameters_;
