@@ -12,17 +12,17 @@ struct Workspace {
 };
 
 // Weights of queries first .. first + rows - 1 of the sentence into w.weights; keys are loaded.
-template <class T, class A>
+template <class T, class L, class A>
 TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t first, int64_t rows,
                              Workspace<A>& w, A* lse, int64_t lse_stride) {
   const int64_t limit = visible_keys(p, first + rows - 1, h.m);
   load_panel<T>(h.q, h.q_first + first, rows, w.q);
   w.weights.shape(query_block, h.m);
-  small_product<A>({w.q.row(0), w.q.stride, 1, w.keys.row(0), w.keys.stride, w.weights.row(0),
+  small_product<L>({w.q.row(0), w.q.stride, 1, w.keys.row(0), w.keys.stride, w.weights.row(0),
                     w.weights.stride, rows, h.q.cols, limit, false});
   for (int64_t i = 0; i < rows; ++i) {
-    const A sum = softmax_row(w.weights.row(i), visible_keys(p, first + i, h.m), w.weights.stride,
-                              A(p.scale));
+    const A sum = softmax_row<L>(w.weights.row(i), visible_keys(p, first + i, h.m),
+                                 w.weights.stride, A(p.scale));
     if (lse) lse[i * lse_stride] = sum;
   }
 }
@@ -37,7 +37,7 @@ TX_CLONES void drop_weights(const Dropout& drop, int64_t row, int64_t count, acc
   for (int64_t j = 0; j < count; ++j) x[j] = dropped(j, x[j]);
 }
 
-template <class T, class A>
+template <class T, class L, class A>
 TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Workspace<A>& w,
                            std::vector<uint16_t>& bits) {
   const HeadViews h = head_views(p, sentence, head);
@@ -58,13 +58,13 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
   for (int64_t first = 0; first < h.n; first += query_block) {
     const int64_t rows = std::min(query_block, h.n - first);
     A* lse = all_lse ? all_lse + (h.q_first + first) * p.heads + head : nullptr;
-    block_weights<T>(p, h, first, rows, w, lse, p.heads);
+    block_weights<T, L>(p, h, first, rows, w, lse, p.heads);
     if (h.drop.threshold)
       for (int64_t i = 0; i < rows; ++i)
         drop_weights<T>(h.drop, h.q_first + first + i, h.m, w.weights.row(i), bits);
     w.out.shape(query_block, p.d_v);
     const int64_t limit = visible_keys(p, first + rows - 1, h.m);
-    small_product<A>({w.weights.row(0), w.weights.stride, 1, w.values.row(0), w.values.stride,
+    small_product<L>({w.weights.row(0), w.weights.stride, 1, w.values.row(0), w.values.stride,
                       w.out.row(0), w.out.stride, rows, limit, p.d_v, false});
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < p.d_v; ++j)
@@ -73,19 +73,22 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
 }
 
 template <class T>
-TX_CLONES void attend(const Attention& p, int threads) {
+void attend(const Attention& p, int threads) {
 #pragma omp parallel num_threads(threads)
   {
     Workspace<acc_t<T>> w;
     std::vector<uint16_t> bits;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.heads; ++task)
-      attend_head<T>(p, task / p.heads, int(task % p.heads), w, bits);
+      with_registers([&](auto registers) TX_INLINE_LAMBDA {
+        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+        attend_head<T, L>(p, task / p.heads, int(task % p.heads), w, bits);
+      });
   }
 }
 
-template <class T>
-TX_CLONES void weights_of(const Attention& p, int64_t sentence, int head, Matrix weights) {
+template <class T, class L>
+TX_INLINE void weights_of(const Attention& p, int64_t sentence, int head, Matrix weights) {
   using A = acc_t<T>;
   Workspace<A> w;
   const HeadViews h = head_views(p, sentence, head);
@@ -93,7 +96,7 @@ TX_CLONES void weights_of(const Attention& p, int64_t sentence, int head, Matrix
   load_transposed<T>(h.k, h.k_first, h.m, w.keys);
   for (int64_t first = 0; first < h.n; first += query_block) {
     const int64_t rows = std::min(query_block, h.n - first);
-    block_weights<T, A>(p, h, first, rows, w, nullptr, 0);
+    block_weights<T, L>(p, h, first, rows, w, static_cast<A*>(nullptr), 0);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < h.m; ++j)
         weights.row<float>(first + i)[j] = float(w.weights.row(i)[j]);
@@ -108,7 +111,13 @@ void Cpu::attention(const Attention& p) {
 }
 
 void Cpu::attention_weights(const Attention& p, int64_t sentence, int head, Matrix weights) {
-  with_type(p.q.dtype, [&](auto t) { weights_of<decltype(t)>(p, sentence, head, weights); });
+  with_type(p.q.dtype, [&](auto t) {
+    with_registers([&](auto registers) TX_INLINE_LAMBDA {
+      using T = decltype(t);
+      using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      weights_of<T, L>(p, sentence, head, weights);
+    });
+  });
 }
 
 }  // namespace tx

@@ -13,7 +13,7 @@ struct Workspace {
 // From scores x and dp = dO V^T of one row: x becomes the dropped weights (for dV), dp becomes the
 // gradient of the scaled scores. Weights are recomputed from the kept log-sum-exp.
 // Over whole registers, as softmax_row does: `padded` is a multiple of 64 bytes.
-template <class A>
+template <class L, class A = typename L::Scalar>
 TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale, A lse,
                             const uint16_t* bits, const Dropout& drop) {
   const int64_t width = padded & -int64_t(64 / sizeof(A));
@@ -26,8 +26,8 @@ TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale,
     const DropRow<A> dropped(drop, bits);
     for (int64_t j = 0; j < width; ++j) dp[j] = dropped(j, dp[j]);
   }
-  const A dot = lane_sum<A>(
-      width, [](auto weight, auto d) { return weight * d; }, x, dp);
+  const A dot = lane_sum<L>(
+      width, [](auto weight, auto d) TX_INLINE_LAMBDA { return weight * d; }, x, dp);
   for (int64_t j = 0; j < width; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
   if (bits) {
     const DropRow<A> dropped(drop, bits);
@@ -36,7 +36,7 @@ TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale,
 }
 
 // One block of queries: assigns dq, adds to the panels dk and dv.
-template <class T, class A>
+template <class T, class L, class A>
 TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, Matrix d_o,
                               Matrix dq, int64_t first, int64_t rows, Workspace<A>& w) {
   const int64_t limit = visible_keys(p, first + rows - 1, h.m);
@@ -44,9 +44,9 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
   load_panel<T>(d_o, h.q_first + first, rows, w.d_o);
   w.weights.shape(query_block, h.m);
   w.d_weights.shape(query_block, h.m);
-  small_product<A>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0), w.keys_t.stride, w.weights.row(0),
+  small_product<L>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0), w.keys_t.stride, w.weights.row(0),
                     w.weights.stride, rows, p.d_k, limit, false});
-  small_product<A>({w.d_o.row(0), w.d_o.stride, 1, w.values_t.row(0), w.values_t.stride,
+  small_product<L>({w.d_o.row(0), w.d_o.stride, 1, w.values_t.row(0), w.values_t.stride,
                     w.d_weights.row(0), w.d_weights.stride, rows, p.d_v, limit, false});
   const A* lse = reinterpret_cast<const A*>(p.lse) + (h.q_first + first) * p.heads + head;
   for (int64_t i = 0; i < rows; ++i) {
@@ -56,22 +56,22 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
       philox_row(h.drop.seed, h.drop.site, uint32_t(h.drop.record->step), h.drop.keys.pair[row],
                  h.drop.keys.position[row], (h.m + 7) / 8, w.bits.data());
     }
-    row_gradient(w.weights.row(i), w.d_weights.row(i), count, w.weights.stride, A(p.scale),
-                 lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr, h.drop);
+    row_gradient<L>(w.weights.row(i), w.d_weights.row(i), count, w.weights.stride, A(p.scale),
+                    lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr, h.drop);
   }
   w.dq.shape(query_block, p.d_k);
-  small_product<A>({w.d_weights.row(0), w.d_weights.stride, 1, w.keys.row(0), w.keys.stride,
+  small_product<L>({w.d_weights.row(0), w.d_weights.stride, 1, w.keys.row(0), w.keys.stride,
                     w.dq.row(0), w.dq.stride, rows, limit, p.d_k, false});
-  small_product<A>({w.d_weights.row(0), 1, w.d_weights.stride, w.q.row(0), w.q.stride, w.dk.row(0),
+  small_product<L>({w.d_weights.row(0), 1, w.d_weights.stride, w.q.row(0), w.q.stride, w.dk.row(0),
                     w.dk.stride, limit, rows, p.d_k, true});
-  small_product<A>({w.weights.row(0), 1, w.weights.stride, w.d_o.row(0), w.d_o.stride, w.dv.row(0),
+  small_product<L>({w.weights.row(0), 1, w.weights.stride, w.d_o.row(0), w.d_o.stride, w.dv.row(0),
                     w.dv.stride, limit, rows, p.d_v, true});
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < p.d_k; ++j) store(dq.row<T>(h.q_first + first + i)[j], w.dq.row(i)[j]);
 }
 
 // All query heads of one key/value head, so that dk and dv have one writer.
-template <class T, class A>
+template <class T, class L, class A>
 TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int64_t sentence,
                              int kv, Workspace<A>& w) {
   const int group = p.heads / p.kv_heads;
@@ -94,7 +94,7 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
     for (int64_t first = 0; first < h.n; first += query_block) {
       const int64_t rows = std::min(query_block, h.n - first);
       if (h.m > 0)
-        block_gradient<T>(p, h, head, d_o, dq, first, rows, w);
+        block_gradient<T, L>(p, h, head, d_o, dq, first, rows, w);
       else
         for (int64_t i = 0; i < rows; ++i)
           std::memset(dq.row<T>(h.q_first + first + i), 0, sizeof(T) * size_t(p.d_k));
@@ -109,13 +109,16 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
 }
 
 template <class T>
-TX_CLONES void attend_backward(const Attention& p, const AttentionGradient& g, int threads) {
+void attend_backward(const Attention& p, const AttentionGradient& g, int threads) {
 #pragma omp parallel num_threads(threads)
   {
     Workspace<acc_t<T>> w;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.kv_heads; ++task)
-      head_gradient<T>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
+      with_registers([&](auto registers) TX_INLINE_LAMBDA {
+        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+        head_gradient<T, L>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
+      });
   }
 }
 

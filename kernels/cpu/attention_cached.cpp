@@ -2,6 +2,7 @@
 // a time as a vector has lanes, so that their dot products are summed across lanes together. The
 // order of every sum depends on the row alone.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu.h"
@@ -11,55 +12,79 @@
 namespace tx {
 namespace {
 
+// Neighbours of two registers: first = e0 o0 e1 o1 .., second the rest.
+template <class V>
+TX_INLINE void zip(const V& even, const V& odd, V& first, V& second) {
+  if constexpr (is_twice<V>) {
+    zip(even.lo, odd.lo, first.lo, first.hi);
+    zip(even.hi, odd.hi, second.lo, second.hi);
+  } else {
+    [&]<int... I>(std::integer_sequence<int, I...>) TX_INLINE_LAMBDA {
+      constexpr int n = sizeof...(I);
+      first = __builtin_shufflevector(even, odd, (I / 2 + I % 2 * n)...);
+      second = __builtin_shufflevector(even, odd, (I / 2 + n / 2 + I % 2 * n)...);
+    }
+    (std::make_integer_sequence<int, lanes_of<V>>());
+  }
+}
+
+// The low (first of two) and high halves of the words at x.
+template <class V>
+TX_INLINE void load_pairs(const bf16* x, V& low, V& high) {
+  if constexpr (is_twice<V>) {
+    load_pairs(x, low.lo, high.lo);
+    load_pairs(x + 2 * lanes_of<typename V::Half>, low.hi, high.hi);
+  } else {
+    typename Register<uint32_t, sizeof(V)>::Type words;
+    std::memcpy(&words, x, sizeof words);
+    low = V(words << 16);
+    high = V(words & 0xffff0000u);
+  }
+}
+
 // `group` consecutive elements as `parts` vectors of the sum type. The lanes of bf16 come as the
 // even elements and the odd ones, which costs one operation each; join() puts them in order again.
-template <class T>
+template <class T, class L>
 struct Wide {
-  using A = acc_t<T>;
-  using V = typename Lanes<A>::Vector;
-  static constexpr int parts = 1, group = Lanes<A>::count;
-  static TX_INLINE void load_group(const T* x, V* out) { out[0] = *reinterpret_cast<const V*>(x); }
+  using V = typename L::Vector;
+  static constexpr int parts = 1, group = L::count;
+  static TX_INLINE void load_group(const T* x, V* out) { out[0] = load_lanes<V>(x); }
   static TX_INLINE void join(V*) {}
 };
 
-template <>
-struct Wide<bf16> {
-  using A = float;
-  using V = Lanes<float>::Vector;
-  typedef uint32_t Bits __attribute__((vector_size(64), aligned(2), may_alias));
-  static constexpr int parts = 2, group = 2 * Lanes<float>::count;
-  static TX_INLINE void load_group(const bf16* x, V* out) {
-    const Bits bits = *reinterpret_cast<const Bits*>(x);
-    out[0] = reinterpret_cast<V>(bits << 16);
-    out[1] = reinterpret_cast<V>(bits & 0xffff0000u);
-  }
+template <class L>
+struct Wide<bf16, L> {
+  using V = typename L::Vector;
+  static constexpr int parts = 2, group = 2 * L::count;
+  static TX_INLINE void load_group(const bf16* x, V* out) { load_pairs(x, out[0], out[1]); }
   static TX_INLINE void join(V* x) {
     const V even = x[0], odd = x[1];
-    x[0] =
-        __builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    x[1] = __builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
-                                   15, 31);
+    zip(even, odd, x[0], x[1]);
   }
 };
 
-// a = sums of neighbouring lanes: those of a, then those of b.
-TX_INLINE void pair_sums(Lanes<float>::Vector& a, const Lanes<float>::Vector& b) {
-  a = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
-      __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-}
-TX_INLINE void pair_sums(Lanes<double>::Vector& a, const Lanes<double>::Vector& b) {
-  a = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
-      __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
-}
-
-// Lane i of x[0] becomes the sum of the lanes of x[i].
-template <class A>
-TX_INLINE void sum_across(typename Lanes<A>::Vector* x) {
-  for (int left = Lanes<A>::count; left > 1; left /= 2) {
-    for (int i = 0; i < left / 2; ++i) {
-      x[i] = x[2 * i];
-      pair_sums(x[i], x[2 * i + 1]);
-    }
+// Lane i of the result is the sum of the lanes of x[i], neighbours first.
+template <class V>
+TX_INLINE V sum_across(V* x) {
+  if constexpr (is_twice<V>) {
+    using H = typename V::Half;
+    constexpr int lanes = lanes_of<V>;
+    H lo[lanes], hi[lanes];
+    for (int i = 0; i < lanes; ++i) lo[i] = x[i].lo, hi[i] = x[i].hi;
+    return {sum_across(lo) + sum_across(hi),
+            sum_across(lo + lanes / 2) + sum_across(hi + lanes / 2)};
+  } else {
+    constexpr int lanes = lanes_of<V>;
+    for (int left = lanes; left > 1; left /= 2)
+      for (int i = 0; i < left / 2; ++i) {
+        const V a = x[2 * i], b = x[2 * i + 1];
+        x[i] = [&]<int... I>(std::integer_sequence<int, I...>) TX_INLINE_LAMBDA {
+          return __builtin_shufflevector(a, b, (2 * I)...) +
+                 __builtin_shufflevector(a, b, (2 * I + 1)...);
+        }
+        (std::make_integer_sequence<int, lanes>());
+      }
+    return x[0];
   }
 }
 
@@ -102,12 +127,12 @@ TX_INLINE Cached<T> cached(const CachedAttention& p, int64_t task) {
 
 // x (padded to lanes) = q . key of every key. q: its whole groups as vectors, in `wide`. `next` is
 // what comes after c.
-template <class T, class A>
+template <class L, class T, class A>
 TX_INLINE void scores(const Cached<T>& c, const Cached<T>& next, const T* q, const A* wide,
                       int64_t d_k, A* x) {
-  using W = Wide<T>;
+  using W = Wide<T, L>;
   using V = typename W::V;
-  constexpr int lanes = Lanes<A>::count;
+  constexpr int lanes = L::count;
   const int64_t groups = d_k / W::group;
   for (int64_t j = 0; j < c.count; j += lanes) {
     const int here = int(std::min<int64_t>(lanes, c.count - j));
@@ -120,13 +145,12 @@ TX_INLINE void scores(const Cached<T>& c, const Cached<T>& next, const T* q, con
       for (int64_t g = 0; g < groups; ++g) {
         W::load_group(key + g * W::group, part);
         for (int p = 0; p < W::parts; ++p) {
-          sum += part[p] * *reinterpret_cast<const V*>(wide + (g * W::parts + p) * lanes);
+          sum += part[p] * load_lanes<V>(wide + (g * W::parts + p) * lanes);
         }
       }
       sums[i] = sum;
     }
-    sum_across<A>(sums);
-    *reinterpret_cast<V*>(x + j) = sums[0];
+    store_lanes(x + j, sum_across(sums));
     for (int64_t l = groups * W::group; l < d_k; ++l) {
       for (int i = 0; i < here; ++i) x[j + i] += load(q[l]) * load(c.key(j + i)[l]);
     }
@@ -134,12 +158,12 @@ TX_INLINE void scores(const Cached<T>& c, const Cached<T>& next, const T* q, con
 }
 
 // out = sum of weights x[j] times value j, for Groups groups of columns from `column` on.
-template <int Groups, class T, class A>
+template <class L, int Groups, class T, class A>
 TX_INLINE void weighted_values(const Cached<T>& c, const Cached<T>& next, const A* x,
                                int64_t column, T* out) {
-  using W = Wide<T>;
+  using W = Wide<T, L>;
   using V = typename W::V;
-  constexpr int lanes = Lanes<A>::count;
+  constexpr int lanes = L::count;
   V sum[Groups * W::parts] = {}, part[W::parts];
   for (int64_t j = 0; j < c.count; ++j) {
     const T* value = c.value(j) + column;
@@ -152,8 +176,10 @@ TX_INLINE void weighted_values(const Cached<T>& c, const Cached<T>& next, const 
   for (int g = 0; g < Groups; ++g) {
     W::join(sum + g * W::parts);
     for (int p = 0; p < W::parts; ++p) {
+      A part_sum[lanes];
+      store_lanes(part_sum, sum[g * W::parts + p]);
       for (int l = 0; l < lanes; ++l) {
-        store(out[column + (g * W::parts + p) * lanes + l], sum[g * W::parts + p][l]);
+        store(out[column + (g * W::parts + p) * lanes + l], part_sum[l]);
       }
     }
   }
@@ -165,13 +191,13 @@ struct Scratch {
 };
 
 // Task t is head t % heads of row t / heads; `next` follows c in the same thread.
-template <class T>
+template <class L, class T>
 TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T>& c,
                           const Cached<T>& next, Scratch<T>& s) {
   using A = acc_t<T>;
-  using W = Wide<T>;
+  using W = Wide<T, L>;
   using V = typename W::V;
-  constexpr int lanes = Lanes<A>::count;
+  constexpr int lanes = L::count;
   const int64_t row = task / p.heads, head = task % p.heads;
   const T* q = p.q.row<T>(row) + head * p.d_k;
   T* out = p.o.row<T>(row) + head * p.d_v;
@@ -185,15 +211,15 @@ TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T
     V part[W::parts];
     W::load_group(q + g * W::group, part);
     for (int i = 0; i < W::parts; ++i) {
-      *reinterpret_cast<V*>(s.wide.data() + (g * W::parts + i) * lanes) = part[i];
+      store_lanes(s.wide.data() + (g * W::parts + i) * lanes, part[i]);
     }
   }
   A* x = s.weights.data();
-  scores(c, next, q, s.wide.data(), p.d_k, x);
-  softmax_row(x, c.count, padded<A>(c.count), A(p.scale));
+  scores<L>(c, next, q, s.wide.data(), p.d_k, x);
+  softmax_row<L>(x, c.count, padded<A>(c.count), A(p.scale));
   int64_t l = 0;
-  for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<2>(c, next, x, l, out);
-  if (l + W::group <= p.d_v) weighted_values<1>(c, next, x, l, out), l += W::group;
+  for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<L, 2>(c, next, x, l, out);
+  if (l + W::group <= p.d_v) weighted_values<L, 1>(c, next, x, l, out), l += W::group;
   for (; l < p.d_v; ++l) {
     A sum = 0;
     for (int64_t j = 0; j < c.count; ++j) sum += x[j] * load(c.value(j)[l]);
@@ -202,7 +228,7 @@ TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T
 }
 
 template <class T>
-TX_CLONES void attend_rows(const CachedAttention& p, int threads) {
+void attend_rows(const CachedAttention& p, int threads) {
   const int64_t tasks = p.q.rows * p.heads;
 #pragma omp parallel num_threads(threads)
   {
@@ -211,7 +237,10 @@ TX_CLONES void attend_rows(const CachedAttention& p, int threads) {
     for (int64_t task = 0; task < tasks; ++task) {
       const Cached<T> c = cached<T>(p, task);
       const Cached<T> next = cached<T>(p, std::min(task + 1, tasks - 1));
-      attend_row(p, task, c, next.count ? next : c, scratch);
+      with_registers([&](auto registers) TX_INLINE_LAMBDA {
+        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+        attend_row<L>(p, task, c, next.count ? next : c, scratch);
+      });
     }
   }
 }

@@ -12,12 +12,12 @@ struct RowLoss {
 };
 
 // Loss of one row: lse once, sums of logits for the smoothed part; writes the gradient over x.
-template <class T>
+template <class T, class L>
 TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded,
                            double smoothing, bool gradient, acc_t<T> scale) {
   using A = acc_t<T>;
   const A most = largest(x, vocabulary);
-  const SoftmaxSums sums = softmax_sums(x, vocabulary, most);
+  const SoftmaxSums sums = softmax_sums<L>(x, vocabulary, most);
   const double log_sum = std::log(sums.exponentials);
   const double others = smoothing > 0 ? smoothing / double(vocabulary - 1) : 0;
   const double log_label = double(load(x[label]) - most) - log_sum;
@@ -38,14 +38,17 @@ TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padd
 }
 
 template <class T>
-TX_CLONES void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
-                         bool gradient, double loss_scale, RowLoss* rows, int threads) {
+void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
+               bool gradient, double loss_scale, RowLoss* rows, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static, 16)
   for (int64_t i = 0; i < logits.rows; ++i) {
     T* x = logits.row<T>(i);
     if (labels[i] >= 0)
-      rows[i] = row_loss<T>(x, labels[i], vocabulary, logits.cols, smoothing, gradient,
-                            acc_t<T>(loss_scale));
+      with_registers([&](auto registers) TX_INLINE_LAMBDA {
+        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+        rows[i] = row_loss<T, L>(x, labels[i], vocabulary, logits.cols, smoothing, gradient,
+                                 acc_t<T>(loss_scale));
+      });
     else if (gradient)
       std::memset(static_cast<void*>(x), 0, size_t(logits.cols) * sizeof(T));
   }

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/lanes.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
@@ -21,43 +22,58 @@ TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dro
   }
 }
 
-template <class T>
-TX_CLONES void add_norm_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
-                             double epsilon, Matrix sum, Matrix normed, Matrix stats, int threads) {
+struct AddNorm {
+  Matrix x, sub;
+  const Dropout& drop;
+  Matrix gamma, beta;
+  double epsilon;
+  Matrix sum, normed, stats;
+};
+
+template <class T, class L>
+TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
   using A = acc_t<T>;
-  const int64_t d = sub.cols;
-  const A *g = gamma.row<A>(0), *b = beta.row<A>(0);
+  const int64_t d = p.sub.cols;
+  const T* r = p.sub.row<T>(i);
+  if (!p.x.empty()) {
+    add_row(p.x.row<T>(i), r, bits, p.drop, p.sum.row<T>(i), d);
+    r = p.sum.row<T>(i);
+  }
+  // Sums of differences from the first element: a row far from zero keeps its digits, and the mean
+  // of a constant row is that constant.
+  const A origin = load(r[0]);
+  const A total = lane_sum<L>(
+      d, [=](auto v) TX_INLINE_LAMBDA { return v - origin; }, r);
+  const A mean = origin + total / A(d);
+  const A square = lane_sum<L>(
+      d, [=](auto v) TX_INLINE_LAMBDA { return (v - mean) * (v - mean); }, r);
+  const A rstd = A(1) / std::sqrt(square / A(d) + A(p.epsilon));
+  const A *g = p.gamma.row<A>(0), *b = p.beta.row<A>(0);
+  T* y = p.normed.row<T>(i);
+  for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
+  if (!p.stats.empty()) {
+    p.stats.row<A>(i)[0] = mean;
+    p.stats.row<A>(i)[1] = rstd;
+  }
+}
+
+template <class T>
+void add_norm_rows(const AddNorm& p, int threads) {
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, d);
+    MaskRow mask(p.drop, p.sub.cols);
 #pragma omp for
-    for (int64_t i = 0; i < sub.rows; ++i) {
-      const T* r = sub.row<T>(i);
-      if (!x.empty()) {
-        add_row(x.row<T>(i), r, drop.threshold ? mask.draw(i) : nullptr, drop, sum.row<T>(i), d);
-        r = sum.row<T>(i);
-      }
-      // Sums of differences from the first element: a row far from zero keeps its digits, and the
-      // mean of a constant row is that constant.
-      const A origin = load(r[0]);
-      const A mean = origin + lane_sum<A>(
-                                  d, [=](auto v) { return v - origin; }, r) /
-                                  A(d);
-      const A square = lane_sum<A>(
-          d, [=](auto v) { return (v - mean) * (v - mean); }, r);
-      const A rstd = A(1) / std::sqrt(square / A(d) + A(epsilon));
-      T* y = normed.row<T>(i);
-      for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
-      if (!stats.empty()) {
-        stats.row<A>(i)[0] = mean;
-        stats.row<A>(i)[1] = rstd;
-      }
+    for (int64_t i = 0; i < p.sub.rows; ++i) {
+      const uint16_t* bits = p.drop.threshold ? mask.draw(i) : nullptr;
+      with_registers([&](auto registers) TX_INLINE_LAMBDA {
+        add_norm_row<T, typename decltype(registers)::template Lanes<acc_t<T>>>(p, i, bits);
+      });
     }
   }
 }
 
 // d of one row into `d` (width floats): layer norm's input gradient plus dsum; adds to dg and db.
-template <class T, class A>
+template <class L, class T, class A>
 TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A* g, A mean, A rstd,
                                  int64_t width, A* d, A* dg, A* db) {
   for (int64_t j = 0; j < width; ++j) {
@@ -66,9 +82,9 @@ TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A
     db[j] += y;
     d[j] = xhat;
   }
-  const auto product = [](auto... v) { return (v * ...); };
-  const A a = lane_sum<A>(width, product, dy, g) / A(width);
-  const A b = lane_sum<A>(width, product, dy, g, d) / A(width);
+  const auto product = [](auto... v) TX_INLINE_LAMBDA { return (v * ...); };
+  const A a = lane_sum<L>(width, product, dy, g) / A(width);
+  const A b = lane_sum<L>(width, product, dy, g, d) / A(width);
   for (int64_t j = 0; j < width; ++j) d[j] = (load(dy[j]) * g[j] - a - d[j] * b) * rstd;
   if (dsum)
     for (int64_t j = 0; j < width; ++j) d[j] += load(dsum[j]);
@@ -95,7 +111,7 @@ TX_INLINE void spread_row(const A* d, const uint16_t* bits, const Dropout& drop,
 constexpr int64_t block_rows = 128;
 
 template <class T>
-TX_CLONES void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads) {
+void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads) {
   using A = acc_t<T>;
   const int64_t width = p.dnormed.cols, rows = p.dnormed.rows;
   const int64_t blocks = (rows + block_rows - 1) / block_rows;
@@ -108,14 +124,17 @@ TX_CLONES void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, i
       A *dg = partial + block * 2 * width, *db = dg + width;
       std::fill(dg, dg + 2 * width, A(0));
       for (int64_t i = block * block_rows; i < std::min(rows, (block + 1) * block_rows); ++i) {
-        const A* stats = p.stats.row<A>(i);
-        norm_gradient_row(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
-                          p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1], width, d.data(),
-                          dg, db);
         const bool masked = p.drop.threshold && !p.dsub.empty();
-        spread_row(d.data(), masked ? mask.draw(i) : nullptr, p.drop, p.add_x,
-                   p.dx.empty() ? nullptr : p.dx.row<T>(i),
-                   p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
+        const uint16_t* bits = masked ? mask.draw(i) : nullptr;
+        with_registers([&](auto registers) TX_INLINE_LAMBDA {
+          using L = typename decltype(registers)::template Lanes<A>;
+          const A* stats = p.stats.row<A>(i);
+          norm_gradient_row<L>(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
+                               p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1], width,
+                               d.data(), dg, db);
+          spread_row(d.data(), bits, p.drop, p.add_x, p.dx.empty() ? nullptr : p.dx.row<T>(i),
+                     p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
+        });
       }
     }
   }
@@ -133,7 +152,7 @@ TX_CLONES void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, i
 void Cpu::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
                    double epsilon, Matrix sum, Matrix normed, Matrix stats) {
   with_type(sub.dtype, [&](auto t) {
-    add_norm_rows<decltype(t)>(x, sub, drop, gamma, beta, epsilon, sum, normed, stats, threads);
+    add_norm_rows<decltype(t)>({x, sub, drop, gamma, beta, epsilon, sum, normed, stats}, threads);
   });
 }
 

@@ -68,46 +68,6 @@ void with_type(DType dtype, F&& f) {
   }
 }
 
-// Registers of 64 bytes; narrower instruction sets take several for one.
-template <class A>
-struct Lanes {
-  static constexpr int count = 64 / sizeof(A);
-  typedef A Vector __attribute__((vector_size(64), aligned(sizeof(A)), may_alias));
-};
-
-TX_INLINE Lanes<float>::Vector load_lanes(const float* x) {
-  return *reinterpret_cast<const Lanes<float>::Vector*>(x);
-}
-TX_INLINE Lanes<double>::Vector load_lanes(const double* x) {
-  return *reinterpret_cast<const Lanes<double>::Vector*>(x);
-}
-TX_INLINE Lanes<float>::Vector load_lanes(const bf16* x) {
-  typedef uint16_t Half __attribute__((vector_size(32), aligned(2), may_alias));
-  typedef uint32_t Word __attribute__((vector_size(64)));
-  const Word bits = __builtin_convertvector(*reinterpret_cast<const Half*>(x), Word) << 16;
-  Lanes<float>::Vector wide;
-  std::memcpy(&wide, &bits, sizeof wide);
-  return wide;
-}
-
-// The sum of f(x[j], y[j], ..) for j below n: lane by lane, then the lanes as a tree. One order of
-// additions for every instruction set, and no chain of scalar additions at the end as an OpenMP
-// reduction has. f takes registers and single values.
-template <class A, class F, class... Ts>
-TX_INLINE A lane_sum(int64_t n, F&& f, const Ts*... x) {
-  using V = typename Lanes<A>::Vector;
-  constexpr int lanes = Lanes<A>::count;
-  V sum = {};
-  int64_t j = 0;
-  for (; j + lanes <= n; j += lanes) sum += f(load_lanes(x + j)...);
-  A part[lanes];
-  *reinterpret_cast<V*>(part) = sum;
-  for (int l = 0; j + l < n; ++l) part[l] += f(load(x[j + l])...);
-  for (int width = lanes / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) part[l] += part[l + width];
-  return part[0];
-}
-
 // exp for float x <= 88 or a register of them, relative error below 1.2e-7 from -87 on: 2^k times a
 // degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is 0 whatever the arithmetic gave,
 // so that masked scores vanish; above 88 it means nothing.
@@ -131,13 +91,4 @@ TX_INLINE F fast_exp(F x) {
 }
 TX_INLINE float exponential(float x) { return fast_exp<float, uint32_t>(x); }
 TX_INLINE double exponential(double x) { return std::exp(x); }
-TX_INLINE Lanes<float>::Vector exponential(Lanes<float>::Vector x) {
-  typedef uint32_t Word __attribute__((vector_size(64)));
-  return fast_exp<Lanes<float>::Vector, Word>(x);
-}
-TX_INLINE Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
-  for (int l = 0; l < Lanes<double>::count; ++l) x[l] = std::exp(x[l]);
-  return x;
-}
-
 }  // namespace tx

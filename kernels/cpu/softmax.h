@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/lanes.h"
 
 namespace tx {
 
@@ -21,16 +21,16 @@ struct SoftmaxSums {
 
 // In blocks, because one float cannot take the tail of a large vocabulary: with a word at .9 and
 // 37,000 others alike, the probability was wrong by 4e-5.
-template <class T>
+template <class L, class T>
 TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
   constexpr int64_t block = 1024;
   SoftmaxSums sums;
   for (int64_t first = 0; first < count; first += block) {
     const int64_t end = std::min(count, first + block);
-    const auto centred = [most](auto v) { return v - most; };
-    const auto power = [most](auto v) { return exponential(v - most); };
-    sums.exponentials += double(lane_sum<acc_t<T>>(end - first, power, x + first));
-    sums.total += double(lane_sum<acc_t<T>>(end - first, centred, x + first));
+    const auto centred = [most](auto v) TX_INLINE_LAMBDA { return v - most; };
+    const auto power = [most](auto v) TX_INLINE_LAMBDA { return exponential(v - most); };
+    sums.exponentials += double(lane_sum<L>(end - first, power, x + first));
+    sums.total += double(lane_sum<L>(end - first, centred, x + first));
   }
   return sums;
 }
@@ -39,7 +39,7 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
 // 64 bytes, set to zero; returns the log of the sum of exponentials. The loops run over whole
 // registers (the padding counts as minus infinity): rows are as short as a sentence, and a scalar
 // tail cost more than the rest.
-template <class A>
+template <class L, class A = typename L::Scalar>
 TX_INLINE A softmax_row(A* x, int64_t count, int64_t padded, A scale) {
   const int64_t width = padded & -int64_t(64 / sizeof(A));
   for (int64_t j = count; j < width; ++j) x[j] = -INFINITY;
@@ -47,8 +47,8 @@ TX_INLINE A softmax_row(A* x, int64_t count, int64_t padded, A scale) {
 #pragma omp simd reduction(max : most)
   for (int64_t j = 0; j < width; ++j) most = x[j] > most ? x[j] : most;
   for (int64_t j = 0; j < width; ++j) x[j] = exponential((x[j] - most) * scale);
-  const A sum = lane_sum<A>(
-      width, [](auto v) { return v; }, x);
+  const A sum = lane_sum<L>(
+      width, [](auto v) TX_INLINE_LAMBDA { return v; }, x);
   const A inverse = A(1) / sum;
   for (int64_t j = 0; j < width; ++j) x[j] *= inverse;
   return most * scale + std::log(sum);

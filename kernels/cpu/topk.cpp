@@ -4,21 +4,26 @@
 namespace tx {
 namespace {
 
-template <class T>
+template <class T, class L>
 TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count) {
   const acc_t<T> most = largest(x, count);
-  return most + acc_t<T>(std::log(softmax_sums(x, count, most).exponentials));
+  return most + acc_t<T>(std::log(softmax_sums<L>(x, count, most).exponentials));
+}
+
+template <class T, class L>
+TX_INLINE void log_softmax_row(const T* x, int64_t vocabulary, float* y) {
+  const auto lse = log_sum_exp<T, L>(x, vocabulary);
+  for (int64_t j = 0; j < vocabulary; ++j) y[j] = float(load(x[j]) - lse);
 }
 
 template <class T>
-TX_CLONES void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads) {
+void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads) {
 #pragma omp parallel for num_threads(threads)
-  for (int64_t i = 0; i < logits.rows; ++i) {
-    const T* x = logits.row<T>(i);
-    float* y = out.row<float>(i);
-    const auto lse = log_sum_exp(x, vocabulary);
-    for (int64_t j = 0; j < vocabulary; ++j) y[j] = float(load(x[j]) - lse);
-  }
+  for (int64_t i = 0; i < logits.rows; ++i)
+    with_registers([&](auto registers) TX_INLINE_LAMBDA {
+      using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      log_softmax_row<T, L>(logits.row<T>(i), vocabulary, out.row<float>(i));
+    });
 }
 
 // Keeps the k best in order; a block whose maximum does not beat the k-th is skipped at once.
@@ -53,14 +58,16 @@ TX_INLINE void best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, fl
 }
 
 template <class T>
-TX_CLONES void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values,
-                         int32_t* ids, int threads) {
+void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, int32_t* ids,
+               int threads) {
 #pragma omp parallel for num_threads(threads)
-  for (int64_t i = 0; i < x.rows; ++i) {
-    const T* row = x.row<T>(i);
-    const acc_t<T> offset = normalise ? log_sum_exp(row, columns) : acc_t<T>(0);
-    best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
-  }
+  for (int64_t i = 0; i < x.rows; ++i)
+    with_registers([&](auto registers) TX_INLINE_LAMBDA {
+      using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      const T* row = x.row<T>(i);
+      const acc_t<T> offset = normalise ? log_sum_exp<T, L>(row, columns) : acc_t<T>(0);
+      best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
+    });
 }
 
 }  // namespace

@@ -1,22 +1,25 @@
 // The exponential of the CPU loops (kernels/cpu/simd.h), which no kernel shows by itself.
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/lanes.h"
 #include "tests/unit/kernels/dense.h"
 
 namespace {
 
-// As the kernels run it: in this machine's best instruction set.
-TX_CLONES void exponentials(const float* x, float* y, int count) {
-  for (int i = 0; i < count; ++i) y[i] = tx::exponential(x[i]);
+// As the kernels run them: in this machine's best instruction set.
+void exponentials(const float* x, float* y, int count) {
+  tx::with_registers([&](auto) TX_INLINE_LAMBDA {
+    for (int i = 0; i < count; ++i) y[i] = tx::exponential(x[i]);
+  });
 }
 
-TX_CLONES void exponentials_of_registers(const float* x, float* y, int count) {
-  constexpr int lanes = tx::Lanes<float>::count;
-  for (int i = 0; i < count; i += lanes) {
-    const auto e = tx::exponential(tx::load_lanes(x + i));
-    std::memcpy(y + i, &e, sizeof e);
-  }
+void exponentials_of_registers(const float* x, float* y, int count) {
+  tx::with_registers([&](auto registers) TX_INLINE_LAMBDA {
+    using L = typename decltype(registers)::template Lanes<float>;
+    using V = typename L::Vector;
+    for (int i = 0; i < count; i += L::count)
+      tx::store_lanes(y + i, tx::exponential(tx::load_lanes<V>(x + i)));
+  });
 }
 
 float exponential_of(float x) {
@@ -78,7 +81,12 @@ BOOST_AUTO_TEST_CASE(lanes_sum_every_element_once) {
       expected += x[i] * y[i];
     }
     const auto product = [](auto a, auto b) { return a * b; };
-    BOOST_TEST(tx::lane_sum<double>(n, product, x, y) == expected);
+    const auto sum = [&](auto registers) {
+      return tx::lane_sum<typename decltype(registers)::template Lanes<double>>(n, product, x, y);
+    };
+    BOOST_TEST(sum(tx::Registers<16>()) == expected);
+    BOOST_TEST(sum(tx::Registers<32>()) == expected);
+    BOOST_TEST(sum(tx::Registers<64>()) == expected);
   }
 }
 
