@@ -144,8 +144,8 @@ double BracketF1::value(std::span<const double> sums) const {
 }
 
 double BracketF1::value(std::span<const float> sums) const {
-  const Statistics wide(sums.begin(), sums.end());
-  return value(std::span<const double>(wide));
+  const double both = double(sums[1]) + double(sums[2]);
+  return both > 0 ? 100 * 2 * double(sums[0]) / both : 0;
 }
 
 Score BracketF1::score(std::span<const double> sums) const {
