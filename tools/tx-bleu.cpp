@@ -3,6 +3,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/base/workers.h"
 #include "lib/cli/options.h"
 #include "lib/eval/scoring.h"
 
@@ -112,6 +113,10 @@ void describe_test(Options& options, tx::ScoringOptions& settings) {
   options.add("--trials", settings.trials, "N", "trials of the approximate randomisation")
       .range(1, 100000000);
   options.add("--seed", settings.seed, "N", "seed of the random numbers; sacreBLEU's by default");
+  options.add("--threads", settings.threads, "N", "threads that resample")
+      .range(1, 1024)
+      .default_is("all processors")
+      .more("The result does not depend on it.");
 }
 
 void describe(Options& options, tx::ScoringOptions& settings, std::vector<std::string>& systems) {
@@ -141,6 +146,7 @@ void describe(Options& options, tx::ScoringOptions& settings, std::vector<std::s
 int main(int argc, char** argv) {
   return tx::run_tool("tx-bleu", [&] {
     tx::ScoringOptions settings;
+    settings.threads = tx::available_cpus();
     std::vector<std::string> systems;
     Options options("tx-bleu", "score translations: BLEU, chrF, TER as sacreBLEU; F1 of trees");
     describe(options, settings, systems);

@@ -13,11 +13,16 @@ namespace {
 // Stands for log(0) in sacreBLEU: finite, so that a mean with it is defined, and exp() of it is 0.
 constexpr double log_of_zero = -9999999999.0;
 
+using Kind = BleuSmoothing;
 struct Smoothing {
   const char* name;
+  Kind kind;
   std::optional<double> value;  // the default, where it takes one
 };
-constexpr Smoothing smoothings[] = {{"exp", {}}, {"floor", 0.1}, {"add-k", 1.0}, {"none", {}}};
+constexpr Smoothing smoothings[] = {{"exp", Kind::exp, {}},
+                                    {"floor", Kind::floor, 0.1},
+                                    {"add-k", Kind::add_k, 1.0},
+                                    {"none", Kind::none, {}}};
 
 const Smoothing& find_smoothing(const std::string& name) {
   for (const Smoothing& smoothing : smoothings) {
@@ -54,6 +59,8 @@ std::vector<std::string> smoothing_names() {
 Bleu::Bleu(const BleuOptions& options)
     : options_(options), max_order_(size_t(options.max_order)), matcher_(options.max_order) {
   const Smoothing& smoothing = find_smoothing(options.smoothing);
+  smoothing_ = smoothing.kind;
+  TX_ASSERT(options.max_order >= 1 && max_order_ <= most_orders);
   if (options.smoothing_value && !smoothing.value) {
     throw UsageError("smoothing " + options.smoothing + " takes no value; floor and add-k do");
   }
@@ -112,39 +119,39 @@ void Bleu::add(std::string_view hypothesis, std::span<const std::string> referen
   }
 }
 
-// In percent; `orders` is how many enter the mean. Orders that no hypothesis is long enough for
-// keep 0.
+// In percent, of every order; orders that no hypothesis is long enough for keep 0. Returns how many
+// enter the mean.
 template <class T>
-std::vector<T> Bleu::precisions(std::span<const T> statistics, size_t& orders) const {
+size_t Bleu::precisions(std::span<const T> statistics, std::span<T> percent) const {
   const Sums<T> sums(statistics, max_order_);
-  std::vector<T> percent(max_order_, T(0));
-  orders = max_order_;
+  std::fill(percent.begin(), percent.end(), T(0));
+  size_t orders = max_order_;
   const bool any = std::any_of(sums.matched.begin(), sums.matched.end(), [](T m) { return m > 0; });
   double halved = 1;
   for (size_t n = 0; any && n < max_order_; ++n) {
-    const bool add = options_.smoothing == "add-k" && n > 0;
+    const bool add = smoothing_ == Kind::add_k && n > 0;
     const T matched = add ? sums.matched[n] + T(smoothing_value_) : sums.matched[n];
     const T total = add ? sums.total[n] + T(smoothing_value_) : sums.total[n];
     if (total == 0) break;
     if (options_.effective_order) orders = n + 1;
     if (matched > 0) {
       percent[n] = T(100) * matched / total;
-    } else if (options_.smoothing == "exp") {
+    } else if (smoothing_ == Kind::exp) {
       halved *= 2;
       percent[n] = T(100) / (T(halved) * total);
-    } else if (options_.smoothing == "floor") {
+    } else if (smoothing_ == Kind::floor) {
       percent[n] = T(100 * smoothing_value_) / total;
     }
   }
-  return percent;
+  return orders;
 }
 
 template <class T>
 double Bleu::compute(std::span<const T> statistics) const {
   const Sums<T> sums(statistics, max_order_);
-  size_t orders = 0;
-  const std::vector<T> percent = precisions(statistics, orders);
   if (std::none_of(sums.matched.begin(), sums.matched.end(), [](T m) { return m > 0; })) return 0;
+  T percent[most_orders];
+  const size_t orders = precisions(statistics, std::span(percent).first(max_order_));
   double logarithms = 0;
   for (size_t n = 0; n < orders; ++n) {
     logarithms += percent[n] > 0 ? std::log(double(percent[n])) : log_of_zero;
@@ -159,8 +166,8 @@ Score Bleu::score(std::span<const double> statistics) const {
   const Sums<double> sums(statistics, max_order_);
   const double penalty = brevity_penalty(sums.hypothesis, sums.reference);
   const double ratio = sums.reference > 0 ? sums.hypothesis / sums.reference : 0;
-  size_t orders = 0;
-  const std::vector<double> percent = precisions(statistics, orders);
+  std::vector<double> percent(max_order_);
+  precisions<double>(statistics, percent);
 
   Score score;
   score.name = name();

@@ -33,6 +33,7 @@ struct BleuOptions {
   bool sums_only = false;
 };
 
+enum class BleuSmoothing { exp, floor, add_k, none };
 std::vector<std::string> smoothing_names();  // the default first
 
 class Bleu : public Metric {
@@ -56,14 +57,16 @@ class Bleu : public Metric {
   };
   void tokenize(std::string_view line, Side& side);
   template <class T>
-  std::vector<T> precisions(std::span<const T> sums, size_t& orders) const;
+  size_t precisions(std::span<const T> sums, std::span<T> percent) const;
   template <class T>
   double compute(std::span<const T> sums) const;
 
   BleuOptions options_;
   std::unique_ptr<Tokenizer> tokenizer_;    // null: sums_only
   std::unique_ptr<Lowercaser> lowercaser_;  // null: mixed case
-  size_t max_order_;
+  static constexpr size_t most_orders = 100;
+  size_t max_order_;  // at most most_orders
+  BleuSmoothing smoothing_;
   double smoothing_value_ = 0;
   NgramMatcher matcher_;
   Side hypothesis_, reference_;

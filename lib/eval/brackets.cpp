@@ -9,11 +9,11 @@
 namespace tx {
 namespace {
 
-constexpr std::string_view left_out_tags[] = {"-NONE-", ",", ":", "``", "''", "."};
-constexpr std::string_view left_out_labels[] = {"TOP", "ROOT", "S1", "-NONE-"};
+// Words so tagged and constituents so labelled.
+constexpr std::string_view left_out[] = {"TOP", "ROOT", "S1", "-NONE-", ",", ":", "``", "''", "."};
 
-bool among(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool is_left_out(std::string_view label) {
+  return std::find(std::begin(left_out), std::end(left_out), label) != std::end(left_out);
 }
 
 // NP-SBJ and NP=2 are NP; -NONE- stays.
@@ -64,12 +64,12 @@ void BracketReader::close(std::string_view label, Brackets& brackets) {
   }
   const bool tagged_word = label.empty() && now.children == 1 && !now.constituents;
   if (tagged_word && !now.label.empty()) {
-    if (among(left_out_tags, now.label)) --brackets.words;
+    if (is_left_out(now.label)) --brackets.words;
     return;
   }
-  const bool counts = !now.label.empty() && !among(left_out_labels, now.label);
-  if (counts && now.begin < brackets.words) {
-    brackets.spans.push_back({plain(now.label), now.begin, brackets.words});
+  const std::string_view name = plain(now.label);
+  if (!name.empty() && !is_left_out(name) && now.begin < brackets.words) {
+    brackets.spans.push_back({name, now.begin, brackets.words});
   }
 }
 
@@ -124,6 +124,7 @@ void BracketF1::add(std::string_view hypothesis, std::span<const std::string> re
     ++sums[5];
     if (options_.skip_malformed) return;
   }
+  if (!malformed && reference_.words == 0) return;
   std::vector<Brackets::Span> common;
   std::set_intersection(hypothesis_.spans.begin(), hypothesis_.spans.end(),
                         reference_.spans.begin(), reference_.spans.end(),
@@ -144,8 +145,8 @@ double BracketF1::value(std::span<const double> sums) const {
 }
 
 double BracketF1::value(std::span<const float> sums) const {
-  const Statistics wide(sums.begin(), sums.end());
-  return value(std::span<const double>(wide));
+  const double both = double(sums[1]) + double(sums[2]);
+  return both > 0 ? 100 * 2 * double(sums[0]) / both : 0;
 }
 
 Score BracketF1::score(std::span<const double> sums) const {

@@ -5,17 +5,22 @@
 // as linearised trees have it, closes one of that label. "(TAG word)" is a tagged word, a token
 // outside parentheses an untagged one. An outermost pair without a label, "( (S ...) )", is read as
 // TOP.
-//   - words tagged -NONE- , : `` '' or . are left out, and constituents that hold no other word
-//   - the constituents TOP, ROOT, S1 and -NONE- do not count
+//   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are left out, and constituents that
+//     hold no other word
+//   - constituents of these labels do not count
 //   - of a label only what stands before its first - or = counts (NP-SBJ is NP); PRT is ADVP
 //   - a constituent is its label, its first and its last word; equal ones match once each
-// Recall = matched / those of the references, precision = matched / those of the hypotheses.
+//   - a segment whose trees have no word besides is left out
+// Recall = matched / those of the references, precision = matched / those of the hypotheses. ROOT
+// and S1, which other parameter files of EVALB have, are the one addition to COLLINS.prm.
 //
 // A hypothesis is malformed where its parentheses do not balance, a closing label is not that of
 // the constituent, or its number of words is not the reference's. Its constituents then count as
-// none, those of the reference as missed; EVALB leaves such segments out (skip_malformed).
+// none, those of the reference as missed; EVALB leaves such segments out (skip_malformed). Unlike
+// EVALB, words are only counted, not compared, since linearised trees do not hold them.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/eval/metric.h"

@@ -22,30 +22,24 @@ struct SystemRows {
 struct Resampling {
   int64_t count = 1000;  // resamples or trials
   uint64_t seed = 12345;
+  int threads = 1;  // the result does not depend on them
 };
 
 // The scores of `count` corpora, each drawn from the segments with replacement; the same draws for
 // every system, in whose order they are returned. All systems have the same number of segments, at
-// least one.
+// least one; their metrics may differ.
 std::vector<std::vector<double>> bootstrap(std::span<const SystemRows> systems,
                                            const Resampling& resampling);
 
-// Of one system's resampled scores: the mean exactly rounded, as sacreBLEU's --confidence has it.
-Confidence confidence(const Metric& metric, std::vector<double> scores);
-
-// A system against a baseline by the bootstrap: how often the difference of resampled scores
-// deviates from its mean by more than the scores differ. The mean is numpy's.
-struct Significance {
-  double p_value = 0;
-  Confidence confidence;  // of the system
+// A system against a baseline by approximate randomisation: p is how often two systems whose
+// outputs are exchanged at random, segment by segment, differ by more than `difference`. All
+// systems have the same number of segments; the same exchanges for every pair, whose p are returned
+// in order.
+struct SystemPair {
+  const SystemRows *baseline = nullptr, *system = nullptr;  // not owned; of one metric
+  double difference = 0;
 };
-Significance paired_bootstrap(const Metric& metric, std::vector<double> baseline_scores,
-                              std::vector<double> system_scores, double difference);
-Confidence numpy_confidence(const Metric& metric, std::vector<double> scores);
-
-// The same by approximate randomisation: how often two systems whose outputs are exchanged at
-// random, segment by segment, differ by more than `difference`.
-double paired_randomization(const SystemRows& baseline, const SystemRows& system, double difference,
-                            const Resampling& resampling);
+std::vector<double> paired_randomization(std::span<const SystemPair> pairs,
+                                         const Resampling& resampling);
 
 }  // namespace tx

@@ -20,9 +20,12 @@ struct ScoringOptions {
   bool paired_bootstrap = false, paired_approximate = false;  // against the first system
   int64_t resamples = 1000, trials = 10000;
   uint64_t seed = 12345;
+  int threads = 1;  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
   bool force = false;  // no word about text that looks tokenised or split into pieces
+
+  bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }
 };
 
 // Reads all files, once and side by side, and writes the result to `out`. Memory grows with the

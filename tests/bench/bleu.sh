@@ -1,14 +1,16 @@
 #!/bin/sh
-# tx-bleu against sacreBLEU's command, whole processes, one after the other; then the memory of a
-# long text.
+# tx-bleu against sacreBLEU's command, whole processes that take turns; 10,000 resamples on one
+# thread and on two; then the memory of a long text.
 #
 #   sh tests/bench/bleu.sh TX-BLEU SACREBLEU REFERENCES [HYPOTHESES]
 #
-# Best of five CPU times (user and system, seconds) and their ratio. Without HYPOTHESES they are the
-# references with words left out and moved. The long text is the same lines over and over, 10,000
-# and 1,000,000 of them.
+# Best of five CPU times (user and system, seconds), which hold beside other work, and their ratio;
+# those of the wall beside them, which need a machine with nothing else to do. Without HYPOTHESES
+# they are the references with words left out and moved. The long text is the same lines over and
+# over, 10,000 and 1,000,000 of them.
 set -eu
-tool=$1 peer=$2
+tool=$(command -v "$1") peer=$(command -v "$2")
+tool=$(realpath "$tool")
 room=$(mktemp -d "${TMPDIR:-/tmp}/tx-bench.XXXXXX")
 trap 'rm -rf "$room"' EXIT
 cp "$3" "$room/ref"
@@ -20,25 +22,50 @@ if [ $# -gt 3 ]; then cp "$4" "$room/hyp"; else
 fi
 cd "$room"
 
-# cpu COMMAND...: the best of five.
-cpu() {
-  for _ in 1 2 3 4 5; do
-    { bash -c 'TIMEFORMAT="%U %S"; time "$@" > /dev/null 2>&1' time "$@"; } 2>&1
-  done | awk '{ t = $1 + $2; if (NR == 1 || t < best) best = t } END { printf "%.3f", best }'
+# timed NAME COMMAND...: adds "WALL CPU" of a run to a file.
+timed() {
+  name=$1
+  shift
+  { bash -c 'TIMEFORMAT="%R %U %S"; time "$@" > /dev/null 2>&1' time "$@"; } 2>&1 |
+    awk '{ print $1, $2 + $3 }' >> "seconds.$name"
+}
+best() {
+  awk 'NR == 1 || $1 < w { w = $1 } NR == 1 || $2 < c { c = $2 } END { print w, c }' "seconds.$1"
 }
 
 compare() { # NAME OPTIONS-OF-TX-BLEU OPTIONS-OF-SACREBLEU
-  # shellcheck disable=SC2086  # lists of options
-  ours=$(cpu "$tool" $2 ref -i hyp)
-  # shellcheck disable=SC2086
-  theirs=$(cpu "$peer" ref -i hyp $3)
-  echo "$1 $ours $theirs" |
-    awk '{ printf "%-8s tx-bleu %6.3f s   sacrebleu %6.3f s   %5.1f times\n", $1, $2, $3, $3 / $2 }'
+  for _ in 1 2 3 4 5; do
+    # shellcheck disable=SC2086  # lists of options
+    timed "tx.$1" "$tool" $2 ref -i hyp
+    # shellcheck disable=SC2086
+    timed "peer.$1" "$peer" ref -i hyp $3
+  done
+  echo "$1 $(best "tx.$1") $(best "peer.$1")" | awk '{
+    printf "%-8s tx-bleu %6.3f s   sacrebleu %6.3f s   %5.1f times (wall %.3f, %.3f, %.1f)\n",
+      $1, $3, $5, $5 / $3, $2, $4, $4 / $2 }'
 }
-echo "$(wc -l < ref) lines, CPU seconds of a process"
+echo "$(wc -l < ref) lines, load at the beginning $(cut -d ' ' -f 1 /proc/loadavg)"
 compare BLEU "--metric bleu" "-m bleu"
 compare chrF++ "--metric chrf++" "-m chrf --chrf-word-order 2"
 compare TER "--metric ter" "-m ter"
+
+awk '{ sub(/ [^ ]*$/, ""); print }' hyp > other
+for metric in bleu chrf++ ter; do
+  for threads in 1 2; do
+    for _ in 1 2 3 4 5; do
+      for way in "" --paired-bootstrap --paired-approximate; do
+        # shellcheck disable=SC2086
+        timed "$metric.$threads${way#--paired}" "$tool" --metric $metric --threads $threads \
+          --resamples 10000 --trials 10000 $way ref -i hyp -i other
+      done
+    done
+    for way in bootstrap approximate; do
+      echo "$metric $way $threads $(best $metric.$threads) $(best $metric.$threads-$way)" | awk '{
+        printf "%-7s two systems, 10,000 by paired %-11s %d thread(s): %4.0f ms CPU, %4.0f wall\n",
+          $1, $2, $3, 1000 * ($7 - $5), 1000 * ($6 - $4) }'
+    done
+  done
+done
 
 for lines in 10000 1000000; do
   for file in ref hyp; do

@@ -1,15 +1,18 @@
 #!/bin/sh
 # Text to pieces and back against SentencePiece's programs with the same model on the same text:
-# whole processes, in turn, the median of the seconds, then how many times as fast as SentencePiece
-# and as one thread. The pieces must be the same bytes. Nothing else should run beside it.
+# whole processes that take turns, the best of several rounds. The pieces must be the same bytes.
 #
 #   sh tests/bench/bpe_speed.sh TEXT [SETTING=VALUE]...
-# BIN=build/bin  where tx-bpe is           ROUNDS=5  the median counts
+# BIN=build/bin  where tx-bpe is           ROUNDS=9  the best counts
 # SIZE=8000      pieces of the model, which is trained on the text
+#
+# Seconds of CPU (user and system) hold beside other work; those of the wall, and so the gain of two
+# threads, only where the load is below 1 at the beginning. What two threads can gain at most is
+# reckoned from the CPU seconds: start (an empty text) is serial, and the rest is shared.
 set -eu
 text=${1:?"usage: bpe_speed.sh TEXT [SETTING=VALUE]..."}
 shift
-BIN=build/bin ROUNDS=5 SIZE=8000
+BIN=build/bin ROUNDS=9 SIZE=8000
 for setting; do
   case $setting in
     BIN=* | ROUNDS=* | SIZE=*) eval "${setting%%=*}=\${setting#*=}" ;;
@@ -20,17 +23,18 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$BIN/tx-bpe" train --vocab-size "$SIZE" -o "$work/model" "$text"
 
-timed() { # NAME COMMAND...: its seconds go to a file, its output too
+timed() { # NAME COMMAND...: "WALL CPU" of a run go to a file, its output too
   name=$1
   shift
-  start=$(date +%s%N)
-  "$@" > "$work/out.$name"
-  end=$(date +%s%N)
-  awk -v n=$((end - start)) 'BEGIN { printf "%.4f\n", n / 1e9 }' >> "$work/seconds.$name"
+  bash -c 'TIMEFORMAT="%R %U %S"; time "$@"' time "$@" > "$work/out.$name" 2> "$work/time"
+  tail -n 1 "$work/time" | awk '{ print $1, $2 + $3 }' >> "$work/seconds.$name"
 }
-median() { sort -n "$work/seconds.$1" | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
+wall() { awk 'NR == 1 || $1 < x { x = $1 } END { print x }' "$work/seconds.$1"; }
+cpu() { awk 'NR == 1 || $2 < x { x = $2 } END { print x }' "$work/seconds.$1"; }
 
+echo "load at the beginning: $(cut -d ' ' -f 1 /proc/loadavg)"
 for round in $(seq "$ROUNDS"); do
+  timed tx.start "$BIN/tx-bpe" encode --threads 2 -m "$work/model" /dev/null
   timed spm.encode spm_encode --model "$work/model" "$text"
   for threads in 1 2; do
     timed "tx.encode.$threads" "$BIN/tx-bpe" encode --threads $threads -m "$work/model" "$text"
@@ -47,12 +51,16 @@ for threads in 1 2; do
 done
 wc -lc "$text" | awk '{ printf "%d lines, %.1f MB\n", $1, $2 / 1e6 }'
 for way in encode decode; do
-  base=$(median spm.$way)
-  printf 'spm_%s %20.3f s\n' $way "$base"
+  printf 'spm_%s %20.3f s wall %6.3f s CPU\n' $way "$(wall spm.$way)" "$(cpu spm.$way)"
   for threads in 1 2; do
-    median tx.$way.$threads | awk -v name="tx-bpe $way, $threads" -v base="$base" \
-      -v one="$(median tx.$way.1)" '{
-        printf "%s %13.3f s  %5.2f x SentencePiece  %.2f x one thread\n", name, $1, base / $1, one / $1
+    name=tx.$way.$threads
+    echo "$way, $threads $(wall $name) $(cpu $name) $(wall spm.$way) $(cpu spm.$way)" \
+      "$(wall tx.$way.1) $(cpu tx.start)" | awk '{
+        printf "tx-bpe %s %s %13.3f s wall %6.3f s CPU", $1, $2, $3, $4
+        printf ": %.2f and %.2f x SentencePiece", $5 / $3, $6 / $4
+        if ($2 == 2)
+          printf "; %.2f x one thread, %.2f at most", $7 / $3, $4 / ($8 + ($4 - $8) / 2)
+        print ""
       }'
   done
 done

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/base/io.h"
+#include "lib/eval/significance.h"
 #include "tests/golden/golden_options.h"
 
 using tx::Json;
@@ -52,9 +53,9 @@ BOOST_AUTO_TEST_CASE(equals_sacrebleu) {
       const Figures bootstrap = {baseline.mean, baseline.half_width, other.confidence.mean,
                                  other.confidence.half_width, other.p_value};
       BOOST_TEST(bootstrap == expected["bs"].get<Figures>(), boost::test_tools::per_element());
-      const double p =
-          tx::paired_randomization(systems[0], systems[1], difference, {expected["trials"]});
-      BOOST_TEST(p == expected["ar"][0].get<double>());
+      const tx::SystemPair pair{&systems[0], &systems[1], difference};
+      const auto p = tx::paired_randomization({&pair, 1}, {expected["trials"]});
+      BOOST_TEST((p == Figures{expected["ar"][0].get<double>()}));
     }
   }
   BOOST_TEST(compared == 7);

@@ -21,3 +21,13 @@ expect_empty_stdout
 gzip -c in > in.gz
 expect_status 0 tx-attn-dump -m model --max-source 6 in.gz
 expect_stdout_lines 6
+# A line of a megabyte, and a reader that has gone.
+awk 'BEGIN { for (i = 0; i < 300000; ++i) printf "w%d ", 4 + i % 50; print "" }' > megabyte
+expect_status 0 tx-attn-dump -m model --max-source 6 --digits 2 megabyte
+expect_stdout_lines 1
+expect_stderr_contains '300000 pieces, cut to the first 6 (--max-source)'
+status=0
+(yes 'w5 w6' | tx-attn-dump -m model || echo "status $?" >&2) 2> err | head -n 1 > first
+expect_file first
+grep -v '^status 141$' err > rest || true
+[ ! -s rest ] || fail "$(cat rest)"

@@ -55,3 +55,9 @@ if [ -w /dev/full ]; then
   expect_status 1 tx-avg -q -o /dev/full $a
   expect_stderr_contains 'cannot write /dev/full: No space left on device'
 fi
+: > nothing
+refused 'nothing' $a nothing
+printf 'a\377b\000c\r\n' > bytes
+refused 'bytes' $a bytes
+head -c 1000000 /dev/zero | tr '\0' x > line
+refused 'line' $a line

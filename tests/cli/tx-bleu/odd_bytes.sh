@@ -35,3 +35,10 @@ yes 'a b c d' | head -n 20000 > lines
 sh -c 'tx-bleu --sentence lines -i lines 2> talk; echo $? > status' | head -n 1 > first
 [ ! -s talk ] || fail "a closed pipe is no reason to talk: $(cat talk)"
 [ "$(cat status)" -eq 141 ] || fail "status $(cat status) instead of 141"
+
+# A model that cannot be read, or is none.
+for model in missing . lines; do
+  expect_status 1 tx-bleu --tokenize spm -m $model lines -i lines
+  expect_empty_stdout
+  expect_stderr_contains "$model"
+done

@@ -22,3 +22,5 @@ expect_stdout_lines 3
 expect_stderr_contains 'tx-decode: standard input:4: not valid UTF-8'
 expect_status 0 tx-decode -m model --max-source 3 --max-extra 0 < in
 expect_stderr_contains 'standard input:5: 250000 pieces, cut to the first 3 (--max-source)'
+expect_status 0 tx-decode -m model < /dev/null
+expect_empty_stdout

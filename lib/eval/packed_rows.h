@@ -1,0 +1,48 @@
+// Sums over rows of statistics, fast: rows as whole numbers of 16 bits side by side, so that a few
+// vector instructions add one. The sums are exact, and so equal those in any order and in single
+// precision, where these are exact; rows for which this cannot be promised are refused.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tx {
+
+// Eight numbers; every x86-64 adds them at once.
+using Lanes16 [[gnu::vector_size(16)]] = int16_t;
+struct alignas(64) CacheLine {
+  Lanes16 vectors[4];
+};
+
+// For sums of as many rows as there are, drawn with replacement.
+class PackedRows {
+ public:
+  // rows (count,size). Nothing where a number is no whole one, negative or above 4095, or a sum
+  // could pass 2^24, above which single precision rounds.
+  static std::optional<PackedRows> make(std::span<const double> rows, size_t size);
+  // sums (size) of the rows named; at most as many as there are.
+  void sum(std::span<const uint32_t> indices, std::span<float> sums) const;
+
+ private:
+  size_t width_ = 0, block_ = 0;  // vectors a row; rows whose sum fits 16 bits
+  std::vector<CacheLine> rows_;
+};
+
+// For sums of any subset of the rows, which is given as bits: the sums of all 16 subsets of every
+// four rows are kept.
+class SubsetSums {
+ public:
+  // rows (count,size). Nothing where a number is no whole one or beyond -1023..1023, or of more
+  // than 2^20 rows.
+  static std::optional<SubsetSums> make(std::span<const double> rows, size_t size);
+  // sums (size) of the rows whose bit is set, row 0 the lowest of bits[0]; bits (words()).
+  void sum(std::span<const uint32_t> bits, std::span<double> sums) const;
+  size_t words() const { return words_; }  // of 32 rows, the last one filled up with zeros
+
+ private:
+  size_t width_ = 0, block_ = 0, words_ = 0;  // vectors a row; words whose sum fits 16 bits
+  std::vector<CacheLine> subsets_;            // (words,8,16,width)
+};
+
+}  // namespace tx
