@@ -1,5 +1,6 @@
 // The CPU backend: OpenMP loops, OpenBLAS (fp32, f64), oneDNN (bf16) where it is built in.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 

@@ -29,4 +29,13 @@ std::string Cpu::describe() {
   return "BLAS: " + gemm::blas_description() + "\noneDNN: " + gemm::OneDnn::description() + "\n";
 }
 
+bool Cpu::apart() const { return false; }
+size_t Cpu::free_bytes() const { return 0; }
+void Cpu::replay(int64_t, const std::function<void()>& work) { work(); }
+void Cpu::forget_graphs() {}
+void Cpu::start_profile() {}
+std::string Cpu::profile_report() { return {}; }
+std::string Cpu::tuning() const { return {}; }
+void Cpu::set_tuning(const std::string&) {}
+
 }  // namespace tx

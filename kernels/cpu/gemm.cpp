@@ -8,23 +8,6 @@
 namespace tx {
 namespace gemm {
 
-Shape shape_of(const Product& p) {
-  const int64_t m = p.transpose_a ? p.a.cols : p.a.rows;
-  const int64_t k = p.transpose_a ? p.a.rows : p.a.cols;
-  const int64_t n = p.transpose_b ? p.b.rows : p.b.cols;
-  TX_ASSERT(k > 0 && (p.transpose_b ? p.b.cols : p.b.rows) == k);
-  TX_ASSERT(p.c.rows == m && p.c.cols == n);
-  TX_ASSERT(p.a.stride >= p.a.cols && p.b.stride >= p.b.cols && p.c.stride >= p.c.cols);
-  const DType t = p.a.dtype;
-  TX_ASSERT(t == DType::f32 || t == DType::f64 || t == DType::bf16);
-  TX_ASSERT(p.b.dtype == t && (p.c.dtype == t || (t == DType::bf16 && p.c.dtype == DType::f32)));
-  TX_ASSERT(p.activation == Activation::none || p.activation == Activation::relu);
-  TX_ASSERT(!p.accumulate || (p.bias.empty() && p.activation == Activation::none));
-  const DType b = t == DType::f64 ? DType::f64 : DType::f32;
-  TX_ASSERT(p.bias.empty() || (p.bias.dtype == b && p.bias.rows == 1 && p.bias.cols == n));
-  return {m, n, k};
-}
-
 void* aligned(size_t bytes) {
   void* p = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (!p) throw Error("cannot allocate " + std::to_string(bytes) + " bytes for a matrix product");
@@ -64,7 +47,7 @@ Library library_for(DType t) {
 using gemm::Library;
 
 void Cpu::product(const Product& p) {
-  const gemm::Shape s = gemm::shape_of(p);
+  const ProductShape s = shape_of(p);
   if (s.m == 0 || s.n == 0) return;
   switch (gemm::library_for(p.a.dtype)) {
     case Library::blas:
@@ -77,7 +60,7 @@ void Cpu::product(const Product& p) {
 }
 
 void Cpu::plan_product(const Product& p) {
-  const gemm::Shape s = gemm::shape_of(p);
+  const ProductShape s = shape_of(p);
   if (s.m == 0 || s.n == 0) return;
   const Library library = gemm::library_for(p.a.dtype);
   if (library == Library::onednn) products_->onednn.plan(p, threads, products_->scratch);

@@ -12,14 +12,9 @@
 #include <string>
 
 #include "kernels/cpu.h"
+#include "kernels/product.h"
 
 namespace tx::gemm {
-
-// M, N and inner dimension K of p, after the transposes; asserts that shapes and dtypes agree.
-struct Shape {
-  int64_t m, n, k;
-};
-Shape shape_of(const Product& p);
 
 // Zero on failure of aligned_alloc is turned into Error. 64-byte aligned.
 void* aligned(size_t bytes);

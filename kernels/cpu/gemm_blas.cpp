@@ -58,7 +58,7 @@ void part(const Product& p, int64_t k, int64_t row, int64_t rows, int64_t column
 
 template <class T>
 void split(const Product& p, int threads) {
-  const Shape s = shape_of(p);
+  const ProductShape s = shape_of(p);
   // The longer side of c is cut, in multiples of 16 so that kernels see whole tiles.
   const int64_t side = std::max(s.m, s.n);
   const int64_t chunk = ((side + threads - 1) / threads + 15) / 16 * 16;

@@ -32,7 +32,7 @@ struct KeyHash {
   }
 };
 
-Key key_of(const Product& p, Shape s, int threads) {
+Key key_of(const Product& p, ProductShape s, int threads) {
   const int64_t flags = int64_t(p.transpose_a) | p.transpose_b << 1 | p.accumulate << 2 |
                         !p.bias.empty() << 3 | int64_t(p.activation) << 4 |
                         int64_t(p.a.dtype) << 8 | int64_t(p.c.dtype) << 12;
@@ -48,7 +48,8 @@ memory::desc desc_of(const Matrix& m, bool transposed) {
   return {{m.rows, m.cols}, type_of(m.dtype), memory::dims{m.stride, 1}};
 }
 
-dnnl::matmul::primitive_desc describe(const Product& p, Shape s, const dnnl::engine& engine) {
+dnnl::matmul::primitive_desc describe(const Product& p, ProductShape s,
+                                      const dnnl::engine& engine) {
   dnnl::post_ops ops;
   if (p.accumulate) ops.append_sum(1.0f);
 #if DNNL_VERSION_MAJOR >= 3
@@ -123,7 +124,7 @@ struct OneDnn::Cache {
   std::unordered_map<Key, Entry, KeyHash> entries;
 
   Entry& entry(const Product& p, int threads, Scratch& scratch) {
-    const Shape s = shape_of(p);
+    const ProductShape s = shape_of(p);
     const Key key = key_of(p, s, threads);
     const auto found = entries.find(key);
     if (found != entries.end()) return found->second;

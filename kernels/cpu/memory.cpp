@@ -25,6 +25,9 @@ void Cpu::upload(void* to, const void* host, size_t bytes) {
 void Cpu::download(void* host, const void* from, size_t bytes) const {
   if (bytes) std::memcpy(host, from, bytes);
 }
+void Cpu::copy(void* to, const void* from, size_t bytes) {
+  if (bytes) std::memcpy(to, from, bytes);
+}
 void Cpu::wait() const {}
 void Cpu::zero(void* data, size_t bytes) {
   if (bytes) std::memset(data, 0, bytes);

@@ -32,7 +32,7 @@ enum Flag {
 };
 
 Key key_of(const Product& p) {
-  const cuda::Shape s = cuda::shape_of(p);
+  const ProductShape s = shape_of(p);
   int flags = 0;
   if (p.a.dtype == DType::bf16) flags |= bf16_in;
   if (p.c.dtype == DType::bf16) flags |= bf16_out;
@@ -220,7 +220,7 @@ Algorithm BlasLt::Library::fastest(const Plan& plan, Product p, cudaStream_t str
 BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
   library_->api.open();
   library_->api.check(library_->api.create(&library_->handle), "starting");
-  check(cudaMalloc(&library_->workspace, workspace_bytes), "taking cuBLASLt's workspace");
+  library_->workspace = take_memory(workspace_bytes);
 }
 BlasLt::~BlasLt() = default;
 

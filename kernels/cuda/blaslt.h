@@ -20,7 +20,9 @@ class BlasLt {
   // Whether pointers and strides are such that the library can be asked: multiples of 16 bytes.
   static bool takes(const Product& p);
   // Enqueues the product, or returns false where the library knows no algorithm for it. A bias that
-  // goes to a bf16 output is rounded to bf16 itself: the library takes no other.
+  // goes to a bf16 output is rounded to bf16 itself, as the weights are: the library's table of
+  // types has no other for it, and adding it afterwards would be a pass over the output. So an
+  // element differs by up to 2^-9 of its bias from one whose bias is added in f32.
   bool product(Cuda::State& s, const Product& p);
   // Chooses the algorithm of this shape unless that is done, and makes room for the bias.
   void plan(Cuda::State& s, const Product& p);

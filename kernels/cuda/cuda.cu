@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <string>
 
 #include "kernels/cuda/blaslt.h"
@@ -44,7 +45,7 @@ void* Cuda::State::scratch(size_t bytes) {
     scratch_ = nullptr;
     scratch_bytes = 0;
     const size_t rounded = (bytes + bytes / 4 + 0xfffff) & ~size_t(0xfffff);
-    check(cudaMalloc(&scratch_, rounded), "asking for scratch memory");
+    scratch_ = take_memory(rounded);
     scratch_bytes = rounded;
   }
   return scratch_;
@@ -65,10 +66,13 @@ std::string Cuda::refusal() {
     return "no NVIDIA driver: libcuda.so.1 was not found in LD_LIBRARY_PATH or the loader's cache";
   const cudaError_t status = cudaGetDeviceCount(&count);
   cudaGetLastError();
-  if (status != cudaSuccess)
-    return std::string("no GPU can be used: ") + cudaGetErrorString(status) + " (driver for CUDA " +
-           version(driver) + ", built for " + version(CUDART_VERSION) + ")";
-  return count > 0 ? "" : "the driver knows no GPU";
+  if (status == cudaSuccess && count > 0) return "";
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string hidden =
+      visible ? std::string("; CUDA_VISIBLE_DEVICES is \"") + visible + "\"" : "";
+  if (status == cudaSuccess) return "the driver knows no GPU" + hidden;
+  return std::string("no GPU can be used: ") + cudaGetErrorString(status) + " (driver for CUDA " +
+         version(driver) + ", built for " + version(CUDART_VERSION) + ")" + hidden;
 }
 
 std::string Cuda::describe() {
@@ -82,6 +86,8 @@ std::string Cuda::describe() {
          std::to_string(p.major) + "." + std::to_string(p.minor) + "), " +
          std::to_string(p.totalGlobalMem >> 20) + " MiB\n";
 }
+
+bool Cuda::apart() const { return true; }
 
 size_t Cuda::free_bytes() const {
   size_t free = 0, total = 0;

@@ -154,7 +154,7 @@ void add_rows(Cuda::State& state, const uint32_t* keys, Matrix dout, double scal
 
 void Cuda::embed(const int32_t* ids, Matrix table, double scale, Matrix positions,
                  const Dropout& drop, Matrix out) {
-  const Timed timed(*state_, "embedding", traffic(out, out));
+  const Timed timed(*state_, "embedding", traffic(out));
   with_type(out.dtype, [&](auto t) {
     const bool packed = all_packed(table, positions, out);
     const Embed<decltype(t)> op{ids, table, positions, out, drop, float(scale), packed};
@@ -164,7 +164,7 @@ void Cuda::embed(const int32_t* ids, Matrix table, double scale, Matrix position
 
 void Cuda::embed_backward(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
                           Matrix dtable, Matrix dpositions) {
-  const Timed timed(*state_, "embedding, backward", traffic(dout, dtable));
+  const Timed timed(*state_, "embedding, backward", traffic(dout));
   add_rows(*state_, reinterpret_cast<const uint32_t*>(ids), dout, scale, drop, dtable);
   if (!dpositions.empty()) add_rows(*state_, drop.keys.position, dout, 1, drop, dpositions);
 }

@@ -6,24 +6,8 @@
 namespace tx {
 namespace cuda {
 
-Shape shape_of(const Product& p) {
-  const int64_t m = p.transpose_a ? p.a.cols : p.a.rows;
-  const int64_t k = p.transpose_a ? p.a.rows : p.a.cols;
-  const int64_t n = p.transpose_b ? p.b.rows : p.b.cols;
-  TX_ASSERT(k > 0 && (p.transpose_b ? p.b.cols : p.b.rows) == k);
-  TX_ASSERT(p.c.rows == m && p.c.cols == n);
-  TX_ASSERT(p.a.stride >= p.a.cols && p.b.stride >= p.b.cols && p.c.stride >= p.c.cols);
-  const DType t = p.a.dtype;
-  TX_ASSERT(t == DType::f32 || t == DType::bf16);
-  TX_ASSERT(p.b.dtype == t && (p.c.dtype == t || p.c.dtype == DType::f32));
-  TX_ASSERT(p.activation == Activation::none || p.activation == Activation::relu);
-  TX_ASSERT(!p.accumulate || (p.bias.empty() && p.activation == Activation::none));
-  TX_ASSERT(p.bias.empty() || (p.bias.dtype == DType::f32 && p.bias.rows == 1 && p.bias.cols == n));
-  return {m, n, k};
-}
-
 Sums sums_of(const Product& p) {
-  const Shape s = shape_of(p);
+  const ProductShape s = shape_of(p);
   const auto side = [](const Matrix& x, int64_t rows, bool along_rows) {
     return Side{x.data, rows, along_rows ? 1 : x.stride, along_rows ? x.stride : 1};
   };
@@ -84,10 +68,10 @@ BlasLt& blas_of(Cuda::State& s) {
 }  // namespace cuda
 
 void Cuda::product(const Product& p) {
-  const cuda::Shape s = cuda::shape_of(p);
+  const ProductShape s = shape_of(p);
+  TX_ASSERT(p.a.dtype != DType::f64);
   const Timed timed(*state_, p.a.dtype == DType::bf16 ? "products, bf16" : "products, fp32",
-                    {bytes_of(p.a) + bytes_of(p.b) + bytes_of(p.c),
-                     2.0 * double(s.m) * double(s.n) * double(s.k)});
+                    product_work(p));
   if (s.m == 0 || s.n == 0) return;
   if (BlasLt::takes(p) && cuda::blas_of(*state_).product(*state_, p)) return;
   const cuda::Sums sums = cuda::sums_of(p);
@@ -95,7 +79,8 @@ void Cuda::product(const Product& p) {
 }
 
 void Cuda::plan_product(const Product& p) {
-  const cuda::Shape s = cuda::shape_of(p);
+  const ProductShape s = shape_of(p);
+  TX_ASSERT(p.a.dtype != DType::f64);
   if (s.m == 0 || s.n == 0 || !BlasLt::takes(p)) return;
   cuda::blas_of(*state_).plan(*state_, p);
 }
@@ -125,7 +110,7 @@ void Cuda::release_prepared(Matrix& weights) { weights.prepared = nullptr; }
 
 void Cuda::product_rows(Matrix x, Matrix prepared, Matrix bias, Activation activation, Matrix y) {
   const Timed timed(*state_, x.dtype == DType::bf16 ? "rows, bf16" : "rows, fp32",
-                    {bytes_of(x) + bytes_of(prepared) + bytes_of(y),
+                    {traffic(x, prepared, bias, y).bytes,
                      2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
   cuda::product_rows(*state_, x, prepared, bias, activation, y, cuda::best);
 }

@@ -9,14 +9,9 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/state.h"
 #include "kernels/cuda/tiles.h"
+#include "kernels/product.h"
 
 namespace tx::cuda {
-
-// M, N and inner dimension K of p, after the transposes; asserts that shapes and dtypes agree.
-struct Shape {
-  int64_t m, n, k;
-};
-Shape shape_of(const Product& p);
 
 // An operand as our loops read it: `rows` rows of K elements, element (i, k) at
 // data + i * row_step + k * k_step. One of the steps is 1.

@@ -171,7 +171,7 @@ void launch_rows(const Cuda::State& state, const AddNorm& p) {
 
 void Cuda::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
                     double epsilon, Matrix sum, Matrix normed, Matrix stats) {
-  const Timed timed(*state_, "norm", traffic(x, sub, sum, normed));
+  const Timed timed(*state_, "norm", traffic(x, sub, x.empty() ? x : sum, normed));
   AddNorm p{x, sub, gamma, beta, sum, normed, stats, drop, float(epsilon), false};
   p.packed = all_packed(x, sub, gamma, beta, sum, normed);
   with_type(sub.dtype, [&](auto t) {

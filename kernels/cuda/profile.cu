@@ -29,10 +29,7 @@ cudaEvent_t Profile::event() {
 void Profile::begin(const char* group, Work work) {
   if (depth_++ > 0) return;  // a part of what is timed already
   if (open_.size() > 10000) collect();
-  Group& g = groups_[group];
-  ++g.calls;
-  g.bytes += work.bytes;
-  g.flops += work.flops;
+  ++groups_[group].calls[work];
   open_.push_back({group, event(), nullptr});
 }
 
@@ -66,9 +63,11 @@ std::string Profile::report(double copy_rate, double bf16_rate, double f32_rate)
   });
   for (const auto& [name, g] : all) {
     const double rate = name.find("fp32") == std::string::npos ? bf16_rate : f32_rate;
-    const double floor = 1e3 * std::max(g.bytes / copy_rate, g.flops / rate);
+    const double floor = 1e3 * floor_seconds(g.calls, copy_rate, rate);
+    int64_t calls = 0;
+    for (const auto& [work, count] : g.calls) calls += count;
     std::snprintf(line, sizeof line, "%-24s %9lld calls %12.3f ms, floor %12.3f ms, %3.0f %%\n",
-                  name.c_str(), static_cast<long long>(g.calls), g.milliseconds, floor,
+                  name.c_str(), static_cast<long long>(calls), g.milliseconds, floor,
                   g.milliseconds > 0 ? 100 * floor / g.milliseconds : 0);
     text += line;
   }

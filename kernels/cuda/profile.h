@@ -6,13 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/floor.h"
 #include "kernels/cuda/state.h"
 
 namespace tx {
-
-struct Work {
-  double bytes = 0, flops = 0;
-};
 
 class Profile {
  public:
@@ -29,8 +26,8 @@ class Profile {
 
  private:
   struct Group {
-    int64_t calls = 0;
-    double milliseconds = 0, bytes = 0, flops = 0;
+    std::map<Work, int64_t> calls;
+    double milliseconds = 0;
   };
   struct Span {
     const char* group;
@@ -60,13 +57,5 @@ class Timed {
  private:
   Profile* profile_;
 };
-
-inline double bytes_of(const Matrix& m) {
-  return m.empty() ? 0 : double(m.rows) * double(m.cols) * double(size_of(m.dtype));
-}
-template <class... M>
-Work traffic(const M&... matrices) {
-  return {(bytes_of(matrices) + ...), 0};
-}
 
 }  // namespace tx

@@ -14,6 +14,9 @@ namespace tx {
 // Throws Error with CUDA's name and words for `status`, and what was being done.
 void check(cudaError_t status, const char* doing);
 
+// Device memory; throws Error that says how much was asked for and how much is free.
+void* take_memory(size_t bytes);
+
 class Profile;  // kernels/cuda/profile.h: time by groups of kernels
 class BlasLt;   // kernels/cuda/blaslt.h: the products of cuBLASLt, opened at first use
 

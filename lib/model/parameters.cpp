@@ -17,7 +17,7 @@ constexpr uint32_t initialisation_site = 0x10000;  // + place in the table; abov
 
 }  // namespace
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training)
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype)
     : backend_(backend), config_(config), table_(parameter_table(config)), dtype_(dtype) {
   elements_ = block_elements(table_);
   vectors_from_ = elements_;
@@ -26,6 +26,10 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
     assigned_.push_back(std::make_unique<bool>(false));
     if (table_[i].vector) vectors_from_ = std::min(vectors_from_, table_[i].offset);
   }
+}
+
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training)
+    : Parameters(backend, config, dtype) {
   const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
   master_ = allocate(full);
   if (dtype == DType::bf16) copy_ = allocate(DType::bf16);
@@ -33,6 +37,22 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
   gradients_ = allocate(full);
   m_ = allocate(full);
   v_ = allocate(full);
+}
+
+Parameters::Parameters(Backend& backend, const Parameters& of)
+    : Parameters(backend, of.config_, of.dtype_) {
+  for (Matrix* block : {&master_, &m_, &v_}) *block = allocate(of.master_.dtype);
+  on(backend_, [](auto& k) { k.wait(); });  // cleared before another stream writes there
+}
+
+void Parameters::take(const Parameters& of) {
+  on(of.backend_, [&](auto& k) {
+    const size_t bytes = size_t(elements_) * size_of(master_.dtype);
+    k.copy(master_.data, of.master_.data, bytes);
+    k.copy(m_.data, of.m_.data, bytes);
+    k.copy(v_.data, of.v_.data, bytes);
+    k.wait();
+  });
 }
 
 Matrix Parameters::allocate(DType dtype) {

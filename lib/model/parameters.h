@@ -34,6 +34,10 @@ class Parameters {
   // double. training adds gradients and Adam's two moments. Memory is zero until initialise() or
   // loading.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training);
+  // Room on `backend` for what a checkpoint holds of `of`, the master and the moments, which take()
+  // copies. The backends are two of one device; copying has ended when take() returns.
+  Parameters(Backend& backend, const Parameters& of);
+  void take(const Parameters& of);
   ~Parameters();
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
@@ -66,6 +70,7 @@ class Parameters {
   int64_t decayed() const { return vectors_from_; }  // elements before the first vector
 
  private:
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype);  // without memory
   Matrix allocate(DType dtype);
   void upload_row(Matrix to, const std::vector<double>& row);
   Backend& backend_;

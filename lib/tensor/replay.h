@@ -8,26 +8,17 @@
 namespace tx {
 
 inline bool replays(Backend& backend) {
-  return on(backend, [](auto& k) {
-    return requires { k.forget_graphs(); };
-  });
+  return on(backend, [](auto& k) { return k.apart(); });
 }
 
 // Runs `work`, or launches what it launched before with the same key.
 inline void replay(Backend& backend, int64_t key, const std::function<void()>& work) {
-  on(backend, [&](auto& k) {
-    if constexpr (requires { k.forget_graphs(); })
-      k.replay(key, work);
-    else
-      work();
-  });
+  on(backend, [&](auto& k) { k.replay(key, work); });
 }
 
 // To be called where something that recorded work has used moves.
 inline void forget_graphs(Backend& backend) {
-  on(backend, [](auto& k) {
-    if constexpr (requires { k.forget_graphs(); }) k.forget_graphs();
-  });
+  on(backend, [](auto& k) { k.forget_graphs(); });
 }
 
 }  // namespace tx

@@ -62,53 +62,94 @@ void Session::checkpoint() {
   save(true);
 }
 
-// A save that fails leaves the checkpoint before it; what was written of this one only takes room.
+// What a save writes but for the parameters, as it is when the save begins.
+struct Session::Snapshot {
+  int64_t step;
+  Json provenance, state;
+  int64_t best;  // its step, -1: none yet
+};
+
+Session::Snapshot Session::snapshot() const {
+  return {step_, provenance(), state(), has_best_ ? best_step_ : -1};
+}
+
+// Begins a save; where a thread writes it, training goes on at once. `scored`: --valid-command
+// judges this model. Its score is part of the state and may end the run, so that it is waited for.
 void Session::save(bool scored) {
-  try {
-    write_pair(scored);
-  } catch (const IoError& e) {
-    if (saved_step_ < 0) throw;
-    if (saved_step_ != step_) run_.discard(step_);
-    const bool there = file_exists(run_.model(saved_step_)) && file_exists(run_.state(saved_step_));
-    throw Error(std::string(e.what()) + "\nthe checkpoint of step " + std::to_string(saved_step_) +
-                (there ? " is whole; go on from it with: tx-train --resume " + run_.path()
-                       : " is gone too: " + run_.path() + " vanished, or is no longer mounted"));
-  }
+  settle();
   last_save_ = std::chrono::steady_clock::now();
-}
-
-// `scored`: --valid-command judges this model.
-void Session::write_pair(bool scored) {
-  const std::string model = run_.model(step_);
-  const std::string checksum =
-      save_model(model, *parameters_, vocabularies_.source, vocabularies_.target, provenance());
-  failpoint("model");
+  saving_step_ = step_;
   if (scored && !options_.valid_command.empty()) {
-    const std::optional<double> score = run_valid_command(options_.valid_command, model, log_);
-    if (score) {
-      log(Json{{"step", step_}, {"validation_score", *score}, {"seconds", seconds()}});
-      log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(*score));
-    }
-    consider(score ? -*score : NAN);
+    const auto write = [this](const Parameters& p) {
+      const std::string checksum = write_model(p, snapshot());
+      judge_by_command(run_.model(step_));
+      write_state(p, snapshot(), checksum);
+    };
+    saver_->begin(write);
+    return settle();
   }
-  failpoint("state");
-  save_state(run_.state(step_), *parameters_, state(), checksum);
-  saved_step_ = step_;
-  log(Json{{"step", step_},
-           {"checkpoint", "model-" + std::to_string(step_) + ".safetensors"},
-           {"seconds", seconds()}});
-  failpoint("links");
-  tidy();
+  saver_->begin(
+      [this, now = snapshot()](const Parameters& p) { write_state(p, now, write_model(p, now)); });
+  if (saver_->done()) settle();
 }
 
-// Links and pruning; also what a run killed before them is given when it goes on.
-void Session::tidy() const {
-  run_.link("last", saved_step_);
+// The end of a save: from here on it is the one to go on from. One that failed leaves the
+// checkpoint before it; what was written of this one only takes room.
+void Session::settle() {
+  if (saving_step_ < 0) return;
+  const int64_t step = std::exchange(saving_step_, -1);
+  try {
+    saver_->settle();
+  } catch (const IoError&) {
+    if (saved_step_ >= 0 && saved_step_ != step) run_.discard(step);
+    throw;
+  }
+  saved_step_ = step;
+  log(Json{{"step", step},
+           {"checkpoint", "model-" + std::to_string(step) + ".safetensors"},
+           {"seconds", seconds()}});
+}
+
+// What of the run is left when it fails.
+std::string Session::way_back() const {
+  const bool there = file_exists(run_.model(saved_step_)) && file_exists(run_.state(saved_step_));
+  return "the checkpoint of step " + std::to_string(saved_step_) +
+         (there ? " is whole; go on from it with: tx-train --resume " + run_.path()
+                : " is gone too: " + run_.path() + " vanished, or is no longer mounted");
+}
+
+std::string Session::write_model(const Parameters& parameters, const Snapshot& now) const {
+  const std::string checksum = save_model(run_.model(now.step), parameters, vocabularies_.source,
+                                          vocabularies_.target, now.provenance);
+  failpoint("model");
+  return checksum;
+}
+
+void Session::judge_by_command(const std::string& model) {
+  const std::optional<double> score = run_valid_command(options_.valid_command, model, log_);
+  if (score) {
+    log(Json{{"step", step_}, {"validation_score", *score}, {"seconds", seconds()}});
+    log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(*score));
+  }
+  consider(score ? -*score : NAN);
+}
+
+void Session::write_state(const Parameters& parameters, const Snapshot& now,
+                          const std::string& checksum) const {
+  failpoint("state");
+  save_state(run_.state(now.step), parameters, now.state, checksum);
+  failpoint("links");
+  tidy(now.step, now.best);
+}
+
+// Links and pruning; also what a run killed before them is given when it goes on. `best` -1: none.
+void Session::tidy(int64_t step, int64_t best) const {
+  run_.link("last", step);
   failpoint("best");
-  if (has_best_ && file_exists(run_.model(best_step_))) run_.link("best", best_step_);
+  if (best >= 0 && file_exists(run_.model(best))) run_.link("best", best);
   failpoint("prune");
-  run_.prune(options_.keep, has_best_ ? best_step_ : saved_step_,
-             [this](int64_t step) { return on_schedule(step); });
+  run_.prune(options_.keep, best >= 0 ? best : step,
+             [this](int64_t at) { return on_schedule(at); });
 }
 
 // Every checkpoint kept, the best, and the one being written.

@@ -168,10 +168,8 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   }
   if (batches.empty()) throw DataError(options.replay + ": the flight record holds no batch");
   Backend backend = make_backend(options.device, options.threads);
-  on(backend, [&](auto& k) {
-    if constexpr (requires { k.tuning(); })
-      if (facts.contains("products")) k.set_tuning(facts["products"].template get<std::string>());
-  });
+  if (facts.contains("products"))
+    on(backend, [&](auto& k) { k.set_tuning(facts["products"].template get<std::string>()); });
   const DType dtype = options.precision == "bf16" ? DType::bf16 : DType::f32;
   Parameters parameters(backend, file.config(), dtype, true);
   file.load(parameters);

@@ -22,7 +22,10 @@ void Session::incident() {
   ++incidents_;
   const std::string file = record_flight();
   std::string action = "skipped";
-  if (record_.spike && options_.on_spike == "rewind") rewind_to_ = earlier_checkpoint();
+  if (record_.spike && options_.on_spike == "rewind") {
+    settle();  // the save under way may be the one to go back to
+    rewind_to_ = earlier_checkpoint();
+  }
   if (rewind_to_ >= 0) action = "rewound";
   if (record_.spike && options_.on_spike == "log") action = "logged";
   char text[200];

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/text/packing.h"
+#include "lib/train/saver.h"
 #include "lib/train/step.h"
 
 namespace tx {
@@ -40,14 +41,13 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
                        const TrainOptions& options, const std::vector<int>& capacities,
                        size_t program) {
   MemoryPlan m;
-  m.program = on(backend, [&](auto& k) {  // the host's memory, not the GPU's
-    return requires { k.free_bytes(); }
-    ? 0 : program;
-  });
+  const bool apart = on(backend, [](auto& k) { return k.apart(); });
+  m.program = apart ? 0 : program;  // the host's memory, not the GPU's
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held(elements * full);
   m.moments = 2 * held(elements * full);
+  m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held(elements * size_of(DType::bf16));
   m.activations = plan_activations(backend, parameters, transformer, options, capacities);
   m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
@@ -124,10 +124,24 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
                          mebibytes(m.other) + "\n";
   return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
          mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
-         "\n  bf16 copy      " + mebibytes(m.copy) + "\n  activations    " +
+         "\n  bf16 copy      " + mebibytes(m.copy) +
+         (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
          mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +
          "\n  batches        " + mebibytes(m.batch) + "\n  program        " + mebibytes(m.program) +
          "\n  total          " + mebibytes(m.total()) + "\n";
+}
+
+void check_device_memory(Backend& backend, const MemoryPlan& memory) {
+  const size_t needed = memory.activations + memory.batch + memory.saving;
+  on(backend, [&](auto& k) {
+    const size_t free = k.apart() ? k.free_bytes() : needed;
+    if (needed > free)
+      throw Error("out of GPU memory: beside parameters and scratch the plan asks for " +
+                  std::to_string((needed >> 20) + 1) + " MiB (activations " +
+                  std::to_string((memory.activations >> 20) + 1) + "), " +
+                  std::to_string(free >> 20) +
+                  " MiB are free: lower --batch-tokens (auto takes what fits), or try --recompute");
+  });
 }
 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
@@ -173,12 +187,9 @@ namespace {
 // what the GPU has free beside the parameters, which are there already.
 int64_t room(Backend& backend, const Parameters& parameters) {
   return on(backend, [&](auto& k) {
-    if constexpr (requires { k.free_bytes(); }) {
-      const size_t held = Parameters::bytes(parameters.config(), parameters.dtype(), true);
-      return int64_t(k.free_bytes() / 10 * 9 + held);
-    } else {
-      return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
-    }
+    if (!k.apart()) return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+    const size_t held = Parameters::bytes(parameters.config(), parameters.dtype(), true);
+    return int64_t(k.free_bytes() / 10 * 9 + held);
   });
 }
 

@@ -11,6 +11,7 @@ namespace tx {
 
 struct MemoryPlan {
   size_t parameters = 0, gradients = 0, moments = 0, copy = 0;  // bytes
+  size_t saving = 0;       // what a GPU's saves are made from: lib/train/saver.h
   size_t activations = 0;  // the arena: values, their gradients, statistics
   size_t other = 0;        // the same with --recompute the other way; 0: not known; in no total
   size_t scratch = 0;      // of the backend's products
@@ -19,7 +20,8 @@ struct MemoryPlan {
   // Anonymous memory: the text as ids is a mapped file, and a validation uses the activations'
   // room.
   size_t total() const {
-    return parameters + gradients + moments + copy + activations + scratch + batch + program;
+    return parameters + gradients + moments + copy + saving + activations + scratch + batch +
+           program;
   }
 };
 
@@ -34,6 +36,10 @@ size_t plan_activations(Backend& backend, Parameters& parameters, const Transfor
 MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
                        const TrainOptions& options, const std::vector<int>& capacities,
                        size_t program);
+
+// Error that says what to do where the GPU has not enough room for what of the plan is still to be
+// taken: activations, batches and the copy of saves. Does nothing on the CPU.
+void check_device_memory(Backend& backend, const MemoryPlan& memory);
 
 // Product FLOPs of a training step (forward and backward) on Ns source and Nt target tokens; the
 // formula of PERFORMANCE: 6 a weight and token, attention apart.

@@ -68,10 +68,7 @@ void Session::show_live() const {
 
 // By groups of kernels where the backend times them, else by the parts of a step.
 void Session::report_profile() {
-  const std::string groups = on(backend_, [](auto& k) -> std::string {
-    if constexpr (requires { k.profile_report(); }) return k.profile_report();
-    return {};
-  });
+  const std::string groups = on(backend_, [](auto& k) { return k.profile_report(); });
   std::istringstream lines(groups);
   for (std::string line; std::getline(lines, line);) log_.info(line);
   if (!groups.empty()) return;

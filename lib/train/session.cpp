@@ -33,7 +33,6 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
   if (resume_at != begin) load(resume_at);
   const size_t arena = Stepper::plan(backend_, *parameters_, *transformer_, options_, capacities_);
   stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, options_);
-  stepper_->reserve(arena);
   keep_tuning();
   const MemoryPlan memory =
       plan_memory(backend_, *parameters_, *transformer_, options_, capacities_, program_);
@@ -43,37 +42,33 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       std::to_string(capacities_.front()) + " source and " + std::to_string(capacities_.back()) +
       " target pieces, " + options_.precision + ", " +
       (options_.device == "cuda" ? "on the GPU" : std::to_string(options_.threads) + " threads"));
+  check_device_memory(backend_, memory);
+  stepper_->reserve(arena);
+  saver_ = std::make_unique<Saver>(*parameters_);
 }
 
 // With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
 // keeps it, and with it every bit.
 void Session::tune() {
   on(backend_, [&](auto& k) {
-    if constexpr (requires { k.tuning(); }) {
-      if (config_.contains("products")) {
-        try {
-          return k.set_tuning(config_["products"].template get<std::string>());
-        } catch (const Error& e) {
-          log_.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
-        }
+    if (config_.contains("products")) {
+      try {
+        return k.set_tuning(config_["products"].template get<std::string>());
+      } catch (const Error& e) {
+        log_.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
       }
-      if (options_.tune) k.set_tuning("measure");
     }
+    if (options_.tune) k.set_tuning("measure");
   });
 }
 
 void Session::start_profile() {
-  on(backend_, [&](auto& k) {
-    if constexpr (requires { k.start_profile(); })
-      if (options_.profile) k.start_profile();
-  });
+  if (options_.profile) on(backend_, [](auto& k) { k.start_profile(); });
 }
 
 void Session::keep_tuning() {
-  on(backend_, [&](auto& k) {
-    if constexpr (requires { k.tuning(); })
-      if (options_.tune) config_["products"] = k.tuning();
-  });
+  const std::string products = on(backend_, [](auto& k) { return k.tuning(); });
+  if (options_.tune && !products.empty()) config_["products"] = products;
 }
 
 void Session::build_data(int64_t resume_at) {
@@ -162,7 +157,7 @@ bool Session::on_schedule(int64_t step) const {
 
 int Session::loop() {
   SignalWatch signals;  // before this a signal just ends the process: nothing is lost
-  if (saved_step_ >= 0) tidy();
+  if (saved_step_ >= 0) tidy(saved_step_, has_best_ ? best_step_ : -1);
   if (finished()) {
     log_.info("nothing to do: the run is already at step " + std::to_string(step_) +
               ", where its limits end it; raise --steps, --epochs, --minutes or --patience");
@@ -172,17 +167,27 @@ int Session::loop() {
   stepper_->rehearse(worst_batch(*corpora_.train, capacities_, growth()));
   start_profile();
   run_.write_config(config_);
-  if (saved_step_ < 0) save(false);  // from here on a killed run can be resumed
+  if (saved_step_ < 0) save(false), settle();  // from here on a killed run can be resumed
   run_.keep();
+  try {
+    steps(signals);
+    end(signals.stop());
+  } catch (const Error& e) {
+    settle();
+    throw Error(std::string(e.what()) + "\n" + way_back());
+  }
+  return signals.stop() ? 128 + signals.stop() : 0;
+}
+
+void Session::steps(SignalWatch& signals) {
   while (!finished() && signals.stop() == 0) {
     one_step();
+    if (saver_->done()) settle();
     if (rewind_to_ < 0)
       after_step(signals.take_save());
     else
       go_back(rewind_to_);
   }
-  end(signals.stop());
-  return signals.stop() ? 128 + signals.stop() : 0;
 }
 
 void Session::one_step() {
@@ -245,12 +250,14 @@ void Session::after_step(bool save_wanted) {
 
 void Session::end(int signal) {
   if (window_.steps > 0) log_line();
+  settle();
   if (finished() && saved_step_ != step_) {
     if (corpora_.valid && valid_step_ != step_) judge();
     save(true);
   } else if (saved_step_ != step_) {
     save(false);
   }
+  settle();
   report_end();
   if (signal)
     log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step_) +

@@ -9,6 +9,7 @@
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
 #include "lib/train/run_directory.h"
+#include "lib/train/saver.h"
 #include "lib/train/schedule.h"
 #include "lib/train/signals.h"
 #include "lib/train/spikes.h"
@@ -49,6 +50,7 @@ class Session {
   void load(int64_t step);
   bool finished() const;
   bool on_schedule(int64_t step) const;
+  void steps(SignalWatch& signals);  // all there are
   void one_step();
   void read_ahead();
   void count_step();
@@ -64,8 +66,15 @@ class Session {
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
   void checkpoint();  // of the schedule: validates, saves, scores
   void save(bool scored);
-  void write_pair(bool scored);
-  void tidy() const;
+  void settle();
+  std::string way_back() const;
+  struct Snapshot;
+  Snapshot snapshot() const;
+  std::string write_model(const Parameters& parameters, const Snapshot& now) const;
+  void judge_by_command(const std::string& model);
+  void write_state(const Parameters& parameters, const Snapshot& now,
+                   const std::string& checksum) const;
+  void tidy(int64_t step, int64_t best) const;
   void check_room() const;
   void judge();
   Validation validate();
@@ -112,6 +121,9 @@ class Session {
 
   Validation valid_;  // of the model at valid_step_
   int64_t valid_step_ = -1;
+
+  int64_t saving_step_ = -1;      // of the save that is under way; -1: none is
+  std::unique_ptr<Saver> saver_;  // the last member: its thread reads the others
 };
 
 }  // namespace tx

@@ -82,7 +82,7 @@ struct Bench {
     tx::gemm::OneDnn dnn;
     tx::gemm::Scratch scratch, own;
     tx::Cpu cpu(threads);
-    const tx::gemm::Shape s = tx::gemm::shape_of(p);
+    const tx::ProductShape s = tx::shape_of(p);
     const std::string label = std::string(kind) + (t == DType::bf16 ? " bf16 " : " f32 ") +
                               std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
                               std::to_string(s.k);

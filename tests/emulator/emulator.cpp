@@ -18,9 +18,12 @@ struct EmulatedGraph {
 };
 struct EmulatedStream {
   std::unique_ptr<EmulatedGraph> capture;
+  std::deque<std::function<void()>> waiting;
 };
 struct EmulatedEvent {
   double seconds = 0;
+  EmulatedStream* stream = nullptr;
+  int pending = 0;  // records that the stream has not come to
 };
 
 namespace emulator {
@@ -105,23 +108,36 @@ class DeviceMemory {
   std::map<size_t, Block> blocks_;
 };
 
-// Work waits until somebody synchronises, as on a device that is far behind: what reads a result
-// too early finds the old bytes.
+// Work waits until somebody synchronises with its stream, as on a device that is far behind: what
+// reads a result too early finds the old bytes. Where all streams are waited for, the youngest goes
+// first: an order among streams that nothing asked for does not come by itself.
 struct Device {
   std::recursive_mutex mutex;
   DeviceMemory memory;
-  std::deque<std::function<void()>> waiting;
-  std::map<const char*, size_t> pinned;  // start, bytes
+  EmulatedStream standard;
+  std::deque<EmulatedStream*> streams{&standard};  // the youngest first
+  std::map<const char*, size_t> pinned;            // start, bytes
+  long long allocations_left =
+      static_cast<long long>(setting("TX_EMULATED_ALLOCATIONS", size_t(1) << 60));
   cudaError_t last = cudaSuccess;
 
-  void flush() {
-    if (waiting.empty()) return;
+  EmulatedStream& stream(cudaStream_t s) { return s ? *s : standard; }
+  void run_one(EmulatedStream& s) {
+    const auto work = std::move(s.waiting.front());
+    s.waiting.pop_front();
+    work();
+  }
+  void flush(EmulatedStream& s) {
     DeviceMemory::Access access(memory);
-    while (!waiting.empty()) {
-      const auto work = std::move(waiting.front());
-      waiting.pop_front();
-      work();
-    }
+    while (!s.waiting.empty()) run_one(s);
+  }
+  void flush(const EmulatedEvent& e) {
+    DeviceMemory::Access access(memory);
+    while (e.pending > 0) run_one(*e.stream);
+  }
+  void flush() {
+    for (EmulatedStream* s : streams)
+      if (!s->waiting.empty()) flush(*s);
   }
 };
 
@@ -145,8 +161,8 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
   if (capturing(stream))
     stream->capture->work.push_back(std::move(work));
   else
-    device().waiting.push_back(std::move(work));
-  if (device().waiting.size() > 4096) device().flush();
+    device().stream(stream).waiting.push_back(std::move(work));
+  if (device().stream(stream).waiting.size() > 4096) device().flush(device().stream(stream));
 }
 
 }  // namespace emulator
@@ -173,7 +189,8 @@ cudaError_t cudaGetLastError() {
   return std::exchange(device().last, cudaSuccess);
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = int(emulator::setting("TX_EMULATED_GPUS", 1));
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  *count = visible && !*visible ? 0 : int(emulator::setting("TX_EMULATED_GPUS", 1));
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
@@ -207,7 +224,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 cudaError_t cudaMalloc(void** data, size_t bytes) {
   const Lock lock(device().mutex);
   device().flush();
-  *data = device().memory.allocate(bytes);
+  *data = device().allocations_left-- > 0 ? device().memory.allocate(bytes) : nullptr;
   return *data ? cudaSuccess : emulator::fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* data) {
@@ -253,7 +270,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   emulator::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
   if (!to_device && !is_pinned(to)) {
     if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
-    device().flush();
+    device().flush(device().stream(stream));
   }
   return cudaSuccess;
 }
@@ -267,19 +284,28 @@ cudaError_t cudaDeviceSynchronize() {
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  const Lock lock(device().mutex);
   *stream = new EmulatedStream;
+  device().streams.push_front(*stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  cudaDeviceSynchronize();
+  const Lock lock(device().mutex);
+  device().flush();
+  std::erase(device().streams, stream);
   delete stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
-  return cudaDeviceSynchronize();
+  const Lock lock(device().mutex);
+  device().flush(device().stream(stream));
+  return cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  emulator::enqueue(stream, [=] { device().flush(*event); });
+  return cudaSuccess;
+}
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   stream->capture = std::make_unique<EmulatedGraph>();
   return cudaSuccess;
@@ -311,10 +337,21 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  emulator::enqueue(stream, [=] { event->seconds = emulator::now(); });
+  const Lock lock(device().mutex);
+  event->stream = &device().stream(stream);
+  const bool counted = !emulator::capturing(stream);
+  event->pending += counted;
+  emulator::enqueue(stream, [=] {
+    event->seconds = emulator::now();
+    event->pending -= counted;
+  });
   return cudaSuccess;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const Lock lock(device().mutex);
+  device().flush(*event);
+  return cudaSuccess;
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   *milliseconds = float((to->seconds - from->seconds) * 1000);
   return cudaSuccess;

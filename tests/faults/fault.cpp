@@ -6,6 +6,8 @@
 //                                          every one after it
 //   TX_FAULT="open EROFS /run/ 5"          the sixth opening of such a file for writing fails, and
 //                                          every one after it
+//   TX_FAULT="fsync HOLD /run 2"           the third fsync of such a file waits, as on a slow disk,
+//                                          while a file named "hold" is in the working directory
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -78,6 +80,10 @@ extern "C" int fsync(int fd) {
   static const auto real = next<int (*)(int)>("fsync");
   Fault& f = fault();
   if (!f.meets("fsync", fd) || f.left-- > 0) return real(fd);
+  if (std::strcmp(f.error, "HOLD") == 0) {
+    while (::access("hold", F_OK) == 0) ::usleep(20000);
+    return real(fd);
+  }
   errno = f.number();
   return -1;
 }

@@ -21,7 +21,8 @@ trap 'exit 130' INT TERM HUP
 to=$work/tx-gpu
 mkdir -p "$to/build/bin" "$to/build/lib/bundled" "$to/build/tests" "$to/tests/golden" "$to/corpus"
 
-for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" "$build/tests/cuda_bench"; do
+for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" "$build/tests/cuda_bench" \
+  "$build/tests/libfault.so"; do
   [ -f "$file" ] && [ -x "$file" ] || continue
   part=${file#"$build/"}
   cp "$file" "$to/build/${part%/*}/"

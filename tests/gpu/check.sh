@@ -76,17 +76,22 @@ step 60 "translations whatever the batch" sh "$parts" invariance
 
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 unfinished=SKIP
-for tool in memcheck racecheck initcheck; do
-  for test in "$TX_BUILD"/tests/gpu-kernels*; do
-    [ -x "$test" ] || continue
-    what="$tool of $(basename "$test")"
-    if [ -x "$sanitizer" ]; then
-      step 90 "$what" "$sanitizer" --tool $tool --error-exitcode 9 "$test" --color_output=no
-    else
-      result SKIP 0 "$what" "no compute-sanitizer here"
-    fi
-  done
+# sanitize SECONDS TOOL WHAT COMMAND...
+sanitize() {
+  most=$1 tool=$2 what="$2 of $3"
+  shift 3
+  if [ -x "$sanitizer" ]; then
+    step "$most" "$what" "$sanitizer" --tool "$tool" --error-exitcode 9 --target-processes all "$@"
+  else
+    result SKIP 0 "$what" "no compute-sanitizer here"
+  fi
+}
+for tool in memcheck racecheck initcheck synccheck; do
+  sanitize 60 $tool "three steps of training" sh "$parts" few_steps
+  sanitize 90 $tool gpu-kernels "$TX_BUILD/tests/gpu-kernels" --color_output=no
 done
+sanitize 60 memcheck gpu-model "$TX_BUILD/tests/gpu-model" --color_output=no
+sanitize 60 memcheck "a translation" sh "$parts" few_lines
 
 verdict=PASSED status=0
 [ $passed -gt 0 ] || { verdict="NOTHING CHECKED" status=77; }

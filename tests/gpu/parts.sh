@@ -129,6 +129,14 @@ translations_bf16() {
   count_equal bf16.de cpu.de 50
 }
 
+# For compute-sanitizer, which makes everything slow: with a graph, a save and a validation.
+few_steps() {
+  train $device bf16 few --steps 3 --save-every 2 --dropout 0.1 || fail "the GPU failed"
+}
+few_lines() {
+  head -n 2 test.en | tx-decode -m few --device $device --precision bf16 || fail "the GPU failed"
+}
+
 invariance() { tx-decode -m learned --device $device --check-invariance test.en 2>&1; }
 
 "$@"

@@ -28,3 +28,9 @@ for run in kept recomputed; do
 done
 [ "$(weights_hash kept/last.safetensors)" = "$(weights_hash recomputed/last.safetensors)" ] ||
   fail "other weights with --recompute"
+# A GPU that is hidden is none, and --version says why.
+CUDA_VISIBLE_DEVICES='' expect_status 0 tx-train --version
+expect_stdout_contains 'not used: no GPU can be used: '
+expect_stdout_contains 'CUDA_VISIBLE_DEVICES is ""'
+CUDA_VISIBLE_DEVICES='' expect_status 2 small_train --device cuda -o hidden
+unset CUDA_VISIBLE_DEVICES

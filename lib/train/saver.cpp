@@ -1,0 +1,54 @@
+#include "lib/train/saver.h"
+
+#include <utility>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+bool apart(const Parameters& p) {
+  return on(p.backend(), [](auto& k) { return k.apart(); });
+}
+
+}  // namespace
+
+Saver::Saver(const Parameters& parameters) : parameters_(parameters) {
+  if (!apart(parameters)) return;
+  reader_ = std::make_unique<Backend>(make_backend("cuda", 1));
+  copy_ = std::make_unique<Parameters>(*reader_, parameters);
+}
+
+Saver::~Saver() {
+  if (thread_.joinable()) thread_.join();
+}
+
+size_t Saver::bytes(const Parameters& parameters) {
+  const Matrix& block = parameters.master();
+  return apart(parameters) ? 3 * size_t(block.cols) * size_of(block.dtype) : 0;
+}
+
+void Saver::begin(Write write) {
+  TX_ASSERT(done_ && !thread_.joinable() && !failure_);
+  done_ = false;
+  if (!copy_) return run(write, parameters_);
+  copy_->take(parameters_);
+  thread_ = std::thread([this, write = std::move(write)] { run(write, *copy_); });
+}
+
+void Saver::run(const Write& write, const Parameters& from) {
+  try {
+    write(from);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  done_ = true;
+}
+
+void Saver::settle() {
+  if (thread_.joinable()) thread_.join();
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+}  // namespace tx

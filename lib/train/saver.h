@@ -1,0 +1,46 @@
+// Who writes checkpoints, and from what. Where the device has memory of its own, a save begins with
+// a copy there (12 bytes a parameter), which takes about a millisecond; a thread then reads and
+// writes the copy while training goes on. Elsewhere the parameters themselves are written, at once.
+#pragma once
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "lib/model/parameters.h"
+
+namespace tx {
+
+class Saver {
+ public:
+  using Write = std::function<void(const Parameters& parameters)>;
+
+  // Takes the memory of the copy; throws Error when it is refused. `parameters` must outlive it.
+  explicit Saver(const Parameters& parameters);
+  ~Saver();  // lets the save under way end; how it ended is lost
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+  // Bytes of the device that a Saver of these parameters takes.
+  static size_t bytes(const Parameters& parameters);
+
+  // Has `write` called with the parameters as they are now. The save before must have been settled.
+  void begin(Write write);
+  // Whether settle() would return without waiting.
+  bool done() const { return done_; }
+  // Waits for the save begun last, and throws what its `write` threw.
+  void settle();
+
+ private:
+  void run(const Write& write, const Parameters& from);
+
+  const Parameters& parameters_;
+  std::unique_ptr<Backend> reader_;   // the same device through a stream of its own
+  std::unique_ptr<Parameters> copy_;  // null: the parameters themselves are written
+  std::thread thread_;
+  std::atomic<bool> done_ = true;
+  std::exception_ptr failure_;
+};
+
+}  // namespace tx

@@ -1,0 +1,28 @@
+# label: gpu
+# Too little memory on the GPU is told before the first step, with the option that helps, and leaves
+# nothing behind; nothing is asked for later.
+. "$TX_SOURCE/tests/cli/cuda.sh"
+small_text
+expect_status 1 small_train --device cuda --batch-tokens 16000000 --d-model 256 -o run
+expect_stderr_contains "out of GPU memory"
+expect_stderr_contains "the plan asks for"
+expect_stderr_contains "lower --batch-tokens"
+[ ! -e run ] || fail "a run that could not begin has left its directory"
+case $(tx-train --version) in *"emulated on the CPU"*) ;; *) exit 0 ;; esac
+# The start takes all that the run will need, though it knows the longest sentence only and batches
+# of hundreds of short ones follow: refused after more and more requests, a run either does not begin
+# or is not refused anything.
+for side in en de; do
+  tail -n 3 train.$side | tr '\n' ' ' > long
+  for i in 1 2 3; do awk '{ print substr("abcdefgh", NR % 8 + 1, 1) }' train.$side; done > short
+  { cat short long && echo; } > train.$side
+done
+left=12 refused=0
+until TX_EMULATED_ALLOCATIONS=$left small_train --device cuda --batch-tokens 1600 --steps 1 \
+  --save-every 1 -o run 2> log; do
+  grep -q "out of GPU memory: .* MiB were asked for, .* are free" log || fail "$(cat log)"
+  [ ! -e run ] || fail "request $((left + 1)) for memory came after the start: $(cat log)"
+  left=$((left + 1)) refused=$((refused + 1))
+done
+[ $refused -gt 0 ] || fail "no request for memory was refused"
+[ -e run/model-1.safetensors ] || fail "$(cat log)"

@@ -1,0 +1,84 @@
+#!/bin/sh
+# What the compiler made of the CUDA kernels: registers, stack, shared memory, and how often tensor
+# cores (HMMA), matrix loads (LDSM), copies in flight (LDGSTS) and local memory (STL, LDL) are used.
+# Needs no GPU, but the cuobjdump and nvdisasm of a CUDA toolkit and a build by nvcc:
+#
+#   sh tests/gpu/sass.sh [BUILD]      or a folder of object files
+#
+# Status 1: a kernel that multiplies tiles does not use tensor cores, or one has more than 16 bytes
+# of stack, which is where registers are spilled to (STACK_LIMIT=16). 77: nothing to look at.
+set -eu
+build=${1:-build}
+limit=${STACK_LIMIT:-16}
+for tool in cuobjdump nvdisasm; do
+  command -v $tool > /dev/null 2>&1 || PATH=$PATH:/usr/local/cuda/bin
+  command -v $tool > /dev/null 2>&1 || { echo "skipped: no $tool here" >&2 && exit 77; }
+done
+work=$(mktemp -d "${TMPDIR:-/tmp}/tx-sass.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+: > "$work/tiles"
+find "$build" -name '*.cu.o' | LC_ALL=C sort > "$work/objects"
+[ -s "$work/objects" ] || { echo "skipped: no objects of nvcc in $build" >&2 && exit 77; }
+while read -r object; do
+  cuobjdump -res-usage "$object" 2>&1
+  cuobjdump -sass "$object" 2>&1
+done < "$work/objects" > "$work/dump"
+demangle=cat
+! command -v c++filt > /dev/null 2>&1 || demangle=c++filt
+
+# Both listings name the architecture, then each function, then what it has.
+awk '
+  /^arch = / { arch = $3 }
+  $1 == "Function" && $2 != ":" { name = $2; sub(/:$/, "", name) }
+  $1 == "Function" && $2 == ":" { name = $3 }
+  / REG:/ { use[arch " " name] = $0 }
+  /^[ \t]*\/\*[0-9a-f]+\*\// {
+    for (i = 2; i <= 4; ++i) {
+      word = $i
+      sub(/[.;].*/, "", word)
+      if (word ~ /^(HMMA|LDSM|LDGSTS|STL|LDL)$/) { ++count[arch " " name " " word]; break }
+    }
+  }
+  function part(text, key) {
+    if (!match(text, " " key ":[0-9]+")) return 0
+    return substr(text, RSTART + length(key) + 2, RLENGTH - length(key) - 2)
+  }
+  END {
+    for (key in use) {
+      printf "%s", key
+      printf " %d %d", part(use[key], "REG"), part(use[key], "STACK")
+      printf " %d", part(use[key], "SHARED")
+      split("HMMA LDSM LDGSTS STL LDL", words, " ")
+      for (i = 1; i <= 5; ++i) printf " %d", count[key " " words[i]]
+      printf "\n"
+    }
+  }' "$work/dump" | LC_ALL=C sort > "$work/kernels"
+
+status=0
+echo "arch   REG STACK SHARED HMMA LDSM LDGSTS STL LDL kernel"
+while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl; do
+  short=$(echo "$name" | $demangle |
+    sed 's/(anonymous namespace):://g; s/tx:://g; s/^void //; s/(.*//')
+  printf '%s %5d %5d %6d %4d %4d %6d %3d %3d %s\n' "$arch" "$registers" "$stack" "$shared" "$hmma" \
+    "$ldsm" "$ldgsts" "$stl" "$ldl" "$short"
+  if [ "$stack" -gt "$limit" ]; then
+    echo "FAILED: $short has $stack bytes of stack on $arch, more than $limit" >&2
+    status=1
+  fi
+  case $name in
+    *13tensor_kernel* | *7forwardILi* | *8backwardILi*)
+      echo x >> "$work/tiles"
+      if [ "$hmma" -eq 0 ]; then
+        echo "FAILED: $short does not use tensor cores on $arch" >&2
+        status=1
+      fi
+      ;;
+  esac
+done < "$work/kernels"
+[ -s "$work/tiles" ] || {
+  echo "FAILED: the kernels of tiles were not found by name" >&2
+  status=1
+}
+echo "$(wc -l < "$work/kernels") kernels, $(wc -l < "$work/tiles") of tiles"
+exit $status

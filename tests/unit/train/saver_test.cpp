@@ -1,0 +1,59 @@
+// Who writes checkpoints: at once on the CPU, from a copy and on a thread on a GPU.
+#include "lib/train/saver.h"
+
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+
+#include "lib/base/error.h"
+
+using namespace tx;
+
+namespace {
+
+struct Fixture {
+  Backend backend = make_backend("cpu", 1);
+  Parameters parameters;
+  Saver saver;
+  static ModelConfig config() {
+    ModelConfig c;
+    c.source_vocabulary = c.target_vocabulary = 11;
+    c.encoder_layers = c.decoder_layers = 1;
+    c.d_model = 8;
+    c.d_ff = 16;
+    c.heads = 2;
+    c.resolve();
+    return c;
+  }
+  Fixture() : parameters(backend, config(), DType::f32, true), saver(parameters) {}
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(saver, Fixture)
+
+BOOST_AUTO_TEST_CASE(the_cpu_writes_at_once_and_takes_no_memory) {
+  BOOST_TEST(Saver::bytes(parameters) == 0u);
+  const Parameters* given = nullptr;
+  saver.begin([&](const Parameters& p) { given = &p; });
+  BOOST_TEST((given == &parameters && saver.done()));
+  saver.settle();
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_is_thrown_once_and_another_save_may_follow) {
+  saver.begin([](const Parameters&) { throw std::runtime_error("no room"); });
+  BOOST_TEST(saver.done());
+  BOOST_CHECK_THROW(saver.settle(), std::runtime_error);
+  saver.settle();
+  bool written = false;
+  saver.begin([&](const Parameters&) { written = true; });
+  saver.settle();
+  BOOST_TEST(written);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_that_nobody_asked_for_stops_the_next_save) {
+  saver.begin([](const Parameters&) { throw std::runtime_error("no room"); });
+  BOOST_CHECK_THROW(saver.begin([](const Parameters&) {}), Bug);
+  BOOST_CHECK_THROW(saver.settle(), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
