@@ -138,6 +138,18 @@ struct CachedAttention {
   double scale = 1;
 };
 
+// Lists of cache rows of R hypotheses that become one longer: list r of `to` is the first
+// lengths[r] - 1 entries of list parents[r] of `from`, then slots[r]. What lies behind stays. A
+// list begins every `stride` entries; `from` and `to` are apart.
+struct CacheLists {
+  const int32_t* from = nullptr;
+  const int32_t* parents = nullptr;  // any number where lengths[r] is 1
+  const int32_t* slots = nullptr;
+  const int32_t* lengths = nullptr;  // at least 1, at most stride
+  int32_t* to = nullptr;
+  int64_t rows = 0, stride = 0;
+};
+
 // The arguments of add_norm_backward (interface.inc).
 struct AddNormBackward {
   Matrix dnormed, dsum, sum, stats, gamma, dx, dsub, dgamma, dbeta;

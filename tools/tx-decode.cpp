@@ -1,6 +1,7 @@
 // tx-decode: translate lines of text.
 #include "kernels/backend.h"
 #include "lib/base/error.h"
+#include "lib/base/memory.h"
 #include "lib/search/invariance.h"
 #include "lib/search/stream.h"
 
@@ -45,6 +46,7 @@ void describe(tx::Options& options, Settings& s) {
       "long, and memory for the whole text.");
   s.translator.search.describe(options);
   s.translator.describe_machine(options);
+  s.translator.describe_memory(options);
 }
 
 void resolve(const tx::Options& options, Settings& s) {
@@ -54,6 +56,7 @@ void resolve(const tx::Options& options, Settings& s) {
   s.lines.list = options.given("nbest");
   if (s.files.empty()) s.files = {"-"};
   s.translator.search.check(options);
+  if (!s.translator.memory.empty()) tx::parse_size(s.translator.memory, "--memory");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ Cuda::State::State() {
 }
 
 Cuda::State::~State() {
+  cudaStreamSynchronize(stream);  // copies through the staging memory
   forget_graphs();
   blas.reset();
   cudaFree(scratch_);

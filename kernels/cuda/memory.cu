@@ -1,3 +1,4 @@
+#include <cstring>
 #include <string>
 
 #include "kernels/cuda/state.h"
@@ -24,16 +25,55 @@ void Cuda::release(void* data) {
   if (data) cudaFree(data);  // also called while an error unwinds: no check
 }
 
-// Pageable host memory: it has been read when the call returns.
+Staging::~Staging() {
+  for (const Half& half : halves_) {
+    if (half.data) cudaFreeHost(half.data);
+    if (half.left) cudaEventDestroy(half.left);
+  }
+}
+
+char* Staging::take(size_t bytes, cudaStream_t stream) {
+  TX_ASSERT(bytes <= most);
+  const size_t rounded = (bytes + 63) / 64 * 64;
+  if (used_ + rounded > most) {
+    check(cudaEventRecord(halves_[now_].left, stream), "marking a copy");
+    now_ = 1 - now_;
+    used_ = 0;
+    if (halves_[now_].left) check(cudaEventSynchronize(halves_[now_].left), "waiting for a copy");
+  }
+  Half& half = halves_[now_];
+  if (!half.data) {
+    void* data = nullptr;
+    check(cudaMallocHost(&data, most), "asking for page-locked memory");
+    half.data = static_cast<char*>(data);
+    check(cudaEventCreateWithFlags(&half.left, cudaEventDisableTiming), "making an event");
+  }
+  char* taken = half.data + used_;
+  used_ += rounded;
+  return taken;
+}
+
+// `host` has been read when the call returns: what is too much for the staging memory is pageable,
+// which CUDA itself copies first.
 void Cuda::upload(void* to, const void* host, size_t bytes) {
-  if (bytes)
-    check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, state_->stream), "uploading");
+  if (!bytes) return;
+  TX_ASSERT(!state_->capturing);
+  if (bytes <= Staging::most) {
+    char* staged = state_->staging.take(bytes, state_->stream);
+    std::memcpy(staged, host, bytes);
+    host = staged;
+  }
+  check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, state_->stream), "uploading");
 }
 
 void Cuda::download(void* host, const void* from, size_t bytes) const {
   if (!bytes) return;
-  check(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
+  TX_ASSERT(!state_->capturing);
+  const bool small = bytes <= Staging::most;
+  void* to = small ? state_->staging.take(bytes, state_->stream) : host;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
   wait();
+  if (small) std::memcpy(host, to, bytes);
 }
 
 void Cuda::copy(void* to, const void* from, size_t bytes) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cuda.h"
+#include "kernels/cuda/staging.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -30,6 +31,7 @@ struct Cuda::State {
   int processors = 0;          // multiprocessors
   int shared_bytes_limit = 0;  // dynamic shared memory that one block may have
   cudaStream_t stream = nullptr;
+  Staging staging;
   std::unique_ptr<BlasLt> blas;
   std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
   bool capturing = false;

@@ -15,13 +15,8 @@ Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype
       offsets_(backend),
       pairs_(backend),
       positions_(backend),
-      step_ids_(backend),
-      step_positions_(backend),
-      step_index_(backend),
-      lengths_(backend),
-      first_(backend),
-      source_lengths_(backend),
-      step_slots_(backend) {
+      step_rows_(backend),
+      lists_(backend) {
   replays_ = replays(backend);
   const ModelConfig& c = transformer.config();
   row_width_ = int64_t(c.heads) * (2 * c.d_k + c.d_v);
@@ -46,14 +41,28 @@ int64_t Decoding::rounded(int64_t rows) const {
   return (rows + to - 1) / to * to;
 }
 
-// Arena bytes that encoding so many rows and a step of so many take, found on a counting arena.
-size_t Decoding::plan(int64_t source_rows, int64_t rows) {
+// A row more, which rows that only fill up a number write to.
+int64_t Decoding::cache_rows(const Room& room) const {
+  return int64_t(transformer_.decoder_layers().size()) * (room.cache_rows + 1);
+}
+
+// Arena bytes that encoding the sources and a step take, found on a counting arena.
+size_t Decoding::plan(const Room& room) {
   Arena counting;
   Context context(backend_, counting, dtype_);
-  source_.rows = source_rows;
+  source_.rows = room.source_rows;
   transformer_.memory(context, transformer_.encode(context, source_, {}));
-  run(context, rounded(rows));
+  run(context, rounded(room.rows));
   return counting.peak();
+}
+
+size_t Decoding::bytes(const Room& room) {
+  const size_t element = size_of(dtype_), needed = plan(room);
+  const int64_t uploads = 6 * room.source_rows + rounded(room.rows) * columns;  // pack() has four
+  return held_bytes(needed + needed / 4) +
+         held_bytes(size_t(cache_rows(room) * row_width_) * element) +
+         held_bytes(size_t(room.source_rows * transformer_.memory_width()) * element) +
+         held_bytes(size_t(2 * list_entries(room)) * 4) + size_t(uploads) * 4;
 }
 
 // Makes `block` a matrix of these sizes; tells whether its memory moved.
@@ -73,20 +82,9 @@ bool Decoding::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) 
   return moves;
 }
 
-// Room for what is uploaded for a step.
-bool Decoding::reserve_steps(int64_t rows) {
-  bool moved = false;
-  for (Ints* array :
-       {&step_ids_, &step_positions_, &lengths_, &first_, &source_lengths_, &step_slots_})
-    if (array->reserve(size_t(rows))) moved = true;
-  if (replays_ && step_index_.reserve(size_t(rows * room_.steps))) moved = true;
-  return moved;
-}
-
 void Decoding::open(const Room& room) {
   TX_ASSERT(room.steps <= transformer_.longest() && room.rows > 0 && room.source_rows > 0);
   logits_ = Tensor();
-  const int64_t layers = int64_t(transformer_.decoder_layers().size());
   Room needed = room;
   if (replays_) {  // what has been recorded stays good where nothing grows
     needed.source_rows = std::max(room.source_rows, room_.source_rows);
@@ -97,20 +95,19 @@ void Decoding::open(const Room& room) {
   bool moved = needed.cache_rows != room_.cache_rows || needed.steps != room_.steps;
   room_ = needed;
   if (!replays_) places_.clear();
-  // A row more, which rows that only fill up a number write to.
-  if (reserve(cache_, cache_bytes_, layers * (room_.cache_rows + 1), row_width_)) moved = true;
+  if (reserve(cache_, cache_bytes_, cache_rows(room_), row_width_)) moved = true;
   if (reserve(keys_, keys_bytes_, room_.source_rows, transformer_.memory_width())) moved = true;
-  if (reserve_steps(rounded(room_.rows))) moved = true;
-  const size_t bytes = plan(room_.source_rows, room_.rows);
-  if (!arena_ || bytes > arena_bytes_) {
+  if (step_rows_.reserve(size_t(rounded(room_.rows) * columns))) moved = true;
+  if (lists_.reserve(size_t(2 * list_entries(room_)))) moved = true;
+  const size_t wanted = plan(room_);
+  if (!arena_ || wanted > arena_bytes_) {
     arena_.reset();
-    arena_bytes_ = bytes + bytes / 4;
+    arena_bytes_ = wanted + wanted / 4;
     arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
     moved = true;
   }
   if (moved) forget_graphs(backend_);  // what was recorded holds the old places
   sentences_.clear();
-  index_.clear();
   last_rows_ = 0;
   step_ = 0;
   key_rows_ = Regions(room_.source_rows);
@@ -186,50 +183,45 @@ void Decoding::begin(const Sources& sources, int64_t max_rows, int64_t max_steps
   TX_ASSERT(join(sources, longest, int(max_rows)));
 }
 
-// Uploads the step's rows and extends each hypothesis' list of cache rows by its own.
+// Uploads the step's rows: what is read, and what makes each hypothesis' list longer by its own.
 void Decoding::follow(std::span<const Row> rows) {
   const size_t count = size_t(rounded(int64_t(rows.size())));
-  int64_t oldest = 0;
-  for (const Row& row : rows) {
-    TX_ASSERT(size_t(row.sentence) < sentences_.size());
-    oldest = std::max(oldest, step_ - sentences_[size_t(row.sentence)].born);
-  }
-  const size_t before = size_t(stride_), stride = size_t(replays_ ? room_.steps : oldest + 1);
+  rows_.assign(count * columns, 0);
+  const auto column = [&](Column c) { return rows_.data() + c * count; };
   // What rows that only fill up a number do: one key, of the row behind all others.
-  const int32_t spare = int32_t(room_.cache_rows);
-  std::vector<int32_t> ids(count, 0), first(count, 0), slots(count, spare);
-  std::vector<int32_t> source_lengths(count, 1), lengths(count, 1);
-  std::vector<uint32_t> positions(count, 0);
-  next_index_.assign(count * stride, spare);
+  std::fill_n(column(slot), count, int32_t(room_.cache_rows));
+  std::fill_n(column(length), count, 1);
+  std::fill_n(column(source_length), count, 1);
   int64_t place = 0;  // of the row among those of its sentence
   for (size_t r = 0; r < rows.size(); ++r) {
+    TX_ASSERT(size_t(rows[r].sentence) < sentences_.size());
     const Sentence& s = sentences_[size_t(rows[r].sentence)];
     place = r > 0 && rows[r - 1].sentence == rows[r].sentence ? place + 1 : 0;
     const int64_t age = step_ - s.born;
     TX_ASSERT(s.here && place < s.width && age < s.longest);
     TX_ASSERT(age == 0 || size_t(rows[r].parent) < last_rows_);
-    ids[r] = rows[r].token;
-    first[r] = int32_t(s.first_key);
-    source_lengths[r] = int32_t(s.keys);
-    lengths[r] = int32_t(age + 1);
-    positions[r] = uint32_t(age);
-    slots[r] = int32_t(s.first_slot + age * s.width + place);
-    int32_t* to = next_index_.data() + r * stride;
-    if (age > 0) std::copy_n(index_.data() + size_t(rows[r].parent) * before, age, to);
-    to[age] = slots[r];
+    column(id)[r] = rows[r].token;
+    column(position)[r] = int32_t(age);
+    column(parent)[r] = rows[r].parent;
+    column(slot)[r] = int32_t(s.first_slot + age * s.width + place);
+    column(length)[r] = int32_t(age + 1);
+    column(first_key)[r] = int32_t(s.first_key);
+    column(source_length)[r] = int32_t(s.keys);
   }
-  index_.swap(next_index_);
-  stride_ = int64_t(stride);
   last_rows_ = rows.size();
-  target_.ids = step_ids_.set<int32_t>(ids);
-  target_.keys.position = step_positions_.set<uint32_t>(positions);
+  const int32_t* uploaded = step_rows_.set<int32_t>(rows_);
+  const auto there = [&](Column c) { return uploaded + c * count; };
+  target_.ids = there(id);
+  target_.keys.position = reinterpret_cast<const uint32_t*>(there(position));
   target_.rows = int64_t(count);
-  self_.index = step_index_.set<int32_t>(index_);
-  self_.index_stride = int64_t(stride);
-  self_.lengths = lengths_.set<int32_t>(lengths);
-  cross_.first = first_.set<int32_t>(first);
-  cross_.lengths = source_lengths_.set<int32_t>(source_lengths);
-  slot_ = step_slots_.set<int32_t>(slots);
+  int32_t* const halves[] = {lists_.data(), lists_.data() + list_entries(room_)};
+  extension_ = {halves[(step_ + 1) % 2], there(parent),  there(slot), there(length),
+                halves[step_ % 2],       int64_t(count), room_.steps};
+  self_.index = extension_.to;
+  self_.index_stride = room_.steps;
+  self_.lengths = there(length);
+  cross_.first = there(first_key);
+  cross_.lengths = there(source_length);
 }
 
 Matrix Decoding::step(std::span<const Row> rows) {
@@ -241,14 +233,18 @@ Matrix Decoding::step(std::span<const Row> rows) {
     logits_ = run(context, target_.rows);
     places_[target_.rows] = logits_.value();
   };
+  // Two records for each number of rows: the lists change places at every step.
   const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
-  replay(backend_, self | target_.rows, pass);
+  const int64_t which = 2 * target_.rows + step_ % 2;
+  TX_ASSERT(!replays_ || which < 1 << 20);
+  replay(backend_, self | which, pass);
   ++step_;
   return places_.at(target_.rows).slice(0, int64_t(rows.size()));
 }
 
 Tensor Decoding::run(Context& context, int64_t rows) {
   target_.rows = rows;
+  context.run([&](auto& k) { k.extend_lists(extension_); });
   Tensor x = embed(context, transformer_.embedding(true, target_, {}));
   return transformer_.logits(context, sublayers(context, x, rows));
 }
@@ -282,7 +278,7 @@ Tensor Decoding::attend_cache(Context& context, size_t layer, Tensor x, int64_t 
     const Matrix cache =
         cache_.slice(int64_t(layer) * (room_.cache_rows + 1), room_.cache_rows + 1);
     k.product_rows(x.value(), w.in.value, w.in_bias.value, Activation::none, now.value());
-    k.scatter_rows(now.value(), slot_, cache);
+    k.scatter_rows(now.value(), extension_.slots, cache);
     CachedAttention p = self_;
     p.q = now.value().columns(0, keys);
     p.k = cache.columns(keys, keys);

@@ -1,7 +1,7 @@
 // Step-by-step decoding of sentences that come and go, with cached keys and values (section 6.1,
 // PAPER: Decoding). Knows nothing of beams: the caller says for every row which row of the step
-// before it continues, and nothing is ever copied: each hypothesis keeps the list of its cache
-// rows.
+// before it continues, and no key or value is ever copied: each hypothesis keeps the list of its
+// cache rows, which the device makes longer by one in every step.
 //
 //   Decoding d(backend, transformer, DType::bf16);
 //   d.open({.source_rows = 1000, .rows = 64, .cache_rows = 6400, .steps = 100});
@@ -45,7 +45,8 @@ class Decoding {
   Decoding(Backend& backend, const Transformer& transformer, DType dtype);
   ~Decoding();
 
-  void open(const Room& room);  // nobody is here after it
+  void open(const Room& room);     // nobody is here after it
+  size_t bytes(const Room& room);  // of memory that open() takes at the most
   // Encodes the sources. Sentence i has at most `width` rows a step and longest[i] steps. Numbers
   // follow on from the last, from 0. False, and nothing has changed, where there is no room.
   bool join(const Sources& sources, std::span<const int64_t> longest, int width);
@@ -65,10 +66,13 @@ class Decoding {
     bool here = true;
   };
   PackedSide pack(const Sources& sources);
-  size_t plan(int64_t source_rows, int64_t rows);
+  // What is uploaded for a step: so many columns, each of an integer a row.
+  enum Column { id, position, parent, slot, length, first_key, source_length, columns };
+  size_t plan(const Room& room);
   bool reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols);
-  bool reserve_steps(int64_t rows);
   int64_t rounded(int64_t rows) const;
+  int64_t cache_rows(const Room& room) const;
+  int64_t list_entries(const Room& room) const { return rounded(room.rows) * room.steps; }
   void follow(std::span<const Row> rows);
   Tensor run(Context& context, int64_t rows);
   Tensor sublayers(Context& context, Tensor x, int64_t rows);
@@ -89,12 +93,12 @@ class Decoding {
   size_t arena_bytes_ = 0, keys_bytes_ = 0, cache_bytes_ = 0;
   Regions key_rows_, slots_;
   std::vector<Sentence> sentences_;
-  int64_t step_ = 0, stride_ = 0;            // stride_: of index_
-  size_t last_rows_ = 0;                     // of the step before
-  std::vector<int32_t> index_, next_index_;  // (rows, stride): cache rows of each hypothesis
-  Ints ids_, offsets_, pairs_, positions_, step_ids_, step_positions_, step_index_, lengths_,
-      first_, source_lengths_, step_slots_;
-  const int32_t* slot_ = nullptr;  // (rows) where the step's keys and values go in the cache
+  int64_t step_ = 0;
+  size_t last_rows_ = 0;       // of the step before
+  std::vector<int32_t> rows_;  // (columns, rows): the step's
+  Ints ids_, offsets_, pairs_, positions_, step_rows_;
+  Ints lists_;  // (2, rows, steps): cache rows of each hypothesis, of this step and of that before
+  CacheLists extension_;
   PackedSide source_, target_;
   CachedAttention self_, cross_;
 };

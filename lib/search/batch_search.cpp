@@ -19,8 +19,8 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
 }
 
-int64_t BatchSearch::longest(const Source& source) const {
-  return std::min(longest_, options_.longest(int64_t(source.ids.size())));
+int64_t BatchSearch::longest(int64_t pieces) const {
+  return std::min(longest_, options_.longest(pieces));
 }
 
 std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source,
@@ -31,27 +31,31 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source,
   return std::make_unique<Beam>(options_, forbidden_, longest);
 }
 
-// The most that sources of that cost can take, and no more than all of them do.
-Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
-  Decoding::Room all, most;
-  int64_t extra = 0;  // of an output, beyond its source
-  for (const Source* s : sources) {
-    const int64_t rows = int64_t(s->ids.size()) + 1, steps = longest(*s);
-    all.source_rows += rows;
-    all.cache_rows += steps * width();
-    all.rows += width();
-    most.source_rows = std::max(most.source_rows, rows);
-    most.cache_rows = std::max(most.cache_rows, steps * width());
-    all.steps = std::max(all.steps, steps);
-    extra = std::max(extra, steps - rows);
-  }
-  const int64_t sentences = at_a_time / least_cost + 1;
-  most.source_rows = std::max(most.source_rows, at_a_time * 5 / 4);  // gaps
+// The most that sources of that cost can take, none longer than so many pieces.
+Decoding::Room BatchSearch::most_room(int64_t at_a_time, int64_t pieces) const {
+  const int64_t sentences = at_a_time / least_cost + 1, steps = longest(pieces);
+  Decoding::Room most;
+  most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // gaps
   most.rows = sentences * width();
-  most.cache_rows =
-      std::max(most.cache_rows, (at_a_time + sentences * std::max<int64_t>(0, extra)) * width());
+  most.cache_rows = std::max(steps, at_a_time + sentences * options_.max_extra) * width();
+  most.steps = steps;
+  return most;
+}
+
+// That, and no more than all sources together do.
+Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
+  Decoding::Room all;
+  int64_t pieces = 0;
+  for (const Source* s : sources) {
+    const int64_t here = int64_t(s->ids.size());
+    all.source_rows += here + 1;
+    all.cache_rows += longest(here) * width();
+    all.rows += width();
+    pieces = std::max(pieces, here);
+  }
+  const Decoding::Room most = most_room(at_a_time, pieces);
   return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
-          std::min(all.cache_rows, most.cache_rows), all.steps};
+          std::min(all.cache_rows, most.cache_rows), most.steps};
 }
 
 void BatchSearch::admit(Sources sources, int64_t at_a_time) {
@@ -64,7 +68,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     cost += one;
     ids.push_back(sources[next]->ids);
     ids.back().push_back(Vocabulary::eos);
-    steps.push_back(longest(*sources[next]));
+    steps.push_back(longest(int64_t(sources[next]->ids.size())));
   }
   // Few at a time would be encoded in small products.
   const bool last = waiting_ + ids.size() == sources.size();
@@ -76,7 +80,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   }
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
-    active_.push_back({waiting_, entered_++, 0, search_for(source, longest(source))});
+    active_.push_back({waiting_, entered_++, 0, search_for(source, steps[i])});
     active_cost_ += cost_of(source);
   }
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());

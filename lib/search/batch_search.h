@@ -33,6 +33,10 @@ class BatchSearch {
   // next ones enter when there is room for an eighth.
   std::vector<std::vector<Hypothesis>> run(std::span<const Source* const> sources,
                                            int64_t at_a_time);
+  // The most memory that calls with sources of up to so many pieces take, weights apart.
+  size_t bytes(int64_t at_a_time, int64_t pieces) {
+    return scorer_.bytes(most_room(at_a_time, pieces));
+  }
 
  private:
   struct Active {
@@ -43,8 +47,9 @@ class BatchSearch {
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source, int64_t longest) const;
-  int64_t longest(const Source& source) const;
+  int64_t longest(int64_t pieces) const;  // steps of a source of so many
   int width() const { return options_.sample ? options_.nbest : options_.beam; }
+  Decoding::Room most_room(int64_t at_a_time, int64_t pieces) const;
   Decoding::Room room_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step();

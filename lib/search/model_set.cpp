@@ -88,6 +88,13 @@ int64_t ModelSet::parameters() const {
   return sum;
 }
 
+size_t ModelSet::bytes() const {
+  size_t sum = 0;
+  for (const LoadedModel& m : models_)
+    sum += Parameters::bytes(m.parameters->config(), m.parameters->dtype(), false);
+  return sum;
+}
+
 std::vector<int> ModelSet::forbidden() const {
   std::vector<int> out = {Vocabulary::pad, Vocabulary::bos};
   if (target().kind() != "words") out.push_back(Vocabulary::unk);

@@ -37,6 +37,7 @@ class ModelSet {
   int64_t longest() const;
   std::vector<const Transformer*> transformers() const;
   int64_t parameters() const;  // of all models
+  size_t bytes() const;        // of their weights, packed forms apart
   // Pieces that never come out: <pad>, <bos>, and <unk> unless it is a word of its own (a subword
   // model that falls back to bytes never learns it).
   std::vector<int> forbidden() const;

@@ -1,6 +1,7 @@
 #include "lib/search/scorer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "lib/base/error.h"
 
@@ -17,7 +18,7 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
 
 Scorer::~Scorer() {
   on(backend_, [&](auto& k) {
-    for (void* data : {sum_, log_p_, top_values_, top_ids_}) k.release(data);
+    for (void* data : {sum_, log_p_, top_best_}) k.release(data);
   });
 }
 
@@ -29,13 +30,21 @@ void Scorer::reserve(int64_t rows) {
       data = nullptr;
       if (width) data = k.allocate(size_t(rows * width) * 4);
     };
-    const bool all = top_ == 0 || decodings_.size() > 1;
-    make(sum_, all ? vocabulary_ : 0);
-    make(log_p_, decodings_.size() > 1 ? vocabulary_ : 0);
-    make(top_values_, top_);
-    make(top_ids_, top_);
+    make(sum_, top_ == 0 || ensemble() ? vocabulary_ : 0);
+    make(log_p_, ensemble() ? vocabulary_ : 0);
+    make(top_best_, 2 * top_);
   });
   rows_ = rows;
+}
+
+// Whole rows: their sum, one model's, the host's copy. Candidates: value and id here, on the host,
+// there once more, and what a long list of them is sorted in.
+size_t Scorer::bytes(const Decoding::Room& room) {
+  size_t sum = 0;
+  for (auto& decoding : decodings_) sum += decoding->bytes(room);
+  const int64_t whole = (top_ == 0 || ensemble()) + ensemble() + (top_ == 0);
+  return sum + held_bytes(size_t(room.rows * whole * vocabulary_) * 4) +
+         held_bytes(size_t(room.rows * 8 * top_) * 4);
 }
 
 void Scorer::open(const Decoding::Room& room) {
@@ -74,24 +83,25 @@ Matrix Scorer::average(std::span<const Decoding::Row> rows) {
 Scores Scorer::step(std::span<const Decoding::Row> rows) {
   const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
   values_.resize(count);
-  float* top_values = static_cast<float*>(top_values_);
-  int32_t* top_ids = static_cast<int32_t*>(top_ids_);
-  const bool single = decodings_.size() == 1 && top_;
+  const bool single = !ensemble() && top_;
   const Matrix x = single ? decodings_[0]->step(rows) : average(rows);
   on(backend_, [&](auto& k) {
-    if (single) k.log_softmax_topk(x, vocabulary_, top_, top_values, top_ids);
-    if (!single && top_) k.topk(x, vocabulary_, top_, top_values, top_ids);
-    k.download(values_.data(), top_ ? top_values_ : sum_, count * 4);
-    if (top_) {
-      ids_.resize(count);
-      k.download(ids_.data(), top_ids_, count * 4);
-    }
+    if (top_ == 0) return k.download(values_.data(), sum_, count * 4);
+    float* values = static_cast<float*>(top_best_);
+    int32_t* ids = static_cast<int32_t*>(top_best_) + count;
+    if (single)
+      k.log_softmax_topk(x, vocabulary_, top_, values, ids);
+    else
+      k.topk(x, vocabulary_, top_, values, ids);
+    best_.resize(2 * count);
+    k.download(best_.data(), top_best_, best_.size() * 4);  // one wait for both
+    std::memcpy(values_.data(), best_.data(), count * 4);
   });
-  if (decodings_.size() > 1) {
+  if (ensemble()) {
     const float share = 1.0f / float(decodings_.size());
     for (float& value : values_) value *= share;
   }
-  return {values_.data(), top_ ? ids_.data() : nullptr, int64_t(width)};
+  return {values_.data(), top_ ? best_.data() + count : nullptr, int64_t(width)};
 }
 
 }  // namespace tx

@@ -20,6 +20,7 @@ class Scorer {
 
   // As those of Decoding.
   void open(const Decoding::Room& room);
+  size_t bytes(const Decoding::Room& room);
   bool join(const Decoding::Sources& sources, std::span<const int64_t> longest, int width);
   void leave(int32_t sentence);
   // In host memory, valid until the next call.
@@ -28,16 +29,17 @@ class Scorer {
  private:
   Matrix average(std::span<const Decoding::Row> rows);
   void reserve(int64_t rows);
+  bool ensemble() const { return decodings_.size() > 1; }
 
   Backend& backend_;
   int64_t vocabulary_;
   int top_;
   std::vector<std::unique_ptr<Decoding>> decodings_;
-  int64_t rows_ = 0;                                 // that the following have room for
-  void *sum_ = nullptr, *log_p_ = nullptr;           // (R,V) f32: of all models, of one
-  void *top_values_ = nullptr, *top_ids_ = nullptr;  // (R,top)
+  int64_t rows_ = 0;                        // that the following have room for
+  void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one
+  void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids
   std::vector<float> values_;
-  std::vector<int32_t> ids_;
+  std::vector<int32_t> best_;
 };
 
 }  // namespace tx

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/search/memory_plan.h"
 
 namespace tx {
 
@@ -23,7 +24,7 @@ void TranslatorOptions::describe_machine(Options& options) {
       .add("--batch-tokens", batch_tokens, "N", "source pieces translated together",
            "More is faster and takes more memory; the translations are the same.")
       .range(1, 1 << 20)
-      .default_is("1024, on a GPU 16384");
+      .default_is("1024, on a GPU 16384 or what fits");
   options.add("--threads", threads, "N", "threads to use")
       .range(1, 1024)
       .default_is("all processors")
@@ -38,9 +39,14 @@ void TranslatorOptions::describe_machine(Options& options) {
       .one_of({"auto", "bf16", "fp32"});
 }
 
+void TranslatorOptions::describe_memory(Options& options) {
+  options.add("--memory", memory, "SIZE", "limit for the plan, as 2G or 800M",
+              "The largest batch that fits is taken, unless --batch-tokens names one.");
+}
+
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options)
     : backend_(make_backend(options.device, 1)),
-      at_a_time_(options.resolved().batch_tokens),
+      at_a_time_(options.batch_tokens),
       transformers_(models.transformers()),
       search_(backend_, transformers_, models.dtype(), options.search, models.forbidden()) {}
 
@@ -52,13 +58,20 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
   return search_.run(batch, at_a_time_);
 }
 
+size_t TranslationWorker::free_bytes() {
+  return on(backend_, [](auto& k) {
+    if constexpr (requires { k.free_bytes(); })
+      return k.free_bytes();
+    else
+      return size_t(0);
+  });
+}
+
 // On a GPU two workers: while one waits for it the other does the host's part.
 TranslatorOptions TranslatorOptions::resolved() const {
   TranslatorOptions o = *this;
   o.device = resolve_device(device);
-  const bool gpu = o.device == "cuda";
-  if (gpu) o.threads = std::min(threads, 2);
-  if (batch_tokens == 0) o.batch_tokens = gpu ? 16384 : 1024;
+  if (o.device == "cuda") o.threads = std::min(threads, 2);
   return o;
 }
 
@@ -66,6 +79,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
     : options_(options), models_(std::move(models)) {
   options_.device = models_->device();  // workers must reach the weights
   options_ = options_.resolved();
+  options_.batch_tokens = plan_batch_tokens(*models_, options_, max_source());
 }
 
 Translator::Translator(const TranslatorOptions& options)

@@ -19,13 +19,15 @@ struct TranslatorOptions {
   std::vector<std::string> models;
   SearchOptions search;
   int64_t max_source = 1024;  // pieces; longer sources are cut
-  int64_t batch_tokens = 0;   // source pieces at a time; 0: what suits the device
+  int64_t batch_tokens = 0;   // source pieces at a time; 0: what suits the device and fits
+  std::string memory;         // limit for the plan, as 2G; "": what a GPU has free
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
 
   void describe_models(Options& options);   // -m
   void describe_machine(Options& options);  // --batch-tokens, --threads, --device, --precision
-  TranslatorOptions resolved() const;       // with device and batch size settled
+  void describe_memory(Options& options);   // --memory
+  TranslatorOptions resolved() const;       // with device and threads settled
 };
 
 using Translation = std::vector<Hypothesis>;  // best first, never empty
@@ -41,6 +43,12 @@ class TranslationWorker {
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options);
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
+  // The most memory that it takes when it translates so many pieces at a time, sources of up to
+  // `longest`.
+  size_t bytes(int64_t batch_tokens, int64_t longest) {
+    return search_.bytes(batch_tokens, longest);
+  }
+  size_t free_bytes();  // that the GPU has; 0 on the CPU
 
  private:
   Backend backend_;
@@ -52,6 +60,7 @@ class TranslationWorker {
 class Translator {
  public:
   explicit Translator(const TranslatorOptions& options);
+  // UsageError where options.memory is too little; it names what would do.
   Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models);
 
   const TranslatorOptions& options() const { return options_; }

@@ -9,6 +9,12 @@
 
 namespace tx {
 
+// What a block of so many bytes takes: the CPU backend keeps those from 4 MiB on in pages of 2 MiB.
+constexpr size_t held_bytes(size_t bytes) {
+  constexpr size_t page = size_t(2) << 20;
+  return bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
+}
+
 class Arena {
  public:
   Arena() = default;                         // counts only

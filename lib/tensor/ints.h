@@ -28,6 +28,7 @@ class Ints {
     });
     return true;
   }
+  int32_t* data() const { return static_cast<int32_t*>(data_); }
   template <class T>
   const T* set(std::span<const T> values) {
     static_assert(sizeof(T) == 4);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 
 #include "lib/base/error.h"
 #include "lib/text/packing.h"
@@ -15,26 +13,9 @@
 
 namespace tx {
 
-namespace {
-
-// A block as the CPU backend keeps it: from 4 MiB on in pages of 2 MiB.
-size_t held(size_t bytes) {
-  constexpr size_t page = size_t(2) << 20;
-  return bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
-}
-
-}  // namespace
-
-size_t anonymous_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.compare(0, 8, "RssAnon:") == 0) return size_t(std::atoll(line.c_str() + 8)) << 10;
-  return 0;
-}
-
 size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
                         const TrainOptions& options, const std::vector<int>& capacities) {
-  return held(Stepper::plan(backend, parameters, transformer, options, capacities));
+  return held_bytes(Stepper::plan(backend, parameters, transformer, options, capacities));
 }
 
 MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
@@ -45,10 +26,10 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
   m.program = apart ? 0 : program;  // the host's memory, not the GPU's
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
-  m.parameters = m.gradients = held(elements * full);
-  m.moments = 2 * held(elements * full);
+  m.parameters = m.gradients = held_bytes(elements * full);
+  m.moments = 2 * held_bytes(elements * full);
   m.saving = Saver::bytes(parameters);
-  m.copy = parameters.copy().empty() ? 0 : held(elements * size_of(DType::bf16));
+  m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(backend, parameters, transformer, options, capacities);
   m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
   size_t rows = 0;
@@ -159,18 +140,6 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                 "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n",
                 options.accumulate, capacities.front(), capacities.back(), flops);
   return text + line;
-}
-
-int64_t parse_size(const std::string& text, const std::string& option) {
-  char unit = 0, rest = 0;
-  double number = 0;
-  const int read = std::sscanf(text.c_str(), "%lf%c%c", &number, &unit, &rest);
-  const std::string units = "KMGT";
-  const size_t power = unit ? units.find(char(toupper(unit))) : 0;
-  if (read < 1 || read > 2 || power == std::string::npos || !(number > 0) || number > 1e15)
-    throw UsageError(option + " " + text + ": give a size such as 800M or 2G");
-  for (size_t i = 0; unit && i <= power; ++i) number *= 1024;
-  return int64_t(number);
 }
 
 int parse_batch_tokens(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/memory.h"
 #include "lib/text/cache.h"
 #include "lib/text/packing.h"
 #include "lib/train/options.h"
@@ -24,9 +25,6 @@ struct MemoryPlan {
            program;
   }
 };
-
-// Anonymous memory in use by this process, bytes; 0 where the system does not tell.
-size_t anonymous_bytes();
 
 // What a batch of these capacities takes of the arena.
 size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
@@ -53,9 +51,6 @@ Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
-
-// "2G", "800M", "512K" or bytes; UsageError that begins with `option`.
-int64_t parse_size(const std::string& text, const std::string& option);
 
 // The number of --batch-tokens, which is not "auto"; UsageError when it is none.
 int parse_batch_tokens(const std::string& text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Translates lines of pieces with CTranslate2, for decode_speed.sh.
 
-usage: ct2_decode.py MODEL TYPE BATCH BEAM THREADS MAX_EXTRA < PIECES > PIECES
+usage: ct2_decode.py MODEL TYPE BATCH BEAM THREADS MAX_EXTRA DEVICE < PIECES > PIECES
 
 The seconds spent translating, without the start-up, go to stderr.
 """
@@ -12,9 +12,9 @@ import ctranslate2
 
 
 def main():
-    model, kind, batch, beam, threads, extra = sys.argv[1:]
+    model, kind, batch, beam, threads, extra, device = sys.argv[1:]
     lines = [line.split() for line in sys.stdin]
-    translator = ctranslate2.Translator(model, device="cpu", compute_type=kind, inter_threads=1,
+    translator = ctranslate2.Translator(model, device=device, compute_type=kind, inter_threads=1,
                                         intra_threads=int(threads))
     longest = max(map(len, lines)) + int(extra)
     options = dict(beam_size=int(beam), max_batch_size=int(batch), batch_type="examples",

@@ -1,18 +1,27 @@
 // Decoding speed of a model with random weights at a fixed output length, in target tokens a second
-// of processor time (comparable on a busy machine) and of the clock; best of several runs.
+// of processor time (comparable on a busy machine) and of the clock; best of several runs. On a GPU
+// beside the floor: what weights, keys and cache take at the rate of a copy, or the products at the
+// rate of a large one, both measured in the same run.
 // Arguments: base|small (base), precision (auto), sentences a batch (32), threads (1), beam (4),
-// pieces of every source and output (30), vocabulary (8000), runs (5).
+// pieces of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu).
+// Ends with 77 where that device is not to be had.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/search/batch_search.h"
 #include "lib/search/model_set.h"
 #include "lib/text/vocabulary.h"
+#if TX_HAVE_CUDA
+#include "kernels/cuda/clock.h"
+#endif
 
 namespace {
 
@@ -40,17 +49,78 @@ void measure(tx::BatchSearch& search, const std::vector<const tx::Source*>& batc
   best.clock = std::min(best.clock, spent.count());
 }
 
+// What a search of equal sentences cannot do without. A step reads the decoder's weights, the
+// cached keys and values of every row and, once a sentence, those of its source.
+struct Floor {
+  double bytes = 0, flops = 0;
+};
+
+Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double length,
+               double element) {
+  const double d = c.d_model, ffn = 2 * d * c.d_ff, layers = c.decoder_layers;
+  const double encoder = c.encoder_layers * (4 * d * d + ffn), memory = layers * 2 * d * d;
+  const double decoder = layers * (6 * d * d + ffn) + d * double(c.target_vocabulary);
+  const double source_tokens = sentences * length;
+  double rows = 0, keys = 0;  // of all steps; keys and values that are read, in tokens
+  for (double step = 0; step < length; ++step) {
+    const double now = sentences * (step > 0 ? beam : 1);
+    rows += now;
+    keys += now * (step + 1) + sentences * length;
+  }
+  Floor f;
+  f.bytes = element * (encoder + memory + length * decoder + keys * layers * 2 * d);
+  f.flops = 2 * (source_tokens * (encoder + memory) + rows * decoder);
+  return f;
+}
+
+#if TX_HAVE_CUDA
+void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, double seconds) {
+  tx::Cuda* cuda = std::get_if<tx::Cuda>(&backend);
+  if (!cuda) return;
+  const auto best = [&](const std::function<void()>& work) {
+    double least = 1e9;
+    for (int i = 0; i < 5; ++i) least = std::min(least, tx::seconds_on_gpu(*cuda, work));
+    return least;
+  };
+  const int64_t n = 4096;
+  const size_t bytes = size_t(n * n) * 4;
+  void* memory[] = {cuda->allocate(bytes), cuda->allocate(bytes), cuda->allocate(bytes)};
+  std::vector<uint16_t> noise(bytes / 2);  // small numbers in either type
+  uint32_t state = 1;
+  for (uint16_t& x : noise)
+    x = uint16_t(0x3c00 | ((state = state * 1664525 + 1013904223) >> 16 & 0x83ff));
+  for (void* block : memory) cuda->upload(block, noise.data(), bytes);
+  const double copy =
+      2 * double(bytes) / best([&] { tx::copy_on_gpu(*cuda, memory[0], memory[1], bytes); });
+  tx::Product p;
+  p.a = tx::matrix(memory[0], dtype, n, n), p.b = tx::matrix(memory[1], dtype, n, n);
+  p.c = tx::matrix(memory[2], dtype, n, n), p.transpose_b = true;
+  cuda->plan_product(p);
+  const double products = 2 * double(n) * double(n) * double(n) / best([&] { cuda->product(p); });
+  for (void* block : memory) cuda->release(block);
+  const double moving = floor.bytes / copy, multiplying = floor.flops / products;
+  std::printf(
+      "  floor %.2f ms (bytes %.2f at %.0f GB/s, products %.2f at %.0f TFLOP/s), measured "
+      "%.2f ms: %.0f %% of the floor's speed\n",
+      1e3 * std::max(moving, multiplying), 1e3 * moving, copy * 1e-9, 1e3 * multiplying,
+      products * 1e-12, 1e3 * seconds, 100 * std::max(moving, multiplying) / seconds);
+}
+#else
+void print_share(tx::Backend&, const Floor&, tx::DType, double) {}
+#endif
+
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const auto text = [&](int i, const char* otherwise) { return argc > i ? argv[i] : otherwise; };
   const auto number = [&](int i, int otherwise) {
     return argc > i ? std::atoi(argv[i]) : otherwise;
   };
   const int sentences = number(3, 32), threads = number(4, 1), length = number(6, 30);
   const tx::ModelConfig config = config_of(text(1, "base"), number(7, 8000));
-  const tx::DType dtype = tx::ModelSet::precision(text(2, "auto"));
-  tx::Backend backend = tx::Cpu(threads);
+  const std::string device = text(9, "cpu");
+  const tx::DType dtype = tx::ModelSet::precision(text(2, "auto"), device);
+  tx::Backend backend = tx::make_backend(device, threads);
   tx::Parameters parameters(backend, config, dtype, false);
   parameters.initialise(1);
   parameters.prepare_inference();
@@ -76,7 +146,15 @@ int main(int argc, char** argv) {
   best = {};
   for (int i = 0; i < number(8, 5); ++i) measure(search, batch, best);
   const double tokens = double(sentences) * length;
-  std::printf("%s %s batch %d beam %d threads %d: %.0f tokens a processor second, %.0f tokens/s\n",
-              text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", sentences, options.beam,
-              threads, tokens / best.processor, tokens / best.clock);
+  std::printf(
+      "%s %s %s batch %d beam %d threads %d: %.0f tokens a processor second, %.0f tokens/s\n",
+      text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.c_str(), sentences,
+      options.beam, threads, tokens / best.processor, tokens / best.clock);
+  const double element = double(size_of(dtype));
+  print_share(backend, floor_of(config, sentences, options.beam, length, element), dtype,
+              best.clock);
+  return 0;
+} catch (const tx::UsageError& error) {
+  std::fprintf(stderr, "skipped: %s\n", error.what());
+  return 77;
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # A million short lines through a pipe: as many out as in, in order, and no more memory than for
 # fifty thousand. Run by hand, with tools and helpers of a build in PATH:
-#   PATH=build/bin:build/tests:$PATH sh tests/bench/decode_million.sh [LINES]
+#   PATH=build/bin:build/tests:$PATH sh tests/bench/decode_million.sh [LINES [DEVICE]]
 set -eu
-count=${1:-1000000}
+count=${1:-1000000} device=${2:-cpu}
 room=$(mktemp -d "${TMPDIR:-/tmp}/tx-million.XXXXXX")
 trap 'rm -rf "$room"' EXIT
 cd "$room"
@@ -18,7 +18,7 @@ lines() {
 run() {
   lines "$1" | {
     exec 3<&0  # what runs in the background would read nothing
-    tx-decode -m model --beam 1 --max-extra 1 --threads 2 <&3 > out &
+    tx-decode -m model --device "$device" --beam 1 --max-extra 1 --threads 2 <&3 > out &
     pid=$!
     peak=0
     while now=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status" 2> /dev/null) && [ "$now" ]; do
@@ -28,7 +28,7 @@ run() {
     wait "$pid"
     echo "$peak"
   }
-  lines 50 | tx-decode -m model --beam 1 --max-extra 1 > answers
+  lines 50 | tx-decode -m model --device "$device" --beam 1 --max-extra 1 > answers
   awk -v n="$1" 'NR == FNR { answer[NR - 1] = $0; next }
     $0 != answer[(FNR - 1) % 50] { print "line " FNR " has another answer"; exit 1 }
     END { if (FNR != n) { print FNR " lines instead of " n; exit 1 } }' answers out >&2

@@ -1,6 +1,7 @@
 #!/bin/sh
 # How fast a GPU is with tx: kernels beside a copy and a product of the same run, training of the base
-# and the big model on 25,000 tokens a side, decoding. Needs no compiler, ends within ten minutes,
+# and the big model on 25,000 tokens a side, decoding beside its floor, behind a pipe and, where it is
+# installed for python3, beside CTranslate2. Needs no compiler, ends within ten minutes,
 # from a tree with a build or from an unpacked bundle:
 #
 #   sh tests/gpu/bench.sh [BUILD]
@@ -102,14 +103,41 @@ SCRIPT
   part 100 "tx-decode, base, bf16, beam 4, $1 source tokens at a time" sh decode.sh "$1"
 }
 
+# The cases of fixed length, then tx-decode as a user has it.
+decodings() {
+  for sentences in 1 32 $((1024 / scale)); do
+    part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces" \
+      decode_bench base bf16 "$sentences" 1 4 30 $((37000 / scale)) 5 cuda
+  done
+  model || return
+  decoding 1024
+  decoding 25000
+  part 100 "tx-decode behind a pipe, base, bf16, beam 4" sh "$root/tests/bench/decode_pipe.sh" \
+    random.safetensors test.src DEVICE=cuda PRECISION=bf16 FORM=--pieces EXTRA=3 \
+    LINES=$((200 / scale + 2)) MANY=$((20000 / scale))
+  part 100 "a million lines through a pipe, a tiny model" sh "$root/tests/bench/decode_million.sh" \
+    $((1000000 / scale)) cuda
+  if ${PYTHON:-python3} -c 'import ctranslate2, numpy' 2> /dev/null; then
+    for batch in 32 1024; do
+      part 60 "tx-decode and CTranslate2 with the same weights, beam 4, $batch sentences" \
+        sh "$root/tests/bench/decode_speed.sh" random.safetensors test.src BIN="$TX_BUILD/bin" \
+        PYTHON="${PYTHON:-python3}" DEVICE=cuda FORM=pieces EXTRA=3 BATCH=$batch \
+        TOKENS=$((batch * 28)) ROUNDS=2
+    done
+  else
+    say "" && say "no CTranslate2 for ${PYTHON:-python3} here (PYTHON=... names another)"
+  fi
+}
+model() {
+  part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
+    heads 8 layers 6 words $((37000 / scale))
+}
+
 part 200 "kernels" cuda_bench "$scale"
 synthetic
 training base
+decodings
 training big
-part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
-  heads 8 layers 6 words $((37000 / scale))
-decoding 1024
-decoding 25000
 say ""
 [ $failed -eq 0 ] || say "$failed parts FAILED"
 say "written to $report"

@@ -21,7 +21,8 @@ trap 'exit 130' INT TERM HUP
 to=$work/tx-gpu
 mkdir -p "$to/build/bin" "$to/build/lib/bundled" "$to/build/tests" "$to/tests/golden" "$to/corpus"
 
-for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" "$build/tests/cuda_bench" \
+for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" \
+  "$build/tests/time_lines" "$build/tests/cuda_bench" "$build/tests/decode_bench" \
   "$build/tests/libfault.so"; do
   [ -f "$file" ] && [ -x "$file" ] || continue
   part=${file#"$build/"}
@@ -52,7 +53,8 @@ for file in "$root"/tests/golden/*; do
   esac
 done
 # The scripts labelled gpu, and what they read.
-mkdir -p "$to/tests/cli" "$to/examples"
+mkdir -p "$to/tests/cli" "$to/tests/bench" "$to/examples"
+cp "$root"/tests/bench/decode_*.sh "$root"/tests/bench/ct2_*.py "$to/tests/bench/"
 cp -r "$root"/tests/cli/*.sh "$root/tests/cli/cuda" "$to/tests/cli/"
 cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
 cp "$root/Makefile" "$root/LICENSE" "$to/"

@@ -17,5 +17,12 @@ for precision in fp32 bf16; do
   expect_status 0 tx-decode -m run --device cuda --precision $precision --check-invariance text
 done
 expect_status 0 tx-decode -m run/model-30.safetensors -m run/model-60.safetensors --device cuda text
+# The plan of the GPU's memory: another batch, the same bytes.
+expect_status 0 tx-decode -m run --device cuda --scores text
+last_stdout > usual
+expect_usage_error "--memory 1M is too little for a line" tx-decode -m run --device cuda --memory 1M
+enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
+expect_status 0 tx-decode -m run --device cuda --memory "$enough" --scores text
+expect_stdout_file usual
 expect_status 0 tx-attn-dump -m run --device cuda text
 expect_stdout_lines 12

@@ -34,6 +34,31 @@ BOOST_AUTO_TEST_CASE(allocations_are_aligned_and_apart) {
   });
 }
 
+// What the host had at the time of the call arrives, however many copies are under way, and copies
+// of every size keep their order.
+BOOST_AUTO_TEST_CASE(the_host_may_write_at_once) {
+  on(backend_of(1), [](auto& b) {
+    constexpr size_t most = size_t(3) << 20;
+    char* to = static_cast<char*>(b.allocate(16 * most));
+    std::vector<char> host(most), now(most);
+    const std::vector<size_t> sizes = {1, 100, most / 3, most / 3 + 1, 300000, most, 65, most / 5};
+    for (size_t i = 0; i < 2 * sizes.size(); ++i) {
+      std::fill(host.begin(), host.end(), char(i + 1));
+      b.upload(to + i * most, host.data(), sizes[i % sizes.size()]);
+      std::fill(host.begin(), host.end(), 'x');
+      if (i > 0) b.upload(to + (i - 1) * most, host.data(), 1);
+    }
+    for (size_t i = 0; i < 2 * sizes.size(); ++i) {
+      const size_t size = sizes[i % sizes.size()];
+      std::vector<char> want(size, char(i + 1));
+      if (i + 1 < 2 * sizes.size()) want[0] = 'x';
+      b.download(now.data(), to + i * most, size);
+      BOOST_TEST((std::vector<char>(now.begin(), now.begin() + long(size)) == want));
+    }
+    b.release(to);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(an_impossible_size_is_refused) {
   on(backend_of(1), [](auto& b) {
     const size_t most = std::numeric_limits<size_t>::max();

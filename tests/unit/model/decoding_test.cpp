@@ -184,6 +184,30 @@ BOOST_AUTO_TEST_CASE(sentences_come_and_go) {
   }
 }
 
+// A cache row more takes a row of every layer more; every part of a room counts.
+BOOST_AUTO_TEST_CASE(the_plan_counts_every_part) {
+  SmallModel small(small_config(), DType::f32, true);
+  Decoding decoding(small.backend, *small.model, DType::f32);
+  const Decoding::Room room{.source_rows = 40, .rows = 8, .cache_rows = 100, .steps = 10};
+  const auto with = [&](int64_t Decoding::Room::*part, int64_t more) {
+    Decoding::Room larger = room;
+    larger.*part += more;
+    return decoding.bytes(larger);
+  };
+  const tx::ModelConfig& c = small.model->config();
+  const int64_t width = c.heads * (2 * c.d_k + c.d_v), before = int64_t(decoding.bytes(room));
+  BOOST_TEST(int64_t(with(&Decoding::Room::cache_rows, 7)) - before ==
+             7 * width * c.decoder_layers * 4);
+  BOOST_TEST(int64_t(with(&Decoding::Room::steps, 5)) - before == 2 * 8 * 5 * 4);
+  // Its keys of all layers, four arrays of integers of half as many more, and activations.
+  BOOST_TEST(int64_t(with(&Decoding::Room::source_rows, 40)) - before >
+             40 * (small.model->memory_width() * 4 + 6 * 4));
+  // Logits alone are so many.
+  BOOST_TEST(int64_t(with(&Decoding::Room::rows, 800)) - before > 800 * vocabulary * 4);
+  decoding.open(room);
+  BOOST_TEST(int64_t(decoding.bytes(room)) == before);
+}
+
 BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
   SmallModel small(small_config(), DType::f32, true);
   Decoding decoding(small.backend, *small.model, DType::f32);

@@ -5,10 +5,8 @@
 #include <cmath>
 
 #include "lib/base/error.h"
-#include "tests/support.h"
 
 using namespace tx;
-using tx_test::message_of;
 
 BOOST_AUTO_TEST_CASE(product_flops_of_a_step) {
   ModelConfig c;
@@ -39,17 +37,4 @@ BOOST_AUTO_TEST_CASE(flops_grow_with_each_side) {
   BOOST_TEST(step_flops(c, 1, 0) == 6.0 * (128 + 64 + 64));
   BOOST_TEST(step_flops(c, 0, 1) == 6.0 * (128 + 64 + 64 + 400));
   BOOST_TEST(step_flops(c, 7, 3) == 7 * step_flops(c, 1, 0) + 3 * step_flops(c, 0, 1));
-}
-
-BOOST_AUTO_TEST_CASE(sizes) {
-  BOOST_TEST(parse_size("12345", "--memory") == 12345);
-  BOOST_TEST(parse_size("512K", "--memory") == 512 * 1024);
-  BOOST_TEST(parse_size("800M", "--memory") == 800LL << 20);
-  BOOST_TEST(parse_size("1.5g", "--memory") == 3LL << 29);
-  BOOST_TEST(parse_size("2T", "--memory") == 2LL << 40);
-  for (const char* bad : {"", "G", "2X", "2GB", "-1G", "0", "1e300", "nan", "inf"})
-    BOOST_TEST(message_of<UsageError>([&] {
-                 parse_size(bad, "--memory");
-               }).starts_with(std::string("--memory ") + bad + ": give a size"),
-               bad);
 }

@@ -1,0 +1,74 @@
+#include "lib/search/memory_plan.h"
+
+#include "lib/base/error.h"
+#include "lib/base/memory.h"
+
+namespace tx {
+
+namespace {
+
+// Lines that are read, translated and written at a time, with their pieces and answers: short ones
+// take 8 MiB, three windows of long ones have twice the pieces.
+constexpr size_t text_bytes = size_t(16) << 20;
+// Batches are planned in steps of the one size, up to the other.
+constexpr int64_t unit = 64, most_planned = 32768;
+
+class Plan {
+ public:
+  Plan(const ModelSet& models, const TranslatorOptions& options, int64_t longest)
+      : options_(options), longest_(longest), worker_(models, options) {
+    const bool gpu = options.device == "cuda", limited = !options.memory.empty();
+    if (limited) limit_ = size_t(parse_size(options.memory, "--memory"));
+    if (!limited) limit_ = worker_.free_bytes() / 10 * 9;
+    if (!gpu) held_ = anonymous_bytes() + text_bytes;  // the weights among it
+    if (gpu && limited) held_ = models.bytes();        // else it is not free any more
+  }
+  size_t total(int64_t tokens) {
+    return held_ + size_t(options_.threads) * worker_.bytes(tokens, longest_);
+  }
+  bool fits(int64_t tokens) { return total(tokens) <= limit_; }
+  // The largest up to `most`; 0: none.
+  int64_t largest(int64_t most) {
+    if (fits(most)) return most;
+    int64_t low = 0, high = most / unit;  // fits (0 does by definition), and does not or was tried
+    while (low < high) {
+      const int64_t middle = (low + high + 1) / 2;
+      if (fits(middle * unit))
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    return low * unit;
+  }
+
+ private:
+  const TranslatorOptions& options_;
+  int64_t longest_;
+  TranslationWorker worker_;
+  size_t limit_ = 0, held_ = 0;
+};
+
+}  // namespace
+
+int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
+                          int64_t longest) {
+  const bool gpu = options.device == "cuda", limited = !options.memory.empty();
+  const int64_t given = options.batch_tokens, usual = gpu ? 16384 : 1024;
+  if (!limited && (given || !gpu)) return given ? given : usual;
+  Plan plan(models, options, longest);
+  if (given && plan.fits(given)) return given;
+  const int64_t fits = plan.largest(limited ? most_planned : usual);
+  const std::string memory = limited ? "--memory " + options.memory : "the GPU's free memory";
+  if (fits == 0)
+    throw UsageError(
+        memory + " is too little for a line of --max-source " + std::to_string(longest) + " on " +
+        std::to_string(options.threads) + (options.threads == 1 ? " thread" : " threads") +
+        (limited ? ": --memory " : ": ") + size_text(plan.total(unit)) + " would fit it");
+  if (given)
+    throw UsageError(memory + " is too little for --batch-tokens " + std::to_string(given) +
+                     ", which needs " + size_text(plan.total(given)) +
+                     ": give that, or --batch-tokens " + std::to_string(fits) + ", which fits");
+  return fits;
+}
+
+}  // namespace tx

@@ -1,0 +1,15 @@
+// The memory of translating, planned before the first sentence: weights, and for every worker the
+// cache, keys, activations and scores of the largest batch that may come.
+#pragma once
+#include "lib/search/translator.h"
+
+namespace tx {
+
+// The batch size to use: options.batch_tokens where given, else the largest whose plan fits
+// options.memory, else what suits the device, on a GPU no more than fits into what it has free.
+// Sources have up to `longest` pieces. UsageError where the limit is too little; it names what
+// would do. `options` are resolved().
+int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
+                          int64_t longest);
+
+}  // namespace tx

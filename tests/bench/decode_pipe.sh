@@ -1,0 +1,46 @@
+#!/bin/sh
+# tx-decode at the end of a pipe: the time from its start to the first answer, the latency of one line
+# when nothing else is there, then the speed and the peak of memory for many lines.
+#
+#   PATH=build/bin:build/tests:$PATH sh tests/bench/decode_pipe.sh MODEL TEXT [SETTING=VALUE]...
+# DEVICE=auto  PRECISION=auto  BEAM=4  EXTRA=50 (--max-extra)   of tx-decode
+# FORM=          --pieces where TEXT is in pieces
+# LINES=200      sent one by one           MANY=20000   sent together: those of TEXT, over and over
+set -eu
+model=${1:?"usage: decode_pipe.sh MODEL TEXT [SETTING=VALUE]..."} text=${2:?"TEXT is missing"}
+shift 2
+DEVICE=auto PRECISION=auto BEAM=4 EXTRA=50 FORM='' LINES=200 MANY=20000
+for setting; do
+  case $setting in
+    DEVICE=* | PRECISION=* | BEAM=* | EXTRA=* | FORM=* | LINES=* | MANY=*)
+      eval "${setting%%=*}=\${setting#*=}" ;;
+    *) echo "decode_pipe.sh: no setting '$setting'" >&2; exit 2 ;;
+  esac
+done
+work=$(mktemp -d "${TMPDIR:-/tmp}/tx-pipe.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2086  # a list of words
+set -- tx-decode -m "$model" --device "$DEVICE" --precision "$PRECISION" --beam "$BEAM" \
+  --max-extra "$EXTRA" $FORM
+
+time_lines "$LINES" "$@" < "$text"
+
+awk -v most="$MANY" '{ line[NR] = $0 }
+  END { for (i = 0; i < most; ++i) print line[1 + i % NR] }' "$text" > "$work/in"
+mkfifo "$work/pipe"
+begin=$(date +%s%N)
+cat "$work/in" > "$work/pipe" &
+"$@" < "$work/pipe" > "$work/out" &
+pid=$!
+peak=0
+while now=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status" 2> /dev/null) && [ "$now" ]; do
+  peak=$now
+  sleep 0.05
+done
+wait "$pid"
+end=$(date +%s%N)
+[ "$(wc -l < "$work/out")" -eq "$MANY" ] || { echo "not $MANY lines out" >&2; exit 1; }
+awk -v ms=$(((end - begin) / 1000000)) -v peak="$peak" '{ n += NF + 1 }
+  END { printf "%d lines through a pipe: %.1f s with the start, %.0f lines and %.0f words a second," \
+    " %d MiB of memory at the peak\n", NR, ms / 1000, NR / ms * 1000, n / ms * 1000, peak / 1024 }' \
+  "$work/out"

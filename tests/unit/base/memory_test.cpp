@@ -1,0 +1,35 @@
+#include "lib/base/memory.h"
+
+#include <boost/test/unit_test.hpp>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::message_of;
+
+BOOST_AUTO_TEST_CASE(sizes) {
+  BOOST_TEST(parse_size("12345", "--memory") == 12345);
+  BOOST_TEST(parse_size("512K", "--memory") == 512 * 1024);
+  BOOST_TEST(parse_size("800M", "--memory") == 800LL << 20);
+  BOOST_TEST(parse_size("1.5g", "--memory") == 3LL << 29);
+  BOOST_TEST(parse_size("2T", "--memory") == 2LL << 40);
+  for (const char* bad : {"", "G", "2X", "2GB", "-1G", "0", "1e300", "nan", "inf"})
+    BOOST_TEST(message_of<UsageError>([&] {
+                 parse_size(bad, "--memory");
+               }).starts_with(std::string("--memory ") + bad + ": give a size"),
+               bad);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_as_text_are_enough) {
+  for (const size_t bytes : {size_t(0), size_t(1) << 20, (size_t(1) << 20) + 1, size_t(5) << 31})
+    BOOST_TEST(size_t(parse_size(size_text(bytes), "--memory")) >= bytes);
+  BOOST_TEST(size_text((size_t(7) << 20) - 1) == "7M");
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_used_counts) {
+  const size_t before = anonymous_bytes();
+  const std::vector<char> block(size_t(64) << 20, 'x');
+  BOOST_TEST(anonymous_bytes() > before + block.size() / 2);
+}
