@@ -4,6 +4,7 @@
 # the checkpoint before.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 [ "${TX_SANITIZE:-}" != ON ] || exit 0 # the sanitizers want to be preloaded first
+[ -e "$TX_BUILD/tests/libfault.so" ] || fail "no libfault.so: nothing would be held up"
 small_text
 train() { # RUN OPTION...
   run=$1
