@@ -91,6 +91,16 @@ expect_usage_error() {
   grep -q "^$1: " "$TX_LAST/stderr" || fail "the message does not begin with $1:"
 }
 
+# watch_memory PID: until it ends; peak = KiB of anonymous memory at the most, looked at 20 times a second.
+watch_memory() {
+  peak=0
+  while kill -0 "$1" 2> /dev/null; do
+    now=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$1/status" 2> /dev/null || true)
+    [ "${now:-0}" -le $peak ] || peak=$now
+    sleep 0.05
+  done
+}
+
 # tools: names of the tools of this build.
 tools() {
   for source in "$TX_SOURCE"/tools/*.cpp; do

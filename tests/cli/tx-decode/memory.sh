@@ -31,16 +31,11 @@ needs=$(last_stderr | sed -n 's/.*which needs \([0-9]*M\):.*/\1/p')
 expect_status 0 $decode --memory "$needs" --batch-tokens $((fits + 64)) < in
 expect_stdout_file wanted
 
-# The plan holds: anonymous memory at the most, looked at 20 times a second.
+# The plan holds.
 for beam in "--beam 2" "--sample --nbest 3"; do
   # shellcheck disable=SC2086  # lists of words
   $decode $beam --memory "$limit" < in > out &
-  peak=0
-  while kill -0 $! 2> /dev/null; do
-    now=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$!/status 2> /dev/null || true)
-    [ "${now:-0}" -le $peak ] || peak=$now
-    sleep 0.05
-  done
+  watch_memory $!
   wait $! || fail "$beam"
   echo "$beam: planned up to $limit, used $((peak / 1024))M"
   [ $peak -gt 0 ] && [ $peak -le $((${limit%M} * 1024)) ] || fail "$beam: $peak KiB, planned $limit"

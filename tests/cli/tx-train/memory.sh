@@ -4,15 +4,10 @@
 small_text
 shape="--d-model 512 --heads 8 --d-ff 2048 --steps 2 --save-every 2 --batch-tokens 600"
 
-# most COMMAND...: KiB of anonymous memory at the most, looked at 20 times a second.
+# most COMMAND...: its anonymous memory, see watch_memory.
 most() {
   "$@" 2> run.log &
-  peak=0
-  while kill -0 $! 2> /dev/null; do
-    now=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$!/status 2> /dev/null || true)
-    [ "${now:-0}" -le $peak ] || peak=$now
-    sleep 0.05
-  done
+  watch_memory $!
   wait $! || fail "$(cat run.log)"
 }
 
