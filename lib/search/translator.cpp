@@ -22,7 +22,7 @@ void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options
       .add("--batch-tokens", batch_tokens, "N", "source pieces translated together",
-           "More is faster and takes more memory; the translations are the same.")
+           "On a GPU more is faster, and it takes more memory; the translations are the same.")
       .range(1, 1 << 20)
       .default_is("1024, on a GPU 16384 or what fits");
   options.add("--threads", threads, "N", "threads to use")
@@ -40,8 +40,10 @@ void TranslatorOptions::describe_machine(Options& options) {
 }
 
 void TranslatorOptions::describe_memory(Options& options) {
-  options.add("--memory", memory, "SIZE", "limit for the plan, as 2G or 800M",
-              "The largest batch that fits is taken, unless --batch-tokens names one.");
+  options.add(
+      "--memory", memory, "SIZE", "limit for the plan, as 2G or 800M",
+      "The largest batch that fits is taken (on a CPU no more than 1,024 pieces, the usual), "
+      "unless --batch-tokens names one.");
 }
 
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options)
