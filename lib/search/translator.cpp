@@ -61,12 +61,7 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
 }
 
 size_t TranslationWorker::free_bytes() {
-  return on(backend_, [](auto& k) {
-    if constexpr (requires { k.free_bytes(); })
-      return k.free_bytes();
-    else
-      return size_t(0);
-  });
+  return on(backend_, [](auto& k) { return k.free_bytes(); });
 }
 
 // On a GPU two workers: while one waits for it the other does the host's part.
