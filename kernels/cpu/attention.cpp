@@ -80,8 +80,8 @@ void attend(const Attention& p, int threads) {
     std::vector<uint16_t> bits;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.heads; ++task)
-      with_registers([&](auto registers) TX_INLINE_LAMBDA {
-        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+        using L = decltype(lanes);
         attend_head<T, L>(p, task / p.heads, int(task % p.heads), w, bits);
       });
   }
@@ -112,10 +112,9 @@ void Cpu::attention(const Attention& p) {
 
 void Cpu::attention_weights(const Attention& p, int64_t sentence, int head, Matrix weights) {
   with_type(p.q.dtype, [&](auto t) {
-    with_registers([&](auto registers) TX_INLINE_LAMBDA {
-      using T = decltype(t);
-      using L = typename decltype(registers)::template Lanes<acc_t<T>>;
-      weights_of<T, L>(p, sentence, head, weights);
+    using T = decltype(t);
+    with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+      weights_of<T, decltype(lanes)>(p, sentence, head, weights);
     });
   });
 }

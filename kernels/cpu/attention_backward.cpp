@@ -115,8 +115,8 @@ void attend_backward(const Attention& p, const AttentionGradient& g, int threads
     Workspace<acc_t<T>> w;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.kv_heads; ++task)
-      with_registers([&](auto registers) TX_INLINE_LAMBDA {
-        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+        using L = decltype(lanes);
         head_gradient<T, L>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
       });
   }

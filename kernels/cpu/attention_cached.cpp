@@ -237,8 +237,8 @@ void attend_rows(const CachedAttention& p, int threads) {
     for (int64_t task = 0; task < tasks; ++task) {
       const Cached<T> c = cached<T>(p, task);
       const Cached<T> next = cached<T>(p, std::min(task + 1, tasks - 1));
-      with_registers([&](auto registers) TX_INLINE_LAMBDA {
-        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+        using L = decltype(lanes);
         attend_row<L>(p, task, c, next.count ? next : c, scratch);
       });
     }

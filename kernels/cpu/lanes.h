@@ -3,8 +3,8 @@
 // depend on it. (g++ keeps a vector wider than a register in memory and goes through it element by
 // element; attention on AVX2 took ten times as long.)
 //
-//   with_registers([&](auto registers) TX_INLINE_LAMBDA {
-//     using L = typename decltype(registers)::template Lanes<float>;
+//   with_lanes<float>([&](auto lanes) TX_INLINE_LAMBDA {
+//     using L = decltype(lanes);
 //     ... code on L::Vector ...
 //   });
 #pragma once
@@ -84,12 +84,6 @@ struct Lanes {
                          std::conditional_t<registers == 2, Twice<One>, Twice<Twice<One>>>>;
 };
 
-template <int bytes>
-struct Registers {
-  template <class A>
-  using Lanes = tx::Lanes<A, bytes>;
-};
-
 // `count` of T from any address.
 template <class V, class T>
 TX_INLINE V load_lanes(const T* x) {
@@ -148,28 +142,28 @@ TX_INLINE V exponential(V x) {
 // Bytes of the registers in use: 64, 32 or 16. DNNL_MAX_CPU_ISA lowers it.
 int register_bytes();
 
-// Calls f(Registers<register_bytes()>()) inside a function for that instruction set. f must be
+// Calls f(Lanes<A, register_bytes()>()) inside a function for that instruction set. f must be
 // marked TX_INLINE_LAMBDA, and an OpenMP region must stand outside of it.
 #if defined(__x86_64__) && defined(__GNUC__)
-template <class F>
+template <class A, class F>
 __attribute__((target("arch=x86-64-v4"), noinline)) void with_registers_of_64(const F& f) {
-  f(Registers<64>());
+  f(Lanes<A, 64>());
 }
-template <class F>
+template <class A, class F>
 __attribute__((target("arch=x86-64-v3"), noinline)) void with_registers_of_32(const F& f) {
-  f(Registers<32>());
+  f(Lanes<A, 32>());
 }
-template <class F>
-TX_INLINE void with_registers(const F& f) {
+template <class A, class F>
+TX_INLINE void with_lanes(const F& f) {
   static const int bytes = register_bytes();
-  if (bytes == 64) return with_registers_of_64(f);
-  if (bytes == 32) return with_registers_of_32(f);
-  f(Registers<16>());
+  if (bytes == 64) return with_registers_of_64<A>(f);
+  if (bytes == 32) return with_registers_of_32<A>(f);
+  f(Lanes<A, 16>());
 }
 #else
-template <class F>
-TX_INLINE void with_registers(const F& f) {
-  f(Registers<16>());
+template <class A, class F>
+TX_INLINE void with_lanes(const F& f) {
+  f(Lanes<A, 16>());
 }
 #endif
 

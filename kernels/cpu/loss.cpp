@@ -44,8 +44,8 @@ void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double 
   for (int64_t i = 0; i < logits.rows; ++i) {
     T* x = logits.row<T>(i);
     if (labels[i] >= 0)
-      with_registers([&](auto registers) TX_INLINE_LAMBDA {
-        using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+        using L = decltype(lanes);
         rows[i] = row_loss<T, L>(x, labels[i], vocabulary, logits.cols, smoothing, gradient,
                                  acc_t<T>(loss_scale));
       });

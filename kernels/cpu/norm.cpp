@@ -65,9 +65,8 @@ void add_norm_rows(const AddNorm& p, int threads) {
 #pragma omp for
     for (int64_t i = 0; i < p.sub.rows; ++i) {
       const uint16_t* bits = p.drop.threshold ? mask.draw(i) : nullptr;
-      with_registers([&](auto registers) TX_INLINE_LAMBDA {
-        add_norm_row<T, typename decltype(registers)::template Lanes<acc_t<T>>>(p, i, bits);
-      });
+      with_lanes<acc_t<T>>([&](auto lanes)
+                               TX_INLINE_LAMBDA { add_norm_row<T, decltype(lanes)>(p, i, bits); });
     }
   }
 }
@@ -126,8 +125,8 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
       for (int64_t i = block * block_rows; i < std::min(rows, (block + 1) * block_rows); ++i) {
         const bool masked = p.drop.threshold && !p.dsub.empty();
         const uint16_t* bits = masked ? mask.draw(i) : nullptr;
-        with_registers([&](auto registers) TX_INLINE_LAMBDA {
-          using L = typename decltype(registers)::template Lanes<A>;
+        with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+          using L = decltype(lanes);
           const A* stats = p.stats.row<A>(i);
           norm_gradient_row<L>(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
                                p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1], width,

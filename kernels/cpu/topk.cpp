@@ -20,8 +20,8 @@ template <class T>
 void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads) {
 #pragma omp parallel for num_threads(threads)
   for (int64_t i = 0; i < logits.rows; ++i)
-    with_registers([&](auto registers) TX_INLINE_LAMBDA {
-      using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+    with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+      using L = decltype(lanes);
       log_softmax_row<T, L>(logits.row<T>(i), vocabulary, out.row<float>(i));
     });
 }
@@ -62,8 +62,8 @@ void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, 
                int threads) {
 #pragma omp parallel for num_threads(threads)
   for (int64_t i = 0; i < x.rows; ++i)
-    with_registers([&](auto registers) TX_INLINE_LAMBDA {
-      using L = typename decltype(registers)::template Lanes<acc_t<T>>;
+    with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+      using L = decltype(lanes);
       const T* row = x.row<T>(i);
       const acc_t<T> offset = normalise ? log_sum_exp<T, L>(row, columns) : acc_t<T>(0);
       best_of_row(row, columns, k, offset, values + i * k, ids + i * k);

@@ -8,14 +8,14 @@ namespace {
 
 // As the kernels run them: in this machine's best instruction set.
 void exponentials(const float* x, float* y, int count) {
-  tx::with_registers([&](auto) TX_INLINE_LAMBDA {
+  tx::with_lanes<float>([&](auto) TX_INLINE_LAMBDA {
     for (int i = 0; i < count; ++i) y[i] = tx::exponential(x[i]);
   });
 }
 
 void exponentials_of_registers(const float* x, float* y, int count) {
-  tx::with_registers([&](auto registers) TX_INLINE_LAMBDA {
-    using L = typename decltype(registers)::template Lanes<float>;
+  tx::with_lanes<float>([&](auto lanes) TX_INLINE_LAMBDA {
+    using L = decltype(lanes);
     using V = typename L::Vector;
     for (int i = 0; i < count; i += L::count)
       tx::store_lanes(y + i, tx::exponential(tx::load_lanes<V>(x + i)));
@@ -81,12 +81,10 @@ BOOST_AUTO_TEST_CASE(lanes_sum_every_element_once) {
       expected += x[i] * y[i];
     }
     const auto product = [](auto a, auto b) { return a * b; };
-    const auto sum = [&](auto registers) {
-      return tx::lane_sum<typename decltype(registers)::template Lanes<double>>(n, product, x, y);
-    };
-    BOOST_TEST(sum(tx::Registers<16>()) == expected);
-    BOOST_TEST(sum(tx::Registers<32>()) == expected);
-    BOOST_TEST(sum(tx::Registers<64>()) == expected);
+    const auto sum = [&](auto lanes) { return tx::lane_sum<decltype(lanes)>(n, product, x, y); };
+    BOOST_TEST(sum(tx::Lanes<double, 16>()) == expected);
+    BOOST_TEST(sum(tx::Lanes<double, 32>()) == expected);
+    BOOST_TEST(sum(tx::Lanes<double, 64>()) == expected);
   }
 }
 
