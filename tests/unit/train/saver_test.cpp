@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "lib/base/error.h"
+#include "tests/unit/checkpoint/samples.h"
 
 using namespace tx;
 
@@ -14,17 +15,7 @@ struct Fixture {
   Backend backend = make_backend("cpu", 1);
   Parameters parameters;
   Saver saver;
-  static ModelConfig config() {
-    ModelConfig c;
-    c.source_vocabulary = c.target_vocabulary = 11;
-    c.encoder_layers = c.decoder_layers = 1;
-    c.d_model = 8;
-    c.d_ff = 16;
-    c.heads = 2;
-    c.resolve();
-    return c;
-  }
-  Fixture() : parameters(backend, config(), DType::f32, true), saver(parameters) {}
+  Fixture() : parameters(backend, tx_test::small_config(), DType::f32, true), saver(parameters) {}
 };
 
 }  // namespace
