@@ -1,6 +1,4 @@
-// The device: memory, streams, graphs. run.cpp runs the blocks.
-#include <sys/mman.h>
-
+// The device: streams, graphs, events, and the calls of CUDA's runtime. run.cpp runs the blocks.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "tests/emulator/cuda_runtime.h"
+#include "tests/emulator/device_memory.h"
 
 struct EmulatedGraph {
   std::vector<std::function<void()>> work;
@@ -28,85 +27,6 @@ struct EmulatedEvent {
 
 namespace emulator {
 namespace {
-
-size_t setting(const char* name, size_t standard) {
-  const char* value = std::getenv(name);
-  return value && *value ? size_t(std::atoll(value)) : standard;
-}
-
-[[noreturn]] void die(const char* what) {
-  std::fprintf(stderr, "emulated CUDA: %s\n", what);
-  std::abort();
-}
-
-// Memory that the host cannot touch: mapped without rights but while work runs. Every allocation
-// starts as NaN and ends in a guard that is looked at when it is freed.
-class DeviceMemory {
- public:
-  DeviceMemory() : size_(setting("TX_EMULATED_BYTES", size_t(4) << 30)) {
-    base_ = static_cast<char*>(
-        mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (base_ == MAP_FAILED) die("no address space for device memory");
-  }
-  size_t size() const { return size_; }
-  size_t free_bytes() const { return size_ - used_; }
-  bool owns(const void* p) const { return p >= base_ && p < base_ + size_; }
-
-  void* allocate(size_t bytes) {
-    if (bytes > size_) return nullptr;
-    const size_t need = (bytes + guard + 255) / 256 * 256;
-    size_t at = 0;
-    for (const auto& [start, block] : blocks_) {
-      if (start - at >= need) break;
-      at = start + block.need;
-    }
-    if (size_ - at < need) return nullptr;
-    blocks_[at] = {bytes, need};
-    used_ += need;
-    Access access(*this);
-    std::memset(base_ + at, 0xff, need);
-    return base_ + at;
-  }
-  bool release(void* data) {
-    const auto block = blocks_.find(size_t(static_cast<char*>(data) - base_));
-    if (!owns(data) || block == blocks_.end()) return false;
-    Access access(*this);
-    const char* end = static_cast<char*>(data) + block->second.bytes;
-    for (size_t i = 0; i < block->second.need - block->second.bytes; ++i)
-      if (end[i] != char(0xff)) die("a kernel wrote behind the end of an allocation");
-    madvise(data, block->second.need / 4096 * 4096, MADV_DONTNEED);
-    used_ -= block->second.need;
-    blocks_.erase(block);
-    return true;
-  }
-
-  struct Access {
-    explicit Access(DeviceMemory& m) : memory(m) {
-      if (memory.depth_++ == 0) memory.protect(PROT_READ | PROT_WRITE);
-    }
-    ~Access() {
-      if (--memory.depth_ == 0) memory.protect(PROT_NONE);
-    }
-    DeviceMemory& memory;
-  };
-
- private:
-  static constexpr size_t guard = 64;
-  struct Block {
-    size_t bytes, need;
-  };
-  void protect(int rights) {
-    const size_t end =
-        blocks_.empty() ? 0 : blocks_.rbegin()->first + blocks_.rbegin()->second.need;
-    const size_t bytes = std::max(protected_, (end + 4095) / 4096 * 4096);
-    if (bytes && mprotect(base_, bytes, rights) != 0) die("mprotect failed");
-    protected_ = rights == PROT_NONE ? 0 : bytes;
-  }
-  char* base_;
-  size_t size_, used_ = 0, protected_ = 0;
-  int depth_ = 0;
-  std::map<size_t, Block> blocks_;
-};
 
 // Work waits until somebody synchronises with its stream, as on a device that is far behind: what
 // reads a result too early finds the old bytes. Where all streams are waited for, the youngest goes
