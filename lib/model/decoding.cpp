@@ -19,7 +19,7 @@ Decoding::Decoding(Backend& backend, const Transformer& transformer, DType dtype
       lists_(backend) {
   replays_ = replays(backend);
   const ModelConfig& c = transformer.config();
-  row_width_ = int64_t(c.heads) * (2 * c.d_k + c.d_v);
+  row_width_ = int64_t(c.heads) * (c.d_k + c.d_v);
   self_.heads = cross_.heads = c.heads;
   self_.d_k = cross_.d_k = c.d_k;
   self_.d_v = cross_.d_v = c.d_v;
@@ -273,16 +273,16 @@ Tensor Decoding::sublayers(Context& context, Tensor x, int64_t rows) {
 Tensor Decoding::attend_cache(Context& context, size_t layer, Tensor x, int64_t rows) {
   const Transformer::AttentionWeights& w = transformer_.decoder_layers()[layer].self;
   const int64_t keys = int64_t(self_.heads) * self_.d_k, values = int64_t(self_.heads) * self_.d_v;
-  Tensor out = context.make(rows, values), now = context.make(rows, row_width_);
+  Tensor out = context.make(rows, values), now = context.make(rows, keys + row_width_);
   context.run([&](auto& k) {
     const Matrix cache =
         cache_.slice(int64_t(layer) * (room_.cache_rows + 1), room_.cache_rows + 1);
     k.product_rows(x.value(), w.in.value, w.in_bias.value, Activation::none, now.value());
-    k.scatter_rows(now.value(), extension_.slots, cache);
+    k.scatter_rows(now.value().columns(keys, row_width_), extension_.slots, cache);
     CachedAttention p = self_;
     p.q = now.value().columns(0, keys);
-    p.k = cache.columns(keys, keys);
-    p.v = cache.columns(2 * keys, values);
+    p.k = cache.columns(0, keys);
+    p.v = cache.columns(keys, values);
     p.o = out.value();
     k.attention_cached(p);
   });

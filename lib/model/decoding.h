@@ -82,7 +82,7 @@ class Decoding {
   Backend& backend_;
   const Transformer& transformer_;
   DType dtype_;
-  int64_t row_width_;  // of the cache: q, k and v of one layer
+  int64_t row_width_;  // of the cache: k and v of one layer
   bool replays_;       // the backend records a step and launches it again
   Room room_;
   std::unique_ptr<Arena> arena_;

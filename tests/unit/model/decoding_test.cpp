@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(the_plan_counts_every_part) {
     return decoding.bytes(larger);
   };
   const tx::ModelConfig& c = small.model->config();
-  const int64_t width = c.heads * (2 * c.d_k + c.d_v), before = int64_t(decoding.bytes(room));
+  const int64_t width = c.heads * (c.d_k + c.d_v), before = int64_t(decoding.bytes(room));
   BOOST_TEST(int64_t(with(&Decoding::Room::cache_rows, 7)) - before ==
              7 * width * c.decoder_layers * 4);
   BOOST_TEST(int64_t(with(&Decoding::Room::steps, 5)) - before == 2 * 8 * 5 * 4);
