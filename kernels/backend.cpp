@@ -30,6 +30,10 @@ Backend make_backend(const std::string& device, int threads) {
 #endif
 }
 
+void set_threads(Backend& backend, int threads) {
+  if (Cpu* cpu = std::get_if<Cpu>(&backend)) cpu->threads = threads;
+}
+
 std::string describe_backends() {
 #if TX_HAVE_CUDA
   return Cpu::describe() + Cuda::describe();

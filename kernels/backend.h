@@ -25,6 +25,8 @@ decltype(auto) on(Backend& backend, F&& f) {
 // "cpu", "cuda", or "auto": cuda where there is a GPU. Throws UsageError that says why a device is
 // not to be had.
 Backend make_backend(const std::string& device, int threads);
+// Threads that a CPU's kernels use from now on; nothing on a GPU.
+void set_threads(Backend& backend, int threads);
 // "auto" resolved to "cpu" or "cuda"; others unchanged.
 std::string resolve_device(const std::string& device);
 // Why there is no GPU to be had; empty when there is one.

@@ -37,9 +37,7 @@ class ItemAnswerer {
         extraction_(backend_, *models.transformers().front(), models.dtype(), selection) {}
 
   std::string answer(const Item& item, int threads) {
-    on(backend_, [&](auto& k) {
-      if constexpr (requires { k.threads; }) k.threads = threads;
-    });
+    set_threads(backend_, threads);
     const AttentionRecord record = record_of(item);
     if (!options_.heatmap) return format_record(record, selection_, options_.digits);
     HeatmapStyle style = terminal_style();

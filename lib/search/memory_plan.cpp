@@ -55,7 +55,7 @@ class Plan {
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
                           int64_t longest) {
   const bool gpu = options.device == "cuda", limited = !options.memory.empty();
-  const int64_t given = options.batch_tokens, usual = gpu ? 16384 : 1024;
+  const int64_t given = options.batch_tokens, usual = gpu ? usual_gpu_batch : usual_cpu_batch;
   if (!limited && (given || !gpu)) return given ? given : usual;
   Plan plan(models, options, longest);
   if (given && plan.fits(given)) return given;

@@ -24,7 +24,8 @@ void TranslatorOptions::describe_machine(Options& options) {
       .add("--batch-tokens", batch_tokens, "N", "source pieces translated together",
            "On a GPU more is faster, and it takes more memory; the translations are the same.")
       .range(1, 1 << 20)
-      .default_is("1024, on a GPU 16384 or what fits");
+      .default_is(std::to_string(usual_cpu_batch) + ", on a GPU " +
+                  std::to_string(usual_gpu_batch) + " or what fits");
   options.add("--threads", threads, "N", "threads to use")
       .range(1, 1024)
       .default_is("all processors")
@@ -40,10 +41,9 @@ void TranslatorOptions::describe_machine(Options& options) {
 }
 
 void TranslatorOptions::describe_memory(Options& options) {
-  options.add(
-      "--memory", memory, "SIZE", "limit for the plan, as 2G or 800M",
-      "The largest batch that fits is taken (on a CPU no more than 1,024 pieces, the usual), "
-      "unless --batch-tokens names one.");
+  options.add("--memory", memory, "SIZE", "limit for the plan, as 2G or 800M",
+              "The largest batch that fits is taken (on a CPU no more than the usual), unless "
+              "--batch-tokens names one.");
 }
 
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options)
@@ -54,9 +54,7 @@ TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOpt
 
 std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
                                                       int threads) {
-  on(backend_, [&](auto& k) {
-    if constexpr (requires { k.threads; }) k.threads = threads;
-  });
+  set_threads(backend_, threads);
   return search_.run(batch, at_a_time_);
 }
 

@@ -15,6 +15,10 @@
 
 namespace tx {
 
+// Source pieces translated together where nothing else is asked for. More than the CPU's are slower
+// there.
+constexpr int64_t usual_cpu_batch = 1024, usual_gpu_batch = 16384;
+
 struct TranslatorOptions {
   std::vector<std::string> models;
   SearchOptions search;
