@@ -3,6 +3,7 @@
 # fifty thousand. Run by hand, with tools and helpers of a build in PATH:
 #   PATH=build/bin:build/tests:$PATH sh tests/bench/decode_million.sh [LINES [DEVICE]]
 set -eu
+. "$(dirname "$0")/peak.sh"
 count=${1:-1000000} device=${2:-cpu}
 room=$(mktemp -d "${TMPDIR:-/tmp}/tx-million.XXXXXX")
 trap 'rm -rf "$room"' EXIT
@@ -20,13 +21,8 @@ run() {
     exec 3<&0  # what runs in the background would read nothing
     tx-decode -m model --device "$device" --beam 1 --max-extra 1 --threads 2 <&3 > out &
     pid=$!
-    peak=0
-    while now=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status" 2> /dev/null) && [ "$now" ]; do
-      peak=$now
-      sleep 0.2
-    done
+    peak_memory "$pid"
     wait "$pid"
-    echo "$peak"
   }
   lines 50 | tx-decode -m model --device "$device" --beam 1 --max-extra 1 > answers
   awk -v n="$1" 'NR == FNR { answer[NR - 1] = $0; next }

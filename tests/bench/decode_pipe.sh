@@ -7,6 +7,7 @@
 # FORM=          --pieces where TEXT is in pieces
 # LINES=200      sent one by one           MANY=20000   sent together: those of TEXT, over and over
 set -eu
+. "$(dirname "$0")/peak.sh"
 model=${1:?"usage: decode_pipe.sh MODEL TEXT [SETTING=VALUE]..."} text=${2:?"TEXT is missing"}
 shift 2
 DEVICE=auto PRECISION=auto BEAM=4 EXTRA=50 FORM='' LINES=200 MANY=20000
@@ -32,11 +33,7 @@ begin=$(date +%s%N)
 cat "$work/in" > "$work/pipe" &
 "$@" < "$work/pipe" > "$work/out" &
 pid=$!
-peak=0
-while now=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status" 2> /dev/null) && [ "$now" ]; do
-  peak=$now
-  sleep 0.05
-done
+peak=$(peak_memory "$pid")
 wait "$pid"
 end=$(date +%s%N)
 [ "$(wc -l < "$work/out")" -eq "$MANY" ] || { echo "not $MANY lines out" >&2; exit 1; }

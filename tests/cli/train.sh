@@ -7,7 +7,8 @@ small_text() {
 }
 
 # small_train OPTION...: tx-train on that text, a model that learns little within a second. An
-# option given again wins. With runner=exec and "&", $! is tx-train itself.
+# option given again wins; a file of text given again is read after the first. With runner=exec and
+# "&", $! is tx-train itself.
 runner=
 small_train() {
   $runner tx-train --src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de \
