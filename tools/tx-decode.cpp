@@ -13,7 +13,7 @@ struct Settings {
   tx::TranslatorOptions translator;
   tx::LineOptions lines;
   std::vector<std::string> files;
-  std::string status;
+  std::string target, status;
   bool pieces = false, ids = false, strict = false, check_invariance = false;
 };
 
@@ -29,6 +29,9 @@ void describe(tx::Options& options, Settings& s) {
   options.flag("--scores", s.lines.scores, "print score, log P and translation, separated by tabs",
                "Both are natural logarithms; log P is that of the pieces and the end, the score is "
                "log P over the length penalty.");
+  options.add("--target", s.target, "FILE", "score these translations in place of a search",
+              "Line n belongs to line n of the text. What --scores would print of each comes out: "
+              "its score, its log P and itself, cut as the model cuts it into pieces.");
   options
       .add("--max-source", s.translator.max_source, "N", "pieces of the longest source",
            "What a longer line has beyond is not translated; a warning names the line.")
@@ -54,8 +57,14 @@ void resolve(const tx::Options& options, Settings& s) {
   if (s.pieces) s.lines.form = tx::LineForm::pieces;
   if (s.ids) s.lines.form = tx::LineForm::ids;
   s.lines.list = options.given("nbest");
-  if (s.files.empty()) s.files = {"-"};
   s.translator.search.check(options);
+  if (!s.target.empty()) s.translator.search.given = s.lines.scores = true;
+  for (const char* name : {"beam", "nbest", "sample"}) {
+    if (s.translator.search.given && options.given(name))
+      throw tx::UsageError(std::string("--") + name +
+                           " belongs to a search: leave it or --target out");
+  }
+  tx::LinePairs::check(s.files, s.target);
   if (!s.translator.memory.empty()) tx::parse_size(s.translator.memory, "--memory");
 }
 
@@ -72,7 +81,7 @@ int main(int argc, char** argv) {
     const tx::Log log(tool);
     const auto status = tx::open_status(s.status);
     const tx::Translator translator(s.translator);
-    tx::TextReader in(s.files, s.strict);
+    tx::LinePairs in(s.files, s.target, s.strict);
     tx::Writer out("-");
     if (s.check_invariance) {
       out.write(tx::check_invariance(in, translator, s.lines));

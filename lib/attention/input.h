@@ -1,13 +1,13 @@
 // The sentences of a dump as they arrive: source lines, and the translations that belong to them.
 #pragma once
 #include <exception>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "lib/attention/options.h"
 #include "lib/base/log.h"
-#include "lib/text/corpus.h"
+#include "lib/search/lines.h"
+#include "lib/text/line_pairs.h"
 
 namespace tx {
 
@@ -32,19 +32,15 @@ class ItemReader {
 
  private:
   bool next(Item& item);
-  void take_target(Item& item, const std::string& text);
-  void warn_cut(const TextReader& reader, int64_t pieces, int64_t most, const char* options);
+  void take_target(Item& item);
 
-  const DumpOptions& options_;
   const Translator& translator_;
   const Log& log_;
-  std::vector<std::string> files_;
-  TextReader in_;
-  std::unique_ptr<TextReader> target_;
-  std::string text_;
+  LinePairs in_;
+  std::string text_, target_;
   std::exception_ptr failure_;
   bool ended_ = false;
-  int64_t cut_ = 0;
+  CutWarnings cuts_;
 };
 
 }  // namespace tx

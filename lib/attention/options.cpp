@@ -1,8 +1,7 @@
 #include "lib/attention/options.h"
 
-#include <algorithm>
-
 #include "lib/base/error.h"
+#include "lib/text/line_pairs.h"
 
 namespace tx {
 
@@ -40,9 +39,7 @@ void DumpOptions::check(const Options& options) const {
   if (heatmap && options.given("digits")) {
     throw UsageError("--digits belongs to records: leave it or --heatmap out");
   }
-  if (target == "-" && (files.empty() || std::count(files.begin(), files.end(), "-") > 0)) {
-    throw UsageError("standard input can be only one of the files: name the text");
-  }
+  LinePairs::check(files, target);
 }
 
 }  // namespace tx

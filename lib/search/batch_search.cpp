@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/search/beam.h"
+#include "lib/search/given.h"
 #include "lib/search/sampling.h"
 #include "lib/text/vocabulary.h"
 
@@ -15,7 +16,7 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
       forbidden_(std::move(forbidden)),
       longest_(models.front()->longest()),
       scorer_(backend, models, dtype,
-              options.sample ? 0 : Beam::candidates(options, forbidden_.size())) {
+              options.sample || options.given ? 0 : Beam::candidates(options, forbidden_.size())) {
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
 }
 
@@ -23,17 +24,22 @@ int64_t BatchSearch::longest(int64_t pieces) const {
   return std::min(longest_, options_.longest(pieces));
 }
 
-std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source,
-                                                        int64_t longest) const {
-  if (options_.sample) {
-    return std::make_unique<Sampling>(options_, forbidden_, longest, source.line);
-  }
-  return std::make_unique<Beam>(options_, forbidden_, longest);
+int64_t BatchSearch::longest(const Source& source) const {
+  if (!options_.given) return longest(int64_t(source.ids.size()));
+  TX_ASSERT(int64_t(source.given.size()) <= longest_);
+  return int64_t(source.given.size());
 }
 
-// The most that sources of that cost can take, none longer than so many pieces.
-Decoding::Room BatchSearch::most_room(int64_t at_a_time, int64_t pieces) const {
-  const int64_t sentences = at_a_time / least_cost + 1, steps = longest(pieces);
+std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) const {
+  if (options_.given) return std::make_unique<Given>(options_, source.given);
+  if (options_.sample)
+    return std::make_unique<Sampling>(options_, forbidden_, longest(source), source.line);
+  return std::make_unique<Beam>(options_, forbidden_, longest(source));
+}
+
+// The most that sources of that cost can take, none longer than so many pieces or steps.
+Decoding::Room BatchSearch::most_room(int64_t at_a_time, int64_t pieces, int64_t steps) const {
+  const int64_t sentences = at_a_time / least_cost + 1;
   Decoding::Room most;
   most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // gaps
   most.rows = sentences * width();
@@ -45,15 +51,16 @@ Decoding::Room BatchSearch::most_room(int64_t at_a_time, int64_t pieces) const {
 // That, and no more than all sources together do.
 Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
   Decoding::Room all;
-  int64_t pieces = 0;
+  int64_t pieces = 0, steps = 0;
   for (const Source* s : sources) {
     const int64_t here = int64_t(s->ids.size());
     all.source_rows += here + 1;
-    all.cache_rows += longest(here) * width();
+    all.cache_rows += longest(*s) * width();
     all.rows += width();
     pieces = std::max(pieces, here);
+    steps = std::max(steps, longest(*s));
   }
-  const Decoding::Room most = most_room(at_a_time, pieces);
+  const Decoding::Room most = most_room(at_a_time, pieces, steps);
   return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
           std::min(all.cache_rows, most.cache_rows), most.steps};
 }
@@ -68,7 +75,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     cost += one;
     ids.push_back(sources[next]->ids);
     ids.back().push_back(Vocabulary::eos);
-    steps.push_back(longest(int64_t(sources[next]->ids.size())));
+    steps.push_back(longest(*sources[next]));
   }
   // Few at a time would be encoded in small products.
   const bool last = waiting_ + ids.size() == sources.size();
@@ -80,7 +87,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   }
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
-    active_.push_back({waiting_, entered_++, 0, search_for(source, steps[i])});
+    active_.push_back({waiting_, entered_++, 0, search_for(source)});
     active_cost_ += cost_of(source);
   }
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());

@@ -12,13 +12,16 @@ namespace tx {
 struct Source {
   std::vector<int> ids;  // pieces without <eos>, at least one
   int64_t line = 1;      // sampling draws by it
+  // With SearchOptions::given, the output to score: pieces, and <eos> unless it has been cut.
+  std::vector<int> given;
 };
 
 // What a source asks of a batch, in pieces: a short one costs more than its length, its cache holds
 // --max-extra of them.
 constexpr int64_t least_cost = 16;
 inline int64_t cost_of(const Source& source) {
-  return std::max(least_cost, int64_t(source.ids.size()) + 1);
+  const size_t longer = std::max(source.ids.size() + 1, source.given.size());
+  return std::max(least_cost, int64_t(longer));
 }
 
 class BatchSearch {
@@ -35,7 +38,7 @@ class BatchSearch {
                                            int64_t at_a_time);
   // The most memory that calls with sources of up to so many pieces take, weights apart.
   size_t bytes(int64_t at_a_time, int64_t pieces) {
-    return scorer_.bytes(most_room(at_a_time, pieces));
+    return scorer_.bytes(most_room(at_a_time, pieces, longest(pieces)));
   }
 
  private:
@@ -46,10 +49,13 @@ class BatchSearch {
     std::unique_ptr<SentenceSearch> search;
   };
   using Sources = std::span<const Source* const>;
-  std::unique_ptr<SentenceSearch> search_for(const Source& source, int64_t longest) const;
-  int64_t longest(int64_t pieces) const;  // steps of a source of so many
-  int width() const { return options_.sample ? options_.nbest : options_.beam; }
-  Decoding::Room most_room(int64_t at_a_time, int64_t pieces) const;
+  std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
+  int64_t longest(int64_t pieces) const;        // steps of a source of so many
+  int64_t longest(const Source& source) const;  // and of this one
+  int width() const {
+    return options_.given ? 1 : options_.sample ? options_.nbest : options_.beam;
+  }
+  Decoding::Room most_room(int64_t at_a_time, int64_t pieces, int64_t steps) const;
   Decoding::Room room_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step();

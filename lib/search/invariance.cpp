@@ -84,13 +84,14 @@ std::vector<size_t> differing(const std::vector<Translation>& a,
   return out;
 }
 
-std::string check_invariance(TextReader& in, const Translator& translator,
+std::string check_invariance(LinePairs& in, const Translator& translator,
                              const LineOptions& options) {
   std::vector<Source> sources;
-  for (std::string text; in.next(text);) {
+  for (std::string text, given; in.next(text, given);) {
     sources.emplace_back();
-    sources.back().line = in.line_number();
+    sources.back().line = in.text().line_number();
     parse_line(text, options, translator, sources.back().ids);
+    if (in.other()) parse_given(given, options, translator, sources.back().given);
   }
   const std::vector<Translation> wanted = translator.translate(sources);
   const std::string lines = count(sources.size(), "line");
@@ -107,7 +108,7 @@ std::string check_invariance(TextReader& in, const Translator& translator,
     const size_t first = lines_apart.front();
     differences += "\n" + std::to_string(lines_apart.size()) + " of " + lines +
                    " differ when translated " + way.name + "; the first is " +
-                   in.place(sources[first].line) + ":" + shown(translator, wanted[first]) +
+                   in.text().place(sources[first].line) + ":" + shown(translator, wanted[first]) +
                    shown(translator, found[first]);
   }
   if (!differences.empty()) throw Error("verdict: translations depend on company" + differences);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/search/lines.h"
-#include "lib/text/corpus.h"
+#include "lib/text/line_pairs.h"
 
 namespace tx {
 
@@ -13,7 +13,7 @@ namespace tx {
 // pieces and the bits of every score. Returns a report of a few lines that ends with the verdict; a
 // difference is an Error that tells how many lines differ each way and shows the first. Holds the
 // text in memory.
-std::string check_invariance(TextReader& in, const Translator& translator,
+std::string check_invariance(LinePairs& in, const Translator& translator,
                              const LineOptions& options);
 
 // Indices at which the pieces of an output, the bits of its score or log P, or whether it is

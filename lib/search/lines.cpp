@@ -1,5 +1,7 @@
 #include "lib/search/lines.h"
 
+#include <limits>
+
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/text/filter.h"
@@ -7,6 +9,8 @@
 namespace tx {
 
 namespace {
+
+constexpr int64_t most_warnings = 10;
 
 bool is_white_space(char32_t c) {
   return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
@@ -18,6 +22,14 @@ std::string six_decimals(double x) {
   char text[64];
   std::snprintf(text, sizeof text, "%.6f", x == 0 ? 0.0 : x);
   return text;
+}
+
+std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& vocabulary) {
+  std::vector<int> ids;
+  if (is_blank(text)) return ids;
+  if (form != LineForm::text) return split_pieces(vocabulary, text, form == LineForm::ids);
+  vocabulary.encode(text, ids);
+  return ids;
 }
 
 std::string output(const Hypothesis& h, LineForm form, const Vocabulary& vocabulary) {
@@ -48,18 +60,44 @@ bool is_blank(std::string_view line) {
 
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids) {
-  const Vocabulary& vocabulary = translator.models().source();
   Line line;
-  ids.clear();
-  if (!is_blank(text) && options.form == LineForm::text) vocabulary.encode(text, ids);
-  if (!is_blank(text) && options.form != LineForm::text) {
-    ids = split_pieces(vocabulary, text, options.form == LineForm::ids);
-  }
+  ids = ids_of(text, options.form, translator.models().source());
   line.pieces = int64_t(ids.size());
   line.blank = ids.empty();
   line.cut = line.pieces > translator.max_source();
   if (line.cut) ids.resize(size_t(translator.max_source()));
   return line;
+}
+
+int64_t parse_given(std::string_view text, const LineOptions& options, const Translator& translator,
+                    std::vector<int>& labels) {
+  labels = ids_of(text, options.form, translator.models().target());
+  const int64_t pieces = int64_t(labels.size()), most = translator.models().longest() - 1;
+  if (pieces <= most)
+    labels.push_back(Vocabulary::eos);
+  else
+    labels.resize(size_t(most));
+  return pieces;
+}
+
+void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options) {
+  if (++lines_ > most_warnings) return;
+  log_.warn(reader.place(reader.line_number()) + ": " + std::to_string(pieces) +
+            " pieces, cut to the first " + std::to_string(left) + " (" + options + ")");
+}
+
+void CutWarnings::at_end() const {
+  if (lines_ > most_warnings) log_.warn(std::to_string(lines_) + " lines in all were cut");
+}
+
+Translation answer_blank(const Source& source) {
+  Hypothesis h;
+  if (source.given.size() <= 1) return {h};
+  h.ids = source.given;
+  h.complete = h.ids.back() == Vocabulary::eos;
+  if (h.complete) h.ids.pop_back();
+  h.log_p = h.score = -std::numeric_limits<double>::infinity();
+  return {h};
 }
 
 std::string format_line(const Line& line, const Translation& translation,

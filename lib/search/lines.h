@@ -3,7 +3,9 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/log.h"
 #include "lib/search/translator.h"
+#include "lib/text/corpus.h"
 
 namespace tx {
 
@@ -31,6 +33,26 @@ bool is_blank(std::string_view line);
 // is no piece (id) of the vocabulary is a DataError.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
+// Fills `labels` with the pieces of a given translation and <eos>, or with as many of its pieces as
+// the model can hold. Returns the pieces of the whole.
+int64_t parse_given(std::string_view text, const LineOptions& options, const Translator& translator,
+                    std::vector<int>& labels);
+// Tells of lines that were cut, the first ten by their place.
+class CutWarnings {
+ public:
+  explicit CutWarnings(const Log& log) : log_(log) {}
+  // The reader's last line, of so many pieces; `options` would leave more of it.
+  void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options);
+  void at_end() const;
+
+ private:
+  const Log& log_;
+  int64_t lines_ = 0;
+};
+
+// What a blank line is answered: an empty line, as sure as can be; any other given translation is
+// one that is never put out.
+Translation answer_blank(const Source& source);
 
 // The answer, each output with its newline:
 //   plain          TEXT

@@ -77,7 +77,7 @@ constexpr int idle_ms = 200, linger_ms = 1;
 
 class StreamReader {
  public:
-  StreamReader(Pipeline& p, TextReader& in) : p_(p), in_(in) {
+  StreamReader(Pipeline& p, LinePairs& in) : p_(p), in_(in), text_(in.text()), cuts_(p.log) {
     const TranslatorOptions& o = p.translator.options();
     most_pieces_ = 16 * o.batch_tokens * o.threads;
   }
@@ -95,9 +95,7 @@ class StreamReader {
       }
       hand_over(std::move(window));
     }
-    if (cut_ > most_warnings) {
-      p_.log.warn(std::to_string(cut_) + " lines in all were longer than --max-source");
-    }
+    cuts_.at_end();
     const std::lock_guard guard(p_.lock);
     p_.read_ended = true;
     p_.reading_failed = failure;
@@ -105,8 +103,6 @@ class StreamReader {
   }
 
  private:
-  static constexpr int64_t most_warnings = 10;
-
   bool wait_for_room() {
     std::unique_lock guard(p_.lock);
     p_.changed.wait(guard, [&] { return p_.stop || p_.windows.size() < windows_in_flight; });
@@ -115,45 +111,55 @@ class StreamReader {
 
   // Waits for a line, then takes what has arrived. False at the end.
   bool fill(Window& window) {
-    if (!in_.ready(idle_ms)) return true;
+    if (!text_.ready(idle_ms)) return true;
     size_t bytes = 0;
     int64_t pieces = 0;
-    std::string text;
+    std::string text, given;
     do {
-      if (!in_.next(text)) return false;
-      add(text, window);
-      bytes += text.size();
-      pieces += int64_t(window.sources.back().ids.size());
+      if (!in_.next(text, given)) return false;
+      add(text, given, window);
+      bytes += text.size() + given.size();
+      pieces += int64_t(window.sources.back().ids.size() + window.sources.back().given.size());
     } while (window.lines.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
-             in_.ready(linger_ms));
+             text_.ready(linger_ms));
     return true;
   }
 
-  void add(const std::string& text, Window& window) {
+  void add(const std::string& text, const std::string& given, Window& window) {
     Source source;
     Line line;
-    try {
-      line = parse_line(text, p_.options, p_.translator, source.ids);
-    } catch (const DataError& error) {
-      throw DataError(in_.place(in_.line_number()) + ": " + error.what());
-    }
-    line.number = source.line = in_.line_number();
-    line.replaced = in_.replaced();
-    if (line.cut && ++cut_ <= most_warnings) {
-      p_.log.warn(in_.place(line.number) + ": " + std::to_string(line.pieces) +
-                  " pieces, cut to the first " + std::to_string(p_.translator.max_source()) +
-                  " (--max-source)");
-    }
+    at(text_, [&] { line = parse_line(text, p_.options, p_.translator, source.ids); });
+    line.number = source.line = text_.line_number();
+    line.replaced = text_.replaced();
+    if (line.cut) cuts_.add(text_, line.pieces, p_.translator.max_source(), "--max-source");
+    if (in_.other()) add_given(given, source);
     window.lines.push_back(line);
     window.sources.push_back(std::move(source));
     window.arrived.push_back(Clock::now());
+  }
+
+  void add_given(const std::string& text, Source& source) {
+    int64_t pieces = 0;
+    at(*in_.other(), [&] { pieces = parse_given(text, p_.options, p_.translator, source.given); });
+    const int64_t labels = int64_t(source.given.size());
+    if (pieces > labels) cuts_.add(*in_.other(), pieces, labels, "--max-source and --max-extra");
+  }
+
+  // Bad input is named by its place.
+  template <class F>
+  static void at(const TextReader& reader, F&& parse) {
+    try {
+      parse();
+    } catch (const DataError& error) {
+      throw DataError(reader.place(reader.line_number()) + ": " + error.what());
+    }
   }
 
   void hand_over(std::unique_ptr<Window> window) {
     if (window->lines.empty()) return;
     window->answers.resize(window->lines.size());
     for (size_t i = 0; i < window->lines.size(); ++i) {
-      if (window->lines[i].blank) p_.answer(*window, i, {Hypothesis()});
+      if (window->lines[i].blank) p_.answer(*window, i, answer_blank(window->sources[i]));
     }
     auto batches = p_.translator.batches(window->sources);
     const std::lock_guard guard(p_.lock);
@@ -163,8 +169,10 @@ class StreamReader {
   }
 
   Pipeline& p_;
-  TextReader& in_;
-  int64_t most_pieces_, cut_ = 0;
+  LinePairs& in_;
+  TextReader& text_;
+  CutWarnings cuts_;
+  int64_t most_pieces_;
 };
 
 // -- workers
@@ -281,7 +289,7 @@ std::unique_ptr<Writer> open_status(const std::string& place) {
   return std::make_unique<Writer>(fd, "descriptor " + place);
 }
 
-void translate_stream(TextReader& in, const Translator& translator, const LineOptions& options,
+void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       Writer& out, Writer* status, const Log& log) {
   Pipeline p{translator, options, log, {}, {}, {}, {}, 0, false, false, nullptr, nullptr};
   {

@@ -5,14 +5,15 @@
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/search/lines.h"
-#include "lib/text/corpus.h"
+#include "lib/text/line_pairs.h"
 
 namespace tx {
 
 // Over-long lines are cut with a warning each (the first ten) and a count at the end. status: where
-// the records of lines go, or null. An input that fails (--strict, a word that is no piece) is
-// rethrown once the lines before are written.
-void translate_stream(TextReader& in, const Translator& translator, const LineOptions& options,
+// the records of lines go, or null. The second text of `in`, where there is one, holds translations
+// to score (SearchOptions::given). An input that fails (--strict, a word that is no piece, texts of
+// different length) is rethrown once the lines before are written.
+void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       Writer& out, Writer* status, const Log& log);
 
 // --status FILE|FD: digits are a descriptor that the caller opened; null for "".

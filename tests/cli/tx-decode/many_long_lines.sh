@@ -5,4 +5,4 @@ expect_status 0 tx-decode -m model --max-source 3 --max-extra 0 < in
 expect_stdout_lines 25
 [ "$(last_stderr | wc -l)" -eq 11 ] || fail 'not eleven warnings'
 expect_stderr_contains 'tx-decode: warning: standard input:10: 4 pieces'
-expect_stderr_contains 'tx-decode: warning: 25 lines in all were longer than --max-source'
+expect_stderr_contains 'tx-decode: warning: 25 lines in all were cut'

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(its_own_translation_is_that_of_the_decoder) {
   TranslatorOptions o = setting.options.translator;
   o.models = {setting.options.model};
   const Translator translator(o);
-  const Translation wanted = translator.translate(std::vector{Source{{5, 6, 7}, 1}})[0];
+  const Translation wanted = translator.translate(std::vector{Source{{5, 6, 7}, 1, {}}})[0];
   const auto record = setting.records("w5 w6 w7\n")[0];
   BOOST_TEST(record["translation"].get<std::string>() ==
              translator.models().target().decode(wanted[0].ids));

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(the_report_ends_with_the_verdict) {
   std::string text = "\n";
   for (int i = 0; i < 40; ++i) text += "w" + std::to_string(4 + i) + (i % 3 ? " w9 w5\n" : "\n");
   for (const DType dtype : {DType::f32, DType::bf16}) {
-    TextReader in({folder.file("in", text)});
+    LinePairs in({folder.file("in", text)});
     const std::string precision = dtype == DType::bf16 ? "bf16" : "fp32";
     BOOST_TEST(check_invariance(in, tiny_translator(options_of(2), dtype), {}) ==
                "41 lines in " + precision +

@@ -23,7 +23,7 @@ Run translate(const std::string& input, const LineOptions& lines = {}, int threa
               bool strict = false) {
   const TempFolder folder;
   const Translator translator = tiny_translator(options_of(threads, 200));
-  TextReader in({folder.file("in", input)}, strict);
+  LinePairs in({folder.file("in", input)}, "", strict);
   Writer out(folder / "out"), status(folder / "status");
   try {
     translate_stream(in, translator, lines, out, &status, quiet);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_list_has_line_rank_score_and_log_p) {
   TranslatorOptions o = options_of();
   o.search.nbest = 3;
   const Translator translator = tiny_translator(o);
-  TextReader in({folder.file("in", "w5\n\nw6 w7\n")});
+  LinePairs in({folder.file("in", "w5\n\nw6 w7\n")});
   Writer out(folder / "out");
   LineOptions lines;
   lines.list = true;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(an_answer_for_each_line_before_the_next_is_sent) {
   BOOST_REQUIRE(pipe(to) == 0 && pipe(from) == 0);
   std::thread filter([&] {
     const Translator translator = tiny_translator(options_of(2));
-    TextReader in({"/dev/fd/" + std::to_string(to[0])});
+    LinePairs in({"/dev/fd/" + std::to_string(to[0])});
     Writer out(from[1], "pipe");
     translate_stream(in, translator, {}, out, nullptr, quiet);
     out.close();
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(an_answer_for_each_line_before_the_next_is_sent) {
 BOOST_AUTO_TEST_CASE(an_output_that_fails_ends_everything) {
   const TempFolder folder;
   const Translator translator = tiny_translator(options_of(2));
-  TextReader in({folder.file("in", numbered_lines(500))});
+  LinePairs in({folder.file("in", numbered_lines(500))});
   Writer out("/dev/full");
   BOOST_CHECK_THROW(translate_stream(in, translator, {}, out, nullptr, quiet), IoError);
 }

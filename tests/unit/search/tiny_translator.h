@@ -69,7 +69,7 @@ inline std::vector<tx::Source> random_sources(int count, int longest = 30) {
   for (int i = 0; i < count; ++i) {
     auto ids = random_sentence(500 + uint32_t(i), 2 + (i * 7919) % longest);
     ids.pop_back();
-    out.push_back({ids, i + 1});
+    out.push_back({ids, i + 1, {}});
   }
   return out;
 }

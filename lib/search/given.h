@@ -1,0 +1,22 @@
+// An output that is given, to be scored: a search with one way to go.
+#pragma once
+#include "lib/search/hypothesis.h"
+#include "lib/search/options.h"
+
+namespace tx {
+
+class Given : public SentenceSearch {
+ public:
+  // labels: the output's pieces, and <eos> unless it has been cut; at least one. advance() needs
+  // Scores of the whole vocabulary.
+  Given(const SearchOptions& options, std::vector<int> labels);
+  void advance(const Scores& scores) override;
+  std::vector<Hypothesis> results() const override;  // one, with the labels' own score
+
+ private:
+  double alpha_, log_p_ = 0;
+  std::vector<int> labels_;
+  size_t scored_ = 0;
+};
+
+}  // namespace tx
