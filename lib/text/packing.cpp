@@ -222,7 +222,9 @@ Json Packer::identity() const {
   Json json = {{"cache", cache_.checksum()}, {"pairs", cache_.pairs()},
                {"seed", options_.seed},      {"capacities", options_.capacities},
                {"window", options_.window},  {"shuffle", options_.shuffle}};
-  if (options_.dropout != nullptr) json["bpe_dropout"] = options_.dropout->probability();
+  const PairDropout* dropout = options_.dropout;
+  if (dropout != nullptr) json["bpe_dropout"] = dropout->probability();
+  if (dropout != nullptr && dropout->epochs() > 0) json["bpe_dropout_epochs"] = dropout->epochs();
   return json;
 }
 
@@ -243,9 +245,10 @@ void Packer::restore(const Json& state) {
 void Packer::restore_checked(const Json& state) {
   const Json mine = identity();
   for (const auto& [key, value] : mine.items()) {
-    if (state.at("of").at(key) == value) continue;
+    const Json saved = state.at("of").value(key, Json());
+    if (saved == value) continue;
     throw DataError("the saved place in the training data belongs to other data or options (" +
-                    key + " " + to_text(state.at("of").at(key)) + ", now " + to_text(value) + ")");
+                    key + " " + to_text(saved) + ", now " + to_text(value) + ")");
   }
   const std::string damaged = "the saved place in the training data is damaged: ";
   int64_t cursor = 0, epoch = 0, least = 0;

@@ -18,12 +18,13 @@ class PairDropout {
   // have keep their usual ids, so that a run knows its longest sentence beforehand.
   static constexpr int most_growth = 2;
 
-  // One vocabulary a side; they and the cache must outlive this. A vocabulary without merges is a
-  // UsageError.
+  // epochs: the first so many alone; 0: all. One vocabulary a side; they and the cache must outlive
+  // this. A vocabulary without merges is a UsageError.
   PairDropout(const IdCache& cache, std::vector<const Vocabulary*> vocabularies, double probability,
-              uint64_t seed);
+              uint64_t seed, int64_t epochs = 0);
 
   double probability() const { return probability_; }
+  int64_t epochs() const { return epochs_; }
   // Ids of one side of a pair in an epoch, at most `most` where the usual ones are not more.
   std::vector<int> ids(int64_t pair, int side, int64_t epoch, int most) const;
 
@@ -32,6 +33,7 @@ class PairDropout {
   std::vector<const Vocabulary*> vocabularies_;
   double probability_;
   uint64_t seed_;
+  int64_t epochs_;
 };
 
 }  // namespace tx

@@ -30,6 +30,11 @@ void describe_data(Options& o, TrainOptions& t) {
         "probability P, so that the model meets the same words in other pieces; 0.1 is usual. "
         "Validation text keeps its usual pieces.")
       .range(0, 1);
+  o.add("--bpe-dropout-epochs", t.bpe_dropout_epochs, "N",
+        "leave merges out in the first N epochs; 0: in all",
+        "What is translated later is cut in the usual way: epochs without BPE-dropout at the end, "
+        "while the learning rate falls, make the model sure of it.")
+      .at_least(0);
   o.add("--cache", t.cache, "DIR", "where text is kept as ids, shared between runs",
         "See tx-cache(5). Default: in the run directory.");
   o.flag("--strict", t.strict, "stop at invalid UTF-8",
@@ -218,6 +223,8 @@ void TrainOptions::resolve(const Options& options) {
     throw UsageError("--valid-src and --valid-tgt go together");
   if (valid_every > 0 && valid_src.empty())
     throw UsageError("--valid-every needs --valid-src and --valid-tgt");
+  if (options.given("bpe-dropout-epochs") && !options.given("bpe-dropout") && bpe_dropout == 0)
+    throw UsageError("--bpe-dropout-epochs needs --bpe-dropout");
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
   if (!memory.empty()) parse_size(memory, "--memory");
   if (threads == 0) threads = available_cpus();

@@ -17,6 +17,7 @@ struct TrainOptions {
   std::string bpe, bpe_src, bpe_tgt, vocab, cache;
   int max_length = 250;
   double bpe_dropout = 0;
+  int64_t bpe_dropout_epochs = 0;
   bool strict = false;
 
   std::string out;

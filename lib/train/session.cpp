@@ -128,7 +128,7 @@ void Session::build_packer() {
     bpe_dropout_ = std::make_unique<PairDropout>(
         *corpora_.train,
         std::vector<const Vocabulary*>{vocabularies_.source.get(), vocabularies_.target.get()},
-        options_.bpe_dropout, options_.seed);
+        options_.bpe_dropout, options_.seed, options_.bpe_dropout_epochs);
   packing.dropout = bpe_dropout_.get();
   packer_ = std::make_unique<Packer>(*corpora_.train, packing);
   capacities_ = packer_->capacities();

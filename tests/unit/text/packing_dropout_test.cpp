@@ -105,6 +105,23 @@ BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_cuts) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(later_epochs_keep_the_usual_cuts) {
+  const PairDropout always(*cache, {model.get(), model.get()}, 0.2, 9);
+  const PairDropout dropout(*cache, {model.get(), model.get()}, 0.2, 9, 2);
+  int cut = 0;
+  for (int64_t pair = 0; pair < cache->pairs(); ++pair) {
+    BOOST_TEST(dropout.ids(pair, 1, 1, 1000) == always.ids(pair, 1, 1, 1000));
+    BOOST_TEST(dropout.ids(pair, 1, 2, 1000) == cache->ids(pair, 1));
+    cut += always.ids(pair, 1, 2, 1000) != cache->ids(pair, 1);
+  }
+  BOOST_TEST(cut > 300);
+  BOOST_CHECK_EXCEPTION(
+      Packer(*cache, options(dropout)).restore(Packer(*cache, options(always)).state()), DataError,
+      [](const Error& error) {
+        return std::string(error.what()).find("bpe_dropout_epochs") != std::string::npos;
+      });
+}
+
 // At 1 a line is its characters: only those keep that cut which is short enough.
 BOOST_AUTO_TEST_CASE(a_cut_that_is_too_long_is_the_usual_one) {
   const PairDropout dropout(*cache, {model.get(), model.get()}, 1, 9);
