@@ -1,25 +1,25 @@
 #!/bin/sh
-# BLEU against training time: for every EVERYth checkpoint that a run kept, the mean of it and the 4
-# before it is decoded (beam 5) and scored, lowercased and tokenised as given. Training time is the
-# run's own, from log.jsonl; run it with a large --keep.
+# BLEU against training time: for every EVERYth (5) checkpoint that a run kept, the mean of MEAN (5)
+# that end with it is decoded (beam 5) and scored, lowercased and tokenised as given. Training time is
+# the run's own, from log.jsonl; run it with a large --keep.
 #
-#   sh tests/bench/quality_curve.sh RUN SRC REF [EVERY]     (the tools on PATH)
+#   sh tests/bench/quality_curve.sh RUN SRC REF [EVERY [MEAN]]     (the tools on PATH)
 set -eu
-run=${1:?"usage: quality_curve.sh RUN SRC REF [EVERY]"} src=${2:?"SRC is missing"}
-ref=${3:?"REF is missing"} every=${4:-5}
+run=${1:?"usage: quality_curve.sh RUN SRC REF [EVERY [MEAN]]"} src=${2:?"SRC is missing"}
+ref=${3:?"REF is missing"} every=${4:-5} mean=${5:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sed -n 's/.*"checkpoint":"model-\([0-9]*\)\..*"seconds":\([0-9.]*\).*/\1 \2/p' "$run/log.jsonl" |
   while read -r step seconds; do
     [ ! -f "$run/model-$step.safetensors" ] || echo "$step $seconds"
   done > "$work/kept"
-awk -v run="$run" -v every="$every" '
+awk -v run="$run" -v every="$every" -v mean="$mean" '
   {files[NR] = run "/model-" $1 ".safetensors"; steps[NR] = $1; seconds[NR] = $2}
   END {
     for (i = NR % every; i <= NR; i += every) {
-      if (i < 5) continue
+      if (i < mean) continue
       printf "%d %.1f", steps[i], seconds[i] / 60
-      for (j = i - 4; j <= i; ++j) printf " %s", files[j]
+      for (j = i - mean + 1; j <= i; ++j) printf " %s", files[j]
       print ""
     }
   }' "$work/kept" |
