@@ -9,6 +9,7 @@
 # they are the references with words left out and moved. The long text is the same lines over and
 # over, 10,000 and 1,000,000 of them.
 set -eu
+. "$(dirname "$0")/peak.sh"
 tool=$(command -v "$1") peer=$(command -v "$2")
 tool=$(realpath "$tool")
 room=$(mktemp -d "${TMPDIR:-/tmp}/tx-bench.XXXXXX")
@@ -73,12 +74,7 @@ for lines in 10000 1000000; do
       $file > long.$file
   done
   "$tool" long.ref -i long.hyp > score &
-  most=0
-  while kill -0 $! 2> /dev/null; do
-    now=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$!/status 2> /dev/null || true)
-    [ "${now:-0}" -le "$most" ] || most=$now
-    sleep 0.01
-  done
+  most=$(peak_memory $! 0.01)
   wait $!
   echo "BLEU of $lines lines: $most KiB at most"
 done
