@@ -17,12 +17,13 @@ export CXX
 [ -e "$build/CMakeCache.txt" ] || cmake -S "$source" -B "$build" -DTX_FUZZ=ON -DTX_CUDA=OFF
 cmake --build "$build" -j "${JOBS:-1}" --target fuzz
 build=$(cd "$build" && pwd)
-
 [ $# -gt 0 ] || set -- $(cd "$source/tests/fuzz" && ls ./*_fuzz.cpp | sed 's|^./||; s/_fuzz.cpp$//')
+
 # fuzz NAME: leaves the line about it in a file.
 fuzz() {
   room=$build/fuzz/$1
   mkdir -p "$room/corpus"
+  rm -f "$room/verdict"  # of a run before
   "$build/tests/fuzz-$1" write-seeds "$room/corpus"
   verdict="FINDING, see $room"
   if (cd "$room" && "$build/tests/fuzz-$1" corpus -max_total_time="$seconds" -timeout=20 \
