@@ -65,8 +65,10 @@ void add_norm_rows(const AddNorm& p, int threads) {
 #pragma omp for
     for (int64_t i = 0; i < p.sub.rows; ++i) {
       const uint16_t* bits = p.drop.threshold ? mask.draw(i) : nullptr;
-      with_lanes<acc_t<T>>([&](auto lanes)
-                               TX_INLINE_LAMBDA { add_norm_row<T, decltype(lanes)>(p, i, bits); });
+      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+        using L = decltype(lanes);
+        add_norm_row<T, L>(p, i, bits);
+      });
     }
   }
 }

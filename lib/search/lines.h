@@ -50,8 +50,8 @@ class CutWarnings {
   int64_t lines_ = 0;
 };
 
-// What a blank line is answered: an empty line, as sure as can be; any other given translation is
-// one that is never put out.
+// A blank line is answered by an empty line with log P 0. A translation given for it that is not
+// blank has minus infinity: it is never put out.
 Translation answer_blank(const Source& source);
 
 // The answer, each output with its newline:

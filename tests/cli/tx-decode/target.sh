@@ -36,6 +36,17 @@ printf '5 6\n' > ids
 expect_status 0 tx-decode -m one --ids --target ids ids
 last_stdout | cut -f 3 | cmp -s - ids || fail 'ids'
 
+# The model holds --max-source + --max-extra + 1 labels: what is longer is cut, and has no end.
+expect_status 0 tx-decode -m one --max-source 2 --max-extra 0 --target given --status 2 in
+expect_stdout_lines 3
+printf 'w5\n' > one_line
+printf 'w7 w8 w9 w10\n' > long
+expect_status 0 tx-decode -m one --max-source 2 --max-extra 0 --target long --status 2 one_line
+last_stdout | awk -F '\t' '$3 != "w7 w8" { exit 1 }' || fail 'not the first two pieces'
+expect_stderr_contains \
+  'tx-decode: warning: long:1: 4 pieces, cut to the first 2 (--max-source and --max-extra)'
+expect_stderr_contains "$(printf '1\tmaximum\t1\t2\t0\t')"
+
 head -n 2 given > short
 expect_status 1 tx-decode -m one --target short in
 expect_stdout_lines 2

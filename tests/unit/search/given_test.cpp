@@ -4,7 +4,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "lib/base/error.h"
 #include "tests/unit/search/table_model.h"
 
 using namespace tx_test;
