@@ -6,6 +6,7 @@
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/unicode.h"
+#include "lib/text/line_pairs.h"
 
 namespace tx {
 
@@ -56,10 +57,6 @@ class SegmentReader::TextFile {
 
 namespace {
 
-std::string lines(int64_t count) {
-  return std::to_string(count) + (count == 1 ? " line" : " lines");
-}
-
 // The beginning of a line, for a message.
 std::string quoted(const std::string& line) {
   constexpr size_t longest = 40;
@@ -74,10 +71,8 @@ std::string quoted(const std::string& line) {
 template <class File>
 [[noreturn]] void throw_counts_differ(File& shorter, File& longer, const std::string& line) {
   const int64_t first = longer.line_number();
-  throw DataError(shorter.name() + " has " + lines(shorter.line_number()) + ", " + longer.name() +
-                  " has " + lines(longer.count_to_end()) + ": line " + std::to_string(first) +
-                  " of " + longer.name() + " (" + quoted(line) +
-                  ") has no counterpart; give files whose lines belong together");
+  throw DataError(counts_differ({shorter.name(), shorter.line_number()},
+                                {longer.name(), longer.count_to_end()}, first, quoted(line)));
 }
 
 void check_names(const CorpusFiles& files) {

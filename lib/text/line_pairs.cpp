@@ -22,8 +22,9 @@ std::string names_of(const std::vector<std::string>& files) {
   return out;
 }
 
-std::string count_of(int64_t lines) {
-  return std::to_string(lines) + (lines == 1 ? " line" : " lines");
+std::string text_of(const LineCount& count) {
+  return count.name + " has " + std::to_string(count.lines) +
+         (count.lines == 1 ? " line" : " lines");
 }
 
 int64_t count_to_end(TextReader& reader) {
@@ -37,13 +38,18 @@ int64_t count_to_end(TextReader& reader) {
 [[noreturn]] void throw_counts_differ(const TextReader& shorter, const std::string& shorter_name,
                                       TextReader& longer, const std::string& longer_name) {
   const int64_t first = longer.line_number();
-  throw DataError(shorter_name + " has " + count_of(shorter.line_number()) + ", " + longer_name +
-                  " has " + count_of(count_to_end(longer)) + ": line " + std::to_string(first) +
-                  " of " + longer_name + " has no counterpart; give files whose lines belong " +
-                  "together");
+  throw DataError(counts_differ({shorter_name, shorter.line_number()},
+                                {longer_name, count_to_end(longer)}, first));
 }
 
 }  // namespace
+
+std::string counts_differ(const LineCount& shorter, const LineCount& longer, int64_t first,
+                          const std::string& quoted) {
+  return text_of(shorter) + ", " + text_of(longer) + ": line " + std::to_string(first) + " of " +
+         longer.name + (quoted.empty() ? "" : " (" + quoted + ")") +
+         " has no counterpart; give files whose lines belong together";
+}
 
 LinePairs::LinePairs(std::vector<std::string> files, const std::string& beside, bool strict)
     : text_name_(names_of(files)),

@@ -8,6 +8,16 @@
 
 namespace tx {
 
+struct LineCount {
+  std::string name;
+  int64_t lines = 0;
+};
+
+// What DataError says of texts that belong together line by line and do not: `first` is the line of
+// `longer` that stands alone, `quoted` its beginning where that is to be shown.
+std::string counts_differ(const LineCount& shorter, const LineCount& longer, int64_t first,
+                          const std::string& quoted = "");
+
 class LinePairs {
  public:
   // files: as those of TextReader; none: standard input. beside: "" for the text alone.
