@@ -1,9 +1,11 @@
 #include "lib/train/options.h"
 
+#include <charconv>
+
 #include "kernels/backend.h"
 #include "lib/base/error.h"
+#include "lib/base/memory.h"
 #include "lib/base/workers.h"
-#include "lib/train/plan.h"
 
 namespace tx {
 
@@ -264,6 +266,14 @@ void TrainOptions::check_limits() const {
 
 Regularisation TrainOptions::regularisation(const StepRecord* record) const {
   return {dropout, attention_dropout, relu_dropout, uint32_t(seed), record};
+}
+
+int parse_batch_tokens(const std::string& text) {
+  int tokens = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
+  if (error != std::errc() || end != text.data() + text.size() || tokens < 2 || tokens > 1 << 24)
+    throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16777216, or auto");
+  return tokens;
 }
 
 std::string peek_option(int argc, const char* const* argv, const std::string& name) {

@@ -64,6 +64,8 @@ struct TrainOptions {
   void check_limits() const;
 };
 
+// The number of --batch-tokens, which is not "auto"; UsageError when it is none.
+int parse_batch_tokens(const std::string& text);
 // The word behind --NAME or --NAME=word in a command line, "" when absent; --preset, --config and
 // --resume change the defaults, so they are looked up before the other options are parsed.
 std::string peek_option(int argc, const char* const* argv, const std::string& name);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include "lib/base/error.h"
@@ -140,14 +139,6 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                 "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n",
                 options.accumulate, capacities.front(), capacities.back(), flops);
   return text + line;
-}
-
-int parse_batch_tokens(const std::string& text) {
-  int tokens = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
-  if (error != std::errc() || end != text.data() + text.size() || tokens < 2 || tokens > 1 << 24)
-    throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16777216, or auto");
-  return tokens;
 }
 
 namespace {

@@ -52,9 +52,6 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
-// The number of --batch-tokens, which is not "auto"; UsageError when it is none.
-int parse_batch_tokens(const std::string& text);
-
 // The batch size to use: the number given, or the largest multiple of 64 whose plan fits `limit`.
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
                          const TrainOptions& options, const IdCache& cache, size_t program);
