@@ -28,14 +28,14 @@ class Plan {
   size_t total(int64_t tokens) {
     return held_ + size_t(options_.threads) * worker_.bytes(tokens, longest_);
   }
-  bool fits(int64_t tokens) { return total(tokens) <= limit_; }
-  // The largest up to `most`; 0: none.
-  int64_t largest(int64_t most) {
-    if (fits(most)) return most;
+  bool fits(int64_t tokens, size_t spare = 0) { return total(tokens) + spare <= limit_; }
+  // The largest up to `most` that leaves `spare`; 0: none.
+  int64_t largest(int64_t most, size_t spare) {
+    if (fits(most, spare)) return most;
     int64_t low = 0, high = most / unit;  // fits (0 does by definition), and does not or was tried
     while (low < high) {
       const int64_t middle = (low + high + 1) / 2;
-      if (fits(middle * unit))
+      if (fits(middle * unit, spare))
         low = middle;
       else
         high = middle - 1;
@@ -59,7 +59,8 @@ int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& optio
   if (!limited && (given || !gpu)) return given ? given : usual;
   Plan plan(models, options, longest);
   if (given && plan.fits(given)) return given;
-  const int64_t fits = plan.largest(given ? given : gpu && limited ? most_planned : usual);
+  const int64_t fits = given ? plan.largest(given, spare_bytes)  // for a message
+                             : plan.largest(gpu && limited ? most_planned : usual, 0);
   const std::string memory = limited ? "--memory " + options.memory : "the GPU's free memory";
   if (fits == 0)
     throw UsageError(

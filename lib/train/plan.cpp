@@ -167,9 +167,8 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
     const int tokens = parse_batch_tokens(options.batch_tokens);
     if (limit && total(tokens) > limit)
       throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
-                       options.batch_tokens + ", which needs " +
-                       std::to_string(total(tokens) / 1048576 + 1) +
-                       "M: give that, or --batch-tokens auto");
+                       options.batch_tokens + ", which needs " + size_text(size_t(total(tokens))) +
+                       ": give that, or --batch-tokens auto");
     return tokens;
   }
   const int64_t memory = limit ? limit : room(backend, parameters);
@@ -187,7 +186,7 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
   if (fits == 0)
     throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
                      " is too little for the longest pair: --memory " +
-                     std::to_string(total(least) / 1048576 + 1) + "M would fit it");
+                     size_text(size_t(total(least))) + " would fit it");
   return fits;
 }
 
