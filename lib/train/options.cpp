@@ -189,12 +189,12 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.d_ff = 256;
     c.heads = 4;
     dropout = 0.3;
-    batch_tokens = "4096";
-    schedule = "linear";
-    lr = 0.005;
-    warmup = 400;
-    steps = 6000;
-    save_every = 100;
+    batch_tokens = "2048";
+    schedule = "inverse-sqrt";
+    lr = 0.0035;
+    warmup = 2000;
+    steps = 12000;
+    save_every = 212;  // about an epoch of Multi30k
     keep = 10;
   } else if (name == "toy") {
     c.encoder_layers = c.decoder_layers = 2;

@@ -3,10 +3,12 @@
 # that end with it is decoded (beam 5) and scored, lowercased and tokenised as given. Training time is
 # the run's own, from log.jsonl; run it with a large --keep.
 #
-#   sh tests/bench/quality_curve.sh RUN SRC REF [EVERY [MEAN]]     (the tools on PATH)
+#   sh tests/bench/quality_curve.sh RUN SRC REF [EVERY [MEAN [TX-DECODE-OPTION...]]]
+# The tools are taken from PATH.
 set -eu
 run=${1:?"usage: quality_curve.sh RUN SRC REF [EVERY [MEAN]]"} src=${2:?"SRC is missing"}
 ref=${3:?"REF is missing"} every=${4:-5} mean=${5:-5}
+shift "$(($# < 5 ? $# : 5))"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sed -n 's/.*"checkpoint":"model-\([0-9]*\)\..*"seconds":\([0-9.]*\).*/\1 \2/p' "$run/log.jsonl" |
@@ -26,7 +28,7 @@ awk -v run="$run" -v every="$every" -v mean="$mean" '
   while read -r step minutes files; do
     # shellcheck disable=SC2086
     tx-avg -o "$work/mean" $files 2> "$work/log"
-    tx-decode -m "$work/mean" --beam 5 < "$src" > "$work/out" 2> "$work/log"
+    tx-decode -m "$work/mean" --beam 5 "$@" < "$src" > "$work/out" 2> "$work/log"
     score=$(tx-bleu --tokenize none --lowercase --score-only "$ref" < "$work/out" 2> "$work/log")
     echo "step $step, $minutes minutes: BLEU $score"
   done

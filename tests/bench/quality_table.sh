@@ -3,16 +3,17 @@
 # last N checkpoints of a run for several N, beams and length penalties.
 #
 #   sh tests/bench/quality_table.sh RUN SRC REF [SETTING=VALUE]...     (the tools on PATH)
-# MEANS='1 5 10 20'  BEAMS='1 2 5 10'     a row for each mean, a column for each beam, alpha as it is
+# MEANS='1 5 10 20'  BEAMS='1 2 5 10'     a row for each mean, a column for each beam,
+# ALPHA=0.6                               with this length penalty
 # ALPHAS='0 0.6 1 1.4'                    for the last of MEANS, with the beam 5
 set -eu
 run=${1:?"usage: quality_table.sh RUN SRC REF [SETTING=VALUE]..."} src=${2:?"SRC is missing"}
 ref=${3:?"REF is missing"}
 shift 3
-MEANS='1 5 10 20' BEAMS='1 2 5 10' ALPHAS='0 0.6 1 1.4'
+MEANS='1 5 10 20' BEAMS='1 2 5 10' ALPHA=0.6 ALPHAS='0 0.6 1 1.4'
 for setting; do
   case $setting in
-    MEANS=* | BEAMS=* | ALPHAS=*) eval "${setting%%=*}=\${setting#*=}" ;;
+    MEANS=* | BEAMS=* | ALPHA=* | ALPHAS=*) eval "${setting%%=*}=\${setting#*=}" ;;
     *) echo "quality_table.sh: no setting '$setting'" >&2; exit 2 ;;
   esac
 done
@@ -30,7 +31,7 @@ score() {
 for mean in $MEANS; do
   tx-avg -q --last "$mean" -o "$work/$mean" "$run"
   row="mean of $mean:"
-  for beam in $BEAMS; do row="$row beam $beam $(score "$mean" --beam "$beam");"; done
+  for beam in $BEAMS; do row="$row beam $beam $(score "$mean" --beam "$beam" --alpha "$ALPHA");"; done
   echo "${row%;}"
 done
 row="mean of $mean, beam 5:"
