@@ -3,7 +3,7 @@
 #   sh examples/multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]
 # DATA holds train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de (lowercased and
 # tokenised, as published scores use them). Trains STEPS (12000) of 2,048 target pieces, averages the
-# last 10 checkpoints, scores test_2016 with beam 5 and draws one attention map.
+# last 10 checkpoints, scores test_2016 (beam 5, alpha 1) and draws one attention map.
 set -eu
 data=${1:?"usage: multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]"}
 steps=${2:-12000}
@@ -17,7 +17,8 @@ tx-train --preset tiny --src "$(text train en)" --tgt "$(text train de)" \
   --valid-src "$(text val en)" --valid-tgt "$(text val de)" --bpe "$work/bpe.model" \
   --steps "$steps" -o "$work/run" "$@"
 tx-avg --last 10 -o "$work/model.safetensors" "$work/run"
-tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 < "$(text test_2016_flickr en)" > "$work/hyp.de"
+tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 \
+  < "$(text test_2016_flickr en)" > "$work/hyp.de"
 tx-bleu --tokenize none --lowercase "$(text test_2016_flickr de)" < "$work/hyp.de"
 head -n 1 "$(text test_2016_flickr en)" |
   tx-attn-dump -m "$work/model.safetensors" --kinds cross --average all --heatmap

@@ -28,6 +28,8 @@ int64_t parse_size(const std::string& text, const std::string& option) {
   return int64_t(number);
 }
 
-std::string size_text(size_t bytes) { return std::to_string(((bytes + spare_bytes) >> 20) + 1) + "M"; }
+std::string size_text(size_t bytes) {
+  return std::to_string(((bytes + spare_bytes) >> 20) + 1) + "M";
+}
 
 }  // namespace tx

@@ -6,7 +6,7 @@
 #   sh tests/bench/quality_curve.sh RUN SRC REF [EVERY [MEAN [TX-DECODE-OPTION...]]]
 # The tools are taken from PATH.
 set -eu
-run=${1:?"usage: quality_curve.sh RUN SRC REF [EVERY [MEAN]]"} src=${2:?"SRC is missing"}
+run=${1:?"usage: quality_curve.sh RUN SRC REF [EVERY [MEAN [OPTION...]]]"} src=${2:?"SRC is missing"}
 ref=${3:?"REF is missing"} every=${4:-5} mean=${5:-5}
 shift "$(($# < 5 ? $# : 5))"
 work=$(mktemp -d)

@@ -17,7 +17,8 @@ expect_status 0 $decode --memory "$enough" < in
 expect_stdout_file wanted
 expect_usage_error "--memory $((${enough%M} - 3))M is too little" $decode --memory $((${enough%M} - 3))M
 
-# A batch that does not fit: both ways out are as the message says, and a batch of some mebibytes more does not fit.
+# A batch that does not fit: both ways out are as the message says, and a batch of some mebibytes
+# more does not fit.
 limit=$((${enough%M} + 40))M
 expect_usage_error "--memory $limit is too little for --batch-tokens 300000, which needs" \
   $decode --memory "$limit" --batch-tokens 300000
