@@ -12,6 +12,9 @@ int64_t count_invalid_utf8(std::string_view bytes);
 // Replaces each ill-formed sequence by U+FFFD in place; returns how many there were.
 int64_t repair_utf8(std::string& bytes);
 
+// Whether the byte stands inside a code point of valid UTF-8, not at its beginning.
+inline bool is_continuation(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; }
+
 // Decodes the code point at text[i] of valid UTF-8 and moves i behind it.
 char32_t next_code_point(std::string_view text, size_t& i);
 void append_code_point(std::string& text, char32_t c);

@@ -38,8 +38,6 @@ bool ignorable(char32_t c) {
   return range != std::end(ignorable_ranges) && range->first <= c;
 }
 
-bool continuation(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; }
-
 }  // namespace
 
 size_t white_space(std::string_view text, size_t i) {
@@ -86,7 +84,7 @@ void split(std::string_view text, Tokens& tokens) {
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
     size_t i = text.size() - 1;
-    while (i > 0 && continuation(text[i])) --i;
+    while (i > 0 && is_continuation(text[i])) --i;
     if (white_space(text, i) != text.size() - i) break;
     text.remove_suffix(text.size() - i);
   }
@@ -103,7 +101,8 @@ std::string_view strip_left(std::string_view text) {
 }
 
 size_t count_characters(std::string_view text) {
-  return size_t(std::count_if(text.begin(), text.end(), [](char b) { return !continuation(b); }));
+  return size_t(
+      std::count_if(text.begin(), text.end(), [](char b) { return !is_continuation(b); }));
 }
 
 Lowercaser::Lowercaser() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
@@ -124,7 +123,7 @@ bool Lowercaser::final_sigma(std::string_view before, std::string_view behind) c
   char32_t c = 0;
   while (!before.empty()) {
     size_t i = before.size() - 1;
-    while (i > 0 && continuation(before[i])) --i;
+    while (i > 0 && is_continuation(before[i])) --i;
     size_t j = i;
     c = next_code_point(before, j);
     before.remove_suffix(before.size() - i);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <queue>
 
 namespace tx {
 namespace {
+
+// Bytes: how a longer piece is made takes long to find out.
+constexpr size_t longest_piece = 1000;
 
 // Bytes of the character that begins with `lead` in valid UTF-8.
 size_t character_bytes(char lead) {
@@ -32,9 +36,11 @@ std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& pieces,
     if (piece.text.empty() || piece.text.find(word_sign, piece.user ? 0 : 1) != piece.text.npos)
       return {};
     if (piece.user) {
-      encoder.user_[static_cast<unsigned char>(piece.text[0])].push_back(piece);
+      encoder.user_[piece.text] = piece.id;
+      encoder.user_sizes_[static_cast<unsigned char>(piece.text[0])].push_back(piece.text.size());
       continue;
     }
+    if (piece.text.size() > longest_piece) return {};
     if (piece.text.size() != character_bytes(piece.text[0])) continue;
     if (piece.text.size() == 1)
       encoder.ascii_[size_t(piece.text[0])] = piece.id;
@@ -43,9 +49,9 @@ std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& pieces,
     else
       encoder.characters_[piece.text] = piece.id;
   }
-  for (auto& symbols : encoder.user_) {
-    std::stable_sort(symbols.begin(), symbols.end(),
-                     [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
+  for (auto& sizes : encoder.user_sizes_) {
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   }
   if (encoder.word_sign_id_ < 0 || !encoder.add_merges(pieces)) return {};
   return encoder;
@@ -93,7 +99,7 @@ const BpeEncoder::Merge* BpeEncoder::find(int left, int right) const {
 int BpeEncoder::character(std::string_view text) const {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < ascii_.size()) return ascii_[first];
-  const auto found = characters_.find(std::string(text));
+  const auto found = characters_.find(text);
   return found == characters_.end() ? -1 : found->second;
 }
 
@@ -106,8 +112,10 @@ const BpeEncoder::Merge* BpeEncoder::find(int left, int right, Partings& parting
 }
 
 BpeEncoder::Symbol BpeEncoder::next_symbol(std::string_view rest) const {
-  for (const BpePiece& symbol : user_[static_cast<unsigned char>(rest[0])]) {
-    if (rest.starts_with(symbol.text)) return {symbol.id, rest.substr(0, symbol.text.size())};
+  for (const size_t size : user_sizes_[static_cast<unsigned char>(rest[0])]) {
+    if (size > rest.size()) continue;
+    if (const auto found = user_.find(rest.substr(0, size)); found != user_.end())
+      return {found->second, rest.substr(0, size)};
   }
   const std::string_view text = rest.substr(0, character_bytes(rest[0]));
   return {character(text), text};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/text/merge_dropout.h"
+#include "lib/text/text_ids.h"
 
 namespace tx {
 
@@ -28,7 +29,8 @@ class BpeEncoder {
   static constexpr std::string_view word_sign = "\xE2\x96\x81";  // U+2581 begins each word
 
   // byte_ids: of the 256 byte pieces. No value when the table does not allow encoding word by word:
-  // word_sign stands inside a piece or in a user symbol, or a character of a piece is no piece.
+  // word_sign stands inside a piece or in a user symbol, a character of a piece is no piece, or a
+  // piece is longer than any that training makes.
   static std::optional<BpeEncoder> make(const std::vector<BpePiece>& pieces,
                                         const std::array<int, 256>& byte_ids);
 
@@ -70,8 +72,9 @@ class BpeEncoder {
 
   std::array<int, 256> byte_ids_{};
   std::array<int, 128> ascii_{};
-  std::unordered_map<std::string, int> characters_;  // beyond ASCII
-  std::array<std::vector<BpePiece>, 256> user_;      // by first byte, the longest first
+  TextIds characters_;                               // beyond ASCII
+  TextIds user_;                                     // the symbols
+  std::array<std::vector<size_t>, 256> user_sizes_;  // by first byte, the longest first
   std::vector<Merge> merges_;                        // open addressing; the size is a power of two
   std::vector<bool> usable_;                         // by id; empty: all are
   int word_sign_id_ = -1;

@@ -46,7 +46,9 @@ bool Codes::known(const std::string& piece, bool last) const {
 // Undoes merges until the parts are known or cannot be split.
 void Codes::split(std::string piece, bool last, std::vector<std::string>& pieces) const {
   const std::string_view end = CodesTable::end_sign;
-  const auto* halves = table_.halves(last ? piece + std::string(end) : piece);
+  // Nothing is left of the right half where </w> was one; to split it would never end.
+  const auto* halves =
+      piece.empty() ? nullptr : table_.halves(last ? piece + std::string(end) : piece);
   if (halves == nullptr) return pieces.push_back(std::move(piece));
   std::string right = halves->second;
   if (last) right.resize(right.size() - std::min(right.size(), end.size()));

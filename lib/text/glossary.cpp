@@ -62,6 +62,9 @@ Glossary::Entry Glossary::compile(const std::string& pattern) {
   if (pattern.empty() || count_invalid_utf8(pattern) > 0)
     throw UsageError("--glossaries needs a text or a regular expression in UTF-8");
   if (pattern.find_first_of("\\^$.|?*+()[]{}") == pattern.npos) return {pattern, {}, {}, {}};
+  if (pattern.size() > longest_expression)
+    throw UsageError("--glossaries: a regular expression has at most " +
+                     std::to_string(longest_expression) + " bytes");
   try {
     Entry entry{"", expression(pattern), expression("^(?:" + pattern + ")$"),
                 expression("^" + pattern + "$")};

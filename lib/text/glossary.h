@@ -13,9 +13,12 @@ class Glossary {
  public:
   // The longest word, in characters, that expressions are looked for in: the search recurses.
   static constexpr size_t longest_word = 1000;
+  // The longest expression, in bytes: reading one recurses, too.
+  static constexpr size_t longest_expression = 4000;
 
   Glossary() = default;
-  // An expression that is malformed, has a capturing group or matches the empty text: UsageError.
+  // An expression that is malformed, too long, has a capturing group or matches the empty text:
+  // UsageError.
   explicit Glossary(const std::vector<std::string>& entries);
 
   bool empty() const { return entries_.empty(); }

@@ -1,5 +1,6 @@
 #include "lib/text/model_proto.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -10,7 +11,7 @@ namespace {
 
 // Fields of sentencepiece_model.proto, and those of its parts that matter here.
 constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_denormalizer = 5;
-constexpr uint64_t piece_type = 3;
+constexpr uint64_t piece_text = 1, piece_type = 3;
 constexpr uint64_t model_type = 3, whitespace_as_suffix = 24, byte_fallback = 35;
 constexpr uint64_t charsmap = 2, dummy_prefix = 3, remove_whitespace = 4, escape_whitespace = 5;
 constexpr uint64_t type_user_defined = 4, type_unused = 5, type_bpe = 2;
@@ -78,6 +79,51 @@ uint32_t load(std::string_view bytes, size_t i) {
   return value;
 }
 
+// Of a node of the trie: the node that its children's labels are combined with (exclusive or).
+size_t base_of(size_t node, uint32_t unit) {
+  return node ^ (size_t(unit >> 10) << ((unit & 0x200) >> 6));
+}
+bool ends_a_key(uint32_t unit) { return unit & 0x100; }
+
+// Whether no path leads in a circle or past more values than SentencePiece has places for. All
+// nodes are inside the trie.
+bool sound_paths(std::string_view trie) {
+  constexpr int most_values = 32, unknown = -1, above = -2;  // above: on the path to here
+  struct Step {
+    size_t base;
+    bool value;          // between the step before and this one
+    uint32_t label = 0;  // to try next
+    int values = 0;      // the most behind it
+  };
+  std::vector<int> values(trie.size() / 4, unknown);  // by base
+  std::vector<Step> path;
+  const auto enter = [&](size_t base, bool value) {
+    values[base] = above;
+    path.push_back({base, value});
+  };
+  enter(base_of(0, load(trie, 0)), false);
+  for (;;) {
+    Step& step = path.back();
+    if (step.label == 256) {
+      const Step done = step;
+      values[done.base] = done.values;
+      path.pop_back();
+      if (path.empty()) return done.values <= most_values;
+      path.back().values = std::max(path.back().values, done.values + done.value);
+      continue;
+    }
+    const size_t child = step.base ^ step.label;
+    const uint32_t unit = load(trie, child);
+    if ((unit & 0x800000FF) != step.label++) continue;
+    const size_t base = base_of(child, unit);
+    if (values[base] == above) return false;
+    if (values[base] == unknown)
+      enter(base, ends_a_key(unit));
+    else
+      step.values = std::max(step.values, values[base] + ends_a_key(unit));
+  }
+}
+
 // The table of a normaliser: the trie's size, a double-array trie (Darts) of 32-bit units, strings
 // that end in NUL. SentencePiece follows it without looking: every step must stay inside the trie
 // and every value inside the strings.
@@ -92,27 +138,37 @@ bool sound_charsmap(std::string_view map) {
   for (size_t i = 0; i < units; ++i) {
     const uint32_t unit = load(trie, i);
     if (unit >> 31) continue;  // a value: checked where a node refers to it
-    const size_t base = i ^ (size_t(unit >> 10) << ((unit & 0x200) >> 6));
+    const size_t base = base_of(i, unit);
     if ((base | 0xFF) >= units) return false;  // a node's children stand at base ^ byte
-    const bool ends_here = unit & 0x100;
-    if (ends_here && (load(trie, base) & 0x7FFFFFFF) >= strings.size()) return false;
+    if (ends_a_key(unit) && (load(trie, base) & 0x7FFFFFFF) >= strings.size()) return false;
   }
-  return true;
+  return load(trie, 0) >> 31 == 0 && sound_paths(trie);
 }
 
 // What is found in the parts of a model; the last value of a setting counts.
 struct Findings {
   int pieces = 0;
   std::vector<int> user_pieces;
+  std::vector<std::string_view> user_texts;
   bool trainer = false, normalizer = false;
   bool unused_pieces = false, bpe = false, bytes = false, suffix = false;
   bool prefix = true, removes = true, escapes = true, maps = false, maps_back = false;
 
-  bool piece(const ProtoField& field) {
-    if (field.number != piece_type) return true;
-    unused_pieces |= field.value == type_unused;
-    if (field.value == type_user_defined) user_pieces.push_back(pieces);
-    return true;
+  bool piece(std::string_view message) {
+    std::string_view text;
+    uint64_t type = 0;
+    const bool sound = each_field(message, [&](const ProtoField& field) {
+      if (field.number == piece_text) text = field.content;
+      if (field.number == piece_type) type = field.value;
+      return true;
+    });
+    unused_pieces |= type == type_unused;
+    if (type == type_user_defined) {
+      user_pieces.push_back(pieces);
+      user_texts.push_back(text);
+    }
+    if (sound) ++pieces;
+    return sound;
   }
   bool training(const ProtoField& field) {
     if (field.number == model_type) bpe = field.value == type_bpe;
@@ -134,8 +190,7 @@ struct Findings {
   bool part(const ProtoField& field) {
     switch (field.number) {
       case field_piece:
-        return each_field(field.content, [&](const ProtoField& f) { return piece(f); }) &&
-               ++pieces > 0;
+        return piece(field.content);
       case field_trainer:
         trainer = true;
         return each_field(field.content, [&](const ProtoField& f) { return training(f); });
@@ -153,12 +208,28 @@ struct Findings {
 
 }  // namespace
 
+std::string_view nested_too_deep(std::vector<std::string_view> texts) {
+  std::sort(texts.begin(), texts.end());
+  std::vector<std::string_view> begins;  // of the text, each with the one before
+  for (const std::string_view text : texts) {
+    while (!begins.empty() && !text.starts_with(begins.back())) begins.pop_back();
+    if (!begins.empty() && begins.back() == text) continue;
+    if (begins.size() == most_nested_pieces) return text;
+    if (!text.empty()) begins.push_back(text);
+  }
+  return {};
+}
+
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
   Findings found;
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
   if (found.pieces == 0) throw DataError(where + " is no subword model and no word list");
   if (!sound || !found.trainer || !found.normalizer) {
     throw DataError(where + ": the subword model is cut off or damaged");
+  }
+  if (const auto text = nested_too_deep(std::move(found.user_texts)); !text.empty()) {
+    throw DataError(where + ": the user-defined piece " + std::string(text) + " begins with " +
+                    std::to_string(most_nested_pieces) + " others; SentencePiece takes fewer");
   }
   ModelSettings settings;
   const bool prefix = found.prefix && !found.suffix;

@@ -22,4 +22,10 @@ struct ModelSettings {
 // lead nowhere outside themselves. Throws DataError that begins with `where`.
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where);
 
+// SentencePiece finds at most so many user-defined pieces that begin at the same place, and writes
+// beyond its table where there are more.
+inline constexpr size_t most_nested_pieces = 64;
+// Of the texts the first that begins with so many others; empty where there is none.
+std::string_view nested_too_deep(std::vector<std::string_view> texts);
+
 }  // namespace tx

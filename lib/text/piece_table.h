@@ -6,8 +6,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include "lib/text/text_ids.h"
 
 namespace tx {
 
@@ -39,13 +40,9 @@ class PieceTable {
     char byte;
     float score;
   };
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
 
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, int, TextHash, std::equal_to<>> ids_;
+  TextIds ids_;
   std::vector<int> byte_ids_ = std::vector<int>(256, -1);
 };
 

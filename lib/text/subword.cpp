@@ -71,7 +71,8 @@ class Subword final : public Vocabulary {
   }
 
   void restrict_to(const std::vector<std::string>& pieces) override {
-    if (encoder_ && settings_.plain_text) return restrict_encoder(pieces);
+    if (encoder_) restrict_encoder(pieces);
+    if (encoder_ && settings_.plain_text) return;
     std::vector<std::string_view> views(pieces.begin(), pieces.end());
     const auto status = model_.SetVocabulary(views);
     if (!status.ok()) throw DataError(std::string("cannot restrict: ") + status.message());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 #include "lib/text/subword.h"
 
 namespace tx {
@@ -13,10 +14,21 @@ namespace {
 
 // SentencePiece reserves U+2581 (its space) and U+2585 (its unknown): words with them are cut
 // there.
-constexpr std::string_view reserved[] = {"\xE2\x96\x81", "\xE2\x96\x85"};
+constexpr std::string_view reserved_start = "\xE2\x96";
+bool is_reserved(std::string_view text) {
+  return text.starts_with("\xE2\x96\x81") || text.starts_with("\xE2\x96\x85");
+}
 
-// SentencePiece skips longer lines; a word that long teaches nothing.
+// SentencePiece skips longer lines, and a text without spaces has such words.
 constexpr size_t longest_word = 4000;
+
+// Where the word of valid UTF-8 must be cut to be no longer than that.
+size_t part_end(std::string_view word) {
+  if (word.size() <= longest_word) return word.size();
+  size_t end = longest_word;
+  while (is_continuation(word[end])) --end;
+  return end;
+}
 
 // Hands the counts over as lines "word TAB count", sorted, so that no order of a hash table enters.
 class Counts final : public sentencepiece::SentenceIterator {
@@ -33,14 +45,22 @@ class Counts final : public sentencepiece::SentenceIterator {
 
  private:
   void add(std::string_view word, int64_t count) {
-    for (const std::string_view sign : reserved) {
-      if (const size_t at = word.find(sign); at != word.npos) {
-        add(word.substr(0, at), count);
-        return add(word.substr(at + sign.size()), count);
-      }
+    size_t begin = 0;
+    for (size_t at = word.find(reserved_start); at != word.npos;
+         at = word.find(reserved_start, at + reserved_start.size())) {
+      if (!is_reserved(word.substr(at))) continue;
+      add_parts(word.substr(begin, at - begin), count);
+      begin = at + reserved_start.size() + 1;
     }
-    if (word.empty() || word.size() > longest_word) return;
-    lines_.push_back(std::string(word) + '\t' + std::to_string(count));
+    add_parts(word.substr(begin), count);
+  }
+
+  void add_parts(std::string_view word, int64_t count) {
+    while (!word.empty()) {
+      const size_t end = part_end(word);
+      lines_.push_back(std::string(word.substr(0, end)) + '\t' + std::to_string(count));
+      word.remove_prefix(end);
+    }
   }
 
   std::vector<std::string> lines_;

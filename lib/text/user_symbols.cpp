@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
+#include "lib/text/model_proto.h"
 #include "lib/text/subword.h"
 
 namespace tx {
@@ -47,6 +48,11 @@ std::vector<std::string> read_user_symbols(const std::string& path) {
       throw DataError(reader.name() + ":" + std::to_string(reader.line_number()) + ": " + fault);
     symbols.push_back(line);
   }
+  const auto nested = nested_too_deep({symbols.begin(), symbols.end()});
+  if (!nested.empty())
+    throw DataError(reader.name() + ": " + std::string(nested) + " begins with " +
+                    std::to_string(most_nested_pieces) +
+                    " other symbols; SentencePiece takes fewer");
   return symbols;
 }
 

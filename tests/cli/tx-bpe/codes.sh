@@ -24,10 +24,18 @@ expect_status 0 sh -c 'echo "lower low" |
   tx-bpe encode --codes codes --vocabulary vocabulary --vocabulary-threshold 3'
 expect_stdout 'low@@ e@@ r l@@ o@@ w'
 
+# What merges to </w> itself ends a splitting, it does not begin it again.
+printf '< /w>\na b\nab </w>\n' > circle
+expect_status 0 sh -c 'echo "ab" | tx-bpe encode --codes circle --vocabulary vocabulary'
+expect_stdout 'a@@ b@@ '
+
 # Glossaries stay whole.
 expect_status 0 sh -c 'echo "wow slower <n12>lower" |
   tx-bpe encode --codes codes --glossaries wow --glossaries "<n\d+>"'
 expect_stdout 'wow s@@ lower <n12>@@ lower'
+
+long=$(printf '(?:%.0s' $(seq 1500))a$(printf ')%.0s' $(seq 1500))
+expect_usage_error 'has at most 4000 bytes' tx-bpe encode --codes codes --glossaries "$long"
 
 # Dropout is keyed as with a model.
 seq 1 2000 | sed 's/.*/lower & slow/' > many

@@ -37,6 +37,20 @@ printf 'a\nb\na\n' > bad
 expect_status 1 tx-bpe train --user-symbols bad -o none text
 expect_stderr 'tx-bpe: bad:3: a stands there twice'
 
+# SentencePiece cannot tell apart more than 64 that begin with each other.
+seq 1 65 | awk '{ s = s "-"; print s }' > nested
+head -64 nested > fewer
+expect_status 0 tx-bpe train --vocab-size 500 --user-symbols fewer -o user text
+expect_status 1 tx-bpe train --vocab-size 500 --user-symbols nested -o none text
+expect_stderr_contains 'begins with 64 other symbols'
+
+# A text without spaces is cut into parts, not left out; U+2585 takes no longer than others.
+awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "中文字符"; print "" }' > wide
+tx-bpe train --vocab-size 300 -o wide.model wide 2> /dev/null
+pieces wide.model | grep -qx 中文字符 || fail "no piece of a long word"
+awk 'BEGIN { for (i = 0; i < 100000; ++i) printf "▅"; print " a" }' > shade
+expect_status 0 timeout 20 tx-bpe train --vocab-size 300 -o shade.model shade
+
 # Normalisation is part of the model; what it changes does not come back.
 printf 'ﬁne ① x y\n' > wide
 expect_status 0 sh -c 'tx-bpe encode -m usual wide | tx-bpe decode -m usual'

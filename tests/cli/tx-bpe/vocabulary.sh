@@ -33,6 +33,13 @@ tx-bpe encode -m model --vocabulary spaces line > pieces
 expect_status 0 tx-bpe decode -m model pieces
 expect_stdout_file line
 
+# Also where text is normalised, and with some merges left out.
+tx-bpe train --vocab-size 300 --normalization nfkc -o nfkc text 2> /dev/null
+for dropout in 0 0.000001; do
+  expect_status 0 tx-bpe encode -m nfkc --vocabulary spaces --dropout $dropout line
+  expect_stdout '▁ low ▁ s low'
+done
+
 printf 'low\t3\nlow\tmany\n' > bad
 expect_status 1 tx-bpe encode -m model --vocabulary bad text
 expect_stderr "tx-bpe: bad:2: 'many' is no count"

@@ -79,6 +79,28 @@ BOOST_AUTO_TEST_CASE(a_million_characters_take_no_square_of_the_time) {
   BOOST_TEST(encode(word).size() == 750001u);
 }
 
+BOOST_AUTO_TEST_CASE(very_long_pieces_are_left_to_others) {
+  std::vector<BpePiece> list = pieces();
+  list.push_back({15, std::string(1000, 'a'), -5});
+  BOOST_TEST(BpeEncoder::make(list, byte_ids()).has_value());
+  list.push_back({16, std::string(1001, 'a'), -5});
+  BOOST_TEST(!BpeEncoder::make(list, byte_ids()).has_value());
+}
+
+// A hundred thousand of them must not be tried one after another at each character.
+BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
+  std::vector<BpePiece> list = pieces();
+  for (int i = 0; i < 100000; ++i)
+    list.push_back({100 + i, "#" + std::to_string(i) + ";", 0, true});
+  const auto encoder = BpeEncoder::make(list, byte_ids());
+  std::vector<int> ids;
+  encoder->encode_word("#7;#99999;", ids);
+  BOOST_TEST(ids == (std::vector<int>{4, 107, 100099}), boost::test_tools::per_element());
+  ids.clear();
+  encoder->encode_word(std::string(1000000, '#'), ids);
+  BOOST_TEST(ids.size() == 1000001u);
+}
+
 BOOST_AUTO_TEST_CASE(user_symbols_stand_alone) {
   std::vector<BpePiece> list = pieces();
   list.push_back({12, "ab", 0, true});
