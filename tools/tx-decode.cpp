@@ -58,12 +58,12 @@ void resolve(const tx::Options& options, Settings& s) {
   if (s.ids) s.lines.form = tx::LineForm::ids;
   s.lines.list = options.given("nbest");
   s.translator.search.check(options);
-  if (!s.target.empty()) s.translator.search.given = s.lines.scores = true;
-  for (const char* name : {"beam", "nbest", "sample"}) {
-    if (s.translator.search.given && options.given(name))
-      throw tx::UsageError(std::string("--") + name +
-                           " belongs to a search: leave it or --target out");
+  if (!s.target.empty()) {
+    tx::SearchOptions::check_target(options, {"beam", "nbest", "sample"});
+    s.translator.search.given = s.lines.scores = true;
   }
+  if (s.check_invariance && !s.status.empty())
+    throw tx::UsageError("--status goes with translations: leave it or --check-invariance out");
   tx::LinePairs::check(s.files, s.target);
   if (!s.translator.memory.empty()) tx::parse_size(s.translator.memory, "--memory");
 }
@@ -79,12 +79,12 @@ int main(int argc, char** argv) {
     resolve(options, s);
 
     const tx::Log log(tool);
-    const auto status = tx::open_status(s.status);
     const tx::Translator translator(s.translator);
     tx::LinePairs in(s.files, s.target, s.strict);
+    const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
     tx::Writer out("-");
     if (s.check_invariance) {
-      out.write(tx::check_invariance(in, translator, s.lines));
+      out.write(tx::check_invariance(in, translator, s.lines, log));
     } else {
       tx::translate_stream(in, translator, s.lines, out, status.get(), log);
     }

@@ -22,7 +22,7 @@ bool ItemReader::read(std::vector<Item>& items) {
       Item item;
       if (ended_ || !next(item)) break;
       items.push_back(std::move(item));
-    } while (items.size() < most_lines && in_.text().ready(linger_ms));
+    } while (items.size() < most_lines && in_.ready(linger_ms));
   } catch (...) {  // the lines before are answered first
     failure_ = std::current_exception();
     ended_ = true;

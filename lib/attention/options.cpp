@@ -39,6 +39,7 @@ void DumpOptions::check(const Options& options) const {
   if (heatmap && options.given("digits")) {
     throw UsageError("--digits belongs to records: leave it or --heatmap out");
   }
+  if (!target.empty()) SearchOptions::check_target(options, {"beam"});
   LinePairs::check(files, target);
 }
 

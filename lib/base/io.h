@@ -13,7 +13,8 @@ namespace tx {
 // bytes and inflated, also from a pipe. Never seeks, so FIFOs and process substitutions work.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path);  // throws IoError; a directory is refused
+  // Throws IoError; a directory is refused. A FIFO need not have a writer yet.
+  explicit LineReader(const std::string& path);
   ~LineReader();
   LineReader(LineReader&&) noexcept;
   // The next line without its '\n'; false at the end. A last line without '\n' counts.
@@ -21,6 +22,7 @@ class LineReader {
   // True when next() can answer without waiting for the writer: a whole line is buffered, or the
   // end has been seen. Waits at most wait_ms for more bytes (0: looks, does not wait).
   bool ready(int wait_ms = 0);
+  bool ended() const;                  // known after ready(): no line is left
   int64_t line_number() const;         // of the line last returned, from 1
   bool ended_without_newline() const;  // known after next() returned false
   const std::string& name() const;     // the path, or "standard input"

@@ -39,6 +39,7 @@ struct LineReader::State {
   size_t start = 0, scanned = 0;  // text[start, scanned) holds no '\n'
   int64_t lines = 0;
   bool open_end = false;
+  bool fifo = false;  // opened without a writer, read() would take it for ended: poll() does not
   z_stream z{};
   bool z_ready = false;
 
@@ -52,10 +53,10 @@ struct LineReader::State {
     const size_t before = to.size();
     to.resize(before + chunk);
     ssize_t got;
+    if (fifo) wait_for_input();
     while ((got = ::read(fd, to.data() + before, chunk)) < 0) {
       if (errno == EAGAIN) {
-        pollfd p{fd, POLLIN, 0};
-        ::poll(&p, 1, -1);
+        wait_for_input();
       } else if (errno != EINTR) {
         const int number = errno;
         to.resize(before);
@@ -64,6 +65,12 @@ struct LineReader::State {
     }
     to.resize(before + size_t(got));
     raw_end = got == 0;
+  }
+
+  void wait_for_input() const {
+    pollfd p{fd, POLLIN, 0};
+    while (::poll(&p, 1, -1) < 0 && errno == EINTR) {
+    }
   }
 
   // True when refill() need not wait for the writer.
@@ -169,12 +176,15 @@ struct LineReader::State {
 
 LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>()) {
   state_->name = path == "-" ? "standard input" : path;
-  state_->fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  state_->fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (state_->fd < 0) throw IoError("read", path, errno);
   struct stat info;
   if (::fstat(state_->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
     throw IoError("read", state_->name, EISDIR);
   }
+  if (path == "-") return;
+  state_->fifo = S_ISFIFO(info.st_mode);
+  if (!state_->fifo) ::fcntl(state_->fd, F_SETFL, 0);  // no status flag is left: waits as usual
 }
 
 LineReader::~LineReader() = default;
@@ -207,6 +217,7 @@ bool LineReader::ready(int wait_ms) {
   return true;
 }
 
+bool LineReader::ended() const { return state_->end && state_->start == state_->text.size(); }
 int64_t LineReader::line_number() const { return state_->lines; }
 bool LineReader::ended_without_newline() const { return state_->open_end; }
 const std::string& LineReader::name() const { return state_->name; }

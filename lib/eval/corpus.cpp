@@ -22,12 +22,7 @@ class SegmentReader::TextFile {
     return true;
   }
 
-  int64_t count_to_end() {
-    std::string line;
-    while (reader_.next(line)) {
-    }
-    return reader_.line_number();
-  }
+  bool ready(int wait_ms) { return reader_.ready(wait_ms); }
 
   void warn(const Log& log) const {
     if (invalid_ == 0) return;
@@ -61,7 +56,7 @@ namespace {
 std::string quoted(const std::string& line) {
   constexpr size_t longest = 40;
   size_t end = std::min(line.size(), longest);
-  while (end < line.size() && end > 0 && (uint8_t(line[end]) & 0xC0) == 0x80) --end;
+  while (end < line.size() && end > 0 && is_continuation(line[end])) --end;
   std::string text = "\"";
   for (const char c : line.substr(0, end)) text.push_back(uint8_t(c) < 0x20 ? ' ' : c);
   return text + (end < line.size() ? "...\"" : "\"");
@@ -72,7 +67,7 @@ template <class File>
 [[noreturn]] void throw_counts_differ(File& shorter, File& longer, const std::string& line) {
   const int64_t first = longer.line_number();
   throw DataError(counts_differ({shorter.name(), shorter.line_number()},
-                                {longer.name(), longer.count_to_end()}, first, quoted(line)));
+                                count_to_end(longer, longer.name()), first, quoted(line)));
 }
 
 void check_names(const CorpusFiles& files) {

@@ -93,11 +93,9 @@ std::vector<Hypothesis> Beam::results() const {
   for (const Finished& f : finished_) {
     if (out.size() < wanted) out.push_back({tree_.path(f.leaf), f.log_p, f.score, true});
   }
-  // Only at the longest output can there be fewer than W finished ones.
+  // At the longest output none may have ended.
   for (const Open& o : open_) {
-    if (out.size() >= wanted) break;
-    const auto same = [&](const Finished& f) { return f.leaf == o.leaf; };
-    if (std::any_of(finished_.begin(), finished_.end(), same)) continue;
+    if (!finished_.empty() || out.size() >= wanted) break;
     const double penalty = length_penalty(length_ - 1, options_.alpha);
     out.push_back({tree_.path(o.leaf), o.log_p, o.log_p / penalty, false});
   }

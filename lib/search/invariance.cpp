@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/philox.h"
+#include "lib/search/source_reader.h"
 
 namespace tx {
 
@@ -85,14 +86,12 @@ std::vector<size_t> differing(const std::vector<Translation>& a,
 }
 
 std::string check_invariance(LinePairs& in, const Translator& translator,
-                             const LineOptions& options) {
+                             const LineOptions& options, const Log& log) {
   std::vector<Source> sources;
-  for (std::string text, given; in.next(text, given);) {
-    sources.emplace_back();
-    sources.back().line = in.text().line_number();
-    parse_line(text, options, translator, sources.back().ids);
-    if (in.other()) parse_given(given, options, translator, sources.back().given);
-  }
+  SourceReader reader(in, translator, options, log);
+  Line line;
+  for (Source source; reader.next(line, source);) sources.push_back(std::move(source));
+  reader.warn_at_end();
   const std::vector<Translation> wanted = translator.translate(sources);
   const std::string lines = count(sources.size(), "line");
   std::string report = lines + " in " + translator.precision() + ", batches of " +

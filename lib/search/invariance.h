@@ -14,7 +14,7 @@ namespace tx {
 // difference is an Error that tells how many lines differ each way and shows the first. Holds the
 // text in memory.
 std::string check_invariance(LinePairs& in, const Translator& translator,
-                             const LineOptions& options);
+                             const LineOptions& options, const Log& log);
 
 // Indices at which the pieces of an output, the bits of its score or log P, or whether it is
 // complete, differ. Both have the same size.

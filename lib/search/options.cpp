@@ -49,4 +49,11 @@ void SearchOptions::check(const Options& options) const {
   }
 }
 
+void SearchOptions::check_target(const Options& options, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (options.given(name))
+      throw UsageError("--" + name + " belongs to a search: leave it or --target out");
+  }
+}
+
 }  // namespace tx

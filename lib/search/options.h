@@ -1,6 +1,8 @@
 // What a user chooses about the search (PAPER: Decoding).
 #pragma once
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "lib/cli/options.h"
 
@@ -22,6 +24,8 @@ struct SearchOptions {
   void describe_beam(Options& options);  // of these the beam's own alone
   // UsageError for options that contradict one another.
   void check(const Options& options) const;
+  // The same for these options, of a search, where translations are given (--target).
+  static void check_target(const Options& options, const std::vector<std::string>& names);
   // The most labels an output of a source of `pieces` can have: its pieces and <eos>.
   int64_t longest(int64_t pieces) const { return pieces + max_extra + 1; }
 };

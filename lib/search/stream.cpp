@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "lib/base/error.h"
+#include "lib/search/source_reader.h"
 
 namespace tx {
 
@@ -77,7 +78,7 @@ constexpr int idle_ms = 200, linger_ms = 1;
 
 class StreamReader {
  public:
-  StreamReader(Pipeline& p, LinePairs& in) : p_(p), in_(in), text_(in.text()), cuts_(p.log) {
+  StreamReader(Pipeline& p, LinePairs& in) : p_(p), in_(in, p.translator, p.options, p.log) {
     const TranslatorOptions& o = p.translator.options();
     most_pieces_ = 16 * o.batch_tokens * o.threads;
   }
@@ -95,7 +96,7 @@ class StreamReader {
       }
       hand_over(std::move(window));
     }
-    cuts_.at_end();
+    in_.warn_at_end();
     const std::lock_guard guard(p_.lock);
     p_.read_ended = true;
     p_.reading_failed = failure;
@@ -111,48 +112,21 @@ class StreamReader {
 
   // Waits for a line, then takes what has arrived. False at the end.
   bool fill(Window& window) {
-    if (!text_.ready(idle_ms)) return true;
+    if (!in_.ready(idle_ms)) return true;
     size_t bytes = 0;
     int64_t pieces = 0;
-    std::string text, given;
-    do {
-      if (!in_.next(text, given)) return false;
-      add(text, given, window);
-      bytes += text.size() + given.size();
-      pieces += int64_t(window.sources.back().ids.size() + window.sources.back().given.size());
-    } while (window.lines.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
-             text_.ready(linger_ms));
-    return true;
-  }
-
-  void add(const std::string& text, const std::string& given, Window& window) {
-    Source source;
     Line line;
-    at(text_, [&] { line = parse_line(text, p_.options, p_.translator, source.ids); });
-    line.number = source.line = text_.line_number();
-    line.replaced = text_.replaced();
-    if (line.cut) cuts_.add(text_, line.pieces, p_.translator.max_source(), "--max-source");
-    if (in_.other()) add_given(given, source);
-    window.lines.push_back(line);
-    window.sources.push_back(std::move(source));
-    window.arrived.push_back(Clock::now());
-  }
-
-  void add_given(const std::string& text, Source& source) {
-    int64_t pieces = 0;
-    at(*in_.other(), [&] { pieces = parse_given(text, p_.options, p_.translator, source.given); });
-    const int64_t labels = int64_t(source.given.size());
-    if (pieces > labels) cuts_.add(*in_.other(), pieces, labels, "--max-source and --max-extra");
-  }
-
-  // Bad input is named by its place.
-  template <class F>
-  static void at(const TextReader& reader, F&& parse) {
-    try {
-      parse();
-    } catch (const DataError& error) {
-      throw DataError(reader.place(reader.line_number()) + ": " + error.what());
-    }
+    Source source;
+    do {
+      if (!in_.next(line, source)) return false;
+      bytes += in_.bytes();
+      pieces += int64_t(source.ids.size() + source.given.size());
+      window.lines.push_back(line);
+      window.sources.push_back(std::move(source));
+      window.arrived.push_back(Clock::now());
+    } while (window.lines.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
+             in_.ready(linger_ms));
+    return true;
   }
 
   void hand_over(std::unique_ptr<Window> window) {
@@ -169,9 +143,7 @@ class StreamReader {
   }
 
   Pipeline& p_;
-  LinePairs& in_;
-  TextReader& text_;
-  CutWarnings cuts_;
+  SourceReader in_;
   int64_t most_pieces_;
 };
 
@@ -277,11 +249,13 @@ struct Team {
 
 std::unique_ptr<Writer> open_status(const std::string& place) {
   if (place.empty()) return nullptr;
-  if (place.find_first_not_of("0123456789") != place.npos || place.size() > 6) {
-    return std::make_unique<Writer>(place);
+  const bool number = place.size() <= 6 && place.find_first_not_of("0123456789") == place.npos;
+  const int fd = number ? std::stoi(place) : -1;
+  if (place == "-" || fd == 1) {
+    throw UsageError("--status " + place +
+                     ": standard output is for the translations; name a file, or use 2 or 3");
   }
-  const int fd = std::stoi(place);
-  if (fd == 1) throw UsageError("--status 1: standard output is for the translations; use 2 or 3");
+  if (!number) return std::make_unique<Writer>(place);
   if (::fcntl(fd, F_GETFD) < 0) {
     throw UsageError("--status " + place + ": descriptor " + place + " is not open; add " + place +
                      ">FILE to the command, or give ./" + place + " for a file of that name");

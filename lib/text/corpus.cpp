@@ -29,7 +29,13 @@ bool TextReader::next(std::string& line) {
   return false;
 }
 
-bool TextReader::ready(int wait_ms) { return !reader_ || reader_->ready(wait_ms); }
+bool TextReader::ready(int wait_ms) {
+  while (reader_) {
+    if (!reader_->ready(wait_ms)) return false;
+    if (!reader_->ended() || !open_next()) return true;
+  }
+  return true;
+}
 
 void TextReader::inspect(std::string& line) {
   const auto count = [&](Oddity& oddity) {

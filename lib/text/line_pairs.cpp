@@ -23,15 +23,8 @@ std::string names_of(const std::vector<std::string>& files) {
 }
 
 std::string text_of(const LineCount& count) {
-  return count.name + " has " + std::to_string(count.lines) +
+  return count.name + (count.more ? " has more than " : " has ") + std::to_string(count.lines) +
          (count.lines == 1 ? " line" : " lines");
-}
-
-int64_t count_to_end(TextReader& reader) {
-  std::string line;
-  while (reader.next(line)) {
-  }
-  return reader.line_number();
 }
 
 // `longer` has just given its first line beyond the end of `shorter`.
@@ -39,7 +32,7 @@ int64_t count_to_end(TextReader& reader) {
                                       TextReader& longer, const std::string& longer_name) {
   const int64_t first = longer.line_number();
   throw DataError(counts_differ({shorter_name, shorter.line_number()},
-                                {longer_name, count_to_end(longer)}, first));
+                                count_to_end(longer, longer_name), first));
 }
 
 }  // namespace
@@ -69,6 +62,10 @@ bool LinePairs::next(std::string& line, std::string& other) {
   if (other_ && more && !more_other) throw_counts_differ(*other_, other_name_, text_, text_name_);
   if (more_other && !more) throw_counts_differ(text_, text_name_, *other_, other_name_);
   return more;
+}
+
+bool LinePairs::ready(int wait_ms) {
+  return text_.ready(wait_ms) && (!other_ || other_->ready(wait_ms));
 }
 
 std::vector<std::string> LinePairs::warnings() const {

@@ -23,3 +23,5 @@ expect_empty_stdout
 expect_stderr 'tx-attn-dump: cannot read missing: No such file or directory'
 expect_usage_error 'standard input can be only one of the files' \
   tx-attn-dump -m model --target - < in
+expect_usage_error '--beam belongs to a search' \
+  tx-attn-dump -m model --target target --beam 2 in

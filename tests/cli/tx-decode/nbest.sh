@@ -19,3 +19,14 @@ expect_status 0 tx-decode -m model --beam 5 < in
 expect_stdout_file plain
 expect_usage_error '--nbest 9 needs a beam as wide: give --beam 9 or --nbest 4' \
   tx-decode -m model --nbest 9 < in
+
+# At the longest output, where some have ended and others have not: only those that have, in order;
+# where none has, one that has not.
+tx-decode -m model --beam 8 --nbest 8 --max-extra 0 --ids > list <<'END'
+5
+5 6
+7 8 9
+10 11 12 13
+END
+awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' list || fail 'not the best first'
+[ "$(cut -f 1 list | sort -u | tr '\n' ' ')" = '1 2 3 4 ' ] || fail 'a line without an output'

@@ -29,3 +29,47 @@ wait
 printf 'w5 w6\nw7\n\nw8 w9 w10\n' | tx-decode -m model --max-extra 5 |
   tx-decode -m model --max-source 20 --max-extra 5 > wanted
 expect_same wanted answers
+
+# A second file that has not come yet holds back no answer to the first, nor does a --target that
+# pauses; where the disk is full they hold back no end.
+mkfifo later
+printf 'w5 w6\nw7\n' > in
+tx-decode -m model < in > wanted
+arrives() { # FILE LINES: within 20 s
+  for _ in $(seq 200); do
+    [ "$(wc -l < "$1")" -lt "$2" ] || return 0
+    sleep 0.1
+  done
+  fail "$1 has $(wc -l < "$1") lines, not $2"
+}
+tx-decode -m model in later > out &
+arrives out 2
+cat in > later
+wait $!
+cat wanted wanted > twice
+expect_same twice out
+: > out
+tx-decode -m model --target later in > out &
+exec 3> later
+echo w9 >&3
+arrives out 1
+echo w9 >&3
+exec 3>&-
+wait $!
+[ "$(wc -l < out)" -eq 2 ] || fail 'not both scores'
+if [ -e /dev/full ]; then
+  awk 'BEGIN { for (i = 0; i < 20000; ++i) print "" }' > blank
+  expect_status 1 sh -c 'timeout 20 tx-decode -m model blank later > /dev/full'
+fi
+
+# A text that goes on behind the end of its translations, and never ends.
+mkfifo endless
+exec 3<> endless
+printf 'w5\nw6\n' >&3
+echo w9 > one_line
+expect_status 1 timeout 20 tx-decode -m model --target one_line endless
+expect_stdout_lines 1
+expect_stderr 'tx-decode: one_line has 1 line, endless has more than 2 lines: line 2 of endless has no counterpart; give files whose lines belong together'
+expect_status 1 timeout 20 sh -c 'yes a | tx-bleu one_line'
+expect_stderr_contains 'one_line has 1 line, standard input has more than '
+exec 3>&-

@@ -52,3 +52,13 @@ if [ -e /dev/full ]; then
   expect_status 1 sh -c 'tx-decode -m model --status 3 < in 3> /dev/full'
   expect_stderr_contains 'cannot write descriptor 3: No space left on device'
 fi
+
+# Nothing is emptied before all else is known to be right; standard output is no place for records.
+echo precious > records
+expect_status 2 tx-decode -m model --status records --memory 1K in
+expect_status 1 tx-decode -m missing --status records in
+expect_status 1 tx-decode -m model --status records missing
+[ "$(cat records)" = precious ] || fail 'the records of before are gone'
+for place in - 1; do
+  expect_usage_error 'standard output is for the translations' tx-decode -m model --status $place in
+done

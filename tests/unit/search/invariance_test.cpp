@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(the_report_ends_with_the_verdict) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     LinePairs in({folder.file("in", text)});
     const std::string precision = dtype == DType::bf16 ? "bf16" : "fp32";
-    BOOST_TEST(check_invariance(in, tiny_translator(options_of(2), dtype), {}) ==
+    BOOST_TEST(check_invariance(in, tiny_translator(options_of(2), dtype), {}, Log("test")) ==
                "41 lines in " + precision +
                    ", batches of 1024 pieces\n"
                    "the same bits each line alone, 1 worker\n"

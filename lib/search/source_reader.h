@@ -1,0 +1,32 @@
+// Lines of a text as what the search takes, with the translations beside it.
+#pragma once
+#include <string>
+
+#include "lib/base/log.h"
+#include "lib/search/lines.h"
+#include "lib/text/line_pairs.h"
+
+namespace tx {
+
+class SourceReader {
+ public:
+  // All of these must live longer. Lines that are cut are told to `log`, the first ten each.
+  SourceReader(LinePairs& in, const Translator& translator, const LineOptions& options,
+               const Log& log)
+      : in_(in), translator_(translator), options_(options), cuts_(log) {}
+
+  bool ready(int wait_ms) { return in_.ready(wait_ms); }
+  // False at the end. Bad input is a DataError that names its place.
+  bool next(Line& line, Source& source);
+  size_t bytes() const { return text_.size() + given_.size(); }  // of the lines read last
+  void warn_at_end() const { cuts_.at_end(); }
+
+ private:
+  LinePairs& in_;
+  const Translator& translator_;
+  const LineOptions& options_;
+  CutWarnings cuts_;
+  std::string text_, given_;
+};
+
+}  // namespace tx
