@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/whole_number.h"
 
 namespace tx {
 namespace {
@@ -86,6 +87,15 @@ Json describe(const std::string& name, const MetricOptions& options, const Metri
   return json;
 }
 
+double smoothing_value(const Json& json) {
+  const Json& value = json.at("smoothing_value");
+  if (!value.is_number() || value < 0 || value > 1e9) {
+    throw DataError("smoothing_value is " + to_text(value) + ", no number from 0 to 1e9");
+  }
+  return value;
+}
+
+// Every setting within the range that tx-bleu's option for it has.
 std::unique_ptr<Metric> from_json(const Json& json) {
   const std::string name = json.at("metric");
   MetricOptions options;
@@ -94,8 +104,10 @@ std::unique_ptr<Metric> from_json(const Json& json) {
     options.bleu.tokenizer = json.at("tokenizer");
     options.bleu.lowercase = json.at("lowercase");
     options.bleu.smoothing = json.at("smoothing");
-    if (json.contains("smoothing_value")) options.bleu.smoothing_value = json["smoothing_value"];
-    options.bleu.max_order = std::clamp(int(json.at("max_order")), 1, 100);
+    if (json.contains("smoothing_value")) {
+      options.bleu.smoothing_value = smoothing_value(json);
+    }
+    options.bleu.max_order = int(whole_number(json, "max_order", 1, 100));
     options.bleu.effective_order = json.at("effective_order");
   } else if (name == "ter") {
     options.ter.case_sensitive = json.at("case_sensitive");
@@ -106,9 +118,9 @@ std::unique_ptr<Metric> from_json(const Json& json) {
     options.f1.skip_malformed = json.at("skip_malformed");
   } else {
     checked_names(name);
-    options.chrf.char_order = std::clamp(int(json.at("char_order")), 0, 100);
-    options.chrf.word_order = std::clamp(int(json.at("word_order")), 0, 100);
-    options.chrf.beta = json.at("beta");
+    options.chrf.char_order = int(whole_number(json, "char_order", 1, 100));
+    options.chrf.word_order = int(whole_number(json, "word_order", 0, 100));
+    options.chrf.beta = int(whole_number(json, "beta", 0, 1000));
     options.chrf.lowercase = json.at("lowercase");
     options.chrf.space = json.at("space");
     options.chrf.eps_smoothing = json.at("eps_smoothing");
@@ -121,7 +133,14 @@ std::unique_ptr<Metric> from_json(const Json& json) {
 
 Metrics make_metrics(const MetricOptions& options) {
   Metrics metrics;
-  for (const std::string& name : checked_names(options.names)) {
+  const std::vector<std::string> names = checked_names(options.names);
+  const auto named = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const int order = options.chrf.word_order;
+  if (order != 0 && order != 2 && named("chrf++") && !named("chrf"))
+    throw UsageError("chrf++ has a word order of 2; for another take chrf");
+  for (const std::string& name : names) {
     metrics.push_back(make(name, options));
   }
   return metrics;

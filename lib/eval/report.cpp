@@ -1,16 +1,20 @@
 #include "lib/eval/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "lib/base/error.h"
 #include "lib/eval/unicode.h"
 
 namespace tx {
 namespace {
 
+// For JSON, which has no infinity. Text never gives one, but statistics that nobody counted may.
 double rounded(double value, int width) {
+  if (!std::isfinite(value)) throw DataError("the statistics give no finite score");
   return std::strtod(fixed(value, width).c_str(), nullptr);
 }
 

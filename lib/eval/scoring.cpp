@@ -25,6 +25,8 @@ void check(const ScoringOptions& o) {
          "--sentence and --stats take one system and no test");
   refuse(o.from_stats && (o.sentence || o.stats),
          "--from-stats gives scores of whole files, without --sentence and --stats");
+  refuse(o.json && o.score_only,
+         "--json has the score in its object: leave it or --score-only out");
   refuse(o.stats && (o.json || o.score_only), "--stats has a format of its own, see tx-stats(5)");
 }
 

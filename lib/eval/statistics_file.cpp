@@ -1,6 +1,9 @@
 #include "lib/eval/statistics_file.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <functional>
 
 #include "lib/base/error.h"
 
@@ -14,6 +17,10 @@ void append_number(std::string& text, double value) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   text.append(digits, end);
+}
+
+std::string plain_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : to_text(value);
 }
 
 }  // namespace
@@ -37,46 +44,62 @@ std::string statistics_line(size_t references, const Metrics& metrics,
 
 StatisticsReader::StatisticsReader(const std::string& path) : reader_(path) {
   if (!reader_.next(line_)) throw DataError(name() + ": no statistics: the file is empty");
-  settings_ = parse_header(line_);
+  settings_ = parse_header();
 }
 
-Json StatisticsReader::parse_header(const std::string& line) const {
-  const std::string where = name() + " line " + std::to_string(reader_.line_number());
-  if (!line.starts_with(magic)) {
-    throw DataError(where + ": no statistics of this version; make them with tx-bleu --stats");
-  }
-  return parse_json(std::string_view(line).substr(magic.size()), where);
+std::string StatisticsReader::place() const {
+  return name() + " line " + std::to_string(reader_.line_number());
 }
 
-bool StatisticsReader::next(size_t columns, size_t& references, std::vector<double>& row) {
-  for (;;) {
-    if (!reader_.next(line_)) return false;
-    if (!line_.starts_with('#')) break;
-    const std::string place = name() + " line " + std::to_string(reader_.line_number());
-    check_same_settings(settings_, name() + " line 1", parse_header(line_), place);
+Json StatisticsReader::parse_header() const {
+  if (!line_.starts_with(magic)) {
+    throw DataError(place() + ": no statistics of this version; make them with tx-bleu --stats");
   }
-  const auto damaged = [&](const std::string& what) {
-    throw DataError(name() + " line " + std::to_string(reader_.line_number()) + ": " + what);
+  const Json json = parse_json(std::string_view(line_).substr(magic.size()), place());
+  if (!json.is_array() || !std::all_of(json.begin(), json.end(), std::mem_fn(&Json::is_object))) {
+    throw DataError(place() + ": the header of the statistics is no list of metrics");
+  }
+  return json;
+}
+
+void StatisticsReader::parse_row(std::vector<double>& row) const {
+  const auto damaged = [&](const char* what, const char* at) {
+    throw DataError(place() + ": " + what + " at byte " + std::to_string(at - line_.data() + 1));
   };
   row.clear();
   for (const char *at = line_.data(), *end = at + line_.size(); at < end;) {
     double value = 0;
     const auto result = std::from_chars(at, end, value);
-    if (result.ec != std::errc() || !(value >= 0 && value < 0x1p53)) {
-      damaged("no number at byte " + std::to_string(at - line_.data() + 1));
-    }
+    if (result.ec != std::errc() || !(value >= 0 && value < 0x1p53)) damaged("no number", at);
     row.push_back(value);
     at = result.ptr;
-    if (at < end && *at != ' ' && *at != '\t') {
-      damaged("no space behind the number at byte " + std::to_string(at - line_.data() + 1));
-    }
+    if (at < end && *at != ' ' && *at != '\t') damaged("no space behind the number", at);
     if (at < end) ++at;
   }
-  if (row.size() != columns + 1) {
-    damaged(std::to_string(row.size()) + " numbers instead of " + std::to_string(columns + 1));
+}
+
+bool StatisticsReader::next(const std::vector<std::string>& columns, size_t& references,
+                            std::vector<double>& row) {
+  for (;;) {
+    if (!reader_.next(line_)) return false;
+    if (!line_.starts_with('#')) break;
+    check_same_settings(settings_, name() + " line 1", parse_header(), place());
+  }
+  parse_row(row);
+  if (row.size() != columns.size() + 1) {
+    throw DataError(place() + ": " + std::to_string(row.size()) + " numbers instead of " +
+                    std::to_string(columns.size() + 1));
+  }
+  if (row.front() < 1 || row.front() > 1e6 || row.front() != std::floor(row.front())) {
+    throw DataError(place() + ": the first number is no number of references");
   }
   references = size_t(row.front());
   row.erase(row.begin());
+  for (size_t k = 0; k < row.size(); ++k) {
+    const bool whole = row[k] == std::floor(row[k]);
+    const bool mean = columns[k] == "reference_length" && row[k] > 1e-6;  // of several references
+    if (!whole && !mean) throw DataError(place() + ": " + columns[k] + " is no count");
+  }
   return true;
 }
 
@@ -90,14 +113,13 @@ void check_same_settings(const Json& a, const std::string& name_a, const Json& b
   const auto count = [](const Json& json) { return std::to_string(json.size()) + " metrics"; };
   if (a.size() != b.size()) refuse(count(a), count(b));
   for (size_t m = 0; m < a.size(); ++m) {
-    for (const char* key : {"metric", "settings"}) {
-      const std::string of_a = a[m].value(key, ""), of_b = b[m].value(key, "");
-      if (of_a != of_b) refuse(of_a, of_b);
-    }
     for (const auto& [key, value] : a[m].items()) {
       if (key == "columns") continue;  // they follow from the rest
       const Json other = b[m].contains(key) ? b[m][key] : Json();
-      if (value != other) refuse(key + " " + to_text(value), key + " " + to_text(other));
+      if (value == other) continue;
+      const bool says_itself = key == "metric" || key == "settings";
+      const std::string name = says_itself ? "" : key + " ";
+      refuse(name + plain_text(value), name + plain_text(other));
     }
   }
   refuse("other settings", "more of them");

@@ -21,18 +21,20 @@ class StatisticsReader {
   explicit StatisticsReader(const std::string& path);  // throws IoError, DataError: no header
   const Json& settings() const { return settings_; }
   // The next segment; false at the end. A repeated header of the same settings is passed over.
-  // Throws DataError that names the line.
-  bool next(size_t columns, size_t& references, std::vector<double>& row);
+  // Throws DataError that names the line: a number too many or too few, or one that no text gives.
+  bool next(const std::vector<std::string>& columns, size_t& references, std::vector<double>& row);
   const std::string& name() const { return reader_.name(); }
+  std::string place() const;  // "FILE line N", of the line read last
 
  private:
-  Json parse_header(const std::string& line) const;
+  Json parse_header() const;
+  void parse_row(std::vector<double>& row) const;
   LineReader reader_;
   Json settings_;
   std::string line_;
 };
 
-// Throws DataError that names the first setting in which the two differ.
+// Of two headers; throws DataError that names the first setting in which they differ.
 void check_same_settings(const Json& a, const std::string& name_a, const Json& b,
                          const std::string& name_b);
 

@@ -9,14 +9,21 @@ namespace tx {
 namespace {
 
 void read_part(StatisticsReader& reader, const Metrics& metrics, bool keep, System& system) {
-  size_t columns = 0, references = 0;
-  for (const auto& metric : metrics) columns += metric->size();
+  std::vector<std::string> columns;
+  for (const auto& metric : metrics) {
+    for (std::string& name : metric->columns()) columns.push_back(std::move(name));
+  }
+  size_t references = 0;
   for (std::vector<double> row; reader.next(columns, references, row);) {
     system.begin_segment(references);
     std::span<const double> rest = row;
     for (size_t m = 0; m < metrics.size(); ++m) {
       const size_t size = system.sums[m].size();
       system.add(m, rest.first(size), keep);
+      const Statistics& sums = system.sums[m];
+      if (std::any_of(sums.begin(), sums.end(), [](double sum) { return sum >= 0x1p53; })) {
+        throw DataError(reader.place() + ": the sums are no exact counts any more (2^53)");
+      }
       rest = rest.subspan(size);
     }
   }

@@ -39,3 +39,5 @@ expect_stdout <<'EOF'
  }
 }
 EOF
+
+expect_usage_error 'leave it or --score-only out' tx-bleu --json --score-only text < text

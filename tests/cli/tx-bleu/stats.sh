@@ -44,3 +44,32 @@ expect_stderr_contains 'header.stats: the header of the statistics is damaged'
 sed 1q 13a.stats > empty.stats
 expect_status 1 tx-bleu --from-stats empty.stats
 expect_stderr 'tx-bleu: nothing to score: empty.stats is empty'
+
+# A header or a number that no text gives is refused, before a score is made of it.
+tx-bleu --stats --metric chrf ref.2 < hyp.2 > chrf.stats
+sed 's/1 \[\(.*\)\]/1 {"0":\1}/' 13a.stats > object.stats
+expect_status 1 tx-bleu --from-stats 13a.stats object.stats
+expect_stderr 'tx-bleu: object.stats line 1: the header of the statistics is no list of metrics'
+sed 's/"settings":"[^"]*"/"settings":5/' 13a.stats > five.stats
+expect_status 1 tx-bleu --from-stats 13a.stats five.stats
+expect_stderr_contains '13a.stats has case:mixed|eff:no|tok:13a|smooth:exp, five.stats has 5;'
+for beta in 1e300 4294967298 true; do
+  sed "s/\"beta\":2/\"beta\":$beta/" chrf.stats > beta.stats
+  expect_status 1 tx-bleu --from-stats beta.stats
+  expect_stderr_contains 'beta is no whole number from 0 to 1000'
+done
+sed 's/"smoothing":"exp"/"smoothing":"add-k","smoothing_value":1e308/' 13a.stats > smooth.stats
+expect_status 1 tx-bleu --json --from-stats smooth.stats
+expect_stderr_contains 'smoothing_value is 1e+308, no number from 0 to 1e9'
+sed 's/^1\t5 5/1\t5 1e-310/' 13a.stats > tiny.stats
+expect_status 1 tx-bleu --json --from-stats tiny.stats
+expect_stderr 'tx-bleu: tiny.stats line 2: reference_length is no count'
+sed 's/^1\t5 5/1\t8e15 5/' 13a.stats > large.stats
+expect_status 0 tx-bleu --from-stats large.stats
+expect_status 1 tx-bleu --from-stats large.stats large.stats
+expect_stderr 'tx-bleu: large.stats line 2: the sums are no exact counts any more (2^53)'
+for count in 0 1.5 1e7; do
+  sed "s/^1\t/$count\t/" 13a.stats > count.stats
+  expect_status 1 tx-bleu --from-stats count.stats
+  expect_stderr 'tx-bleu: count.stats line 2: the first number is no number of references'
+done
