@@ -51,12 +51,18 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A link that somebody put in the place of our file must not lead the bytes elsewhere. Below /dev
-// and /proc links stand for open files (/dev/stdout), which is where the user wants them.
+// /dev/stdout, /dev/fd/3, /proc/self/fd/3: links that stand for open files.
+bool is_open_file(const std::string& path) {
+  if (path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr") return true;
+  const std::string folder = folder_of(path);
+  return folder == "/dev/fd" || (folder.starts_with("/proc/") && folder.ends_with("/fd"));
+}
+
+// A link that somebody put in the place of our file must not lead the bytes elsewhere, unless it is
+// where the user wants them.
 bool is_foreign_link(const std::string& path) {
   struct stat info;
-  return !path.starts_with("/dev/") && !path.starts_with("/proc/") &&
-         ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  return !is_open_file(path) && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
 }
 
 std::string follow_links(const std::string& path) {

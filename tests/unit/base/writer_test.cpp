@@ -124,6 +124,16 @@ BOOST_AUTO_TEST_CASE(atomic_write_to_dev_stdout_reaches_the_file_behind_it) {
   BOOST_TEST(std::filesystem::is_symlink("/dev/stdout"));
 }
 
+// Other links below /proc are like any other.
+BOOST_AUTO_TEST_CASE(atomic_write_below_proc_is_not_led_elsewhere) {
+  const TempFolder folder;
+  const std::string target = folder.file("target", "old");
+  std::filesystem::create_symlink(target, folder / "link");
+  write_atomically("/proc/self/root" + folder.path() + "/link", "new");
+  BOOST_TEST(bytes_of(target) == "old");
+  BOOST_TEST(bytes_of(folder / "link") == "new");
+}
+
 BOOST_AUTO_TEST_CASE(atomic_write_never_renames_over_a_device) {
   struct stat before, after;
   BOOST_REQUIRE(stat("/dev/null", &before) == 0);
