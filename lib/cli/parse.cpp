@@ -1,6 +1,7 @@
 // The one door to CLI11: it splits the command line into options and their texts. What the texts
 // mean, which are required and what is left for positionals is decided here.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -87,9 +88,18 @@ void fill_positionals(const std::vector<Option*>& options, const std::vector<std
   if (next < words.size()) throw UsageError("unexpected argument '" + words[next] + "'");
 }
 
+// A variable of the shell that was never set names no file.
+void check_names(const Option& option, const std::vector<std::string>& texts) {
+  const std::string& unit = option.unit;
+  const bool names = unit.starts_with("FILE") || unit == "DIR" || unit == "MODEL" || unit == "SIZE";
+  if (names && std::find(texts.begin(), texts.end(), "") != texts.end())
+    throw UsageError("--" + option.long_name() + " is given nothing: expected " + unit);
+}
+
 void fill_options(const Parsed& parsed) {
   for (const auto& [option, source] : parsed.options) {
     if (source->count() == 0) continue;
+    check_names(*option, source->results());
     values::set_from_texts(
         *option, option->is_flag() ? std::vector<std::string>{"true"} : source->results());
     option->given = true;

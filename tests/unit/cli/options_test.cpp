@@ -104,10 +104,11 @@ BOOST_AUTO_TEST_CASE(last_of_a_repeated_option_counts) {
 
 BOOST_AUTO_TEST_CASE(odd_texts_stay_as_they_are) {
   Tool tool;
-  tool.parse({"-m", "", "-i", "a=b", "-i", "--beam", "-i", "{}", "-i", "'q'", "-i", "a,b"});
+  tool.parse({"-m", " ", "-i", "a=b", "-i", "--beam", "-i", "{}", "-i", "'q'", "-i", "a,b"});
   BOOST_TEST(tool.options.given("model"));
   BOOST_TEST(tool.s.inputs == (std::vector<std::string>{"a=b", "--beam", "{}", "'q'", "a,b"}),
              boost::test_tools::per_element());
+  BOOST_TEST(usage_error({"-m", ""}) == "--model is given nothing: expected MODEL");
 }
 
 BOOST_AUTO_TEST_CASE(flags_can_be_taken_back) {
