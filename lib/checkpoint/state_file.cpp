@@ -32,6 +32,23 @@ void check_format(const SafetensorsReader& file, const std::string& model_checks
                     " instead of " + model_checksum + "): one of the two was replaced");
 }
 
+// The state proper and both moments of every parameter. The checksum knows nothing of names.
+const TensorInfo& check_tensors(const SafetensorsReader& file,
+                                const std::vector<ParameterEntry>& table) {
+  const TensorInfo* text = file.find("state");
+  if (text == nullptr || text->dtype != "U8" || file.tensors().size() != 2 * table.size() + 1)
+    throw DataError(file.path() + ": its tensors are not those of a model of this configuration");
+  for (const char* prefix : {"m/", "v/"}) {
+    for (const ParameterEntry& e : table) {
+      const TensorInfo* tensor = file.find(prefix + e.name);
+      if (tensor == nullptr || tensor->shape != file_shape(e))
+        throw DataError(file.path() + ": the tensor " + prefix + e.name +
+                        " is missing or has another shape than this run's");
+    }
+  }
+  return *text;
+}
+
 }  // namespace
 
 // The state proper is a tensor too, so that the checksum covers it.
@@ -50,28 +67,27 @@ void save_state(const std::string& path, const Parameters& parameters, const Jso
                      {"model_xxh3", model_checksum}});
 }
 
-void check_state(const std::string& path, const std::string& model_checksum) {
-  check_format(SafetensorsReader(path, expected), model_checksum);
+void check_state(const std::string& path, const ModelConfig& config,
+                 const std::string& model_checksum) {
+  const SafetensorsReader file(path, expected);
+  check_format(file, model_checksum);
+  check_tensors(file, parameter_table(config));
 }
 
 Json load_state(const std::string& path, Parameters& parameters,
                 const std::string& model_checksum) {
   const SafetensorsReader file(path, expected);
   check_format(file, model_checksum);
-  const TensorInfo* text = file.find("state");
-  const size_t wanted = 2 * parameters.table().size() + 1;
-  if (text == nullptr || text->dtype != "U8" || file.tensors().size() != wanted)
-    throw DataError(path + ": its tensors are not those of a model of this configuration");
-  const std::string_view bytes(file.data(*text), size_t(text->bytes()));
+  const TensorInfo& text = check_tensors(file, parameters.table());
+  const std::string_view bytes(file.data(text), size_t(text.bytes()));
   Json state = parse_json(bytes, path + ": state");
   for (const auto& [prefix, block] : moments_of(parameters)) {
     for (const ParameterEntry& e : parameters.table()) {
-      const TensorInfo* tensor = file.find(prefix + e.name);
-      if (tensor == nullptr || tensor->dtype != exact_dtype(block.dtype) ||
-          tensor->shape != file_shape(e))
-        throw DataError(path + ": the tensor " + prefix + e.name +
-                        " is missing or has another shape or dtype than this run's");
-      load_entry(file, *tensor, parameters, block, e);
+      const TensorInfo& tensor = *file.find(prefix + e.name);
+      if (tensor.dtype != exact_dtype(block.dtype))
+        throw DataError(path + ": the tensor " + prefix + e.name + " is " + tensor.dtype +
+                        ", not what this run has");
+      load_entry(file, tensor, parameters, block, e);
     }
   }
   return state;

@@ -13,8 +13,9 @@ namespace tx {
 void save_state(const std::string& path, const Parameters& parameters, const Json& state,
                 const std::string& model_checksum);
 
-// DataError unless the file is whole and belongs to the model with this checksum.
-void check_state(const std::string& path, const std::string& model_checksum);
+// DataError unless the file is whole and belongs to the model with this configuration and checksum.
+void check_state(const std::string& path, const ModelConfig& config,
+                 const std::string& model_checksum);
 
 // Fills the moments and returns `state`. DataError: empty, truncated, damaged, of a newer format,
 // no state, or of another model than the one with this checksum.

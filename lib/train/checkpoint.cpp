@@ -101,7 +101,10 @@ void Session::settle() {
   try {
     saver_->settle();
   } catch (const IoError&) {
-    if (saved_step_ >= 0 && saved_step_ != step) run_.discard(step);
+    if (whole_step_ == step)
+      saved_step_ = step;  // what failed came behind it
+    else if (saved_step_ >= 0 && saved_step_ != step)
+      run_.discard(step);
     throw;
   }
   saved_step_ = step;
@@ -135,9 +138,10 @@ void Session::judge_by_command(const std::string& model) {
 }
 
 void Session::write_state(const Parameters& parameters, const Snapshot& now,
-                          const std::string& checksum) const {
+                          const std::string& checksum) {
   failpoint("state");
   save_state(run_.state(now.step), parameters, now.state, checksum);
+  whole_step_ = now.step;
   failpoint("links");
   tidy(now.step, now.best);
 }
@@ -148,8 +152,7 @@ void Session::tidy(int64_t step, int64_t best) const {
   failpoint("best");
   if (best >= 0 && file_exists(run_.model(best))) run_.link("best", best);
   failpoint("prune");
-  run_.prune(options_.keep, best >= 0 ? best : step,
-             [this](int64_t at) { return on_schedule(at); });
+  run_.prune(keep_, step, best >= 0 ? best : step, [this](int64_t at) { return on_schedule(at); });
 }
 
 // Every checkpoint kept, the best, and the one being written.

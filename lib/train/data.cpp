@@ -1,6 +1,7 @@
 #include "lib/train/data.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -85,14 +86,17 @@ std::unique_ptr<IdCache> open_new(const std::vector<CacheSide>& sides, const Tra
 std::unique_ptr<IdCache> open_again(const std::vector<CacheSide>& sides,
                                     const TrainOptions& options, const std::string& path,
                                     const std::string& checksum, const Log& log) {
-  if (!file_exists(path)) {
+  const bool missing = !file_exists(path);
+  if (missing) {
     log.info(path + " is missing; reading the text again");
     build(path, sides, options);
   }
   auto cache = std::make_unique<IdCache>(path);
-  if (cache->checksum() != checksum)
-    throw DataError(path + " does not hold the text this run was started with");
-  return cache;
+  if (cache->checksum() == checksum) return cache;
+  const std::string other = " does not hold the text this run was started with";
+  if (!missing) throw DataError(path + other + ": remove it, and it is made anew from the text");
+  ::unlink(path.c_str());  // made here; under its name others would take it for the right one
+  throw DataError(sides.front().files.front() + other);
 }
 
 // Standard input can be one of the inputs, once.

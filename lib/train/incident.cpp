@@ -96,7 +96,9 @@ void Session::go_back(int64_t to) {
   valid_step_ = -1;
   window_ = LogWindow{};
   run_.link("last", to);
-  if (has_best_ && file_exists(run_.model(best_step_)))
+  // Pruned for a better one that goes now; its score would stand against models that remain.
+  if (has_best_ && !file_exists(run_.model(best_step_))) has_best_ = false, bad_validations_ = 0;
+  if (has_best_)
     run_.link("best", best_step_);
   else
     run_.unlink("best");

@@ -58,6 +58,7 @@ RunDirectory RunDirectory::create(const std::string& path) {
   if (error) throw IoError("create", path, error.value());
   run.before_ = run.names();
   run.lock();
+  run.sweep();
   run.fresh_ = true;
   const bool config = file_exists(run.file("config.json")), pair = !run.complete_steps().empty();
   if (!config && !pair) return run;
@@ -79,6 +80,7 @@ RunDirectory RunDirectory::open(const std::string& path) {
   if (!file_exists(run.file("config.json")))
     throw DataError(path + " holds no run: config.json is missing");
   run.lock();
+  run.sweep();
   if (run.complete_steps().empty())
     throw DataError(path +
                     " holds no complete checkpoint to go on from: start again with the "
@@ -100,9 +102,17 @@ RunDirectory::~RunDirectory() {
 
 void RunDirectory::remove_fresh() const {
   std::error_code error;
-  for (const std::string& name : names())
-    if (is_ours(name) && !before_.count(name)) ::unlink(file(name).c_str());
+  try {
+    for (const std::string& name : names())
+      if (is_ours(name) && !before_.count(name)) ::unlink(file(name).c_str());
+  } catch (const IoError&) {  // it has gone; why the start failed is what is told
+  }
   if (made_) fs::remove(path_, error);  // only when empty
+}
+
+void RunDirectory::sweep() const {
+  for (const std::string& name : names())
+    if (is_temporary(name)) ::unlink(file(name).c_str());
 }
 
 // A start that fails removes its lock, so the file locked may be no longer the one of that name.
@@ -163,27 +173,23 @@ void RunDirectory::unlink(const std::string& name) const {
   ::unlink(file(name + ".safetensors").c_str());
 }
 
-void RunDirectory::prune(int keep, int64_t best_step,
+void RunDirectory::prune(int keep, int64_t step, int64_t best_step,
                          const std::function<bool(int64_t)>& on_schedule) const {
   const std::vector<int64_t> complete = complete_steps();
-  if (complete.empty()) return;
-  const int64_t newest = complete.back();
-  std::set<int64_t> kept{best_step, newest};
-  for (auto step = complete.rbegin(); step != complete.rend() && keep > 0; ++step) {
+  std::set<int64_t> kept{best_step, step};
+  for (auto at = complete.rbegin(); at != complete.rend() && keep > 0; ++at) {
     // The start is nothing that an average should hold.
-    if (*step == 0 || !on_schedule(*step)) continue;
-    kept.insert(*step);
+    if (*at == 0 || *at > step || !on_schedule(*at)) continue;
+    kept.insert(*at);
     --keep;
   }
-  const auto remove = [&](int64_t step, const std::string& path) {
-    if (kept.count(step) || step > newest) return;
+  const auto remove = [&](int64_t at, const std::string& path) {
+    if (kept.count(at) || at > step) return;
     ::unlink(path.c_str());
     failpoint("pruning");
   };
-  for (int64_t step : checkpoint_steps(path_, "state")) remove(step, state(step));
-  for (int64_t step : checkpoint_steps(path_, "model")) remove(step, model(step));
-  for (const std::string& name : names())
-    if (is_temporary(name)) ::unlink(file(name).c_str());
+  for (int64_t at : checkpoint_steps(path_, "state")) remove(at, state(at));
+  for (int64_t at : checkpoint_steps(path_, "model")) remove(at, model(at));
 }
 
 void RunDirectory::discard(int64_t step) const {

@@ -34,11 +34,12 @@ class RunDirectory {
   // Atomically points `name` (best, last) at the model of `step`.
   void link(const std::string& name, int64_t step) const;
   void unlink(const std::string& name) const;  // removes that link, where it is
-  // Removes checkpoints beyond the newest `keep` complete ones that are on schedule, but never
-  // best, last or the newest complete pair; and temporary files of a killed writer. What a signal
-  // or the clock saved is off schedule, so a run that was stopped ends with the files of one that
-  // was not.
-  void prune(int keep, int64_t best_step, const std::function<bool(int64_t)>& on_schedule) const;
+  // Removes checkpoints up to `step` beyond the newest `keep` complete ones that are on schedule,
+  // but never those of best_step and `step`, where the run stands. What a signal or the clock saved
+  // is off schedule, so a run that was stopped ends with the files of one that was not. Later
+  // checkpoints, of a run that went back to this one, stay and do not count.
+  void prune(int keep, int64_t step, int64_t best_step,
+             const std::function<bool(int64_t)>& on_schedule) const;
   // Removes a checkpoint that could not be written to its end.
   void discard(int64_t step) const;
   void discard_after(int64_t step) const;  // every one of a later step
@@ -52,6 +53,7 @@ class RunDirectory {
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
   void lock();
   void remove_fresh() const;
+  void sweep() const;  // temporary files of a killed writer
   std::set<std::string> names() const;
   std::string path_;
   int lock_ = -1;

@@ -24,7 +24,8 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       backend_(make_backend(options.device, options.threads)),
       start_(std::chrono::steady_clock::now()),
       last_save_(start_),
-      spikes_(options.spike_threshold, options.spike_window) {
+      spikes_(options.spike_threshold, options.spike_window),
+      keep_(options.keep) {
   build_data(resume_at);
   tune();
   program_ = anonymous_bytes();
@@ -150,14 +151,28 @@ bool Session::finished() const {
          (options_.patience > 0 && bad_validations_ >= options_.patience);
 }
 
-// Whether --save-every asks for a checkpoint at `step`.
+// Whether --save-every asked for a checkpoint at `step`, when the run was there.
 bool Session::on_schedule(int64_t step) const {
-  return options_.save_every == 0 || step % options_.save_every == 0;
+  int64_t every = options_.save_every;
+  for (const Json& before : config_.value("saves_before", Json::array())) {
+    if (step > before.at("until").get<int64_t>()) continue;
+    every = before.at("every").get<int64_t>();
+    break;
+  }
+  return every == 0 || step % every == 0;
+}
+
+// As the run stood when it was killed, which may have been between a save and its end. What --keep
+// asks for now comes with the first new checkpoint: a run that has nothing to do loses nothing.
+void Session::tidy_resumed() {
+  keep_ = std::max(options_.keep, run_.read_config().at("options").value("keep", 0));
+  tidy(saved_step_, has_best_ ? best_step_ : -1);
+  keep_ = options_.keep;
 }
 
 int Session::loop() {
   SignalWatch signals;  // before this a signal just ends the process: nothing is lost
-  if (saved_step_ >= 0) tidy(saved_step_, has_best_ ? best_step_ : -1);
+  if (saved_step_ >= 0) tidy_resumed();
   if (finished()) {
     log_.info("nothing to do: the run is already at step " + std::to_string(step_) +
               ", where its limits end it; raise --steps, --epochs, --minutes or --patience");

@@ -72,9 +72,9 @@ class Session {
   Snapshot snapshot() const;
   std::string write_model(const Parameters& parameters, const Snapshot& now) const;
   void judge_by_command(const std::string& model);
-  void write_state(const Parameters& parameters, const Snapshot& now,
-                   const std::string& checksum) const;
+  void write_state(const Parameters& parameters, const Snapshot& now, const std::string& checksum);
   void tidy(int64_t step, int64_t best) const;
+  void tidy_resumed();
   void check_room() const;
   void judge();
   Validation validate();
@@ -97,8 +97,8 @@ class Session {
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<PairDropout> bpe_dropout_;  // null: none
-  std::unique_ptr<Packer> packer_;  // behind the batches of the last step
-  std::unique_ptr<Packer> ahead_;   // behind next_; null: nothing is read ahead
+  std::unique_ptr<Packer> packer_;            // behind the batches of the last step
+  std::unique_ptr<Packer> ahead_;             // behind next_; null: nothing is read ahead
   std::vector<int> capacities_;
   size_t program_ = 0;  // bytes in use before the model's
   Schedule schedule_;
@@ -122,7 +122,9 @@ class Session {
   Validation valid_;  // of the model at valid_step_
   int64_t valid_step_ = -1;
 
+  int keep_;                      // checkpoints, as prune() has it
   int64_t saving_step_ = -1;      // of the save that is under way; -1: none is
+  int64_t whole_step_ = -1;       // of the last save whose model and state were written
   std::unique_ptr<Saver> saver_;  // the last member: its thread reads the others
 };
 

@@ -67,7 +67,8 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
   const std::vector<int64_t> steps = run.complete_steps();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
-      check_state(run.state(*step), ModelReader(run.model(*step)).checksum());
+      const ModelReader model(run.model(*step));
+      check_state(run.state(*step), model.config(), model.checksum());
       return *step;
     } catch (const DataError& e) {
       if (step + 1 == steps.rend()) throw;
@@ -76,6 +77,15 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
     }
   }
   throw DataError(run.path() + " holds no complete checkpoint");
+}
+
+// Another --save-every is that of the steps to come; which checkpoints were asked for before is
+// noted.
+void note_schedule(Json& config, const Json& options, int64_t step) {
+  const Json& former = config.at("options").at("save-every");
+  if (former != options.at("save-every"))
+    config["saves_before"].push_back({{"until", step}, {"every", former}});
+  config["options"] = options;
 }
 
 int resume(TrainOptions& options, const Options& given, const Log& log) {
@@ -87,7 +97,7 @@ int resume(TrainOptions& options, const Options& given, const Log& log) {
   Json config = run.read_config();
   check_changes(config.at("options"), given.to_json(), log);
   const int64_t step = newest_whole(run, log);
-  config["options"] = given.to_json();
+  note_schedule(config, given.to_json(), step);
   return Session(options, std::move(run), step, config, log).loop();
 }
 

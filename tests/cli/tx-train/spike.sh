@@ -34,6 +34,16 @@ whole_run $spike --on-spike rewind
 stop_at rewind:1 rewound:1 model:4 sync:9 links:5
 random_kills 2 9
 
+# Back before the model that was best, when the best before that was pruned for it: none is best, so
+# that the score of a model that is gone stands against no other. Killed at the save behind that.
+status=0
+TX_FAILPOINT=links:12 small_train --schedule constant --lr 0.03 --seed 9 --save-every 8 \
+  --save-minutes 0.00001 --valid-every 5 --on-spike rewind --spike-window 3 \
+  --spike-threshold 1.05 --keep 2 -o behind 2> behind.log || status=$?
+[ $status -eq 137 ] || fail "status $status instead of 137: $(cat behind.log)"
+grep -q 'step 11: loss spike.*going back to step 8' behind.log || fail "$(cat behind.log)"
+grep -aq '"step":9,.*"best_score":null' behind/state-9.safetensors || fail 'a best that is gone'
+
 # The record of a step is run again, bit for bit; another step is not taken for it.
 for flight in whole/flight-*.safetensors; do
   expect_status 0 tx-train --replay "$flight"

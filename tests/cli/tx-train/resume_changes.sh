@@ -1,0 +1,85 @@
+# What a resumed run must not lose: checkpoints that its new options, a damaged file, a failing link
+# or another text would cost; and what another writer has under way in the directory.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+checkpoints() { (cd "$1" && ls model-*.safetensors | tr -dc '0-9\n' | sort -n | xargs); }
+
+small_train --keep 9 -o first 2> first.log || fail "$(cat first.log)"
+[ "$(checkpoints first)" = "3 6 9 12" ] || fail "checkpoints $(checkpoints first)"
+
+# Nothing to do: nothing goes. Later checkpoints count anew, those before as they were made.
+cp -a first run
+for option in '--save-every 5' '--keep 1'; do
+  expect_status 0 tx-train --resume run $option
+  expect_stderr_contains 'nothing to do'
+  [ "$(checkpoints run)" = "3 6 9 12" ] || fail "$option leaves $(checkpoints run)"
+done
+expect_status 0 tx-train --resume run --save-every 5 --steps 15
+[ "$(checkpoints run)" = "3 6 9 12 15" ] || fail "--save-every 5 leaves $(checkpoints run)"
+expect_status 0 tx-train --resume run --save-every 4 --steps 20
+[ "$(checkpoints run)" = "3 6 9 12 15 16 20" ] || fail "--save-every 4 leaves $(checkpoints run)"
+best=$(readlink run/best.safetensors | tr -dc 0-9)
+expect_status 0 tx-train --resume run --keep 2 --steps 24
+[ "$(checkpoints run)" = "$(printf '%s\n' "$best" 20 24 | sort -nu | xargs)" ] ||
+  fail "--keep 2 leaves $(checkpoints run), best is $best"
+
+# The newest checkpoint is damaged: what is saved before that step is reached again stays.
+rm -rf run && cp -a first run
+printf X | dd of=run/state-12.safetensors bs=1 seek=6000 conv=notrunc 2> /dev/null
+expect_status 0 tx-train --resume run --steps 11 --keep 1
+expect_stderr_contains 'going back to the checkpoint of step 9'
+[ "$(readlink run/last.safetensors)" = model-11.safetensors ] || fail 'last is not step 11'
+[ -e run/model-11.safetensors ] && [ -e run/state-11.safetensors ] || fail 'step 11 is lost'
+[ -e run/model-9.safetensors ] || fail 'step 9 is lost'
+expect_status 0 tx-train --resume run --steps 12
+expect_stderr_contains 'going back to the checkpoint of step 11'
+cmp first/model-12.safetensors run/model-12.safetensors || fail 'step 12 has other bytes'
+
+# A link that cannot be made costs no checkpoint.
+rm -rf run
+status=0
+small_train --valid-command 'case $MODEL in
+  *-6.*) rm -f run/best.safetensors; mkdir run/best.safetensors ;; esac
+  echo 1' -o run 2> run.log || status=$?
+[ $status -eq 1 ] || fail "status $status instead of 1: $(cat run.log)"
+grep -q 'cannot rename run/best.safetensors' run.log || fail "$(cat run.log)"
+grep -q 'the checkpoint of step 6 is whole' run.log || fail "$(cat run.log)"
+[ -e run/model-6.safetensors ] && [ -e run/state-6.safetensors ] || fail 'step 6 is lost'
+[ "$(readlink run/last.safetensors)" = model-6.safetensors ] || fail 'last is not step 6'
+rmdir run/best.safetensors
+expect_status 0 tx-train --resume run
+
+# A text read again that is another is told, and leaves nothing in the place of the right one.
+rm -rf run && cp -a first run
+rm run/train.ids
+cp train.en train.good
+sed 1d train.good > train.en && head -n 1 train.good >> train.en
+expect_status 1 tx-train --resume run --steps 13
+expect_stderr_contains 'train.en does not hold the text this run was started with'
+cp train.good train.en
+expect_status 0 tx-train --resume run --steps 13
+
+# Files that another writer fills are not the run's to remove while it trains; those of a killed
+# one go when it begins.
+rm -rf run && cp -a first run
+touch run/.tx-0123456789abcdef.tmp
+runner=exec
+tx-train --resume run --steps 0 --minutes 1 2> run.log &
+runner=
+until [ ! -e run/.tx-0123456789abcdef.tmp ]; do sleep 0.05; done
+touch run/.tx-fedcba9876543210.tmp
+until [ "$(readlink run/last.safetensors)" != model-12.safetensors ]; do sleep 0.05; done
+kill $! 2> /dev/null
+wait $! || true
+[ -e run/.tx-fedcba9876543210.tmp ] || fail 'the file of another writer is gone'
+
+# The directory goes before the run has begun: the message says so.
+mkfifo pipe
+small_train --src pipe --tgt train.de -o gone 2> gone.log &
+until [ -e gone/lock ]; do sleep 0.05; done
+rm -rf gone
+cat train.en > pipe
+status=0
+wait $! || status=$?
+[ $status -eq 1 ] || fail "status $status instead of 1: $(cat gone.log)"
+grep -q 'tx-train: cannot .* gone' gone.log || fail "$(cat gone.log)"
