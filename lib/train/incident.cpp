@@ -15,6 +15,7 @@ namespace tx {
 namespace {
 
 constexpr int64_t most_flights = 10;  // a run that has broken for good must not fill the disk
+constexpr int most_rewinds = 10;      // to one checkpoint, nor go in circles for ever
 
 }  // namespace
 
@@ -25,6 +26,7 @@ void Session::incident() {
   if (record_.spike && options_.on_spike == "rewind") {
     settle();  // the save under way may be the one to go back to
     rewind_to_ = earlier_checkpoint();
+    count_rewind();
   }
   if (rewind_to_ >= 0) action = "rewound";
   if (record_.spike && options_.on_spike == "log") action = "logged";
@@ -55,6 +57,21 @@ void Session::incident() {
   else
     log(line);
   if (action == "logged") record_ = stepper_->release(record_);
+}
+
+// Other text followed each time, so that the text is not to blame.
+void Session::count_rewind() {
+  if (rewind_to_ < 0) return;
+  rewinds_ = rewind_to_ == rewound_to_ ? rewinds_ + 1 : 1;
+  rewound_to_ = rewind_to_;
+  if (rewinds_ <= most_rewinds) return;
+  const std::string step = std::to_string(rewind_to_);
+  throw DataError("step " + std::to_string(step_) +
+                  ": a loss spike again, after going back to step " + step + " " +
+                  std::to_string(most_rewinds) +
+                  " times: begin a run from it with a lower --lr or a higher --spike-threshold "
+                  "(--init " +
+                  run_.model(rewind_to_) + ")");
 }
 
 // The name of the file written, "" when there is none. A disk that is full ends no training.

@@ -57,6 +57,7 @@ class Session {
   void incident();
   std::string record_flight();
   int64_t earlier_checkpoint() const;
+  void count_rewind();
   void go_back(int64_t to);
   void after_step(bool save_wanted);
   void end(int signal);
@@ -109,8 +110,10 @@ class Session {
   std::chrono::steady_clock::time_point start_, last_save_;
   double seconds_before_ = 0;
 
-  int64_t rewind_to_ = -1;  // where the step that just ended sends the run
-  Json pending_;            // the line of the log about it, written there
+  int64_t rewind_to_ = -1;   // where the step that just ended sends the run
+  int64_t rewound_to_ = -1;  // where one did last, and how many in a row did so
+  int rewinds_ = 0;
+  Json pending_;  // the line of the log about it, written there
 
   // The state file holds these.
   SpikeDetector spikes_;

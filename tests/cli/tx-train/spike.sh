@@ -44,6 +44,15 @@ TX_FAILPOINT=links:12 small_train --schedule constant --lr 0.03 --seed 9 --save-
 grep -q 'step 11: loss spike.*going back to step 8' behind.log || fail "$(cat behind.log)"
 grep -aq '"step":9,.*"best_score":null' behind/state-9.safetensors || fail 'a best that is gone'
 
+# A run that spikes whatever text follows is ended, not sent back for ever.
+status=0
+small_train --schedule constant --lr 0.05 --save-every 8 --on-spike rewind --spike-window 3 \
+  --spike-threshold 0.1 --steps 40 -o circle 2> circle.log || status=$?
+[ $status -eq 1 ] || fail "status $status instead of 1: $(cat circle.log)"
+grep -q 'a loss spike again, after going back to step [0-9]* 10 times' circle.log ||
+  fail "$(cat circle.log)"
+grep -q 'is whole; go on from it with' circle.log || fail "$(cat circle.log)"
+
 # The record of a step is run again, bit for bit; another step is not taken for it.
 for flight in whole/flight-*.safetensors; do
   expect_status 0 tx-train --replay "$flight"
