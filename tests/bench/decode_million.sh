@@ -1,7 +1,7 @@
 #!/bin/sh
 # A million short lines through a pipe: as many out as in, in order, and no more memory than for
 # fifty thousand. Run by hand, with tools and helpers of a build in PATH:
-#   PATH=build/bin:build/tests:$PATH sh tests/bench/decode_million.sh [LINES [DEVICE]]
+#   PATH=$PWD/build/bin:$PWD/build/tests:$PATH sh tests/bench/decode_million.sh [LINES [DEVICE]]
 set -eu
 . "$(dirname "$0")/peak.sh"
 count=${1:-1000000} device=${2:-cpu}
