@@ -96,9 +96,9 @@ bool StatisticsReader::next(const std::vector<std::string>& columns, size_t& ref
   references = size_t(row.front());
   row.erase(row.begin());
   for (size_t k = 0; k < row.size(); ++k) {
-    const bool whole = row[k] == std::floor(row[k]);
+    if (row[k] == std::floor(row[k])) continue;
     const bool mean = columns[k] == "reference_length" && row[k] > 1e-6;  // of several references
-    if (!whole && !mean) throw DataError(place() + ": " + columns[k] + " is no count");
+    if (!mean) throw DataError(place() + ": " + columns[k] + " is no count");
   }
   return true;
 }
