@@ -1,4 +1,5 @@
-// The shape of a model: what its file stores and what its options say (PAPER: section 3, Table 3).
+// The shape of a model: what its file stores and what its options say (tx-paper(7),
+// section 3 and Table 3).
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // Step-by-step decoding of sentences that come and go, with cached keys and values (section 6.1,
-// PAPER: Decoding). Knows nothing of beams: the caller says for every row which row of the step
+// tx-paper(7)). Knows nothing of beams: the caller says for every row which row of the step
 // before it continues, and no key or value is ever copied: each hypothesis keeps the list of its
 // cache rows, which the device makes longer by one in every step.
 //

@@ -48,7 +48,7 @@ class Parameters {
   DType dtype() const { return dtype_; }
   static size_t bytes(const ModelConfig& config, DType dtype, bool training);
 
-  void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (PAPER, Training)
+  void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (tx-paper(7))
   void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
   void finish_gradients();   // zeroes gradients that no contribution reached
   void refresh_copy();       // bf16 copy of the master

@@ -56,8 +56,8 @@ Tensor attention(Context& context, const AttentionInput& input);  // (T, heads *
 void attention_weights(Context& context, const AttentionInput& input, int64_t sentence, int head,
                        Matrix weights);
 
-// Label-smoothed cross-entropy (PAPER: label 1 - eps, others eps / (V - 1)); adds its sums to
-// *record. Recording: the gradient times record->loss_scale replaces the logits.
+// Label-smoothed cross-entropy (tx-paper(7), 5.4): label 1 - eps, others eps / (V - 1). Adds its
+// sums to *record. Recording: the gradient times record->loss_scale replaces the logits.
 void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
                    double smoothing, StepRecord* record);
 

@@ -1,4 +1,4 @@
-// What a user chooses about the search (PAPER: Decoding).
+// What a user chooses about the search (tx-paper(7), 6.1).
 #pragma once
 #include <cstdint>
 #include <string>

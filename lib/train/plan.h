@@ -40,7 +40,7 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
 void check_device_memory(Backend& backend, const MemoryPlan& memory);
 
 // Product FLOPs of a training step (forward and backward) on Ns source and Nt target tokens; the
-// formula of PERFORMANCE: 6 a weight and token, attention apart.
+// formula of tx-paper(7), Table 2: 6 per weight and token, attention apart.
 double step_flops(const ModelConfig& config, double source_tokens, double target_tokens);
 
 // The batch that asks for most: sentences `growth` times as long as the longest of the text, as

@@ -1,4 +1,4 @@
-// Learning rates (PAPER: Training, section 5.3 of the paper). Steps count from 1.
+// Learning rates (tx-paper(7), 5.3). Steps count from 1.
 #pragma once
 #include <cstdint>
 #include <string>

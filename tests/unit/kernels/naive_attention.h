@@ -1,4 +1,4 @@
-// Attention of packed sentences by its formula (PAPER.md, eq. 1), with its gradient; operands of
+// Attention of packed sentences by its formula (tx-paper(7), 3.2), with its gradient; operands of
 // every kind for the kernels and for the loops.
 #pragma once
 #include "tests/unit/kernels/checker.h"

@@ -1,4 +1,4 @@
-// Positions of section 3.5: VALUES 9 to 16.
+// Positions of section 3.5 against values worked out in double.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numeric>

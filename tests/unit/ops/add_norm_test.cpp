@@ -13,7 +13,7 @@ tx::Norm norm_of(GradientCheck& check, int64_t d) {
 
 BOOST_AUTO_TEST_SUITE(ops_add_norm)
 
-BOOST_AUTO_TEST_CASE(layer_norm_by_hand) {  // VALUES 26, 27
+BOOST_AUTO_TEST_CASE(layer_norm_by_hand) {
   Hand hand;
   const auto normed = [&](const std::vector<double>& row, std::vector<double> gamma,
                           std::vector<double> beta) {

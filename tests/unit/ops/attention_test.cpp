@@ -38,7 +38,7 @@ std::vector<double> attend(Hand& hand, const std::vector<double>& q, const std::
 
 BOOST_AUTO_TEST_SUITE(ops_attention)
 
-BOOST_AUTO_TEST_CASE(scaled_and_unscaled_scores) {  // VALUES 1, 2
+BOOST_AUTO_TEST_CASE(scaled_and_unscaled_scores) {
   Hand hand;
   const std::vector<double> k{1, 0, 0, 1, .7, .7, -1, 0}, v{10, 20, 30, 40, 15, 25, 50, 60};
   const double unscale = std::sqrt(2.0);
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(scaled_and_unscaled_scores) {  // VALUES 1, 2
   check_close(attend(hand, {.9, .1}, k, unit), {.368169, .209109, .319616, .103105});
 }
 
-BOOST_AUTO_TEST_CASE(weights_and_outputs) {  // VALUES 3, 4, 5
+BOOST_AUTO_TEST_CASE(weights_and_outputs) {
   Hand hand;
   const std::vector<double> q{1, .5, .2, 1, .8, .3}, k{.9, .1, .3, .8, .7, .6};
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1}, v{1, 0, 0, 1, 1, 1};
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(weights_and_outputs) {  // VALUES 3, 4, 5
   check_close(attend(hand, q, k, v, true), {1, 0, .398883, .601117, .706933, .645284});
 }
 
-BOOST_AUTO_TEST_CASE(large_scores_do_not_overflow) {  // VALUES 7
+BOOST_AUTO_TEST_CASE(large_scores_do_not_overflow) {
   Hand hand;
   const double root = std::sqrt(2.0);
   check_close(attend(hand, {1000 * root, 999 * root}, {1, 0, 0, 1}, {1, 0, 0, 1}),

@@ -29,7 +29,7 @@ Result loss_of(const std::vector<double>& logits, const std::vector<int32_t>& la
 
 BOOST_AUTO_TEST_SUITE(ops_cross_entropy)
 
-BOOST_AUTO_TEST_CASE(smoothed_loss_and_its_gradient) {  // VALUES 21, 22
+BOOST_AUTO_TEST_CASE(smoothed_loss_and_its_gradient) {
   const Result r = loss_of({2, 1, .5, -.5, 0}, {0}, 5, .1);
   check_close({r.record.loss, r.record.nll}, {.767459, .592459});
   check_close(r.gradient, {-.347034, .178425, .098383, .020390, .049836});
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(smoothed_loss_and_its_gradient) {  // VALUES 21, 22
   BOOST_TEST(r.record.labels == 1);
 }
 
-BOOST_AUTO_TEST_CASE(smallest_loss_and_loss_of_a_uniform_model) {  // VALUES 23, 24, 25
+BOOST_AUTO_TEST_CASE(smallest_loss_and_loss_of_a_uniform_model) {
   for (const auto& [v, least] :
        {std::pair{5, .463712}, {13, .573574}, {8000, 1.223790}, {37000, 1.376948}}) {
     std::vector<double> best(size_t(v), std::log(.1 / (v - 1)));

@@ -6,7 +6,7 @@ using tx::Activation;
 
 BOOST_AUTO_TEST_SUITE(ops_linear_activation)
 
-BOOST_AUTO_TEST_CASE(values_by_hand) {  // VALUES 29: exact GELU
+BOOST_AUTO_TEST_CASE(values_by_hand) {  // exact GELU
   Hand hand;
   const tx::Tensor x = hand.tensor(5, 1, {-2, -1, 0.5, 1, 2});
   const tx::Parameter one = hand.parameter(1, 1, {1}), bias = hand.parameter(1, 1, {0.25});

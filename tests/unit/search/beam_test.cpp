@@ -20,7 +20,7 @@ SearchOptions with(int beam, double alpha, int nbest = 1) {
   return o;
 }
 
-// VALUES 36: P(a) .6, P(eos) .4, then P(eos after a) .5.
+// P(a) .6, P(eos) .4, then P(eos after a) .5.
 Model short_or_long() {
   return [](const Ids& prefix) {
     if (prefix.empty()) return from_weights({0.4, 0.6, 1e-9});
@@ -31,7 +31,7 @@ Model short_or_long() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(length_penalty_values_33_and_34) {
+BOOST_AUTO_TEST_CASE(length_penalty_by_hand) {
   const std::pair<int, double> wanted[] = {
       {1, 1}, {5, 1.358655}, {10, 1.732862}, {20, 2.354362}, {50, 3.778565}};
   for (auto [n, value] : wanted) BOOST_TEST(std::abs(length_penalty(n, 0.6) - value) < 1e-6);
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(length_penalty_values_33_and_34) {
   BOOST_TEST(std::abs(length_penalty(100, 0.3) - 2.359997) < 1e-6);
 }
 
-BOOST_AUTO_TEST_CASE(alpha_prefers_the_longer_values_35) {
+BOOST_AUTO_TEST_CASE(alpha_prefers_the_longer) {
   const auto score = [](double log_p, int n, double alpha) {
     return log_p / length_penalty(n, alpha);
   };
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(alpha_prefers_the_longer_values_35) {
   BOOST_TEST(std::abs(score(-5, 10, 0.6) + 2.885400) < 1e-6);
 }
 
-BOOST_AUTO_TEST_CASE(beam_1_is_greedy_values_36) {
+BOOST_AUTO_TEST_CASE(beam_1_is_greedy) {
   const auto greedy = beam_search(short_or_long(), with(1, 0.6), 10);
   BOOST_REQUIRE(greedy.size() == 1u);
   BOOST_TEST(greedy[0].ids == Ids{a});
