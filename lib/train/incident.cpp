@@ -1,5 +1,5 @@
 // Steps that went wrong: a loss or gradients that are not finite, or a loss spike. The step has
-// held its update (kernels: gradient_norm); what follows is decided here, between two steps.
+// held its update (kernels: gradient_norm); what SpikePolicy decides about it is done here.
 #include <cmath>
 #include <cstdio>
 
@@ -14,22 +14,37 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_flights = 10;  // a run that has broken for good must not fill the disk
-constexpr int most_rewinds = 10;      // to one checkpoint, nor go in circles for ever
+const char* name_of(SpikeDecision::Action action) {
+  switch (action) {
+    case SpikeDecision::Action::logged:
+      return "logged";
+    case SpikeDecision::Action::skipped:
+      return "skipped";
+    case SpikeDecision::Action::rewound:
+      return "rewound";
+    case SpikeDecision::Action::ended:
+      return "ended";
+  }
+  return "";
+}
 
 }  // namespace
 
 void Session::incident() {
-  ++incidents_;
-  const std::string file = record_flight();
-  std::string action = "skipped";
-  if (record_.spike && options_.on_spike == "rewind") {
+  const SpikeDecision decision = spikes_.decide(record_, [this] {
     settle();  // the save under way may be the one to go back to
-    rewind_to_ = earlier_checkpoint();
-    count_rewind();
-  }
-  if (rewind_to_ >= 0) action = "rewound";
-  if (record_.spike && options_.on_spike == "log") action = "logged";
+    return earlier_checkpoint();
+  });
+  const std::string flight = decision.flight > 0 ? record_flight(decision.flight) : "";
+  if (decision.action == SpikeDecision::Action::ended)
+    throw DataError(decision.why + " (--init " + run_.model(decision.to) + ")");
+  rewind_to_ = decision.to;
+  tell_incident(decision, flight);
+  if (decision.action == SpikeDecision::Action::logged) record_ = stepper_->release(record_);
+}
+
+void Session::tell_incident(const SpikeDecision& decision, const std::string& flight) {
+  const bool rewound = decision.action == SpikeDecision::Action::rewound;
   char text[200];
   const double loss = record_.loss * record_.loss_scale;
   if (record_.spike)
@@ -39,45 +54,28 @@ void Session::incident() {
     std::snprintf(text, sizeof text, "step %lld: loss or gradients are not finite",
                   static_cast<long long>(step_));
   std::string message = text;
-  if (action == "skipped") message += "; the update was skipped";
-  if (action == "rewound") message += "; going back to step " + std::to_string(rewind_to_);
-  if (!file.empty()) message += "; see it with: tx-train --replay " + run_.file(file);
+  if (decision.action == SpikeDecision::Action::skipped) message += "; the update was skipped";
+  if (rewound) message += "; going back to step " + std::to_string(decision.to);
+  if (!flight.empty()) message += "; see it with: tx-train --replay " + run_.file(flight);
   log_.warn(message);
-  Json line{{"step", rewind_to_ >= 0 ? rewind_to_ + 1 : step_},
+  Json line{{"step", rewound ? decision.to + 1 : step_},
             {"incident", record_.spike ? "spike" : "not finite"},
             {"at_step", step_},
-            {"action", action},
+            {"action", name_of(decision.action)},
             {"incident_loss", loss},
             {"loss_limit", record_.loss_limit},
             {"gradient_norm", record_.gradient_norm}};
-  if (!file.empty()) line["flight"] = file;
+  if (!flight.empty()) line["flight"] = flight;
   line["seconds"] = seconds();
-  if (rewind_to_ >= 0)
+  if (rewound)
     pending_ = line;
   else
     log(line);
-  if (action == "logged") record_ = stepper_->release(record_);
-}
-
-// Other text followed each time, so that the text is not to blame.
-void Session::count_rewind() {
-  if (rewind_to_ < 0) return;
-  rewinds_ = rewind_to_ == rewound_to_ ? rewinds_ + 1 : 1;
-  rewound_to_ = rewind_to_;
-  if (rewinds_ <= most_rewinds) return;
-  const std::string step = std::to_string(rewind_to_);
-  throw DataError("step " + std::to_string(step_) +
-                  ": a loss spike again, after going back to step " + step + " " +
-                  std::to_string(most_rewinds) +
-                  " times: begin a run from it with a lower --lr or a higher --spike-threshold "
-                  "(--init " +
-                  run_.model(rewind_to_) + ")");
 }
 
 // The name of the file written, "" when there is none. A disk that is full ends no training.
-std::string Session::record_flight() {
-  if (incidents_ > most_flights) return "";
-  const std::string name = "flight-" + std::to_string(incidents_) + ".safetensors";
+std::string Session::record_flight(int64_t number) {
+  const std::string name = "flight-" + std::to_string(number) + ".safetensors";
   Json facts{{"command", config_.at("command")}, {"options", config_.at("options")}};
   if (config_.contains("products")) facts["products"] = config_["products"];
   facts.update(flight_facts(record_, batches_, *parameters_));
@@ -106,8 +104,8 @@ void Session::go_back(int64_t to) {
   const ModelReader reader(run_.model(to));
   reader.load(*parameters_);
   Json then = load_state(run_.state(to), *parameters_, reader.checksum());
-  for (const char* key : {"skipped", "tokens", "incidents", "losses", "packer"})
-    then[key] = now.at(key);
+  for (const char* key : {"skipped", "tokens", "packer"}) then[key] = now.at(key);
+  then.update(spikes_.state());
   restore(then);
   rewind_to_ = -1;
   valid_step_ = -1;

@@ -24,7 +24,7 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       backend_(make_backend(options.device, options.threads)),
       start_(std::chrono::steady_clock::now()),
       last_save_(start_),
-      spikes_(options.spike_threshold, options.spike_window),
+      spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
       keep_(options.keep) {
   build_data(resume_at);
   tune();
@@ -215,7 +215,7 @@ void Session::one_step() {
   record_ = stepper_->finish();
   ++step_;
   if (record_.skip) incident();
-  spikes_.add(record_.loss * record_.loss_scale);
+  spikes_.add(record_);
   count_step();
   window_.seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -285,23 +285,20 @@ double Session::seconds() const {
 }
 
 Json Session::state() const {
-  return Json{{"step", step_},
-              {"skipped", skipped_},
-              {"tokens", tokens_},
-              {"incidents", incidents_},
-              {"losses", spikes_.state()},
-              {"best_step", best_step_},
-              {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
-              {"bad_validations", bad_validations_},
-              {"packer", packer_->state()}};
+  Json state{{"step", step_}, {"skipped", skipped_}, {"tokens", tokens_}};
+  state.update(spikes_.state());
+  state.update(Json{{"best_step", best_step_},
+                    {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
+                    {"bad_validations", bad_validations_},
+                    {"packer", packer_->state()}});
+  return state;
 }
 
 void Session::restore(const Json& state) try {
   step_ = saved_step_ = state.at("step").get<int64_t>();
   skipped_ = state.at("skipped").get<int64_t>();
   tokens_ = state.at("tokens").get<int64_t>();
-  incidents_ = state.value("incidents", int64_t(0));
-  spikes_.restore(state.value("losses", Json::array()));
+  spikes_.restore(state);
   best_step_ = state.at("best_step").get<int64_t>();
   has_best_ = !state.at("best_score").is_null();
   if (has_best_) best_score_ = state.at("best_score").get<double>();

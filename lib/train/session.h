@@ -12,7 +12,7 @@
 #include "lib/train/saver.h"
 #include "lib/train/schedule.h"
 #include "lib/train/signals.h"
-#include "lib/train/spikes.h"
+#include "lib/train/spike_policy.h"
 #include "lib/train/step.h"
 
 namespace tx {
@@ -55,9 +55,9 @@ class Session {
   void read_ahead();
   void count_step();
   void incident();
-  std::string record_flight();
+  void tell_incident(const SpikeDecision& decision, const std::string& flight);
+  std::string record_flight(int64_t number);
   int64_t earlier_checkpoint() const;
-  void count_rewind();
   void go_back(int64_t to);
   void after_step(bool save_wanted);
   void end(int signal);
@@ -110,14 +110,12 @@ class Session {
   std::chrono::steady_clock::time_point start_, last_save_;
   double seconds_before_ = 0;
 
-  int64_t rewind_to_ = -1;   // where the step that just ended sends the run
-  int64_t rewound_to_ = -1;  // where one did last, and how many in a row did so
-  int rewinds_ = 0;
-  Json pending_;  // the line of the log about it, written there
+  int64_t rewind_to_ = -1;  // where the step that just ended sends the run
+  Json pending_;            // the line of the log about it, written there
 
   // The state file holds these.
-  SpikeDetector spikes_;
-  int64_t step_ = 0, skipped_ = 0, tokens_ = 0, incidents_ = 0;
+  SpikePolicy spikes_;
+  int64_t step_ = 0, skipped_ = 0, tokens_ = 0;
   int64_t best_step_ = 0, saved_step_ = -1, bad_validations_ = 0;
   double best_score_ = 0;  // lower is better; the negated score of --valid-command
   bool has_best_ = false;

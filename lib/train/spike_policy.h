@@ -1,0 +1,62 @@
+// What a training does about a step that went wrong: its loss or gradients are not finite, or its
+// loss is a spike. Such a step has held its update (kernels: gradient_norm); the policy decides,
+// between two steps, and counts. It touches no file and no weight: the training does what it says.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "lib/base/json.h"
+#include "lib/train/spikes.h"
+
+namespace tx {
+
+struct StepRecord;
+
+struct SpikeSettings {
+  std::string on_spike = "log";  // log, skip or rewind
+  double threshold = 6;          // standard deviations above the mean; 0: nothing is a spike
+  int window = 100;              // steps
+};
+
+struct SpikeDecision {
+  enum class Action {
+    logged,   // the update that was held is made up for
+    skipped,  // it is left out
+    rewound,  // training goes back to the checkpoint of step `to` and on with the text that follows
+    ended     // the run goes in circles: it ends, for the reason `why`
+  };
+  Action action = Action::skipped;
+  int64_t to = -1;     // where rewound or ended: a checkpoint before the spike
+  int64_t flight = 0;  // number of the flight record to write; 0: none
+  std::string why;
+};
+
+class SpikePolicy {
+ public:
+  explicit SpikePolicy(const SpikeSettings& settings);
+
+  // Mean loss of a label above which the next step is a spike, in nats; 0: nothing is one.
+  double limit() const { return spikes_.limit(); }
+  // What to do about a step that was skipped (record.skip). `earlier` is called where the training
+  // is to go back: the step of the checkpoint to go back to, -1 where there is none.
+  SpikeDecision decide(const StepRecord& record, const std::function<int64_t()>& earlier);
+  // Takes in the loss of every step, those that went wrong behind decide().
+  void add(const StepRecord& record);
+
+  // For the state file: what decides about the steps to come, "incidents" and "losses". How often
+  // the run went back is not part of it: one that is resumed begins to count anew.
+  Json state() const;
+  void restore(const Json& state);  // keys that are missing begin anew; throws Json::exception
+
+ private:
+  SpikeDecision go_back(int64_t to, int64_t step);
+
+  SpikeSettings settings_;
+  SpikeDetector spikes_;
+  int64_t incidents_ = 0;
+  int64_t rewound_to_ = -1;  // the checkpoint the run went back to last,
+  int rewinds_ = 0;          // and how many times in a row
+};
+
+}  // namespace tx
