@@ -1,4 +1,4 @@
-// Validating and saving. The order of a save (DESIGN): validate in memory, model, --valid-command
+// Validating and saving. The order of a save (lib/README.md): validate in memory, model, --valid-command
 // on it, state, links, prune: a crash between any two leaves the last complete pair in place.
 #include <algorithm>
 #include <cmath>

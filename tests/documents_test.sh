@@ -1,0 +1,64 @@
+# What the documents say of the source tree is there: every path that they name, every option and
+# section of tx-paper(7), every script of tests/bench; and the check finds what is wrong.
+
+# names FILE: the paths below the tree's folders that a document names, one a line. A word in capital
+# letters, as in lib/ops/NAME.cpp, is a placeholder.
+names() {
+  sed -e 's/\\-/-/g' -e 's/\\&//g' -e 's|https\{0,1\}://[^ )]*||g' "$1" |
+    grep -oE '(^|[^A-Za-z0-9_./-])(lib|kernels|tools|tests|examples|man)/[][A-Za-z0-9_./*{},-]+' |
+    sed -e 's/^[^a-z]*//' -e 's/[.,]*$//' | grep -vE '[A-Z][A-Z]' | sort -u
+}
+
+# missing ROOT FILE...: those that are not below ROOT, each with its document.
+missing() {
+  root=$1
+  shift
+  for document; do
+    names "$document" | while read -r path; do
+      # shellcheck disable=SC2086  # may be a pattern
+      (cd "$root" && ls -d $path) > /dev/null 2>&1 || echo "${document#"$TX_SOURCE"/}: $path"
+    done
+  done
+}
+
+printf 'See `lib/no_such.cpp`, lib/base/*.none and (man/no\\-page.7). Not lib/ops/NAME.cpp.\n' > page
+missing "$TX_SOURCE" page > found
+printf '%s\n' 'page: lib/base/*.none' 'page: lib/no_such.cpp' 'page: man/no-page.7' > wanted
+expect_same wanted found
+
+set -- "$TX_SOURCE"/man/*.7
+for document in README.md lib/README.md tests/bench/README.md tests/bench/RESULTS.md \
+  examples/README.md; do
+  [ ! -e "$TX_SOURCE/$document" ] || set -- "$@" "$TX_SOURCE/$document"
+done
+missing "$TX_SOURCE" "$@" > found
+[ ! -s found ] || fail "these documents name files that the tree does not hold:
+$(cat found)"
+
+# Options of tx-paper(7).
+tx-bpe train --completion > options
+for tool in tx-train tx-avg tx-decode tx-bleu tx-attn-dump; do $tool --completion >> options; done
+page=$TX_SOURCE/man/tx-paper.7
+sed -e 's/\\-/-/g' "$page" | grep -E '^\.(It Options|Fl|Nm)|(Ta| Fl) ' | grep -oE '(^| )-{1,2}[a-z][a-z0-9-]+' |
+  sed 's/^ *-*//' | sort -u > named
+grep -qx 'd-model' named || fail "the options of tx-paper(7) are not found any more"
+while read -r option; do
+  grep -qE "(^|,)--$option[ ,]" options || fail "tx-paper(7) names --$option, which no tool has"
+done < named
+
+# Sections of tx-paper(7) that comments cite.
+(cd "$TX_SOURCE" && grep -rhoE 'tx-paper\(7\), [0-9]\.[0-9]' lib kernels tools tests) |
+  sed 's/.*, //' | sort -u > cited
+[ -s cited ] || fail "no comment cites a section of tx-paper(7)"
+while read -r section; do
+  grep -q "^\.Sh $section " "$page" || fail "a comment cites tx-paper(7), $section, which is not there"
+done < cited
+
+# Every script of tests/bench has its line.
+if [ -e "$TX_SOURCE/tests/bench/README.md" ]; then
+  find "$TX_SOURCE/tests/bench" -name '*.sh' -o -name '*.py' -o -name '*.cpp' > scripts
+  while read -r script; do
+    grep -qF "$(basename "$script")" "$TX_SOURCE/tests/bench/README.md" ||
+      fail "tests/bench/README.md has no line about $(basename "$script")"
+  done < scripts
+fi
