@@ -52,7 +52,9 @@ void describe_bleu(Options& options, tx::BleuOptions& bleu) {
            "and the rest as 13a; char takes each character as a token; none is for text that is "
            "tokenised already: words stand between white space. spm takes the pieces of the "
            "SentencePiece model given with -m (spBLEU); flores101, flores200 and spBLEU-1K are the "
-           "same, and the signature names the model as sacreBLEU's does. ja-mecab and ko-mecab are "
+           "same under the name that sacreBLEU gives the model. The signature tells the hash of "
+           "the model's file too, so two models never have the same signature. ja-mecab and "
+           "ko-mecab are "
            "not built in.")
       .one_of(tx::tokenizer_names());
   options.add("-m,--model", bleu.model, "FILE", "SentencePiece model of tokenizer spm");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/eval/report.h"
 
@@ -105,6 +106,8 @@ void BracketReader::read(std::string_view line, Brackets& brackets) {
 std::string BracketF1::settings() const {
   return std::string("labels:evalb|malformed:") + (options_.skip_malformed ? "skip" : "miss");
 }
+
+std::string BracketF1::version() const { return "tx-" TX_VERSION; }
 
 std::vector<std::string> BracketF1::columns() const {
   return {"matched", "hypothesis", "reference", "complete", "segments", "malformed"};

@@ -69,6 +69,7 @@ class BracketF1 : public Metric {
   explicit BracketF1(const BracketOptions& options) : options_(options) {}
   std::string name() const override { return "F1"; }
   std::string settings() const override;
+  std::string version() const override;  // "tx-0.1.0": sacreBLEU has no such score
   // matched, hypothesis, reference: constituents; complete: segments without an error; segments;
   // malformed: segments
   std::vector<std::string> columns() const override;

@@ -12,6 +12,10 @@
 
 namespace tx {
 
+// The release of sacreBLEU whose figures lib/eval reproduces. It stands in the signatures, so that
+// a score made here can be printed beside one made there.
+inline constexpr char sacrebleu_version[] = "2.6.0";
+
 // Of a score over resampled corpora: its mean, half the width of the interval that holds 95 % of
 // them.
 struct Confidence {
@@ -36,6 +40,8 @@ class Metric {
   virtual std::string name() const = 0;  // "BLEU", "chrF2++"
   // The metric's part of the signature: "case:mixed|eff:no|tok:13a|smooth:exp".
   virtual std::string settings() const = 0;
+  // Whose figures these are, as the signature tells.
+  virtual std::string version() const { return sacrebleu_version; }
   // What each statistic is; words of letters, digits and '_'.
   virtual std::vector<std::string> columns() const = 0;
   size_t size() const { return columns().size(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/base/whole_number.h"
 
 namespace tx {
@@ -35,6 +36,19 @@ std::unique_ptr<Metric> make(const std::string& name, const MetricOptions& optio
   return std::make_unique<BracketF1>(options.f1);
 }
 
+bool is_metric(const std::string& name) {
+  return std::find(std::begin(known_names), std::end(known_names), name) != std::end(known_names);
+}
+
+// In other tools of the field -m is the metric.
+void check_model(const std::string& model) {
+  const std::vector<std::string> names = split_names(model);
+  if (std::all_of(names.begin(), names.end(), is_metric) && !file_exists(model)) {
+    throw UsageError("-m " + model + ": there is no model of that name; did you mean --metric " +
+                     model + "?");
+  }
+}
+
 std::vector<std::string> checked_names(const std::string& text) {
   const std::vector<std::string> wanted = split_names(text);
   std::vector<std::string> names;
@@ -44,7 +58,7 @@ std::vector<std::string> checked_names(const std::string& text) {
     if (count == 1) names.push_back(known);
   }
   for (const std::string& name : wanted) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    if (!is_metric(name)) {
       throw UsageError("no metric is called \"" + name +
                        "\"; choose one or more of bleu, chrf, chrf++, f1, ter, with commas "
                        "between");
@@ -133,6 +147,7 @@ std::unique_ptr<Metric> from_json(const Json& json) {
 
 Metrics make_metrics(const MetricOptions& options) {
   Metrics metrics;
+  check_model(options.bleu.model);
   const std::vector<std::string> names = checked_names(options.names);
   const auto named = [&](const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();

@@ -64,7 +64,7 @@ std::string signature(const Metric& metric, const RunSettings& run) {
   if (run.resamples) text += "|bs:" + std::to_string(*run.resamples);
   if (run.trials) text += "|ar:" + std::to_string(*run.trials);
   if (run.seed) text += "|seed:" + std::to_string(*run.seed);
-  return text + "|" + metric.settings() + "|version:" + sacrebleu_version;
+  return text + "|" + metric.settings() + "|version:" + metric.version();
 }
 
 std::string score_text(const Score& score, int width) {

@@ -8,10 +8,6 @@
 
 namespace tx {
 
-// The release whose figures lib/eval reproduces. It stands in the signatures, so that a score made
-// here can be printed beside one made there.
-inline constexpr char sacrebleu_version[] = "2.6.0";
-
 // Rounded to `digits` places, correctly: fixed(2.675, 2) is "2.67", because that double is below.
 std::string fixed(double value, int digits);
 

@@ -44,8 +44,7 @@ class Tokenizer13a : public Tokenizer {
 class PieceTokenizer : public Tokenizer {
  public:
   PieceTokenizer(const std::string& name, const std::string& path)
-      : splitter_(read_file(path), path),
-        name_(name == "spm" ? "spm[" + splitter_.hash() + "]" : name) {}
+      : splitter_(read_file(path), path), name_(name + "[" + splitter_.hash() + "]") {}
   std::string name() const override { return name_; }
   void apply(std::string_view text, std::string& tokenized) override {
     splitter_.split(text, pieces_);

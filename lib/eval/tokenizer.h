@@ -28,7 +28,7 @@ class Tokenizer {
 std::vector<std::string> tokenizer_names();  // the default first
 
 // `model` is the file of a SentencePiece model, for spm, flores101, flores200 and spBLEU-1K alone.
-// The last three say which model it is, as sacreBLEU's signature does; spm[HASH] names any other.
+// The signature names its hash as well, "flores200[0123456789abcdef]": any model can be given.
 // Throws UsageError where there is no such tokeniser or a model is missing or too many.
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::string& model = "");
 

@@ -9,7 +9,7 @@ cat > hyp <<'END'
 END
 # Line 1: all four match, the point counts nowhere. Line 2: S and the last NP of four each.
 expect_status 0 tx-bleu --metric f1 --width 2 ref < hyp
-expect_stdout 'F1|nrefs:1|labels:evalb|malformed:miss|version:2.6.0 = 75.00 (P = 75.00 R = 75.00 complete = 50.00 segments = 2 malformed = 0)'
+expect_stdout 'F1|nrefs:1|labels:evalb|malformed:miss|version:tx-0.1.0 = 75.00 (P = 75.00 R = 75.00 complete = 50.00 segments = 2 malformed = 0)'
 printf '(S (NP (DT a)) (VP (VB b)))\n(S (NP XX )NP (VP XX )NP )S\n' > hyp
 expect_status 0 tx-bleu --metric f1 ref < hyp
 expect_stdout_contains ' = 0.0 (P = 0.00 R = 0.00 complete = 0.00 segments = 2 malformed = 2)'

@@ -5,6 +5,9 @@ expect_usage_error 'one of 13a, intl, char, zh, none, spm' tx-bleu --tokenize 14
 expect_usage_error 'not built in' tx-bleu --tokenize ja-mecab ref
 expect_usage_error '-m FILE' tx-bleu --tokenize spm ref
 expect_usage_error 'a model is for' tx-bleu -m ref ref
+expect_usage_error '-m bleu: there is no model of that name; did you mean --metric bleu?' tx-bleu -m bleu ref
+expect_usage_error 'did you mean --metric chrf++,ter?' tx-bleu --tokenize spm -m chrf++,ter ref
+expect_status 0 tx-bleu --metric chrf++,ter ref < ref
 expect_usage_error --width tx-bleu --width 99 ref
 expect_usage_error 'standard input' tx-bleu - < ref
 expect_usage_error 'exp, floor, add-k, none' tx-bleu --smooth cap ref

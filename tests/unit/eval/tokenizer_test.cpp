@@ -87,7 +87,8 @@ BOOST_AUTO_TEST_CASE(spm_gives_the_pieces_of_a_model) {
   tokenizer->apply("the cat", tokenized);
   BOOST_TEST(tokenized.starts_with("\u2581"));
   BOOST_TEST(tokenizer->name().starts_with("spm["));
-  BOOST_TEST(tx::make_tokenizer("flores200", model)->name() == "flores200");
+  for (const std::string name : {"flores101", "flores200", "spBLEU-1K"})
+    BOOST_TEST(tx::make_tokenizer(name, model)->name() == name + tokenizer->name().substr(3));
   BOOST_CHECK_THROW(tx::make_tokenizer("spm"), tx::UsageError);
   BOOST_CHECK_THROW(tx::make_tokenizer("13a", model), tx::UsageError);
   BOOST_CHECK_THROW(tx::make_tokenizer("spm", TX_SOURCE_DIR "/LICENSE"), tx::DataError);
