@@ -11,50 +11,25 @@
 
 namespace tx {
 
-std::unique_ptr<Packer> Session::validation_packer() const {
-  PackerOptions packing;
-  packing.capacities = capacities_;
-  packing.batch_tokens = capacities_.back();
-  packing.shuffle = false;
-  packing.epochs = 1;
-  return std::make_unique<Packer>(*corpora_.valid, packing);
-}
-
-Validation Session::validate() {
-  const std::unique_ptr<Packer> packer = validation_packer();
-  StepRecord sums;
-  for (Batch batch; packer->next(batch);) stepper_->evaluate(batch, sums);
-  const double labels = double(sums.labels);
-  return {sums.loss / labels, sums.nll / labels, double(sums.correct) / labels};
-}
-
 // Counts patience and remembers the best: the lowest unsmoothed loss, unless --valid-command
 // scores.
 void Session::judge() {
-  valid_ = validate();
-  valid_step_ = step_;
+  const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
+    stepper_->evaluate(batch, sums);
+  };
+  const std::unique_ptr<Packer> pass = Validator::packer(*corpora_.valid, capacities_);
+  const Validation& found = validator_.measure(step_, *pass, evaluate);
   log(Json{{"step", step_},
-           {"validation_loss", valid_.loss},
-           {"validation_perplexity", std::exp(valid_.nll)},
-           {"validation_accuracy", valid_.accuracy},
+           {"validation_loss", found.loss},
+           {"validation_perplexity", std::exp(found.nll)},
+           {"validation_accuracy", found.accuracy},
            {"seconds", seconds()}});
   char text[160];
   std::snprintf(text, sizeof text,
                 "step %lld: validation loss %.4f, perplexity %.3f, accuracy %.4f",
-                static_cast<long long>(step_), valid_.loss, std::exp(valid_.nll), valid_.accuracy);
+                static_cast<long long>(step_), found.loss, std::exp(found.nll), found.accuracy);
   log_.info(text);
-  if (options_.valid_command.empty()) consider(valid_.nll);
-}
-
-void Session::consider(double score) {
-  if (std::isfinite(score) && (!has_best_ || score < best_score_)) {
-    has_best_ = true;
-    best_score_ = score;
-    best_step_ = step_;
-    bad_validations_ = 0;
-  } else {
-    ++bad_validations_;
-  }
+  if (options_.valid_command.empty()) validator_.consider(step_, found.nll);
 }
 
 void Session::checkpoint() {
@@ -70,7 +45,7 @@ struct Session::Snapshot {
 };
 
 Session::Snapshot Session::snapshot() const {
-  return {step_, provenance(), state(), has_best_ ? best_step_ : -1};
+  return {step_, provenance(), state(), validator_.best()};
 }
 
 // Begins a save; where a thread writes it, training goes on at once. `scored`: --valid-command
@@ -134,7 +109,7 @@ void Session::judge_by_command(const std::string& model) {
     log(Json{{"step", step_}, {"validation_score", *score}, {"seconds", seconds()}});
     log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(*score));
   }
-  consider(score ? -*score : NAN);
+  validator_.consider(step_, score ? -*score : NAN);
 }
 
 void Session::write_state(const Parameters& parameters, const Snapshot& now,
@@ -179,10 +154,11 @@ Json Session::provenance() const {
          {"tokens", tokens_},
          {"preset", options_.preset},
          {"precision", options_.precision}};
-  if (valid_step_ == step_ && std::isfinite(valid_.nll)) {
-    p["validation_loss"] = valid_.loss;
-    p["validation_perplexity"] = std::exp(valid_.nll);
-    p["validation_accuracy"] = valid_.accuracy;
+  const Validation* found = validator_.found(step_);
+  if (found && std::isfinite(found->nll)) {
+    p["validation_loss"] = found->loss;
+    p["validation_perplexity"] = std::exp(found->nll);
+    p["validation_accuracy"] = found->accuracy;
   }
   return p;
 }

@@ -108,13 +108,14 @@ void Session::go_back(int64_t to) {
   then.update(spikes_.state());
   restore(then);
   rewind_to_ = -1;
-  valid_step_ = -1;
+  validator_.forget_found();
   window_ = LogWindow{};
   run_.link("last", to);
   // Pruned for a better one that goes now; its score would stand against models that remain.
-  if (has_best_ && !file_exists(run_.model(best_step_))) has_best_ = false, bad_validations_ = 0;
-  if (has_best_)
-    run_.link("best", best_step_);
+  const int64_t best = validator_.best();
+  if (best >= 0 && !file_exists(run_.model(best))) validator_.forget_best();
+  if (validator_.best() >= 0)
+    run_.link("best", best);
   else
     run_.unlink("best");
   failpoint("rewind");

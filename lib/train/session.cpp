@@ -25,6 +25,7 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       start_(std::chrono::steady_clock::now()),
       last_save_(start_),
       spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
+      validator_({options.patience}),
       keep_(options.keep) {
   build_data(resume_at);
   tune();
@@ -133,7 +134,8 @@ void Session::build_packer() {
   packing.dropout = bpe_dropout_.get();
   packer_ = std::make_unique<Packer>(*corpora_.train, packing);
   capacities_ = packer_->capacities();
-  if (corpora_.valid) validation_packer();  // a pair too long is told now, not at the first save
+  // A pair that is too long is told now, not at the first save.
+  if (corpora_.valid) Validator::packer(*corpora_.valid, capacities_);
 }
 
 void Session::load(int64_t step) {
@@ -148,7 +150,7 @@ bool Session::finished() const {
   return (options_.steps > 0 && step_ >= options_.steps) ||
          (options_.epochs > 0 && packer_->epoch() >= options_.epochs) ||
          (options_.minutes > 0 && seconds() >= 60 * options_.minutes) ||
-         (options_.patience > 0 && bad_validations_ >= options_.patience);
+         validator_.out_of_patience();
 }
 
 // Whether --save-every asked for a checkpoint at `step`, when the run was there.
@@ -166,7 +168,7 @@ bool Session::on_schedule(int64_t step) const {
 // asks for now comes with the first new checkpoint: a run that has nothing to do loses nothing.
 void Session::tidy_resumed() {
   keep_ = std::max(options_.keep, run_.read_config().at("options").value("keep", 0));
-  tidy(saved_step_, has_best_ ? best_step_ : -1);
+  tidy(saved_step_, validator_.best());
   keep_ = options_.keep;
 }
 
@@ -260,14 +262,14 @@ void Session::after_step(bool save_wanted) {
     return;
   }
   if (corpora_.valid && due(options_.valid_every)) judge();
-  if (by_clock || save_wanted || (has_best_ && best_step_ == step_)) save(false);
+  if (by_clock || save_wanted || validator_.best() == step_) save(false);
 }
 
 void Session::end(int signal) {
   if (window_.steps > 0) log_line();
   settle();
   if (finished() && saved_step_ != step_) {
-    if (corpora_.valid && valid_step_ != step_) judge();
+    if (corpora_.valid && !validator_.found(step_)) judge();
     save(true);
   } else if (saved_step_ != step_) {
     save(false);
@@ -287,10 +289,8 @@ double Session::seconds() const {
 Json Session::state() const {
   Json state{{"step", step_}, {"skipped", skipped_}, {"tokens", tokens_}};
   state.update(spikes_.state());
-  state.update(Json{{"best_step", best_step_},
-                    {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
-                    {"bad_validations", bad_validations_},
-                    {"packer", packer_->state()}});
+  state.update(validator_.state());
+  state["packer"] = packer_->state();
   return state;
 }
 
@@ -299,10 +299,7 @@ void Session::restore(const Json& state) try {
   skipped_ = state.at("skipped").get<int64_t>();
   tokens_ = state.at("tokens").get<int64_t>();
   spikes_.restore(state);
-  best_step_ = state.at("best_step").get<int64_t>();
-  has_best_ = !state.at("best_score").is_null();
-  if (has_best_) best_score_ = state.at("best_score").get<double>();
-  bad_validations_ = state.at("bad_validations").get<int64_t>();
+  validator_.restore(state);
   packer_->restore(state.at("packer"));
   ahead_.reset();
 } catch (const Json::exception&) {

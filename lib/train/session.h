@@ -14,12 +14,9 @@
 #include "lib/train/signals.h"
 #include "lib/train/spike_policy.h"
 #include "lib/train/step.h"
+#include "lib/train/validator.h"
 
 namespace tx {
-
-struct Validation {
-  double loss = 0, nll = 0, accuracy = 0;  // per label; loss is smoothed, nll in nats
-};
 
 // Sums since the last line of the log.
 struct LogWindow {
@@ -44,7 +41,6 @@ class Session {
   void start_profile();
   void build_model(int64_t resume_at);
   void build_packer();
-  std::unique_ptr<Packer> validation_packer() const;
   int growth() const;            // how many times as long as usual a training sentence can be
   int longest_sentence() const;  // pieces with <eos>, over all sides and texts
   void load(int64_t step);
@@ -78,8 +74,6 @@ class Session {
   void tidy_resumed();
   void check_room() const;
   void judge();
-  Validation validate();
-  void consider(double score);  // lower is better
   Json state() const;
   void restore(const Json& state);
   Json provenance() const;
@@ -115,13 +109,8 @@ class Session {
 
   // The state file holds these.
   SpikePolicy spikes_;
-  int64_t step_ = 0, skipped_ = 0, tokens_ = 0;
-  int64_t best_step_ = 0, saved_step_ = -1, bad_validations_ = 0;
-  double best_score_ = 0;  // lower is better; the negated score of --valid-command
-  bool has_best_ = false;
-
-  Validation valid_;  // of the model at valid_step_
-  int64_t valid_step_ = -1;
+  int64_t step_ = 0, skipped_ = 0, tokens_ = 0, saved_step_ = -1;
+  Validator validator_;
 
   int keep_;                      // checkpoints, as prune() has it
   int64_t saving_step_ = -1;      // of the save that is under way; -1: none is
