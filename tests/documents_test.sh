@@ -21,6 +21,7 @@ missing() {
   done
 }
 
+# shellcheck disable=SC2016  # backticks of a document
 printf 'See `lib/no_such.cpp`, lib/base/*.none and (man/no\\-page.7). Not lib/ops/NAME.cpp.\n' > page
 missing "$TX_SOURCE" page > found
 printf '%s\n' 'page: lib/base/*.none' 'page: lib/no_such.cpp' 'page: man/no-page.7' > wanted
@@ -43,7 +44,7 @@ sed -e 's/\\-/-/g' "$page" | grep -E '^\.(It Options|Fl|Nm)|(Ta| Fl) ' | grep -o
   sed 's/^ *-*//' | sort -u > named
 grep -qx 'd-model' named || fail "the options of tx-paper(7) are not found any more"
 while read -r option; do
-  grep -qE "(^|,)--$option[ ,]" options || fail "tx-paper(7) names --$option, which no tool has"
+  grep -qE "(^|,)--${option}[ ,]" options || fail "tx-paper(7) names --$option, which no tool has"
 done < named
 
 # Sections of tx-paper(7) that comments cite.
