@@ -109,7 +109,7 @@ void Session::go_back(int64_t to) {
   restore(then);
   rewind_to_ = -1;
   validator_.forget_found();
-  window_ = LogWindow{};
+  progress_.forget();
   run_.link("last", to);
   // Pruned for a better one that goes now; its score would stand against models that remain.
   const int64_t best = validator_.best();

@@ -1,7 +1,7 @@
 #include "lib/train/session.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
 
 #include "lib/base/error.h"
 
@@ -22,8 +22,10 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       run_(std::move(run)),
       config_(config),
       backend_(make_backend(options.device, options.threads)),
-      start_(std::chrono::steady_clock::now()),
-      last_save_(start_),
+      progress_(
+          {options.log_every, options.steps}, run_.file("log.jsonl"),
+          [this](const Json& line) { return run_.append_log(line); }, log),
+      last_save_(std::chrono::steady_clock::now()),
       spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
       validator_({options.patience}),
       keep_(options.keep) {
@@ -142,7 +144,7 @@ void Session::load(int64_t step) {
   const ModelReader reader(run_.model(step));
   reader.load(*parameters_);
   restore(load_state(run_.state(step), *parameters_, reader.checksum()));
-  seconds_before_ = run_.cut_log(step);
+  progress_.resume(run_.cut_log(step));
   log_.info("resuming " + run_.path() + " after step " + std::to_string(step));
 }
 
@@ -218,12 +220,12 @@ void Session::one_step() {
   ++step_;
   if (record_.skip) incident();
   spikes_.add(record_);
-  count_step();
-  window_.seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  StepDone done{record_, batches_.back().epoch, count_step()};
   if (rewind_to_ >= 0) return;
-  if (due(options_.log_every)) log_line();
-  show_live();
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  done.total_tokens = tokens_;
+  done.skipped = skipped_;
+  progress_.add(done);
 }
 
 // The batches of the next step. packer_ stays where it stands: a checkpoint must not lose them.
@@ -235,19 +237,13 @@ void Session::read_ahead() {
   next_.resize(count);
 }
 
-void Session::count_step() {
-  skipped_ += record_.skip;
+int64_t Session::count_step() {
+  int64_t tokens = 0;
   for (const Batch& batch : batches_)
-    for (int64_t rows : batch.tokens) {
-      tokens_ += rows;
-      window_.tokens += rows;
-    }
-  window_.steps += 1;
-  window_.epoch = batches_.back().epoch;
-  if (!std::isfinite(record_.loss)) return;
-  window_.loss += record_.loss;
-  window_.nll += record_.nll;
-  window_.labels += record_.labels;
+    for (const int64_t rows : batch.tokens) tokens += rows;
+  skipped_ += record_.skip;
+  tokens_ += tokens;
+  return tokens;
 }
 
 // Only what the step's number asks for counts for patience and the best; what a signal or the clock
@@ -266,7 +262,7 @@ void Session::after_step(bool save_wanted) {
 }
 
 void Session::end(int signal) {
-  if (window_.steps > 0) log_line();
+  progress_.flush();
   settle();
   if (finished() && saved_step_ != step_) {
     if (corpora_.valid && !validator_.found(step_)) judge();
@@ -281,9 +277,25 @@ void Session::end(int signal) {
               "; go on with: tx-train --resume " + run_.path());
 }
 
-double Session::seconds() const {
-  return seconds_before_ +
-         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+void Session::report_end() {
+  const IdCache& text = *corpora_.train;
+  const double source = double(text.tokens(0) + text.pairs());
+  const double share = source / (source + double(text.tokens(1) + text.pairs()));
+  progress_.end(
+      step_, tokens_, skipped_,
+      step_flops(parameters_->config(), double(tokens_) * share, double(tokens_) * (1 - share)));
+  if (options_.profile) report_profile();
+}
+
+// By groups of kernels where the backend times them, else by the parts of a step.
+void Session::report_profile() {
+  const std::string groups = on(backend_, [](auto& k) { return k.profile_report(); });
+  if (!groups.empty()) return log_.info(groups);
+  const StepTimes& t = stepper_->times();
+  char text[240];
+  std::snprintf(text, sizeof text, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
+                t.forward, t.backward, t.update, progress_.here_seconds());
+  log_.info(text);
 }
 
 Json Session::state() const {

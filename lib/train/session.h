@@ -1,5 +1,5 @@
 // A running training: session.cpp puts the parts together and loops, checkpoint.cpp validates and
-// saves, incident.cpp deals with steps that went wrong, progress.cpp talks.
+// saves, incident.cpp deals with steps that went wrong.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -8,6 +8,7 @@
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
+#include "lib/train/progress.h"
 #include "lib/train/run_directory.h"
 #include "lib/train/saver.h"
 #include "lib/train/schedule.h"
@@ -17,13 +18,6 @@
 #include "lib/train/validator.h"
 
 namespace tx {
-
-// Sums since the last line of the log.
-struct LogWindow {
-  double loss = 0, nll = 0;
-  int64_t labels = 0, tokens = 0, steps = 0, epoch = 0;
-  double seconds = 0;
-};
 
 class Session {
  public:
@@ -49,7 +43,7 @@ class Session {
   void steps(SignalWatch& signals);  // all there are
   void one_step();
   void read_ahead();
-  void count_step();
+  int64_t count_step();  // its tokens
   void incident();
   void tell_incident(const SpikeDecision& decision, const std::string& flight);
   std::string record_flight(int64_t number);
@@ -57,9 +51,7 @@ class Session {
   void go_back(int64_t to);
   void after_step(bool save_wanted);
   void end(int signal);
-  void log_line();
-  void log(Json line);
-  void show_live() const;
+  void log(Json line) { progress_.write(std::move(line)); }
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
   void checkpoint();  // of the schedule: validates, saves, scores
   void save(bool scored);
@@ -77,7 +69,7 @@ class Session {
   Json state() const;
   void restore(const Json& state);
   Json provenance() const;
-  double seconds() const;
+  double seconds() const { return progress_.seconds(); }
   void report_end();
   void report_profile();
 
@@ -98,11 +90,9 @@ class Session {
   size_t program_ = 0;  // bytes in use before the model's
   Schedule schedule_;
   std::vector<Batch> batches_, next_;
-  LogWindow window_;
   StepRecord record_;  // of the last step
-  bool log_failed_ = false;
-  std::chrono::steady_clock::time_point start_, last_save_;
-  double seconds_before_ = 0;
+  ProgressLog progress_;
+  std::chrono::steady_clock::time_point last_save_;
 
   int64_t rewind_to_ = -1;  // where the step that just ended sends the run
   Json pending_;            // the line of the log about it, written there

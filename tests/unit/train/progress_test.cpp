@@ -1,0 +1,126 @@
+// What a training says: sums of a line, when lines are due, a log that cannot be written.
+#include "lib/train/progress.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::run_in_child;
+
+namespace {
+
+StepDone step(int64_t number, double loss = 8) {
+  StepDone done;
+  done.record.step = number;
+  done.record.loss = loss;
+  done.record.nll = loss / 2;
+  done.record.labels = 4;
+  done.epoch = 1;
+  done.tokens = 10;
+  done.seconds = 0.5;
+  done.total_tokens = 10 * number;
+  return done;
+}
+
+// A progress log whose lines are kept, or cannot be written.
+struct Kept {
+  explicit Kept(const ProgressSettings& settings, bool quiet = true)
+      : log("tx-x", quiet),
+        progress(
+            settings, "RUN/log.jsonl",
+            [this](const Json& line) {
+              if (!full) lines.push_back(line);
+              return !full;
+            },
+            log) {}
+  const Log log;
+  std::vector<Json> lines;
+  bool full = false;
+  ProgressLog progress;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(progress)
+
+BOOST_AUTO_TEST_CASE(a_line_tells_the_means_of_the_steps_since_the_last_one) {
+  Kept kept({3, 0});
+  for (int i = 1; i <= 6; ++i) kept.progress.add(step(i, 4 * i));
+  BOOST_TEST(kept.lines.size() == 2u);
+  const Json& line = kept.lines.at(1);
+  BOOST_TEST(line.at("step") == 6);
+  BOOST_TEST(line.at("epoch") == 1);
+  BOOST_TEST(line.at("loss") == 5);  // 16 + 20 + 24 over 12 labels
+  BOOST_TEST(line.at("perplexity").get<double>() == std::exp(2.5));
+  BOOST_TEST(line.at("tokens_per_second") == 20);
+  BOOST_TEST(line.at("tokens") == 60);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_is_left_out_of_the_means) {
+  Kept kept({2, 0});
+  kept.progress.add(step(1, 8));
+  kept.progress.add(step(2, std::numeric_limits<double>::infinity()));
+  BOOST_TEST(kept.lines.at(0).at("loss") == 2);
+  BOOST_TEST(kept.lines.at(0).at("tokens_per_second") == 20);
+}
+
+BOOST_AUTO_TEST_CASE(the_steps_left_over_get_a_line_of_their_own_and_those_forgotten_none) {
+  Kept kept({0, 0});
+  kept.progress.flush();
+  for (int i = 1; i <= 200; ++i) kept.progress.add(step(i));
+  BOOST_TEST(kept.lines.empty());
+  kept.progress.flush();
+  kept.progress.flush();
+  BOOST_TEST(kept.lines.size() == 1u);
+  kept.progress.add(step(201));
+  kept.progress.forget();
+  kept.progress.flush();
+  BOOST_TEST(kept.lines.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_line_on_standard_error) {
+  const auto child = run_in_child([] {
+    Kept kept({1, 0}, false);
+    kept.progress.add(step(7));
+    return 0;
+  });
+  BOOST_TEST(child.err ==
+             "tx-x: step 7, epoch 2: loss 2.0000, perplexity 2.72, rate 0, norm 0, 20 tokens/s\n");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_become_null) {
+  Kept kept({0, 0});
+  kept.progress.write(Json{{"step", 1}, {"a", NAN}, {"b", INFINITY}, {"c", 0.5}});
+  BOOST_TEST(to_text(kept.lines.at(0)) == R"({"step":1,"a":null,"b":null,"c":0.5})");
+}
+
+BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_warns_once_until_it_can) {
+  const auto child = run_in_child([] {
+    Kept kept({0, 0});
+    kept.full = true;
+    kept.progress.write(Json{{"step", 1}});
+    kept.progress.write(Json{{"step", 2}});
+    kept.full = false;
+    kept.progress.write(Json{{"step", 3}});
+    kept.full = true;
+    kept.progress.write(Json{{"step", 4}});
+    return int(kept.lines.size());
+  });
+  BOOST_TEST(child.status == 1);
+  const std::string warning =
+      "tx-x: warning: cannot write RUN/log.jsonl; training goes on without its lines\n";
+  BOOST_TEST(child.err == warning + warning);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_goes_on_counting_its_seconds) {
+  Kept kept({0, 0});
+  kept.progress.resume(1000);
+  BOOST_TEST(kept.progress.seconds() >= 1000);
+  BOOST_TEST(kept.progress.here_seconds() < 1000);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
