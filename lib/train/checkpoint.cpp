@@ -1,11 +1,12 @@
-// Validating and saving. The order of a save (lib/README.md): validate in memory, model, --valid-command
-// on it, state, links, prune: a crash between any two leaves the last complete pair in place.
+// Validating and saving. The order of a save (lib/README.md): validate in memory, model,
+// --valid-command on it, state, links, prune: a crash between any two leaves the last complete pair
+// in place.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
+#include "lib/base/figure.h"
 #include "lib/train/session.h"
 #include "lib/train/valid_command.h"
 
@@ -24,11 +25,9 @@ void Session::judge() {
            {"validation_perplexity", std::exp(found.nll)},
            {"validation_accuracy", found.accuracy},
            {"seconds", seconds()}});
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "step %lld: validation loss %.4f, perplexity %.3f, accuracy %.4f",
-                static_cast<long long>(step_), found.loss, std::exp(found.nll), found.accuracy);
-  log_.info(text);
+  log_.info("step " + std::to_string(step_) + ": validation loss " + figure(found.loss, 4) +
+            ", perplexity " + figure(std::exp(found.nll), 3) + ", accuracy " +
+            figure(found.accuracy, 4));
   if (options_.valid_command.empty()) validator_.consider(step_, found.nll);
 }
 
@@ -156,8 +155,8 @@ Json Session::provenance() const {
          {"precision", options_.precision}};
   const Validation* found = validator_.found(step_);
   if (found && std::isfinite(found->nll)) {
-    p["validation_loss"] = found->loss;
-    p["validation_perplexity"] = std::exp(found->nll);
+    p["validation_loss"] = finite_or_null(found->loss);
+    p["validation_perplexity"] = finite_or_null(std::exp(found->nll));
     p["validation_accuracy"] = found->accuracy;
   }
   return p;

@@ -1,10 +1,9 @@
 // Steps that went wrong: a loss or gradients that are not finite, or a loss spike. The step has
 // held its update (kernels: gradient_norm); what SpikePolicy decides about it is done here.
-#include <cmath>
-#include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/train/flight.h"
@@ -45,15 +44,13 @@ void Session::incident() {
 
 void Session::tell_incident(const SpikeDecision& decision, const std::string& flight) {
   const bool rewound = decision.action == SpikeDecision::Action::rewound;
-  char text[200];
   const double loss = record_.loss * record_.loss_scale;
+  std::string message = "step " + std::to_string(step_) + ": ";
   if (record_.spike)
-    std::snprintf(text, sizeof text, "step %lld: loss spike, %.4f where at most %.4f was expected",
-                  static_cast<long long>(step_), loss, record_.loss_limit);
+    message += "loss spike, " + figure(loss, 4) + " where at most " +
+               figure(record_.loss_limit, 4) + " was expected";
   else
-    std::snprintf(text, sizeof text, "step %lld: loss or gradients are not finite",
-                  static_cast<long long>(step_));
-  std::string message = text;
+    message += "loss or gradients are not finite";
   if (decision.action == SpikeDecision::Action::skipped) message += "; the update was skipped";
   if (rewound) message += "; going back to step " + std::to_string(decision.to);
   if (!flight.empty()) message += "; see it with: tx-train --replay " + run_.file(flight);

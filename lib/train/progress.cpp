@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "lib/base/figure.h"
+
 namespace tx {
 
 namespace {
@@ -28,7 +30,7 @@ double ProgressLog::seconds() const { return seconds_before_ + here_seconds(); }
 
 void ProgressLog::write(Json line) {
   for (Json& x : line)
-    if (x.is_number_float() && !std::isfinite(x.get<double>())) x = nullptr;
+    if (x.is_number_float()) x = finite_or_null(x.get<double>());
   const bool written = append_(line);
   if (!written && !failed_)
     log_.warn("cannot write " + file_ + "; training goes on without its lines");
@@ -66,11 +68,12 @@ void ProgressLog::flush() {
   if (!log_.terminal()) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "step %lld, epoch %lld: loss %.4f, perplexity %.2f, rate %.3g, norm %.3g, "
+                  "step %lld, epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, "
                   "%.0f tokens/s",
                   static_cast<long long>(record.step), static_cast<long long>(last_.epoch + 1),
-                  sums_.loss / labels, std::exp(sums_.nll / labels), record.rate,
-                  record.gradient_norm, rate);
+                  figure(sums_.loss / labels, 4).c_str(),
+                  figure(std::exp(sums_.nll / labels), 2).c_str(), record.rate,
+                  std::abs(record.gradient_norm), rate);  // a NaN may have a sign
     log_.info(text);
   }
   forget();
@@ -84,9 +87,10 @@ void ProgressLog::show() const {
   if (settings_.steps > 0)
     left = ", " + duration(double(settings_.steps - record.step) * pace) + " left";
   char text[200];
-  std::snprintf(text, sizeof text, "step %lld  loss %.4f  %.0f tokens/s  rate %.3g%s",
-                static_cast<long long>(record.step), record.loss / double(record.labels),
-                tokens_per_second(), record.rate, left.c_str());
+  std::snprintf(text, sizeof text, "step %lld  loss %s  %.0f tokens/s  rate %.3g%s",
+                static_cast<long long>(record.step),
+                figure(record.loss / double(record.labels), 4).c_str(), tokens_per_second(),
+                record.rate, left.c_str());
   log_.live(text);
 }
 
@@ -94,9 +98,9 @@ void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flo
   char text[240];
   std::snprintf(text, sizeof text,
                 "%lld steps, %.4g source + target tokens, %.4g product FLOPs counted from shapes, "
-                "%s; %lld updates skipped",
+                "%s; %lld update%s skipped",
                 static_cast<long long>(steps), double(tokens), flops, duration(seconds()).c_str(),
-                static_cast<long long>(skipped));
+                static_cast<long long>(skipped), skipped == 1 ? "" : "s");
   log_.info(text);
 }
 

@@ -1,0 +1,29 @@
+#include "lib/base/figure.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+using tx::figure;
+using tx::finite_or_null;
+
+BOOST_AUTO_TEST_CASE(figures_are_short_however_large) {
+  BOOST_TEST(figure(12.3456, 3) == "12.346");
+  BOOST_TEST(figure(-0.5, 1) == "-0.5");
+  BOOST_TEST(figure(999999, 2) == "999999.00");
+  BOOST_TEST(figure(1e6, 2) == "1.0e+06");
+  BOOST_TEST(figure(1.23e45, 3) == "1.2e+45");
+  BOOST_TEST(figure(-1.79e308, 3) == "-1.8e+308");
+}
+
+BOOST_AUTO_TEST_CASE(figures_that_are_not_finite_have_names) {
+  BOOST_TEST(figure(NAN, 3) == "nan");
+  BOOST_TEST(figure(std::copysign(NAN, -1), 3) == "nan");
+  BOOST_TEST(figure(INFINITY, 3) == "inf");
+  BOOST_TEST(figure(-INFINITY, 3) == "-inf");
+}
+
+BOOST_AUTO_TEST_CASE(json_has_null_for_what_is_not_finite) {
+  BOOST_TEST(tx::to_text(finite_or_null(0.25)) == "0.25");
+  for (const double x : {double(NAN), double(INFINITY), -double(INFINITY)})
+    BOOST_TEST(tx::to_text(finite_or_null(x)) == "null");
+}
