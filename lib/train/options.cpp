@@ -84,6 +84,10 @@ void describe_run(Options& o, TrainOptions& t) {
       "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
       "as validation_score, higher is better; it then decides about the best and --patience.");
   o.add("--log-every", t.log_every, "STEPS", "steps between lines of the log").at_least(1);
+  o.add("--log-seconds", t.log_seconds, "N", "print a line at least this often; 0: by steps alone",
+        "On standard error, where that is not a terminal. The log in the run directory keeps to "
+        "--log-every.")
+      .at_least(0);
   o.add("--seed", t.seed, "N", "seed of weights, order and dropout").range(0, 4294967295.0);
 }
 

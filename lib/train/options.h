@@ -25,7 +25,7 @@ struct TrainOptions {
   double minutes = 0;
   int patience = 0;
   int64_t save_every = 1000, valid_every = 0, log_every = 100;  // valid_every 0: at every save
-  double save_minutes = 0;
+  double save_minutes = 0, log_seconds = 30;
   int keep = 5;
   std::string valid_command;
 

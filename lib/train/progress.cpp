@@ -1,5 +1,6 @@
 #include "lib/train/progress.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -9,7 +10,10 @@ namespace tx {
 
 namespace {
 
+constexpr double day = 24 * 3600;
+
 std::string duration(double seconds) {
+  if (seconds >= 2 * day) return about(seconds);
   const long long s = llround(seconds);
   char text[32];
   std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
@@ -18,15 +22,27 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-ProgressLog::ProgressLog(const ProgressSettings& settings, std::string file, Append append,
-                         const Log& log)
-    : settings_(settings), file_(std::move(file)), append_(std::move(append)), log_(log) {}
-
-double ProgressLog::here_seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+std::string about(double seconds) {
+  const auto text = [&](double unit, const char* name) {
+    return std::to_string(std::llround(seconds / unit)) + " " + name;
+  };
+  if (seconds < 120) return text(1, "seconds");
+  if (seconds < 2 * 3600) return text(60, "minutes");
+  return seconds < 2 * day ? text(3600, "hours") : text(day, "days");
 }
 
-double ProgressLog::seconds() const { return seconds_before_ + here_seconds(); }
+ProgressLog::ProgressLog(ProgressSettings settings, std::string file, Append append, const Log& log,
+                         Clock clock)
+    : settings_(std::move(settings)),
+      file_(std::move(file)),
+      append_(std::move(append)),
+      log_(log),
+      clock_(std::move(clock)),
+      start_(clock_()) {}
+
+double ProgressLog::steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void ProgressLog::write(Json line) {
   for (Json& x : line)
@@ -37,61 +53,126 @@ void ProgressLog::write(Json line) {
   failed_ = !written;
 }
 
+void ProgressLog::Sums::add(const StepDone& step) {
+  steps += 1;
+  tokens += step.tokens;
+  seconds += step.seconds;
+  if (!std::isfinite(step.record.loss)) return;
+  loss += step.record.loss;
+  nll += step.record.nll;
+  labels += step.record.labels;
+}
+
 void ProgressLog::add(const StepDone& step) {
   last_ = step;
-  sums_.steps += 1;
-  sums_.tokens += step.tokens;
-  sums_.seconds += step.seconds;
-  if (std::isfinite(step.record.loss)) {
-    sums_.loss += step.record.loss;
-    sums_.nll += step.record.nll;
-    sums_.labels += step.record.labels;
+  sums_.add(step);
+  printed_.add(step);
+  const bool first = !begun_;
+  if (first) {
+    begun_ = true;
+    first_ = step;
+    first_end_ = printed_at_ = clock_();
   }
-  if (settings_.log_every > 0 && step.record.step % settings_.log_every == 0) flush();
+  estimate();
+  if (settings_.log_every > 0 && step.record.step % settings_.log_every == 0)
+    flush();
+  else if (settings_.log_seconds > 0 && (first || clock_() - printed_at_ >= settings_.log_seconds))
+    print(printed_);
   show();
 }
 
 void ProgressLog::flush() {
   if (sums_.steps == 0) return;
-  const StepRecord& record = last_.record;
-  const double labels = double(sums_.labels), rate = tokens_per_second();
-  write(Json{{"step", record.step},
+  const double labels = double(sums_.labels);
+  write(Json{{"step", last_.record.step},
              {"epoch", last_.epoch},
              {"loss", sums_.loss / labels},
              {"perplexity", std::exp(sums_.nll / labels)},
-             {"learning_rate", record.rate},
-             {"gradient_norm", record.gradient_norm},
-             {"tokens_per_second", rate},
+             {"learning_rate", last_.record.rate},
+             {"gradient_norm", last_.record.gradient_norm},
+             {"tokens_per_second", sums_.tokens_per_second()},
              {"tokens", last_.total_tokens},
              {"skipped", last_.skipped},
              {"seconds", seconds()}});
+  print(sums_);
+  sums_ = Sums{};
+}
+
+void ProgressLog::forget() { sums_ = printed_ = Sums{}; }
+
+std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
+  const int64_t steps = last_.record.step - first_.record.step;
+  const double spent = clock_() - first_end_;
+  std::optional<Outlook> nearest;
+  const auto consider = [&](double done, double limit, double since_first) {
+    if (limit <= 0) return;
+    Outlook o{std::min(1.0, done / limit), {}};
+    if (steps > 0 && since_first > 0) o.left = std::max(0.0, limit - done) * spent / since_first;
+    if (!nearest || (o.left && nearest->left ? *o.left < *nearest->left : o.share > nearest->share))
+      nearest = o;
+  };
+  consider(double(last_.record.step), double(settings_.steps), double(steps));
+  consider(double(last_.total_tokens), double(settings_.tokens),
+           double(last_.total_tokens - first_.total_tokens));
+  consider(seconds(), settings_.seconds, spent);
+  return nearest;
+}
+
+// "; 12.5 % done, 1:05:10 left", "" where nothing is known.
+std::string ProgressLog::outlook_text() const {
+  const std::optional<Outlook> o = outlook();
+  if (!o) return "";
+  char text[64];
+  std::snprintf(text, sizeof text, "; %.1f %% done", 100 * o->share);
+  return text + (o->left ? ", " + duration(*o->left) + " left" : std::string());
+}
+
+std::string ProgressLog::step_text() const {
+  const std::string step = "step " + std::to_string(last_.record.step);
+  return settings_.steps > 0 ? step + " of " + std::to_string(settings_.steps) : step;
+}
+
+// A line on standard error, which on a terminal the live line stands for.
+void ProgressLog::print(const Sums& sums) {
   if (!log_.terminal()) {
+    const double labels = double(sums.labels);
     char text[200];
     std::snprintf(text, sizeof text,
-                  "step %lld, epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, "
-                  "%.0f tokens/s",
-                  static_cast<long long>(record.step), static_cast<long long>(last_.epoch + 1),
-                  figure(sums_.loss / labels, 4).c_str(),
-                  figure(std::exp(sums_.nll / labels), 2).c_str(), record.rate,
-                  std::abs(record.gradient_norm), rate);  // a NaN may have a sign
-    log_.info(text);
+                  ", epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, %.0f tokens/s",
+                  static_cast<long long>(last_.epoch + 1), figure(sums.loss / labels, 4).c_str(),
+                  figure(std::exp(sums.nll / labels), 2).c_str(), last_.record.rate,
+                  std::abs(last_.record.gradient_norm),  // a NaN may have a sign
+                  sums.tokens_per_second());
+    log_.info(step_text() + text + outlook_text());
   }
-  forget();
+  printed_ = Sums{};
+  printed_at_ = clock_();
 }
 
 void ProgressLog::show() const {
-  if (!log_.terminal() || sums_.steps == 0) return;
+  if (!log_.terminal()) return;
   const StepRecord& record = last_.record;
-  const double pace = sums_.seconds / double(sums_.steps);
-  std::string left;
-  if (settings_.steps > 0)
-    left = ", " + duration(double(settings_.steps - record.step) * pace) + " left";
   char text[200];
-  std::snprintf(text, sizeof text, "step %lld  loss %s  %.0f tokens/s  rate %.3g%s",
-                static_cast<long long>(record.step),
-                figure(record.loss / double(record.labels), 4).c_str(), tokens_per_second(),
-                record.rate, left.c_str());
-  log_.live(text);
+  std::snprintf(
+      text, sizeof text, "  loss %s  %.0f tokens/s  rate %.3g",
+      figure(record.loss / double(record.labels), 4).c_str(),
+      (sums_.steps > 0 ? sums_.tokens_per_second() : double(last_.tokens) / last_.seconds),
+      record.rate);
+  log_.live(step_text() + text + outlook_text());
+}
+
+// Once some steps were timed: when the run will end.
+void ProgressLog::estimate() {
+  constexpr double least_seconds = 5, worth_telling = 60;
+  if (estimated_ || clock_() - first_end_ < least_seconds) return;
+  const std::optional<Outlook> o = outlook();
+  if (!o || !o->left) return;
+  estimated_ = true;
+  const std::string text = "at this pace the run will end in about " + about(*o->left);
+  if (*o->left >= day)
+    log_.warn(text + settings_.advice);
+  else if (*o->left >= worth_telling)
+    log_.info(text);
 }
 
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {

@@ -1,10 +1,12 @@
-// What a training says about itself: a line of log.jsonl, tx-run(5), and a line on standard error
-// every few steps, a live line where standard error is a terminal, the sums at the end. It decides
-// nothing: what it measures of time goes into lines and nowhere else.
+// What a training says about itself: a line of log.jsonl, tx-run(5), every few steps; a line on
+// standard error at the same steps and besides by the clock, or a live line where that is a
+// terminal; once, how long the run will take; the sums at the end. It decides nothing. The lines of
+// log.jsonl come at the same steps whatever the clock says, and differ between two equal runs in
+// `seconds` and `tokens_per_second` alone.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "kernels/view.h"
@@ -15,7 +17,12 @@ namespace tx {
 
 struct ProgressSettings {
   int64_t log_every = 100;  // steps between two lines; 0: only the last one
-  int64_t steps = 0;        // where the run ends; 0: that is not known
+  double log_seconds = 0;   // most seconds between two lines on standard error, the first of which
+                            // is that of the first step; 0: by steps alone
+  // What ends the run, 0 where nothing of the kind does: steps, tokens (of all epochs), seconds.
+  int64_t steps = 0, tokens = 0;
+  double seconds = 0;
+  std::string advice;  // told where the run takes more than a day
 };
 
 // A step that counted.
@@ -32,19 +39,22 @@ class ProgressLog {
  public:
   // Writes a line of log.jsonl; false where it could not.
   using Append = std::function<bool(const Json& line)>;
+  using Clock = std::function<double()>;  // seconds since any moment
 
   // `file`: the name of log.jsonl in messages. `log` must outlive this.
-  ProgressLog(const ProgressSettings& settings, std::string file, Append append, const Log& log);
+  ProgressLog(ProgressSettings settings, std::string file, Append append, const Log& log,
+              Clock clock = steady_seconds);
 
   // A run that is resumed has taken so long already.
   void resume(double seconds) { seconds_before_ = seconds; }
-  double seconds() const;       // that the run has taken, over all its processes
-  double here_seconds() const;  // those of this process
+  double seconds() const { return seconds_before_ + here_seconds(); }  // that the run has taken
+  double here_seconds() const { return clock_() - start_; }            // those of this process
+  void expect_tokens(int64_t tokens) { settings_.tokens = tokens; }    // as in the settings
 
-  // Takes a step into the sums; writes its line where one is due, else shows it.
+  // Takes a step into the sums; writes the lines that are due, or shows it.
   void add(const StepDone& step);
-  void flush();                      // a line about the steps since the last one, if any
-  void forget() { sums_ = Sums{}; }  // the run goes back: those steps are not told
+  void flush();   // a line about the steps since the last one, if any
+  void forget();  // the run goes back: those steps are not told
   // A line of log.jsonl about anything else; numbers that are not finite become null. A log that
   // cannot be written ends no training: it warns once, until a line can be written again.
   void write(Json line);
@@ -52,22 +62,40 @@ class ProgressLog {
   void end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const;
 
  private:
-  struct Sums {  // since the last line
+  struct Sums {
     double loss = 0, nll = 0, seconds = 0;
     int64_t labels = 0, tokens = 0, steps = 0;
+    void add(const StepDone& step);
+    double tokens_per_second() const { return double(tokens) / seconds; }
   };
+  struct Outlook {  // by the limit that ends the run first
+    double share = 0;
+    std::optional<double> left;  // seconds; unknown at the first step
+  };
+  static double steady_seconds();
+  std::optional<Outlook> outlook() const;
+  std::string outlook_text() const;
+  std::string step_text() const;
+  void print(const Sums& sums);
   void show() const;
-  double tokens_per_second() const { return double(sums_.tokens) / sums_.seconds; }
+  void estimate();
 
   ProgressSettings settings_;
   std::string file_;
   Append append_;
   const Log& log_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double seconds_before_ = 0;
+  Clock clock_;
+  double start_, seconds_before_ = 0;
   bool failed_ = false;
-  Sums sums_;
-  StepDone last_;  // the last one of the sums
+  Sums sums_, printed_;  // since the last line of log.jsonl; since the last on standard error
+  StepDone last_;        // the last one of the sums
+  // The first step of this process says little about the others: the pace is theirs.
+  StepDone first_;
+  double first_end_ = 0, printed_at_ = 0;
+  bool begun_ = false, estimated_ = false;
 };
+
+// A length of time in words for people: "50 seconds", "66 minutes", "30 hours", "26 days".
+std::string about(double seconds);
 
 }  // namespace tx

@@ -13,6 +13,18 @@ DType activation_dtype(const TrainOptions& options) {
   return options.precision == "bf16" ? DType::bf16 : DType::f32;
 }
 
+ProgressSettings progress_settings(const TrainOptions& options) {
+  ProgressSettings p;
+  p.log_every = options.log_every;
+  p.log_seconds = options.log_seconds;
+  p.steps = options.steps;
+  p.seconds = 60 * options.minutes;
+  const bool large = options.preset == "base" || options.preset == "big";
+  p.advice = std::string(large ? "; --preset tiny takes a smaller model, and" : ";") +
+             " --steps or --minutes end it earlier, also beside --resume";
+  return p;
+}
+
 }  // namespace
 
 Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_at,
@@ -23,7 +35,7 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       config_(config),
       backend_(make_backend(options.device, options.threads)),
       progress_(
-          {options.log_every, options.steps}, run_.file("log.jsonl"),
+          progress_settings(options), run_.file("log.jsonl"),
           [this](const Json& line) { return run_.append_log(line); }, log),
       last_save_(std::chrono::steady_clock::now()),
       spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
@@ -106,6 +118,12 @@ void Session::build_model(int64_t resume_at) {
                options_.steps,    options_.lr,   options_.lr_factor};
 }
 
+// Both sides with the ends of their sentences.
+int64_t Session::epoch_tokens() const {
+  const IdCache& text = *corpora_.train;
+  return text.tokens(0) + text.tokens(1) + 2 * text.pairs();
+}
+
 int Session::growth() const { return options_.bpe_dropout > 0 ? PairDropout::most_growth : 1; }
 
 int Session::longest_sentence() const {
@@ -136,6 +154,7 @@ void Session::build_packer() {
   packing.dropout = bpe_dropout_.get();
   packer_ = std::make_unique<Packer>(*corpora_.train, packing);
   capacities_ = packer_->capacities();
+  progress_.expect_tokens(options_.epochs * epoch_tokens());
   // A pair that is too long is told now, not at the first save.
   if (corpora_.valid) Validator::packer(*corpora_.valid, capacities_);
 }
@@ -279,8 +298,7 @@ void Session::end(int signal) {
 
 void Session::report_end() {
   const IdCache& text = *corpora_.train;
-  const double source = double(text.tokens(0) + text.pairs());
-  const double share = source / (source + double(text.tokens(1) + text.pairs()));
+  const double share = double(text.tokens(0) + text.pairs()) / double(epoch_tokens());
   progress_.end(
       step_, tokens_, skipped_,
       step_flops(parameters_->config(), double(tokens_) * share, double(tokens_) * (1 - share)));

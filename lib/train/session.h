@@ -35,6 +35,7 @@ class Session {
   void start_profile();
   void build_model(int64_t resume_at);
   void build_packer();
+  int64_t epoch_tokens() const;
   int growth() const;            // how many times as long as usual a training sentence can be
   int longest_sentence() const;  // pieces with <eos>, over all sides and texts
   void load(int64_t step);

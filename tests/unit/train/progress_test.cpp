@@ -26,7 +26,13 @@ StepDone step(int64_t number, double loss = 8) {
   return done;
 }
 
-// A progress log whose lines are kept, or cannot be written.
+ProgressSettings every(int64_t steps) {
+  ProgressSettings settings;
+  settings.log_every = steps;
+  return settings;
+}
+
+// A progress log whose lines are kept, or cannot be written, under a clock set by hand.
 struct Kept {
   explicit Kept(const ProgressSettings& settings, bool quiet = true)
       : log("tx-x", quiet),
@@ -36,19 +42,38 @@ struct Kept {
               if (!full) lines.push_back(line);
               return !full;
             },
-            log) {}
+            log, [this] { return now; }) {}
+  // Steps of 100 seconds each, up to `last`.
+  void steps(int64_t last) {
+    while (done < last) {
+      now += 100;
+      progress.add(step(++done));
+    }
+  }
   const Log log;
   std::vector<Json> lines;
   bool full = false;
+  double now = 5000;
+  int64_t done = 0;
   ProgressLog progress;
 };
+
+// What `settings` make a run of steps of 100 seconds print.
+std::string printed(const ProgressSettings& settings, int64_t steps, bool quiet = false) {
+  return run_in_child([&] {
+           Kept kept(settings, quiet);
+           kept.steps(steps);
+           return 0;
+         })
+      .err;
+}
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(progress)
 
 BOOST_AUTO_TEST_CASE(a_line_tells_the_means_of_the_steps_since_the_last_one) {
-  Kept kept({3, 0});
+  Kept kept(every(3));
   for (int i = 1; i <= 6; ++i) kept.progress.add(step(i, 4 * i));
   BOOST_TEST(kept.lines.size() == 2u);
   const Json& line = kept.lines.at(1);
@@ -61,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_line_tells_the_means_of_the_steps_since_the_last_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_is_left_out_of_the_means) {
-  Kept kept({2, 0});
+  Kept kept(every(2));
   kept.progress.add(step(1, 8));
   kept.progress.add(step(2, std::numeric_limits<double>::infinity()));
   BOOST_TEST(kept.lines.at(0).at("loss") == 2);
@@ -69,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_is_left_out_of_the_means) {
 }
 
 BOOST_AUTO_TEST_CASE(the_steps_left_over_get_a_line_of_their_own_and_those_forgotten_none) {
-  Kept kept({0, 0});
+  Kept kept(every(0));
   kept.progress.flush();
   for (int i = 1; i <= 200; ++i) kept.progress.add(step(i));
   BOOST_TEST(kept.lines.empty());
@@ -84,7 +109,7 @@ BOOST_AUTO_TEST_CASE(the_steps_left_over_get_a_line_of_their_own_and_those_forgo
 
 BOOST_AUTO_TEST_CASE(the_line_on_standard_error) {
   const auto child = run_in_child([] {
-    Kept kept({1, 0}, false);
+    Kept kept(every(1), false);
     kept.progress.add(step(7));
     return 0;
   });
@@ -92,15 +117,68 @@ BOOST_AUTO_TEST_CASE(the_line_on_standard_error) {
              "tx-x: step 7, epoch 2: loss 2.0000, perplexity 2.72, rate 0, norm 0, 20 tokens/s\n");
 }
 
+BOOST_AUTO_TEST_CASE(the_clock_asks_for_lines_on_standard_error_alone) {
+  ProgressSettings settings = every(6);
+  settings.log_seconds = 250;
+  Kept kept(settings);
+  kept.steps(12);
+  BOOST_TEST(kept.lines.size() == 2u);
+  const std::string rest = ", epoch 2: loss 2.0000, perplexity 2.72, rate 0, norm 0, 20 tokens/s\n";
+  std::string wanted;
+  // The first step; 300 seconds later; --log-every, which the clock counts from; and so on.
+  for (const int n : {1, 4, 6, 9, 12}) wanted += "tx-x: step " + std::to_string(n) + rest;
+  BOOST_TEST(printed(settings, 12) == wanted);
+  BOOST_TEST(printed(settings, 12, true) == "");
+}
+
+BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_run_first) {
+  ProgressSettings settings = every(3);
+  settings.steps = 12;
+  const auto last_words = [&] {
+    const std::string text = printed(settings, 3);
+    return text.substr(text.find(';') + 2);
+  };
+  BOOST_TEST(printed(settings, 3).find("step 3 of 12, epoch 2: ") != std::string::npos);
+  BOOST_TEST(last_words() == "25.0 % done, 0:15:00 left\n");
+  settings.tokens = 60;  // six steps of ten
+  BOOST_TEST(last_words() == "50.0 % done, 0:05:00 left\n");
+  settings.seconds = 500;
+  BOOST_TEST(last_words() == "60.0 % done, 0:03:20 left\n");
+  settings.steps = 6;
+  settings.tokens = 0;
+  settings.seconds = 6000;
+  BOOST_TEST(last_words() == "50.0 % done, 0:05:00 left\n");
+  BOOST_TEST(printed(every(3), 3).find(';') == std::string::npos);  // no limit: nothing is known
+}
+
+BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_it_is_days) {
+  ProgressSettings settings = every(0);
+  settings.advice = "; ADVICE";
+  settings.steps = 101;
+  BOOST_TEST(printed(settings, 5) == "tx-x: at this pace the run will end in about 3 hours\n");
+  settings.steps = 10002;
+  BOOST_TEST(printed(settings, 5, true) ==
+             "tx-x: warning: at this pace the run will end in about 12 days; ADVICE\n");
+  settings.steps = 2;  // at its end
+  BOOST_TEST(printed(settings, 2) == "");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_time_in_words) {
+  BOOST_TEST(about(59.6) == "60 seconds");
+  BOOST_TEST(about(3960) == "66 minutes");
+  BOOST_TEST(about(30 * 3600) == "30 hours");
+  BOOST_TEST(about(26 * 86400) == "26 days");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_become_null) {
-  Kept kept({0, 0});
+  Kept kept(every(0));
   kept.progress.write(Json{{"step", 1}, {"a", NAN}, {"b", INFINITY}, {"c", 0.5}});
   BOOST_TEST(to_text(kept.lines.at(0)) == R"({"step":1,"a":null,"b":null,"c":0.5})");
 }
 
 BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_warns_once_until_it_can) {
   const auto child = run_in_child([] {
-    Kept kept({0, 0});
+    Kept kept(every(0));
     kept.full = true;
     kept.progress.write(Json{{"step", 1}});
     kept.progress.write(Json{{"step", 2}});
@@ -117,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_warns_once_until_it_can) {
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_goes_on_counting_its_seconds) {
-  Kept kept({0, 0});
+  Kept kept(every(0));
   kept.progress.resume(1000);
   BOOST_TEST(kept.progress.seconds() >= 1000);
   BOOST_TEST(kept.progress.here_seconds() < 1000);

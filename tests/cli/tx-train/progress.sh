@@ -1,0 +1,39 @@
+# What a run says on the way: by steps, by the clock, how far it is and when it will end; what to do
+# about a run of days works as the message says. The clock changes no weight and no line of the log.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+common="--precision fp32 --steps 30 --save-every 0 --log-every 10"
+small_train $common --log-seconds 0 -o quiet 2> quiet.err
+small_train $common --log-seconds 0.000001 -o often 2> often.err
+
+[ "$(grep -c ' tokens/s; ' quiet.err)" -eq 3 ] || fail "lines of --log-every: $(cat quiet.err)"
+[ "$(grep -c ' tokens/s; ' often.err)" -eq 30 ] || fail "a line each step: $(cat often.err)"
+grep -q 'step 1 of 30, epoch 1: loss .* tokens/s; 3.3 % done$' often.err || fail "$(cat often.err)"
+grep -Eq 'step 15 of 30, epoch .*; 50.0 % done, 0:0[0-9]:[0-9]{2} left$' often.err ||
+  fail "$(cat often.err)"
+for run in quiet often; do
+  sed -E 's/"(seconds|tokens_per_second)":[^,}]*//g' $run/log.jsonl > $run.log
+  weights_hash $run/model-30.safetensors > $run.hash
+done
+expect_same quiet.log often.log
+expect_same quiet.hash often.hash
+
+# Days: a warning, even with -q. Its advice is typed.
+runner=exec
+small_train --steps 1000000000 --save-every 0 --log-every 100 -q -o long 2> long.err &
+pid=$!
+runner=
+for _ in $(seq 600); do
+  ! grep -q warning long.err || break
+  sleep 0.1
+done
+kill -TERM $pid
+wait $pid || true
+warning='at this pace the run will end in about [0-9]* days; --preset tiny takes a smaller model, and
+ --steps or --minutes end it earlier, also beside --resume'
+grep -q "warning: $(echo "$warning" | tr -d '\n')\$" long.err || fail "$(cat long.err)"
+expect_status 0 tx-train --resume long --steps 100000000 --minutes 0.000001
+expect_status 0 tx-train --resume long --steps 5
+expect_stderr_contains "nothing to do"
+expect_status 0 tx-train --preset tiny --vocab words --src train.en --tgt train.de --steps 1 -o tiny
+expect_status 0 sh -c "echo one | tx-decode -m tiny"
