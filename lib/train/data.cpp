@@ -165,4 +165,18 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
   return c;
 }
 
+TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Json& config,
+                       const Log& log) {
+  TrainingData data{load_vocabularies(options), {}};
+  data.corpora = open_corpora(options, data.vocabularies, run, false, config, log);
+  return data;
+}
+
+TrainingData reopen_data(const TrainOptions& options, const RunDirectory& run, int64_t step,
+                         Json& config, const Log& log) {
+  TrainingData data{model_vocabularies(run.model(step)), {}};
+  data.corpora = open_corpora(options, data.vocabularies, run, true, config, log);
+  return data;
+}
+
 }  // namespace tx

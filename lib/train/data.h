@@ -30,4 +30,14 @@ struct Corpora {
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& vocabularies,
                      const RunDirectory& run, bool resumed, Json& config, const Log& log);
 
+struct TrainingData {
+  Vocabularies vocabularies;
+  Corpora corpora;
+};
+TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Json& config,
+                       const Log& log);
+// Of the run to go on with from its model of `step`.
+TrainingData reopen_data(const TrainOptions& options, const RunDirectory& run, int64_t step,
+                         Json& config, const Log& log);
+
 }  // namespace tx

@@ -45,9 +45,10 @@ void describe_data(Options& o, TrainOptions& t) {
 
 void describe_run(Options& o, TrainOptions& t) {
   o.group("Run");
-  o.add("--preset", t.preset, "base|big|tiny|toy", "start from these settings; options win",
-        "base and big are the paper's; tiny suits Multi30k, toy the reverse task.")
-      .one_of({"base", "big", "tiny", "toy"});
+  o.add("--preset", t.preset, "auto|base|big|tiny|toy", "start from these settings; options win",
+        "base and big are the paper's; tiny suits Multi30k, toy the reverse task. auto chooses by "
+        "text and device, and is base where an option tells the size of the model.")
+      .one_of({"auto", "base", "big", "tiny", "toy"});
   o.add("--config", t.config, "FILE", "start from the config.json of another run").runtime();
   o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)").runtime();
   o.add("--resume", t.resume, "DIR", "go on with this run, to the bytes of a run never stopped")
@@ -176,53 +177,9 @@ void TrainOptions::describe(Options& o) {
   describe_machine(o, *this);
 }
 
-void TrainOptions::apply_preset(const std::string& name) {
-  ModelConfig& c = model.config;
-  preset = name;
-  if (name == "big") {
-    c.d_model = 1024;
-    c.d_ff = 4096;
-    c.heads = 16;
-    dropout = 0.3;
-    steps = 300000;
-    keep = 20;
-  } else if (name == "tiny") {
-    c.norm = "pre";  // after 450 steps half the validation perplexity of post-norm
-    c.encoder_layers = c.decoder_layers = 4;
-    c.d_model = 128;
-    c.d_ff = 256;
-    c.heads = 4;
-    dropout = 0.3;
-    batch_tokens = "2048";
-    schedule = "inverse-sqrt";
-    lr = 0.0035;
-    warmup = 2000;
-    steps = 12000;
-    save_every = 212;  // about an epoch of Multi30k
-    keep = 10;
-  } else if (name == "toy") {
-    c.encoder_layers = c.decoder_layers = 2;
-    c.d_model = 64;
-    c.d_ff = 256;
-    c.heads = 4;
-    c.norm = "pre";
-    c.activation = "gelu";
-    dropout = 0;
-    batch_tokens = "448";
-    schedule = "linear";
-    lr = 0.003;
-    warmup = 100;
-    steps = 960;
-    save_every = 240;
-    valid_every = 0;
-  } else if (name != "base") {
-    throw UsageError("--preset " + name + ": choose base, big, tiny or toy");
-  }
-}
-
 void TrainOptions::resolve(const Options& options) {
   model.apply_layers(options);
-  check_schedule(options);
+  if (preset != "auto") check_schedule(options);  // else once it is settled
   check_limits();
   if (src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
   if (valid_src.empty() != valid_tgt.empty())

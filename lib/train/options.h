@@ -11,7 +11,7 @@ namespace tx {
 
 struct TrainOptions {
   ModelOptions model;
-  std::string preset = "base", config, resume, init, replay;
+  std::string preset = "auto", config, resume, init, replay;
 
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string bpe, bpe_src, bpe_tgt, vocab, cache;
@@ -52,8 +52,8 @@ struct TrainOptions {
        quiet = false;
 
   void describe(Options& options);
-  // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse). UsageError
-  // otherwise.
+  // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse); those of auto are
+  // base's until settle_preset(), lib/train/preset.h. UsageError otherwise.
   void apply_preset(const std::string& name);
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);

@@ -9,6 +9,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
+#include "lib/train/preset.h"
 #include "lib/train/schedule.h"
 #include "lib/train/step.h"
 #include "lib/train/temporary_folder.h"
@@ -139,10 +140,14 @@ std::string compare(const Way& way, const std::vector<ParameterEntry>& table, co
   return text;
 }
 
-Task make_task(const TrainOptions& options, const Log& log) {
+Task make_task(TrainOptions& options, Options& given, const Log& log) {
   if (options.src.empty()) throw UsageError("--parity needs text: give --src and --tgt");
+  const TemporaryFolder folder("tx-parity");
+  const RunDirectory run = RunDirectory::create(folder.path());
+  Json config;
+  const auto [vocabularies, corpora] = open_data(options, run, config, log);
+  if (preset_is_open(options, given)) settle_preset(options, given, corpora, log);
   Task task{options, options.model.config, {}, {}, 0};
-  const Vocabularies vocabularies = load_vocabularies(options);
   if (options.init.empty()) {
     task.config.source_vocabulary = vocabularies.source->size();
     task.config.target_vocabulary = vocabularies.target->size();
@@ -150,10 +155,6 @@ Task make_task(const TrainOptions& options, const Log& log) {
     task.config = ModelReader(resolve_model(options.init)).config();
   }
   task.config.resolve();
-  const TemporaryFolder folder("tx-parity");
-  const RunDirectory run = RunDirectory::create(folder.path());
-  Json config;
-  const Corpora corpora = open_corpora(options, vocabularies, run, false, config, log);
   PackerOptions packing;
   packing.batch_tokens =
       options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
@@ -170,8 +171,8 @@ Task make_task(const TrainOptions& options, const Log& log) {
 
 }  // namespace
 
-int parity(const TrainOptions& options, const Log& log) {
-  const Task task = make_task(options, log);
+int parity(TrainOptions& options, Options& given, const Log& log) {
+  const Task task = make_task(options, given, log);
   const std::vector<Way> all = ways();
   const Outcome reference = run(task, all.front());
   const std::vector<ParameterEntry> table = parameter_table(task.config);

@@ -94,7 +94,7 @@ void ProgressLog::flush() {
              {"tokens", last_.total_tokens},
              {"skipped", last_.skipped},
              {"seconds", seconds()}});
-  print(sums_);
+  if (printed_.steps > 0) print(sums_);  // else the clock asked for the line of this step already
   sums_ = Sums{};
 }
 

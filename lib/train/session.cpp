@@ -27,12 +27,14 @@ ProgressSettings progress_settings(const TrainOptions& options) {
 
 }  // namespace
 
-Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_at,
-                 const Json& config, const Log& log)
+Session::Session(const TrainOptions& options, RunDirectory run, TrainingData data,
+                 int64_t resume_at, const Json& config, const Log& log)
     : options_(options),
       log_(log),
       run_(std::move(run)),
       config_(config),
+      vocabularies_(std::move(data.vocabularies)),
+      corpora_(std::move(data.corpora)),
       backend_(make_backend(options.device, options.threads)),
       progress_(
           progress_settings(options), run_.file("log.jsonl"),
@@ -41,7 +43,6 @@ Session::Session(const TrainOptions& options, RunDirectory run, int64_t resume_a
       spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
       validator_({options.patience}),
       keep_(options.keep) {
-  build_data(resume_at);
   tune();
   program_ = anonymous_bytes();
   build_model(resume_at);
@@ -85,12 +86,6 @@ void Session::start_profile() {
 void Session::keep_tuning() {
   const std::string products = on(backend_, [](auto& k) { return k.tuning(); });
   if (options_.tune && !products.empty()) config_["products"] = products;
-}
-
-void Session::build_data(int64_t resume_at) {
-  vocabularies_ =
-      resume_at == begin ? load_vocabularies(options_) : model_vocabularies(run_.model(resume_at));
-  corpora_ = open_corpora(options_, vocabularies_, run_, resume_at != begin, config_, log_);
 }
 
 void Session::build_model(int64_t resume_at) {

@@ -24,12 +24,11 @@ class Session {
   // resume_at: the step of an existing run's checkpoint that is loaded; begin: a run from its
   // start.
   static constexpr int64_t begin = -1;
-  Session(const TrainOptions& options, RunDirectory run, int64_t resume_at, const Json& config,
-          const Log& log);
+  Session(const TrainOptions& options, RunDirectory run, TrainingData data, int64_t resume_at,
+          const Json& config, const Log& log);
   int loop();  // the exit status
 
  private:
-  void build_data(int64_t resume_at);
   void tune();
   void keep_tuning();
   void start_profile();

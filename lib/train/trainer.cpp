@@ -6,7 +6,9 @@
 #include "lib/base/error.h"
 #include "lib/train/flight.h"
 #include "lib/train/parity.h"
+#include "lib/train/preset.h"
 #include "lib/train/session.h"
+#include "lib/train/temporary_folder.h"
 
 namespace tx {
 
@@ -99,15 +101,22 @@ int resume(TrainOptions& options, const Options& given, const Log& log) {
   check_changes(config.at("options"), given.to_json(), log);
   const int64_t step = newest_whole(run, log);
   note_schedule(config, given.to_json(), step);
-  return Session(options, std::move(run), step, config, log).loop();
+  TrainingData data = reopen_data(options, run, step, config, log);
+  return Session(options, std::move(run), std::move(data), step, config, log).loop();
 }
 
-int start(TrainOptions& options, const Options& given, const std::string& command, const Log& log) {
+int start(TrainOptions& options, Options& given, const std::string& command, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.src.empty()) throw UsageError("no training text: give --src FILE and --tgt FILE");
   if (!options.init.empty()) adopt_shape(options, given);
-  const Json config{{"command", command}, {"options", given.to_json()}};
-  return Session(options, RunDirectory::create(options.out), Session::begin, config, log).loop();
+  Json config{{"command", command}, {"options", given.to_json()}};
+  RunDirectory run = RunDirectory::create(options.out);
+  TrainingData data = open_data(options, run, config, log);
+  if (preset_is_open(options, given)) {
+    settle_preset(options, given, data.corpora, log);
+    config["options"] = given.to_json();
+  }
+  return Session(options, std::move(run), std::move(data), Session::begin, config, log).loop();
 }
 
 // --describe of a run to resume, of a model to start from, or of the options alone.
@@ -129,7 +138,20 @@ ModelConfig described_model(TrainOptions& options, const Options& given, const L
   return model;
 }
 
-int describe_only(TrainOptions& options, const Options& given, const Log& log) {
+// --describe: by the text where it is given, else the paper's.
+void settle_described(TrainOptions& options, Options& given, const Log& log) {
+  if (options.src.empty()) {
+    options.preset = "base";
+    return log.info("no text is given: taking preset base; --preset takes another");
+  }
+  const TemporaryFolder folder("tx-describe");
+  Json config;
+  const RunDirectory run = RunDirectory::create(folder.path());
+  settle_preset(options, given, open_data(options, run, config, log).corpora, log);
+}
+
+int describe_only(TrainOptions& options, Options& given, const Log& log) {
+  if (preset_is_open(options, given)) settle_described(options, given, log);
   const ModelConfig model = described_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
@@ -152,13 +174,14 @@ int describe_only(TrainOptions& options, const Options& given, const Log& log) {
 
 }  // namespace
 
-int train(TrainOptions& options, const Options& given, const std::string& command, const Log& log) {
+int train(TrainOptions& options, Options& given, const std::string& command, const Log& log) {
   if (!options.replay.empty()) return replay(options, log);  // its options were resolved
+  if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
   options.resolve(given);
   if (options.describe_only) return describe_only(options, given, log);
   if (options.parity) {
     if (!options.init.empty()) adopt_shape(options, given);
-    return parity(options, log);
+    return parity(options, given, log);
   }
   ignore_sigpipe();
   return options.resume.empty() ? start(options, given, command, log) : resume(options, given, log);

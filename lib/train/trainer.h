@@ -11,6 +11,6 @@ namespace tx {
 // resolved here, so that config.json holds no default that another machine would fill differently.
 // Returns the exit status: 0 when it ended by
 // its own limits, 128 + n after signal n (everything saved).
-int train(TrainOptions& options, const Options& given, const std::string& command, const Log& log);
+int train(TrainOptions& options, Options& given, const std::string& command, const Log& log);
 
 }  // namespace tx

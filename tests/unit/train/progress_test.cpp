@@ -131,6 +131,19 @@ BOOST_AUTO_TEST_CASE(the_clock_asks_for_lines_on_standard_error_alone) {
   BOOST_TEST(printed(settings, 12, true) == "");
 }
 
+BOOST_AUTO_TEST_CASE(no_step_is_printed_twice) {
+  ProgressSettings settings = every(0);
+  settings.log_seconds = 1;
+  const auto child = run_in_child([&] {
+    Kept kept(settings, false);
+    kept.steps(1);
+    kept.progress.flush();
+    return int(kept.lines.size());
+  });
+  BOOST_TEST(child.status == 1);
+  BOOST_TEST(child.err.find("step 1,") == child.err.rfind("step 1,"), child.err);
+}
+
 BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_run_first) {
   ProgressSettings settings = every(3);
   settings.steps = 12;

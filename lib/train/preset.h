@@ -1,0 +1,38 @@
+// The preset of a run that names none: a shape and a length of training that suit its text and its
+// device. The same text, vocabulary and device always give the same one; no clock and no memory is
+// read.
+#pragma once
+#include <string>
+
+#include "lib/base/log.h"
+#include "lib/train/data.h"
+#include "lib/train/options.h"
+
+namespace tx {
+
+// Target pieces of a training text, ends of sentences included.
+constexpr int64_t toy_pieces = 50000;      // below: toy, whose run reads 430,000
+constexpr int64_t base_pieces = 25000000;  // from here on, on a GPU: base, of which an epoch is
+                                           // then 1,000 steps or more
+
+struct PresetChoice {
+  std::string name;  // toy, tiny or base
+  std::string why;   // "for less than 50,000 target pieces; this text has 13,000"
+};
+
+struct TextSize {
+  int64_t source = 0, target = 0;  // pieces of the training text, ends of sentences included
+  bool fits_toy = true;            // toy's batches, which are small, hold the longest sentence
+};
+
+PresetChoice choose_preset(const TextSize& text, const std::string& device);
+
+// Whether nothing says which preset to take: --preset is auto, and neither --config, --resume and
+// --init nor an option that shapes the model is given.
+bool preset_is_open(const TrainOptions& options, const Options& given);
+
+// Settles a preset that is open: takes the one chosen for this text, beside which every option
+// given keeps its value, resolves the options again and says which it is and why.
+void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log);
+
+}  // namespace tx

@@ -1,0 +1,53 @@
+# A run that names no preset takes the one that suits its text and says so; what was chosen is
+# written down, so that the run goes on with it and --config repeats it; options win.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+texts="--src train.en --tgt train.de --bpe bpe.model --threads 1"
+setting() { # RUN NAME: its value in config.json
+  sed -n "s/.*\"$2\": *\"*\([^,\"]*\).*/\1/p" "$1/config.json" | head -n 1
+}
+
+expect_status 0 tx-train $texts --steps 2 -o toy
+expect_stderr_contains "tx-train: preset toy, for less than 50,000 target pieces; this text has "
+expect_stderr_contains "; --preset takes another"
+[ "$(setting toy preset)" = toy ] || fail "$(cat toy/config.json)"
+[ "$(setting toy d-model)" = 64 ] || fail "$(cat toy/config.json)"
+[ "$(setting toy steps)" = 2 ] || fail "$(cat toy/config.json)"
+expect_status 0 tx-train --preset toy $texts --steps 2 -o named
+[ "$(weights_hash toy/model-2.safetensors)" = "$(weights_hash named/model-2.safetensors)" ] ||
+  fail "the preset that was chosen is not the one of that name"
+
+# More text than toy is for: tiny, unless an option tells the size of the model.
+for side in en de; do
+  for _ in 1 2 3 4 5 6 7 8 9 10; do cat train.$side; done > more.$side
+done
+more="--src more.en --tgt more.de --bpe bpe.model --threads 1"
+expect_status 0 tx-train $more --steps 1 --layers 1 --d-model 16 --heads 2 --d-ff 16 \
+  --batch-tokens 500 -o sized
+! grep -q "preset" "$TX_LAST/stderr" || fail "it chose: $(cat "$TX_LAST/stderr")"
+[ "$(setting sized preset)" = base ] || fail "$(cat sized/config.json)"
+expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 0.002 -o tiny
+expect_stderr_contains "preset tiny, for less than 25,000,000 target pieces; this text has "
+[ "$(setting tiny preset) $(setting tiny lr)" = "tiny 0.002" ] || fail "$(cat tiny/config.json)"
+
+# What was chosen stays: resumed, and with --config whatever the text.
+expect_status 0 tx-train --resume tiny --steps 2
+! grep -q "preset" "$TX_LAST/stderr" || fail "it chose again: $(cat "$TX_LAST/stderr")"
+expect_status 2 tx-train --resume tiny --preset toy --steps 3
+expect_status 0 tx-train --config tiny/config.json --src train.en --tgt train.de --steps 1 -o again
+[ "$(setting again preset) $(setting again d-model)" = "tiny 128" ] || fail "$(cat again/config.json)"
+
+# --describe and --parity are about the run that would be trained.
+expect_status 0 tx-train $texts --describe
+expect_stderr_contains "preset toy"
+expect_stdout_contains "(256, 64)"
+expect_status 0 tx-train --describe
+expect_stderr_contains "no text is given: taking preset base"
+expect_stdout_contains "(2048, 512)"
+expect_status 0 tx-train $texts --parity
+expect_stderr_contains "preset toy"
+
+# A rate for the schedule of the preset chosen is no contradiction.
+expect_status 2 tx-train --preset base $texts --lr 0.001 -o lr
+expect_stderr_contains "--lr is not used by --schedule paper"
+expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr

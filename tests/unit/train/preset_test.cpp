@@ -1,0 +1,61 @@
+// The preset of a run that names none.
+#include "lib/train/preset.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+
+using namespace tx;
+
+namespace {
+
+std::string chosen(int64_t target, const std::string& device, bool fits_toy = true) {
+  return choose_preset({target, target, fits_toy}, device).name;
+}
+
+bool open_for(std::vector<const char*> words) {
+  TrainOptions settings;
+  Options options("tx-train", "");
+  settings.describe(options);
+  words.insert(words.begin(), "tx-train");
+  BOOST_TEST(options.parse(int(words.size()), words.data()));
+  return preset_is_open(settings, options);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(preset)
+
+BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
+  for (const char* device : {"cpu", "cuda"}) {
+    BOOST_TEST(chosen(toy_pieces - 1, device) == "toy");
+    BOOST_TEST(chosen(toy_pieces - 1, device, false) == "tiny");
+    BOOST_TEST(chosen(toy_pieces, device) == "tiny");
+    BOOST_TEST(chosen(base_pieces - 1, device) == "tiny");
+  }
+  BOOST_TEST(chosen(base_pieces, "cpu") == "tiny");
+  BOOST_TEST(chosen(base_pieces, "cuda") == "base");
+}
+
+BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
+  BOOST_TEST(choose_preset({500000, 452331, true}, "cpu").why ==
+             "for less than 25,000,000 target pieces; this text has 452,331");
+  // Weights that a source and a target piece pass (tx-paper(7), Table 2, 8,000 pieces): base 22.0
+  // and 26.1 million in 100,000 x 25,000 pieces, tiny 0.655 and 1.68 million in 12,000 x 2,048.
+  BOOST_TEST(choose_preset({base_pieces, base_pieces, true}, "cpu").why ==
+             "as there is no GPU; this text has 25,000,000, but --preset base takes about 2,100 "
+             "times the arithmetic");
+}
+
+BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
+  BOOST_TEST(open_for({}));
+  BOOST_TEST(open_for({"--preset", "auto", "--norm", "pre", "--steps", "9", "--tie", "none"}));
+  BOOST_TEST(!open_for({"--preset", "base"}));
+  for (const char* size : {"--layers", "--encoder-layers", "--decoder-layers", "--d-model",
+                           "--d-ff", "--heads", "--d-k", "--d-v"})
+    BOOST_TEST(!open_for({size, "4"}), size);
+  for (const char* start : {"--config", "--resume", "--init"})
+    BOOST_TEST(!open_for({start, "run"}), start);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
