@@ -3,13 +3,11 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "lib/base/philox.h"
 #include "lib/model/transformer.h"
-#include "lib/tensor/ints.h"
 
 #ifndef TX_TEST_DEVICE
 #define TX_TEST_DEVICE "cpu"
@@ -34,29 +32,25 @@ struct Sentence {
 // A batch in the backend's memory.
 class PackedBatch {
  public:
-  PackedBatch(tx::Backend& backend, const std::vector<Sentence>& sentences) : backend_(backend) {
-    std::vector<int32_t> labels;
+  PackedBatch(tx::Backend& backend, const std::vector<Sentence>& sentences)
+      : source_(backend), target_(backend), label_ids_(backend) {
+    std::vector<int32_t> all;
     for (const Sentence& s : sentences) {
-      labels.insert(labels.end(), s.labels.begin(), s.labels.end());
-      this->labels += s.pair == dummy ? 0 : int64_t(s.labels.size());
+      all.insert(all.end(), s.labels.begin(), s.labels.end());
+      labels += s.pair == dummy ? 0 : int64_t(s.labels.size());
     }
-    source = side(sentences, &Sentence::source);
-    target = side(sentences, &Sentence::target);
-    label_ids = keep<int32_t>(labels);
+    sides = {upload(source_, sentences, &Sentence::source),
+             upload(target_, sentences, &Sentence::target)};
+    label_ids = label_ids_.set<int32_t>(all);
   }
 
-  tx::PackedSide source, target;
+  std::vector<tx::PackedSide> sides;
   const int32_t* label_ids = nullptr;
   int64_t labels = 0;
 
  private:
-  template <class T>
-  const T* keep(const std::vector<T>& values) {
-    arrays_.push_back(std::make_unique<tx::Ints>(backend_));
-    return arrays_.back()->set<T>(values);
-  }
-  tx::PackedSide side(const std::vector<Sentence>& sentences,
-                      std::vector<int32_t> Sentence::*which) {
+  static tx::PackedSide upload(tx::DeviceSide& to, const std::vector<Sentence>& sentences,
+                               std::vector<int32_t> Sentence::*which) {
     std::vector<int32_t> ids, offsets{0};
     std::vector<uint32_t> pair, position;
     for (const Sentence& s : sentences) {
@@ -67,17 +61,11 @@ class PackedBatch {
       }
       offsets.push_back(int32_t(ids.size()));
     }
-    tx::PackedSide side;
-    side.ids = keep<int32_t>(ids);
-    side.offsets = keep<int32_t>(offsets);
-    side.keys = {keep<uint32_t>(pair), keep<uint32_t>(position)};
-    side.rows = int64_t(ids.size());
-    side.sentences = int64_t(sentences.size());
-    return side;
+    return to.upload({ids, offsets, pair, position});
   }
 
-  tx::Backend& backend_;
-  std::vector<std::unique_ptr<tx::Ints>> arrays_;
+  tx::DeviceSide source_, target_;
+  tx::DeviceInts label_ids_;
 };
 
 // A step record in the backend's memory.
@@ -164,21 +152,12 @@ inline void fill_weights(tx::Backend& backend, tx::Parameters& parameters) {
   parameters.refresh_copy();
 }
 
-// Logits (T,Vp) of a batch, through encoder and decoder.
-inline tx::Tensor forward(tx::Context& context, const tx::Transformer& model,
-                          const PackedBatch& batch, const tx::Regularisation& masks = {}) {
-  const tx::Tensor encoded = model.encode(context, batch.source, masks);
-  const tx::Tensor memory = model.memory(context, encoded);
-  const tx::Tensor decoded = model.decode(context, batch.target, memory, batch.source, masks);
-  return model.logits(context, decoded);
-}
-
 // Forward, loss and backward of a batch; adds to the record and to the parameters' gradients.
 inline void forward_backward(tx::Context& context, const tx::Transformer& model,
-                             const PackedBatch& batch, const tx::Regularisation& masks,
+                             const PackedBatch& batch, const tx::DropoutRates& masks,
                              double smoothing, tx::StepRecord* record) {
   context.recording = true;
-  cross_entropy(context, forward(context, model, batch, masks), batch.label_ids,
+  cross_entropy(context, model.forward(context, batch.sides, masks), batch.label_ids,
                 model.config().target_vocabulary, smoothing, record);
   context.backward();
 }

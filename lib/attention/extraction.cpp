@@ -30,36 +30,17 @@ Extraction::~Extraction() {
   on(backend_, [&](auto& k) { k.release(map_); });
 }
 
-PackedSide Extraction::pack(Side& side, std::span<const int> ids) {
-  const int32_t offsets[] = {0, int32_t(ids.size())};
-  std::vector<uint32_t> pair(ids.size(), 0), position(ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) position[i] = uint32_t(i);
-  PackedSide out;
-  out.ids = side.ids.set<int32_t>(ids);
-  out.offsets = side.offsets.set<int32_t>(offsets);
-  out.keys = {side.pair.set<uint32_t>(pair), side.position.set<uint32_t>(position)};
-  out.rows = int64_t(ids.size());
-  out.sentences = 1;
-  return out;
-}
-
-void Extraction::forward(Context& context, const PackedSide& source, const PackedSide& target,
-                         const AttentionProbe& probe) const {
-  const Tensor memory =
-      transformer_.memory(context, transformer_.encode(context, source, {}, probe));
-  transformer_.decode(context, target, memory, source, {}, probe);
-}
-
-void Extraction::reserve(const PackedSide& source, const PackedSide& target) {
+void Extraction::reserve(std::span<const PackedSide> sides) {
   Arena counting;
   Context context(backend_, counting, dtype_);
-  forward(context, source, target, {});
+  transformer_.hidden(context, sides);
   if (counting.peak() > arena_bytes_) {
     arena_.reset();
     arena_bytes_ = counting.peak() + counting.peak() / 4;
     arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
   }
-  const int64_t longest = std::max(source.rows, target.rows);
+  int64_t longest = 0;
+  for (const PackedSide& side : sides) longest = std::max(longest, side.rows);
   const size_t bytes = size_t(longest * longest) * sizeof(float);
   if (bytes <= map_bytes_) return;
   on(backend_, [&](auto& k) {
@@ -93,16 +74,17 @@ std::vector<AttentionMaps> Extraction::run(std::span<const int> source,
   const int64_t longest = transformer_.longest();
   TX_ASSERT(!source.empty() && int64_t(source.size()) <= longest);
   TX_ASSERT(!input.empty() && int64_t(input.size()) <= longest);
-  const PackedSide from = pack(source_, source), to = pack(target_, input);
-  reserve(from, to);
+  const PackedSide sides[] = {source_.upload({&source, 1}), target_.upload({&input, 1})};
+  const PackedSide &from = sides[0], &to = sides[1];
+  reserve(sides);
   std::vector<AttentionMaps> out(selection_.kinds.size());
   Context context(backend_, *arena_, dtype_);
-  forward(context, from, to, [&](const char* name, int layer, const AttentionInput& attention) {
-    const Selection::Kind* kind = selection_.find(name);
-    if (!kind || std::count(kind->layers.begin(), kind->layers.end(), layer) == 0) return;
+  transformer_.hidden(context, sides, {}, [&](const ProbedAttention& a) {
+    const Selection::Kind* kind = selection_.find(a.kind);
+    if (!kind || std::count(kind->layers.begin(), kind->layers.end(), a.layer) == 0) return;
     const int64_t rows = kind->kind == AttentionKind::encoder ? from.rows : to.rows;
     const int64_t columns = kind->kind == AttentionKind::decoder ? to.rows : from.rows;
-    out[size_t(kind - selection_.kinds.data())].push_back(read(context, attention, rows, columns));
+    out[size_t(kind - selection_.kinds.data())].push_back(read(context, *a.packed, rows, columns));
   });
   if (!selection_.mean_of_layers) return out;
   for (AttentionMaps& maps : out) {

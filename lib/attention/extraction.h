@@ -7,7 +7,6 @@
 
 #include "lib/attention/selection.h"
 #include "lib/model/transformer.h"
-#include "lib/tensor/ints.h"
 
 namespace tx {
 
@@ -37,15 +36,7 @@ class Extraction {
   std::vector<AttentionMaps> run(std::span<const int> source, std::span<const int> input);
 
  private:
-  struct Side {
-    explicit Side(Backend& backend)
-        : ids(backend), offsets(backend), pair(backend), position(backend) {}
-    Ints ids, offsets, pair, position;
-  };
-  static PackedSide pack(Side& side, std::span<const int> ids);
-  void forward(Context& context, const PackedSide& source, const PackedSide& target,
-               const AttentionProbe& probe) const;
-  void reserve(const PackedSide& source, const PackedSide& target);
+  void reserve(std::span<const PackedSide> sides);
   std::vector<AttentionMap> read(Context& context, const AttentionInput& input, int64_t rows,
                                  int64_t columns);
 
@@ -53,7 +44,7 @@ class Extraction {
   const Transformer& transformer_;
   DType dtype_;
   Selection selection_;
-  Side source_, target_;
+  DeviceSide source_, target_;
   std::unique_ptr<Arena> arena_;
   size_t arena_bytes_ = 0, map_bytes_ = 0;
   void* map_ = nullptr;  // one map in the backend's memory

@@ -38,9 +38,10 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
 }
 
 // The most that sources of that cost can take, none longer than so many pieces or steps.
-Decoding::Room BatchSearch::most_room(int64_t at_a_time, int64_t pieces, int64_t steps) const {
+IncrementalDecoder::Capacity BatchSearch::most_capacity(int64_t at_a_time, int64_t pieces,
+                                                        int64_t steps) const {
   const int64_t sentences = at_a_time / least_cost + 1;
-  Decoding::Room most;
+  IncrementalDecoder::Capacity most;
   most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // gaps
   most.rows = sentences * width();
   most.cache_rows = std::max(steps, at_a_time + sentences * options_.max_extra) * width();
@@ -49,8 +50,8 @@ Decoding::Room BatchSearch::most_room(int64_t at_a_time, int64_t pieces, int64_t
 }
 
 // That, and no more than all sources together do.
-Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
-  Decoding::Room all;
+IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t at_a_time) const {
+  IncrementalDecoder::Capacity all;
   int64_t pieces = 0, steps = 0;
   for (const Source* s : sources) {
     const int64_t here = int64_t(s->ids.size());
@@ -60,7 +61,7 @@ Decoding::Room BatchSearch::room_for(Sources sources, int64_t at_a_time) const {
     pieces = std::max(pieces, here);
     steps = std::max(steps, longest(*s));
   }
-  const Decoding::Room most = most_room(at_a_time, pieces, steps);
+  const IncrementalDecoder::Capacity most = most_capacity(at_a_time, pieces, steps);
   return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
           std::min(all.cache_rows, most.cache_rows), most.steps};
 }
@@ -81,7 +82,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   const bool last = waiting_ + ids.size() == sources.size();
   if (!active_.empty() && !last && cost < at_a_time / 8) return;
   // The room may be in pieces: then fewer of them.
-  while (!ids.empty() && !scorer_.join(ids, steps, width())) {
+  while (!ids.empty() && !scorer_.admit(ids, steps, width())) {
     ids.resize(ids.size() / 2);
     steps.resize(ids.size());
   }
@@ -113,7 +114,7 @@ std::vector<std::vector<Hypothesis>> BatchSearch::run(Sources sources, int64_t a
   if (sources.empty()) return {};
   for (const Source* source : sources) TX_ASSERT(!source->ids.empty());
   std::vector<std::vector<Hypothesis>> out(sources.size());
-  scorer_.open(room_for(sources, at_a_time));
+  scorer_.open(capacity_for(sources, at_a_time));
   active_.clear();
   active_cost_ = 0;
   waiting_ = 0;
@@ -125,7 +126,7 @@ std::vector<std::vector<Hypothesis>> BatchSearch::run(Sources sources, int64_t a
     std::erase_if(active_, [&](const Active& a) {
       if (!a.search->done()) return false;
       out[a.source] = a.search->results();
-      scorer_.leave(a.number);
+      scorer_.release(a.number);
       active_cost_ -= cost_of(*sources[a.source]);
       return true;
     });

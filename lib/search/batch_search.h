@@ -38,7 +38,7 @@ class BatchSearch {
                                            int64_t at_a_time);
   // The most memory that calls with sources of up to so many pieces take, weights apart.
   size_t bytes(int64_t at_a_time, int64_t pieces) {
-    return scorer_.bytes(most_room(at_a_time, pieces, longest(pieces)));
+    return scorer_.bytes(most_capacity(at_a_time, pieces, longest(pieces)));
   }
 
  private:
@@ -55,8 +55,9 @@ class BatchSearch {
   int width() const {
     return options_.given ? 1 : options_.sample ? options_.nbest : options_.beam;
   }
-  Decoding::Room most_room(int64_t at_a_time, int64_t pieces, int64_t steps) const;
-  Decoding::Room room_for(Sources sources, int64_t at_a_time) const;
+  IncrementalDecoder::Capacity most_capacity(int64_t at_a_time, int64_t pieces,
+                                             int64_t steps) const;
+  IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step();
 
@@ -70,7 +71,7 @@ class BatchSearch {
   int64_t active_cost_ = 0;
   size_t waiting_ = 0;  // the first source that has not entered
   int32_t entered_ = 0;
-  std::vector<Decoding::Row> rows_;
+  std::vector<IncrementalDecoder::Row> rows_;
 };
 
 }  // namespace tx

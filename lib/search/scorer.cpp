@@ -12,7 +12,7 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
   top_ = int(std::min<int64_t>(top, vocabulary_));
   for (const Transformer* model : models) {
     TX_ASSERT(model->config().target_vocabulary == vocabulary_);
-    decodings_.push_back(std::make_unique<Decoding>(backend, *model, dtype));
+    decoders_.push_back(std::make_unique<IncrementalDecoder>(backend, *model, dtype));
   }
 }
 
@@ -39,38 +39,39 @@ void Scorer::reserve(int64_t rows) {
 
 // Whole rows: their sum, one model's, the host's copy. Candidates: value and id here, on the host,
 // there once more, and what a long list of them is sorted in.
-size_t Scorer::bytes(const Decoding::Room& room) {
+size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
-  for (auto& decoding : decodings_) sum += decoding->bytes(room);
+  for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
   const int64_t whole = (top_ == 0 || ensemble()) + ensemble() + (top_ == 0);
-  return sum + held_bytes(size_t(room.rows * whole * vocabulary_) * 4) +
-         held_bytes(size_t(room.rows * 8 * top_) * 4);
+  return sum + held_bytes(size_t(capacity.rows * whole * vocabulary_) * 4) +
+         held_bytes(size_t(capacity.rows * 8 * top_) * 4);
 }
 
-void Scorer::open(const Decoding::Room& room) {
-  for (auto& decoding : decodings_) decoding->open(room);
-  reserve(room.rows);
+void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
+  for (auto& decoder : decoders_) decoder->open(capacity);
+  reserve(capacity.rows);
 }
 
 // All models have the same room, so either every one has enough or none.
-bool Scorer::join(const Decoding::Sources& sources, std::span<const int64_t> longest, int width) {
-  for (auto& decoding : decodings_)
-    if (!decoding->join(sources, longest, width)) {
-      TX_ASSERT(&decoding == &decodings_.front());
+bool Scorer::admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
+                   int width) {
+  for (auto& decoder : decoders_)
+    if (!decoder->admit(sources, longest, width)) {
+      TX_ASSERT(&decoder == &decoders_.front());
       return false;
     }
   return true;
 }
 
-void Scorer::leave(int32_t sentence) {
-  for (auto& decoding : decodings_) decoding->leave(sentence);
+void Scorer::release(int32_t sentence) {
+  for (auto& decoder : decoders_) decoder->release(sentence);
 }
 
 // The sum of the models' log-probabilities (R,V).
-Matrix Scorer::average(std::span<const Decoding::Row> rows) {
+Matrix Scorer::average(std::span<const IncrementalDecoder::Row> rows) {
   const Matrix sum = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
-  for (size_t i = 0; i < decodings_.size(); ++i) {
-    const Matrix logits = decodings_[i]->step(rows);
+  for (size_t i = 0; i < decoders_.size(); ++i) {
+    const Matrix logits = decoders_[i]->step(rows);
     const Matrix one = i ? matrix(log_p_, DType::f32, sum.rows, sum.cols) : sum;
     on(backend_, [&](auto& k) {
       k.log_softmax(logits, vocabulary_, one);
@@ -80,11 +81,11 @@ Matrix Scorer::average(std::span<const Decoding::Row> rows) {
   return sum;
 }
 
-Scores Scorer::step(std::span<const Decoding::Row> rows) {
+Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
   values_.resize(count);
   const bool single = !ensemble() && top_;
-  const Matrix x = single ? decodings_[0]->step(rows) : average(rows);
+  const Matrix x = single ? decoders_[0]->step(rows) : average(rows);
   on(backend_, [&](auto& k) {
     if (top_ == 0) return k.download(values_.data(), sum_, count * 4);
     float* values = static_cast<float*>(top_best_);
@@ -98,7 +99,7 @@ Scores Scorer::step(std::span<const Decoding::Row> rows) {
     std::memcpy(values_.data(), best_.data(), count * 4);
   });
   if (ensemble()) {
-    const float share = 1.0f / float(decodings_.size());
+    const float share = 1.0f / float(decoders_.size());
     for (float& value : values_) value *= share;
   }
   return {values_.data(), top_ ? best_.data() + count : nullptr, int64_t(width)};

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/model/decoding.h"
+#include "lib/model/incremental_decoder.h"
 #include "lib/search/hypothesis.h"
 
 namespace tx {
@@ -19,22 +19,23 @@ class Scorer {
   Scorer& operator=(const Scorer&) = delete;
 
   // As those of Decoding.
-  void open(const Decoding::Room& room);
-  size_t bytes(const Decoding::Room& room);
-  bool join(const Decoding::Sources& sources, std::span<const int64_t> longest, int width);
-  void leave(int32_t sentence);
+  void open(const IncrementalDecoder::Capacity& capacity);
+  size_t bytes(const IncrementalDecoder::Capacity& capacity);
+  bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
+             int width);
+  void release(int32_t sentence);
   // In host memory, valid until the next call.
-  Scores step(std::span<const Decoding::Row> rows);
+  Scores step(std::span<const IncrementalDecoder::Row> rows);
 
  private:
-  Matrix average(std::span<const Decoding::Row> rows);
+  Matrix average(std::span<const IncrementalDecoder::Row> rows);
   void reserve(int64_t rows);
-  bool ensemble() const { return decodings_.size() > 1; }
+  bool ensemble() const { return decoders_.size() > 1; }
 
   Backend& backend_;
   int64_t vocabulary_;
   int top_;
-  std::vector<std::unique_ptr<Decoding>> decodings_;
+  std::vector<std::unique_ptr<IncrementalDecoder>> decoders_;
   int64_t rows_ = 0;                        // that the following have room for
   void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one
   void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids

@@ -225,7 +225,7 @@ void TrainOptions::check_limits() const {
         "--valid-every");
 }
 
-Regularisation TrainOptions::regularisation(const StepRecord* record) const {
+DropoutRates TrainOptions::dropout_rates(const StepRecord* record) const {
   return {dropout, attention_dropout, relu_dropout, uint32_t(seed), record};
 }
 

@@ -57,7 +57,7 @@ struct TrainOptions {
   void apply_preset(const std::string& name);
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);
-  Regularisation regularisation(const StepRecord* record) const;
+  DropoutRates dropout_rates(const StepRecord* record) const;
 
  private:
   void check_schedule(const Options& options) const;

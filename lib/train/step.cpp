@@ -13,14 +13,11 @@ double now() {
 }
 
 // Forward pass and, when recording, the loss's gradient; returns the context ready for backward().
-void forward(Context& context, const Transformer& model, const PackedSide& source,
-             const PackedSide& target, const int32_t* labels, const Regularisation& masks,
-             double smoothing, StepRecord* record) {
-  Tensor memory = model.memory(context, model.encode(context, source, masks));
-  Tensor decoded = model.decode(context, target, memory, source, masks);
-  memory = Tensor();
-  cross_entropy(context, model.logits(context, decoded), labels, model.config().target_vocabulary,
-                smoothing, record);
+void forward(Context& context, const Transformer& model, std::span<const PackedSide> sides,
+             const int32_t* labels, const DropoutRates& rates, double smoothing,
+             StepRecord* record) {
+  cross_entropy(context, model.forward(context, sides, rates), labels,
+                model.config().target_vocabulary, smoothing, record);
 }
 
 }  // namespace
@@ -31,8 +28,6 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       parameters_(parameters),
       transformer_(transformer),
       options_(options),
-      source_(backend),
-      target_(backend),
       labels_(backend) {
   record_ = static_cast<StepRecord*>(
       on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }));
@@ -49,10 +44,9 @@ size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer
   context.recording = true;
   context.recompute = options.recompute;
   parameters.begin_step();
-  PackedSide source, target;
-  source.rows = capacities.front();
-  target.rows = capacities.back();
-  forward(context, transformer, source, target, nullptr, options.regularisation(nullptr),
+  std::vector<PackedSide> sides(capacities.size());
+  for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
+  forward(context, transformer, sides, nullptr, options.dropout_rates(nullptr),
           options.label_smoothing, nullptr);
   context.backward();
   return counting.peak();
@@ -68,22 +62,16 @@ void Stepper::reserve(size_t arena_bytes) {
 constexpr size_t sentence_steps = 256;
 
 PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
-  PackedSide p;
   std::vector<int32_t> offsets = side.offsets;
   if (replays(backend_)) {
     const size_t sentences = (offsets.size() - 1 + sentence_steps - 1) / sentence_steps;
     offsets.resize(sentences * sentence_steps + 1, offsets.back());
   }
-  to.offsets.reserve(side.ids.size() + sentence_steps + 1);
-  p.ids = to.ids.set<int32_t>(side.ids);
-  p.offsets = to.offsets.set<int32_t>(offsets);
+  to.reserve_sentences(side.ids.size() + sentence_steps);
   std::vector<uint32_t> position = side.position;
   // A dummy may be longer than any real sentence; its positions carry no loss.
   for (uint32_t& x : position) x = std::min(x, uint32_t(transformer_.longest() - 1));
-  p.keys = {to.pair.set<uint32_t>(side.pair), to.position.set<uint32_t>(position)};
-  p.rows = int64_t(side.ids.size());
-  p.sentences = int64_t(offsets.size()) - 1;
-  return p;
+  return to.upload({side.ids, offsets, side.pair, position});
 }
 
 void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) {
@@ -92,12 +80,14 @@ void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) 
 
 void Stepper::micro(const Batch& batch, Work work) {
   const double start = now();
-  const PackedSide source = upload(batch.sides.front(), source_);
-  const PackedSide target = upload(batch.sides.back(), target_);
+  while (sides_.size() < batch.sides.size()) sides_.emplace_back(backend_);
+  std::vector<PackedSide> sides;
+  for (size_t i = 0; i < batch.sides.size(); ++i)
+    sides.push_back(upload(batch.sides[i], sides_[i]));
   const int32_t* labels = labels_.set<int32_t>(batch.labels);
-  const std::array<const void*, 9> places{
-      source.ids,     source.offsets,   source.keys.pair, source.keys.position, target.ids,
-      target.offsets, target.keys.pair, labels,           target.keys.position};
+  std::vector<const void*> places{labels};
+  for (const PackedSide& side : sides)
+    places.insert(places.end(), {side.ids, side.offsets, side.keys.pair, side.keys.position});
   if (places != places_) forget_graphs(backend_);
   places_ = places;
   const auto pass = [&] {
@@ -106,10 +96,9 @@ void Stepper::micro(const Batch& batch, Work work) {
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
     context.recompute = options_.recompute;
-    Regularisation masks;
-    if (context.recording) masks = options_.regularisation(record_);
-    forward(context, transformer_, source, target, labels, masks, options_.label_smoothing,
-            record_);
+    DropoutRates rates;
+    if (context.recording) rates = options_.dropout_rates(record_);
+    forward(context, transformer_, sides, labels, rates, options_.label_smoothing, record_);
     const double middle = now();
     times_.forward += middle - start;
     context.backward();
@@ -118,7 +107,7 @@ void Stepper::micro(const Batch& batch, Work work) {
   if (work == Work::evaluate)
     pass();
   else
-    run(work, source.sentences, pass);
+    run(work, sides.front().sentences, pass);
 }
 
 void Stepper::update() {

@@ -1,11 +1,10 @@
 // One optimiser step: batches forward and backward, norm, update. Owns the device's copy of the
 // batch, the arena and the step record; the model's parameters belong to the caller.
 #pragma once
-#include <array>
+#include <deque>
 #include <memory>
 
 #include "lib/model/transformer.h"
-#include "lib/tensor/ints.h"
 #include "lib/text/packing.h"
 #include "lib/train/options.h"
 
@@ -39,17 +38,13 @@ class Stepper {
   // without a limit. Returns the record after it.
   StepRecord release(StepRecord record);
   // Forward and backward of a batch that nothing is learned from: after it all memory of a step is
-  // in use, and the step that follows is none the wiser.
+  // in use, and the step that follows is the same as without it.
   void rehearse(const Batch& batch);
   // Loss sums of a batch without masks and gradients, added to `sums`.
   void evaluate(const Batch& batch, StepRecord& sums);
   const StepTimes& times() const { return times_; }
 
  private:
-  struct DeviceSide {
-    explicit DeviceSide(Backend& b) : ids(b), offsets(b), pair(b), position(b) {}
-    Ints ids, offsets, pair, position;
-  };
   enum class Work { evaluate, first, later, update };
   PackedSide upload(const BatchSide& side, DeviceSide& to);
   void micro(const Batch& batch, Work work);
@@ -61,11 +56,11 @@ class Stepper {
   const Transformer& transformer_;
   const TrainOptions& options_;
   std::unique_ptr<Arena> arena_;
-  DeviceSide source_, target_;
-  Ints labels_;
+  std::deque<DeviceSide> sides_;
+  DeviceInts labels_;
   StepRecord* record_;  // in the backend's memory
   StepTimes times_;
-  std::array<const void*, 9> places_{};  // of the batch's arrays, which recorded work has read
+  std::vector<const void*> places_;  // of the batch's arrays, which recorded work has read
 };
 
 }  // namespace tx

@@ -52,7 +52,7 @@ inline tx::ModelConfig config_of(const Json& c) {
   return m;
 }
 
-inline tx::Regularisation masks_of(const Json& c, const tx::StepRecord* record) {
+inline tx::DropoutRates masks_of(const Json& c, const tx::StepRecord* record) {
   return {c["dropout"], c["attention_dropout"], c["relu_dropout"], c["seed"], record};
 }
 
@@ -124,7 +124,7 @@ class Golden {
   // A forward pass of its own: the loss overwrites its logits.
   void logits(const PackedBatch& batch) {
     const auto f = [&](tx::Context& context) {
-      return forward(context, model_, batch, masks_of(c_, record_.data));
+      return model_.forward(context, batch.sides, masks_of(c_, record_.data));
     };
     tx::Arena arena(backend_, peak_of(backend_, dtype_, f));
     tx::Context context(backend_, arena, dtype_);

@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(independence_of_the_batch) {
 BOOST_AUTO_TEST_CASE(dropout_is_independent_of_the_batch) {
   SmallModel small(small_config(), DType::f64);
   Record record(small.backend);
-  const tx::Regularisation masks{.3, .2, .1, 7, record.data};
+  const tx::DropoutRates masks{.3, .2, .1, 7, record.data};
   const Sentence a = sentence_of(1, 5, 9), b = sentence_of(2, 70, 30), c = sentence_of(3, 20, 9);
   const Rows together = small.logits({a, b, c}, masks), alone = small.logits({b}, masks);
   BOOST_TEST(difference(slice(together, 9, 30), alone) < 1e-13);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(dropout_is_independent_of_the_batch) {
 BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_one_batch) {
   for (const char* norm : norms) {
     SmallModel small(small_config(norm), DType::f64);
-    const tx::Regularisation masks{.3, .2, .1, 7, nullptr};
+    const tx::DropoutRates masks{.3, .2, .1, 7, nullptr};
     const Sentence a = sentence_of(1, 5, 9), b = sentence_of(2, 70, 30), c = sentence_of(3, 20, 9);
     Sentence filler = sentence_of(dummy, 6, 4);
     filler.labels.assign(4, -1);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_one_batch) {
 BOOST_AUTO_TEST_CASE(gradients_of_two_runs_are_the_same_bits) {
   for (DType dtype : dtypes()) {
     SmallModel small(small_config(), dtype), again(small_config(), dtype);
-    const tx::Regularisation masks{.3, .2, .1, 7, nullptr};
+    const tx::DropoutRates masks{.3, .2, .1, 7, nullptr};
     const std::vector<Sentence> batch{sentence_of(1, 5, 9), sentence_of(2, 70, 30)};
     const std::vector<double> first = small.gradients({batch}, masks);
     BOOST_TEST((small.gradients({batch}, masks) == first));
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(recomputed_layers_give_the_same_bits) {
   for (DType dtype : dtypes()) {
     for (const char* norm : norms) {
       SmallModel small(small_config(norm), dtype);
-      const tx::Regularisation masks{.3, .2, .1, 7, nullptr};
+      const tx::DropoutRates masks{.3, .2, .1, 7, nullptr};
       const std::vector<Sentence> one{sentence_of(1, 5, 9), sentence_of(2, 70, 30)};
       const std::vector<Sentence> other{sentence_of(3, 20, 9)};
       const std::vector<double> kept = small.gradients({other, one}, masks);
@@ -182,11 +182,11 @@ BOOST_AUTO_TEST_CASE(dry_run_peak_equals_the_real_peak) {
       SmallModel small(small_config(norm), dtype);
       const PackedBatch batch(small.backend, {sentence_of(1, 5, 9), sentence_of(2, 70, 30)});
       Record record(small.backend);
-      const tx::Regularisation masks{.3, .2, .1, 7, record.data};
+      const tx::DropoutRates masks{.3, .2, .1, 7, record.data};
       const auto train = [&](tx::Context& c) {
         forward_backward(c, *small.model, batch, masks, .1, record.data);
       };
-      const auto infer = [&](tx::Context& c) { forward(c, *small.model, batch); };
+      const auto infer = [&](tx::Context& c) { small.model->forward(c, batch.sides); };
       const std::function<void(tx::Context&)> both[] = {train, infer};
       for (const auto& f : both) {
         const size_t peak = peak_of(small.backend, dtype, f);
@@ -206,14 +206,12 @@ BOOST_AUTO_TEST_CASE(probes_see_every_attention_once) {
   SmallModel small(small_config(), DType::f32);
   const PackedBatch batch(small.backend, {sentence_of(1, 5, 9)});
   std::vector<std::string> seen;
-  const auto probe = [&](const char* kind, int layer, const tx::AttentionInput& in) {
-    seen.push_back(kind + std::to_string(layer) + (in.causal ? " causal" : ""));
+  const auto probe = [&](const tx::ProbedAttention& a) {
+    seen.push_back(a.kind + std::to_string(a.layer) + (a.packed->causal ? " causal" : ""));
   };
   small.run([&](tx::Context& c) {
     seen.clear();
-    const tx::Tensor memory =
-        small.model->memory(c, small.model->encode(c, batch.source, {}, probe));
-    small.model->decode(c, batch.target, memory, batch.source, {}, probe);
+    small.model->hidden(c, batch.sides, {}, probe);
   });
   const std::vector<std::string> expected{"encoder0", "encoder1",        "decoder0 causal",
                                           "cross0",   "decoder1 causal", "cross1"};

@@ -73,23 +73,23 @@ class SmallModel {
     return rows;
   }
   // Logits of all target rows of a batch, the sentences one behind another.
-  Rows logits(const std::vector<Sentence>& sentences, const tx::Regularisation& masks = {}) {
+  Rows logits(const std::vector<Sentence>& sentences, const tx::DropoutRates& masks = {}) {
     const PackedBatch batch(backend, sentences);
-    const auto f = [&](tx::Context& c) { return forward(c, *model, batch, masks); };
+    const auto f = [&](tx::Context& c) { return model->forward(c, batch.sides, masks); };
     tx::Arena arena(backend, peak_of(backend, dtype, f));
     tx::Context context(backend, arena, dtype);
     return host_rows(f(context), model->config().target_vocabulary);
   }
   Rows encoded(const Sentence& sentence) {
     const PackedBatch batch(backend, {sentence});
-    const auto f = [&](tx::Context& c) { return model->encode(c, batch.source, {}); };
+    const auto f = [&](tx::Context& c) { return model->encode(c, batch.sides[0]); };
     tx::Arena arena(backend, peak_of(backend, dtype, f));
     tx::Context context(backend, arena, dtype);
     return host_rows(f(context), model->config().d_model);
   }
   // All gradients of the batches as one step, in the layout of the block.
   std::vector<double> gradients(const std::vector<std::vector<Sentence>>& batches,
-                                tx::Regularisation masks, double loss_scale = 1) {
+                                tx::DropoutRates masks, double loss_scale = 1) {
     Record record(backend);
     tx::StepRecord r;
     r.step = 3;

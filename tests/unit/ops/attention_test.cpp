@@ -22,7 +22,7 @@ tx::AttentionInput input(const int32_t* q_offsets, const int32_t* k_offsets, int
 // One sentence, one head.
 std::vector<double> attend(Hand& hand, const std::vector<double>& q, const std::vector<double>& k,
                            const std::vector<double>& v, bool causal = false) {
-  tx::Ints rows_q(hand.backend), rows_k(hand.backend);
+  tx::DeviceInts rows_q(hand.backend), rows_k(hand.backend);
   const int32_t n = int32_t(q.size() / 2), m = int32_t(k.size() / 2);
   const int d_v = int(v.size()) / m;
   tx::AttentionInput a =
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(large_scores_do_not_overflow) {
 BOOST_AUTO_TEST_CASE(gradients_of_separate_tensors) {
   for (bool causal : {false, true}) {
     GradientCheck check;
-    tx::Ints q(check.backend), k(check.backend);
+    tx::DeviceInts q(check.backend), k(check.backend);
     const Offsets queries{0, 3, 4, 8}, keys{0, 2, 7, 10};
     tx::AttentionInput a =
         input(q.set<int32_t>(queries), k.set<int32_t>(causal ? queries : keys), 3, 2, 3, 5);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_one_tensor_with_dropout) {
   for (bool causal : {false, true}) {
     GradientCheck check;
     const MaskedRows rows(check.backend, 7);
-    tx::Ints offsets(check.backend);
+    tx::DeviceInts offsets(check.backend);
     const int32_t* at = offsets.set<int32_t>(Offsets{0, 5, 7});
     tx::AttentionInput a = input(at, at, 2, 2, 2, 3);
     a.k_column = 4;
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_one_tensor_with_dropout) {
 BOOST_AUTO_TEST_CASE(gradients_of_a_memory_with_two_readers) {
   GradientCheck check;
   const tx::Parameter w = check.parameter("w", 2, 2);
-  tx::Ints q(check.backend), k(check.backend);
+  tx::DeviceInts q(check.backend), k(check.backend);
   tx::AttentionInput a =
       input(q.set<int32_t>(Offsets{0, 2, 5}), k.set<int32_t>(Offsets{0, 4, 6}), 2, 1, 2, 3);
   check({{5, 2}, {6, 10}}, [&](auto& c, auto& x) {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_memory_with_two_readers) {
 
 BOOST_AUTO_TEST_CASE(wrong_shapes) {
   Hand hand;
-  tx::Ints offsets(hand.backend);
+  tx::DeviceInts offsets(hand.backend);
   const int32_t* at = offsets.set<int32_t>(Offsets{0, 4});
   tx::AttentionInput good = input(at, at, 1, 2, 3, 5);
   good.q = good.k = hand.tensor(4, 6);

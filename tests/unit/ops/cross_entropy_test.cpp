@@ -17,7 +17,7 @@ Result loss_of(const std::vector<double>& logits, const std::vector<int32_t>& la
   tx::StepRecord r;
   r.loss_scale = scale;
   record.set(r);
-  tx::Ints ids(hand.backend);
+  tx::DeviceInts ids(hand.backend);
   const int64_t rows = int64_t(labels.size());
   const tx::Tensor x = hand.tensor(rows, int64_t(logits.size()) / rows, logits);
   hand.context.recording = true;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(rows_without_a_label_count_nothing) {
 BOOST_AUTO_TEST_CASE(without_recording_logits_stay) {
   Hand hand;
   Record record(hand.backend);
-  tx::Ints ids(hand.backend);
+  tx::DeviceInts ids(hand.backend);
   const tx::Tensor x = hand.tensor(1, 5, {2, 1, .5, -.5, 0});
   cross_entropy(hand.context, x, ids.set<int32_t>(std::vector<int32_t>{0}), 5, .1, record.data);
   check_close({record.get().loss}, {.767459});

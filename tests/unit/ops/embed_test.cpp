@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(ops_embed)
 BOOST_AUTO_TEST_CASE(value_by_hand) {
   Hand hand;
   const MaskedRows rows(hand.backend, 3);
-  tx::Ints ids(hand.backend);
+  tx::DeviceInts ids(hand.backend);
   const tx::Tensor positions = hand.tensor(3, 2, {0, 1, 0.5, -0.5, 7, 8});
   tx::EmbedInput e;
   e.ids = ids.set<int32_t>(std::vector<int32_t>{2, 0, 2});
@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(gradients) {
   for (double p : {0.0, 0.3}) {
     GradientCheck check;
     const MaskedRows rows(check.backend, 6);
-    tx::Ints ids(check.backend);
+    tx::DeviceInts ids(check.backend);
     tx::EmbedInput e;
     e.ids = ids.set<int32_t>(std::vector<int32_t>{4, 1, 4, 0, 6, 1});  // 2, 3 and 5 are not read
     e.rows = 6;
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(gradients) {
 BOOST_AUTO_TEST_CASE(gradients_of_a_shared_table_add_up) {
   GradientCheck check;
   const MaskedRows rows(check.backend, 3);
-  tx::Ints source(check.backend), target(check.backend);
+  tx::DeviceInts source(check.backend), target(check.backend);
   const tx::Parameter table = check.parameter("table", 5, 4);
   const tx::Parameter positions = check.parameter("positions", 3, 4);
   const auto input = [&](const int32_t* ids) {
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_shared_table_add_up) {
 BOOST_AUTO_TEST_CASE(wrong_shapes) {
   Hand hand;
   const MaskedRows rows(hand.backend, 2);
-  tx::Ints ids(hand.backend);
+  tx::DeviceInts ids(hand.backend);
   const tx::Tensor narrow = hand.tensor(2, 3), wide = hand.tensor(2, 4);
   tx::EmbedInput e{ids.set<int32_t>(std::vector<int32_t>{0, 1}),
                    2,

@@ -61,7 +61,7 @@ class MaskedRows {
   tx::RowKeys keys;
 
  private:
-  tx::Ints pair_, position_;
+  tx::DeviceInts pair_, position_;
   Record record_;
 };
 

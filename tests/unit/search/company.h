@@ -14,11 +14,11 @@ inline std::string bits_in_company(RandomModel& m, const std::vector<int>& sente
   sources.push_back(sentence);
   for (int i = 0; i < rows_after; ++i) sources.push_back(random_sentence(300 + uint32_t(i), 5));
   const int64_t rows = int64_t(sources.size());
-  tx::Decoding decoding(m.backend, m.transformer, m.parameters.dtype());
+  tx::IncrementalDecoder decoding(m.backend, m.transformer, m.parameters.dtype());
   decoding.begin(sources, rows, 4);
   std::string bits;
   for (int step = 0; step < 4; ++step) {
-    std::vector<tx::Decoding::Row> now;
+    std::vector<tx::IncrementalDecoder::Row> now;
     for (int32_t i = 0; i < rows; ++i) {
       const int32_t own = 4 + (step * 13) % 60, other = 4 + (step * 7 + i) % 60;
       now.push_back({i, step ? i : -1, !step ? 2 : i == rows_before ? own : other});

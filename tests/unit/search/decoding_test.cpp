@@ -1,10 +1,9 @@
 // Step-by-step decoding: equal to teacher forcing, and each row to itself in other company.
-#include "lib/model/decoding.h"
-
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <set>
 
+#include "lib/model/incremental_decoder.h"
 #include "tests/unit/search/company.h"
 
 using namespace tx;
@@ -49,8 +48,8 @@ std::vector<std::vector<double>> teacher_forced(RandomModel& m, const std::vecto
   const PackedSide s = side(from, s_offsets, zeros, places), t = side(in, t_offsets, zeros, places);
   Arena arena(m.backend, size_t(1) << 28);
   Context context(m.backend, arena, m.parameters.dtype());
-  Tensor memory = m.transformer.memory(context, m.transformer.encode(context, s, {}));
-  Tensor logits = m.transformer.logits(context, m.transformer.decode(context, t, memory, s, {}));
+  const PackedSide sides[] = {s, t};
+  Tensor logits = m.transformer.forward(context, sides);
   std::vector<std::vector<double>> out;
   for (int64_t i = 0; i < logits.rows(); ++i) out.push_back(row_of(logits.value(), i));
   return out;
@@ -62,14 +61,14 @@ void compare_with_teacher_forcing(DType dtype, const ModelConfig& config, double
                                                  random_sentence(3, 30)};
   std::vector<std::vector<int>> targets;
   for (uint32_t s = 0; s < 3; ++s) targets.push_back(random_sentence(10 + s, 20));
-  Decoding decoding(m.backend, m.transformer, dtype);
+  IncrementalDecoder decoding(m.backend, m.transformer, dtype);
   std::vector<std::vector<std::vector<double>>> wanted;
   for (size_t s = 0; s < 3; ++s) wanted.push_back(teacher_forced(m, sources[s], targets[s]));
   for (int round = 0; round < 2; ++round) {  // the second on used memory
     decoding.begin(sources, 3, 20);
     for (int step = 0; step < 20; ++step) {
       // The rows turn at every step, so that parents are not their own place.
-      std::vector<Decoding::Row> rows;
+      std::vector<IncrementalDecoder::Row> rows;
       for (int i = 0; i < 3; ++i) {
         const int s = (i + step) % 3;
         const int parent = step ? (s - (step - 1) + 300) % 3 : -1;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "lib/base/philox.h"
-#include "lib/model/decoding.h"
+#include "lib/model/incremental_decoder.h"
 
 namespace tx_test {
 

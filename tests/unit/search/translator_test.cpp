@@ -111,12 +111,12 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
   auto set = model_set(small_config(), DType::f32, {3, 4});
   const auto models = set->transformers();
   const std::vector<std::vector<int>> source = {random_sentence(1, 7)};
-  const std::vector<Decoding::Row> row = {{0, -1, Vocabulary::bos}};
+  const std::vector<IncrementalDecoder::Row> row = {{0, -1, Vocabulary::bos}};
   const auto scores = [&](std::vector<const Transformer*> which) {
     Scorer scorer(*backend, which, DType::f32, 0);
     const int64_t steps[] = {3};
     scorer.open({int64_t(source[0].size()), 1, 3, 3});
-    BOOST_TEST(scorer.join(source, steps, 1));
+    BOOST_TEST(scorer.admit(source, steps, 1));
     const Scores s = scorer.step(row);
     return std::vector<float>(s.log_p, s.log_p + s.width);
   };
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
   Scorer top(*backend, models, DType::f32, 5);
   const int64_t steps[] = {3};
   top.open({int64_t(source[0].size()), 1, 3, 3});
-  BOOST_TEST(top.join(source, steps, 1));
+  BOOST_TEST(top.admit(source, steps, 1));
   const Scores best = top.step(row);
   BOOST_TEST(best.log_p[0] == *std::max_element(both.begin(), both.end()));
   BOOST_TEST(both[size_t(best.ids[4])] == best.log_p[4]);

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "lib/base/error.h"
-#include "lib/tensor/ints.h"
+#include "lib/tensor/device_ints.h"
 
 namespace {
 
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error) {
 
 BOOST_AUTO_TEST_CASE(integers_survive_a_refusal) {
   tx::Backend backend = tx::make_backend("cpu", 1);
-  tx::Ints ints(backend);
+  tx::DeviceInts ints(backend);
   const std::vector<int32_t> small{1, 2, 3};
   ints.set<int32_t>(small);
   BOOST_CHECK_THROW(ints.set(std::span<const int32_t>(small.data(), size_t(1) << 57)), tx::Error);

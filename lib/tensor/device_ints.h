@@ -7,14 +7,14 @@
 
 namespace tx {
 
-class Ints {
+class DeviceInts {
  public:
-  explicit Ints(Backend& backend) : backend_(backend) {}
-  ~Ints() {
+  explicit DeviceInts(Backend& backend) : backend_(backend) {}
+  ~DeviceInts() {
     on(backend_, [&](auto& k) { k.release(data_); });
   }
-  Ints(const Ints&) = delete;
-  Ints& operator=(const Ints&) = delete;
+  DeviceInts(const DeviceInts&) = delete;
+  DeviceInts& operator=(const DeviceInts&) = delete;
 
   // Room for `count` integers: arrays up to that size keep their place. Tells whether it changed.
   bool reserve(size_t count) {

@@ -1,36 +1,34 @@
 // Step-by-step decoding of sentences that come and go, with cached keys and values (section 6.1,
-// tx-paper(7)). Knows nothing of beams: the caller says for every row which row of the step
-// before it continues, and no key or value is ever copied: each hypothesis keeps the list of its
-// cache rows, which the device makes longer by one in every step.
+// tx-paper(7)). Knows nothing of beams: the caller says for every row which row of the step before it
+// continues, and no key or value is ever copied: each hypothesis keeps the list of its cache rows,
+// which the device makes longer by one in every step.
 //
-//   Decoding d(backend, transformer, DType::bf16);
+//   IncrementalDecoder d(backend, transformer, DType::bf16);
 //   d.open({.source_rows = 1000, .rows = 64, .cache_rows = 6400, .steps = 100});
-//   d.join(sources, {80, 95}, 4);     // sentences 0 and 1, of at most so many steps, 4 rows each
+//   d.admit(sources, {80, 95}, 4);    // sentences 0 and 1, of at most so many steps, 4 rows each
 //   Matrix logits = d.step(rows);     // first row of a sentence: parent -1, token <bos>
-//   d.leave(0);                       // another may take its room
+//   d.release(0);                     // another sentence may take its place
 //
 // On a backend that replays work (CUDA graphs) everything that a step touches keeps its place, and
 // rows are rounded up to one of few numbers, each of which is recorded once.
 //
 // Needs Parameters::prepare_inference(). A row's logits are the same bits whatever rows stand
-// beside it. One object a thread; the Transformer may be shared.
+// beside it. One object for each thread; the Transformer may be shared.
 #pragma once
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "lib/model/transformer.h"
-#include "lib/tensor/ints.h"
-#include "lib/tensor/regions.h"
+#include "lib/tensor/range_allocator.h"
 
 namespace tx {
 
-class Decoding {
+class IncrementalDecoder {
  public:
-  struct Room {
-    int64_t source_rows = 0;  // of the sentences that are here at a time
+  struct Capacity {
+    int64_t source_rows = 0;  // of the sentences that are decoded at a time
     int64_t rows = 0;         // of a step
     int64_t cache_rows = 0;   // longest x width, summed over those sentences
     int64_t steps = 0;        // of the longest output
@@ -42,65 +40,66 @@ class Decoding {
   };
   using Sources = std::vector<std::vector<int>>;  // ids with their final <eos>, none empty
 
-  Decoding(Backend& backend, const Transformer& transformer, DType dtype);
-  ~Decoding();
+  IncrementalDecoder(Backend& backend, const Transformer& transformer, DType dtype);
+  ~IncrementalDecoder();
 
-  void open(const Room& room);     // nobody is here after it
-  size_t bytes(const Room& room);  // of memory that open() takes at the most
+  void open(const Capacity& capacity);     // drops all sentences
+  size_t bytes(const Capacity& capacity);  // of memory that open() takes at the most
   // Encodes the sources. Sentence i has at most `width` rows a step and longest[i] steps. Numbers
-  // follow on from the last, from 0. False, and nothing has changed, where there is no room.
-  bool join(const Sources& sources, std::span<const int64_t> longest, int width);
-  void leave(int32_t sentence);
-  // open() for these sources and join(), every sentence with up to max_rows rows.
+  // follow on from the last, from 0. False, and nothing has changed, where the capacity is used up.
+  bool admit(const Sources& sources, std::span<const int64_t> longest, int width);
+  void release(int32_t sentence);
+  // open() for these sources and admit(), every sentence with up to max_rows rows.
   void begin(const Sources& sources, int64_t max_rows, int64_t max_steps);
   // Logits (R,Vp) of the next position, valid until the next call. Rows of a sentence stand
   // together.
   Matrix step(std::span<const Row> rows);
+  // Called for every attention of every step, see keys_values.h. Where the backend replays work, of
+  // the steps that are not replayed.
+  void set_probe(AttentionProbe probe);
 
  private:
   struct Sentence {
-    int64_t first_key = 0, keys = 0;    // rows of keys_
+    int64_t first_key = 0, keys = 0;    // rows of kv_->cross
     int64_t first_slot = 0, slots = 0;  // rows of a layer's cache
-    int64_t born = 0, longest = 0;      // step_ when it joined; steps
+    int64_t born = 0, longest = 0;      // step_ when it was admitted; steps
     int width = 1;
-    bool here = true;
+    bool active = true;
   };
-  PackedSide pack(const Sources& sources);
+  PackedSide upload(const Sources& sources);
   // What is uploaded for a step: so many columns, each of an integer a row.
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
-  size_t plan(const Room& room);
+  size_t plan(const Capacity& capacity);
   bool reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols);
   int64_t rounded(int64_t rows) const;
-  int64_t cache_rows(const Room& room) const;
-  int64_t list_entries(const Room& room) const { return rounded(room.rows) * room.steps; }
+  int64_t cache_rows(const Capacity& capacity) const;
+  int64_t list_entries(const Capacity& capacity) const {
+    return rounded(capacity.rows) * capacity.steps;
+  }
   void follow(std::span<const Row> rows);
   Tensor run(Context& context, int64_t rows);
-  Tensor sublayers(Context& context, Tensor x, int64_t rows);
-  Tensor attend_cache(Context& context, size_t layer, Tensor x, int64_t rows);
-  Tensor attend_memory(Context& context, size_t layer, Tensor x, int64_t rows);
 
   Backend& backend_;
   const Transformer& transformer_;
   DType dtype_;
-  int64_t row_width_;  // of the cache: k and v of one layer
-  bool replays_;       // the backend records a step and launches it again
-  Room room_;
+  bool replays_;  // the backend records a step and launches it again
+  Capacity capacity_;
   std::unique_ptr<Arena> arena_;
   Tensor logits_;                     // lives in arena_
   std::map<int64_t, Matrix> places_;  // of the logits, by rows
-  Matrix keys_;                       // (source rows, layers * (k, v)): what cross-attention reads
-  Matrix cache_;                      // (layers * cache rows, row_width)
-  size_t arena_bytes_ = 0, keys_bytes_ = 0, cache_bytes_ = 0;
-  Regions key_rows_, slots_;
+  size_t arena_bytes_ = 0, cross_bytes_ = 0, cache_bytes_ = 0;
+  RangeAllocator source_rows_, slots_;
   std::vector<Sentence> sentences_;
   int64_t step_ = 0;
   size_t last_rows_ = 0;       // of the step before
   std::vector<int32_t> rows_;  // (columns, rows): the step's
-  Ints ids_, offsets_, pairs_, positions_, step_rows_;
-  Ints lists_;  // (2, rows, steps): cache rows of each hypothesis, of this step and of that before
+  DeviceSide sources_;
+  DeviceInts step_rows_;
+  // (2, rows, steps): cache rows of each hypothesis, of this step and of the one before
+  DeviceInts lists_;
   CacheLists extension_;
   PackedSide source_, target_;
-  CachedAttention self_, cross_;
+  std::shared_ptr<CachedKeysValues> kv_;  // owns its cache and cross
 };
 
 }  // namespace tx

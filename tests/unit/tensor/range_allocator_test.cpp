@@ -1,17 +1,17 @@
-// Regions against a plain list of who holds which place.
-#include "lib/tensor/regions.h"
+// RangeAllocator against a plain list of who holds which place.
+#include "lib/tensor/range_allocator.h"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
 #include "lib/base/philox.h"
 
-using tx::Regions;
+using tx::RangeAllocator;
 
 BOOST_AUTO_TEST_SUITE(regions)
 
 BOOST_AUTO_TEST_CASE(gaps_join) {
-  Regions r(10);
+  RangeAllocator r(10);
   BOOST_TEST(r.take(4) == 0);
   BOOST_TEST(r.take(3) == 4);
   BOOST_TEST(r.take(4) == -1);
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(gaps_join) {
 
 BOOST_AUTO_TEST_CASE(random_comings_and_goings) {
   constexpr int64_t size = 200;
-  Regions r(size);
+  RangeAllocator r(size);
   std::vector<int> owner(size, 0);
   struct Held {
     int64_t first, count;

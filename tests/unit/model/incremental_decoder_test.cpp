@@ -1,13 +1,13 @@
-// Decoding with cached keys and values against the whole model.
-#include "lib/model/decoding.h"
+// IncrementalDecoder with cached keys and values against the whole model.
+#include "lib/model/incremental_decoder.h"
 
 #include <algorithm>
 
 #include "tests/unit/model/small_model.h"
 
 using namespace tx_test;
-using tx::Decoding;
 using tx::DType;
+using tx::IncrementalDecoder;
 
 namespace {
 
@@ -24,7 +24,7 @@ Rows download(SmallModel& small, const tx::Matrix& logits) {
 // Hypotheses that grow: step by step each of `width` rows a sentence continues some row of the step
 // before, as a beam would. Keeps what every row has read.
 struct Beam {
-  std::vector<Decoding::Row> rows;
+  std::vector<IncrementalDecoder::Row> rows;
   std::vector<std::vector<int32_t>> read;
 
   void start(size_t sentences) {
@@ -38,7 +38,7 @@ struct Beam {
     auto draw = [&, next = size_t(0)](int n) mutable {
       return std::min(n - 1, int((draws[next++] + 1) / 2 * n));
     };
-    std::vector<Decoding::Row> next;
+    std::vector<IncrementalDecoder::Row> next;
     std::vector<std::vector<int32_t>> next_read;
     for (size_t first = 0, last = 0; first < rows.size(); first = last) {
       while (last < rows.size() && rows[last].sentence == rows[first].sentence) ++last;
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(cached_equals_uncached) {
       for (const char* positions : {"sinusoid", "learned"}) {
         SmallModel small(small_config(norm, positions), dtype, true);
         const auto sources = sources_of({7, 1, 70, 20});
-        Decoding decoding(small.backend, *small.model, dtype);
+        IncrementalDecoder decoding(small.backend, *small.model, dtype);
         decoding.begin(sources, 16, 24);
         Beam beam;
         beam.start(4);
@@ -109,22 +109,22 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_the_batch) {
   for (DType dtype : dtypes()) {
     SmallModel small(small_config(), dtype, true), threads(small_config(), dtype, true, 3);
     const auto sources = sources_of({7, 1, 70, 20});
-    Decoding decoding(small.backend, *small.model, dtype);
+    IncrementalDecoder decoding(small.backend, *small.model, dtype);
     decoding.begin(sources_of({3, 3}), 2, 5);
-    const Decoding::Row two[] = {{0, -1, 2}, {1, -1, 2}};
+    const IncrementalDecoder::Row two[] = {{0, -1, 2}, {1, -1, 2}};
     decoding.step(two);
     decoding.begin(sources, 4, 8);
     std::vector<Rows> together;
     for (int step = 0; step < 8; ++step) {
-      std::vector<Decoding::Row> rows;
+      std::vector<IncrementalDecoder::Row> rows;
       for (int s = 0; s < 4; ++s) rows.push_back({s, step ? s : -1, step ? 4 + s + step : 2});
       together.push_back(download(small, decoding.step(rows)));
     }
     for (int s = 0; s < 4; ++s) {
-      Decoding alone(threads.backend, *threads.model, dtype);
+      IncrementalDecoder alone(threads.backend, *threads.model, dtype);
       alone.begin({sources[size_t(s)]}, 1, 8);
       for (int step = 0; step < 8; ++step) {
-        const Decoding::Row row{0, step - 1 < 0 ? -1 : 0, step ? 4 + s + step : 2};
+        const IncrementalDecoder::Row row{0, step - 1 < 0 ? -1 : 0, step ? 4 + s + step : 2};
         const Rows logits = download(threads, alone.step({&row, 1}));
         BOOST_TEST((logits[0] == together[size_t(step)][size_t(s)]));
       }
@@ -141,25 +141,25 @@ BOOST_AUTO_TEST_CASE(sentences_come_and_go) {
     const std::vector<int64_t> steps{3, 9, 5, 1, 8, 6};
     std::vector<Rows> expected;
     for (size_t s = 0; s < sources.size(); ++s) {
-      Decoding alone(small.backend, *small.model, dtype);
+      IncrementalDecoder alone(small.backend, *small.model, dtype);
       alone.begin({sources[s]}, 1, steps[s]);
       for (int step = 0; step < steps[s]; ++step) {
-        const Decoding::Row row{0, step ? 0 : -1, step ? 4 + int(s) + step : 2};
+        const IncrementalDecoder::Row row{0, step ? 0 : -1, step ? 4 + int(s) + step : 2};
         if (step == 0) expected.emplace_back();
         expected[s].push_back(download(small, alone.step({&row, 1}))[0]);
       }
     }
-    Decoding decoding(small.backend, *small.model, dtype);
+    IncrementalDecoder decoding(small.backend, *small.model, dtype);
     decoding.open({.source_rows = 110, .rows = 2, .cache_rows = 15, .steps = 9});
     std::vector<size_t> here;  // sentences, their ages and rows
     std::vector<int> age(sources.size(), 0), row_of(sources.size(), -1);
     size_t next = 0, done = 0;
     while (done < sources.size()) {
       while (here.size() < 2 && next < sources.size() &&
-             decoding.join({sources[next]}, std::vector{steps[next]}, 1))
+             decoding.admit({sources[next]}, std::vector{steps[next]}, 1))
         here.push_back(next++);
       BOOST_REQUIRE(!here.empty());
-      std::vector<Decoding::Row> rows;
+      std::vector<IncrementalDecoder::Row> rows;
       for (const size_t s : here)
         rows.push_back({int32_t(s), row_of[s], age[s] ? 4 + int(s) + age[s] : 2});
       const Rows logits = download(small, decoding.step(rows));
@@ -171,47 +171,49 @@ BOOST_AUTO_TEST_CASE(sentences_come_and_go) {
         if (++age[s] < steps[s]) {
           stay.push_back(s);
         } else {
-          decoding.leave(int32_t(s));
+          decoding.release(int32_t(s));
           ++done;
         }
       }
       here = stay;
     }
-    BOOST_CHECK_THROW(decoding.leave(0), tx::Bug);
-    BOOST_TEST(!decoding.join({sources[2], sources[2]}, std::vector<int64_t>{1, 1}, 1));
-    BOOST_TEST(!decoding.join({sources[1], sources[1]}, std::vector<int64_t>{9, 9}, 1));
-    BOOST_TEST(decoding.join({sources[1], sources[3]}, std::vector<int64_t>{9, 6}, 1));
+    BOOST_CHECK_THROW(decoding.release(0), tx::Bug);
+    BOOST_TEST(!decoding.admit({sources[2], sources[2]}, std::vector<int64_t>{1, 1}, 1));
+    BOOST_TEST(!decoding.admit({sources[1], sources[1]}, std::vector<int64_t>{9, 9}, 1));
+    BOOST_TEST(decoding.admit({sources[1], sources[3]}, std::vector<int64_t>{9, 6}, 1));
   }
 }
 
 // A cache row more takes a row of every layer more; every part of a room counts.
 BOOST_AUTO_TEST_CASE(the_plan_counts_every_part) {
   SmallModel small(small_config(), DType::f32, true);
-  Decoding decoding(small.backend, *small.model, DType::f32);
-  const Decoding::Room room{.source_rows = 40, .rows = 8, .cache_rows = 100, .steps = 10};
-  const auto with = [&](int64_t Decoding::Room::*part, int64_t more) {
-    Decoding::Room larger = room;
+  IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
+  const IncrementalDecoder::Capacity room{
+      .source_rows = 40, .rows = 8, .cache_rows = 100, .steps = 10};
+  const auto with = [&](int64_t IncrementalDecoder::Capacity::*part, int64_t more) {
+    IncrementalDecoder::Capacity larger = room;
     larger.*part += more;
     return decoding.bytes(larger);
   };
   const tx::ModelConfig& c = small.model->config();
   const int64_t width = c.heads * (c.d_k + c.d_v), before = int64_t(decoding.bytes(room));
-  BOOST_TEST(int64_t(with(&Decoding::Room::cache_rows, 7)) - before ==
+  BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::cache_rows, 7)) - before ==
              7 * width * c.decoder_layers * 4);
-  BOOST_TEST(int64_t(with(&Decoding::Room::steps, 5)) - before == 2 * 8 * 5 * 4);
+  BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::steps, 5)) - before == 2 * 8 * 5 * 4);
   // Its keys of all layers, four arrays of integers of half as many more, and activations.
-  BOOST_TEST(int64_t(with(&Decoding::Room::source_rows, 40)) - before >
-             40 * (small.model->memory_width() * 4 + 6 * 4));
+  BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::source_rows, 40)) - before >
+             40 * (small.model->cross_width() * 4 + 6 * 4));
   // Logits alone are so many.
-  BOOST_TEST(int64_t(with(&Decoding::Room::rows, 800)) - before > 800 * vocabulary * 4);
+  BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::rows, 800)) - before >
+             800 * vocabulary * 4);
   decoding.open(room);
   BOOST_TEST(int64_t(decoding.bytes(room)) == before);
 }
 
 BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
   SmallModel small(small_config(), DType::f32, true);
-  Decoding decoding(small.backend, *small.model, DType::f32);
-  const Decoding::Row rows[] = {{0, -1, 2}, {0, -1, 2}};
+  IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
+  const IncrementalDecoder::Row rows[] = {{0, -1, 2}, {0, -1, 2}};
   BOOST_CHECK_THROW(decoding.step(rows), tx::Bug);
   BOOST_CHECK_THROW(decoding.begin({{}}, 1, 1), tx::Bug);
   BOOST_CHECK_THROW(decoding.begin(sources_of({81}), 1, 1), tx::Bug);
@@ -219,13 +221,31 @@ BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
   decoding.begin(sources_of({5}), 1, 2);
   BOOST_CHECK_THROW(decoding.step(rows), tx::Bug);
   BOOST_CHECK_THROW(decoding.step({}), tx::Bug);
-  const Decoding::Row stranger{1, -1, 2}, orphan{0, 1, 2};
+  const IncrementalDecoder::Row stranger{1, -1, 2}, orphan{0, 1, 2};
   BOOST_CHECK_THROW(decoding.step({&stranger, 1}), tx::Bug);
   decoding.step({rows, 1});
   BOOST_CHECK_THROW(decoding.step({&orphan, 1}), tx::Bug);
-  const Decoding::Row child{0, 0, 5};
+  const IncrementalDecoder::Row child{0, 0, 5};
   decoding.step({&child, 1});
   BOOST_CHECK_THROW(decoding.step({&child, 1}), tx::Bug);
+}
+
+BOOST_AUTO_TEST_CASE(the_probe_sees_every_attention_of_a_step) {
+  SmallModel small(small_config(), DType::f32, true);
+  IncrementalDecoder decoder(small.backend, *small.model, DType::f32);
+  decoder.begin({ids_of("source", 5)}, 1, 3);
+  std::vector<std::string> seen;
+  decoder.set_probe([&](const tx::ProbedAttention& a) {
+    BOOST_TEST(!a.packed);
+    BOOST_TEST((a.cached->q.rows == 1 && a.cached->q.cols == a.cached->heads * a.cached->d_k));
+    seen.push_back(a.kind + std::to_string(a.layer));
+  });
+  const std::vector<std::string> expected{"decoder0", "cross0", "decoder1", "cross1"};
+  for (const IncrementalDecoder::Row& row : {IncrementalDecoder::Row{0, -1, 2}, {0, 0, 5}}) {
+    seen.clear();
+    decoder.step({&row, 1});
+    BOOST_TEST(seen == expected, boost::test_tools::per_element());
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

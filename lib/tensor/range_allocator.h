@@ -9,9 +9,9 @@
 
 namespace tx {
 
-class Regions {
+class RangeAllocator {
  public:
-  explicit Regions(int64_t size = 0) : size_(size) {
+  explicit RangeAllocator(int64_t size = 0) : size_(size) {
     if (size > 0) free_[0] = size;
   }
   int64_t size() const { return size_; }

@@ -1,0 +1,56 @@
+// Where a pass drops what. A mask belongs to a site, a fixed number for each place in the model, so
+// that it does not depend on packing, device or recomputation (kernels/view.h, Dropout).
+#pragma once
+#include <cstdint>
+
+#include "kernels/view.h"
+
+namespace tx {
+
+// The rates of a run; all zero for inference.
+struct DropoutRates {
+  double dropout = 0, attention_dropout = 0, relu_dropout = 0;
+  uint32_t seed = 0;
+  const StepRecord* record = nullptr;
+};
+
+// The numbers are part of what a seed means: never change one.
+enum class DropoutPlace : uint32_t {
+  on_embedding,
+  on_self,
+  on_cross,
+  on_feed_forward,
+  in_self,
+  in_cross,
+  in_feed_forward
+};
+
+// The masks of the rows of one stack.
+class DropoutMasks {
+ public:
+  DropoutMasks(const DropoutRates& rates, uint32_t stack, RowKeys keys)
+      : rates_(rates), stack_(stack), keys_(keys) {}
+
+  Dropout at(DropoutPlace place, int layer = 0) const {
+    const uint32_t site = stack_ << 15 | uint32_t(layer) << 4 | uint32_t(place);
+    return dropout(rate(place), rates_.seed, site, rates_.record, keys_);
+  }
+
+ private:
+  double rate(DropoutPlace place) const {
+    switch (place) {
+      case DropoutPlace::in_self:
+      case DropoutPlace::in_cross:
+        return rates_.attention_dropout;
+      case DropoutPlace::in_feed_forward:
+        return rates_.relu_dropout;
+      default:
+        return rates_.dropout;
+    }
+  }
+  DropoutRates rates_;
+  uint32_t stack_;
+  RowKeys keys_;
+};
+
+}  // namespace tx

@@ -1,0 +1,241 @@
+#include "lib/model/incremental_decoder.h"
+
+#include <algorithm>
+
+#include "lib/tensor/replay.h"
+
+namespace tx {
+
+IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& transformer,
+                                       DType dtype)
+    : backend_(backend),
+      transformer_(transformer),
+      dtype_(dtype),
+      replays_(replays(backend)),
+      sources_(backend),
+      step_rows_(backend),
+      lists_(backend),
+      kv_(std::make_shared<CachedKeysValues>()) {
+  kv_->shape = transformer.attention_shape();
+}
+
+IncrementalDecoder::~IncrementalDecoder() {
+  logits_ = Tensor();  // before the arena it lives in
+  forget_graphs(backend_);
+  on(backend_, [&](auto& k) {
+    k.release(kv_->cache.data);
+    k.release(kv_->cross.data);
+  });
+}
+
+void IncrementalDecoder::set_probe(AttentionProbe probe) { kv_->probe = std::move(probe); }
+
+int64_t IncrementalDecoder::rounded(int64_t rows) const {
+  if (!replays_) return rows;
+  const int64_t to = rows <= 64 ? 8 : rows <= 256 ? 32 : rows <= 1024 ? 128 : 512;
+  return (rows + to - 1) / to * to;
+}
+
+// A row more, which rows that only fill up a number write to.
+int64_t IncrementalDecoder::cache_rows(const Capacity& capacity) const {
+  return int64_t(transformer_.decoder_layers()) * (capacity.cache_rows + 1);
+}
+
+// Arena bytes that encoding the sources and a step take, found on a counting arena.
+size_t IncrementalDecoder::plan(const Capacity& capacity) {
+  Arena counting;
+  Context context(backend_, counting, dtype_);
+  source_.rows = capacity.source_rows;
+  transformer_.cross_keys_values(context, transformer_.encode(context, source_));
+  run(context, rounded(capacity.rows));
+  return counting.peak();
+}
+
+size_t IncrementalDecoder::bytes(const Capacity& capacity) {
+  const size_t element = size_of(dtype_), needed = plan(capacity);
+  const int64_t uploads =
+      6 * capacity.source_rows + rounded(capacity.rows) * columns;  // upload() has four
+  return held_bytes(needed + needed / 4) +
+         held_bytes(size_t(cache_rows(capacity) * kv_->shape.width()) * element) +
+         held_bytes(size_t(capacity.source_rows * transformer_.cross_width()) * element) +
+         held_bytes(size_t(2 * list_entries(capacity)) * 4) + size_t(uploads) * 4;
+}
+
+// Makes `block` a matrix of these sizes; tells whether its memory moved.
+bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) {
+  const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype_);
+  const bool moves = bytes > held;
+  if (moves) {
+    on(backend_, [&](auto& k) {
+      k.release(block.data);
+      block.data = nullptr;  // allocate() may throw
+      held = 0;
+      block.data = k.allocate(bytes);
+    });
+    held = bytes;
+  }
+  block = matrix(block.data, dtype_, rows, cols);
+  return moves;
+}
+
+void IncrementalDecoder::open(const Capacity& capacity) {
+  TX_ASSERT(capacity.steps <= transformer_.longest() && capacity.rows > 0 &&
+            capacity.source_rows > 0);
+  logits_ = Tensor();
+  Capacity needed = capacity;
+  if (replays_) {  // what has been recorded stays good where nothing grows
+    needed.source_rows = std::max(capacity.source_rows, capacity_.source_rows);
+    needed.rows = std::max(capacity.rows, capacity_.rows);
+    needed.cache_rows = std::max(capacity.cache_rows, capacity_.cache_rows);
+    needed.steps = std::max(capacity.steps, capacity_.steps);
+  }
+  bool moved = needed.cache_rows != capacity_.cache_rows || needed.steps != capacity_.steps;
+  capacity_ = needed;
+  kv_->cache_rows = capacity_.cache_rows + 1;
+  if (!replays_) places_.clear();
+  if (reserve(kv_->cache, cache_bytes_, cache_rows(capacity_), kv_->shape.width())) moved = true;
+  if (reserve(kv_->cross, cross_bytes_, capacity_.source_rows, transformer_.cross_width()))
+    moved = true;
+  if (step_rows_.reserve(size_t(rounded(capacity_.rows) * columns))) moved = true;
+  if (lists_.reserve(size_t(2 * list_entries(capacity_)))) moved = true;
+  const size_t wanted = plan(capacity_);
+  if (!arena_ || wanted > arena_bytes_) {
+    arena_.reset();
+    arena_bytes_ = wanted + wanted / 4;
+    arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
+    moved = true;
+  }
+  if (moved) forget_graphs(backend_);  // what was recorded holds the old places
+  sentences_.clear();
+  last_rows_ = 0;
+  step_ = 0;
+  source_rows_ = RangeAllocator(capacity_.source_rows);
+  slots_ = RangeAllocator(capacity_.cache_rows);
+}
+
+PackedSide IncrementalDecoder::upload(const Sources& sources) {
+  std::vector<std::span<const int>> sentences;
+  for (const std::vector<int>& source : sources) {
+    TX_ASSERT(!source.empty() && int64_t(source.size()) <= transformer_.longest());
+    sentences.emplace_back(source);
+  }
+  return sources_.upload(sentences);
+}
+
+bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> longest,
+                               int width) {
+  TX_ASSERT(arena_ && sources.size() == longest.size() && width > 0);
+  int64_t rows = 0;
+  for (const auto& source : sources) rows += int64_t(source.size());
+  const int64_t first = source_rows_.take(rows);
+  if (first < 0) return false;
+  std::vector<Sentence> admitted;
+  int64_t key = first;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    TX_ASSERT(longest[i] > 0 && longest[i] <= capacity_.steps);
+    const int64_t slots = longest[i] * width, slot = slots_.take(slots);
+    if (slot < 0) {
+      for (const Sentence& s : admitted) slots_.give(s.first_slot, s.slots);
+      source_rows_.give(first, rows);
+      return false;
+    }
+    const int64_t keys = int64_t(sources[i].size());
+    admitted.push_back({key, keys, slot, slots, step_, longest[i], width, true});
+    key += keys;
+  }
+  logits_ = Tensor();
+  source_ = upload(sources);
+  Context context(backend_, *arena_, dtype_);
+  const Tensor cross =
+      transformer_.cross_keys_values(context, transformer_.encode(context, source_));
+  on(backend_, [&](auto& k) { k.convert(cross.value(), kv_->cross.slice(first, rows)); });
+  sentences_.insert(sentences_.end(), admitted.begin(), admitted.end());
+  return true;
+}
+
+void IncrementalDecoder::release(int32_t sentence) {
+  TX_ASSERT(size_t(sentence) < sentences_.size() && sentences_[size_t(sentence)].active);
+  Sentence& s = sentences_[size_t(sentence)];
+  s.active = false;
+  source_rows_.give(s.first_key, s.keys);
+  slots_.give(s.first_slot, s.slots);
+}
+
+void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t max_steps) {
+  Capacity capacity;
+  for (const auto& source : sources) capacity.source_rows += int64_t(source.size());
+  capacity.rows = max_rows;
+  capacity.cache_rows = int64_t(sources.size()) * max_rows * max_steps;
+  capacity.steps = max_steps;
+  open(capacity);
+  const std::vector<int64_t> longest(sources.size(), max_steps);
+  TX_ASSERT(admit(sources, longest, int(max_rows)));
+}
+
+// Uploads the step's rows: what is read, and what makes each hypothesis' list longer by its own.
+void IncrementalDecoder::follow(std::span<const Row> rows) {
+  const size_t count = size_t(rounded(int64_t(rows.size())));
+  rows_.assign(count * columns, 0);
+  const auto column = [&](Column c) { return rows_.data() + c * count; };
+  // What rows that only fill up a number do: one key, of the row behind all others.
+  std::fill_n(column(slot), count, int32_t(capacity_.cache_rows));
+  std::fill_n(column(length), count, 1);
+  std::fill_n(column(source_length), count, 1);
+  int64_t place = 0;  // of the row among those of its sentence
+  for (size_t r = 0; r < rows.size(); ++r) {
+    TX_ASSERT(size_t(rows[r].sentence) < sentences_.size());
+    const Sentence& s = sentences_[size_t(rows[r].sentence)];
+    place = r > 0 && rows[r - 1].sentence == rows[r].sentence ? place + 1 : 0;
+    const int64_t age = step_ - s.born;
+    TX_ASSERT(s.active && place < s.width && age < s.longest);
+    TX_ASSERT(age == 0 || size_t(rows[r].parent) < last_rows_);
+    column(id)[r] = rows[r].token;
+    column(position)[r] = int32_t(age);
+    column(parent)[r] = rows[r].parent;
+    column(slot)[r] = int32_t(s.first_slot + age * s.width + place);
+    column(length)[r] = int32_t(age + 1);
+    column(first_key)[r] = int32_t(s.first_key);
+    column(source_length)[r] = int32_t(s.keys);
+  }
+  last_rows_ = rows.size();
+  const int32_t* uploaded = step_rows_.set<int32_t>(rows_);
+  const auto there = [&](Column c) { return uploaded + c * count; };
+  target_.ids = there(id);
+  target_.keys.position = reinterpret_cast<const uint32_t*>(there(position));
+  target_.rows = int64_t(count);
+  int32_t* const halves[] = {lists_.data(), lists_.data() + list_entries(capacity_)};
+  extension_ = {halves[(step_ + 1) % 2], there(parent),  there(slot),    there(length),
+                halves[step_ % 2],       int64_t(count), capacity_.steps};
+  kv_->slots = extension_.slots;
+  kv_->self_rows.index = extension_.to;
+  kv_->self_rows.index_stride = capacity_.steps;
+  kv_->self_rows.lengths = there(length);
+  kv_->cross_rows.first = there(first_key);
+  kv_->cross_rows.lengths = there(source_length);
+}
+
+Matrix IncrementalDecoder::step(std::span<const Row> rows) {
+  TX_ASSERT(arena_ && int64_t(rows.size()) <= capacity_.rows && !rows.empty());
+  logits_ = Tensor();
+  follow(rows);
+  const auto pass = [&] {
+    Context context(backend_, *arena_, dtype_);
+    logits_ = run(context, target_.rows);
+    places_[target_.rows] = logits_.value();
+  };
+  // Two records for each number of rows: the lists change places at every step.
+  const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
+  const int64_t which = 2 * target_.rows + step_ % 2;
+  TX_ASSERT(!replays_ || which < 1 << 20);
+  replay(backend_, self | which, pass);
+  ++step_;
+  return places_.at(target_.rows).slice(0, int64_t(rows.size()));
+}
+
+Tensor IncrementalDecoder::run(Context& context, int64_t rows) {
+  target_.rows = rows;
+  context.run([&](auto& k) { k.extend_lists(extension_); });
+  return transformer_.logits(context, transformer_.decode(context, target_, kv_));
+}
+
+}  // namespace tx

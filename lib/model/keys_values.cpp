@@ -1,0 +1,77 @@
+#include "lib/model/keys_values.h"
+
+#include <cmath>
+
+namespace tx {
+
+AttentionInput PackedKeysValues::input(const Dropout& drop) const {
+  AttentionInput a;
+  a.q_offsets = a.k_offsets = rows_.offsets;
+  a.sentences = rows_.sentences;
+  a.heads = shape_.heads;
+  a.d_k = shape_.d_k;
+  a.d_v = shape_.d_v;
+  a.drop = drop;
+  return a;
+}
+
+Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
+                                        const Dropout& drop) const {
+  AttentionInput a = input(drop);
+  a.q = a.k = a.v = std::move(qkv);
+  a.k_column = shape_.keys();
+  a.v_column = 2 * shape_.keys();
+  a.causal = causal_;
+  if (probe_) probe_({causal_ ? "decoder" : "encoder", layer, &a, nullptr});
+  return attention(context, a);
+}
+
+Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
+                                         const Dropout& drop) const {
+  AttentionInput a = input(drop);
+  a.q = std::move(q);
+  a.k = a.v = cross_;
+  a.k_column = layer * shape_.width();
+  a.v_column = a.k_column + shape_.keys();
+  a.k_offsets = cross_offsets_;
+  if (probe_) probe_({"cross", layer, &a, nullptr});
+  return attention(context, a);
+}
+
+Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, CachedAttention p,
+                                const Tensor& q, const Block& kv) const {
+  Tensor out = context.make(q.rows(), shape.values());
+  context.run([&](auto& k) {  // a dry run has no cache yet
+    p.heads = shape.heads;
+    p.d_k = shape.d_k;
+    p.d_v = shape.d_v;
+    p.scale = 1 / std::sqrt(double(shape.d_k));
+    p.q = q.value().columns(0, shape.keys());
+    p.k = kv.rows.columns(kv.column, shape.keys());
+    p.v = kv.rows.columns(kv.column + shape.keys(), shape.values());
+    p.o = out.value();
+    if (probe) probe({which.kind, which.layer, nullptr, &p});
+    k.attention_cached(p);
+  });
+  return out;
+}
+
+Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
+                                        const Dropout& drop) const {
+  TX_ASSERT(drop.threshold == 0);
+  Block own{{}, 0};
+  context.run([&](auto& k) {
+    own.rows = cache.slice(layer * cache_rows, cache_rows);
+    k.scatter_rows(qkv.value().columns(shape.keys(), shape.width()), slots, own.rows);
+  });
+  return attend(context, {"decoder", layer, nullptr, nullptr}, self_rows, qkv, own);
+}
+
+Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,
+                                         const Dropout& drop) const {
+  TX_ASSERT(drop.threshold == 0);
+  return attend(context, {"cross", layer, nullptr, nullptr}, cross_rows, q,
+                {cross, layer * shape.width()});
+}
+
+}  // namespace tx

@@ -1,0 +1,99 @@
+// Where the attentions of a stack find their keys and values: the one thing in which a whole pass
+// (training, validation, extraction) and incremental decoding differ. The layers (layer.h) are the
+// same for both.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "lib/model/packed_side.h"
+#include "lib/ops/ops.h"
+
+namespace tx {
+
+// What the heads of every attention of a model share.
+struct AttentionShape {
+  int heads = 1, d_k = 0, d_v = 0;
+  int64_t keys() const { return int64_t(heads) * d_k; }    // HK: columns of queries, and of keys
+  int64_t values() const { return int64_t(heads) * d_v; }  // HV: columns of values and outputs
+  int64_t width() const { return keys() + values(); }      // of a layer's keys and values together
+};
+
+// One attention as it is about to run, for who wants to read its weights. `kind` is "encoder",
+// "decoder" or "cross". One of the two is set: `packed` in a whole pass, `cached` in a step of
+// incremental decoding. Both are valid during the call.
+struct ProbedAttention {
+  const char* kind;
+  int layer;
+  const AttentionInput* packed;
+  const CachedAttention* cached;
+};
+using AttentionProbe = std::function<void(const ProbedAttention&)>;
+
+class KeysValues {
+ public:
+  virtual ~KeysValues() = default;
+  // (N,HV): self-attention of `layer`; qkv (N, 2 HK + HV) holds queries, keys and values of the
+  // rows.
+  virtual Tensor self_attention(Context& context, int layer, Tensor qkv,
+                                const Dropout& drop) const = 0;
+  // (N,HV): attention of the queries q (N,HK) to the encoder's output, as `layer` projects it.
+  virtual Tensor cross_attention(Context& context, int layer, Tensor q,
+                                 const Dropout& drop) const = 0;
+};
+
+// Those of the packed rows themselves. A causal stack's rows see themselves and what stands before
+// them in their sentence.
+class PackedKeysValues : public KeysValues {
+ public:
+  PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, bool causal,
+                   AttentionProbe probe = {})
+      : shape_(shape), rows_(rows), causal_(causal), probe_(std::move(probe)) {}
+  // What cross-attention reads: (S, layers * (HK + HV)), the keys and values of all layers, of the
+  // sentences of `source`.
+  void attend_to(Tensor cross_keys_values, const PackedSide& source) {
+    cross_ = std::move(cross_keys_values);
+    cross_offsets_ = source.offsets;
+  }
+
+  Tensor self_attention(Context& context, int layer, Tensor qkv,
+                        const Dropout& drop) const override;
+  Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
+
+ private:
+  AttentionInput input(const Dropout& drop) const;
+  AttentionShape shape_;
+  PackedSide rows_;
+  bool causal_;
+  AttentionProbe probe_;
+  Tensor cross_;
+  const int32_t* cross_offsets_ = nullptr;
+};
+
+// Those of the steps before, kept in a cache: one row a hypothesis and step (incremental_decoder.h
+// fills and owns what this points to).
+class CachedKeysValues : public KeysValues {
+ public:
+  AttentionShape shape;
+  Matrix cache;            // (layers * cache_rows, HK + HV): self-attention's keys and values
+  int64_t cache_rows = 0;  // of one layer
+  const int32_t* slots = nullptr;         // N: the cache row that each row's keys and values go to
+  Matrix cross;                           // (source rows, layers * (HK + HV))
+  CachedAttention self_rows, cross_rows;  // which rows each hypothesis reads; q, k, v, o unset
+  AttentionProbe probe;
+
+  Tensor self_attention(Context& context, int layer, Tensor qkv,
+                        const Dropout& drop) const override;
+  Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
+
+ private:
+  // Where keys and values of a layer stand side by side: from `column` of `rows` on.
+  struct Block {
+    Matrix rows;
+    int64_t column;
+  };
+  // q: its first HK columns are the queries.
+  Tensor attend(Context& context, const ProbedAttention& which, CachedAttention p, const Tensor& q,
+                const Block& kv) const;
+};
+
+}  // namespace tx

@@ -1,0 +1,70 @@
+#include "lib/model/layer.h"
+
+namespace tx {
+
+Tensor Projection::operator()(Context& context, Tensor x) const {
+  return linear(context, std::move(x), weight, bias);
+}
+
+Stream ResidualNorm::operator()(Context& context, const Stream& x, Tensor sub,
+                                const Dropout& drop) const {
+  const Normed y = add_norm(context, x.residual, std::move(sub), drop, norm);
+  return {pre_norm ? y.sum : y.normed, y.normed};
+}
+
+Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
+                                 const DropoutMasks& masks) const {
+  const Dropout weights = masks.at(DropoutPlace::in_self, layer);
+  const Tensor heads = kv.self_attention(context, layer, qkv(context, x.normed), weights);
+  return end(context, x, out(context, heads), masks.at(DropoutPlace::on_self, layer));
+}
+
+Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
+                                  const KeysValues& kv, const DropoutMasks& masks) const {
+  const Dropout weights = masks.at(DropoutPlace::in_cross, layer);
+  const Tensor heads = kv.cross_attention(context, layer, query(context, x.normed), weights);
+  return end(context, x, out(context, heads), masks.at(DropoutPlace::on_cross, layer));
+}
+
+Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
+                               const DropoutMasks& masks) const {
+  const Tensor inner = linear_activation(context, x.normed, in.weight, in.bias, activation,
+                                         masks.at(DropoutPlace::in_feed_forward, layer));
+  return end(context, x, out(context, inner), masks.at(DropoutPlace::on_feed_forward, layer));
+}
+
+Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues& kv,
+                         const DropoutMasks& masks) const {
+  x = self(context, x, layer, kv, masks);
+  if (cross) x = (*cross)(context, x, layer, kv, masks);
+  return feed_forward(context, x, layer, masks);
+}
+
+Norm find_norm(Parameters& p, const std::string& name) {
+  return {p.get(name + ".weight"), p.get(name + ".bias"), p.config().norm_epsilon};
+}
+
+Layer find_layer(Parameters& p, const std::string& name, bool cross) {
+  const ModelConfig& config = p.config();
+  // `joined` projections that stand side by side in the block are one product.
+  const auto projection = [&](const std::string& part, bool bias, int joined = 1) {
+    Projection found{p.get(name + part + ".weight", joined), {}};
+    if (bias) found.bias = p.get(name + part + ".bias", joined);
+    return found;
+  };
+  const auto end = [&](const std::string& part) {
+    return ResidualNorm{find_norm(p, name + part), config.pre_norm()};
+  };
+  const bool bias = config.attention_bias;
+  Layer layer;
+  layer.self = {projection(".self_attn.q_proj", bias, 3), projection(".self_attn.out_proj", bias),
+                end(".self_attn_norm")};
+  if (cross)
+    layer.cross = CrossAttention{projection(".cross_attn.q_proj", bias),
+                                 projection(".cross_attn.out_proj", bias), end(".cross_attn_norm")};
+  layer.feed_forward = {projection(".ffn.in_proj", true), projection(".ffn.out_proj", true),
+                        config.activation_kind(), end(".ffn_norm")};
+  return layer;
+}
+
+}  // namespace tx

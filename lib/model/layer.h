@@ -1,0 +1,74 @@
+// The sub-layers and layers of section 3.1 of the paper (Figure 1) as objects: each holds its
+// weights and makes of the stream that enters it the one that leaves it. Whole passes and
+// incremental decoding run the same ones, see keys_values.h. Shapes in the letters of
+// lib/tensor/dims.h.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "lib/model/dropout_masks.h"
+#include "lib/model/keys_values.h"
+#include "lib/model/parameters.h"
+
+namespace tx {
+
+// What one sub-layer hands to the next, (N,D) each: what it is added to, and what it reads.
+// Post-norm (the paper's) has one tensor for both.
+struct Stream {
+  Tensor residual, normed;
+};
+
+// y = x w^T + b; b may be empty.
+struct Projection {
+  Parameter weight, bias;
+  Tensor operator()(Context& context, Tensor x) const;
+};
+
+// The end of a sub-layer: x + dropout(sub) and the norm behind it. In a pre-norm stack that is the
+// norm of the sub-layer that follows.
+struct ResidualNorm {
+  Norm norm;
+  bool pre_norm = false;
+  Stream operator()(Context& context, const Stream& x, Tensor sub, const Dropout& drop) const;
+};
+
+// Multi-head attention of a sequence to itself, section 3.2.
+struct SelfAttention {
+  Projection qkv, out;  // (2 HK + HV, D), (D, HV)
+  ResidualNorm end;
+  Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
+                    const DropoutMasks& masks) const;
+};
+
+// Multi-head attention to the encoder's output. Its keys and values come from one product for all
+// layers: Transformer::cross_keys_values().
+struct CrossAttention {
+  Projection query, out;  // (HK, D), (D, HV)
+  ResidualNorm end;
+  Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
+                    const DropoutMasks& masks) const;
+};
+
+// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation.
+struct FeedForward {
+  Projection in, out;  // (F, D), (D, F)
+  Activation activation = Activation::relu;
+  ResidualNorm end;
+  Stream operator()(Context& context, const Stream& x, int layer, const DropoutMasks& masks) const;
+};
+
+struct Layer {
+  SelfAttention self;
+  std::optional<CrossAttention> cross;  // a decoder that follows an encoder has it
+  FeedForward feed_forward;
+  Stream operator()(Context& context, Stream x, int layer, const KeysValues& kv,
+                    const DropoutMasks& masks) const;
+};
+
+// The layer whose weights are called `name`.*; `cross`: with cross-attention. Each sub-layer ends
+// with its own norm; a pre-norm stack exchanges them.
+Layer find_layer(Parameters& parameters, const std::string& name, bool cross);
+// The norm whose weights are called `name`.weight and `name`.bias.
+Norm find_norm(Parameters& parameters, const std::string& name);
+
+}  // namespace tx

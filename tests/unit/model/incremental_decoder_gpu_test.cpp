@@ -1,0 +1,2 @@
+// IncrementalDecoder on the GPU, where steps are replayed.
+#include "tests/unit/model/decoding_test.cpp"
