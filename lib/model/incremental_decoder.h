@@ -1,7 +1,7 @@
 // Step-by-step decoding of sentences that come and go, with cached keys and values (section 6.1,
-// tx-paper(7)). Knows nothing of beams: the caller says for every row which row of the step before it
-// continues, and no key or value is ever copied: each hypothesis keeps the list of its cache rows,
-// which the device makes longer by one in every step.
+// tx-paper(7)). Knows nothing of beams: the caller says for every row which row of the step before
+// it continues, and no key or value is ever copied: each hypothesis keeps the list of its cache
+// rows, which the device makes longer by one in every step.
 //
 //   IncrementalDecoder d(backend, transformer, DType::bf16);
 //   d.open({.source_rows = 1000, .rows = 64, .cache_rows = 6400, .steps = 100});

@@ -18,7 +18,7 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // As those of Decoding.
+  // As those of IncrementalDecoder.
   void open(const IncrementalDecoder::Capacity& capacity);
   size_t bytes(const IncrementalDecoder::Capacity& capacity);
   bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
