@@ -1,2 +1,2 @@
 // IncrementalDecoder on the GPU, where steps are replayed.
-#include "tests/unit/model/decoding_test.cpp"
+#include "tests/unit/model/incremental_decoder_test.cpp"
