@@ -20,9 +20,11 @@ void describe(tx::Options& options, tx::AverageOptions& settings, bool& quiet) {
            "The model of step 0, which was never trained, does not count.")
       .range(1, 1000000);
   options
-      .add("--best", settings.best, "N", "the N models of a run with the lowest validation loss",
-           "The loss is the one that was written into each model when it was saved; models "
-           "without one do not count.")
+      .add(
+          "--best", settings.best, "N", "the N models of a run with the best validation",
+          "They are compared by what the run chose its best model by: its --valid-metric, the loss "
+          "of the validation text where it names none, or the score of its --valid-command. "
+          "Models that were saved without one do not count.")
       .range(1, 1000000);
   options.group("Output");
   options.add("-o,--out", settings.out, "FILE", "model file to write").must();

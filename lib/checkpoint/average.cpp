@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/checkpoint/transfer.h"
@@ -146,30 +147,12 @@ void warn_of_twins(const Models& models, const Log& log) {
                  ": they count twice");
 }
 
-// The loss that a model's provenance gives, NaN where it gives none. The header alone is read.
-double validation_loss(const std::string& path) {
-  const Json provenance = provenance_of(SafetensorsReader(path));
-  if (!provenance.contains("validation_loss")) return NAN;
-  const Json& loss = provenance["validation_loss"];
-  return loss.is_number() ? loss.get<double>() : NAN;
-}
-
-// Sorts the steps by loss, the lowest first; those without one are left out.
-std::vector<int64_t> by_loss(const std::string& run, const std::vector<int64_t>& steps) {
-  std::vector<std::pair<double, int64_t>> scored;
-  for (const int64_t step : steps) {
-    const double loss = validation_loss(checkpoint_file(run, "model", step));
-    if (std::isfinite(loss)) scored.emplace_back(loss, step);
-  }
-  std::sort(scored.begin(), scored.end());
-  std::vector<int64_t> sorted;
-  for (const auto& [loss, step] : scored) sorted.push_back(step);
-  return sorted;
-}
-
+// `metric`: what the models are compared by, "" where they are not.
 [[noreturn]] void too_few(const std::string& option, int wanted, const std::string& run,
-                          size_t there) {
-  const std::string what = option == "--best" ? " with a validation loss" : "";
+                          size_t there, const std::string& metric) {
+  const std::string what = metric.empty()             ? ""
+                           : metric == command_metric ? " with a score of --valid-command"
+                                                      : " with a validation " + metric;
   const std::string found = there == 0   ? "no model"
                             : there == 1 ? "only 1 model"
                                          : "only " + std::to_string(there) + " models";
@@ -195,8 +178,13 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
   const size_t wanted = size_t(options.last ? *options.last : *options.best);
   std::vector<int64_t> steps = checkpoint_steps(run, "model");
   std::erase(steps, 0);  // a model that was never trained
-  if (options.best) steps = by_loss(run, steps);
-  if (steps.size() < wanted) too_few(option, int(wanted), run, steps.size());
+  std::string metric;
+  if (options.best) {
+    Ranking ranking = rank_checkpoints(run, steps);
+    metric = ranking.metric;
+    steps = std::move(ranking.steps);
+  }
+  if (steps.size() < wanted) too_few(option, int(wanted), run, steps.size(), metric);
   if (options.best) steps.resize(wanted);
   std::sort(steps.begin(), steps.end());
   steps.erase(steps.begin(), steps.end() - ptrdiff_t(wanted));

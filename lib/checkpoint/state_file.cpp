@@ -93,4 +93,12 @@ Json load_state(const std::string& path, Parameters& parameters,
   return state;
 }
 
+Json read_state(const std::string& path) {
+  const SafetensorsReader file(path, expected);
+  const TensorInfo* text = file.find("state");
+  if (text == nullptr || text->dtype != "U8")
+    throw DataError(path + " holds no state of a training; expected " + expected);
+  return parse_json({file.data(*text), size_t(text->bytes())}, path + ": state");
+}
+
 }  // namespace tx

@@ -21,4 +21,7 @@ void check_state(const std::string& path, const ModelConfig& config,
 // no state, or of another model than the one with this checksum.
 Json load_state(const std::string& path, Parameters& parameters, const std::string& model_checksum);
 
+// `state` alone: nothing but that it is one is checked. DataError: no state, or damaged.
+Json read_state(const std::string& path);
+
 }  // namespace tx

@@ -7,28 +7,25 @@
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/figure.h"
+#include "lib/checkpoint/judgement.h"
 #include "lib/train/session.h"
 #include "lib/train/valid_command.h"
 
 namespace tx {
 
-// Counts patience and remembers the best: the lowest unsmoothed loss, unless --valid-command
-// scores.
 void Session::judge() {
   const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
     stepper_->evaluate(batch, sums);
   };
   const std::unique_ptr<Packer> pass = Validator::packer(*corpora_.valid, capacities_);
   const Validation& found = validator_.measure(step_, *pass, evaluate);
-  log(Json{{"step", step_},
-           {"validation_loss", found.loss},
-           {"validation_perplexity", std::exp(found.nll)},
-           {"validation_accuracy", found.accuracy},
-           {"seconds", seconds()}});
+  Json line{{"step", step_}};
+  line.update(validator_.report(step_));
+  line["seconds"] = seconds();
+  log(line);
   log_.info("step " + std::to_string(step_) + ": validation loss " + figure(found.loss, 4) +
             ", perplexity " + figure(std::exp(found.nll), 3) + ", accuracy " +
             figure(found.accuracy, 4));
-  if (options_.valid_command.empty()) validator_.consider(step_, found.nll);
 }
 
 void Session::checkpoint() {
@@ -108,7 +105,7 @@ void Session::judge_by_command(const std::string& model) {
     log(Json{{"step", step_}, {"validation_score", *score}, {"seconds", seconds()}});
     log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(*score));
   }
-  validator_.consider(step_, score ? -*score : NAN);
+  validator_.take_command_score(step_, score);
 }
 
 void Session::write_state(const Parameters& parameters, const Snapshot& now,
@@ -153,12 +150,13 @@ Json Session::provenance() const {
          {"tokens", tokens_},
          {"preset", options_.preset},
          {"precision", options_.precision}};
+  const std::string& metric = options_.valid_metric.front();
+  if (!options_.valid_command.empty())
+    p["validation_metric"] = command_metric;
+  else if (metric != validation_metrics().front())
+    p["validation_metric"] = metric;
   const Validation* found = validator_.found(step_);
-  if (found && std::isfinite(found->nll)) {
-    p["validation_loss"] = finite_or_null(found->loss);
-    p["validation_perplexity"] = finite_or_null(std::exp(found->nll));
-    p["validation_accuracy"] = found->accuracy;
-  }
+  if (found && std::isfinite(found->nll)) p.update(validator_.report(step_));
   return p;
 }
 

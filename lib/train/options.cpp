@@ -76,14 +76,6 @@ void describe_run(Options& o, TrainOptions& t) {
        "by steps replaces it.")
       .at_least(0);
   o.add("--keep", t.keep, "N", "checkpoints to keep beside the best").at_least(1);
-  o.add("--valid-every", t.valid_every, "STEPS", "validate; 0: at every save by --save-every",
-        "A model better than all before is saved, whatever the step.")
-      .at_least(0);
-  o.add(
-      "--valid-command", t.valid_command, "COMMAND",
-      "run after a save; its number on stdout chooses the best",
-      "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
-      "as validation_score, higher is better; it then decides about the best and --patience.");
   o.add("--log-every", t.log_every, "STEPS", "steps between lines of the log").at_least(1);
   o.add("--log-seconds", t.log_seconds, "N", "print a line at least this often; 0: by steps alone",
         "On standard error, where that is not a terminal. The log in the run directory keeps to "
@@ -172,6 +164,7 @@ void TrainOptions::describe(Options& o) {
   o.usage("tx-train --resume RUN [--steps N]");
   describe_data(o, *this);
   describe_run(o, *this);
+  describe_validation(o);
   model.describe(o);
   describe_optimisation(o, *this);
   describe_machine(o, *this);
@@ -182,10 +175,7 @@ void TrainOptions::resolve(const Options& options) {
   if (preset != "auto") check_schedule(options);  // else once it is settled
   check_limits();
   if (src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
-  if (valid_src.empty() != valid_tgt.empty())
-    throw UsageError("--valid-src and --valid-tgt go together");
-  if (valid_every > 0 && valid_src.empty())
-    throw UsageError("--valid-every needs --valid-src and --valid-tgt");
+  resolve_validation(options);
   if (options.given("bpe-dropout-epochs") && !options.given("bpe-dropout") && bpe_dropout == 0)
     throw UsageError("--bpe-dropout-epochs needs --bpe-dropout");
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);

@@ -27,6 +27,7 @@ struct TrainOptions {
   int64_t save_every = 1000, valid_every = 0, log_every = 100;  // valid_every 0: at every save
   double save_minutes = 0, log_seconds = 30;
   int keep = 5;
+  std::vector<std::string> valid_metric;  // resolved: the names, at least one
   std::string valid_command;
 
   uint64_t seed = 1;
@@ -60,6 +61,8 @@ struct TrainOptions {
   DropoutRates dropout_rates(const StepRecord* record) const;
 
  private:
+  void describe_validation(Options& options);
+  void resolve_validation(const Options& options);
   void check_schedule(const Options& options) const;
   void check_limits() const;
 };

@@ -41,7 +41,8 @@ Session::Session(const TrainOptions& options, RunDirectory run, TrainingData dat
           [this](const Json& line) { return run_.append_log(line); }, log),
       last_save_(std::chrono::steady_clock::now()),
       spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
-      validator_({options.patience}),
+      validator_({options.patience, options.valid_metric, options.valid_command,
+                  config.value("judged_by", std::string())}),
       keep_(options.keep) {
   tune();
   program_ = anonymous_bytes();
@@ -157,7 +158,9 @@ void Session::build_packer() {
 void Session::load(int64_t step) {
   const ModelReader reader(run_.model(step));
   reader.load(*parameters_);
-  restore(load_state(run_.state(step), *parameters_, reader.checksum()));
+  const Json state = load_state(run_.state(step), *parameters_, reader.checksum());
+  restore(state);
+  former_best_ = Validator::best_of(state);
   progress_.resume(run_.cut_log(step));
   log_.info("resuming " + run_.path() + " after step " + std::to_string(step));
 }
@@ -184,8 +187,15 @@ bool Session::on_schedule(int64_t step) const {
 // asks for now comes with the first new checkpoint: a run that has nothing to do loses nothing.
 void Session::tidy_resumed() {
   keep_ = std::max(options_.keep, run_.read_config().at("options").value("keep", 0));
-  tidy(saved_step_, validator_.best());
+  tidy(saved_step_, former_best_);
   keep_ = options_.keep;
+}
+
+// The best so far was chosen by something else: it is the best no more.
+void Session::judge_anew() {
+  log_.warn("models are compared by " + validator_.criterion() + " from here on, no longer by " +
+            validator_.replaced() + ": the best model and --patience start anew");
+  run_.unlink("best");
 }
 
 int Session::loop() {
@@ -200,6 +210,7 @@ int Session::loop() {
   stepper_->rehearse(worst_batch(*corpora_.train, capacities_, growth()));
   start_profile();
   run_.write_config(config_);
+  if (!validator_.replaced().empty()) judge_anew();
   if (saved_step_ < 0) save(false), settle();  // from here on a killed run can be resumed
   run_.keep();
   try {
@@ -314,7 +325,7 @@ void Session::report_profile() {
 Json Session::state() const {
   Json state{{"step", step_}, {"skipped", skipped_}, {"tokens", tokens_}};
   state.update(spikes_.state());
-  state.update(validator_.state());
+  state.update(validator_.state(step_));
   state["packer"] = packer_->state();
   return state;
 }

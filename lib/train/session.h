@@ -64,6 +64,7 @@ class Session {
   void write_state(const Parameters& parameters, const Snapshot& now, const std::string& checksum);
   void tidy(int64_t step, int64_t best) const;
   void tidy_resumed();
+  void judge_anew();
   void check_room() const;
   void judge();
   Json state() const;
@@ -101,6 +102,7 @@ class Session {
   SpikePolicy spikes_;
   int64_t step_ = 0, skipped_ = 0, tokens_ = 0, saved_step_ = -1;
   Validator validator_;
+  int64_t former_best_ = -1;  // of the run that is resumed, by its own criterion
 
   int keep_;                      // checkpoints, as prune() has it
   int64_t saving_step_ = -1;      // of the save that is under way; -1: none is

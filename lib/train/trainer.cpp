@@ -16,9 +16,9 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",      "epochs",       "minutes",   "patience",    "keep",
-    "save-every", "save-minutes", "log-every", "log-seconds", "valid-command",
-    "threads",    "recompute",    "device"};
+    "steps",         "epochs",       "minutes",   "patience",    "keep",
+    "save-every",    "save-minutes", "log-every", "log-seconds", "valid-metric",
+    "valid-command", "threads",      "recompute", "device"};
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;
@@ -91,6 +91,16 @@ void note_schedule(Json& config, const Json& options, int64_t step) {
   config["options"] = options;
 }
 
+// A run from before there was --valid-metric compared its models by perplexity, and goes on doing
+// so. Its states do not say what they were judged by: "judged_by" does.
+void adopt_criterion(TrainOptions& options, const Options& given, Json& config) {
+  const Json& former = config.at("options");
+  if (former.contains("valid-metric")) return;
+  config["judged_by"] =
+      Validator::criterion("perplexity", former.value("valid-command", std::string()));
+  if (!given.given("valid-metric")) options.valid_metric = {"perplexity"};
+}
+
 int resume(TrainOptions& options, const Options& given, const Log& log) {
   if (!options.out.empty())
     throw UsageError("--resume goes on in its own directory: leave out --out " + options.out);
@@ -98,6 +108,7 @@ int resume(TrainOptions& options, const Options& given, const Log& log) {
     throw UsageError("--resume takes the options of its run: leave out --config " + options.config);
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
+  adopt_criterion(options, given, config);
   check_changes(config.at("options"), given.to_json(), log);
   const int64_t step = newest_whole(run, log);
   note_schedule(config, given.to_json(), step);

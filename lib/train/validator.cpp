@@ -2,7 +2,14 @@
 
 #include <cmath>
 
+#include "lib/base/figure.h"
+#include "lib/checkpoint/judgement.h"
+
 namespace tx {
+
+std::string Validator::criterion(const std::string& metric, const std::string& command) {
+  return command.empty() ? metric : std::string(command_metric) + ": " + command;
+}
 
 std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector<int>& capacities) {
   PackerOptions packing;
@@ -19,9 +26,33 @@ const Validation& Validator::measure(int64_t step, Packer& text, const Evaluate&
   const double labels = double(sums.labels);
   found_ = {sums.loss / labels, sums.nll / labels, double(sums.correct) / labels};
   step_ = step;
+  if (settings_.command.empty()) consider(step, score(found_));
   return found_;
 }
 
+Json Validator::report(int64_t step) const {
+  Json members = Json::object();
+  if (step != step_) return members;
+  members["validation_loss"] = finite_or_null(found_.loss);
+  members["validation_perplexity"] = finite_or_null(std::exp(found_.nll));
+  members["validation_accuracy"] = found_.accuracy;
+  return members;
+}
+
+// Lower is better. The logarithm stands for the perplexity: it is finite where that is not.
+double Validator::score(const Validation& found) const {
+  const std::string& metric = settings_.metrics.front();
+  if (metric == "loss") return found.loss;
+  return metric == "perplexity" ? found.nll : -found.accuracy;
+}
+
+void Validator::take_command_score(int64_t step, std::optional<double> score) {
+  command_score_ = score;
+  scored_step_ = step;
+  consider(step, score ? -*score : NAN);
+}
+
+// A score that is not finite is never better.
 void Validator::consider(int64_t step, double score) {
   if (std::isfinite(score) && (!has_best_ || score < best_score_)) {
     has_best_ = true;
@@ -38,17 +69,30 @@ void Validator::forget_best() {
   bad_ = 0;
 }
 
-Json Validator::state() const {
-  return Json{{"best_step", best_step_},
+Json Validator::state(int64_t step) const {
+  const bool scored = step == scored_step_ && command_score_;
+  return Json{{"criterion", criterion()},
+              {"score", scored ? Json(*command_score_) : Json(nullptr)},
+              {"best_step", best_step_},
               {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
               {"bad_validations", bad_}};
 }
 
+int64_t Validator::best_of(const Json& state) {
+  return state.at("best_score").is_null() ? -1 : state.at("best_step").get<int64_t>();
+}
+
 void Validator::restore(const Json& state) {
+  const auto former = state.value("criterion", settings_.unnamed);
   best_step_ = state.at("best_step").get<int64_t>();
-  has_best_ = !state.at("best_score").is_null();
+  has_best_ = best_of(state) >= 0;
   if (has_best_) best_score_ = state.at("best_score").get<double>();
   bad_ = state.at("bad_validations").get<int64_t>();
+  replaced_.clear();
+  if (former == criterion()) return;
+  if (has_best_ || bad_ > 0) replaced_ = former;
+  best_step_ = 0;
+  forget_best();
 }
 
 }  // namespace tx

@@ -1,9 +1,14 @@
 // Validation during training: measures a model on the validation text, remembers which step was the
 // best and counts how many validations ago that was. It writes nothing; what it remembers is part
 // of the state file, tx-run(5), so that a resumed run judges as one that was never stopped.
+//
+// Models are compared by one criterion: the first metric of --valid-metric, or the score of
+// --valid-command where there is one.
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/view.h"
@@ -19,6 +24,10 @@ struct Validation {
 
 struct ValidatorSettings {
   int patience = 0;  // validations in a row without a better one that end a run; 0: never
+  std::vector<std::string> metrics = {"loss"};  // names of validation_metrics(); the first decides
+  std::string command;                          // decides in their place where it is not empty
+  // The criterion() of a state that names none, of an older run.
+  std::string unnamed = "perplexity";
 };
 
 class Validator {
@@ -26,37 +35,57 @@ class Validator {
   // Adds the loss sums of a batch, as Stepper::evaluate() does.
   using Evaluate = std::function<void(const Batch& batch, StepRecord& sums)>;
 
-  explicit Validator(const ValidatorSettings& settings) : settings_(settings) {}
+  explicit Validator(ValidatorSettings settings) : settings_(std::move(settings)) {}
+
+  // What models are compared by, in words: "loss", "command: COMMAND".
+  std::string criterion() const { return criterion(settings_.metrics.front(), settings_.command); }
+  static std::string criterion(const std::string& metric, const std::string& command);
 
   // One pass over the text, in order. UsageError for a sentence longer than its capacity.
   static std::unique_ptr<Packer> packer(const IdCache& text, const std::vector<int>& capacities);
 
   // Measures the model of `step` by one pass over packer(): means over all labels of the text.
+  // Where no command decides, the model is compared with the best so far.
   const Validation& measure(int64_t step, Packer& text, const Evaluate& evaluate);
   // What measure() found for that step, null when it was not measured last.
   const Validation* found(int64_t step) const { return step == step_ ? &found_ : nullptr; }
+  // Members of the log and of a model's provenance: what was found, by its names in tx-run(5).
+  // Empty for a step that was not measured last.
+  Json report(int64_t step) const;
 
-  // Compares `score` of the model of `step`, lower is better, with the best so far. One that is not
-  // finite is never better.
-  void consider(int64_t step, double score);
+  // The command's score of the model of `step`, higher is better; none: the command failed, which
+  // counts as a validation without a better one.
+  void take_command_score(int64_t step, std::optional<double> score);
+
   int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
   bool out_of_patience() const { return settings_.patience > 0 && bad_ >= settings_.patience; }
-  // The best model is gone: the next one considered is the best, and patience starts anew.
+  // The best model is gone: the next one compared is the best, and patience starts anew.
   void forget_best();
   // The weights are those of another step from here on: nothing is found for any step.
   void forget_found() { step_ = -1; }
 
-  // Members of the state file; restore() throws Json::exception where one is missing.
-  Json state() const;
+  // Members of the state file of `step`. restore() throws Json::exception where one is missing. A
+  // state that was judged by another criterion brings no best and no patience: its scores say
+  // nothing about the models to come.
+  Json state(int64_t step) const;
   void restore(const Json& state);
+  // That other criterion, "" where the last restore() met none or where nothing was lost by it.
+  const std::string& replaced() const { return replaced_; }
+  static int64_t best_of(const Json& state);  // the best step by its own criterion; -1: none
 
  private:
+  double score(const Validation& found) const;
+  void consider(int64_t step, double score);
+
   ValidatorSettings settings_;
   Validation found_;
   int64_t step_ = -1;  // of found_
   bool has_best_ = false;
   int64_t best_step_ = 0, bad_ = 0;
-  double best_score_ = 0;
+  double best_score_ = 0;                // lower is better
+  std::optional<double> command_score_;  // of the model of scored_step_
+  int64_t scored_step_ = -1;
+  std::string replaced_;
 };
 
 }  // namespace tx

@@ -47,48 +47,103 @@ BOOST_FIXTURE_TEST_CASE(a_sentence_that_does_not_fit_is_told_at_once, PackingFix
   BOOST_CHECK_THROW(Validator::packer(text, {8, 8}), UsageError);
 }
 
-BOOST_AUTO_TEST_CASE(the_lowest_score_is_the_best_and_the_first_of_equals) {
-  Validator v({});
+// Compared by a command's score: higher is better.
+Validator by_command(int patience = 0, const std::string& command = "score") {
+  return Validator({patience, {"loss"}, command});
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_metric_decides, PackingFixture) {
+  const IdCache text = make({{3, 3}});
+  // Step 1 has the lower loss, step 2 the lower perplexity and the higher accuracy.
+  const StepRecord one{.loss = 2, .nll = 3, .correct = 1, .labels = 4},
+      two{.loss = 4, .nll = 1, .correct = 3, .labels = 4};
+  for (const auto& [metric, best] : {std::pair{"loss", 1}, {"perplexity", 2}, {"accuracy", 2}}) {
+    Validator v({0, {metric, "loss"}, ""});
+    BOOST_TEST(v.criterion() == metric);
+    for (const int64_t step : {1, 2})
+      v.measure(step, *Validator::packer(text, {8, 8}),
+                [&](const Batch&, StepRecord& sums) { sums = step == 1 ? one : two; });
+    BOOST_TEST(v.best() == best);
+    BOOST_TEST(to_text(v.report(2)) ==
+               "{\"validation_loss\":1.0,\"validation_perplexity\":1.2840254166877414,"
+               "\"validation_accuracy\":0.75}");
+    BOOST_TEST(to_text(v.report(1)) == "{}");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_highest_score_is_the_best_and_the_first_of_equals) {
+  Validator v = by_command();
   BOOST_TEST(v.best() == -1);
-  v.consider(10, 3);
-  v.consider(20, 2);
-  v.consider(30, 2);
-  v.consider(40, std::numeric_limits<double>::quiet_NaN());
-  v.consider(50, -std::numeric_limits<double>::infinity());
+  v.take_command_score(10, 3);
+  v.take_command_score(20, 4);
+  v.take_command_score(30, 4);
+  v.take_command_score(40, std::nullopt);
+  v.take_command_score(50, std::numeric_limits<double>::infinity());
   BOOST_TEST(v.best() == 20);
   BOOST_TEST(!v.out_of_patience());  // none was asked for
 }
 
 BOOST_AUTO_TEST_CASE(patience_counts_validations_in_a_row_that_are_not_better) {
-  Validator v({2});
-  v.consider(1, 3);
-  v.consider(2, 4);
+  Validator v = by_command(2);
+  v.take_command_score(1, 3);
+  v.take_command_score(2, 2);
   BOOST_TEST(!v.out_of_patience());
-  v.consider(3, 1);
-  v.consider(4, 1);
+  v.take_command_score(3, 5);
+  v.take_command_score(4, 5);
   BOOST_TEST(!v.out_of_patience());
-  v.consider(5, 2);
+  v.take_command_score(5, std::nullopt);
   BOOST_TEST(v.out_of_patience());
   v.forget_best();
   BOOST_TEST(v.best() == -1);
   BOOST_TEST(!v.out_of_patience());
-  v.consider(6, 100);
+  v.take_command_score(6, 0);
   BOOST_TEST(v.best() == 6);
 }
 
 BOOST_AUTO_TEST_CASE(a_validator_goes_on_from_its_state) {
-  Validator one({3}), other({3});
-  const double scores[] = {3, 2.5, 2.7, NAN, 2.4, 2.4, 2.4, 2.4};
+  Validator one = by_command(3), other = by_command(3);
+  const std::optional<double> scores[] = {3, 3.5, 3.3, {}, 3.6, 3.6, 3.6, 3.6};
   for (int64_t step = 0; step < 8; ++step) {
-    other.restore(parse_json(to_text(one.state()), "state"));
-    BOOST_TEST(to_text(other.state()) == to_text(one.state()));
-    one.consider(step, scores[step]);
-    other.consider(step, scores[step]);
+    other.restore(parse_json(to_text(one.state(step)), "state"));
+    BOOST_TEST(other.replaced() == "");
+    BOOST_TEST(to_text(other.state(step)) == to_text(one.state(step)));
+    one.take_command_score(step, scores[step]);
+    other.take_command_score(step, scores[step]);
     BOOST_TEST(one.best() == other.best());
     BOOST_TEST(one.out_of_patience() == other.out_of_patience());
+    BOOST_TEST(one.state(step).at("score") == (scores[step] ? Json(*scores[step]) : Json()));
+    BOOST_TEST(one.state(step + 1).at("score").is_null());
   }
   BOOST_TEST(one.out_of_patience());
   BOOST_CHECK_THROW(other.restore(Json::object()), Json::exception);
+}
+
+BOOST_AUTO_TEST_CASE(another_criterion_starts_anew) {
+  Validator before = by_command(2);
+  before.take_command_score(1, 3);
+  before.take_command_score(2, 2);
+  before.take_command_score(3, 2);
+  const Json state = before.state(3);
+  BOOST_TEST(Validator::best_of(state) == 1);
+  for (const ValidatorSettings& settings :
+       {ValidatorSettings{2, {"loss"}, "another"}, ValidatorSettings{2, {"accuracy"}, ""}}) {
+    Validator v(settings);
+    v.restore(state);
+    BOOST_TEST(v.replaced() == "command: score");
+    BOOST_TEST(v.best() == -1);
+    BOOST_TEST(!v.out_of_patience());
+  }
+  // A state of an older run does not say what it was judged by: the settings do.
+  Json old = state;
+  old.erase("criterion");
+  Validator same({2, {"perplexity"}, "", "perplexity"});
+  same.restore(old);
+  BOOST_TEST(same.best() == 1);
+  BOOST_TEST(same.replaced() == "");
+  // Nothing was judged yet: nothing is lost.
+  Validator first({2, {"accuracy"}, ""});
+  first.restore(by_command().state(0));
+  BOOST_TEST(first.replaced() == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

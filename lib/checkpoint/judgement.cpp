@@ -1,0 +1,77 @@
+#include "lib/checkpoint/judgement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "lib/base/io.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/run_files.h"
+#include "lib/checkpoint/state_file.h"
+
+namespace tx {
+
+namespace {
+
+// How good a checkpoint is, and by what: scores of different criteria say nothing together.
+struct Recorded {
+  std::string metric;
+  Json criterion;
+  std::optional<double> score;
+};
+
+std::optional<double> number(const Json& object, const std::string& key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::string metric_of(const Json& provenance) {
+  const auto found = provenance.find("validation_metric");
+  return found != provenance.end() && found->is_string() ? found->get<std::string>()
+                                                         : validation_metrics().front();
+}
+
+Recorded recorded(const std::string& run, int64_t step, const std::string& metric) {
+  if (metric == command_metric) {
+    const std::string path = checkpoint_file(run, "state", step);
+    const Json state = file_exists(path) ? read_state(path) : Json::object();
+    return {metric, state.value("criterion", Json()), number(state, "score")};
+  }
+  const Json provenance = provenance_of(SafetensorsReader(checkpoint_file(run, "model", step)));
+  return {metric, provenance.value("validation_lines", Json()),
+          number(provenance, "validation_" + metric)};
+}
+
+}  // namespace
+
+const std::vector<std::string>& validation_metrics() {
+  static const std::vector<std::string> names = {"loss", "perplexity", "accuracy"};
+  return names;
+}
+
+bool lower_is_better(const std::string& metric) {
+  return metric == "loss" || metric == "perplexity";
+}
+
+Ranking rank_checkpoints(const std::string& run, const std::vector<int64_t>& steps) {
+  if (steps.empty()) return {validation_metrics().front(), {}};
+  const std::string newest = checkpoint_file(run, "model", steps.back());
+  const std::string metric = metric_of(provenance_of(SafetensorsReader(newest)));
+  std::vector<std::pair<double, int64_t>> scored;
+  Json criterion;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const Recorded r = recorded(run, *step, metric);
+    if (!r.score || !std::isfinite(*r.score)) continue;
+    if (scored.empty()) criterion = r.criterion;
+    if (r.criterion != criterion) continue;
+    scored.emplace_back(lower_is_better(metric) ? *r.score : -*r.score, *step);
+  }
+  std::sort(scored.begin(), scored.end());
+  Ranking ranking{metric, {}};
+  for (const auto& [score, step] : scored) ranking.steps.push_back(step);
+  return ranking;
+}
+
+}  // namespace tx

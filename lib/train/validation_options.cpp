@@ -1,0 +1,70 @@
+// The options about validation: what is measured, when, and what chooses the best model.
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/judgement.h"
+#include "lib/train/options.h"
+
+namespace tx {
+
+namespace {
+
+std::string listed() {
+  std::string text;
+  for (const std::string& name : validation_metrics()) text += (text.empty() ? "" : "|") + name;
+  return text;
+}
+
+// The names in texts such as "loss" and "accuracy,loss", in order.
+std::vector<std::string> parse_metrics(const std::vector<std::string>& texts) {
+  const std::vector<std::string>& known = validation_metrics();
+  std::vector<std::string> names;
+  for (const std::string& text : texts) {
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      const std::string name = text.substr(begin, end - begin);
+      begin = end + 1;
+      if (std::find(names.begin(), names.end(), name) != names.end())
+        throw UsageError("--valid-metric names " + name + " twice");
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        const std::string guess = nearest(name, known);
+        throw UsageError("--valid-metric '" + name + "': must be one of " + listed() +
+                         (guess.empty() ? "" : "; did you mean " + guess + "?"));
+      }
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+void TrainOptions::describe_validation(Options& o) {
+  o.group("Validation");
+  o.add("--valid-every", valid_every, "STEPS", "validate; 0: at every save by --save-every",
+        "A model better than all before is saved, whatever the step.")
+      .at_least(0);
+  o.add("--valid-metric", valid_metric, listed(), "what the models are compared by",
+        "By it the best model is chosen, --patience counts, and tx-avg --best chooses. loss is the "
+        "one of training, with its label smoothing; perplexity leaves the smoothing out, and rises "
+        "while a smoothed model still improves; accuracy is the share of pieces guessed right. Of "
+        "several, separated by commas, the first decides and the others are logged.")
+      .default_is(validation_metrics().front());
+  o.add(
+      "--valid-command", valid_command, "COMMAND",
+      "run after a save; its number on stdout chooses the best",
+      "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
+      "as validation_score, higher is better; it then decides about the best and --patience.");
+}
+
+void TrainOptions::resolve_validation(const Options& options) {
+  if (valid_src.empty() != valid_tgt.empty())
+    throw UsageError("--valid-src and --valid-tgt go together");
+  for (const char* name : {"valid-every", "valid-metric"})
+    if (options.given(name) && valid_src.empty())
+      throw UsageError("--" + std::string(name) + " needs --valid-src and --valid-tgt");
+  valid_metric = parse_metrics(valid_metric);
+  if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
+}
+
+}  // namespace tx

@@ -1,0 +1,92 @@
+# --valid-metric: what chooses the best model, --patience and tx-avg --best; another one on --resume
+# begins anew.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+
+# extreme FIELD -g|-gr: the first step of run/log.jsonl with the lowest or highest value.
+extreme() {
+  sed -n "s/.*\"step\":\([0-9]*\),.*\"$1\":\([^,}]*\).*/\2 \1/p" run/log.jsonl |
+    sort -s -k 1,1"$2" | sed -n '1s/.* //p'
+}
+best() { readlink run/best.safetensors | tr -dc 0-9; }
+# expect_best FIELD -g|-gr: that one is the best of the run, and tx-avg's.
+expect_best() {
+  [ "$(best)" = "$(extreme "$@")" ] || fail "the best by $1 is $(best), not $(extreme "$@")"
+  tx-avg --best 1 -o average run 2> average.log
+  [ "$(cat average.log)" = "tx-avg: averaged run/model-$(best).safetensors" ] ||
+    fail "the best by $1 is $(best): $(cat average.log)"
+}
+
+# A model that overfits: its perplexity has its lowest value before its loss, its accuracy later.
+learn() {
+  rm -rf run
+  small_train --label-smoothing 0.3 --lr 0.05 --steps 60 --log-every 60 --save-every 4 --keep 99 \
+    -o run "$@" 2> run.log || fail "$(cat run.log)"
+}
+learn
+expect_best validation_loss g
+[ "$(extreme validation_loss g)" != "$(extreme validation_perplexity g)" ] ||
+  fail 'this text tells nothing: the lowest perplexity has the lowest loss'
+grep -aq validation_metric run/last.safetensors && fail 'the default is written'
+loss_best=$(best)
+learn --valid-metric perplexity
+expect_best validation_perplexity g
+learn --valid-metric accuracy,loss
+expect_best validation_accuracy gr
+grep -aq 'validation_metric[^,]*accuracy' run/last.safetensors || fail 'the metric is not in the model'
+learn --valid-metric accuracy --valid-metric perplexity
+expect_best validation_accuracy gr
+[ "$loss_best" != "$(extreme validation_accuracy gr)" ] || fail 'loss and accuracy agree'
+
+# Another criterion on --resume: the best begins anew, and it is told. One that stays says nothing.
+expect_status 0 tx-train --resume run --valid-metric accuracy,loss --steps 64
+! last_stderr | grep -q 'start anew' || fail 'the same metric starts anew'
+expect_status 0 tx-train --resume run --valid-metric loss --steps 68
+expect_stderr_contains 'models are compared by loss from here on, no longer by accuracy: the best model and --patience start anew'
+[ "$(best)" = 68 ] || fail "the best is $(best)"
+expect_status 0 tx-train --resume run --valid-command 'echo 3' --steps 72
+expect_stderr_contains 'compared by command: echo 3 from here on, no longer by loss'
+[ "$(best)" = 72 ] || fail "the best is $(best)"
+expect_status 0 tx-train --resume run --valid-command 'echo 2' --steps 76
+expect_stderr_contains 'compared by command: echo 2 from here on, no longer by command: echo 3'
+[ "$(best)" = 76 ] || fail "the best is $(best)"
+tx-avg --best 1 -o average run 2> average.log || fail "$(cat average.log)"
+grep -q 'model-76' average.log || fail "$(cat average.log)"
+expect_status 1 tx-avg --best 2 -o average run
+expect_stderr 'tx-avg: --best 2: run holds only 1 model with a score of --valid-command; use --best 1'
+expect_status 0 tx-train --resume run --valid-command '' --steps 80
+expect_stderr_contains 'compared by loss from here on, no longer by command: echo 2'
+[ "$(best)" = 80 ] || fail "the best is $(best)"
+
+# Patience that has run out begins anew as well. With nothing to do, nothing changes.
+learn --patience 2 --valid-command 'echo 1'
+[ "$(readlink run/last.safetensors)" = model-12.safetensors ] || fail 'patience did not end the run'
+expect_status 0 tx-train --resume run --valid-command 'echo 5' --steps 12
+expect_stderr_contains 'nothing to do'
+[ "$(best)" = 4 ] || fail "the best is $(best)"
+expect_status 0 tx-train --resume run --valid-command 'echo 5'
+[ "$(readlink run/last.safetensors)" = model-24.safetensors ] || fail "$(readlink run/last.safetensors)"
+[ "$(best)" = 16 ] || fail "the best is $(best)"
+
+# A run of a version that knew no metric goes on by perplexity.
+learn --valid-metric perplexity
+sed -i '/"valid-metric": \[/,/\],/d' run/config.json
+expect_status 0 tx-train --resume run --steps 64
+! last_stderr | grep -q 'start anew' || fail 'an older run starts anew'
+grep -A 1 '"valid-metric"' run/config.json | grep -q perplexity || fail "$(cat run/config.json)"
+expect_best validation_perplexity g
+
+# refused MESSAGE OPTION...
+refused() {
+  message=$1
+  shift
+  expect_status 2 small_train "$@" -o none
+  expect_stderr_contains "$message"
+  expect_no_file none
+}
+refused "--valid-metric 'blue': must be one of" --valid-metric blue
+refused 'did you mean loss?' --valid-metric los
+refused 'names loss twice' --valid-metric loss,accuracy,loss
+expect_usage_error '--valid-metric needs --valid-src' tx-train --src train.en --tgt train.de \
+  --bpe bpe.model --valid-metric accuracy -o none
+expect_no_file none
