@@ -14,7 +14,7 @@ struct Settings {
   tx::LineOptions lines;
   std::vector<std::string> files;
   std::string target, status;
-  bool pieces = false, ids = false, strict = false, check_invariance = false;
+  bool pieces = false, ids = false, strict = false, check_invariance = false, quiet = false;
 };
 
 void describe(tx::Options& options, Settings& s) {
@@ -47,6 +47,10 @@ void describe(tx::Options& options, Settings& s) {
       "threads; pieces and scores must be the same bits. The last line of the report is the "
       "verdict; where a line differs, the status is 1 and the line is named. Takes five times as "
       "long, and memory for the whole text.");
+  options.flag(
+      "-q,--quiet", s.quiet, "no progress on a terminal",
+      "Otherwise a terminal shows how many lines are done, where the input is a file and the "
+      "output goes elsewhere.");
   s.translator.search.describe(options);
   s.translator.describe_machine(options);
   s.translator.describe_memory(options);
@@ -78,7 +82,7 @@ int main(int argc, char** argv) {
     if (!options.parse(argc, argv)) return 0;
     resolve(options, s);
 
-    const tx::Log log(tool);
+    const tx::Log log(tool, s.quiet);
     const tx::Translator translator(s.translator);
     tx::LinePairs in(s.files, s.target, s.strict);
     const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
@@ -86,7 +90,8 @@ int main(int argc, char** argv) {
     if (s.check_invariance) {
       out.write(tx::check_invariance(in, translator, s.lines, log));
     } else {
-      tx::translate_stream(in, translator, s.lines, out, status.get(), log);
+      tx::LineProgress progress(s.files, log);
+      tx::translate_stream(in, translator, s.lines, {out, status.get(), &progress}, log);
     }
     out.close();
     if (status) status->close();

@@ -183,15 +183,16 @@ void work_loop(Pipeline& p) {
 
 class StreamWriter {
  public:
-  StreamWriter(Pipeline& p, Writer& out, Writer* status) : p_(p), out_(out), status_(status) {}
+  StreamWriter(Pipeline& p, const StreamOutput& out) : p_(p), out_(out) {}
 
   void run() {
-    if (status_) status_->write(status_header());
+    if (out_.status) out_.status->write(status_header());
     while (Window* window = next_window()) {
       for (size_t i = 0; i < window->lines.size(); ++i) {
         const Answer answer = wait_for(*window, i);
-        out_.write(answer.text);
-        if (status_) status_->write(answer.status);
+        out_.lines.write(answer.text);
+        if (out_.status) out_.status->write(answer.status);
+        if (out_.progress) out_.progress->add();
       }
       const std::lock_guard guard(p_.lock);
       p_.windows.pop_front();
@@ -226,13 +227,12 @@ class StreamWriter {
   }
 
   void flush() {
-    out_.flush();
-    if (status_) status_->flush();
+    out_.lines.flush();
+    if (out_.status) out_.status->flush();
   }
 
   Pipeline& p_;
-  Writer& out_;
-  Writer* status_;
+  const StreamOutput& out_;
 };
 
 // Stops and joins its threads whatever happens.
@@ -264,7 +264,7 @@ std::unique_ptr<Writer> open_status(const std::string& place) {
 }
 
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
-                      Writer& out, Writer* status, const Log& log) {
+                      const StreamOutput& out, const Log& log) {
   Pipeline p{translator, options, log, {}, {}, {}, {}, 0, false, false, nullptr, nullptr};
   {
     Team team{p, {}};
@@ -272,7 +272,7 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
     for (int i = 0; i < translator.options().threads; ++i) {
       team.threads.emplace_back([&] { work_loop(p); });
     }
-    StreamWriter(p, out, status).run();
+    StreamWriter(p, out).run();
   }
   if (p.reading_failed) std::rethrow_exception(p.reading_failed);
 }

@@ -4,17 +4,24 @@
 #pragma once
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/search/line_progress.h"
 #include "lib/search/lines.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {
 
-// Over-long lines are cut with a warning each (the first ten) and a count at the end. status: where
-// the records of lines go, or null. The second text of `in`, where there is one, holds translations
-// to score (SearchOptions::given). An input that fails (--strict, a word that is no piece, texts of
-// different length) is rethrown once the lines before are written.
+struct StreamOutput {
+  Writer& lines;
+  Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
+  LineProgress* progress = nullptr;  // is told each line written
+};
+
+// Over-long lines are cut with a warning each (the first ten) and a count at the end. The second
+// text of `in`, where there is one, holds translations to score (SearchOptions::given). An input
+// that fails (--strict, a word that is no piece, texts of different length) is rethrown once the
+// lines before are written.
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
-                      Writer& out, Writer* status, const Log& log);
+                      const StreamOutput& out, const Log& log);
 
 // --status FILE|FD: digits are a descriptor that the caller opened; null for "".
 std::unique_ptr<Writer> open_status(const std::string& place);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "lib/base/duration.h"
 #include "lib/base/figure.h"
 
 namespace tx {
@@ -12,24 +13,7 @@ namespace {
 
 constexpr double day = 24 * 3600;
 
-std::string duration(double seconds) {
-  if (seconds >= 2 * day) return about(seconds);
-  const long long s = llround(seconds);
-  char text[32];
-  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
-  return text;
-}
-
 }  // namespace
-
-std::string about(double seconds) {
-  const auto text = [&](double unit, const char* name) {
-    return std::to_string(std::llround(seconds / unit)) + " " + name;
-  };
-  if (seconds < 120) return text(1, "seconds");
-  if (seconds < 2 * 3600) return text(60, "minutes");
-  return seconds < 2 * day ? text(3600, "hours") : text(day, "days");
-}
 
 ProgressLog::ProgressLog(ProgressSettings settings, std::string file, Append append, const Log& log,
                          Clock clock)

@@ -95,7 +95,4 @@ class ProgressLog {
   bool begun_ = false, estimated_ = false;
 };
 
-// A length of time in words for people: "50 seconds", "66 minutes", "30 hours", "26 days".
-std::string about(double seconds);
-
 }  // namespace tx

@@ -26,7 +26,7 @@ Run translate(const std::string& input, const LineOptions& lines = {}, int threa
   LinePairs in({folder.file("in", input)}, "", strict);
   Writer out(folder / "out"), status(folder / "status");
   try {
-    translate_stream(in, translator, lines, out, &status, quiet);
+    translate_stream(in, translator, lines, {out, &status}, quiet);
   } catch (const DataError&) {
     out.close();
     throw std::runtime_error(bytes_of(folder / "out"));
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(the_list_has_line_rank_score_and_log_p) {
   Writer out(folder / "out");
   LineOptions lines;
   lines.list = true;
-  translate_stream(in, translator, lines, out, nullptr, quiet);
+  translate_stream(in, translator, lines, {out}, quiet);
   out.close();
   const auto rows = lines_of(bytes_of(folder / "out"));
   BOOST_REQUIRE(rows.size() == 7u);
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(an_answer_for_each_line_before_the_next_is_sent) {
     const Translator translator = tiny_translator(options_of(2));
     LinePairs in({"/dev/fd/" + std::to_string(to[0])});
     Writer out(from[1], "pipe");
-    translate_stream(in, translator, {}, out, nullptr, quiet);
+    translate_stream(in, translator, {}, {out}, quiet);
     out.close();
   });
   for (const std::string line : {"w5 w6\n", "\n", "w9 w9 w9 w10\n"}) {
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_fails_ends_everything) {
   const Translator translator = tiny_translator(options_of(2));
   LinePairs in({folder.file("in", numbered_lines(500))});
   Writer out("/dev/full");
-  BOOST_CHECK_THROW(translate_stream(in, translator, {}, out, nullptr, quiet), IoError);
+  BOOST_CHECK_THROW(translate_stream(in, translator, {}, {out}, quiet), IoError);
 }
 
 BOOST_AUTO_TEST_CASE(status_goes_to_an_open_descriptor_or_a_file) {

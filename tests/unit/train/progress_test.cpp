@@ -176,13 +176,6 @@ BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_i
   BOOST_TEST(printed(settings, 2) == "");
 }
 
-BOOST_AUTO_TEST_CASE(lengths_of_time_in_words) {
-  BOOST_TEST(about(59.6) == "60 seconds");
-  BOOST_TEST(about(3960) == "66 minutes");
-  BOOST_TEST(about(30 * 3600) == "30 hours");
-  BOOST_TEST(about(26 * 86400) == "26 days");
-}
-
 BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_become_null) {
   Kept kept(every(0));
   kept.progress.write(Json{{"step", 1}, {"a", NAN}, {"b", INFINITY}, {"c", 0.5}});

@@ -1,0 +1,41 @@
+// How far the translation of a file is, on one line of a terminal:
+// "1200 of 10000 lines (12.0 %), 40 lines/s, 0:03:40 left".
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/log.h"
+
+namespace tx {
+
+// The lines of the files, or of standard input where there are none, from where it stands; nothing
+// is read from it. Empty where that is not known: of what is no regular file, of compressed files
+// and of more than a GiB.
+std::optional<int64_t> count_lines(const std::vector<std::string>& files);
+
+class LineProgress {
+ public:
+  using Clock = std::function<double()>;  // seconds since any moment
+
+  // Shows nothing unless standard error is a terminal that is not standard output, and the input is
+  // regular files. `log` must outlive this.
+  LineProgress(const std::vector<std::string>& files, const Log& log);
+  LineProgress(std::optional<int64_t> total, bool shown, const Log& log, Clock clock);
+  ~LineProgress();  // removes the line
+
+  void add();  // one more line was translated; shows it, a few times a second
+  std::string text() const;
+
+ private:
+  std::optional<int64_t> total_;
+  bool shown_;
+  const Log& log_;
+  Clock clock_;
+  double start_, shown_at_ = -1;
+  int64_t done_ = 0;
+};
+
+}  // namespace tx

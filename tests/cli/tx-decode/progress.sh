@@ -1,0 +1,23 @@
+# A terminal shows how far the translation of a file is; nothing is shown with -q, for a pipe, where
+# the output goes to the terminal too, and where standard error is no terminal.
+. "$TX_SOURCE/tests/cli/small_run.sh"
+command -v script > /dev/null || fail "this test needs script(1), which Debian's bsdutils holds"
+
+# shown COMMAND: what standard error got, which is a terminal, as lines.
+shown() { TERM=xterm script -qec "$1" /dev/null < /dev/null | tr '\r' '\n'; }
+write_text train 40
+train_small run
+for _ in 1 2 3; do echo "w1 w2 w3"; done > text
+decode="tx-decode -m run --threads 1"
+shown "$decode < text > out" > bar
+grep -q '^tx-decode: 1 of 3 lines (33.3 %)' bar || fail "no progress: $(cat bar)"
+[ "$(wc -l < out)" -eq 3 ] || fail "$(cat out)"
+gzip -k text
+shown "$decode text.gz text > both" > bar
+grep -q '^tx-decode: 1 line' bar || fail "no progress without a count: $(cat bar)"
+shown "$decode < text 2> err | cat > out" > bar
+[ ! -s err ] || fail "not a terminal, and it shows: $(cat err)"
+for silent in "$decode -q < text > out" "cat text | $decode > out" "$decode < text"; do
+  shown "$silent" > bar
+  ! grep -q lines bar || fail "$silent shows: $(cat bar)"
+done
