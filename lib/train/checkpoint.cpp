@@ -51,12 +51,7 @@ void Session::save(bool scored) {
   last_save_ = std::chrono::steady_clock::now();
   saving_step_ = step_;
   if (scored && !options_.valid_command.empty()) {
-    const auto write = [this](const Parameters& p) {
-      const std::string checksum = write_model(p, snapshot());
-      judge_by_command(run_.model(step_));
-      write_state(p, snapshot(), checksum);
-    };
-    saver_->begin(write);
+    saver_->begin([this](const Parameters& p) { write_scored(p, write_model(p, snapshot())); });
     return settle();
   }
   saver_->begin(
@@ -71,7 +66,7 @@ void Session::settle() {
   const int64_t step = std::exchange(saving_step_, -1);
   try {
     saver_->settle();
-  } catch (const IoError&) {
+  } catch (const Error&) {
     if (whole_step_ == step)
       saved_step_ = step;  // what failed came behind it
     else if (saved_step_ >= 0 && saved_step_ != step)
@@ -99,13 +94,42 @@ std::string Session::write_model(const Parameters& parameters, const Snapshot& n
   return checksum;
 }
 
-void Session::judge_by_command(const std::string& model) {
-  const std::optional<double> score = run_valid_command(options_.valid_command, model, log_);
-  if (score) {
-    log(Json{{"step", step_}, {"validation_score", *score}, {"seconds", seconds()}});
-    log_.info("step " + std::to_string(step_) + ": validation score " + std::to_string(*score));
+// Has --valid-command judge the model that was written, and writes the state with its score. A stop
+// that comes meanwhile, or a score that is none, leaves a state that says so: what is resumed from
+// it asks the command again, and ends as a run that was never stopped.
+void Session::write_scored(const Parameters& parameters, const std::string& checksum) {
+  const auto write_unscored = [&] {
+    unfinished_ = "score";
+    write_state(parameters, snapshot(), checksum);
+  };
+  ValidCommand command{options_.valid_command, options_.valid_timeout};
+  command.stop = [this] { return signals_->stop() != 0; };
+  command.ending = write_unscored;
+  CommandScore found;
+  try {
+    found = run_valid_command(command, run_.model(step_), log_);
+  } catch (const DataError&) {
+    write_unscored();
+    throw;
   }
-  validator_.take_command_score(step_, score);
+  if (found.stopped) return;
+  unfinished_.clear();
+  if (found.score) {
+    log(Json{{"step", step_}, {"validation_score", *found.score}, {"seconds", seconds()}});
+    log_.info("step " + std::to_string(step_) + ": validation score " +
+              std::to_string(*found.score));
+  }
+  validator_.take_command_score(step_, found.score);
+  write_state(parameters, snapshot(), checksum);
+}
+
+// The command of the step that was stopped while it was asked; its model is whole.
+void Session::score_again() {
+  if (options_.valid_command.empty()) return unfinished_.clear();
+  saving_step_ = step_;
+  saver_->begin(
+      [this](const Parameters& p) { write_scored(p, ModelReader(run_.model(step_)).checksum()); });
+  settle();
 }
 
 void Session::write_state(const Parameters& parameters, const Snapshot& now,

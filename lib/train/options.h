@@ -29,6 +29,7 @@ struct TrainOptions {
   int keep = 5;
   std::vector<std::string> valid_metric;  // resolved: the names, at least one
   std::string valid_command;
+  double valid_timeout = 0;  // seconds; 0: no limit
 
   uint64_t seed = 1;
   int threads = 0;  // 0: what this process may use

@@ -161,6 +161,7 @@ void Session::load(int64_t step) {
   const Json state = load_state(run_.state(step), *parameters_, reader.checksum());
   restore(state);
   former_best_ = Validator::best_of(state);
+  unfinished_ = state.value("unfinished", std::string());
   progress_.resume(run_.cut_log(step));
   log_.info("resuming " + run_.path() + " after step " + std::to_string(step));
 }
@@ -200,8 +201,9 @@ void Session::judge_anew() {
 
 int Session::loop() {
   SignalWatch signals;  // before this a signal just ends the process: nothing is lost
+  signals_ = &signals;
   if (saved_step_ >= 0) tidy_resumed();
-  if (finished()) {
+  if (finished() && unfinished_.empty()) {
     log_.info("nothing to do: the run is already at step " + std::to_string(step_) +
               ", where its limits end it; raise --steps, --epochs, --minutes or --patience");
     return 0;
@@ -214,6 +216,7 @@ int Session::loop() {
   if (saved_step_ < 0) save(false), settle();  // from here on a killed run can be resumed
   run_.keep();
   try {
+    if (!unfinished_.empty()) score_again();
     steps(signals);
     end(signals.stop());
   } catch (const Error& e) {
@@ -327,6 +330,7 @@ Json Session::state() const {
   state.update(spikes_.state());
   state.update(validator_.state(step_));
   state["packer"] = packer_->state();
+  if (!unfinished_.empty()) state["unfinished"] = unfinished_;
   return state;
 }
 

@@ -60,7 +60,8 @@ class Session {
   struct Snapshot;
   Snapshot snapshot() const;
   std::string write_model(const Parameters& parameters, const Snapshot& now) const;
-  void judge_by_command(const std::string& model);
+  void write_scored(const Parameters& parameters, const std::string& checksum);
+  void score_again();
   void write_state(const Parameters& parameters, const Snapshot& now, const std::string& checksum);
   void tidy(int64_t step, int64_t best) const;
   void tidy_resumed();
@@ -94,6 +95,7 @@ class Session {
   StepRecord record_;  // of the last step
   ProgressLog progress_;
   std::chrono::steady_clock::time_point last_save_;
+  const SignalWatch* signals_ = nullptr;  // that of loop()
 
   int64_t rewind_to_ = -1;  // where the step that just ended sends the run
   Json pending_;            // the line of the log about it, written there
@@ -103,6 +105,7 @@ class Session {
   int64_t step_ = 0, skipped_ = 0, tokens_ = 0, saved_step_ = -1;
   Validator validator_;
   int64_t former_best_ = -1;  // of the run that is resumed, by its own criterion
+  std::string unfinished_;    // what a stop left undone of step_: "score", or ""
 
   int keep_;                      // checkpoints, as prune() has it
   int64_t saving_step_ = -1;      // of the save that is under way; -1: none is

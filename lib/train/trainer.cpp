@@ -16,9 +16,9 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",         "epochs",       "minutes",   "patience",    "keep",
-    "save-every",    "save-minutes", "log-every", "log-seconds", "valid-metric",
-    "valid-command", "threads",      "recompute", "device"};
+    "steps",         "epochs",        "minutes",   "patience",    "keep",
+    "save-every",    "save-minutes",  "log-every", "log-seconds", "valid-metric",
+    "valid-command", "valid-timeout", "threads",   "recompute",   "device"};
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;

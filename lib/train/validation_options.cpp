@@ -53,8 +53,14 @@ void TrainOptions::describe_validation(Options& o) {
   o.add(
       "--valid-command", valid_command, "COMMAND",
       "run after a save; its number on stdout chooses the best",
-      "A shell command with the checkpoint's path in $MODEL. The first number it prints is logged "
-      "as validation_score, higher is better; it then decides about the best and --patience.");
+      "A shell command with the checkpoint's path in $MODEL. It prints one number, or the line or "
+      "the JSON of tx-bleu for one metric; anything else ends the run, which can be resumed. The "
+      "number is logged as validation_score, higher is better, and decides about the best and "
+      "--patience in place of --valid-metric. A command that fails has no score, which counts as a "
+      "validation without a better model.");
+  o.add("--valid-timeout", valid_timeout, "SECONDS",
+        "end a --valid-command that takes longer; 0: no limit")
+      .at_least(0);
 }
 
 void TrainOptions::resolve_validation(const Options& options) {
@@ -63,6 +69,8 @@ void TrainOptions::resolve_validation(const Options& options) {
   for (const char* name : {"valid-every", "valid-metric"})
     if (options.given(name) && valid_src.empty())
       throw UsageError("--" + std::string(name) + " needs --valid-src and --valid-tgt");
+  if (options.given("valid-timeout") && valid_command.empty())
+    throw UsageError("--valid-timeout needs --valid-command");
   valid_metric = parse_metrics(valid_metric);
   if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
 }
