@@ -16,31 +16,31 @@ void describe_input(Options& options, tx::ScoringOptions& settings,
   tx::CorpusFiles& files = settings.files;
   options.group("Input");
   options.positional(
-      "REFERENCE", files.references, "file of references, one a line",
+      "REFERENCE", files.references, "file of references, one per line",
       "Line n of every file belongs to line n of the hypotheses; of several files, each "
       "offers a hypothesis one more reference to match.");
   options.add("-i,--input", systems, "FILE", "hypotheses, instead of standard input",
               "Given several times, each file is a system, and a table compares them.");
   options
-      .add("--num-refs", files.tab_references, "N", "references a line, separated by tabs",
+      .add("--num-refs", files.tab_references, "N", "references per line, separated by tabs",
            "They stand in one file. What follows the last of these tabs belongs to the last "
            "reference. An empty field is a reference without words, as sacreBLEU's command has "
            "it.")
       .range(1, 1000);
-  options.flag("--skip-empty", files.skip_empty, "an empty reference is none",
+  options.flag("--skip-empty", files.skip_empty, "leave out empty references",
                "Then segments may have different numbers of references, and the signature says "
                "nrefs:var, as sacreBLEU's does where a reference is None.");
   options.flag("--from-stats", settings.from_stats,
                "the files hold statistics, as --stats writes them",
                "Several files are parts of one text. With -i each file is a system of its own. "
-               "What the statistics depend on stands in the files, so the options of the metrics "
-               "do not count.");
+               "What the statistics depend on is stored in the files, so the options of the "
+               "metrics do not count.");
   options.flag(
       "--strict", files.strict, "stop at invalid UTF-8",
       "Otherwise each ill-formed sequence is replaced by U+FFFD, and a warning gives their "
       "number and the first line.");
   options.flag("--force", settings.force,
-               "no warning about hypotheses that look tokenised or split into pieces");
+               "do not warn about hypotheses that look tokenised or split into pieces");
 }
 
 void describe_bleu(Options& options, tx::BleuOptions& bleu) {
@@ -52,7 +52,7 @@ void describe_bleu(Options& options, tx::BleuOptions& bleu) {
            "and the rest as 13a; char takes each character as a token; none is for text that is "
            "tokenised already: words stand between white space. spm takes the pieces of the "
            "SentencePiece model given with -m (spBLEU); flores101, flores200 and spBLEU-1K are the "
-           "same under the name that sacreBLEU gives the model. The signature tells the hash of "
+           "same under the name that sacreBLEU gives the model. The signature gives the hash of "
            "the model's file too, so two models never have the same signature. ja-mecab and "
            "ko-mecab are "
            "not built in.")
@@ -60,7 +60,7 @@ void describe_bleu(Options& options, tx::BleuOptions& bleu) {
   options.add("-m,--model", bleu.model, "FILE", "SentencePiece model of tokenizer spm");
   options.flag("--lowercase", bleu.lowercase, "compare without regard to case");
   options
-      .add("--smooth", bleu.smoothing, "NAME", "what an order without a match counts",
+      .add("--smooth", bleu.smoothing, "NAME", "how to count an order without a match",
            "exp: 1/2^k matches, for the k-th such order. floor: the smoothing value as matches. "
            "add-k: the smoothing value is added to the matches and to the n-grams of all orders "
            "above 1. none: the score is 0.")
@@ -96,7 +96,7 @@ void describe_ter(Options& options, tx::TercomOptions& ter, tx::BracketOptions& 
   options.flag("--ter-normalized", ter.normalize, "resolve entities, split punctuation off words");
   options.flag("--ter-no-punct", ter.no_punctuation, "leave punctuation out");
   options.flag("--ter-asian-support", ter.asian,
-               "both also for Chinese and Japanese characters and punctuation");
+               "do both for Chinese and Japanese characters and punctuation too");
   options.flag("--skip-malformed", f1.skip_malformed,
                "leave malformed trees out of F1, as EVALB does",
                "Otherwise the constituents of their references count as missed.");
@@ -135,9 +135,9 @@ void describe(Options& options, tx::ScoringOptions& settings, std::vector<std::s
   describe_ter(options, settings.metrics.ter, settings.metrics.f1);
   describe_test(options, settings);
   options.group("Output");
-  options.flag("--sentence", settings.sentence, "a line a segment instead of one score",
-               "Of several metrics, with tabs between.");
-  options.flag("--stats", settings.stats, "a line of statistics a segment, see tx-stats(5)");
+  options.flag("--sentence", settings.sentence, "one score per segment instead of one for the text",
+               "The scores of several metrics are separated by tabs.");
+  options.flag("--stats", settings.stats, "one line of statistics per segment, see tx-stats(5)");
   options.add("--width", settings.width, "N", "decimal places of the score").range(0, 17);
   options.flag("--score-only", settings.score_only, "print the score alone");
   options.flag("--json", settings.json, "print JSON, with the figures behind the score");

@@ -77,7 +77,7 @@ void add_train_options(Options& options, Settings& s) {
   options.add("-o,--out", s.output, "FILE", "where the vocabulary goes").must();
   options.add("--vocab", s.vocab, "bpe|words", "what to learn: subword pieces or plain words")
       .one_of({"bpe", "words"});
-  options.add("--vocab-size", s.vocab_size, "N", "the most entries to have, special ones included")
+  options.add("--vocab-size", s.vocab_size, "N", "largest number of entries, special ones included")
       .range(5, 1000000)
       .default_is("8000 pieces, or every word")
       .more("A small text gives fewer, with a warning that tells how many.");
@@ -86,15 +86,15 @@ void add_train_options(Options& options, Settings& s) {
            "share of the text's characters that become pieces")
       .range(0.98, 1)
       .more("The rest is carried as bytes.");
-  options.add("--user-symbols", s.symbols, "FILE", "pieces that always stand alone, one a line",
-              "Wherever such a text is met it becomes that one piece; of several the longest. They "
-              "count as entries.");
+  options.add("--user-symbols", s.symbols, "FILE", "pieces that always stand alone, one per line",
+              "Wherever such a text occurs it becomes that one piece; of several the longest wins. "
+              "They count as entries.");
   options.flag("--split-digits", s.training.split_digits, "make each digit a piece of its own");
   options
       .add("--normalization", s.training.normalization, "identity|nfkc|nmt_nfkc",
            "what to do to text before it is cut, here and in every use of the model",
-           "nfkc is Unicode's compatibility form; nmt_nfkc turns odd white space into spaces "
-           "besides. What either changes does not come back.")
+           "nfkc is Unicode's compatibility form; nmt_nfkc also turns odd white space into "
+           "spaces. What either changes does not come back.")
       .one_of({"identity", "nfkc", "nmt_nfkc"});
   options.add("--sample", s.sample, "N", "learn from N lines drawn from the text")
       .at_least(1)
@@ -147,36 +147,35 @@ void add_encode_options(Options& options, Settings& s) {
   options.flag("--bos", e.bos, "begin each line with <s>");
   options.flag("--eos", e.eos, "end each line with </s>");
   options
-      .add("--max-pieces", e.max_pieces, "N", "the most pieces of a line",
-           "The pieces behind them are left out, with a warning that counts such lines; <s> and "
-           "</s> are not counted.")
+      .add("--max-pieces", e.max_pieces, "N", "largest number of pieces per line",
+           "Further pieces are left out, with a warning that counts such lines; <s> and </s> are "
+           "not counted.")
       .at_least(1)
       .default_is("all");
   options
       .add("--dropout", e.dropout.probability, "P", "leave out merges with this probability",
            "BPE-dropout (Provilkov et al., 2020), for training data alone: whenever the best merge "
-           "is sought, each possible one is left out with probability P. At 0 the usual pieces "
-           "come, at 1 single characters.")
+           "is sought, each possible one is left out with probability P. 0 gives the usual pieces, "
+           "1 single characters.")
       .range(0, 1);
   options
       .add("--seed", e.dropout.seed, "N", "seed of --dropout",
            "What is left out depends on the seed and on the number and text of the line alone.")
       .range(0, 4294967295.0);
-  options.add(
-      "--vocabulary", s.apply.vocabulary, "FILE", "use only the pieces listed",
-      "One a line, with a tab or a space and its count behind it, as tx-bpe vocab --counts, "
-      "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
-      "is not listed is parted into smaller ones, down to characters.");
+  options.add("--vocabulary", s.apply.vocabulary, "FILE", "use only the pieces listed",
+              "One per line, followed by a tab or a space and its count, as tx-bpe vocab --counts, "
+              "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
+              "is not listed is split into smaller ones, down to characters.");
   options.add("--vocabulary-threshold", s.apply.threshold, "N",
-              "and only those counted N times or more");
+              "of these only those counted N times or more");
   options.flag("--stats", e.count,
-               "tell pieces a word, the share of bytes and the longest line on standard error");
+               "report pieces per word, the share of bytes and the longest line");
   options.group("Codes of subword-nmt");
   options.add("--codes", s.codes, "FILE", "apply these codes in place of a model",
               "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.");
-  options.add("--separator", s.apply.separator, "TEXT", "ends each piece but the last of a word");
+  options.add("--separator", s.apply.separator, "TEXT", "ends each piece of a word but the last");
   options
-      .add("--glossaries", s.apply.glossaries, "TEXT", "leave this text whole, repeatable",
+      .add("--glossaries", s.apply.glossaries, "TEXT", "leave this text whole",
            "A text, or a regular expression, that becomes a piece of its own wherever it stands in "
            "a word.")
       .more("Expressions are not looked for in words of more than 1000 characters.");
@@ -242,7 +241,7 @@ int decode(int argc, const char* const* argv) {
   options.usage("tx-bpe decode -m bpe.model < FILE");
   options.usage("tx-bpe decode --separator @@ < FILE");
   options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model");
-  options.add("--separator", s.separator, "TEXT", "join pieces that end so with the next, no more",
+  options.add("--separator", s.separator, "TEXT", "join pieces that end in this with the next",
               "In place of a model: @@ takes back what --codes cut.");
   options.flag("--ids", s.ids, "numbers in place of pieces");
   add_text_options(options, s);

@@ -30,11 +30,11 @@ void describe(tx::Options& options, Settings& s) {
                "Both are natural logarithms; log P is that of the pieces and the end, the score is "
                "log P over the length penalty.");
   options.add("--target", s.target, "FILE", "score these translations in place of a search",
-              "Line n belongs to line n of the text. What --scores would print of each comes out: "
-              "its score, its log P and itself, cut as the model cuts it into pieces.");
+              "Line n belongs to line n of the text. For each the score, log P and the translation "
+              "are printed, as with --scores; it is cut as the model cuts it into pieces.");
   options
       .add("--max-source", s.translator.max_source, "N", "pieces of the longest source",
-           "What a longer line has beyond is not translated; a warning names the line.")
+           "The rest of a longer line is not translated; a warning names the line.")
       .range(1, 100000);
   options.flag("--strict", s.strict, "stop at the first line that is not valid UTF-8",
                "Otherwise such bytes are replaced by U+FFFD and counted.");
@@ -43,10 +43,10 @@ void describe(tx::Options& options, Settings& s) {
   options.flag(
       "--check-invariance", s.check_invariance,
       "translate the text in several ways and compare, instead of printing it",
-      "Each line alone, in reverse order, in random batches, by other numbers of workers and "
+      "Each line alone, in reverse order, in random batches, with other numbers of workers and "
       "threads; pieces and scores must be the same bits. The last line of the report is the "
-      "verdict; where a line differs, the status is 1 and the line is named. Takes five times as "
-      "long, and memory for the whole text.");
+      "verdict; where a line differs, the status is 1 and the line is named. It takes five times "
+      "as long, and memory for the whole text.");
   options.flag(
       "-q,--quiet", s.quiet, "no progress on a terminal",
       "Otherwise a terminal shows how many lines are done, where the input is a file and the "

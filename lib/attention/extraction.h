@@ -22,7 +22,7 @@ AttentionMap mean_of(std::span<const AttentionMap> maps);  // of maps of one sha
 // [layer][head] of one kind, in the order of the selection; [layer][0] is the mean of heads.
 using AttentionMaps = std::vector<std::vector<AttentionMap>>;
 
-// One object a thread; the Transformer may be shared. Needs Parameters::prepare_inference().
+// One object per thread; the Transformer may be shared. Needs Parameters::prepare_inference().
 class Extraction {
  public:
   Extraction(Backend& backend, const Transformer& transformer, DType dtype, Selection selection);

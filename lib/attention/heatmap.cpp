@@ -16,7 +16,7 @@ constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
 constexpr int levels = 4;  // shades above the blank
 constexpr int longest_label = 16;
 constexpr int narrow = 2;  // width of a column below a flight of steps,
-constexpr int least = 3;   // and of one below its label, with the space behind
+constexpr int least = 3;   // and of one below its label, with the space after it
 
 // Colours 232 (black) to 255 (white) are grey; this ramp of the 256 goes from dark blue to yellow.
 constexpr int ramp[] = {17, 18, 19, 25, 31, 37, 43, 78, 113, 148, 184, 220, 226};

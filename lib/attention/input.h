@@ -21,7 +21,7 @@ struct Item {
 
 class ItemReader {
  public:
-  // All of these must live longer. Lines that are cut are told to `log`, the first ten each.
+  // All of these must live longer. `log` gets a warning for each of the first ten lines cut.
   ItemReader(const DumpOptions& options, const Translator& translator, const Log& log);
 
   // Waits for a line, then takes what has arrived; false at the end. Only with options.target are

@@ -16,7 +16,7 @@ void DumpOptions::describe(Options& options) {
               "Line n belongs to line n of the text.");
   options
       .add("--max-source", translator.max_source, "N", "pieces of the longest source",
-           "What a longer line has beyond is left out; a warning names the line. A record grows "
+           "The rest of a longer line is left out; a warning names the line. A record grows "
            "with the square of the length.")
       .range(1, 100000);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",

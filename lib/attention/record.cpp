@@ -20,7 +20,7 @@ class WeightWriter {
   void append(std::string& out, float weight) const {
     const auto units = uint64_t(double(weight) * double(unit_) + 0.5);
     char text[32];
-    // The unit in front keeps the zeros behind the point.
+    // The unit in front keeps the zeros after the point.
     char* end = std::to_chars(text, text + sizeof text, unit_ + units % unit_).ptr;
     text[0] = '.';
     while (end[-1] == '0') --end;

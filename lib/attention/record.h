@@ -1,4 +1,4 @@
-// The attention record, tx-attention(5): one JSON object a sentence, on one line.
+// The attention record, tx-attention(5): one JSON object per sentence, on one line.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct AttentionRecord {
   std::vector<std::string> target;  // pieces it predicts, </s> at the end where it is complete
   std::string translation;          // text
   bool forced = false;              // the target was given
-  std::vector<AttentionMaps> maps;  // one entry a kind of the selection; empty for a blank line
+  std::vector<AttentionMaps> maps;  // one entry per kind selected; empty for a blank line
 };
 
 // The line with its '\n'. Weights are rounded to `digits` (1 to 9) decimal places, trailing zeros

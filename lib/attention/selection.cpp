@@ -32,7 +32,7 @@ std::vector<AttentionKind> parse_kinds(const std::string& text) {
   for (const std::string& word : words) {
     const auto is = [&](AttentionKind kind) { return word == name_of(kind); };
     if (std::none_of(std::begin(all_kinds), std::end(all_kinds), is)) {
-      throw UsageError("--kinds: '" + word + "' is none of encoder, decoder, cross");
+      throw UsageError("--kinds: '" + word + "' is not one of encoder, decoder, cross");
     }
   }
   return out;
@@ -76,7 +76,8 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
     int first = 0, last = 0;
     if (!parse_number(part.substr(0, dash), first) ||
         !parse_number(dash == part.npos ? part : part.substr(dash + 1), last) || last < first) {
-      throw UsageError(option + ": '" + part + "' is no number or range; write a list like 0,2-3");
+      throw UsageError(option + ": '" + part +
+                       "' is not a number or range; write a list like 0,2-3");
     }
     if (last >= count) {
       throw UsageError(option + " " + text + ": the model has " + std::to_string(count) + " " +
@@ -95,7 +96,7 @@ void SelectionOptions::describe(Options& options) {
       .default_is("all")
       .more(
           "encoder: the source attends to itself; decoder: the target attends to itself as far "
-          "as it is written; cross: the target attends to the source. Commas part the words.");
+          "as it is written; cross: the target attends to the source. Commas separate the words.");
   options.add("--layers", layers, "LIST", "layers, the first is 0: a list such as 0,2-3")
       .default_is("all")
       .more("The highest number must exist in every kind selected.");

@@ -22,8 +22,8 @@ struct Selection {
   };
   std::vector<Kind> kinds;  // in the order encoder, decoder, cross
   std::vector<int> heads;
-  bool mean_of_heads = false;   // one map a layer: the mean of the heads
-  bool mean_of_layers = false;  // one map a kind; goes with mean_of_heads
+  bool mean_of_heads = false;   // one map per layer: the mean of the heads
+  bool mean_of_layers = false;  // one map per kind; goes with mean_of_heads
 
   const Kind* find(const std::string& name) const;  // null when this kind is not selected
 };

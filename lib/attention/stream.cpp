@@ -25,7 +25,7 @@ void translate_items(const Translator& translator, std::vector<Item>& items) {
   }
 }
 
-// One thread's share.
+// The share of one thread.
 class ItemAnswerer {
  public:
   ItemAnswerer(const DumpOptions& options, const Selection& selection, const ModelSet& models,

@@ -1,4 +1,4 @@
-// Lines of text in, the attention of each out: a record or a drawing a line, in order.
+// Lines of text in, the attention of each out: one record or drawing per line, in order.
 #pragma once
 #include "lib/attention/options.h"
 #include "lib/base/io.h"

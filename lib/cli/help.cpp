@@ -22,7 +22,7 @@ std::string left_side(const Option& option) {
     if (starts_true(option) && name.starts_with("--")) name.insert(2, "[no-]");
     out += (out.empty() ? "" : ", ") + name;
   }
-  if (out.starts_with("--")) out.insert(0, "    ");  // in line with the names behind a letter
+  if (out.starts_with("--")) out.insert(0, "    ");  // in line with the names after a letter
   return out + (option.unit.empty() ? "" : " " + option.unit);
 }
 
@@ -118,7 +118,7 @@ std::string man_item(const Option& option) {
   return out + "\n";
 }
 
-// A sentence of the help line: a capital in front, a full stop behind.
+// A sentence from the help line: with a capital and a full stop.
 std::string sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
   return text + ".";

@@ -63,8 +63,8 @@ class Options {
  public:
   Options(std::string tool, std::string summary);
   void usage(std::string line);  // shown under "usage:", repeatable
-  // What --version prints behind the version and commit (BLAS, instruction set, ...): lib/cli knows
-  // no kernels, so the tool hands it in.
+  // What --version prints after the version and commit (BLAS, instruction set, ...): lib/cli does
+  // not know the kernels, so the tool hands it in.
   void version(std::function<std::string()> text);
   void group(std::string name);  // of the options added from here on
   Option& add(std::string names, Field field, std::string unit, std::string help,
@@ -79,12 +79,12 @@ class Options {
 
   std::string help_text() const;
   std::string man_options() const;  // mdoc list for the page's OPTIONS
-  // For the shell: one line an option, "NAME[,NAME] KIND [WORD...]"; KIND is flag, value, words
+  // For the shell: one line per option, "NAME[,NAME] KIND [WORD...]"; KIND is flag, value, words
   // (the choices follow), file or folder.
   std::string completion() const;
 
   Json to_json() const;  // every option in_config with its present value
-  // Sets fields from to_json()'s form; keys not known are a UsageError that names them. An option
+  // Sets fields from to_json()'s form; an unknown key is a UsageError that names it. An option
   // given on the command line keeps its value.
   void from_json(const Json& json, const std::string& where);
 
@@ -97,7 +97,7 @@ class Options {
 };
 
 // A tool of several commands ("tx-bpe encode ..."): runs the one named by argv[1] with the rest of
-// the line. --help lists them; a name not known is a UsageError that suggests the nearest.
+// the line. --help lists them; an unknown name is a UsageError that suggests the nearest.
 struct Command {
   std::string name, summary;
   std::function<int(int argc, const char* const* argv)> run;  // argv[0] is the command's name
@@ -109,7 +109,8 @@ int run_command(const std::string& tool, const std::string& summary,
 // "tx-decode 0.1.0 (commit abc)", the compiler, then the lines of `more`.
 std::string version_text(const std::string& tool, const std::function<std::string()>& more);
 
-// The known word that differs least from `word`, "" where none is near (a third of its letters).
+// The known word that differs least from `word`, or "" where all differ in more than a third of
+// its letters.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 // The only catch in a tool: runs body, prints "tool: message" for an exception, closes and checks

@@ -63,11 +63,11 @@ void bind(CLI::App& app, Option& option, Parsed& parsed) {
 // What CLI11 left over: the positionals, once unknown options are refused.
 std::vector<std::string> leftovers(const CLI::App& app, const std::vector<std::string>& known) {
   std::vector<std::string> out;
-  bool behind_mark = false;
+  bool after_mark = false;
   for (const auto& word : app.remaining()) {
-    if (!behind_mark && word == "--") {
-      behind_mark = true;
-    } else if (!behind_mark && word.size() > 1 && word[0] == '-') {
+    if (!after_mark && word == "--") {
+      after_mark = true;
+    } else if (!after_mark && word.size() > 1 && word[0] == '-') {
       throw UsageError(unknown_option(word, known));
     } else {
       out.push_back(word);
@@ -93,7 +93,7 @@ void check_names(const Option& option, const std::vector<std::string>& texts) {
   const std::string& unit = option.unit;
   const bool names = unit.starts_with("FILE") || unit == "DIR" || unit == "MODEL" || unit == "SIZE";
   if (names && std::find(texts.begin(), texts.end(), "") != texts.end())
-    throw UsageError("--" + option.long_name() + " is given nothing: expected " + unit);
+    throw UsageError("--" + option.long_name() + " has an empty value: expected " + unit);
 }
 
 void fill_options(const Parsed& parsed) {

@@ -24,7 +24,7 @@ void fill_standard_descriptors() {
   }
 }
 
-// A parent may have left SIGPIPE ignored or blocked; a filter whose reader is gone ends silently.
+// A parent may have left SIGPIPE ignored or blocked; a filter ends silently when its reader ends.
 void default_sigpipe() {
   std::signal(SIGPIPE, SIG_DFL);
   sigset_t set;

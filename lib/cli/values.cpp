@@ -92,7 +92,7 @@ T number_from(const Option& option, const Json& json) {
     const bool negative = !json.is_number_unsigned() && json.get<int64_t>() < 0;
     const bool fits =
         negative ? std::in_range<T>(json.get<int64_t>()) : std::in_range<T>(json.get<uint64_t>());
-    if (!fits) wrong_kind(option, "a whole number that is less large");
+    if (!fits) wrong_kind(option, "a smaller whole number");
   } else {
     if (!json.is_number()) wrong_kind(option, "a number");
   }

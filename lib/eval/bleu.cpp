@@ -119,8 +119,8 @@ void Bleu::add(std::string_view hypothesis, std::span<const std::string> referen
   }
 }
 
-// In percent, of every order; orders that no hypothesis is long enough for keep 0. Returns how many
-// enter the mean.
+// In percent, of every order; orders that no hypothesis is long enough for keep 0. Returns the
+// number of orders in the mean.
 template <class T>
 size_t Bleu::precisions(std::span<const T> statistics, std::span<T> percent) const {
   const Sums<T> sums(statistics, max_order_);

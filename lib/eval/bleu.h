@@ -8,7 +8,7 @@
 //   floor  an order without a match counts `smoothing_value` matches
 //   add-k  `smoothing_value` is added to the matched and to all n-grams of the orders above 1
 //   none   an order without a match makes the score 0
-// With effective order only the orders that a hypothesis is long enough for enter the mean.
+// With effective order the mean is only over the orders that a hypothesis is long enough for.
 #pragma once
 #include <memory>
 #include <optional>

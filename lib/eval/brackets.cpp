@@ -33,7 +33,7 @@ size_t end_of_word(std::string_view line, size_t i) {
 }  // namespace
 
 void BracketReader::open(std::string_view label, Brackets& brackets) {
-  if (complete_) brackets.error = "text behind the end of the tree";
+  if (complete_) brackets.error = "text after the end of the tree";
   if (!open_.empty()) {
     ++open_.back().children;
     open_.back().constituents = true;
@@ -52,7 +52,7 @@ void BracketReader::add_word(Brackets& brackets) {
 
 void BracketReader::close(std::string_view label, Brackets& brackets) {
   if (open_.empty()) {
-    brackets.error = "a closing parenthesis too many";
+    brackets.error = "one closing parenthesis too many";
     return;
   }
   const Open now = open_.back();
@@ -118,7 +118,7 @@ void BracketF1::add(std::string_view hypothesis, std::span<const std::string> re
   if (references.size() != 1) throw UsageError("f1 compares with one reference, not with several");
   reader_.read(references[0], reference_);
   if (!reference_.error.empty()) {
-    throw DataError("the reference is no bracketed tree: " + reference_.error);
+    throw DataError("the reference is not a bracketed tree: " + reference_.error);
   }
   reader_.read(hypothesis, hypothesis_);
   const bool malformed = !hypothesis_.error.empty() || hypothesis_.words != reference_.words;

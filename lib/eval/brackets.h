@@ -1,5 +1,5 @@
 // Labelled bracketing F1 of constituency trees (PARSEVAL), by the rules of EVALB and its parameter
-// file for the Penn Treebank, which the parsing scores of the field are made with.
+// file for the Penn Treebank, with which parsing is usually scored.
 //
 // A tree is a line of tokens: "(LABEL" opens a constituent, ")" closes the last one open; ")LABEL",
 // as linearised trees have it, closes one of that label. "(TAG word)" is a tagged word, a token
@@ -10,13 +10,13 @@
 //   - constituents of these labels do not count
 //   - of a label only what stands before its first - or = counts (NP-SBJ is NP); PRT is ADVP
 //   - a constituent is its label, its first and its last word; equal ones match once each
-//   - a segment whose trees have no word besides is left out
+//   - a segment whose trees have no other word is left out
 // Recall = matched / those of the references, precision = matched / those of the hypotheses. ROOT
 // and S1, which other parameter files of EVALB have, are the one addition to COLLINS.prm.
 //
 // A hypothesis is malformed where its parentheses do not balance, a closing label is not that of
-// the constituent, or its number of words is not the reference's. Its constituents then count as
-// none, those of the reference as missed; EVALB leaves such segments out (skip_malformed). Unlike
+// the constituent, or its number of words is not the reference's. It then has no constituents, and
+// those of the reference are missed; EVALB leaves such segments out (skip_malformed). Unlike
 // EVALB, words are only counted, not compared, since linearised trees do not hold them.
 #pragma once
 #include <string>
@@ -41,7 +41,7 @@ struct Brackets {
   };
   std::vector<Span> spans;
   int words = 0;      // that count
-  std::string error;  // why the line is no tree; empty where it is one
+  std::string error;  // why the line is not a tree; empty where it is one
 };
 
 class BracketReader {
@@ -73,7 +73,7 @@ class BracketF1 : public Metric {
   // matched, hypothesis, reference: constituents; complete: segments without an error; segments;
   // malformed: segments
   std::vector<std::string> columns() const override;
-  // One reference. Throws DataError where it is no tree.
+  // One reference. Throws DataError where it is not a tree.
   void add(std::string_view hypothesis, std::span<const std::string> references,
            std::span<double> sums) override;
   Score score(std::span<const double> sums) const override;

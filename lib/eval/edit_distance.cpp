@@ -65,7 +65,7 @@ void BandedEditDistance::set(std::span<const int32_t> hypothesis,
     fill_row(i, hypothesis[i - 1], &before_[rows_[i - 1].offset], &before_[rows_[i].offset]);
   }
   distance_ = before_.back();
-  behind_known_ = false;
+  after_known_ = false;
 }
 
 void BandedEditDistance::trace(std::vector<Edit>& edits) const {
@@ -89,30 +89,30 @@ void BandedEditDistance::trace(std::vector<Edit>& edits) const {
   std::reverse(edits.begin(), edits.end());
 }
 
-void BandedEditDistance::fill_behind() {
+void BandedEditDistance::fill_after() {
   const size_t n = hypothesis_.size(), m = reference_.size();
-  behind_.resize(before_.size());
+  after_.resize(before_.size());
   for (size_t i = n + 1; i-- > 0;) {
     const Row& row = rows_[i];
     int32_t right = infinite;
     for (size_t j = row.last; j-- > row.first;) {
       int32_t cost = i == n && j == m ? 0 : right + 1;
       if (i < n) {
-        cost = std::min(cost, at(behind_, i + 1, j) + 1);
+        cost = std::min(cost, at(after_, i + 1, j) + 1);
         if (j < m) {
           const bool same = hypothesis_[i] == reference_[j];
-          cost = std::min(cost, at(behind_, i + 1, j + 1) + (same ? 0 : 1));
+          cost = std::min(cost, at(after_, i + 1, j + 1) + (same ? 0 : 1));
         }
       }
-      right = behind_[row.offset + j - row.first] = std::min(cost, infinite);
+      right = after_[row.offset + j - row.first] = std::min(cost, infinite);
     }
   }
-  behind_known_ = true;
+  after_known_ = true;
 }
 
 int32_t BandedEditDistance::distance_with(size_t begin, size_t end,
                                           std::span<const int32_t> words) {
-  if (!behind_known_) fill_behind();
+  if (!after_known_) fill_after();
   const int32_t* above = &before_[rows_[begin].offset];
   for (size_t i = begin + 1; i <= end; ++i) {
     std::vector<int32_t>& row = scratch_[i % 2];
@@ -123,7 +123,7 @@ int32_t BandedEditDistance::distance_with(size_t begin, size_t end,
   const Row& last = rows_[end];
   int32_t least = infinite;
   for (size_t j = last.first; j < last.last; ++j) {
-    least = std::min(least, above[j - last.first] + behind_[last.offset + j - last.first]);
+    least = std::min(least, above[j - last.first] + after_[last.offset + j - last.first]);
   }
   return least;
 }

@@ -22,8 +22,8 @@ class BandedEditDistance {
   // The cheapest edits in order. Of equally cheap ones that is taken whose last steps are, in this
   // order, keep or replace, remove, insert.
   void trace(std::vector<Edit>& edits) const;
-  // The distance of the hypothesis whose words [begin, end) are replaced by `words`, as many: the
-  // rows before and the costs behind are those of the hypothesis.
+  // The distance of the hypothesis whose words [begin, end) are replaced by as many `words`: the
+  // rows before and the costs after them are those of the hypothesis.
   int32_t distance_with(size_t begin, size_t end, std::span<const int32_t> words);
 
  private:
@@ -35,12 +35,12 @@ class BandedEditDistance {
   int32_t at(const std::vector<int32_t>& matrix, size_t i, size_t j) const;
   // Row i from the row above, of which `above` holds its columns.
   void fill_row(size_t i, int32_t word, const int32_t* above, int32_t* row) const;
-  void fill_behind();
+  void fill_after();
 
   std::span<const int32_t> hypothesis_, reference_;
   std::vector<Row> rows_;
-  std::vector<int32_t> before_, behind_;  // D, and the cost from (i,j) to the end
-  bool behind_known_ = false;
+  std::vector<int32_t> before_, after_;  // D, and the cost from (i,j) to the end
+  bool after_known_ = false;
   int32_t distance_ = 0;
   std::vector<int32_t> scratch_[2];
 };

@@ -36,7 +36,7 @@ void GramCounter::count(std::span<const int32_t> a, std::span<const int32_t> b,
   std::fill(matches.begin(), matches.end(), 0);
   for (size_t order = 0; order < matches.size(); ++order) {
     if (a.size() <= order || b.size() <= order) break;
-    if (++round_ == 0) {  // the count went round: no slot may look in use
+    if (++round_ == 0) {  // the count wrapped round: no slot may look in use
       slots_.assign(slots_.size(), Slot{});
       round_ = 1;
     }
@@ -49,7 +49,7 @@ void GramCounter::count(std::span<const int32_t> a, std::span<const int32_t> b,
       in_a_[i] = found.number;
     }
     for (size_t i = 0; i + order < b.size(); ++i) {
-      // What a does not have at all it does not have longer either.
+      // An n-gram that a lacks has no longer n-gram in a either.
       if (in_b_[i] == none && order > 0) continue;
       Slot& found = slot(key(order == 0 ? none : in_b_[i], b[i + order]));
       in_b_[i] = found.round == round_ ? found.number : none;

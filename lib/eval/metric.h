@@ -26,7 +26,7 @@ struct Score {
   std::string name;       // "BLEU"
   std::string signature;  // settings as key:value, joined by '|'; what makes scores comparable
   double value = 0;       // 0..100 (TER may be above)
-  std::string details;    // what sacreBLEU prints behind the score; may be empty
+  std::string details;    // what sacreBLEU prints after the score; may be empty
   Json statistics;        // object: the figures behind the score
   std::optional<Confidence> confidence;
 };
@@ -40,7 +40,7 @@ class Metric {
   virtual std::string name() const = 0;  // "BLEU", "chrF2++"
   // The metric's part of the signature: "case:mixed|eff:no|tok:13a|smooth:exp".
   virtual std::string settings() const = 0;
-  // Whose figures these are, as the signature tells.
+  // Whose figures these are, as the signature states.
   virtual std::string version() const { return sacrebleu_version; }
   // What each statistic is; words of letters, digits and '_'.
   virtual std::vector<std::string> columns() const = 0;

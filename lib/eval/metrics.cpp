@@ -104,7 +104,7 @@ Json describe(const std::string& name, const MetricOptions& options, const Metri
 double smoothing_value(const Json& json) {
   const Json& value = json.at("smoothing_value");
   if (!value.is_number() || value < 0 || value > 1e9) {
-    throw DataError("smoothing_value is " + to_text(value) + ", no number from 0 to 1e9");
+    throw DataError("smoothing_value is " + to_text(value) + ", not a number from 0 to 1e9");
   }
   return value;
 }

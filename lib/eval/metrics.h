@@ -25,7 +25,7 @@ using Metrics = std::vector<std::unique_ptr<Metric>>;
 // them. Throws UsageError: a name is unknown or given twice, or options contradict each other.
 Metrics make_metrics(const MetricOptions& options);
 
-// An object a metric: its name ("metric"), and everything its statistics depend on. What only
+// One object per metric: its name ("metric"), and everything its statistics depend on. What only
 // scores depend on (smoothing) is in it as well.
 Json metrics_to_json(const MetricOptions& options, const Metrics& metrics);
 // Metrics that score such statistics but cannot measure text. Throws DataError that begins with

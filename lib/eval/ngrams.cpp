@@ -15,7 +15,7 @@ void NgramMatcher::begin(const Tokens& hypothesis) {
   seen_.clear();
   word_.clear();
   for (const std::string_view token : hypothesis) word_.push_back(words_.insert(token));
-  // The empty prefix is no n-gram; all n-grams of order 1 share it.
+  // The empty prefix is not an n-gram; all n-grams of order 1 share it.
   ngram_.assign(hypothesis.size(), Interner<uint64_t>::none);
   for (size_t order = 0; order < counts_.total.size(); ++order) {
     const size_t count = word_.size() > order ? word_.size() - order : 0;

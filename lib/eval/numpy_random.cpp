@@ -158,8 +158,8 @@ void NumpyRandom::draw_words(std::span<uint32_t> words) {
   has_half_ = true;
 }
 
-// Lemire's way: the upper half of a product, drawn again where some numbers would come more often,
-// that is where the lower half is below `least`.
+// Lemire's method: the upper half of a product, drawn again where some numbers would come more
+// often, that is where the lower half is below `least`.
 uint64_t NumpyRandom::draw_indices(std::span<uint32_t> indices, uint64_t bound) {
   if (bound == 1) {
     std::fill(indices.begin(), indices.end(), 0);

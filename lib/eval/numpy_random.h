@@ -15,8 +15,8 @@ class NumpyRandom {
   void skip(uint64_t words);
   // The next words. Generator.integers(2, dtype=bool) of an array takes their bits from the lowest.
   void draw_words(std::span<uint32_t> words);
-  // Replaces `indices` by numbers below `bound` (1..2^32), each as likely (Generator.choice), from
-  // as many words and those that it returns the number of: too few numbers would come of them.
+  // Replaces `indices` by numbers below `bound` (1..2^32), each as likely (Generator.choice). Takes
+  // as many words, and further ones in place of those that it must reject, whose number it returns.
   uint64_t draw_indices(std::span<uint32_t> indices, uint64_t bound);
 
  private:

@@ -20,8 +20,8 @@ double largest(std::span<const double> numbers) {
   return most;
 }
 
-// Of a row of size numbers: 1, 2, or as many fours as are needed, so that no row lies in more lines
-// of the cache than it must.
+// Of a row of `size` numbers: 1, 2, or a multiple of 4, so that no row lies in more cache lines
+// than it must.
 size_t vectors_of(size_t size) {
   const size_t vectors = (size + lanes - 1) / lanes;
   return vectors <= 2 ? vectors : (vectors + 3) / 4 * 4;
@@ -96,7 +96,7 @@ std::optional<SubsetSums> SubsetSums::make(std::span<const double> rows, size_t 
   for (size_t group = 0; group < groups; ++group) {
     Lanes16* of_group = sums.subsets_.data()->vectors + group * 16 * sums.width_;
     for (size_t subset = 1; subset < 16; ++subset) {
-      // One row more than a smaller subset.
+      // A smaller subset and one more row.
       const size_t bit = subset >= 8 ? 3 : subset >= 4 ? 2 : subset >= 2 ? 1 : 0;
       const size_t row = group * 4 + bit, before = subset - (size_t(1) << bit);
       for (size_t k = 0; k < size; ++k) {

@@ -18,14 +18,14 @@ struct alignas(64) CacheLine {
 // For sums of as many rows as there are, drawn with replacement.
 class PackedRows {
  public:
-  // rows (count,size). Nothing where a number is no whole one, negative or above 4095, or a sum
-  // could pass 2^24, above which single precision rounds.
+  // rows (count,size). Nothing where a number is not whole, negative or above 4095, or a sum could
+  // pass 2^24, above which single precision rounds.
   static std::optional<PackedRows> make(std::span<const double> rows, size_t size);
   // sums (size) of the rows named; at most as many as there are.
   void sum(std::span<const uint32_t> indices, std::span<float> sums) const;
 
  private:
-  size_t width_ = 0, block_ = 0;  // vectors a row; rows whose sum fits 16 bits
+  size_t width_ = 0, block_ = 0;  // vectors per row; rows whose sum fits 16 bits
   std::vector<CacheLine> rows_;
 };
 
@@ -33,15 +33,15 @@ class PackedRows {
 // four rows are kept.
 class SubsetSums {
  public:
-  // rows (count,size). Nothing where a number is no whole one or beyond -1023..1023, or of more
-  // than 2^20 rows.
+  // rows (count,size). Nothing where a number is not whole or beyond -1023..1023, or of more than
+  // 2^20 rows.
   static std::optional<SubsetSums> make(std::span<const double> rows, size_t size);
   // sums (size) of the rows whose bit is set, row 0 the lowest of bits[0]; bits (words()).
   void sum(std::span<const uint32_t> bits, std::span<double> sums) const;
   size_t words() const { return words_; }  // of 32 rows, the last one filled up with zeros
 
  private:
-  size_t width_ = 0, block_ = 0, words_ = 0;  // vectors a row; words whose sum fits 16 bits
+  size_t width_ = 0, block_ = 0, words_ = 0;  // vectors per row; words whose sum fits 16 bits
   std::vector<CacheLine> subsets_;            // (words,8,16,width)
 };
 

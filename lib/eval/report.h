@@ -28,7 +28,7 @@ std::string score_text(const Score& score, int width);
 // "BLEU|nrefs:1|... = 27.3 58.1/33.0/21.0/13.7 (BP = 1.000 ...)"
 std::string score_line(const Score& score, int width);
 
-// The lines of several metrics with their equals signs below each other, a newline behind each.
+// The lines of several metrics with their equals signs below each other, each with its newline.
 std::string score_lines(const std::vector<Score>& scores, int width);
 
 // sacreBLEU's keys (name, score rounded to width, signature, the confidence where there is one,
@@ -43,10 +43,10 @@ struct TableRow {
   std::vector<std::optional<double>> p_values;  // against the first row
 };
 
-// A line a system, columns as wide as their widest text: "27.3 (27.2 ± 0.8) (p = 0.0120)*", where *
-// marks p <= 0.05. Then the signatures.
+// One line per system, columns as wide as their widest text: "27.3 (27.2 ± 0.8) (p = 0.0120)*",
+// where * marks p <= 0.05. Then the signatures.
 std::string table_text(const std::vector<TableRow>& rows, int width);
-// An object a system: system, and for each metric score, p_value, mean, ci and signature.
+// One object per system: system, and for each metric score, p_value, mean, ci and signature.
 Json table_json(const std::vector<TableRow>& rows, int width);
 
 }  // namespace tx

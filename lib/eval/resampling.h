@@ -12,7 +12,7 @@
 
 namespace tx {
 
-// Statistics of one system's segments, one behind another: rows of metric.size().
+// Statistics of one system's segments, one after another: rows of metric.size().
 struct SystemRows {
   const Metric* metric = nullptr;  // not owned
   std::vector<double> rows;

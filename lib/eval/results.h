@@ -14,11 +14,11 @@ namespace tx {
 // The score of one metric with its signature.
 Score signed_score(const Metric& metric, std::span<const double> sums, const RunSettings& run);
 
-// A row a system. The rows kept in `systems` are used up.
+// One row per system. The rows kept in `systems` are used up.
 std::vector<TableRow> score_systems(const ScoringOptions& options, const Metrics& metrics,
                                     std::vector<System> systems);
 
-// Lines, a table or JSON, as the options have it.
+// Lines, a table or JSON, as the options ask.
 std::string results_text(const ScoringOptions& options, const std::vector<TableRow>& table);
 
 }  // namespace tx

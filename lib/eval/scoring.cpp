@@ -19,7 +19,7 @@ void check(const ScoringOptions& o) {
          "choose one of --paired-bootstrap and --paired-approximate");
   refuse(paired && !several, "a paired test needs two systems or more: -i FILE -i FILE");
   refuse(paired && o.confidence,
-         "--confidence is for scores of their own; --paired-bootstrap gives intervals as well");
+         "--confidence does not go with a paired test; --paired-bootstrap gives intervals as well");
   refuse(o.sentence && o.stats, "choose one of --sentence and --stats");
   refuse((o.sentence || o.stats) && (several || paired || o.confidence),
          "--sentence and --stats take one system and no test");
@@ -30,7 +30,7 @@ void check(const ScoringOptions& o) {
   refuse(o.stats && (o.json || o.score_only), "--stats has a format of its own, see tx-stats(5)");
 }
 
-// Text in: a score or a row a segment at once, or systems whose statistics are gathered.
+// Text in: a score or row per segment at once, or systems whose statistics are gathered.
 class Scoring {
  public:
   Scoring(const ScoringOptions& options, const Log& log, Writer& out)
@@ -104,7 +104,7 @@ class Scoring {
     return run;
   }
 
-  // A line a segment: several metrics with a tab between.
+  // One line per segment: several metrics with a tab between.
   void write_sentence(const std::vector<Score>& scores) {
     std::string line;
     Json list = Json::array();

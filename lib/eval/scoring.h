@@ -13,8 +13,8 @@ namespace tx {
 struct ScoringOptions {
   CorpusFiles files;
   MetricOptions metrics;
-  bool sentence = false;    // a score a segment instead of one for all
-  bool stats = false;       // a line of statistics a segment instead of scores
+  bool sentence = false;    // one score per segment instead of one for all
+  bool stats = false;       // one line of statistics per segment instead of scores
   bool from_stats = false;  // files hold such lines: files.systems where named, else references
   bool confidence = false;  // a bootstrap for each system
   bool paired_bootstrap = false, paired_approximate = false;  // against the first system
@@ -23,13 +23,13 @@ struct ScoringOptions {
   int threads = 1;  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
-  bool force = false;  // no word about text that looks tokenised or split into pieces
+  bool force = false;  // no warning about text that looks tokenised or split into pieces
 
   bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }
 };
 
 // Reads all files, once and side by side, and writes the result to `out`. Memory grows with the
-// files only for what resamples (confidence and paired tests): the statistics of each segment.
+// files only for resampling (confidence and paired tests): the statistics of each segment.
 // Throws UsageError (options that contradict each other; nothing was read), DataError, IoError.
 void run_scoring(ScoringOptions options, const Log& log, Writer& out);
 

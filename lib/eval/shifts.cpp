@@ -42,7 +42,7 @@ bool ShiftSearch::worth_a_try(int start, int reference_start, int length) const 
 }
 
 // The words that change places, and where the first of them stands. A target inside the phrase
-// counts in words behind it.
+// counts in words after it.
 void ShiftSearch::rotate(int start, int length, int target, std::vector<int32_t>& words,
                          int& begin) const {
   const auto at = [&](int i) { return words_.begin() + std::min(i, int(words_.size())); };

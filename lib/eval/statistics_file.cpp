@@ -57,7 +57,7 @@ Json StatisticsReader::parse_header() const {
   }
   const Json json = parse_json(std::string_view(line_).substr(magic.size()), place());
   if (!json.is_array() || !std::all_of(json.begin(), json.end(), std::mem_fn(&Json::is_object))) {
-    throw DataError(place() + ": the header of the statistics is no list of metrics");
+    throw DataError(place() + ": the header of the statistics is not a list of metrics");
   }
   return json;
 }
@@ -70,10 +70,10 @@ void StatisticsReader::parse_row(std::vector<double>& row) const {
   for (const char *at = line_.data(), *end = at + line_.size(); at < end;) {
     double value = 0;
     const auto result = std::from_chars(at, end, value);
-    if (result.ec != std::errc() || !(value >= 0 && value < 0x1p53)) damaged("no number", at);
+    if (result.ec != std::errc() || !(value >= 0 && value < 0x1p53)) damaged("not a number", at);
     row.push_back(value);
     at = result.ptr;
-    if (at < end && *at != ' ' && *at != '\t') damaged("no space behind the number", at);
+    if (at < end && *at != ' ' && *at != '\t') damaged("no space after the number", at);
     if (at < end) ++at;
   }
 }
@@ -91,14 +91,14 @@ bool StatisticsReader::next(const std::vector<std::string>& columns, size_t& ref
                     std::to_string(columns.size() + 1));
   }
   if (row.front() < 1 || row.front() > 1e6 || row.front() != std::floor(row.front())) {
-    throw DataError(place() + ": the first number is no number of references");
+    throw DataError(place() + ": the first number is not a number of references");
   }
   references = size_t(row.front());
   row.erase(row.begin());
   for (size_t k = 0; k < row.size(); ++k) {
     if (row[k] == std::floor(row[k])) continue;
     const bool mean = columns[k] == "reference_length" && row[k] > 1e-6;  // of several references
-    if (!mean) throw DataError(place() + ": " + columns[k] + " is no count");
+    if (!mean) throw DataError(place() + ": " + columns[k] + " is not a count");
   }
   return true;
 }

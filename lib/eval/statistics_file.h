@@ -1,5 +1,5 @@
-// Files of statistics, tx-stats(5): a header line, then a line a segment. Files of the same
-// settings can be put one behind another, and their sums are those of the concatenated texts.
+// Files of statistics, tx-stats(5): a header line, then one line per segment. Files of the same
+// settings can be concatenated, and their sums are those of the concatenated texts.
 #pragma once
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@ namespace tx {
 
 // The two lines' texts, without '\n'.
 std::string statistics_header(const Json& metrics);
-// `row` holds the statistics of every metric, one behind another.
+// `row` holds the statistics of every metric, one after another.
 std::string statistics_line(size_t references, const Metrics& metrics, std::span<const double> row);
 
 class StatisticsReader {
@@ -21,7 +21,7 @@ class StatisticsReader {
   explicit StatisticsReader(const std::string& path);  // throws IoError, DataError: no header
   const Json& settings() const { return settings_; }
   // The next segment; false at the end. A repeated header of the same settings is passed over.
-  // Throws DataError that names the line: a number too many or too few, or one that no text gives.
+  // Throws DataError that names the line: too many or too few numbers, or one that no text gives.
   bool next(const std::vector<std::string>& columns, size_t& references, std::vector<double>& row);
   const std::string& name() const { return reader_.name(); }
   std::string place() const;  // "FILE line N", of the line read last

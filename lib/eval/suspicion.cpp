@@ -25,12 +25,12 @@ void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter
     say(space_signs_, "hold U+2581, as pieces of a subword model that were not joined do",
         "join them with tx-bpe decode before scoring");
   }
-  // Some such lines stand in any long text.
+  // Any long text has some such lines.
   const bool many = (tokens_.lines >= 100 && 10 * tokens_.lines >= lines_) ||
                     (lines_ >= 10 && 2 * tokens_.lines >= lines_);
   if (tokens_matter && many) {
-    say(tokens_, "end in a point behind a space, as tokenised text does",
-        "score the text as people write it, or say --force where it is");
+    say(tokens_, "end in a full stop after a space, as tokenised text does",
+        "score the text as people write it, or add --force if this is how they do");
   }
 }
 

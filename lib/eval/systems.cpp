@@ -22,7 +22,7 @@ void read_part(StatisticsReader& reader, const Metrics& metrics, bool keep, Syst
       system.add(m, rest.first(size), keep);
       const Statistics& sums = system.sums[m];
       if (std::any_of(sums.begin(), sums.end(), [](double sum) { return sum >= 0x1p53; })) {
-        throw DataError(reader.place() + ": the sums are no exact counts any more (2^53)");
+        throw DataError(reader.place() + ": the sums are too large to be exact counts (2^53)");
       }
       rest = rest.subspan(size);
     }

@@ -1,4 +1,4 @@
-// The statistics of systems: their sums, and where something resamples them every segment's.
+// The statistics of systems: their sums, and for resampling those of every segment.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
-// TER (Snover et al., AMTA 2006): the edits that turn a hypothesis into its reference, for each
-// word of the reference,
+// TER (Snover et al., AMTA 2006): the edits that turn a hypothesis into its reference, per word of
+// the reference,
 //   TER = 100 edits / reference words
 // where an edit inserts, deletes or replaces a word or moves a phrase. Of several references the
 // nearest gives the edits, the mean length of all gives the words. Lower is better. Equal to

@@ -14,7 +14,7 @@ bool asian_punctuation(char32_t c) {
 }
 
 // Ideographs, radicals, strokes, squared and compatibility characters. Runs of kana stay whole:
-// tercom's rules for them ask for a place that is both the start of the line and behind a space.
+// tercom's rules for them ask for a place that is both the start of the line and after a space.
 bool ideographic(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3200 && c <= 0x4DBF) ||
          (c >= 0x31C0 && c <= 0x31EF) || (c >= 0x2E80 && c <= 0x2EFF) ||

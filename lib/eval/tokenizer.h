@@ -2,9 +2,9 @@
 // stands in the signature.
 //   13a   that of mteval-v13a, the WMT's scoring script: four entities are resolved, punctuation
 //         and symbols of ASCII stand alone, points and commas stay inside numbers, a hyphen is
-//         split off behind a digit only
-//   intl  that of mteval-v14 for all scripts: Unicode's punctuation beside what is no number, and
-//         all its symbols, stand alone
+//         split off only after a digit
+//   intl  that of mteval-v14 for all scripts: Unicode's punctuation beside what is not a number,
+//         and all its symbols, stand alone
 //   zh    every Chinese character stands alone, the rest as 13a without its entities
 //   char  every character is a token
 //   spm   the pieces of a SentencePiece model (spBLEU)

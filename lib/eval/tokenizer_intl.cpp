@@ -1,6 +1,6 @@
 // The tokeniser "intl": three rules, each over the whole line. Like those of 13a a rule goes on
-// behind what it has matched, both characters of a pair, so the second mark of two in a row may
-// lack its context. No space is put around the line: a point behind a last digit stays there.
+// after what it has matched, both characters of a pair, so the second mark of two in a row may
+// lack its context. No space is put around the line: a point after a last digit stays there.
 #include <algorithm>
 #include <iterator>
 
@@ -37,7 +37,7 @@ using Characters = std::vector<Character>;
 constexpr Character space{' ', other};
 
 // "x." -> "x . " unless x is a number.
-void split_mark_behind_non_number(const Characters& in, Characters& out) {
+void split_mark_after_non_number(const Characters& in, Characters& out) {
   out.clear();
   for (size_t i = 0; i < in.size(); ++i) {
     out.push_back(in[i]);
@@ -71,7 +71,7 @@ class TokenizerIntl : public Tokenizer {
       const char32_t c = next_code_point(text, i);
       one_.push_back({c, c < std::size(frequent_) ? frequent_[c] : category_of(c)});
     }
-    split_mark_behind_non_number(one_, two_);
+    split_mark_after_non_number(one_, two_);
     split_mark_before_non_number(two_, one_);
     tokenized.clear();
     for (const Character& character : one_) {

@@ -43,7 +43,7 @@ class TokenizerZh : public Tokenizer {
  public:
   std::string name() const override { return "zh"; }
 
-  // No space is put around the line, so a point behind a last digit stays there.
+  // No space is put around the line, so a point after a last digit stays there.
   void apply(std::string_view text, std::string& tokenized) override {
     text = strip_left(strip_right(text));
     tokenized.clear();

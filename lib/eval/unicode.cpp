@@ -118,8 +118,8 @@ bool Lowercaser::cased(char32_t c) const {
   return iswlower_l(wint_t(c), locale) != 0 || iswupper_l(wint_t(c), locale) != 0;
 }
 
-// A letter with case stands before and none behind, the ignorable characters between left out.
-bool Lowercaser::final_sigma(std::string_view before, std::string_view behind) const {
+// A letter with case stands before and none after, ignoring the ignorable characters between.
+bool Lowercaser::final_sigma(std::string_view before, std::string_view after) const {
   char32_t c = 0;
   while (!before.empty()) {
     size_t i = before.size() - 1;
@@ -131,8 +131,8 @@ bool Lowercaser::final_sigma(std::string_view before, std::string_view behind) c
     c = 0;
   }
   if (c == 0 || !cased(c)) return false;
-  for (size_t i = 0; i < behind.size();) {
-    c = next_code_point(behind, i);
+  for (size_t i = 0; i < after.size();) {
+    c = next_code_point(after, i);
     if (!ignorable(c)) return !cased(c);
   }
   return true;

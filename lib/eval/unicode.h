@@ -37,7 +37,7 @@ class Lowercaser {
 
  private:
   bool cased(char32_t c) const;
-  bool final_sigma(std::string_view before, std::string_view behind) const;
+  bool final_sigma(std::string_view before, std::string_view after) const;
   void* locale_;
 };
 

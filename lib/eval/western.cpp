@@ -5,7 +5,7 @@
 #include <utility>
 
 // The rules in the order in which mteval-v13a applies them. Each rule reads the whole line left
-// to right and goes on behind what it has just matched, so of two neighbours only the first may
+// to right and goes on after what it has just matched, so of two neighbours only the first may
 // find its context: "1..5" differs from "a..b". All contexts are ASCII or "anything but a digit",
 // and no byte of a multi-byte character is ASCII, so bytes may stand for characters here.
 
@@ -29,7 +29,7 @@ void append_spaced(std::string& text, char c) {
 }
 
 // "x." -> "x . " unless x is a digit.
-void split_point_behind_non_digit(std::string_view in, std::string& out) {
+void split_point_after_non_digit(std::string_view in, std::string& out) {
   out.clear();
   for (size_t i = 0; i < in.size(); ++i) {
     out.push_back(in[i]);
@@ -47,7 +47,7 @@ void split_point_before_non_digit(std::string_view in, std::string& out) {
 }
 
 // "5-" -> "5 - ".
-void split_hyphen_behind_digit(std::string_view in, std::string& out) {
+void split_hyphen_after_digit(std::string_view in, std::string& out) {
   out.clear();
   for (size_t i = 0; i < in.size(); ++i) {
     out.push_back(in[i]);
@@ -92,9 +92,9 @@ void WesternRules::isolate_symbols(std::string& text) {
 }
 
 void WesternRules::split_points(std::string& text) {
-  split_point_behind_non_digit(text, next_);
+  split_point_after_non_digit(text, next_);
   split_point_before_non_digit(next_, text);
-  split_hyphen_behind_digit(text, next_);
+  split_hyphen_after_digit(text, next_);
   text.swap(next_);
 }
 

@@ -13,8 +13,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to);
 void resolve_entities(std::string& text);
 
 // Puts spaces around symbols of ASCII, around points and commas outside numbers, and around a
-// hyphen behind a digit. The first and the last character are context like any other: what stands
-// at the ends of a line depends on a space being there.
+// hyphen after a digit. The first and the last character are context like any other: what becomes
+// of the ends of a line depends on a space being there.
 class WesternRules {
  public:
   void apply(std::string& text);  // both of the below

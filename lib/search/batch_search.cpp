@@ -81,7 +81,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   // Few at a time would be encoded in small products.
   const bool last = waiting_ + ids.size() == sources.size();
   if (!active_.empty() && !last && cost < at_a_time / 8) return;
-  // The room may be in pieces: then fewer of them.
+  // The free room may be in several pieces: then fewer of them.
   while (!ids.empty() && !scorer_.admit(ids, steps, width())) {
     ids.resize(ids.size() / 2);
     steps.resize(ids.size());

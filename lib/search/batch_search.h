@@ -1,5 +1,5 @@
-// Searches the outputs of a batch of sentences: one search a sentence, one model step for the rows
-// of all. The rows grow fewer as sentences are done. One object a thread.
+// Searches the outputs of a batch of sentences: one search per sentence, one model step for the
+// rows of all. Rows become fewer as sentences are done. One object per thread.
 #pragma once
 #include <algorithm>
 
@@ -32,8 +32,8 @@ class BatchSearch {
               const SearchOptions& options, std::vector<int> forbidden);
 
   // For each source its outputs, best first: at least one, at most options.nbest. Sources of up to
-  // `at_a_time` pieces of cost are translated together, in this order: who is done leaves, and the
-  // next ones enter when there is room for an eighth.
+  // `at_a_time` pieces of cost are translated together, in this order: a sentence that is done
+  // leaves, and the next ones enter when there is room for an eighth.
   std::vector<std::vector<Hypothesis>> run(std::span<const Source* const> sources,
                                            int64_t at_a_time);
   // The most memory that calls with sources of up to so many pieces take, weights apart.

@@ -82,7 +82,7 @@ void Beam::advance(const Scores& scores) {
       rows_.push_back({c.row, c.token});
     }
   }
-  if (length_ < longest_) open_.swap(next_);  // else those before the last step stay for results()
+  if (length_ < longest_) open_.swap(next_);  // else results() takes those before the last step
   if (!can_improve()) rows_.clear();
 }
 

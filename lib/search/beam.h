@@ -13,8 +13,8 @@ namespace tx {
 class Beam : public SentenceSearch {
  public:
   // `longest`: the most labels of an output, <eos> counted. Pieces in `forbidden` are passed over;
-  // advance() therefore needs Scores of candidates() pieces a row (or of the whole vocabulary where
-  // that is smaller), best first.
+  // advance() therefore needs Scores of candidates() pieces per row (or of the whole vocabulary
+  // where that is smaller), best first.
   Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
   static int candidates(const SearchOptions& options, size_t forbidden) {
     return 2 * options.beam + int(forbidden);

@@ -21,7 +21,7 @@ struct Hypothesis {
   bool complete = true;  // false: it reached the maximum length without <eos>
 };
 
-// What a model says about the next piece of each of some rows: `width` entries a row.
+// What a model says about the next piece of some rows: `width` entries per row.
 struct Scores {
   const float* log_p = nullptr;  // natural logarithms
   const int32_t* ids = nullptr;  // their pieces, best first; null: entry i is piece i

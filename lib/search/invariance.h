@@ -1,4 +1,4 @@
-// Shows on a text of the user's own that a line's translation does not depend on its company.
+// Shows on the user's own text that a line's translation does not depend on its company.
 #pragma once
 #include <string>
 #include <vector>

@@ -29,15 +29,15 @@ struct Line {
 // Empty, or nothing but white space as Unicode knows it.
 bool is_blank(std::string_view line);
 
-// Fills `ids` with the line's pieces, none for a blank line, and tells what it found. A word that
-// is no piece (id) of the vocabulary is a DataError.
+// Fills `ids` with the line's pieces, none for a blank line, and returns what it found. A word
+// that is not a piece (id) of the vocabulary is a DataError.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
 // Fills `labels` with the pieces of a given translation and <eos>, or with as many of its pieces as
 // the model can hold. Returns the pieces of the whole.
 int64_t parse_given(std::string_view text, const LineOptions& options, const Translator& translator,
                     std::vector<int>& labels);
-// Tells of lines that were cut, the first ten by their place.
+// Warns of lines that were cut, the first ten by their place.
 class CutWarnings {
  public:
   explicit CutWarnings(const Log& log) : log_(log) {}

@@ -22,8 +22,8 @@ class Plan {
     const bool gpu = options.device == "cuda", limited = !options.memory.empty();
     if (limited) limit_ = size_t(parse_size(options.memory, "--memory"));
     if (!limited) limit_ = worker_.free_bytes() / 10 * 9;
-    if (!gpu) held_ = anonymous_bytes() + text_bytes;  // the weights among it
-    if (gpu && limited) held_ = models.bytes();        // else it is not free any more
+    if (!gpu) held_ = anonymous_bytes() + text_bytes;  // the weights included
+    if (gpu && limited) held_ = models.bytes();        // else free memory is without it
   }
   size_t total(int64_t tokens) {
     return held_ + size_t(options_.threads) * worker_.bytes(tokens, longest_);

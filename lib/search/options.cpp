@@ -24,7 +24,7 @@ void SearchOptions::describe(Options& options) {
       .range(1, 1000);
   options.group("Sampling");
   options.flag("--sample", sample, "draw outputs at random instead of searching for the best",
-               "The beam does not count then, and --nbest draws several outputs.");
+               "The beam is not used then, and --nbest draws several outputs.");
   options
       .add("--temperature", temperature, "X", "divides the logits; below 1 draws likelier pieces")
       .range(0.01, 100);
@@ -39,8 +39,8 @@ void SearchOptions::describe(Options& options) {
 void SearchOptions::check(const Options& options) const {
   if (!sample && nbest > beam) {
     const std::string n = std::to_string(nbest);
-    throw UsageError("--nbest " + n + " needs a beam as wide: give --beam " + n + " or --nbest " +
-                     std::to_string(beam));
+    throw UsageError("--nbest " + n + " needs a beam at least as wide: give --beam " + n +
+                     " or --nbest " + std::to_string(beam));
   }
   for (const char* name : {"temperature", "top-k", "top-p", "seed"}) {
     if (!sample && options.given(name)) {

@@ -12,8 +12,8 @@ struct SearchOptions {
   int beam = 4;         // W, hypotheses kept open; 1 is greedy
   double alpha = 0.6;   // of the length penalty
   int max_extra = 50;   // pieces that the output may be longer than the source
-  int nbest = 1;        // translations a sentence, at most W
-  bool sample = false;  // draw pieces instead of searching; the beam does not count then
+  int nbest = 1;        // translations per sentence, at most W
+  bool sample = false;  // draw pieces instead of searching; the beam is not used then
   double temperature = 1;
   int top_k = 0;     // draw among the k likeliest pieces; 0: all
   double top_p = 1;  // draw among the likeliest pieces that together have this probability
@@ -21,7 +21,7 @@ struct SearchOptions {
   bool given = false;  // no search: each source comes with the output to score (Source::given)
 
   void describe(Options& options);
-  void describe_beam(Options& options);  // of these the beam's own alone
+  void describe_beam(Options& options);  // only the options of the beam
   // UsageError for options that contradict one another.
   void check(const Options& options) const;
   // The same for these options, of a search, where translations are given (--target).

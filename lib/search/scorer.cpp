@@ -37,8 +37,8 @@ void Scorer::reserve(int64_t rows) {
   rows_ = rows;
 }
 
-// Whole rows: their sum, one model's, the host's copy. Candidates: value and id here, on the host,
-// there once more, and what a long list of them is sorted in.
+// Whole rows: their sum, one model's, the host's copy. Candidates: value and id here, the host's
+// copy, another in the result, and the room in which a long list is sorted.
 size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);

@@ -1,5 +1,5 @@
 // What one or several models say about the next pieces of the rows of a batch. Several are an
-// ensemble: their log-probabilities are averaged. One object a thread; the models are shared.
+// ensemble: their log-probabilities are averaged. One object per thread; models are shared.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,7 +12,7 @@ namespace tx {
 
 class Scorer {
  public:
-  // top: candidates a row, best first (at most the vocabulary); 0: every piece of the vocabulary.
+  // top: candidates per row, best first (at most the vocabulary); 0: every piece of it.
   Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top);
   ~Scorer();
   Scorer(const Scorer&) = delete;

@@ -10,7 +10,7 @@ namespace tx {
 
 class SourceReader {
  public:
-  // All of these must live longer. Lines that are cut are told to `log`, the first ten each.
+  // All of these must live longer. `log` gets a warning for each of the first ten lines cut.
   SourceReader(LinePairs& in, const Translator& translator, const LineOptions& options,
                const Log& log)
       : in_(in), translator_(translator), options_(options), cuts_(log) {}

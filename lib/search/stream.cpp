@@ -72,8 +72,8 @@ struct Pipeline {
 
 // Workers are busy with one window while the next is read and the last lines of another finish.
 constexpr size_t windows_in_flight = 3, most_lines = 8192, most_bytes = size_t(1) << 20;
-// An idle wait ends now and then to look whether all is to stop. A writer that is about to send the
-// next line is given a moment, so that its lines come into one batch.
+// An idle wait ends now and then to see whether everything is to stop. A writer that is about to
+// send the next line gets a moment, so that its lines come into one batch.
 constexpr int idle_ms = 200, linger_ms = 1;
 
 class StreamReader {
@@ -166,7 +166,7 @@ void work_loop(Pipeline& p) {
     const Job job = std::move(p.jobs.front());
     p.jobs.pop_front();
     ++p.running;
-    // A job that has the machine for itself takes all of it.
+    // A job that has the machine to itself takes all of it.
     const int threads = p.translator.threads_each(size_t(p.running) + p.jobs.size());
     guard.unlock();
     try {
@@ -235,7 +235,7 @@ class StreamWriter {
   const StreamOutput& out_;
 };
 
-// Stops and joins its threads whatever happens.
+// Stops and joins its threads on every way out.
 struct Team {
   Pipeline& pipeline;
   std::vector<std::thread> threads;

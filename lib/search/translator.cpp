@@ -41,7 +41,7 @@ void TranslatorOptions::describe_machine(Options& options) {
 }
 
 void TranslatorOptions::describe_memory(Options& options) {
-  options.add("--memory", memory, "SIZE", "limit for the plan, as 2G or 800M",
+  options.add("--memory", memory, "SIZE", "limit of the plan, such as 2G or 800M",
               "The largest batch that fits is taken (on a CPU no more than the usual), unless "
               "--batch-tokens names one.");
 }
@@ -95,8 +95,8 @@ std::string Translator::precision() const {
   return models_->dtype() == DType::bf16 ? "bf16" : "fp32";
 }
 
-// A step of one sentence passes some 11 barriers a layer, 1 or 2 us each; below this size that is
-// as much as the other threads save.
+// A step of one sentence passes some 11 barriers per layer, 1 or 2 us each; below this size that
+// is as much as the other threads save.
 int Translator::threads_each(size_t batches) const {
   constexpr int64_t worth_sharing = 20'000'000;
   if (models_->parameters() < worth_sharing) return 1;
@@ -111,7 +111,7 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
     return sources[a].ids.size() > sources[b].ids.size();
   });
   const auto cost = [&](size_t i) { return cost_of(sources[i]); };
-  // More than are translated at a time: those who are done make room for others.
+  // More than are translated at a time: those that are done make room for others.
   const int64_t most = options_.batch_tokens * batches_in_turn;
   int64_t all = 0;
   for (size_t i : order) all += cost(i);

@@ -15,8 +15,7 @@
 
 namespace tx {
 
-// Source pieces translated together where nothing else is asked for. More than the CPU's are slower
-// there.
+// Source pieces translated together by default. On the CPU more are slower.
 constexpr int64_t usual_cpu_batch = 1024, usual_gpu_batch = 16384;
 
 struct TranslatorOptions {
@@ -24,7 +23,7 @@ struct TranslatorOptions {
   SearchOptions search;
   int64_t max_source = 1024;  // pieces; longer sources are cut
   int64_t batch_tokens = 0;   // source pieces at a time; 0: what suits the device and fits
-  std::string memory;         // limit for the plan, as 2G; "": what a GPU has free
+  std::string memory;         // limit of the plan, such as 2G; "": what a GPU has free
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
 
@@ -41,7 +40,7 @@ struct TeamSize {
   int workers = 1, threads = 1;
 };
 
-// One thread's share: a backend and a search of its own.
+// The share of one thread: a backend and a search of its own.
 class TranslationWorker {
  public:
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options);
@@ -64,7 +63,7 @@ class TranslationWorker {
 class Translator {
  public:
   explicit Translator(const TranslatorOptions& options);
-  // UsageError where options.memory is too little; it names what would do.
+  // UsageError where options.memory is too small; it names a size that is large enough.
   Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models);
 
   const TranslatorOptions& options() const { return options_; }

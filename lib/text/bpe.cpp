@@ -8,7 +8,7 @@
 namespace tx {
 namespace {
 
-// Bytes: how a longer piece is made takes long to find out.
+// In bytes: how a longer piece is made takes long to find out.
 constexpr size_t longest_piece = 1000;
 
 // Bytes of the character that begins with `lead` in valid UTF-8.
@@ -57,7 +57,7 @@ std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& pieces,
   return encoder;
 }
 
-// A merge is any way to part a piece into two that are pieces.
+// A merge is any way to split a piece into two that are pieces.
 bool BpeEncoder::add_merges(const std::vector<BpePiece>& pieces) {
   std::unordered_map<std::string_view, int> ids;
   for (const BpePiece& piece : pieces) {
@@ -103,7 +103,7 @@ int BpeEncoder::character(std::string_view text) const {
   return found == characters_.end() ? -1 : found->second;
 }
 
-// Notes the ways to the pieces that will have to be parted again.
+// Notes how the pieces were made that will have to be split again.
 const BpeEncoder::Merge* BpeEncoder::find(int left, int right, Partings& partings) const {
   const Merge* merge = find(left, right);
   if (merge != nullptr && !usable_.empty() && !usable_[size_t(merge->id)])

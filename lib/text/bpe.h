@@ -29,12 +29,12 @@ class BpeEncoder {
   static constexpr std::string_view word_sign = "\xE2\x96\x81";  // U+2581 begins each word
 
   // byte_ids: of the 256 byte pieces. No value when the table does not allow encoding word by word:
-  // word_sign stands inside a piece or in a user symbol, a character of a piece is no piece, or a
-  // piece is longer than any that training makes.
+  // word_sign stands inside a piece or in a user symbol, a character of a piece is not a piece, or
+  // a piece is longer than any that training makes.
   static std::optional<BpeEncoder> make(const std::vector<BpePiece>& pieces,
                                         const std::array<int, 256>& byte_ids);
 
-  // From here on, merged pieces for whose id `usable` is false are parted again until their parts
+  // From here on, merged pieces for whose id `usable` is false are split again until their parts
   // are usable or single characters, as SentencePiece does with a vocabulary (its resegmentation).
   void restrict_to(std::vector<bool> usable) { usable_ = std::move(usable); }
 
@@ -49,7 +49,7 @@ class BpeEncoder {
     int id = -1;
     float score = 0;
   };
-  // A word in the making: a character or piece a symbol; unknown characters have id -1.
+  // A word in the making: each symbol a character or piece; unknown characters have id -1.
   struct Symbol {
     int id = -1;
     std::string_view text;

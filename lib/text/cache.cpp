@@ -53,7 +53,7 @@ void IdCache::damaged(const std::string& what) const {
 void IdCache::read_description() {
   const int64_t head = int64_t(magic.size());
   const std::string_view all(file_.data(), size_t(file_.size()));
-  if (!all.starts_with(magic)) throw DataError(path() + " is no id cache of this version");
+  if (!all.starts_with(magic)) throw DataError(path() + " is not an id cache of this version");
   if (file_.size() < head + trailer_bytes || !all.ends_with(magic)) damaged("end");
   const char* trailer = file_.data() + file_.size() - trailer_bytes;
   const auto length = load<uint64_t>(trailer + 16);
@@ -95,7 +95,7 @@ void IdCache::verify() const {
   for (int64_t pair = 0; pair < pairs_; ++pair) verify_pair(pair, found);
   for (size_t s = 0; s < side_.size(); ++s) {
     if (found[s].tokens != side_[s].tokens) damaged("totals");
-    if (found[s].longest != side_[s].longest) damaged("longest");  // others make room for it
+    if (found[s].longest != side_[s].longest) damaged("longest");  // memory is planned by it
   }
 }
 

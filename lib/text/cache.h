@@ -34,8 +34,8 @@ struct CacheReport {
   std::vector<std::string> warnings;  // ill-formed UTF-8, NUL, CR LF: "FILE:LINE: ..."
 };
 
-// "dropped 12 pairs of 29000: 3 with an empty source, 9 longer than 100 pieces"; empty when none
-// was.
+// "dropped 12 pairs of 29000: 3 with an empty source, 9 longer than 100 pieces"; empty where no
+// pair was dropped.
 std::string describe_dropped(const CacheReport& report, int max_length);
 
 // Reads every file once and all sides in step, in constant memory, and writes the cache atomically.

@@ -1,6 +1,6 @@
 // The codes of subword-nmt (https://github.com/rsennrich/subword-nmt), versions 0.1 and 0.2,
 // applied byte for byte as its apply-bpe does. Unlike a subword model they take text that has been
-// tokenised, know no ids, and keep neither runs of spaces nor where a "@@" came from.
+// tokenised, have no ids, and keep neither runs of spaces nor where a "@@" came from.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ namespace tx {
 
 struct CodesOptions {
   int merges = -1;               // how many of the file's merges to use; -1: all
-  std::string separator = "@@";  // ends each piece but the last of a word
+  std::string separator = "@@";  // ends each piece of a word but the last
   std::string vocabulary;        // a file of pieces, as read_pieces() takes it; empty: none
   std::optional<int> threshold;  // of their counts
   std::vector<std::string> glossaries;
@@ -26,7 +26,7 @@ struct CodesOptions {
 
 class Codes {
  public:
-  // A line that does not hold two pieces, or a version not known: DataError with the place.
+  // A line that does not hold two pieces, or an unknown version: DataError with the place.
   Codes(const std::string& path, const CodesOptions& options);
 
   // The line with its words cut, of valid UTF-8; `counts` are those of the line. Safe to call from

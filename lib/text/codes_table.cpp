@@ -23,8 +23,8 @@ CodesTable::Halves parse(std::string_view line, const std::string& place) {
   line = strip(line);
   const size_t at = line.find(' ');
   if (at == line.npos || line.find(' ', at + 1) != line.npos)
-    throw DataError(place + ": expected two pieces parted by one space, not '" + std::string(line) +
-                    "'; is this a file of subword-nmt learn-bpe?");
+    throw DataError(place + ": expected two pieces separated by one space, not '" +
+                    std::string(line) + "'; is this a file of subword-nmt learn-bpe?");
   return {std::string(line.substr(0, at)), std::string(line.substr(at + 1))};
 }
 

@@ -90,7 +90,7 @@ std::string describe(const EncodeReport& report, const TextReader& in) {
   };
   std::string text = std::to_string(report.lines) + " lines, " + std::to_string(report.words) +
                      " words, " + std::to_string(report.pieces) +
-                     " pieces: " + fixed(share(report.pieces, report.words), 3) + " a word, " +
+                     " pieces: " + fixed(share(report.pieces, report.words), 3) + " per word, " +
                      fixed(100 * share(report.bytes, report.pieces), 3) + " % of them bytes";
   if (report.longest > 0)
     text += "; longest line " + in.place(report.longest_line) + ", " +

@@ -1,4 +1,4 @@
-// Lines of text into lines of pieces or ids: choices of the way, and what to tell of it.
+// Lines of text into lines of pieces or ids: the options, and a report.
 #pragma once
 #include <functional>
 #include <string>
@@ -41,9 +41,10 @@ struct EncodeReport {
 // so it works at the other end of a pipe that answers.
 EncodeReport encode_lines(TextReader& in, const LineEncoder& encoder, int threads, Writer& out);
 
-// "3 lines, 12 words, 18 pieces: 1.50 a word, 5.6 % of them bytes; longest line FILE:2, 9 pieces".
+// "3 lines, 12 words, 18 pieces: 1.500 per word, 5.556 % of them bytes; longest line FILE:2, 9
+// pieces".
 std::string describe(const EncodeReport& report, const TextReader& in);
-// What to warn of: lines that were cut.
+// The warning about lines that were cut.
 std::vector<std::string> warnings(const EncodeReport& report, const TextReader& in, int max_pieces);
 
 }  // namespace tx

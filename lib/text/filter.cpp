@@ -51,8 +51,8 @@ class BlockReader {
 };
 
 // The lines that could not be mapped, by number. A worker cuts its block there and leaves the
-// reason here, so that the lines before are written first and the place is looked up when nobody
-// reads.
+// reason here, so that the lines before are written first and the place is looked up when reading
+// has ended.
 class BadLines {
  public:
   void add(int64_t line_number, const std::string& reason) {
@@ -94,7 +94,7 @@ int parse_id(const Vocabulary& vocabulary, std::string_view word) {
   int id = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
   if (error != std::errc() || end != word.data() + word.size()) {
-    throw DataError("'" + std::string(word) + "' is no id");
+    throw DataError("'" + std::string(word) + "' is not an id");
   }
   if (id >= 0 && id < vocabulary.size()) return id;
   throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
@@ -104,7 +104,7 @@ int parse_id(const Vocabulary& vocabulary, std::string_view word) {
 int find_piece(const Vocabulary& vocabulary, std::string_view word) {
   const int id = vocabulary.id_of(word);
   if (id >= 0) return id;
-  throw DataError("'" + std::string(word) + "' is no piece of this vocabulary");
+  throw DataError("'" + std::string(word) + "' is not a piece of this vocabulary");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Glossary::Entry Glossary::compile(const std::string& pattern) {
     return entry;
   } catch (const std::regex_error& error) {
     throw UsageError("--glossaries '" + pattern +
-                     "' is no regular expression (ECMAScript): " + error.what());
+                     "' is not a regular expression (ECMAScript): " + error.what());
   }
 }
 

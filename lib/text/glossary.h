@@ -24,7 +24,7 @@ class Glossary {
   bool empty() const { return entries_.empty(); }
   // Whether the whole word is an entry.
   bool holds(std::string_view word) const;
-  // Parts the word before and behind whatever matches, one entry after another. Joined they are the
+  // Splits the word before and after each match, one entry after another. Joined, the parts are the
   // word again.
   std::vector<std::string> isolate(std::string_view word) const;
 

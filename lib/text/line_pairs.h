@@ -15,8 +15,8 @@ struct LineCount {
   bool more = false;  // than those
 };
 
-// What DataError says of texts that belong together line by line and do not: `first` is the line of
-// `longer` that stands alone, `quoted` its beginning where that is to be shown.
+// The DataError for texts whose lines should correspond and do not: `first` is the line of
+// `longer` that has no counterpart, `quoted` its beginning where that is to be shown.
 std::string counts_differ(const LineCount& shorter, const LineCount& longer, int64_t first,
                           const std::string& quoted = "");
 
@@ -42,7 +42,7 @@ class LinePairs {
   static void check(const std::vector<std::string>& files, const std::string& beside);
 
   // The next line of each, `other` empty where there is one text; false at the end. DataError where
-  // one text ends before the other: it tells both numbers of lines.
+  // one text ends before the other: it gives both numbers of lines.
   bool next(std::string& line, std::string& other);
   bool ready(int wait_ms = 0);  // next() need not wait for either; waits so long for each
   TextReader& text() { return text_; }

@@ -1,7 +1,7 @@
 // BPE-dropout (Provilkov et al., 2020): whenever the best merge is sought, each possible one is
 // left out with a probability, so that a word is cut another way each time. Which are left out is a
-// pure function of the seed, the epoch and the number of the line: no thread count, order or
-// neighbour enters.
+// pure function of the seed, the epoch and the number of the line, whatever the threads, the order
+// or the neighbours.
 #pragma once
 #include <cstdint>
 

@@ -93,7 +93,7 @@ bool sound_paths(std::string_view trie) {
     size_t base;
     bool value;          // between the step before and this one
     uint32_t label = 0;  // to try next
-    int values = 0;      // the most behind it
+    int values = 0;      // the most below it
   };
   std::vector<int> values(trie.size() / 4, unknown);  // by base
   std::vector<Step> path;
@@ -223,7 +223,7 @@ std::string_view nested_too_deep(std::vector<std::string_view> texts) {
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
   Findings found;
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
-  if (found.pieces == 0) throw DataError(where + " is no subword model and no word list");
+  if (found.pieces == 0) throw DataError(where + " is neither a subword model nor a word list");
   if (!sound || !found.trainer || !found.normalizer) {
     throw DataError(where + ": the subword model is cut off or damaged");
   }

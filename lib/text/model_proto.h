@@ -1,4 +1,4 @@
-// What must be known of a SentencePiece .model file before its bytes are handed to the library.
+// What must be known about a SentencePiece .model file before the library gets its bytes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,15 +11,15 @@ struct ModelSettings {
   // Byte-pair encoding with byte fallback of words that U+2581 begins; no unused pieces.
   bool bpe = false;
   bool plain_text = false;  // no character is normalised, no space removed
-  // Pieces are joined by taking U+2581 for a space, the first of a line left out; no more.
+  // Pieces are joined by taking U+2581 for a space, except the first of a line, and nothing else.
   bool plain_join = false;
   std::vector<int> user_pieces;  // ids of the user-defined ones, rising
 };
 
 // Checks that the bytes are a whole ModelProto message (Protocol Buffers wire format) with pieces,
 // trainer settings and normaliser settings: a file cut between two fields is still a valid message,
-// and SentencePiece would fill in other settings without a word. The tables of normalisers must
-// lead nowhere outside themselves. Throws DataError that begins with `where`.
+// and SentencePiece would silently fill in other settings. The tables of normalisers must not lead
+// outside themselves. Throws DataError that begins with `where`.
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where);
 
 // SentencePiece finds at most so many user-defined pieces that begin at the same place, and writes

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t source_granule = 64;
 
 double rows_of(const IdCache& cache, int side) {
-  return double(cache.tokens(side) + cache.pairs());  // one <eos> a pair
+  return double(cache.tokens(side) + cache.pairs());  // one <eos> per pair
 }
 
 std::vector<double> mean_rows(const IdCache& cache) {

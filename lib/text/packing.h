@@ -1,4 +1,4 @@
-// Batches without padding. A batch holds whole sentence pairs, one behind another, in as many rows
+// Batches without padding. A batch holds whole sentence pairs, one after another, in as many rows
 // as fit a capacity that is the same for every batch; rows left over belong to dummy sentences.
 #pragma once
 #include <cstdint>
@@ -28,8 +28,8 @@ struct BatchSide {
 };
 
 // The last side is the target; a language model has no other. The first `sentences` sentences are
-// real, those behind them dummies (ids <pad>, labels no_label). Every batch has at least one dummy
-// and no dummy is empty on any side: each side keeps a row for it. A dummy has at most
+// real, those after them dummies (ids <pad>, labels no_label). Every batch has at least one dummy,
+// and a dummy is not empty on any side: each side keeps a row for it. A dummy has at most
 // longest_dummy rows, more only where another side has too few rows left to cut it further.
 struct Batch {
   std::vector<BatchSide> sides;
@@ -54,7 +54,7 @@ struct PackerOptions {
 // cache's tokens (<eos> counted), rounded up to a multiple of 64.
 std::vector<int> batch_capacities(const IdCache& cache, int batch_tokens);
 
-// Gives every pair once an epoch, in a seeded random order; no batch mixes epochs. What it gives
+// Gives every pair once per epoch, in a seeded random order; no batch mixes epochs. What it gives
 // depends on the cache and the options alone.
 class Packer {
  public:

@@ -1,4 +1,4 @@
-// BPE-dropout for parallel text while it is trained on: each epoch cuts each line anew.
+// BPE-dropout for parallel text in training: each epoch cuts each line anew.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@ namespace tx {
 
 // The cache holds the usual ids, and a model's ids are the text: decoded and encoded again with
 // dropout they give other pieces of the same line. What comes depends on the seed, the epoch, the
-// line's number in the text and its side alone, so a resumed run sees what the run never stopped
+// line's number in the text and its side alone, so a resumed run sees what an uninterrupted one
 // would have seen.
 class PairDropout {
  public:
@@ -18,8 +18,8 @@ class PairDropout {
   // have keep their usual ids, so that a run knows its longest sentence beforehand.
   static constexpr int most_growth = 2;
 
-  // epochs: the first so many alone; 0: all. One vocabulary a side; they and the cache must outlive
-  // this. A vocabulary without merges is a UsageError.
+  // epochs: only the first so many; 0: all. One vocabulary per side; they and the cache must
+  // outlive this. A vocabulary without merges is a UsageError.
   PairDropout(const IdCache& cache, std::vector<const Vocabulary*> vocabularies, double probability,
               uint64_t seed, int64_t epochs = 0);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t block_bytes = size_t(1) << 20;
 
-// A block's lines become one: a count for each id, as bytes.
+// The lines of a block become one: a count for each id, as bytes.
 void count_block(Block& block, const Vocabulary& vocabulary) {
   std::vector<int64_t> counts(size_t(vocabulary.size()));
   std::vector<int> ids;
@@ -40,7 +40,7 @@ std::pair<std::string, int64_t> parse(const std::string& line, const std::string
   const char* end = line.data() + line.size();
   const auto [stop, error] = std::from_chars(line.data() + at + 1, end, count);
   if (error != std::errc() || stop != end)
-    throw DataError(place + ": '" + line.substr(at + 1) + "' is no count");
+    throw DataError(place + ": '" + line.substr(at + 1) + "' is not a count");
   return {line.substr(0, at), count};
 }
 

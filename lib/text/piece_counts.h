@@ -1,5 +1,5 @@
-// How often each piece stands in a text, and the files that say so: a piece, a tab (SentencePiece)
-// or a space (subword-nmt) and a count a line.
+// How often each piece stands in a text, and the files that say so: on each line a piece, a tab
+// (SentencePiece) or a space (subword-nmt) and a count.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@ using PieceCounts = std::vector<std::pair<std::string, int64_t>>;
 PieceCounts count_pieces(TextReader& in, const Vocabulary& vocabulary, int threads);
 
 // The pieces of such a file whose count is at least `threshold` (all, where there is none), in its
-// order. A piece alone on its line counts 1. A count that is no number, an empty line, or bytes
+// order. A piece alone on its line counts 1. A count that is not a number, an empty line, or bytes
 // that are not UTF-8 are a DataError with the place.
 std::vector<std::string> read_pieces(const std::string& path, std::optional<int> threshold);
 

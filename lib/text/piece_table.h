@@ -1,5 +1,5 @@
-// The pieces of a subword model by id and by text, and lines joined from them: what SentencePiece
-// answers too, about four times as fast.
+// The pieces of a subword model by id and by text, and lines joined from them, as SentencePiece
+// gives them but about four times as fast.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -28,8 +28,8 @@ class PieceTable {
   int id_of(std::string_view text) const;  // -1: no such piece
   int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }
 
-  // U+2581 becomes a space, the one that begins the line nothing; bytes that are no valid UTF-8
-  // become U+FFFD each. No value when a piece of kind unknown is met: its text is the model's
+  // U+2581 becomes a space, but nothing at the beginning of the line; each byte that is not valid
+  // UTF-8 becomes U+FFFD. No value when a piece of kind unknown is met: its text is the model's
   // choice.
   std::optional<std::string> join(std::span<const int> ids) const;
 

@@ -23,7 +23,7 @@ PieceSplitter::PieceSplitter(const std::string& bytes, const std::string& where)
   } catch (const std::exception& error) {  // of the tries inside SentencePiece
     reason = error.what();
   }
-  if (!reason.empty()) throw DataError(where + " is no sound subword model: " + reason);
+  if (!reason.empty()) throw DataError(where + " is not a sound subword model: " + reason);
   model_->hash = xxh3_hex(bytes.data(), bytes.size());
 }
 

@@ -1,4 +1,4 @@
-// How far the reading of a text and what follows have come, on a terminal; gone at the end.
+// Shows on a terminal how far the reading of a text and what follows have come; wiped at the end.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -75,7 +75,8 @@ class Subword final : public Vocabulary {
     if (encoder_ && settings_.plain_text) return;
     std::vector<std::string_view> views(pieces.begin(), pieces.end());
     const auto status = model_.SetVocabulary(views);
-    if (!status.ok()) throw DataError(std::string("cannot restrict: ") + status.message());
+    if (!status.ok())
+      throw DataError(std::string("cannot restrict the vocabulary: ") + status.message());
   }
 
   std::string decode(std::span<const int> ids) const override {
@@ -115,7 +116,7 @@ class Subword final : public Vocabulary {
     } catch (const std::exception& error) {  // of the tries inside SentencePiece
       reason = error.what();
     }
-    throw DataError(where + " is no sound subword model: " + reason);
+    throw DataError(where + " is not a sound subword model: " + reason);
   }
 
   void check_special_ids(const std::string& where) const {

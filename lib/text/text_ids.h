@@ -1,4 +1,4 @@
-// A table from text to a number, asked with views.
+// A table from text to a number, looked up by views.
 #pragma once
 #include <functional>
 #include <string>

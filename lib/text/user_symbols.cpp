@@ -21,7 +21,7 @@ bool names_byte(std::string_view text) {
 
 // What is wrong with a symbol, "" where nothing is.
 std::string fault_of(std::string_view symbol) {
-  if (symbol.empty()) return "an empty line is no symbol";
+  if (symbol.empty()) return "an empty line is not a symbol";
   if (count_invalid_utf8(symbol) > 0) return "not valid UTF-8";
   if (std::any_of(symbol.begin(), symbol.end(), separates_words))
     return "a symbol cannot hold white space or control characters";

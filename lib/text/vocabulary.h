@@ -31,7 +31,7 @@ class Vocabulary {
   // encode() with BPE-dropout: `draws` are those of this line. A Bug where has_merges() is false.
   virtual void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const;
   // From here on encode() gives only those of its pieces that are listed, single characters, bytes
-  // and user symbols; a piece left out is parted into others. Not safe beside encode(). A
+  // and user symbols; a piece left out is split into others. Not safe beside encode(). A
   // UsageError for a list of words.
   virtual void restrict_to(const std::vector<std::string>& pieces);
   // The score of a piece, higher is merged earlier; no value in a list of words.
@@ -68,7 +68,7 @@ std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::strin
 // UsageError where has_merges() is false; `option` is what asks for BPE-dropout.
 void check_has_merges(const Vocabulary& vocabulary, const std::string& option);
 
-// What to tell a user who asked for `wanted` entries and got fewer; empty when there is nothing.
+// The warning for a user who asked for `wanted` entries and got fewer; empty otherwise.
 std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted);
 
 }  // namespace tx

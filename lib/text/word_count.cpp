@@ -8,7 +8,7 @@ namespace {
 constexpr size_t block_bytes = size_t(1) << 20;
 
 // Replaces the block's lines by its different words, each followed by '\n' and its count: one
-// merge into the common table a word and block, instead of one a word and line.
+// merge into the common table per word and block, instead of one per word and line.
 void count_block(Block& block) {
   WordCounts counts;
   std::string word;

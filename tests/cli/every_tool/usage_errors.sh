@@ -14,7 +14,7 @@ for tool in $(tools); do
 done
 
 # A variable that is not set is told, not taken for an option left out.
-expect_usage_error '--target is given nothing: expected FILE' tx-decode -m none --target ""
-expect_usage_error '--memory is given nothing' tx-decode -m none --memory ""
-expect_usage_error '--init is given nothing' tx-train --init "" -o run
-expect_usage_error '--model is given nothing' tx-bpe encode -m ""
+expect_usage_error '--target has an empty value: expected FILE' tx-decode -m none --target ""
+expect_usage_error '--memory has an empty value' tx-decode -m none --memory ""
+expect_usage_error '--init has an empty value' tx-train --init "" -o run
+expect_usage_error '--model has an empty value' tx-bpe encode -m ""

@@ -13,9 +13,9 @@ expect_usage_error 'model' tx-attn-dump
 expect_usage_error '--layers 2: the model has 2 encoder layers, 0 to 1' \
   tx-attn-dump -m model --layers 2
 expect_usage_error '--heads 0-4: the model has 4 heads, 0 to 3' tx-attn-dump -m model --heads 0-4
-expect_usage_error "--layers: 'x' is no number or range; write a list like 0,2-3" \
+expect_usage_error "--layers: 'x' is not a number or range; write a list like 0,2-3" \
   tx-attn-dump -m model --layers 1,x
-expect_usage_error "--kinds: 'self' is none of encoder, decoder, cross" \
+expect_usage_error "--kinds: 'self' is not one of encoder, decoder, cross" \
   tx-attn-dump -m model --kinds self
 expect_usage_error '--average' tx-attn-dump -m model --average layers
 expect_usage_error '--digits' tx-attn-dump -m model --digits 0

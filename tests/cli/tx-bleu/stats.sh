@@ -32,7 +32,7 @@ expect_stderr_contains '1.stats has 3 metrics, 13a.stats has 1 metrics'
 
 sed 's/^1\t5 5/1\t5 x/' 13a.stats > letter.stats
 expect_status 1 tx-bleu --from-stats letter.stats
-expect_stderr 'tx-bleu: letter.stats line 2: no number at byte 5'
+expect_stderr 'tx-bleu: letter.stats line 2: not a number at byte 5'
 sed 's/^1\t5 /1\t/' 13a.stats > fewer.stats
 expect_status 1 tx-bleu --from-stats fewer.stats
 expect_stderr 'tx-bleu: fewer.stats line 2: 10 numbers instead of 11'
@@ -49,7 +49,7 @@ expect_stderr 'tx-bleu: nothing to score: empty.stats is empty'
 tx-bleu --stats --metric chrf ref.2 < hyp.2 > chrf.stats
 sed 's/1 \[\(.*\)\]/1 {"0":\1}/' 13a.stats > object.stats
 expect_status 1 tx-bleu --from-stats 13a.stats object.stats
-expect_stderr 'tx-bleu: object.stats line 1: the header of the statistics is no list of metrics'
+expect_stderr 'tx-bleu: object.stats line 1: the header of the statistics is not a list of metrics'
 sed 's/"settings":"[^"]*"/"settings":5/' 13a.stats > five.stats
 expect_status 1 tx-bleu --from-stats 13a.stats five.stats
 expect_stderr_contains '13a.stats has case:mixed|eff:no|tok:13a|smooth:exp, five.stats has 5;'
@@ -60,16 +60,16 @@ for beta in 1e300 4294967298 true; do
 done
 sed 's/"smoothing":"exp"/"smoothing":"add-k","smoothing_value":1e308/' 13a.stats > smooth.stats
 expect_status 1 tx-bleu --json --from-stats smooth.stats
-expect_stderr_contains 'smoothing_value is 1e+308, no number from 0 to 1e9'
+expect_stderr_contains 'smoothing_value is 1e+308, not a number from 0 to 1e9'
 sed 's/^1\t5 5/1\t5 1e-310/' 13a.stats > tiny.stats
 expect_status 1 tx-bleu --json --from-stats tiny.stats
-expect_stderr 'tx-bleu: tiny.stats line 2: reference_length is no count'
+expect_stderr 'tx-bleu: tiny.stats line 2: reference_length is not a count'
 sed 's/^1\t5 5/1\t8e15 5/' 13a.stats > large.stats
 expect_status 0 tx-bleu --from-stats large.stats
 expect_status 1 tx-bleu --from-stats large.stats large.stats
-expect_stderr 'tx-bleu: large.stats line 2: the sums are no exact counts any more (2^53)'
+expect_stderr 'tx-bleu: large.stats line 2: the sums are too large to be exact counts (2^53)'
 for count in 0 1.5 1e7; do
   sed "s/^1\t/$count\t/" 13a.stats > count.stats
   expect_status 1 tx-bleu --from-stats count.stats
-  expect_stderr 'tx-bleu: count.stats line 2: the first number is no number of references'
+  expect_stderr 'tx-bleu: count.stats line 2: the first number is not a number of references'
 done

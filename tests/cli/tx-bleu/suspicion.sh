@@ -10,6 +10,6 @@ expect_status 0 tx-bleu --force --score-only ref -i pieces
 expect_empty_stderr
 awk 'BEGIN { for (i = 0; i < 20; ++i) print "so it is ." }' > tokens
 expect_status 0 tx-bleu --score-only tokens -i tokens
-expect_stderr_contains 'tokens: 20 of 20 lines end in a point behind a space'
+expect_stderr_contains 'tokens: 20 of 20 lines end in a full stop after a space'
 expect_status 0 tx-bleu --score-only --tokenize none tokens -i tokens
 expect_empty_stderr

@@ -21,7 +21,7 @@ expect_stdout_contains ' = 66.7 (P = 100.00 R = 50.00 complete = 50.00 segments 
 expect_status 0 tx-bleu --metric f1 --skip-malformed ref < hyp
 expect_stdout_contains ' = 100.0 (P = 100.00 R = 100.00 complete = 100.00 segments = 1 malformed = 1)'
 expect_status 1 tx-bleu --metric f1 hyp < hyp
-expect_stderr 'tx-bleu: hyp line 2: the reference is no bracketed tree: "(S" is not closed'
+expect_stderr 'tx-bleu: hyp line 2: the reference is not a bracketed tree: "(S" is not closed'
 expect_usage_error 'one reference' tx-bleu --metric f1 ref ref < hyp
 # Trees of nothing but left out words are no segment.
 printf '(S (. .))\n(S (NN a))\n' > ref

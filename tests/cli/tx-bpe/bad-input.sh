@@ -15,7 +15,7 @@ refused 'cannot read none: No such file or directory' tx-bpe train -o out text n
 expect_no_file out
 : > empty
 refused 'empty is empty' tx-bpe encode -m empty text
-refused 'text is no subword model and no word list' tx-bpe encode -m text text
+refused 'text is neither a subword model nor a word list' tx-bpe encode -m text text
 head -c 4000 model > cut
 refused 'cut: the subword model is cut off' tx-bpe encode -m cut text
 refused 'the text has no words' tx-bpe train -o out empty
@@ -38,7 +38,7 @@ expect_stdout_lines 1
 printf '\342\226\201the\n\342\226\201 nopiece\n' > pieces
 expect_status 1 tx-bpe decode -m model pieces
 expect_stdout 'the'
-expect_stderr "tx-bpe: pieces:2: 'nopiece' is no piece of this vocabulary"
+expect_stderr "tx-bpe: pieces:2: 'nopiece' is not a piece of this vocabulary"
 for id in 300 -1 x 4x 99999999999; do
   echo "$id" > ids
   expect_status 1 tx-bpe decode --ids -m model ids

@@ -28,7 +28,7 @@ refused() { # MESSAGE SYMBOL
   expect_status 1 tx-bpe train --user-symbols bad -o none text
   expect_stderr "tx-bpe: bad:1: $1"
 }
-refused 'an empty line is no symbol' ''
+refused 'an empty line is not a symbol' ''
 refused 'not valid UTF-8' '\377'
 refused 'a symbol cannot hold ▁, which SentencePiece uses itself' 'a\342\226\201'
 refused 'every model has <s> as a special piece' '<s>'

@@ -42,7 +42,7 @@ done
 
 printf 'low\t3\nlow\tmany\n' > bad
 expect_status 1 tx-bpe encode -m model --vocabulary bad text
-expect_stderr "tx-bpe: bad:2: 'many' is no count"
+expect_stderr "tx-bpe: bad:2: 'many' is not a count"
 printf 'low\t3\n\n' > bad
 expect_status 1 tx-bpe encode -m model --vocabulary bad text
 expect_stderr 'tx-bpe: bad:2: expected a piece, a tab or a space, and a count'

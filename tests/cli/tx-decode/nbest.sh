@@ -17,7 +17,7 @@ expect_stdout_file scores
 cut -f 3 scores > plain
 expect_status 0 tx-decode -m model --beam 5 < in
 expect_stdout_file plain
-expect_usage_error '--nbest 9 needs a beam as wide: give --beam 9 or --nbest 4' \
+expect_usage_error '--nbest 9 needs a beam at least as wide: give --beam 9 or --nbest 4' \
   tx-decode -m model --nbest 9 < in
 
 # At the longest output, where some have ended and others have not: only those that have, in order;

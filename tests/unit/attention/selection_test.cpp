@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(kinds_come_in_their_order_and_once) {
   BOOST_TEST(s.find("cross") == &s.kinds[1]);
   BOOST_TEST(s.find("decoder") == nullptr);
   o.kinds = "cross,croos";
-  BOOST_TEST(refusal(o) == "--kinds: 'croos' is none of encoder, decoder, cross");
+  BOOST_TEST(refusal(o) == "--kinds: 'croos' is not one of encoder, decoder, cross");
   o.kinds = "cross,";
   BOOST_TEST(contains(refusal(o), "''"));
 }

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(odd_texts_stay_as_they_are) {
   BOOST_TEST(tool.options.given("model"));
   BOOST_TEST(tool.s.inputs == (std::vector<std::string>{"a=b", "--beam", "{}", "'q'", "a,b"}),
              boost::test_tools::per_element());
-  BOOST_TEST(usage_error({"-m", ""}) == "--model is given nothing: expected MODEL");
+  BOOST_TEST(usage_error({"-m", ""}) == "--model has an empty value: expected MODEL");
 }
 
 BOOST_AUTO_TEST_CASE(flags_can_be_taken_back) {

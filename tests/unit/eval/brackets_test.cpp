@@ -38,9 +38,9 @@ BOOST_AUTO_TEST_CASE(what_evalb_leaves_out) {
 
 BOOST_AUTO_TEST_CASE(malformed_trees) {
   BOOST_TEST(read("(S (NP a b)") == "\"(S\" is not closed");
-  BOOST_TEST(read("(S a b))") == "a closing parenthesis too many");
+  BOOST_TEST(read("(S a b))") == "one closing parenthesis too many");
   BOOST_TEST(read("(S (NP a )VP )S") == "\"(NP\" is closed by \")VP\"");
-  BOOST_TEST(read("(S a b) (S c d)") == "text behind the end of the tree");
+  BOOST_TEST(read("(S a b) (S c d)") == "text after the end of the tree");
   BOOST_TEST(read("(S a b) c") == "a word outside the parentheses");
 }
 

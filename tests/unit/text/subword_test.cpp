@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(other_files_are_named) {
                             "ELF",
                             "{\"a\":1}"}) {
     BOOST_CHECK_EXCEPTION(parse_vocabulary(bytes, "x.txt"), DataError, [](const DataError& error) {
-      return std::string(error.what()).starts_with("x.txt is no subword model");
+      return std::string(error.what()).starts_with("x.txt is neither a subword model");
     });
   }
 }
