@@ -1,11 +1,12 @@
 #!/bin/sh
 # make demo: English number words to German number words, from nothing to a score and an attention
-# map. The tools are found on PATH; work goes to the folder named as argument, else build/demo.
-#   sh examples/demo.sh [FOLDER]
+# map. The tools are found on PATH; work goes to FOLDER (build/demo). Trains STEPS (1000); run again,
+# it goes on with the run in the folder.
+#   sh examples/demo.sh [FOLDER [STEPS]]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/train.sh"
 work=${1:-build/demo}
-rm -rf "$work"
 mkdir -p "$work"
 
 echo "== writing number words: 60,000 pairs to learn from, 1,000 numbers kept unseen"
@@ -15,11 +16,10 @@ echo "== learning subwords"
 tx-bpe train --vocab-size 500 -o "$work/bpe.model" "$work/train.en" "$work/train.de"
 
 echo "== training (a minute or two on two cores)"
-tx-train --src "$work/train.en" --tgt "$work/train.de" --bpe "$work/bpe.model" \
+train "$work/run" "${2:-1000}" --src "$work/train.en" --tgt "$work/train.de" --bpe "$work/bpe.model" \
   --valid-src "$work/valid.en" --valid-tgt "$work/valid.de" \
   --layers 2 --d-model 128 --d-ff 512 --heads 4 --norm pre --dropout 0.05 \
-  --batch-tokens 2048 --schedule linear --lr 0.004 --warmup 200 --steps 1000 \
-  --save-every 250 -o "$work/run"
+  --batch-tokens 2048 --schedule linear --lr 0.004 --warmup 200 --save-every 250
 
 echo "== translating 1,000 numbers that the model has never seen"
 tx-decode -m "$work/run" < "$work/test.en" > "$work/test.out"

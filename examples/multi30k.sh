@@ -3,8 +3,12 @@
 #   sh examples/multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]
 # DATA holds train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de (lowercased and
 # tokenised, as published scores use them). Trains STEPS (12000) of 2,048 target pieces, averages the
-# last 10 checkpoints, scores test_2016 (beam 5, alpha 1) and draws one attention map.
+# last 10 checkpoints, or what there is, scores test_2016 (beam 5, alpha 1) and draws one attention
+# map. Run again, it goes on with the run in FOLDER (build/multi30k), to more STEPS too; the options
+# are those it began with.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/train.sh"
 data=${1:?"usage: multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]"}
 steps=${2:-12000}
 work=${3:-build/multi30k}
@@ -13,10 +17,9 @@ text() { echo "$data/$1.lc.norm.tok.$2"; }
 mkdir -p "$work"
 
 tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train en)" "$(text train de)"
-tx-train --preset tiny --src "$(text train en)" --tgt "$(text train de)" \
-  --valid-src "$(text val en)" --valid-tgt "$(text val de)" --bpe "$work/bpe.model" \
-  --steps "$steps" -o "$work/run" "$@"
-tx-avg --last 10 -o "$work/model.safetensors" "$work/run"
+train "$work/run" "$steps" --preset tiny --src "$(text train en)" --tgt "$(text train de)" \
+  --valid-src "$(text val en)" --valid-tgt "$(text val de)" --bpe "$work/bpe.model" "$@"
+tx-avg --last "$(checkpoints "$work/run" 10)" -o "$work/model.safetensors" "$work/run"
 tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 \
   < "$(text test_2016_flickr en)" > "$work/hyp.de"
 tx-bleu --tokenize none --lowercase "$(text test_2016_flickr de)" < "$work/hyp.de"

@@ -1,11 +1,13 @@
 #!/bin/sh
 # The reverse task of the tutorials: 10 symbols, length 3 to 8, 2,000 pairs, preset toy; with words and
-# with pieces. Prints how many of 500 unseen sequences come out reversed.
-#   sh examples/reverse_task.sh [FOLDER]
+# with pieces. Prints how many of 500 unseen sequences come out reversed. Run again, it goes on with
+# the runs in FOLDER (build/reverse), to more STEPS (960) too.
+#   sh examples/reverse_task.sh [FOLDER [STEPS]]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/train.sh"
 work=${1:-build/reverse}
-rm -rf "$work"
+steps=${2:-960}
 mkdir -p "$work"
 sh "$here/reverse.sh" "$work"
 tx-bpe train --vocab-size 300 -o "$work/bpe.model" "$work/train.src" "$work/train.tgt"
@@ -13,8 +15,8 @@ tx-bpe train --vocab-size 300 -o "$work/bpe.model" "$work/train.src" "$work/trai
 for vocabulary in words pieces; do
   if [ "$vocabulary" = words ]; then set -- --vocab words; else set -- --bpe "$work/bpe.model"; fi
   start=$(date +%s)
-  tx-train --preset toy --src "$work/train.src" --tgt "$work/train.tgt" --valid-src \
-    "$work/valid.src" --valid-tgt "$work/valid.tgt" "$@" -q -o "$work/$vocabulary"
+  train "$work/$vocabulary" "$steps" --preset toy --src "$work/train.src" --tgt "$work/train.tgt" --valid-src \
+    "$work/valid.src" --valid-tgt "$work/valid.tgt" "$@" -q
   seconds=$(($(date +%s) - start))
   tx-decode -m "$work/$vocabulary" < "$work/test.src" > "$work/$vocabulary.out"
   paste "$work/$vocabulary.out" "$work/test.tgt" |

@@ -1,0 +1,20 @@
+# For the examples, which can be run again in their folder: . "$here/train.sh"
+
+# train RUN STEPS OPTION...: tx-train into RUN; a run that is there already goes on to STEPS.
+train() {
+  run=$1 steps=$2 status=0
+  shift 2
+  if ls "$run"/state-*.safetensors > /dev/null 2>&1; then
+    echo "going on with $run; to begin anew, remove it: rm -r '$run'" >&2
+    tx-train --resume "$run" --steps "$steps" || status=$?
+  else
+    tx-train "$@" --steps "$steps" -o "$run" || status=$?
+  fi
+  [ $status -eq 0 ] || exit $status
+}
+
+# checkpoints RUN MOST: how many there are to average, at most so many.
+checkpoints() {
+  set -- "$2" "$1"/model-*.safetensors
+  echo $(($# - 1 < $1 ? $# - 1 : $1))
+}

@@ -1,0 +1,42 @@
+# The examples that train run with few steps too, and again in their folder: they go on.
+# TX_MULTI30K=FOLDER takes the real texts for multi30k.sh; else number words stand for them.
+examples=$TX_SOURCE/examples
+if [ -z "${TX_MULTI30K-}" ]; then
+  sh "$examples/number_words.sh" 300 20 20 numbers
+  TX_MULTI30K=$PWD/data
+  mkdir data
+  for part in train:train val:valid test_2016_flickr:test; do
+    for side in en de; do
+      cp "numbers/${part#*:}.$side" "data/${part%:*}.lc.norm.tok.$side"
+    done
+  done
+fi
+
+# trained RUN: the step of its newest checkpoint
+trained() { readlink "$1/last.safetensors"; }
+
+small="--batch-tokens 600 --threads 1"
+expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 2 multi30k $small
+expect_stdout_contains BLEU
+[ "$(trained multi30k/run)" = model-2.safetensors ] || fail "$(trained multi30k/run)"
+expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
+expect_stderr_contains "going on with multi30k/run; to begin anew, remove it: rm -r 'multi30k/run'"
+[ "$(trained multi30k/run)" = model-4.safetensors ] || fail "$(trained multi30k/run)"
+expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
+expect_stderr_contains "nothing to do"
+expect_stdout_contains BLEU
+rm -r multi30k/run # as the message says
+expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 multi30k $small
+[ "$(trained multi30k/run)" = model-1.safetensors ] || fail "$(trained multi30k/run)"
+expect_status 2 sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 other --no-such-option
+expect_no_file other/model.safetensors
+
+# What else lies in the folder stays.
+mkdir reverse
+echo mine > reverse/notes
+for _ in once again; do
+  expect_status 0 sh "$examples/reverse_task.sh" reverse 3
+  expect_stdout_contains "words: "
+  expect_stdout_contains " of 500 reversed"
+done
+[ "$(cat reverse/notes)" = mine ] || fail "the notes are gone"
