@@ -15,6 +15,10 @@ std::string figure(double x, int decimals) {
   return text;
 }
 
+std::string counted(int64_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
 }  // namespace tx

@@ -38,16 +38,24 @@ struct Session::Snapshot {
   int64_t step;
   Json provenance, state;
   int64_t best;  // its step, -1: none yet
+  int64_t good;  // weights of steps before this one are known to be good
 };
 
 Session::Snapshot Session::snapshot() const {
-  return {step_, provenance(), state(), validator_.best()};
+  return {step_, provenance(), state(), validator_.best(), good_before()};
+}
+
+// Whether an update broke the weights shows in the step behind it: while training goes on, or when
+// the last steps were not finite, a checkpoint of before that update is kept.
+int64_t Session::good_before() const {
+  return finished() && spikes_.not_finite() == 0 ? step_ + 1 : step_ - spikes_.not_finite();
 }
 
 // Begins a save; where a thread writes it, training goes on at once. `scored`: --valid-command
 // judges this model. Its score is part of the state and may end the run, so that it is waited for.
 void Session::save(bool scored) {
   settle();
+  check_weights();
   last_save_ = std::chrono::steady_clock::now();
   saving_step_ = step_;
   if (scored && !options_.valid_command.empty()) {
@@ -57,6 +65,15 @@ void Session::save(bool scored) {
   saver_->begin(
       [this, now = snapshot()](const Parameters& p) { write_state(p, now, write_model(p, now)); });
   if (saver_->done()) settle();
+}
+
+// Weights that are not finite never become so again, and no checkpoint of them may take the place
+// of a good one.
+void Session::check_weights() {
+  if (stepper_->weights_finite()) return;
+  const std::string found = "not all weights are finite";
+  if (saved_step_ < 0) throw DataError("--init " + options_.init + ": " + found);
+  give_up("step " + std::to_string(step_) + ": " + found + ": the training has diverged", step_);
 }
 
 // The end of a save: from here on it is the one to go on from. One that failed leaves the
@@ -138,16 +155,17 @@ void Session::write_state(const Parameters& parameters, const Snapshot& now,
   save_state(run_.state(now.step), parameters, now.state, checksum);
   whole_step_ = now.step;
   failpoint("links");
-  tidy(now.step, now.best);
+  tidy(now.step, now.best, now.good, options_.keep);
 }
 
 // Links and pruning; also what a run killed before them is given when it goes on. `best` -1: none.
-void Session::tidy(int64_t step, int64_t best) const {
+void Session::tidy(int64_t step, int64_t best, int64_t good, int keep) const {
   run_.link("last", step);
   failpoint("best");
   if (best >= 0 && file_exists(run_.model(best))) run_.link("best", best);
   failpoint("prune");
-  run_.prune(keep_, step, best >= 0 ? best : step, [this](int64_t at) { return on_schedule(at); });
+  run_.prune(keep, step, {best, run_.newest_before(good)},
+             [this](int64_t at) { return on_schedule(at); });
 }
 
 // Every checkpoint kept, the best, and the one being written.

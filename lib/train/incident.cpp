@@ -35,10 +35,10 @@ void Session::incident() {
     return earlier_checkpoint();
   });
   const std::string flight = decision.flight > 0 ? record_flight(decision.flight) : "";
-  if (decision.action == SpikeDecision::Action::ended)
-    throw DataError(decision.why + " (--init " + run_.model(decision.to) + ")");
-  rewind_to_ = decision.to;
+  if (decision.old_flight > 0) run_.unlink("flight-" + std::to_string(decision.old_flight));
+  if (decision.action == SpikeDecision::Action::rewound) rewind_to_ = decision.to;
   tell_incident(decision, flight);
+  if (decision.action == SpikeDecision::Action::ended) give_up(decision.why, decision.to);
   if (decision.action == SpikeDecision::Action::logged) record_ = stepper_->release(record_);
 }
 
@@ -68,6 +68,20 @@ void Session::tell_incident(const SpikeDecision& decision, const std::string& fl
     pending_ = line;
   else
     log(line);
+}
+
+// Ends a run whose weights were good before step `before`: names the newest checkpoint of those,
+// and makes it the last, which other tools take.
+void Session::give_up(const std::string& why, int64_t before) {
+  settle();
+  const int64_t good = run_.newest_before(before);
+  if (good < 0)
+    throw Diverged(why +
+                   "; no checkpoint is known to be good: begin again with a lower rate (--lr, "
+                   "--lr-factor)");
+  run_.link("last", good);
+  throw Diverged(why + "; the last good checkpoint is " + run_.model(good) +
+                 ": begin another run from it (--init) with a lower rate (--lr, --lr-factor)");
 }
 
 // The name of the file written, "" when there is none. A disk that is full ends no training.

@@ -154,6 +154,13 @@ void describe_optimisation(Options& o, TrainOptions& t) {
       .at_least(0);
   o.add("--spike-window", t.spike_window, "STEPS", "steps that mean and deviation are taken over")
       .range(2, 100000);
+  o.add("--spike-floor", t.spike_floor, "X",
+        "a spike lies at least X nats, and X times the mean, above the mean",
+        "Where losses hardly spread, a few standard deviations are noise.")
+      .at_least(0);
+  o.add("--max-skips", t.max_skips, "N", "end after N steps in a row that are not finite; 0: never",
+        "The exit status is 1, and the last good checkpoint is kept and named.")
+      .range(0, 1000000);
   o.add("--weight-decay", t.weight_decay, "X", "decoupled weight decay of matrices").at_least(0);
 }
 

@@ -44,6 +44,8 @@ struct TrainOptions {
   std::string on_spike = "log";
   double spike_threshold = 6;  // standard deviations; 0: no spike
   int spike_window = 100;
+  double spike_floor = 0.1;
+  int max_skips = 20;
 
   std::string optimizer = "adam", schedule = "paper";
   double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;

@@ -173,10 +173,18 @@ void RunDirectory::unlink(const std::string& name) const {
   ::unlink(file(name + ".safetensors").c_str());
 }
 
-void RunDirectory::prune(int keep, int64_t step, int64_t best_step,
+int64_t RunDirectory::newest_before(int64_t step) const {
+  int64_t newest = -1;
+  for (const int64_t at : complete_steps())
+    if (at < step) newest = at;
+  return newest;
+}
+
+void RunDirectory::prune(int keep, int64_t step, std::set<int64_t> others,
                          const std::function<bool(int64_t)>& on_schedule) const {
   const std::vector<int64_t> complete = complete_steps();
-  std::set<int64_t> kept{best_step, step};
+  std::set<int64_t> kept = std::move(others);
+  kept.insert(step);
   for (auto at = complete.rbegin(); at != complete.rend() && keep > 0; ++at) {
     // The start is nothing that an average should hold.
     if (*at == 0 || *at > step || !on_schedule(*at)) continue;

@@ -31,14 +31,16 @@ class RunDirectory {
 
   // Steps that have both model and state, ascending; the last is where a resumed run goes on.
   std::vector<int64_t> complete_steps() const;
+  int64_t newest_before(int64_t step) const;  // of them; -1: none
   // Atomically points `name` (best, last) at the model of `step`.
   void link(const std::string& name, int64_t step) const;
-  void unlink(const std::string& name) const;  // removes that link, where it is
+  // Removes the link or file NAME.safetensors, where it is.
+  void unlink(const std::string& name) const;
   // Removes checkpoints up to `step` beyond the newest `keep` complete ones that are on schedule,
-  // but never those of best_step and `step`, where the run stands. What a signal or the clock saved
-  // is off schedule, so a run that was stopped ends with the files of one that was not. Later
+  // but never those of `others` and of `step`, where the run stands. What a signal or the clock
+  // saved is off schedule, so a run that was stopped ends with the files of one that was not. Later
   // checkpoints, of a run that went back to this one, stay and do not count.
-  void prune(int keep, int64_t step, int64_t best_step,
+  void prune(int keep, int64_t step, std::set<int64_t> others,
              const std::function<bool(int64_t)>& on_schedule) const;
   // Removes a checkpoint that could not be written to its end.
   void discard(int64_t step) const;

@@ -40,10 +40,10 @@ Session::Session(const TrainOptions& options, RunDirectory run, TrainingData dat
           progress_settings(options), run_.file("log.jsonl"),
           [this](const Json& line) { return run_.append_log(line); }, log),
       last_save_(std::chrono::steady_clock::now()),
-      spikes_({options.on_spike, options.spike_threshold, options.spike_window}),
+      spikes_({options.on_spike, options.spike_threshold, options.spike_window, options.spike_floor,
+               options.max_skips}),
       validator_({options.patience, options.valid_metric, options.valid_command,
-                  config.value("judged_by", std::string())}),
-      keep_(options.keep) {
+                  config.value("judged_by", std::string())}) {
   tune();
   program_ = anonymous_bytes();
   build_model(resume_at);
@@ -187,9 +187,8 @@ bool Session::on_schedule(int64_t step) const {
 // As the run stood when it was killed, which may have been between a save and its end. What --keep
 // asks for now comes with the first new checkpoint: a run that has nothing to do loses nothing.
 void Session::tidy_resumed() {
-  keep_ = std::max(options_.keep, run_.read_config().at("options").value("keep", 0));
-  tidy(saved_step_, former_best_);
-  keep_ = options_.keep;
+  const int before = run_.read_config().at("options").value("keep", 0);
+  tidy(saved_step_, former_best_, good_before(), std::max(options_.keep, before));
 }
 
 // The best so far was chosen by something else: it is the best no more.
@@ -219,6 +218,8 @@ int Session::loop() {
     if (!unfinished_.empty()) score_again();
     steps(signals);
     end(signals.stop());
+  } catch (const Diverged&) {
+    throw;
   } catch (const Error& e) {
     settle();
     throw Error(std::string(e.what()) + "\n" + way_back());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/data.h"
@@ -18,6 +19,11 @@
 #include "lib/train/validator.h"
 
 namespace tx {
+
+// A run that has ended for good: to go on from its last checkpoint would lead to the same end.
+struct Diverged : DataError {
+  using DataError::DataError;
+};
 
 class Session {
  public:
@@ -48,6 +54,7 @@ class Session {
   void tell_incident(const SpikeDecision& decision, const std::string& flight);
   std::string record_flight(int64_t number);
   int64_t earlier_checkpoint() const;
+  [[noreturn]] void give_up(const std::string& why, int64_t before);
   void go_back(int64_t to);
   void after_step(bool save_wanted);
   void end(int signal);
@@ -63,7 +70,9 @@ class Session {
   void write_scored(const Parameters& parameters, const std::string& checksum);
   void score_again();
   void write_state(const Parameters& parameters, const Snapshot& now, const std::string& checksum);
-  void tidy(int64_t step, int64_t best) const;
+  void tidy(int64_t step, int64_t best, int64_t good, int keep) const;
+  int64_t good_before() const;
+  void check_weights();
   void tidy_resumed();
   void judge_anew();
   void check_room() const;
@@ -107,7 +116,6 @@ class Session {
   int64_t former_best_ = -1;  // of the run that is resumed, by its own criterion
   std::string unfinished_;    // what a stop left undone of step_: "score", or ""
 
-  int keep_;                      // checkpoints, as prune() has it
   int64_t saving_step_ = -1;      // of the save that is under way; -1: none is
   int64_t whole_step_ = -1;       // of the last save whose model and state were written
   std::unique_ptr<Saver> saver_;  // the last member: its thread reads the others

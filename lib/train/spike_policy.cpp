@@ -1,29 +1,44 @@
 #include "lib/train/spike_policy.h"
 
 #include "kernels/view.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 
 namespace {
 
-constexpr int64_t most_flights = 10;  // a run that has broken for good must not fill the disk
-constexpr int most_rewinds = 10;      // to one checkpoint, nor go in circles for ever
+constexpr size_t most_flights = 2;  // each holds all weights
+constexpr int most_rewinds = 10;    // to one checkpoint, nor go in circles for ever
 
 }  // namespace
 
 SpikePolicy::SpikePolicy(const SpikeSettings& settings)
-    : settings_(settings), spikes_(settings.threshold, settings.window) {}
+    : settings_(settings), spikes_(settings.threshold, settings.window, settings.floor) {}
 
 SpikeDecision SpikePolicy::decide(const StepRecord& record,
                                   const std::function<int64_t()>& earlier) {
   SpikeDecision decision;
+  if (!record.spike) decision = skip(record.step);
   if (record.spike && settings_.on_spike == "rewind") {
     const int64_t to = earlier();
     if (to >= 0) decision = go_back(to, record.step);
   }
   if (record.spike && settings_.on_spike == "log") decision.action = SpikeDecision::Action::logged;
-  ++incidents_;
-  decision.flight = incidents_ <= most_flights ? incidents_ : 0;
+  choose_flight(decision, record.step);
+  return decision;
+}
+
+// The weights that the first of these steps began with came from the update of the step before,
+// which may have broken them: only a checkpoint before that one is known to be good.
+SpikeDecision SpikePolicy::skip(int64_t step) {
+  ++not_finite_;
+  SpikeDecision decision;
+  if (settings_.max_skips == 0 || not_finite_ < settings_.max_skips) return decision;
+  decision.action = SpikeDecision::Action::ended;
+  decision.to = step - not_finite_;
+  decision.why = "step " + std::to_string(step) + ": loss or gradients of " +
+                 counted(not_finite_, "step") +
+                 " in a row were not finite (--max-skips): the training has diverged";
   return decision;
 }
 
@@ -31,21 +46,49 @@ SpikeDecision SpikePolicy::decide(const StepRecord& record,
 SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
   rewinds_ = to == rewound_to_ ? rewinds_ + 1 : 1;
   rewound_to_ = to;
-  if (rewinds_ <= most_rewinds) return {SpikeDecision::Action::rewound, to, 0, ""};
-  return {SpikeDecision::Action::ended, to, 0,
-          "step " + std::to_string(step) + ": a loss spike again, after going back to step " +
-              std::to_string(to) + " " + std::to_string(most_rewinds) +
-              " times: begin a run from it with a lower --lr or a higher --spike-threshold"};
+  SpikeDecision decision;
+  decision.action = SpikeDecision::Action::rewound;
+  decision.to = to;
+  if (rewinds_ <= most_rewinds) return decision;
+  decision.action = SpikeDecision::Action::ended;
+  decision.to = to + 1;
+  decision.why = "step " + std::to_string(step) + ": another loss spike; " +
+                 std::to_string(most_rewinds) + " times the run went back to the checkpoint of " +
+                 "step " + std::to_string(to) + ", each time with other text";
+  return decision;
 }
 
-void SpikePolicy::add(const StepRecord& record) { spikes_.add(record.loss * record.loss_scale); }
+// The first of several in a row is recorded: the others tell the same.
+void SpikePolicy::choose_flight(SpikeDecision& decision, int64_t step) {
+  const bool first = incidents_ == 0 || step != incident_step_ + 1;
+  ++incidents_;
+  incident_step_ = decision.action == SpikeDecision::Action::rewound ? -1 : step;
+  if (!first) return;
+  decision.flight = incidents_;
+  flights_.push_back(incidents_);
+  if (flights_.size() <= most_flights) return;
+  decision.old_flight = flights_.front();
+  flights_.erase(flights_.begin());
+}
+
+void SpikePolicy::add(const StepRecord& record) {
+  if (!record.skip || record.spike) not_finite_ = 0;
+  spikes_.add(record.loss * record.loss_scale);
+}
 
 Json SpikePolicy::state() const {
-  return Json{{"incidents", incidents_}, {"losses", spikes_.state()}};
+  return Json{{"incidents", incidents_},
+              {"incident_step", incident_step_},
+              {"flights", flights_},
+              {"not_finite", not_finite_},
+              {"losses", spikes_.state()}};
 }
 
 void SpikePolicy::restore(const Json& state) {
   incidents_ = state.value("incidents", int64_t(0));
+  incident_step_ = state.value("incident_step", int64_t(0));
+  flights_ = state.value("flights", std::vector<int64_t>());
+  not_finite_ = state.value("not_finite", 0);
   spikes_.restore(state.value("losses", Json::array()));
 }
 

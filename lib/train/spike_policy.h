@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "lib/base/json.h"
 #include "lib/train/spikes.h"
@@ -17,6 +18,8 @@ struct SpikeSettings {
   std::string on_spike = "log";  // log, skip or rewind
   double threshold = 6;          // standard deviations above the mean; 0: nothing is a spike
   int window = 100;              // steps
+  double floor = 0.1;            // see SpikeDetector
+  int max_skips = 20;            // steps in a row that are not finite, then the run ends; 0: never
 };
 
 struct SpikeDecision {
@@ -24,12 +27,15 @@ struct SpikeDecision {
     logged,   // the update that was held is made up for
     skipped,  // it is left out
     rewound,  // training goes back to the checkpoint of step `to` and on with the text that follows
-    ended     // the run goes in circles: it ends, for the reason `why`
+    ended     // the run has diverged or goes in circles: it ends, for the reason `why`
   };
   Action action = Action::skipped;
-  int64_t to = -1;     // where rewound or ended: a checkpoint before the spike
-  int64_t flight = 0;  // number of the flight record to write; 0: none
+  // Where rewound: the checkpoint to go back to. Where ended: weights of steps before this one were
+  // good, those of this step perhaps not.
+  int64_t to = -1;
   std::string why;
+  // Number of the flight record to write, and of the one that goes for it; 0: none.
+  int64_t flight = 0, old_flight = 0;
 };
 
 class SpikePolicy {
@@ -43,18 +49,25 @@ class SpikePolicy {
   SpikeDecision decide(const StepRecord& record, const std::function<int64_t()>& earlier);
   // Takes in the loss of every step, those that went wrong behind decide().
   void add(const StepRecord& record);
+  // How many steps up to the last one in a row were not finite: so long the weights have not moved.
+  int not_finite() const { return not_finite_; }
 
-  // For the state file: what decides about the steps to come, "incidents" and "losses". How often
-  // the run went back is not part of it: one that is resumed begins to count anew.
+  // For the state file, tx-run(5): what decides about the steps to come. How often the run went
+  // back is not part of it: one that is resumed begins to count anew.
   Json state() const;
   void restore(const Json& state);  // keys that are missing begin anew; throws Json::exception
 
  private:
   SpikeDecision go_back(int64_t to, int64_t step);
+  SpikeDecision skip(int64_t step);
+  void choose_flight(SpikeDecision& decision, int64_t step);
 
   SpikeSettings settings_;
   SpikeDetector spikes_;
   int64_t incidents_ = 0;
+  int64_t incident_step_ = 0;     // the last one
+  std::vector<int64_t> flights_;  // numbers of the records that are kept
+  int not_finite_ = 0;
   int64_t rewound_to_ = -1;  // the checkpoint the run went back to last,
   int rewinds_ = 0;          // and how many times in a row
 };

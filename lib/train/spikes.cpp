@@ -13,7 +13,8 @@ double SpikeDetector::limit() const {
   const double mean = sum / double(window_);
   for (const double loss : losses_) squares += (loss - mean) * (loss - mean);
   const double deviation = std::sqrt(squares / double(window_ - 1));
-  return deviation > 0 ? mean + threshold_ * deviation : 0;
+  const double rise = std::max(threshold_ * deviation, floor_ * std::max(1.0, mean));
+  return deviation > 0 ? mean + rise : 0;
 }
 
 void SpikeDetector::add(double loss) {

@@ -1,6 +1,7 @@
 #include "lib/train/step.h"
 
 #include <chrono>
+#include <cmath>
 
 #include "lib/tensor/replay.h"
 
@@ -177,6 +178,16 @@ void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
   on(backend_, [&](auto& k) { k.upload(record_, &sums, sizeof sums); });
   micro(batch, Work::evaluate);
   on(backend_, [&](auto& k) { k.download(&sums, record_, sizeof sums); });
+}
+
+bool Stepper::weights_finite() {
+  StepRecord norm;
+  on(backend_, [&](auto& k) {
+    k.upload(record_, &norm, sizeof norm);
+    k.gradient_norm(parameters_.master(), record_);
+    k.download(&norm, record_, sizeof norm);
+  });
+  return std::isfinite(norm.gradient_norm);
 }
 
 }  // namespace tx

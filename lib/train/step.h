@@ -42,6 +42,8 @@ class Stepper {
   void rehearse(const Batch& batch);
   // Loss sums of a batch without masks and gradients, added to `sums`.
   void evaluate(const Batch& batch, StepRecord& sums);
+  // Whether every weight is finite; between two steps.
+  bool weights_finite();
   const StepTimes& times() const { return times_; }
 
  private:

@@ -1,17 +1,63 @@
-# A loss that is not finite moves nothing: it is counted, logged and recorded, ten times at most.
+# A loss that is not finite moves nothing: it is counted and logged; the first such step in a row is
+# recorded, the newest two records stay. Too many in a row end the run, and the last good checkpoint
+# is kept and named.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
-small_train --schedule constant --lr 1e38 --warmup 0 --steps 30 --save-every 20 -o run 2> run.log ||
-  fail "$(cat run.log)"
+
+# diverge STATUS OPTION...: a run whose first update breaks the weights.
+diverge() {
+  wanted=$1
+  shift
+  rm -rf run
+  status=0
+  small_train --schedule constant --lr 1e38 --warmup 0 --steps 60 --save-every 2 "$@" -o run \
+    2> run.log || status=$?
+  [ $status -eq "$wanted" ] || fail "status $status instead of $wanted: $(cat run.log)"
+}
+
+# good: the checkpoint that the message names; the link to the last one leads there.
+good() {
+  sed -n 's/.*; the last good checkpoint is \(run.*\): begin another run from it.*/\1/p' run.log
+}
+expect_good() { # STEP
+  [ "$(good)" = "run/model-$1.safetensors" ] || fail "$(cat run.log)"
+  [ "$(readlink run/last.safetensors)" = "model-$1.safetensors" ] || fail "$(ls -l run)"
+  expect_file "run/state-$1.safetensors"
+}
+
+diverge 1
 grep -q 'step 3: loss or gradients are not finite; the update was skipped' run.log ||
   fail "$(cat run.log)"
-[ "$(ls run/flight-* | wc -l)" -eq 10 ] || fail "$(ls run)"
-skipped=$(sed -n 's/.*"skipped":\([0-9]*\).*/\1/p' run/log.jsonl | tail -n 1)
-[ "$skipped" -gt 10 ] && [ "$skipped" = "$(grep -c '"incident":"not finite"' run/log.jsonl)" ] ||
-  fail "$skipped updates skipped: $(cat run/log.jsonl)"
-# The weights of step 20 are still those of step 30.
-[ "$(weights_hash run/model-20.safetensors)" = "$(weights_hash run/model-30.safetensors)" ] ||
-  fail "a skipped update moved weights"
+grep -q 'step 21: loss or gradients of 20 steps in a row were not finite (--max-skips)' run.log ||
+  fail "$(cat run.log)"
+! grep -q 'go on from it with' run.log || fail "the way back leads to the same end: $(cat run.log)"
+expect_good 0
+tx-train --init "$(good)" --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 2 \
+  -o another 2> another.log || fail "$(cat another.log)"
+[ "$(cd run && echo flight-*)" = flight-1.safetensors ] || fail "$(ls run)"
 expect_status 0 tx-train --replay run/flight-1.safetensors
 expect_stdout_contains "not finite: loss "
 expect_stderr_contains "the same bits as recorded"
+
+# Without a limit the run goes to its end; the good checkpoint outlives --keep.
+diverge 0 --max-skips 0 --keep 1
+expect_file run/model-0.safetensors
+[ "$(ls run/model-*.safetensors | wc -l)" -eq 2 ] || fail "$(ls run)"
+skipped=$(sed -n 's/.*"skipped":\([0-9]*\).*/\1/p' run/log.jsonl | tail -n 1)
+[ "$skipped" -eq 59 ] && [ "$skipped" = "$(grep -c '"incident":"not finite"' run/log.jsonl)" ] ||
+  fail "$skipped updates skipped: $(cat run/log.jsonl)"
+
+# A run that was stopped in between counts on.
+diverge 1 --max-skips 7 --save-every 1
+mv run whole
+status=0
+TX_FAILPOINT=links:5 diverge 137 --max-skips 7 --save-every 1
+expect_status 1 tx-train --resume run
+expect_stderr_contains "step 8: loss or gradients of 7 steps in a row"
+same_run whole run
+
+# Weights that are not finite are never saved.
+diverge 1 --optimizer sgd --clip-norm 0 --lr 1e300 --save-every 1 --keep 1
+grep -q 'step 1: not all weights are finite: the training has diverged' run.log || fail "$(cat run.log)"
+expect_good 0
+expect_no_file run/model-1.safetensors

@@ -27,3 +27,9 @@ BOOST_AUTO_TEST_CASE(json_has_null_for_what_is_not_finite) {
   for (const double x : {double(NAN), double(INFINITY), -double(INFINITY)})
     BOOST_TEST(tx::to_text(finite_or_null(x)) == "null");
 }
+
+BOOST_AUTO_TEST_CASE(one_of_a_thing_is_not_several) {
+  BOOST_TEST(tx::counted(0, "step") == "0 steps");
+  BOOST_TEST(tx::counted(1, "step") == "1 step");
+  BOOST_TEST(tx::counted(2, "step") == "2 steps");
+}

@@ -29,7 +29,9 @@ StepRecord not_finite(int64_t number) {
   return record;
 }
 
-SpikePolicy policy(const std::string& on_spike) { return SpikePolicy({on_spike, 2, 3}); }
+SpikePolicy policy(const std::string& on_spike, int max_skips = 20) {
+  return SpikePolicy({on_spike, 2, 3, 0, max_skips});
+}
 
 int64_t none() { return -1; }
 
@@ -66,18 +68,68 @@ BOOST_AUTO_TEST_CASE(going_back_to_one_checkpoint_ends_the_eleventh_time) {
     BOOST_TEST((p.decide(spike(17), earlier).action == Action::rewound), "time " << i);
   const SpikeDecision last = p.decide(spike(18), earlier);
   BOOST_TEST((last.action == Action::ended));
-  BOOST_TEST(last.to == 16);
+  BOOST_TEST(last.to == 17);  // the checkpoint of step 16 is good
   BOOST_TEST(last.why.find("step 18") != std::string::npos, last.why);
+}
+
+BOOST_AUTO_TEST_CASE(too_many_steps_in_a_row_that_are_not_finite_end_the_run) {
+  SpikePolicy p = policy("log", 3);
+  const auto bad = [&](int64_t number) {
+    const SpikeDecision decision = p.decide(not_finite(number), none);
+    p.add(not_finite(number));
+    return decision;
+  };
+  for (const int64_t number : {3, 4}) BOOST_TEST((bad(number).action == Action::skipped));
+  p.add(step(5, 1));
+  for (const int64_t number : {6, 7}) BOOST_TEST((bad(number).action == Action::skipped));
+  BOOST_TEST(p.not_finite() == 2);
+  const SpikeDecision last = bad(8);
+  BOOST_TEST((last.action == Action::ended));
+  BOOST_TEST(last.to == 5);  // whose update may have broken the weights
+  BOOST_TEST(last.why.find("step 8: ") == 0U, last.why);
+  // A spike is finite.
+  SpikePolicy q = policy("skip", 2);
+  for (int64_t number = 1; number < 9; ++number) {
+    BOOST_TEST((q.decide(spike(number), none).action == Action::skipped));
+    q.add(spike(number));
+  }
+  BOOST_TEST(q.not_finite() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(no_number_of_steps_ends_the_run_where_none_is_given) {
+  SpikePolicy p = policy("log", 0);
+  for (int64_t number = 1; number < 1000; ++number)
+    BOOST_TEST((p.decide(not_finite(number), none).action == Action::skipped));
+}
+
+BOOST_AUTO_TEST_CASE(the_first_of_steps_in_a_row_is_recorded_and_two_records_stay) {
+  SpikePolicy p = policy("skip");
+  const auto flights = [&](int64_t number) {
+    const SpikeDecision decision = p.decide(spike(number), none);
+    return std::to_string(decision.flight) + " for " + std::to_string(decision.old_flight);
+  };
+  BOOST_TEST(flights(1) == "1 for 0");
+  BOOST_TEST(flights(2) == "0 for 0");
+  BOOST_TEST(flights(4) == "3 for 0");
+  BOOST_TEST(flights(6) == "4 for 1");
+  BOOST_TEST(flights(8) == "5 for 3");
+  // After a step back the one that follows is another, whatever its number.
+  SpikePolicy back = policy("rewind");
+  for (int64_t i = 1; i < 4; ++i)
+    BOOST_TEST(back.decide(spike(8 + i), [] { return int64_t(8); }).flight == i);
 }
 
 BOOST_AUTO_TEST_CASE(a_policy_goes_on_from_its_state) {
   SpikePolicy one = policy("log"), other = policy("log");
   for (int i = 1; i <= 3; ++i) one.add(step(i, i));
-  for (int i = 4; i < 12; ++i) one.decide(spike(i), none);
+  for (int i = 4; i < 12; i += 2) one.decide(i < 8 ? spike(i) : not_finite(i), none);
   other.restore(parse_json(to_text(one.state()), "state"));
   BOOST_TEST(one.limit() == 4);
   BOOST_TEST(other.limit() == one.limit());
-  BOOST_TEST(other.decide(spike(12), none).flight == one.decide(spike(12), none).flight);
+  BOOST_TEST(other.not_finite() == one.not_finite());
+  const SpikeDecision a = one.decide(spike(12), none), b = other.decide(spike(12), none);
+  BOOST_TEST(a.flight == b.flight);
+  BOOST_TEST(a.old_flight == b.old_flight);
   BOOST_TEST(to_text(other.state()) == to_text(one.state()));
   other.restore(Json::object());  // of a run older than the policy
   BOOST_TEST(other.limit() == 0);
