@@ -284,7 +284,7 @@ void BlasLt::set_algorithms(const std::string& text) {
   std::string word, line;
   size_t version = 0;
   if (!(lines >> word >> version) || word != "cublaslt")
-    throw Error("this is no list of cuBLASLt's algorithms");
+    throw Error("this is not a list of cuBLASLt's algorithms");
   if (version != library_->api.version())
     throw Error("the algorithms were chosen with cuBLASLt " + std::to_string(version) +
                 ", this is " + std::to_string(library_->api.version()));
@@ -297,7 +297,7 @@ void BlasLt::set_algorithms(const std::string& text) {
     words >> key.m >> key.n >> key.k >> key.a_stride >> key.b_stride >> key.c_stride >> key.flags >>
         std::hex;
     for (uint64_t& part : algorithm.value.data) words >> part;
-    if (!words) throw Error("this is no line of cuBLASLt's algorithms: " + line);
+    if (!words) throw Error("this is not a line of cuBLASLt's algorithms: " + line);
     chosen[key] = algorithm;
   }
   library_->plans.clear();

@@ -6,7 +6,7 @@ namespace tx {
 
 int64_t whole_number(const Json& object, const char* key, int64_t least, int64_t most) {
   const auto refuse = [&] {
-    throw DataError(std::string(key) + " is no whole number from " + std::to_string(least) +
+    throw DataError(std::string(key) + " is not a whole number from " + std::to_string(least) +
                     " to " + std::to_string(most));
   };
   const auto found = object.is_object() ? object.find(key) : object.end();

@@ -7,7 +7,7 @@
 namespace tx {
 
 // The whole number at `key` of an object, from `least` to `most`. Anything else there, a fraction
-// too, is a DataError: "KEY is no whole number from 1 to 9"; the caller knows the file.
+// too, is a DataError: "KEY is not a whole number from 1 to 9"; the caller knows the file.
 int64_t whole_number(const Json& object, const char* key, int64_t least, int64_t most);
 
 }  // namespace tx

@@ -75,8 +75,8 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
 const std::string& ModelReader::text(const std::string& key) const {
   const std::string* value = file_.metadata(key);
   if (value == nullptr)
-    throw DataError(path() + " is no model of tx (its metadata lacks \"" + key + "\"); expected " +
-                    expected);
+    throw DataError(path() + " is not a model of tx (its metadata lacks \"" + key +
+                    "\"); expected " + expected);
   return *value;
 }
 
@@ -85,7 +85,7 @@ void ModelReader::check_format() const {
     throw DataError(path() + " holds the state of a training, no model; give the model-STEP" +
                     ".safetensors beside it, or the run directory");
   if (text("format") != "tx")
-    throw DataError(path() + " is no model of tx, but of the format '" + text("format") +
+    throw DataError(path() + " is not a model of tx, but of the format '" + text("format") +
                     "'; expected " + expected);
   check_format_version(file_, model_format_version);
   if (text("kind") != "encoder-decoder")

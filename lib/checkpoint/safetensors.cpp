@@ -31,7 +31,7 @@ int64_t data_begin(const MappedFile& file, const std::string& expected) {
   const std::string& path = file.path();
   if (file.size() == 0) throw DataError(path + " is empty; expected " + expected);
   const auto foreign = [&](const std::string& why) {
-    throw DataError(path + " is no safetensors file (" + why + "); expected " + expected);
+    throw DataError(path + " is not a safetensors file (" + why + "); expected " + expected);
   };
   if (file.size() <= prefix) foreign("it has only " + std::to_string(file.size()) + " bytes");
   const uint64_t length = header_length(file);
@@ -70,7 +70,7 @@ SafetensorsReader::SafetensorsReader(const std::string& path, const std::string&
     tensors_ = std::move(header.tensors);
     place_tensors();
   } catch (const HeaderError& e) {
-    throw DataError(path + " is damaged or no safetensors file: " + e.what + "; expected " +
+    throw DataError(path + " is damaged or not a safetensors file: " + e.what + "; expected " +
                     expected);
   }
 }

@@ -12,8 +12,8 @@
 namespace tx {
 
 // The lines of the files, or of standard input where there are none, from where it stands; nothing
-// is read from it. Empty where that is not known: of what is no regular file, of compressed files
-// and of more than a GiB.
+// is read from it. Empty where that is not known: of anything but a regular file, of compressed
+// files and of more than a GiB.
 std::optional<int64_t> count_lines(const std::vector<std::string>& files);
 
 class LineProgress {

@@ -139,8 +139,8 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.add("--lr", t.lr, "RATE", "highest rate of the schedules other than paper").at_least(0);
   o.add("--lr-factor", t.lr_factor, "X", "factor of the paper's schedule").at_least(0);
   o.add("--warmup", t.warmup, "STEPS", "steps of rising rate").at_least(0);
-  o.add("--beta1", t.beta1, "X", "Adam's decay of the mean").range(0, 1);
-  o.add("--beta2", t.beta2, "X", "Adam's decay of the square").range(0, 1);
+  o.add("--beta1", t.beta1, "X", "decay of Adam's first moment").range(0, 1);
+  o.add("--beta2", t.beta2, "X", "decay of Adam's second moment").range(0, 1);
   o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0);
   o.add("--clip-norm", t.clip_norm, "X", "limit of the gradient's norm; 0: none").at_least(0);
   o.add(

@@ -56,7 +56,7 @@ expect_stderr_contains '13a.stats has case:mixed|eff:no|tok:13a|smooth:exp, five
 for beta in 1e300 4294967298 true; do
   sed "s/\"beta\":2/\"beta\":$beta/" chrf.stats > beta.stats
   expect_status 1 tx-bleu --from-stats beta.stats
-  expect_stderr_contains 'beta is no whole number from 0 to 1000'
+  expect_stderr_contains 'beta is not a whole number from 0 to 1000'
 done
 sed 's/"smoothing":"exp"/"smoothing":"add-k","smoothing_value":1e308/' 13a.stats > smooth.stats
 expect_status 1 tx-bleu --json --from-stats smooth.stats

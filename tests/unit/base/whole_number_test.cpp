@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers_are_whole_and_in_range) {
   BOOST_TEST(whole_number(json, "a", 3, 3) == 3);
   BOOST_TEST(whole_number(json, "b", -3, 3) == -3);
   BOOST_TEST(message_of<DataError>([&] { whole_number(json, "a", 4, 9); }) ==
-             "a is no whole number from 4 to 9");
+             "a is not a whole number from 4 to 9");
   for (const char* key : {"b", "c", "d", "e", "f", "none"})
     BOOST_CHECK_THROW(whole_number(json, key, 0, INT64_MAX), DataError);
   BOOST_CHECK_THROW(whole_number(Json::array(), "a", 0, 9), DataError);

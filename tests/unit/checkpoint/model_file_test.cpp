@@ -149,12 +149,12 @@ BOOST_AUTO_TEST_CASE(other_files_are_refused_by_what_they_are) {
   const std::string expected = "; expected a model that tx-train or tx-avg wrote";
   BOOST_TEST(reader_message(saved.folder.file("empty", "")) == " is empty" + expected);
   BOOST_TEST(contains(reader_message(saved.folder.file("text", saved.model.words->bytes())),
-                      "is no safetensors file (it does not begin with a header)" + expected));
+                      "is not a safetensors file (it does not begin with a header)" + expected));
   write_safetensors(saved.folder / "foreign", {byte_tensor("x", "abc")}, {});
   BOOST_TEST(reader_message(saved.folder / "foreign") ==
-             " is no model of tx (its metadata lacks \"format\")" + expected);
+             " is not a model of tx (its metadata lacks \"format\")" + expected);
   BOOST_TEST(saved.changed(R"("format":"tx")", R"("format":"pt")") ==
-             " is no model of tx, but of the format 'pt'" + expected);
+             " is not a model of tx, but of the format 'pt'" + expected);
   BOOST_TEST(contains(saved.changed(R"("format":"tx")", R"("format":"tx-state")"),
                       " holds the state of a training, no model; give the model-STEP.safetensors"));
   BOOST_TEST(saved.changed(R"("format_version":"1")", R"("format_version":"2")") ==
@@ -180,8 +180,9 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
                       "decoder.layers.0.ffn_norm.bias of its configuration is missing"));
   BOOST_TEST(contains(saved.changed(R"(\"d_model\":6)", R"(\"d_model\":7)"), "even"));
   for (const char* heads : {"0", "-1", "2.0", "4294967298", "1e300", "18446744073709551615"})
-    BOOST_TEST(contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":)" + std::string(heads)),
-                        "configuration is damaged: heads is no whole number from 1 to 16777216"));
+    BOOST_TEST(
+        contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":)" + std::string(heads)),
+                 "configuration is damaged: heads is not a whole number from 1 to 16777216"));
   BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", ""), "configuration is damaged"));
   BOOST_TEST(contains(saved.changed(R"("config":"{)", R"("config":"[)"),
                       ": configuration: not valid JSON"));

@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_safetensors_file_is_said) {
   BOOST_TEST(message_of<IoError>([&] { SafetensorsReader file(folder.path()); }) ==
              "cannot read " + folder.path() + ": Is a directory");
   BOOST_TEST(read_message("") == " is empty; expected a safetensors file");
-  BOOST_TEST(read_message("short").starts_with(" is no safetensors file (it has only 5 bytes)"));
-  const std::string foreign = " is no safetensors file (it does not begin with a header)";
+  BOOST_TEST(read_message("short").starts_with(" is not a safetensors file (it has only 5 bytes)"));
+  const std::string foreign = " is not a safetensors file (it does not begin with a header)";
   BOOST_TEST(read_message("any text of more than eight bytes").starts_with(foreign));
   BOOST_TEST(read_message(std::string(100, '\xFF')).starts_with(foreign));
   BOOST_TEST(read_message(std::string(100, '\0')).starts_with(foreign));
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_safetensors_file_is_said) {
 
 BOOST_AUTO_TEST_CASE(lengths_are_checked_before_use) {
   const std::string terabyte("\0\0\0\0\0\1\0\0{}", 10), header("\x80\xF0\xFA\2\0\0\0\0{}", 10);
-  BOOST_TEST(read_message(terabyte).starts_with(" is no safetensors file"));
+  BOOST_TEST(read_message(terabyte).starts_with(" is not a safetensors file"));
   BOOST_TEST(read_message(header).starts_with(
       " is truncated: its header should have 50000000 bytes, but 2 are there; copy it again"));
   const std::string big = R"({"a":{"dtype":"F32","shape":[1048576,1048576],"data_offsets":[0,)";
@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(every_malformed_header_is_refused) {
            {"{\"a\"", "{\"__metadata__\":[],\"a\""},
            {"{\"a\"", "{\"b\":null,\"a\""}}) {
     const std::string text = header_message(replaced(good, from, to), "ab");
-    BOOST_TEST(text.starts_with(" is damaged or no safetensors file: "), to << " gives: " << text);
+    BOOST_TEST(text.starts_with(" is damaged or not a safetensors file: "),
+               to << " gives: " << text);
   }
 }
 
@@ -179,7 +180,7 @@ BOOST_AUTO_TEST_CASE(tensors_may_not_overlap_leave_gaps_or_repeat) {
            names.substr(1) + R"(":{"dtype":"U8","shape":[2],"data_offsets":)" + second + "}}";
   };
   BOOST_TEST(header_message(pair("ab", "[2,4]"), "abcd") == "");
-  const std::string where = " is damaged or no safetensors file: ";
+  const std::string where = " is damaged or not a safetensors file: ";
   for (const char* offsets : {"[1,3]", "[0,2]", "[3,5]"})
     BOOST_TEST(header_message(pair("ab", offsets), "abcde")
                    .starts_with(where + "its tensors overlap or leave a gap"));
