@@ -1,9 +1,11 @@
 // tx-bpe: subword models: train one, cut text into pieces, join pieces into text.
+#include <filesystem>
 #include <optional>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/base/outputs.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/cli/options.h"
@@ -66,6 +68,22 @@ std::unique_ptr<Vocabulary> open_model(const std::string& path, bool target = fa
   return parse_vocabulary((target ? model.target() : model.source())->bytes(), model.path());
 }
 
+// Neither the text nor anything else that is no vocabulary is overwritten.
+void check_place(const Settings& s) {
+  std::vector<std::string> inputs = s.files;
+  inputs.push_back(s.symbols);
+  check_output(s.output, inputs);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(s.output, error)) return;
+  if (std::filesystem::file_size(s.output, error) == 0) return;
+  try {
+    load_vocabulary(s.output);
+  } catch (const DataError&) {
+    throw UsageError("--out " + s.output +
+                     " exists and is not a vocabulary: choose another name, or remove it");
+  }
+}
+
 void write_model(const std::string& path, const std::string& bytes) {
   if (path != "-") return write_atomically(path, bytes);
   Writer out(path);
@@ -125,6 +143,7 @@ int train(int argc, const char* const* argv) {
   for (const char* name : {"coverage", "user-symbols", "split-digits", "normalization"})
     if (words && options.given(name))
       throw UsageError(std::string("--") + name + " has no meaning with --vocab words");
+  check_place(s);
   if (!s.symbols.empty()) s.training.user_symbols = read_user_symbols(s.symbols);
   TextReader text(s.inputs(), s.strict);
   const Log log(tool);

@@ -1,13 +1,29 @@
 #include "lib/base/error.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
 #include <cstring>
 
 namespace tx {
 
+namespace {
+
+// A link whose file is gone looks like a file that is there; say what is not.
+std::string broken_link(const std::string& path, int number) {
+  char target[PATH_MAX];
+  const ssize_t length = number == ENOENT ? ::readlink(path.c_str(), target, sizeof target) : -1;
+  if (length < 0) return "";
+  return " (it is a link to " + std::string(target, size_t(length)) + ", which is not there)";
+}
+
+}  // namespace
+
 IoError::IoError(const std::string& verb, const std::string& path, int number,
                  const std::string& detail)
     : Error("cannot " + verb + " " + path + ": " + std::strerror(number) +
-            (detail.empty() ? "" : " (" + detail + ")")),
+            (detail.empty() ? broken_link(path, number) : " (" + detail + ")")),
       error_number(number) {}
 
 Bug::Bug(const char* condition, const char* file, int line)

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
 #include <memory>
 
 #include "lib/base/error.h"
+#include "lib/base/outputs.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_files.h"
@@ -139,12 +142,27 @@ Json provenance_of_mean(const AverageOptions& options, const std::vector<std::st
               {"common", common_provenance(models)}};
 }
 
+// Whether nothing but a model is lost when a file takes this name. Pipes and devices lose nothing.
+bool replaceable(const std::string& path) {
+  std::error_code error;
+  return !std::filesystem::is_regular_file(path, error) ||
+         std::filesystem::file_size(path, error) == 0 || names_model(path);
+}
+
+// One warning however many there are: the first pair is named.
 void warn_of_twins(const Models& models, const Log& log) {
-  for (size_t i = 0; i < models.size(); ++i)
-    for (size_t k = 0; k < i; ++k)
-      if (models[i]->checksum() == models[k]->checksum())
-        log.warn(models[i]->path() + " holds the same weights as " + models[k]->path() +
-                 ": they count twice");
+  std::map<std::string, const ModelReader*> different;
+  std::string first;
+  for (const auto& model : models) {
+    const auto [same, is_new] = different.emplace(model->checksum(), model.get());
+    if (!is_new && first.empty())
+      first = model->path() + " holds the same weights as " + same->second->path();
+  }
+  const size_t twins = models.size() - different.size();
+  if (twins == 1) log.warn(first + ": they count twice");
+  if (twins > 1)
+    log.warn(first + "; only " + std::to_string(different.size()) + " of the " +
+             std::to_string(models.size()) + " models differ, the others count again");
 }
 
 // `metric`: what the models are compared by, "" where they are not.
@@ -195,6 +213,10 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
 
 void average_models(const AverageOptions& options, const Log& log) {
   const std::vector<std::string> files = models_to_average(options);
+  check_output(options.out, files);
+  if (options.out != "-" && !replaceable(options.out))
+    throw UsageError("--out " + options.out +
+                     " exists and is not a model: choose another name, or remove it");
   Models models;
   for (const std::string& file : files) {
     models.push_back(std::make_unique<ModelReader>(file));

@@ -1,6 +1,7 @@
 #include "lib/checkpoint/model_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -153,6 +154,8 @@ std::string resolve_model(const std::string& path) {
   if (!is_directory(path)) return path;
   for (const char* name : {"/best.safetensors", "/last.safetensors"})
     if (file_exists(path + name)) return path + name;
+  for (const char* name : {"/best.safetensors", "/last.safetensors"})
+    if (std::filesystem::is_symlink(path + name)) throw IoError("read", path + name, ENOENT);
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error))

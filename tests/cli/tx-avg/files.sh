@@ -16,15 +16,19 @@ for part in '"command\":\"tx-avg run/model-2.safetensors run/model-3.safetensors
   grep -aqF -e "$part" mean || fail "the model lacks $part"
 done
 
-# The same command elsewhere gives the same bytes; an output that is an input is replaced.
+# The same command elsewhere gives the same bytes; an output that is an input is
+# refused.
 expect_status 0 tx-avg -q -o - run/model-2.safetensors run/model-3.safetensors
 expect_empty_stderr
 expect_stdout_file mean
 cp run/model-2.safetensors 2.safetensors
 cp run/model-3.safetensors 3.safetensors
 expect_status 0 tx-avg -q -o mean2 2.safetensors 3.safetensors
-expect_status 0 tx-avg -q -o 2.safetensors 2.safetensors 3.safetensors
-expect_same 2.safetensors mean2
+expect_status 2 tx-avg -q -o 2.safetensors 2.safetensors 3.safetensors
+expect_stderr_contains '--out 2.safetensors is also an input: choose another name'
+expect_same 2.safetensors run/model-2.safetensors
+expect_status 2 tx-avg -q --last 2 -o run/last.safetensors run
+expect_stderr_contains '--out run/last.safetensors is also an input, run/model-4.safetensors'
 
 # The mean is a model like any other: it holds the vocabulary, and a training goes on from it.
 expect_status 0 tx-avg -q -o mean3 mean run/model-4.safetensors
@@ -35,6 +39,9 @@ expect_file further/last.safetensors
 # The same weights twice are an oversight.
 expect_status 0 tx-avg -q -o twice run/model-4.safetensors run/last.safetensors
 expect_stderr_contains 'warning: run/last.safetensors holds the same weights as run/model-4'
+expect_status 0 tx-avg -q -o twice $(yes run/model-4.safetensors | head -n 40) run/model-3.safetensors
+expect_stderr_contains 'only 2 of the 41 models differ'
+[ "$(wc -l < "$TX_LAST/stderr")" -eq 1 ] || fail "$(last_stderr)"
 
 # A run directory stands for its best model, without validation for its last.
 expect_status 0 tx-avg -o last run

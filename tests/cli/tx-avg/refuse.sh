@@ -2,7 +2,7 @@
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 train_small run
-echo before > out
+cp run/model-1.safetensors out
 
 refused() { # TEXT FILE...
   text=$1
@@ -10,7 +10,7 @@ refused() { # TEXT FILE...
   expect_status 1 tx-avg -o out "$@"
   expect_empty_stdout
   expect_stderr_contains "$text"
-  [ "$(cat out)" = before ] || fail "the output was touched"
+  cmp out run/model-1.safetensors || fail "the output was touched"
 }
 a=run/model-1.safetensors
 
@@ -39,6 +39,10 @@ refused 'cannot read none: No such file' $a none
 refused 'deep/state-4.safetensors' $a deep/state-4.safetensors
 refused 'train.src' $a train.src
 mkdir empty
+ln -s model-9.safetensors empty/last.safetensors
+refused 'cannot read empty/last.safetensors: No such file or directory (it is a link to model-9' \
+  $a empty
+rm empty/last.safetensors
 refused 'empty is a directory without best.safetensors or last.safetensors' $a empty
 head -c 9000 $a > cut
 refused 'cut' $a cut

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <filesystem>
 
 #include "tests/support.h"
 
@@ -14,6 +15,16 @@ BOOST_AUTO_TEST_CASE(io_error_names_path_and_reason) {
   BOOST_TEST(error.error_number == ENOENT);
   BOOST_TEST(std::string(IoError("write", "x", ENOSPC, "3 MiB free").what()) ==
              "cannot write x: No space left on device (3 MiB free)");
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_link_is_told_from_a_file_that_is_not_there) {
+  const tx_test::TempFolder folder;
+  std::filesystem::create_symlink("none", folder / "link");
+  BOOST_TEST(std::string(IoError("read", folder / "link", ENOENT).what()) ==
+             "cannot read " + (folder / "link") +
+                 ": No such file or directory (it is a link to none, which is not there)");
+  BOOST_TEST(std::string(IoError("read", folder / "link", EACCES).what()) ==
+             "cannot read " + (folder / "link") + ": Permission denied");
 }
 
 BOOST_AUTO_TEST_CASE(assertion_tells_condition_and_place) {

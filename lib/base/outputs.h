@@ -1,0 +1,12 @@
+// Files that a user names as output.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tx {
+
+// UsageError when `output` is one of the inputs, under whatever name (links are followed), so that
+// writing it would take the place of what is read. "-", devices and pipes are never the same.
+void check_output(const std::string& output, const std::vector<std::string>& inputs);
+
+}  // namespace tx

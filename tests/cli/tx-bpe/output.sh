@@ -1,0 +1,27 @@
+# A vocabulary takes the place of a vocabulary and of nothing else.
+seq 1 300 | sed 's/$/ words and more/' > text
+cp text before
+
+expect_usage_error '--out text is also an input: choose another name' tx-bpe train --vocab words \
+  -o text text
+ln -s text link
+expect_usage_error '--out text is also an input, link: choose another name' tx-bpe train \
+  --vocab words -o text link
+cp text other
+expect_usage_error '--out other exists and is not a vocabulary' tx-bpe train --vocab words \
+  -o other text
+expect_same other before
+expect_same text before
+
+# What tx-bpe wrote, of either kind, and an empty file may be replaced.
+: > new
+for vocabulary in words bpe words; do
+  expect_status 0 tx-bpe train --vocab $vocabulary --vocab-size 300 -o new text
+done
+# A link to one is replaced by the file; what it led to stays.
+cp new first
+rm link
+ln -s first link
+expect_status 0 tx-bpe train --vocab bpe --vocab-size 300 -o link text
+expect_same first new
+[ ! -L link ] || fail 'the link is still there'
