@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/whole_number.h"
 #include "lib/text/cache_format.h"
 
@@ -36,7 +37,7 @@ std::string describe_dropped(const CacheReport& report, int max_length) {
                                   : " with an empty target");
   }
   say(report.too_long, " longer than " + std::to_string(max_length) + " pieces");
-  return "dropped " + std::to_string(report.lines - report.pairs) + " pairs of " +
+  return "dropped " + counted(report.lines - report.pairs, "pair") + " of " +
          std::to_string(report.lines) + ": " + text;
 }
 

@@ -93,8 +93,9 @@ class CacheBuilder {
           options_.threads, [&](Block& block) { return read(block); },
           [&](Block& block) { encode(block); }, [&](const Block& block) { write(block); });
       if (report_.pairs == 0) {
-        throw DataError(sides_.front().files.front() + ": no pair of lines is left to train on (" +
-                        std::to_string(report_.lines) + " read)");
+        const std::string dropped = describe_dropped(report_, options_.max_length);
+        throw DataError(sides_.front().files.front() + ": no pair of lines is left: " +
+                        (dropped.empty() ? "it holds no line" : dropped));
       }
       put(std::string((8 - offset_ % 8) % 8, '\0'));
       const int64_t index_offset = offset_;

@@ -170,13 +170,13 @@ void Session::tidy(int64_t step, int64_t best, int64_t good, int keep) const {
 
 // Every checkpoint kept, the best, and the one being written.
 void Session::check_room() const {
-  const int64_t each = parameters_->master().cols * 12;
-  const int64_t needed = each * (options_.keep + 2), free = free_bytes(run_.path());
-  const std::string text =
-      "the checkpoints of " + run_.path() + " will need " + std::to_string((needed >> 20) + 1) +
-      " MiB (" + std::to_string(options_.keep + 2) + " of " + std::to_string((each >> 20) + 1) +
-      " MiB), " + std::to_string(free >> 20) + " MiB are free";
-  if (free >= needed)
+  const int count = options_.keep + 2;
+  const int64_t each = parameters_->master().cols * 12, free = free_bytes(run_.path());
+  const auto mebibytes = [](int64_t bytes) { return figure(double(bytes) / (1 << 20), 1); };
+  const std::string text = "the checkpoints of " + run_.path() + " will need " +
+                           mebibytes(each * count) + " MiB (" + std::to_string(count) + " of " +
+                           mebibytes(each) + " MiB), " + mebibytes(free) + " MiB are free";
+  if (free >= each * count)
     log_.info(text);
   else
     log_.warn(text + "; --keep lowers it");

@@ -83,14 +83,29 @@ std::unique_ptr<IdCache> open_new(const std::vector<CacheSide>& sides, const Tra
   return cache;
 }
 
+// Where the ids of a run to resume lie: `noted` when it began, `own` in its directory, which may
+// have moved since.
+std::string find_again(const std::string& noted, const std::string& own) {
+  if (file_exists(noted)) return noted;
+  const bool folder = is_directory(fs::path(noted).parent_path().string());
+  return folder && !file_exists(own) ? noted : own;
+}
+
+void build_again(const std::string& path, const std::vector<CacheSide>& sides,
+                 const TrainOptions& options, const Log& log) try {
+  log.info(path + " is missing; reading the text again");
+  build(path, sides, options);
+} catch (const IoError& e) {
+  throw DataError(std::string(e.what()) +
+                  "; resume in the folder where the run began, or say where the text is now with "
+                  "--src and --tgt, --valid-src and --valid-tgt");
+}
+
 std::unique_ptr<IdCache> open_again(const std::vector<CacheSide>& sides,
                                     const TrainOptions& options, const std::string& path,
                                     const std::string& checksum, const Log& log) {
   const bool missing = !file_exists(path);
-  if (missing) {
-    log.info(path + " is missing; reading the text again");
-    build(path, sides, options);
-  }
+  if (missing) build_again(path, sides, options, log);
   auto cache = std::make_unique<IdCache>(path);
   if (cache->checksum() == checksum) return cache;
   const std::string other = " does not hold the text this run was started with";
@@ -152,7 +167,7 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
     const std::vector<CacheSide> sides{{src, v.source.get()}, {tgt, v.target.get()}};
     const std::string own = run.file(name + ".ids");
     if (resumed)
-      return open_again(sides, options, config.value(key + "_cache", own),
+      return open_again(sides, options, find_again(config.value(key + "_cache", own), own),
                         config.at(key).get<std::string>(), log);
     auto cache = open_new(sides, options, own, log);
     config[key] = cache->checksum();

@@ -155,13 +155,18 @@ int64_t room(Backend& backend, const Parameters& parameters) {
 
 }  // namespace
 
+BatchShape shape_of(const IdCache& cache) {
+  return {std::max(cache.longest(0), cache.longest(cache.sides() - 1)),
+          [&cache](int tokens) { return batch_capacities(cache, tokens); }};
+}
+
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const IdCache& cache, size_t program) {
+                         const TrainOptions& options, const BatchShape& shape, size_t program) {
   const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
   const auto total = [&](int tokens) {
-    const std::vector<int> capacities = batch_capacities(cache, tokens);
     return int64_t(
-        plan_memory(backend, parameters, transformer, options, capacities, program).total());
+        plan_memory(backend, parameters, transformer, options, shape.capacities(tokens), program)
+            .total());
   };
   if (options.batch_tokens != "auto") {
     const int tokens = parse_batch_tokens(options.batch_tokens);
@@ -172,9 +177,9 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
     return tokens;
   }
   const int64_t memory = limit ? limit : room(backend, parameters);
-  const int least = (std::max(cache.longest(0), cache.longest(cache.sides() - 1)) + 66) / 64 * 64;
+  const int least = (shape.longest + 66) / 64 * 64;
   int fits = 0;
-  for (int low = least / 64, high = 25024 / 64; low <= high;) {
+  for (int low = least / 64, high = most_auto_tokens / 64; low <= high;) {
     const int middle = (low + high) / 2;
     if (total(middle * 64) <= memory) {
       fits = middle * 64;

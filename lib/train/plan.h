@@ -1,5 +1,6 @@
 // The memory and the arithmetic of a run, from shapes alone.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,20 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
-// The batch size to use: the number given, or the largest multiple of 64 whose plan fits `limit`.
+// What batches of a text look like.
+struct BatchShape {
+  int longest;                                      // pieces of a sentence, on any side
+  std::function<std::vector<int>(int)> capacities;  // of each side, by target pieces
+};
+BatchShape shape_of(const IdCache& cache);  // which must outlive it
+
+// What --batch-tokens auto takes at most, however much memory there is: the paper's batch.
+constexpr int most_auto_tokens = 25024;
+
+// The batch size to use: the number given, UsageError where its plan does not fit --memory; or the
+// largest multiple of 64 up to most_auto_tokens whose plan fits --memory or what may be used,
+// UsageError where not even the longest pair does.
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const IdCache& cache, size_t program);
+                         const TrainOptions& options, const BatchShape& shape, size_t program);
 
 }  // namespace tx

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -15,6 +16,7 @@
 #include "lib/base/io.h"
 #include "lib/base/temporary.h"
 #include "lib/checkpoint/run_files.h"
+#include "lib/text/cache_format.h"
 
 namespace tx {
 
@@ -40,6 +42,12 @@ bool is_ours(const std::string& name) {
   return fixed.count(name) || is_step_file(name) || is_flight(name) || is_temporary(name);
 }
 
+// What write_config() wrote; damaged or not, other JSON does not look like it.
+bool is_settings(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("command") && json.contains("options");
+}
+
 bool same_file(int fd, const std::string& path) {
   struct stat mine, theirs;
   return ::fstat(fd, &mine) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
@@ -60,17 +68,55 @@ RunDirectory RunDirectory::create(const std::string& path) {
   run.lock();
   run.sweep();
   run.fresh_ = true;
-  const bool config = file_exists(run.file("config.json")), pair = !run.complete_steps().empty();
-  if (!config && !pair) return run;
-  // A run killed before its first checkpoint is none; it is begun again.
-  if (config && !pair && checkpoint_steps(path, "model").size() <= 1 &&
-      checkpoint_steps(path, "state").empty())
-    return run;
-  run.fresh_ = false;
-  if (!config)
-    throw UsageError(path + " holds checkpoints but no config.json: choose another --out");
-  throw UsageError(path + " already holds a run: go on with --resume " + path +
-                   ", or choose another --out");
+  const std::string foreign = run.foreign_file();
+  if (!foreign.empty())
+    throw UsageError(run.file(foreign) +
+                     " was not written by a run of tx-train, which would overwrite it: choose "
+                     "another --out");
+  if (!run.complete_steps().empty())
+    throw UsageError(path + " already holds a run: go on with --resume " + path +
+                     ", or choose another --out");
+  if (!run.never_saved())
+    throw UsageError(path + " " + run.what_is_left() + "; choose another --out");
+  return run;
+}
+
+// A name that a run writes to, of a file that no run wrote; "" where there is none. Checkpoints lie
+// beside the settings that made them.
+std::string RunDirectory::foreign_file() const {
+  const auto begins = [&](const std::string& name, std::string_view magic) {
+    std::string start(magic.size(), '\0');
+    return bool(std::ifstream(file(name), std::ios::binary).read(start.data(), start.size())) &&
+           start == magic;
+  };
+  const bool config = file_exists(file("config.json"));
+  if (config && !is_settings(read_file(file("config.json"), 1 << 24))) return "config.json";
+  for (const char* name : {"train.ids", "valid.ids"})
+    if (file_exists(file(name)) && !begins(name, cache_format::magic)) return name;
+  for (const char* name : {"best.safetensors", "last.safetensors"})
+    if (file_exists(file(name)) && !fs::is_symlink(file(name))) return name;
+  if (config) return "";
+  if (file_exists(file("log.jsonl"))) return "log.jsonl";
+  for (const char* kind : {"model", "state"})
+    for (const int64_t step : checkpoint_steps(path_, kind))
+      return fs::path(checkpoint_file(path_, kind, step)).filename();
+  return "";
+}
+
+// Whether the run was killed before its first save, which writes the model of step 0: it can only
+// be begun again.
+bool RunDirectory::never_saved() const {
+  const std::vector<int64_t> models = checkpoint_steps(path_, "model");
+  return checkpoint_steps(path_, "state").empty() && (models.empty() || models.back() == 0);
+}
+
+// Why a run that has saved cannot go on, and what can be done.
+std::string RunDirectory::what_is_left() const {
+  const std::vector<int64_t> models = checkpoint_steps(path_, "model");
+  if (models.empty()) return "holds states of a training but none of its models: it cannot go on";
+  return "holds models but no state beside one of them: the training cannot go on; begin another "
+         "from the newest model with --init " +
+         model(models.back());
 }
 
 RunDirectory RunDirectory::open(const std::string& path) {
@@ -81,10 +127,11 @@ RunDirectory RunDirectory::open(const std::string& path) {
     throw DataError(path + " holds no run: config.json is missing");
   run.lock();
   run.sweep();
-  if (run.complete_steps().empty())
+  if (run.complete_steps().empty() && run.never_saved())
     throw DataError(path +
                     " holds no complete checkpoint to go on from: start again with the "
                     "command that began it");
+  if (run.complete_steps().empty()) throw DataError(path + " " + run.what_is_left());
   return run;
 }
 

@@ -11,11 +11,12 @@ namespace tx {
 
 class RunDirectory {
  public:
-  // Creates the directory, or takes one that holds no checkpoint to go on from; UsageError for one
-  // that does. Until keep() is called nothing is begun: the destructor removes what the run wrote,
-  // so that a failed start leaves nothing behind.
+  // Creates the directory, or takes one in which no run has saved yet; UsageError for one that
+  // holds a run, or what is left of one, or a file that is not ours under a name of ours. Until
+  // keep() is called nothing is begun: the destructor removes what the run wrote, so that a failed
+  // start leaves nothing behind.
   static RunDirectory create(const std::string& path);
-  // Opens an existing run; DataError when it is none.
+  // Opens an existing run; DataError when it is none, or has no checkpoint to go on from.
   static RunDirectory open(const std::string& path);
   ~RunDirectory();
   RunDirectory(RunDirectory&& other) noexcept;
@@ -54,6 +55,9 @@ class RunDirectory {
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
   void lock();
+  std::string foreign_file() const;
+  bool never_saved() const;
+  std::string what_is_left() const;
   void remove_fresh() const;
   void sweep() const;  // temporary files of a killed writer
   std::set<std::string> names() const;

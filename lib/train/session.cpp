@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 
@@ -54,15 +55,26 @@ Session::Session(const TrainOptions& options, RunDirectory run, TrainingData dat
   keep_tuning();
   const MemoryPlan memory =
       plan_memory(backend_, *parameters_, *transformer_, options_, capacities_, program_);
-  log_.info(
-      "memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
-      std::to_string(parameter_count(parameters_->config())) + " parameters, batches of " +
-      std::to_string(capacities_.front()) + " source and " + std::to_string(capacities_.back()) +
-      " target pieces, " + options_.precision + ", " +
-      (options_.device == "cuda" ? "on the GPU" : std::to_string(options_.threads) + " threads"));
+  log_.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
+            std::to_string(parameter_count(parameters_->config())) + " parameters, batches of " +
+            std::to_string(capacities_.front()) + " source and " +
+            std::to_string(capacities_.back()) + " target pieces, " + options_.precision + ", " +
+            (options_.device == "cuda" ? "on the GPU" : counted(options_.threads, "thread")));
   check_device_memory(backend_, memory);
+  if (resume_at != begin) check_new_limit(memory.total());
   stepper_->reserve(arena);
   saver_ = std::make_unique<Saver>(*parameters_);
+}
+
+// The batches of a resumed run stay as they are. The limit it began with held then; what a program
+// takes beside its plan differs from start to start.
+void Session::check_new_limit(size_t planned) const {
+  const bool same = run_.read_config().at("options").value("memory", "") == options_.memory;
+  if (options_.memory.empty() || same) return;
+  if (int64_t(planned) > parse_size(options_.memory, "--memory"))
+    throw UsageError("--memory " + options_.memory +
+                     " is too little for the batches of this run: " + size_text(planned) +
+                     " would do" + (options_.recompute ? "" : ", less with --recompute"));
 }
 
 // With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
@@ -136,7 +148,7 @@ void Session::build_packer() {
   const int batch = config_.contains("batch_tokens_resolved")
                         ? config_["batch_tokens_resolved"].get<int>()
                         : resolve_batch_tokens(backend_, *parameters_, *transformer_, options_,
-                                               *corpora_.train, program_);
+                                               shape_of(*corpora_.train), program_);
   config_["batch_tokens_resolved"] = batch;  // what a free-memory reading chose stays chosen
   PackerOptions packing;
   packing.batch_tokens = batch;

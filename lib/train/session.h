@@ -37,6 +37,7 @@ class Session {
  private:
   void tune();
   void keep_tuning();
+  void check_new_limit(size_t planned) const;
   void start_profile();
   void build_model(int64_t resume_at);
   void build_packer();

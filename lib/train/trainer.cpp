@@ -16,9 +16,14 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",         "epochs",        "minutes",   "patience",    "keep",
-    "save-every",    "save-minutes",  "log-every", "log-seconds", "valid-metric",
-    "valid-command", "valid-timeout", "threads",   "recompute",   "device"};
+    "steps",        "epochs",        "minutes",       "patience",    "keep",
+    "save-every",   "save-minutes",  "log-every",     "log-seconds", "valid-every",
+    "valid-metric", "valid-command", "valid-timeout", "on-spike",    "spike-threshold",
+    "spike-floor",  "max-skips",     "memory",        "threads",     "recompute",
+    "device",       "src",           "tgt",           "valid-src",   "valid-tgt"};
+
+// The text may have moved.
+const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt"};
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;
@@ -41,6 +46,10 @@ void check_changes(const Json& before, const Json& now, const Log& log) {
     if (key == "threads")
       log.warn("--threads " + to_text(value) + " instead of " + to_text(before[key]) +
                ": the last bits of the result may differ");
+    if (texts.count(key))
+      log.warn("--" + key + " " + shown(value) + ": the text is read only where " +
+               (key.starts_with("valid") ? "valid.ids" : "train.ids") +
+               " is missing, and must be that of the run");
     if (key == "device")
       log.warn("--device " + shown(value) + " instead of " + shown(before[key]) +
                ": the last bits of the result may differ");
@@ -118,6 +127,8 @@ int resume(TrainOptions& options, const Options& given, const Log& log) {
 
 int start(TrainOptions& options, Options& given, const std::string& command, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
+  if (options.out == "-")
+    throw UsageError("--out -: a run is a directory, which standard output is not: give -o DIR");
   if (options.src.empty()) throw UsageError("no training text: give --src FILE and --tgt FILE");
   if (!options.init.empty()) adopt_shape(options, given);
   Json config{{"command", command}, {"options", given.to_json()}};
@@ -168,10 +179,13 @@ int describe_only(TrainOptions& options, Options& given, const Log& log) {
   const size_t program = anonymous_bytes();
   const DType dtype = options.precision == "bf16" ? DType::bf16 : DType::f32;
   Parameters parameters(backend, model, dtype, true);
-  const int tokens =
-      options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
-  const std::vector<int> capacities{tokens, tokens};
   Transformer transformer(backend, parameters, options.max_length + 1);
+  const BatchShape shape{options.max_length, [](int n) { return std::vector<int>{n, n}; }};
+  const int tokens =
+      options.batch_tokens == "auto"
+          ? resolve_batch_tokens(backend, parameters, transformer, options, shape, program)
+          : parse_batch_tokens(options.batch_tokens);
+  const std::vector<int> capacities = shape.capacities(tokens);
   MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities, program);
   TrainOptions other = options;
   other.recompute = !options.recompute;

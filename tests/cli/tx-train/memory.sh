@@ -40,3 +40,16 @@ expect_status 2 small_train $auto --batch-tokens auto --memory 5M -o more
 expect_stderr_contains "--memory 5M is too little for the longest pair"
 enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
 expect_status 0 small_train $auto --batch-tokens auto --memory "$enough" -o more
+
+# --describe takes the same batch from the same limit, where it knows no text.
+described() { # SIZE: the target pieces that it finds
+  expect_status 0 tx-train --describe --preset toy --batch-tokens auto --memory "$1" --threads 1
+  last_stdout | sed -n 's/.*+ \([0-9]*\) target) tokens.*/\1/p'
+}
+total() { last_stdout | sed -n 's/^  total  *\([0-9]*\).*MiB$/\1/p' | tail -n 1; }
+[ "$(described 1G)" -gt "$(described 500M)" ] || fail "$(described 1G) and $(described 500M)"
+described 500M > /dev/null
+[ "$(total)" -le 500 ] || fail "more than 500 MiB: $(last_stdout)"
+[ "$(described 1000G)" -eq 25024 ] || fail "$(described 1000G) pieces where memory has no end"
+expect_status 2 tx-train --describe --preset toy --batch-tokens auto --memory 99999999999G
+expect_stderr_contains '--memory 99999999999G: more than a size can be'

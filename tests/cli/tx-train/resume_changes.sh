@@ -23,6 +23,21 @@ expect_status 0 tx-train --resume run --keep 2 --steps 24
 [ "$(checkpoints run)" = "$(printf '%s\n' "$best" 20 24 | sort -nu | xargs)" ] ||
   fail "--keep 2 leaves $(checkpoints run), best is $best"
 
+# What decides about steps and checkpoints to come, and the memory they may take.
+rm -rf run && cp -a first run
+expect_status 0 tx-train --resume run --steps 14 --memory 2G --on-spike skip --spike-threshold 5 \
+  --spike-floor 0.2 --max-skips 3 --valid-every 1
+for option in '"memory": "2G"' '"on-spike": "skip"' '"max-skips": 3' '"valid-every": 1'; do
+  grep -q "$option" run/config.json || fail "$option is not in $(cat run/config.json)"
+done
+[ "$(grep -c '"step":1[34],"validation_loss"' run/log.jsonl)" -eq 2 ] || fail "$(cat run/log.jsonl)"
+expect_status 2 tx-train --resume run --steps 15 --memory 1M
+expect_stderr_contains '--memory 1M is too little for the batches of this run'
+would=$(sed -n 's/.*batches of this run: \([0-9]*M\) would do.*/\1/p' "$TX_LAST/stderr")
+expect_status 0 tx-train --resume run --steps 15 --memory "$would"
+expect_status 2 tx-train --resume run --steps 16 --dropout 0.3
+expect_stderr_contains '--dropout cannot change in a resumed run'
+
 # The newest checkpoint is damaged: what is saved before that step is reached again stays.
 rm -rf run && cp -a first run
 printf X | dd of=run/state-12.safetensors bs=1 seek=6000 conv=notrunc 2> /dev/null

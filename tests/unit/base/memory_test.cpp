@@ -22,6 +22,15 @@ BOOST_AUTO_TEST_CASE(sizes) {
                bad);
 }
 
+BOOST_AUTO_TEST_CASE(sizes_that_overflow_are_refused) {
+  BOOST_TEST(parse_size("4194304T", "--memory") == int64_t(1) << 62);
+  for (const char* large : {"4194305T", "99999999999G", "1e15M"})
+    BOOST_TEST(message_of<UsageError>([&] {
+                 parse_size(large, "--memory");
+               }).starts_with(std::string("--memory ") + large + ": more than a size can be"),
+               large);
+}
+
 BOOST_AUTO_TEST_CASE(sizes_as_text_are_enough) {
   for (const size_t bytes : {size_t(0), size_t(1) << 20, (size_t(1) << 20) + 1, size_t(5) << 31})
     BOOST_TEST(size_t(parse_size(size_text(bytes), "--memory")) >= bytes + spare_bytes);

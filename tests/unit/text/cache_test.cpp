@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(dropped_pairs_are_counted_by_reason) {
   BOOST_TEST(open.report().empty[0] == 2);
   BOOST_TEST(open.max_length() == 2);
   BOOST_TEST(message([&] { build("\n", "\n"); }) ==
-             "s: no pair of lines is left to train on (1 read)");
-  BOOST_TEST(message([&] { build("", ""); }) == "s: no pair of lines is left to train on (0 read)");
+             "s: no pair of lines is left: dropped 1 pair of 1: 1 with an empty source");
+  BOOST_TEST(message([&] { build("", ""); }) == "s: no pair of lines is left: it holds no line");
 }
 
 BOOST_AUTO_TEST_CASE(different_numbers_of_lines_are_named) {

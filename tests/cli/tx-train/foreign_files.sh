@@ -1,0 +1,32 @@
+# What a run would overwrite and did not write is refused by name, and stays as it is.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+
+foreign() { # FILE CONTENT
+  mkdir here
+  printf '%s\n' "$2" > "here/$1"
+  printf '%s\n' "$2" > before
+  expect_status 2 small_train -o here
+  expect_stderr_contains "here/$1 was not written by a run of tx-train"
+  expect_same "here/$1" before
+  [ "$(ls -A here)" = "$1" ] || fail "$(ls -A here)"
+  rm -rf here
+}
+foreign config.json '{"name": "mine"}'
+foreign config.json 'not JSON'
+foreign train.ids '1 2 3'
+foreign valid.ids ''
+foreign log.jsonl '{"time": 1}'
+foreign best.safetensors 'a copy of the best'
+foreign model-7.safetensors 'a model without its run'
+
+# Files under names that no run writes are nobody's business.
+mkdir here
+echo mine > here/model-notes.txt
+echo mine > here/config.yaml
+expect_status 0 small_train --steps 1 -o here
+[ "$(cat here/model-notes.txt here/config.yaml | sort -u)" = mine ] || fail "$(ls here)"
+
+expect_status 2 small_train -o -
+expect_stderr_contains 'a run is a directory, which standard output is not'
+expect_no_file ./-

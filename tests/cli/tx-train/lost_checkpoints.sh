@@ -1,0 +1,36 @@
+# A run that has lost its states or its models: both ways of going on say the same, and what they
+# advise works as it is typed.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+small_train -o run 2> run.log || fail "$(cat run.log)"
+cp -a run whole
+
+# both STATUS TEXT: beginning the run again (usage) and resuming it (data).
+both() {
+  expect_status 2 small_train -o run
+  expect_stderr_contains "$1"
+  expect_status 1 tx-train --resume run
+  expect_stderr_contains "$1"
+}
+
+rm run/state-*
+both 'run holds models but no state beside one of them: the training cannot go on'
+advice=$(sed -n 's/.*begin another from the newest model with \(--init [^;]*\).*/\1/p' "$TX_LAST/stderr")
+[ "$advice" = "--init run/model-12.safetensors" ] || fail "$(last_stderr)"
+# shellcheck disable=SC2086  # two words
+tx-train $advice --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 1 \
+  -o another 2> another.log || fail "$(cat another.log)"
+
+rm -rf run && cp -a whole run
+rm run/model-*
+both 'run holds states of a training but none of its models: it cannot go on'
+rm -rf run
+
+# Killed before its first save a run has nothing to go on from; it is begun again.
+status=0
+TX_FAILPOINT=model:1 small_train -o run 2> run.log || status=$?
+[ $status -eq 137 ] || fail "status $status instead of 137: $(cat run.log)"
+expect_status 1 tx-train --resume run
+expect_stderr_contains 'start again with the command that began it'
+expect_status 0 small_train -o run
+same_run whole run
