@@ -177,7 +177,21 @@ void TrainOptions::describe(Options& o) {
   describe_machine(o, *this);
 }
 
+namespace {
+
+// Numbers with which no training can be: a division by 0, or a step of none.
+void check_numbers(const TrainOptions& t, const Options& given) {
+  for (const auto& [name, value] : {std::pair("--beta1", t.beta1), std::pair("--beta2", t.beta2)})
+    if (value >= 1) throw UsageError(std::string(name) + ": must be at least 0 and less than 1");
+  if (t.epsilon <= 0) throw UsageError("--epsilon: must be more than 0");
+  if (given.given("lr") && t.lr <= 0) throw UsageError("--lr: must be more than 0");
+  if (t.lr_factor <= 0) throw UsageError("--lr-factor: must be more than 0");
+}
+
+}  // namespace
+
 void TrainOptions::resolve(const Options& options) {
+  check_numbers(*this, options);
   model.apply_layers(options);
   if (preset != "auto") check_schedule(options);  // else once it is settled
   check_limits();

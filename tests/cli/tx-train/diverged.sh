@@ -1,4 +1,5 @@
-# A training that diverges says so in numbers that can be read and saved.
+# A training that diverges says so in numbers that can be read and saved; one that cannot begin
+# otherwise is refused.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 small_train --schedule constant --warmup 0 --lr 10 -o run 2> run.log || fail "$(cat run.log)"
@@ -8,3 +9,13 @@ grep -q '"validation_perplexity":null' run/log.jsonl || fail "$(cat run/log.json
 head -c 20000 run/last.safetensors | grep -aq 'validation_perplexity\\":null' ||
   fail 'the provenance does not say null'
 tx-avg --quiet --last 2 -o mean.safetensors run
+
+for option in '--beta1 1' '--beta2 1' '--beta1 -0.1' '--beta2 2' '--epsilon 0' '--epsilon -1' \
+  '--lr 0' '--lr -1' '--lr nan' '--lr 1e999' '--lr-factor 0' '--clip-norm -1' '--max-skips -1' \
+  '--spike-floor nan'; do
+  # shellcheck disable=SC2086  # two words
+  expect_status 2 small_train $option -o refused
+  expect_stderr_contains "${option% *}"
+  expect_stderr_contains 'try tx-train --help'
+  expect_no_file refused
+done
