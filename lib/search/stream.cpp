@@ -41,6 +41,7 @@ struct Pipeline {
   const Translator& translator;
   const LineOptions& options;
   const Log& log;
+  LineProgress* progress;
 
   std::mutex lock;
   std::condition_variable changed;
@@ -58,6 +59,7 @@ struct Pipeline {
     a.ready = true;
     const std::lock_guard guard(lock);
     window.answers[line] = std::move(a);
+    if (progress) progress->add();
     changed.notify_all();
   }
   void halt(std::exception_ptr failure = nullptr) {
@@ -192,7 +194,6 @@ class StreamWriter {
         const Answer answer = wait_for(*window, i);
         out_.lines.write(answer.text);
         if (out_.status) out_.status->write(answer.status);
-        if (out_.progress) out_.progress->add();
       }
       const std::lock_guard guard(p_.lock);
       p_.windows.pop_front();
@@ -265,7 +266,8 @@ std::unique_ptr<Writer> open_status(const std::string& place) {
 
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log) {
-  Pipeline p{translator, options, log, {}, {}, {}, {}, 0, false, false, nullptr, nullptr};
+  Pipeline p{translator, options, log,   out.progress, {},      {},     {},
+             {},         0,       false, false,        nullptr, nullptr};
   {
     Team team{p, {}};
     team.threads.emplace_back([&] { StreamReader(p, in).run(); });

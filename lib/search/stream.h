@@ -13,7 +13,7 @@ namespace tx {
 struct StreamOutput {
   Writer& lines;
   Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
-  LineProgress* progress = nullptr;  // is told each line written
+  LineProgress* progress = nullptr;  // is told each line answered, in any order
 };
 
 // Over-long lines are cut with a warning each (the first ten) and a count at the end. The second
