@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 
 namespace tx::values {
 
@@ -99,6 +100,34 @@ T number_from(const Option& option, const Json& json) {
   return in_range(option, json.get<T>());
 }
 
+// JSON holds UTF-8 alone: other text, such as the name of a file, goes in as {"hex": "ff2e656e"}.
+Json text_json(const std::string& text) {
+  if (count_invalid_utf8(text) == 0) return text;
+  std::string hex;
+  for (const char c : text) {
+    const char digits[] = "0123456789abcdef";
+    hex += {digits[uint8_t(c) >> 4], digits[uint8_t(c) & 15]};
+  }
+  return Json{{"hex", hex}};
+}
+
+std::string text_from(const Option& option, const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  const char* wanted = option.repeatable() ? "a list of strings" : "a string";
+  if (!json.is_object() || json.size() != 1 || !json.value("hex", Json()).is_string())
+    wrong_kind(option, wanted);
+  const auto hex = json["hex"].get<std::string>();
+  std::string text;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    uint8_t byte = 0;
+    const char* end = hex.data() + std::min(i + 2, hex.size());
+    const auto [stop, error] = std::from_chars(hex.data() + i, end, byte, 16);
+    if (error != std::errc() || stop != end || hex.size() % 2) wrong_kind(option, wanted);
+    text += char(byte);
+  }
+  return text;
+}
+
 void set_field(Option& option, const Json& json) {
   std::visit(Overloaded{
                  [&](bool* field) {
@@ -106,17 +135,15 @@ void set_field(Option& option, const Json& json) {
                    *field = json.get<bool>();
                  },
                  [&](std::string* field) {
-                   if (!json.is_string()) wrong_kind(option, "a string");
                    // An empty string is "not given", which the choices need not contain.
-                   const auto text = json.get<std::string>();
+                   const auto text = text_from(option, json);
                    *field = text.empty() ? text : one_of_choices(option, text);
                  },
                  [&](std::vector<std::string>* field) {
-                   const auto is_string = [](const Json& j) { return j.is_string(); };
-                   if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_string)) {
-                     wrong_kind(option, "a list of strings");
-                   }
-                   *field = each_of_choices(option, json.get<std::vector<std::string>>());
+                   if (!json.is_array()) wrong_kind(option, "a list of strings");
+                   std::vector<std::string> texts;
+                   for (const Json& element : json) texts.push_back(text_from(option, element));
+                   *field = each_of_choices(option, std::move(texts));
                  },
                  [&]<class T>(std::optional<T>* field) {
                    field->reset();
@@ -156,6 +183,12 @@ Json to_json(const Option& option) {
   return std::visit(
       Overloaded{
           []<class T>(std::optional<T>* field) { return *field ? Json(**field) : Json(nullptr); },
+          [](std::string* field) { return text_json(*field); },
+          [](std::vector<std::string>* field) {
+            Json list = Json::array();
+            for (const std::string& text : *field) list.push_back(text_json(text));
+            return list;
+          },
           [](auto* field) { return Json(*field); },
       },
       option.field);

@@ -37,3 +37,12 @@ expect_file cached/valid.ids
 expect_status 0 tx-train --resume cached --steps 14
 [ "$(weights_hash cached/model-14.safetensors)" = "$(weights_hash run/model-14.safetensors)" ] ||
   fail 'other weights than without a cache'
+
+# The name of a text need not be UTF-8.
+name=$(printf 'tr\377\\.en')
+cp ../home/train.en "$name"
+cd ../home
+rm -rf run
+small_train --src "../away/$name" --tgt train.de -o run 2> run.log || fail "$(cat run.log)"
+rm run/train.ids
+expect_status 0 tx-train --resume run --steps 13

@@ -58,6 +58,19 @@ BOOST_AUTO_TEST_CASE(there_and_back) {
   BOOST_TEST(second.seed == 18446744073709551615u);
 }
 
+BOOST_AUTO_TEST_CASE(text_that_is_not_utf8_is_kept) {
+  Tool first, second;
+  first.src = {"caf\xC3\xA9", "\xFFx\n\x80"};
+  const Json json = first.options.to_json();
+  BOOST_TEST(to_text(json["src"]) == "[\"caf\xC3\xA9\",{\"hex\":\"ff780a80\"}]");
+  second.options.from_json(parse_json(to_text(json), "c"), "c");
+  BOOST_TEST(second.src == first.src);
+  for (const char* bad : {R"({"hex":"f"})", R"({"hex":"fg"})", R"({"hex":7})", R"({"hax":"ff"})",
+                          R"({"hex":"ff","other":1})"})
+    BOOST_TEST(first.from(std::string(R"({"src":[)") + bad + "]}") ==
+               "c.json: \"src\" must be a list of strings");
+}
+
 BOOST_AUTO_TEST_CASE(command_line_wins) {
   Tool tool;
   const char* words[] = {"tx-x", "--layers", "3", "--tie"};
