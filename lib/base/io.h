@@ -10,7 +10,9 @@
 namespace tx {
 
 // Reads lines split on '\n' only (CR, NUL, U+2028 are data). Gzip input is recognised by its magic
-// bytes and inflated, also from a pipe. Never seeks, so FIFOs and process substitutions work.
+// bytes and inflated, also from a pipe. Never seeks, so FIFOs and process substitutions work. A
+// byte order mark before the first line is left out; text that is compressed in another way, or in
+// UTF-16, is a DataError with the command that helps.
 class LineReader {
  public:
   // Throws IoError; a directory is refused. A FIFO need not have a writer yet.
@@ -23,6 +25,7 @@ class LineReader {
   // end has been seen. Waits at most wait_ms for more bytes (0: looks, does not wait).
   bool ready(int wait_ms = 0);
   bool ended() const;                  // known after ready(): no line is left
+  bool began_with_mark() const;        // known after ready() or next() has given a line
   int64_t line_number() const;         // of the line last returned, from 1
   bool ended_without_newline() const;  // known after next() returned false
   const std::string& name() const;     // the path, or "standard input"

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "lib/base/error.h"
+#include "lib/base/first_bytes.h"
 #include "lib/base/io.h"
 
 namespace tx {
@@ -39,6 +40,7 @@ struct LineReader::State {
   size_t start = 0, scanned = 0;  // text[start, scanned) holds no '\n'
   int64_t lines = 0;
   bool open_end = false;
+  bool begun = false, mark = false;  // the first bytes are known; a byte order mark was left out
   bool fifo = false;  // opened without a writer, read() would take it for ended: poll() does not
   z_stream z{};
   bool z_ready = false;
@@ -100,6 +102,15 @@ struct LineReader::State {
     } else {
       refill_gzip();
     }
+    if (!begun && form != Form::unknown) begin_text();
+  }
+
+  // What gzip data hold is looked at as a file's own bytes are.
+  void begin_text() {
+    const FirstBytes first = look_at_first_bytes(text, end, name);
+    begun = first != FirstBytes::too_few;
+    mark = first == FirstBytes::mark;
+    if (mark) start = scanned = 3;
   }
 
   void learn_form() {
@@ -218,6 +229,7 @@ bool LineReader::ready(int wait_ms) {
 }
 
 bool LineReader::ended() const { return state_->end && state_->start == state_->text.size(); }
+bool LineReader::began_with_mark() const { return state_->mark; }
 int64_t LineReader::line_number() const { return state_->lines; }
 bool LineReader::ended_without_newline() const { return state_->open_end; }
 const std::string& LineReader::name() const { return state_->name; }

@@ -21,6 +21,7 @@ bool TextReader::next(std::string& line) {
   while (reader_) {
     if (reader_->next(line)) {
       ++lines_;
+      if (reader_->line_number() == 1 && reader_->began_with_mark()) count(mark_);
       inspect(line);
       return true;
     }
@@ -37,10 +38,11 @@ bool TextReader::ready(int wait_ms) {
   return true;
 }
 
+void TextReader::count(Oddity& oddity) {
+  if (oddity.lines++ == 0) oddity.first = lines_;
+}
+
 void TextReader::inspect(std::string& line) {
-  const auto count = [&](Oddity& oddity) {
-    if (oddity.lines++ == 0) oddity.first = lines_;
-  };
   replaced_ = repair_utf8(line);
   if (replaced_ > 0) {
     if (strict_) {
@@ -68,6 +70,7 @@ std::vector<std::string> TextReader::warnings() const {
     const std::string more = " (the first of " + std::to_string(oddity.lines) + " such lines)";
     out.push_back(place(oddity.first) + ": " + what + (oddity.lines == 1 ? "" : more));
   };
+  say(mark_, "begins with a byte order mark; left out");
   say(invalid_utf8_, "not valid UTF-8; replaced by U+FFFD");
   say(nul_, "has a NUL byte; is this a text file?");
   say(carriage_return_, "ends with CR LF; the CR counts as text");

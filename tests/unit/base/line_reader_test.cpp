@@ -204,3 +204,48 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_refused) {
   BOOST_TEST(message_of<IoError>([&] { LineReader reader(folder / "none"); }) ==
              "cannot read " + (folder / "none") + ": No such file or directory");
 }
+
+BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_left_out) {
+  const TempFolder folder;
+  const std::string text = "\uFEFFone\n\uFEFFtwo\n";
+  const std::vector<std::string> expected = {"one", "\uFEFFtwo"};
+  BOOST_TEST(lines_of(folder.file("f", text)) == expected, boost::test_tools::per_element());
+  BOOST_TEST(lines_of(folder.file("f.gz", gzip(text))) == expected,
+             boost::test_tools::per_element());
+  BOOST_TEST(lines_of(folder.file("mark", "\uFEFF")).empty());
+  BOOST_TEST(lines_of(folder.file("half", "\xEF\xBB")) == std::vector<std::string>{"\xEF\xBB"});
+  Pipe pipe;
+  LineReader reader(pipe.path());
+  pipe.put("\xEF\xBB");
+  BOOST_TEST(!reader.ready());
+  pipe.put("\xBF\n");
+  std::string line = "not yet";
+  BOOST_TEST(reader.next(line));
+  BOOST_TEST(line == "");
+  BOOST_TEST(reader.began_with_mark());
+}
+
+BOOST_AUTO_TEST_CASE(text_in_another_form_is_named) {
+  const TempFolder folder;
+  const auto message = [&](const std::string& bytes) {
+    const std::string path = folder.file("f", bytes);
+    return message_of<DataError>([&] { lines_of(path); });
+  };
+  const auto expect = [&](const std::string& bytes, const std::string& what,
+                          const std::string& command) {
+    const std::string path = folder / "f", whole = command + " " + path;
+    BOOST_TEST(message(bytes) == path + " " + what + ": write its text to a file (" + whole +
+                                     " > TEXT) or pipe it in (" + whole + " | ...)");
+    BOOST_TEST(message(gzip(bytes)) == message(bytes));
+  };
+  expect(std::string("\xFD\x37zXZ\0\0", 7), "is compressed with xz", "xz -dc");
+  expect("\x28\xB5\x2F\xFD rest", "is compressed with zstd", "zstd -dc");
+  expect("BZh91AY&SY", "is compressed with bzip2", "bzip2 -dc");
+  expect(std::string("\xFF\xFE\n\0", 4), "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
+  expect("\xFE\xFF", "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
+  expect("\xFF\xFE", "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
+  expect(std::string("\xFF\xFE\0\0", 4), "is text in UTF-32", "iconv -f UTF-32 -t UTF-8");
+  // Text that begins so is text.
+  for (const std::string line : {"BZh9 is a level", "BZh01AY&SY", "\xFD", "(\xB5/", "B"})
+    BOOST_TEST(lines_of(folder.file("f", line + "\n")) == std::vector<std::string>{line});
+}

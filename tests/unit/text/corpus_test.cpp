@@ -56,4 +56,16 @@ BOOST_AUTO_TEST_CASE(odd_lines_are_counted_and_the_first_is_named) {
              }).starts_with(a + ":2: not valid UTF-8"));
 }
 
+BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_no_text) {
+  const tx_test::TempFolder folder;
+  const std::string a = folder.file("a", "\uFEFFone\n\uFEFFtwo\n"), b = folder.file("b", "\uFEFF");
+  TextReader reader({b, a, a});
+  BOOST_TEST(lines_of(reader) == (std::vector<std::string>{"one", "\uFEFFtwo", "one", "\uFEFFtwo"}),
+             boost::test_tools::per_element());
+  BOOST_REQUIRE(reader.warnings().size() == 1u);
+  BOOST_TEST(reader.warnings()[0] ==
+             a + ":1: begins with a byte order mark; left out (the first of "
+                 "2 such lines)");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,37 @@
+# Text that is compressed with another program than gzip, or in UTF-16, is named with the command that
+# makes text of it, and that command does; a byte order mark is left out with a note.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+tx-bpe encode -m bpe.model train.en > wanted
+refused_in() { # NAME WHAT COMMAND: the advice, typed
+  if command -v "${3%% *}" > found; then
+    expect_status 1 tx-bpe encode -m bpe.model "$1"
+    expect_empty_stdout
+    expect_stderr "tx-bpe: $1 $2: write its text to a file ($3 $1 > TEXT) or pipe it in ($3 $1 | ...)"
+    $3 "$1" | tx-bpe encode -m bpe.model > piped
+    expect_same piped wanted
+    expect_status 1 tx-bpe encode -m bpe.model < "$1"
+    expect_stderr "tx-bpe: standard input $2: send it through $3 first"
+  fi
+}
+if command -v xz > found; then xz -k train.en; fi
+refused_in train.en.xz 'is compressed with xz' 'xz -dc'
+if command -v zstd > found; then zstd -q train.en; fi
+refused_in train.en.zst 'is compressed with zstd' 'zstd -dc'
+if command -v bzip2 > found; then bzip2 -k train.en; fi
+refused_in train.en.bz2 'is compressed with bzip2' 'bzip2 -dc'
+if command -v iconv > found; then iconv -f UTF-8 -t UTF-16 train.en > utf16; fi
+refused_in utf16 'is text in UTF-16' 'iconv -f UTF-16 -t UTF-8'
+printf '\377\376a\000\n\000' > short
+expect_status 1 tx-bleu short < train.en
+expect_stderr_contains 'tx-bleu: short is text in UTF-16'
+expect_status 1 tx-train --src train.en --tgt short --bpe bpe.model --steps 1 -o none
+expect_stderr_contains 'tx-train: short is text in UTF-16'
+
+{ printf '\357\273\277'; cat train.en; } > marked
+expect_status 0 tx-bpe encode -m bpe.model marked
+expect_stdout_file wanted
+expect_stderr 'tx-bpe: warning: marked:1: begins with a byte order mark; left out'
+expect_status 0 tx-bleu --score-only marked < train.en
+expect_stdout 100.0
+expect_stderr_contains 'tx-bleu: warning: marked begins with a byte order mark; left out'
