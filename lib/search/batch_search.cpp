@@ -11,12 +11,16 @@
 namespace tx {
 
 BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
-                         const SearchOptions& options, std::vector<int> forbidden)
+                         const SearchOptions& options, std::vector<int> forbidden, Utf8Guard guard)
     : options_(options),
       forbidden_(std::move(forbidden)),
       longest_(models.front()->longest()),
+      guard_(std::move(guard)),
+      strikes_(guard_.needed() && !options.sample && !options.given),
+      legal_(guard_, forbidden_, Beam::candidates(options, 0)),
       scorer_(backend, models, dtype,
-              options.sample || options.given ? 0 : Beam::candidates(options, forbidden_.size())) {
+              options.sample || options.given ? 0 : Beam::candidates(options, forbidden_.size()),
+              strikes_) {
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
 }
 
@@ -33,7 +37,8 @@ int64_t BatchSearch::longest(const Source& source) const {
 std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) const {
   if (options_.given) return std::make_unique<Given>(options_, source.given);
   if (options_.sample)
-    return std::make_unique<Sampling>(options_, forbidden_, longest(source), source.line);
+    return std::make_unique<Sampling>(options_, forbidden_, longest(source), source.line,
+                                      guard_.needed() ? &guard_ : nullptr);
   return std::make_unique<Beam>(options_, forbidden_, longest(source));
 }
 
@@ -88,7 +93,8 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   }
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
-    active_.push_back({waiting_, entered_++, 0, search_for(source)});
+    // The last step of a search adds no piece, it only lets outputs end.
+    active_.push_back({waiting_, entered_++, 0, longest(source) - 1, search_for(source)});
     active_cost_ += cost_of(source);
   }
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());
@@ -96,13 +102,18 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
 
 void BatchSearch::step() {
   rows_.clear();
+  if (strikes_) legal_.begin();
   for (Active& a : active_) {
     const int32_t before = a.first;
     a.first = int32_t(rows_.size());
-    for (const SentenceSearch::Row& row : a.search->rows())
+    --a.left;
+    for (const SentenceSearch::Row& row : a.search->rows()) {
       rows_.push_back({a.number, row.parent < 0 ? -1 : before + row.parent, row.token});
+      if (strikes_) legal_.add(rows_.back().parent, row.token, a.left);
+    }
   }
   const Scores scores = scorer_.step(rows_);
+  if (strikes_) legal_.strike(scorer_);
   for (Active& a : active_) {
     const size_t from = size_t(a.first) * size_t(scores.width);
     a.search->advance(

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/search/hypothesis.h"
+#include "lib/search/legal_rows.h"
 #include "lib/search/options.h"
 #include "lib/search/scorer.h"
 
@@ -26,10 +27,10 @@ inline int64_t cost_of(const Source& source) {
 
 class BatchSearch {
  public:
-  // `forbidden`: pieces never to be put out. A source plus <eos> must not be longer than any
-  // model's longest().
+  // `forbidden`: pieces never to be put out; guard: of the vocabulary, keeps the outputs to UTF-8
+  // (not those that are given). A source plus <eos> must not be longer than any model's longest().
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
-              const SearchOptions& options, std::vector<int> forbidden);
+              const SearchOptions& options, std::vector<int> forbidden, Utf8Guard guard = {});
 
   // For each source its outputs, best first: at least one, at most options.nbest. Sources of up to
   // `at_a_time` pieces of cost are translated together, in this order: a sentence that is done
@@ -46,6 +47,7 @@ class BatchSearch {
     size_t source = 0;   // its place in the call
     int32_t number = 0;  // in the decodings
     int32_t first = 0;   // its row of the step before
+    int64_t left = 0;    // pieces that an output may still get
     std::unique_ptr<SentenceSearch> search;
   };
   using Sources = std::span<const Source* const>;
@@ -64,6 +66,9 @@ class BatchSearch {
   SearchOptions options_;
   std::vector<int> forbidden_;
   int64_t longest_;  // of all models
+  Utf8Guard guard_;
+  bool strikes_;  // whether legal_ is needed: a beam's candidates may hold what may not follow
+  LegalRows legal_;
   Scorer scorer_;
 
   // Of a call.

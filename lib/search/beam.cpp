@@ -33,6 +33,7 @@ void Beam::collect(const Scores& scores) {
     const size_t first = row * size_t(scores.width);
     for (size_t i = first; i < first + size_t(scores.width); ++i) {
       const int32_t token = scores.ids[i];
+      if (token < 0) continue;
       if (std::find(forbidden_.begin(), forbidden_.end(), token) != forbidden_.end()) continue;
       check_number(scores.log_p[i]);
       candidates_.push_back({open_[row].log_p + double(scores.log_p[i]), int32_t(row), token});

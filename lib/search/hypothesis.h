@@ -24,7 +24,8 @@ struct Hypothesis {
 // What a model says about the next piece of some rows: `width` entries per row.
 struct Scores {
   const float* log_p = nullptr;  // natural logarithms
-  const int32_t* ids = nullptr;  // their pieces, best first; null: entry i is piece i
+  // Their pieces, best first, -1 for an entry that counts nothing; null: entry i is piece i.
+  const int32_t* ids = nullptr;
   int64_t width = 0;
 };
 

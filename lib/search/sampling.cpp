@@ -14,30 +14,34 @@ namespace {
 
 constexpr uint32_t sampling_site = 0x20000;  // apart from dropout and initialisation
 
-double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output) {
+// Two for each piece: the second for one that is drawn again.
+double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output, bool second) {
   const Philox::Block b =
       Philox::block(uint32_t(seed), uint32_t(seed >> 32) ^ sampling_site, uint32_t(line),
                     uint32_t(uint64_t(line) >> 32), uint32_t(position), output);
-  return double((uint64_t(b.word[0]) << 32 | b.word[1]) >> 11) * 0x1p-53;
+  const int at = second ? 2 : 0;
+  return double((uint64_t(b.word[at]) << 32 | b.word[at + 1]) >> 11) * 0x1p-53;
 }
 
 }  // namespace
 
 Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-                   int64_t line)
+                   int64_t line, const Utf8Guard* guard)
     : options_(options),
       forbidden_(forbidden.begin(), forbidden.end()),
       longest_(longest),
-      line_(line) {
+      line_(line),
+      guard_(guard) {
   TX_ASSERT(options.nbest >= 1 && options.temperature > 0 && longest >= 1);
   rows_.push_back({-1, Vocabulary::bos});
 }
 
 // What may be drawn after a row. Cutting needs an order: likelier first, then the lower piece.
-void Sampling::gather(std::span<const float> log_p) {
+void Sampling::gather(std::span<const float> log_p, const Utf8Guard::State* state) {
   choices_.clear();
   for (size_t i = 0; i < log_p.size(); ++i) {
     if (std::find(forbidden_.begin(), forbidden_.end(), int(i)) != forbidden_.end()) continue;
+    if (state && !allows(*state, int32_t(i))) continue;
     check_number(log_p[i]);
     choices_.push_back({log_p[i], int32_t(i)});
   }
@@ -64,8 +68,8 @@ void Sampling::gather(std::span<const float> log_p) {
   weights_.resize(kept);
 }
 
-Sampling::Choice Sampling::draw(uint32_t output) const {
-  double left = uniform(options_.seed, line_, length_, output) *
+Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
+  double left = uniform(options_.seed, line_, length_, output, again) *
                 std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (size_t i = 0; i + 1 < choices_.size(); ++i) {
     left -= weights_[i];
@@ -74,19 +78,31 @@ Sampling::Choice Sampling::draw(uint32_t output) const {
   return choices_.back();
 }
 
+// A piece that may not follow is drawn again among those that may: so every one of these has its
+// share of what is left, and an output that never meets one is drawn as without a guard.
+Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
+  const Choice first = draw(open.output, false);
+  if (allows(open.state, first.token)) return first;
+  gather(log_p, &open.state);
+  const Choice second = draw(open.output, true);
+  gather(log_p);  // for the row's other outputs
+  return second;
+}
+
 Hypothesis Sampling::hypothesis(const Open& open, bool complete, int64_t length) const {
   const double penalty = length_penalty(length, options_.alpha);
   return {tree_.path(open.leaf), open.log_p, open.log_p / penalty, complete};
 }
 
 void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
-  const Open after{open.log_p + double(choice.log_p), open.leaf, open.output};
+  const Open after{open.log_p + double(choice.log_p), open.leaf, open.output, {}};
   if (choice.token == Vocabulary::eos) {
     finished_.push_back(hypothesis(after, true, length_ + 1));
   } else if (length_ + 1 == longest_) {
     finished_.push_back(hypothesis(open, false, length_));
   } else {
-    next_.push_back({after.log_p, tree_.add(open.leaf, choice.token), open.output});
+    next_.push_back({after.log_p, tree_.add(open.leaf, choice.token), open.output,
+                     guard_ ? guard_->after(open.state, choice.token) : Utf8Guard::State()});
     rows_.push_back({row, choice.token});
   }
 }
@@ -95,18 +111,19 @@ void Sampling::advance(const Scores& scores) {
   TX_ASSERT(!done() && !scores.ids);
   rows_.clear();
   next_.clear();
-  const auto read_row = [&](size_t row) {
-    gather({scores.log_p + row * size_t(scores.width), size_t(scores.width)});
+  const auto row_of = [&](size_t row) {
+    return std::span(scores.log_p + row * size_t(scores.width), size_t(scores.width));
   };
   if (length_ == 0) {
-    read_row(0);
+    gather(row_of(0));
     for (uint32_t i = 0; i < uint32_t(options_.nbest); ++i) {
-      follow({0, PieceTree::root, i}, 0, draw(i));
+      const Open start{0, PieceTree::root, i, {}};
+      follow(start, 0, choose(start, row_of(0)));
     }
   }
   for (size_t row = 0; row < open_.size(); ++row) {
-    read_row(row);
-    follow(open_[row], int32_t(row), draw(open_[row].output));
+    gather(row_of(row));
+    follow(open_[row], int32_t(row), choose(open_[row], row_of(row)));
   }
   open_.swap(next_);
   ++length_;

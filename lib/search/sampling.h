@@ -5,6 +5,7 @@
 #pragma once
 #include "lib/search/hypothesis.h"
 #include "lib/search/options.h"
+#include "lib/search/utf8_guard.h"
 
 namespace tx {
 
@@ -12,7 +13,7 @@ class Sampling : public SentenceSearch {
  public:
   // advance() needs Scores of the whole vocabulary. `line` is the number of the input line.
   Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-           int64_t line);
+           int64_t line, const Utf8Guard* guard = nullptr);
   void advance(const Scores& scores) override;
   std::vector<Hypothesis> results() const override;  // the likeliest first
 
@@ -25,15 +26,21 @@ class Sampling : public SentenceSearch {
     double log_p;
     int32_t leaf;
     uint32_t output;  // which of the nbest
+    Utf8Guard::State state;
   };
-  void gather(std::span<const float> log_p);
-  Choice draw(uint32_t output) const;
+  bool allows(const Utf8Guard::State& state, int32_t token) const {
+    return !guard_ || guard_->allows(state, token, longest_ - 2 - length_);
+  }
+  void gather(std::span<const float> log_p, const Utf8Guard::State* state = nullptr);
+  Choice draw(uint32_t output, bool again) const;
+  Choice choose(const Open& open, std::span<const float> log_p);
   void follow(const Open& open, int32_t row, const Choice& choice);
   Hypothesis hypothesis(const Open& open, bool complete, int64_t length) const;
 
   SearchOptions options_;
   std::vector<int> forbidden_;
   int64_t longest_, line_, length_ = 0;
+  const Utf8Guard* guard_;
   PieceTree tree_;
   std::vector<Open> open_, next_;
   std::vector<Hypothesis> finished_;

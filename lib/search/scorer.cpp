@@ -7,8 +7,12 @@
 
 namespace tx {
 
-Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top)
-    : backend_(backend), vocabulary_(models.front()->config().target_vocabulary), top_(top) {
+Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
+               bool looks_again)
+    : backend_(backend),
+      vocabulary_(models.front()->config().target_vocabulary),
+      top_(top),
+      looks_again_(looks_again) {
   top_ = int(std::min<int64_t>(top, vocabulary_));
   for (const Transformer* model : models) {
     TX_ASSERT(model->config().target_vocabulary == vocabulary_);
@@ -18,7 +22,7 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
 
 Scorer::~Scorer() {
   on(backend_, [&](auto& k) {
-    for (void* data : {sum_, log_p_, top_best_}) k.release(data);
+    for (void* data : {sum_, log_p_, top_best_, looked_at_}) k.release(data);
   });
 }
 
@@ -33,6 +37,7 @@ void Scorer::reserve(int64_t rows) {
     make(sum_, top_ == 0 || ensemble() ? vocabulary_ : 0);
     make(log_p_, ensemble() ? vocabulary_ : 0);
     make(top_best_, 2 * top_);
+    if (looks_again_ && !looked_at_) looked_at_ = k.allocate(size_t(looks * vocabulary_) * 4);
   });
   rows_ = rows;
 }
@@ -44,7 +49,8 @@ size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
   const int64_t whole = (top_ == 0 || ensemble()) + ensemble() + (top_ == 0);
   return sum + held_bytes(size_t(capacity.rows * whole * vocabulary_) * 4) +
-         held_bytes(size_t(capacity.rows * 8 * top_) * 4);
+         held_bytes(size_t(capacity.rows * 8 * top_) * 4) +
+         held_bytes(looks_again_ ? size_t(2 * looks * vocabulary_) * 4 : 0);
 }
 
 void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
@@ -85,7 +91,7 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
   values_.resize(count);
   const bool single = !ensemble() && top_;
-  const Matrix x = single ? decoders_[0]->step(rows) : average(rows);
+  const Matrix x = last_ = single ? decoders_[0]->step(rows) : average(rows);
   on(backend_, [&](auto& k) {
     if (top_ == 0) return k.download(values_.data(), sum_, count * 4);
     float* values = static_cast<float*>(top_best_);
@@ -103,6 +109,26 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
     for (float& value : values_) value *= share;
   }
   return {values_.data(), top_ ? best_.data() + count : nullptr, int64_t(width)};
+}
+
+std::span<const float> Scorer::look_again(std::span<const int32_t> rows) {
+  TX_ASSERT(looks_again_ && !rows.empty() && int64_t(rows.size()) <= looks);
+  const Matrix out = matrix(looked_at_, DType::f32, int64_t(rows.size()), vocabulary_);
+  whole_.resize(rows.size() * size_t(vocabulary_));
+  on(backend_, [&](auto& k) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Matrix from = last_.slice(rows[i], 1), to = out.slice(int64_t(i), 1);
+      if (ensemble())
+        k.copy(to.data, from.data, size_t(vocabulary_) * 4);
+      else
+        k.log_softmax(from, vocabulary_, to);
+    }
+    k.download(whole_.data(), looked_at_, whole_.size() * 4);
+  });
+  if (ensemble()) {
+    for (float& value : whole_) value *= 1.0f / float(decoders_.size());
+  }
+  return whole_;
 }
 
 }  // namespace tx

@@ -50,7 +50,8 @@ TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOpt
     : backend_(make_backend(options.device, 1)),
       at_a_time_(options.batch_tokens),
       transformers_(models.transformers()),
-      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden()) {}
+      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(),
+              Utf8Guard(models.target())) {}
 
 std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
                                                       int threads) {

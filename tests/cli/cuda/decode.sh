@@ -17,6 +17,14 @@ for precision in fp32 bf16; do
   expect_status 0 tx-decode -m run --device cuda --precision $precision --check-invariance text
 done
 expect_status 0 tx-decode -m run/model-30.safetensors -m run/model-60.safetensors --device cuda text
+# Byte pieces of a model that has learned nothing: UTF-8, and the same in any company.
+make_model bytes vocabulary bpe.model
+for options in "--beam 1" "--beam 4 --nbest 4" "--sample --nbest 3"; do
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode -m bytes $options --device cuda text
+  expect_stdout_lacks "$(printf '\357\277\275')"
+done
+expect_status 0 tx-decode -m bytes --device cuda --check-invariance text
 # The plan of the GPU's memory: another batch, the same bytes.
 expect_status 0 tx-decode -m run --device cuda --scores text
 last_stdout > usual

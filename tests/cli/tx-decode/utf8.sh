@@ -1,0 +1,22 @@
+# A model of byte pieces that has learned nothing spells UTF-8 all the same, in every search; a
+# translation that is given is scored whatever its bytes.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+make_model model vocabulary bpe.model
+make_model other vocabulary bpe.model seed 2
+head -n 20 valid.en | tx-bpe encode -m bpe.model > in
+tab=$(printf '\t')
+for way in '--beam 1' '--beam 4' '--beam 30' '--beam 5 --nbest 5' '--max-extra 1' '--sample' \
+  '--sample --nbest 4 --temperature 3' '--sample --top-k 20' '--sample --top-p 0.5' '-m other'; do
+  expect_status 0 tx-decode -m model $way --pieces in
+  last_stdout | sed "s/.*$tab//" > pieces
+  cat pieces >> all
+  # A sequence that is no UTF-8 would come back as U+FFFD.
+  tx-bpe decode -m bpe.model < pieces > text
+  if grep -q "$(printf '\357\277\275')" text; then fail "$way: no UTF-8"; fi
+done
+[ "$(grep -c '<0x[C-F]' all)" -gt 100 ] || fail 'no sequences of bytes to try'
+sed 's/.*/<0xFF> <0xC3> <0xC3>/' in > given
+expect_status 0 tx-decode -m model --pieces --target given in
+expect_stdout_contains '<0xFF> <0xC3> <0xC3>'
+expect_stdout_lacks inf

@@ -1,0 +1,237 @@
+// Outputs stay UTF-8, whatever a model makes of byte pieces.
+#include "lib/search/utf8_guard.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "lib/base/utf8.h"
+#include "lib/search/legal_rows.h"
+#include "lib/text/subword.h"
+#include "tests/unit/search/tiny_translator.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+// The 256 bytes and a few words.
+std::shared_ptr<const Vocabulary> byte_vocabulary() {
+  static const std::shared_ptr<const Vocabulary> made = [] {
+    WordCounts counts = {{"the", 30}, {"cat", 20}, {"sat", 10}};
+    SubwordTraining options;
+    options.vocab_size = 290;
+    return std::shared_ptr(parse_subword(train_subword(counts, options), "test"));
+  }();
+  return made;
+}
+
+int piece_of(int byte) {
+  char text[8];
+  std::snprintf(text, sizeof text, "<0x%02X>", byte);
+  return byte_vocabulary()->id_of(text);
+}
+
+ModelConfig byte_config() {
+  ModelConfig config = small_config();
+  config.source_vocabulary = config.target_vocabulary = byte_vocabulary()->size();
+  return config;
+}
+
+// Random weights, so that most outputs would be no UTF-8.
+std::unique_ptr<ModelSet> byte_models(std::vector<uint32_t> seeds) {
+  auto backend = std::make_unique<Backend>(Cpu(1));
+  std::vector<LoadedModel> models;
+  for (const uint32_t seed : seeds) {
+    models.push_back(loaded_model(*backend, byte_config(), DType::f32, seed, 300));
+    models.back().target = byte_vocabulary();
+  }
+  return std::make_unique<ModelSet>(std::move(backend), std::move(models));
+}
+
+std::string bytes_of(const std::vector<int>& ids) {
+  std::string out;
+  for (const int id : ids) {
+    if (byte_vocabulary()->is_byte(id))
+      out += char(std::stoi(byte_vocabulary()->piece(id).substr(3, 2), nullptr, 16));
+    else
+      out += byte_vocabulary()->piece(id);
+  }
+  return out;
+}
+
+std::vector<Translation> search(BatchSearch& batch, const std::vector<Source>& sources,
+                                int64_t at_a_time) {
+  std::vector<const Source*> all;
+  for (const Source& source : sources) all.push_back(&source);
+  return batch.run(all, at_a_time);
+}
+
+SearchOptions search_options(int beam, int nbest, bool sample = false) {
+  SearchOptions o;
+  o.beam = beam;
+  o.nbest = nbest;
+  o.sample = sample;
+  o.max_extra = 3;
+  return o;
+}
+
+int invalid_outputs(const std::vector<Translation>& found) {
+  int invalid = 0;
+  for (const Translation& t : found)
+    for (const Hypothesis& h : t) invalid += count_invalid_utf8(bytes_of(h.ids)) > 0;
+  return invalid;
+}
+
+// Bytes at the edges of what the standard tells apart.
+constexpr int edges[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF,
+                         0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
+
+void try_all(const Utf8Guard& guard, const Utf8Guard::State& state, const std::string& before,
+             int more, int64_t& wrong) {
+  wrong += (state.lacking == 0) != (count_invalid_utf8(before) == 0);
+  if (state.lacking > 0) {  // what has been begun can be finished
+    const std::string end = char(state.low) + std::string(state.lacking - 1, '\x80');
+    wrong += count_invalid_utf8(before + end) != 0;
+  }
+  if (more == 0) return;
+  for (const int byte : edges) {
+    const std::string longer = before + char(byte);
+    if (guard.allows(state, piece_of(byte), 9)) {
+      try_all(guard, guard.after(state, piece_of(byte)), longer, more - 1, wrong);
+    } else {  // nothing makes it UTF-8 again
+      for (const std::string end : {"", "\x80", "\x90\x80", "\xA0\x80", "\x90\x80\x80"})
+        wrong += count_invalid_utf8(longer + end) == 0;
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
+  const Utf8Guard guard(*byte_vocabulary());
+  BOOST_TEST(guard.needed());
+  int64_t wrong = 0;
+  try_all(guard, {}, "", 5, wrong);
+  BOOST_TEST(wrong == 0);
+  // Neither a word nor the end while a sequence is open.
+  const int word = byte_vocabulary()->id_of("\u2581the");
+  BOOST_REQUIRE(word > 0);
+  const auto open = guard.after({}, piece_of(0xC3));
+  BOOST_TEST(!guard.allows(open, word, 9));
+  BOOST_TEST(!guard.allows(open, Vocabulary::eos, 9));
+  BOOST_TEST(guard.allows({}, word, -1));
+  BOOST_TEST(guard.allows({}, Vocabulary::eos, -1));
+  // A sequence that cannot be finished is not begun.
+  BOOST_TEST(guard.allows({}, piece_of(0xF0), 3));
+  BOOST_TEST(!guard.allows({}, piece_of(0xF0), 2));
+  BOOST_TEST(!guard.allows({}, piece_of(0xC3), 0));
+  BOOST_TEST(!Utf8Guard(*word_vocabulary(20)).needed());
+}
+
+BOOST_AUTO_TEST_CASE(every_search_gives_utf8_and_a_line_is_searched_alike_in_any_batch) {
+  const auto sources = random_sources(24);
+  const SearchOptions kinds[] = {search_options(1, 1), search_options(4, 4), search_options(40, 3),
+                                 search_options(4, 3, true)};
+  for (const auto& seeds : {std::vector<uint32_t>{3}, {3, 4}}) {
+    const auto models = byte_models(seeds);
+    Backend backend(Cpu(1));
+    for (const SearchOptions& o : kinds) {
+      const Utf8Guard guard(models->target());
+      BatchSearch free(backend, models->transformers(), DType::f32, o, models->forbidden());
+      BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(), guard);
+      BOOST_TEST(invalid_outputs(search(free, sources, 1000)) > 0);
+      const auto together = search(kept, sources, 1000);
+      BOOST_TEST(invalid_outputs(together) == 0);
+      for (size_t i = 0; i < sources.size(); i += 5) {
+        const auto alone = search(kept, {sources[i]}, 16);
+        BOOST_TEST(exact(alone[0]) == exact(together[i]));
+      }
+    }
+  }
+}
+
+// Up to the first piece that may not follow a sampled output is what it would be without a guard.
+BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
+  const auto sources = random_sources(24);
+  const auto models = byte_models({3});
+  const SearchOptions o = search_options(1, 1, true);
+  const Utf8Guard guard(models->target());
+  Backend backend(Cpu(1));
+  BatchSearch free(backend, models->transformers(), DType::f32, o, models->forbidden());
+  BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(), guard);
+  const auto a = search(free, sources, 1000), b = search(kept, sources, 1000);
+  size_t same = 0, redrawn = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::vector<int>&x = a[i][0].ids, &y = b[i][0].ids;
+    Utf8Guard::State state;
+    int64_t left = o.longest(int64_t(sources[i].ids.size())) - 2;
+    for (size_t at = 0; at < x.size(); ++at, --left) {
+      if (!guard.allows(state, x[at], left)) {
+        ++redrawn;
+        break;
+      }
+      BOOST_REQUIRE(at < y.size());
+      BOOST_TEST(x[at] == y[at]);
+      state = guard.after(state, x[at]);
+      ++same;
+    }
+  }
+  BOOST_TEST(same > 0u);
+  BOOST_TEST(redrawn > 0u);
+}
+
+// Candidates are what the whole row would give: best first, nothing left out, the same bits.
+BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
+  const auto models = byte_models({3});
+  const auto forbidden = models->forbidden();
+  const Utf8Guard guard(models->target());
+  Backend backend(Cpu(1));
+  constexpr int wanted = 8;
+  Scorer whole(backend, models->transformers(), DType::f32, 0);
+  Scorer top(backend, models->transformers(), DType::f32, wanted + int(forbidden.size()), true);
+  LegalRows legal(guard, forbidden, wanted);
+  const std::vector<std::vector<int>> source = {random_sentence(1, 7)};
+  const int64_t steps[] = {9};
+  for (Scorer* scorer : {&whole, &top}) {
+    scorer->open({int64_t(source[0].size()), 1, 9, 9});
+    BOOST_REQUIRE(scorer->admit(source, steps, 1));
+  }
+  Utf8Guard::State state;
+  int64_t left = 7;
+  for (const int piece : {int(Vocabulary::bos), piece_of(0xF4), piece_of(0x80), piece_of(0x80),
+                          piece_of(0x80), piece_of('a'), piece_of(0xC3)}) {
+    const std::vector<IncrementalDecoder::Row> row = {
+        {0, piece == Vocabulary::bos ? -1 : 0, piece}};
+    const Scores all = whole.step(row), best = top.step(row);
+    state = guard.after(state, piece);
+    legal.begin();
+    legal.add(row[0].parent, piece, left);
+    legal.strike(top);
+    std::vector<std::pair<float, int>> expected, given;
+    for (int id = 0; id < int(all.width); ++id) {
+      if (guard.allows(state, id, left)) expected.emplace_back(-all.log_p[id], id);
+    }
+    std::sort(expected.begin(), expected.end());
+    for (int64_t i = 0; i < best.width; ++i) {
+      if (best.ids[i] >= 0) given.emplace_back(-best.log_p[i], best.ids[i]);
+    }
+    BOOST_REQUIRE(given.size() >= std::min(expected.size(), size_t(wanted)));
+    for (size_t i = 0; i < given.size(); ++i) BOOST_TEST((given[i] == expected[i]));
+    --left;
+  }
+}
+
+// What is given is scored as it is.
+BOOST_AUTO_TEST_CASE(a_given_output_may_be_anything) {
+  const auto models = byte_models({3});
+  Backend backend(Cpu(1));
+  SearchOptions o;
+  o.given = true;
+  std::vector<Source> sources = random_sources(1);
+  sources[0].given = {piece_of(0xFF), piece_of(0xC3), Vocabulary::eos};
+  BatchSearch scoring(backend, models->transformers(), DType::f32, o, models->forbidden(),
+                      Utf8Guard(models->target()));
+  const auto found = search(scoring, sources, 1000);
+  BOOST_TEST(std::isfinite(found[0][0].log_p));
+  BOOST_TEST(found[0][0].ids.size() == 2u);
+}
