@@ -188,7 +188,7 @@ void add_encode_options(Options& options, Settings& s) {
   options.add("--vocabulary-threshold", s.apply.threshold, "N",
               "of these only those counted N times or more");
   options.flag("--stats", e.count,
-               "report pieces per word, the share of bytes and the longest line");
+               "report pieces per word, the shares of bytes and <unk>, and the longest line");
   options.group("Codes of subword-nmt");
   options.add("--codes", s.codes, "FILE", "apply these codes in place of a model",
               "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.");

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "lib/text/filter.h"
+#include "lib/text/piece_shares.h"
 #include "lib/text/word_count.h"
 
 namespace tx {
@@ -34,9 +35,12 @@ LineCounts encode_line(const Vocabulary& vocabulary, const EncodeOptions& option
   counts.cut = options.max_pieces > 0 && ids.size() > size_t(options.max_pieces);
   if (counts.cut) ids.resize(size_t(options.max_pieces));
   counts.pieces = int64_t(ids.size());
-  if (options.count)
-    counts.bytes =
-        std::count_if(ids.begin(), ids.end(), [&](int id) { return vocabulary.is_byte(id); });
+  if (options.count) {
+    PieceShares shares;
+    shares.add(ids, vocabulary);
+    counts.bytes = shares.bytes;
+    counts.unknown = shares.unknown;
+  }
   if (options.bos) ids.insert(ids.begin(), Vocabulary::bos);
   if (options.eos) ids.push_back(Vocabulary::eos);
   line = join_pieces(vocabulary, ids, options.ids);
@@ -48,6 +52,7 @@ void add(EncodeReport& report, const LineCounts& counts, int64_t number) {
   report.words += counts.words;
   report.pieces += counts.pieces;
   report.bytes += counts.bytes;
+  report.unknown += counts.unknown;
   if (counts.pieces > report.longest ||
       (counts.pieces == report.longest && counts.pieces > 0 && number < report.longest_line)) {
     report.longest = counts.pieces;
@@ -91,7 +96,8 @@ std::string describe(const EncodeReport& report, const TextReader& in) {
   std::string text = std::to_string(report.lines) + " lines, " + std::to_string(report.words) +
                      " words, " + std::to_string(report.pieces) +
                      " pieces: " + fixed(share(report.pieces, report.words), 3) + " per word, " +
-                     fixed(100 * share(report.bytes, report.pieces), 3) + " % of them bytes";
+                     fixed(100 * share(report.bytes, report.pieces), 3) + " % of them bytes, " +
+                     fixed(100 * share(report.unknown, report.pieces), 3) + " % <unk>";
   if (report.longest > 0)
     text += "; longest line " + in.place(report.longest_line) + ", " +
             std::to_string(report.longest) + " pieces";

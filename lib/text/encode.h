@@ -14,13 +14,14 @@ namespace tx {
 struct EncodeOptions {
   bool ids = false;               // decimal ids instead of the pieces' text
   bool bos = false, eos = false;  // begin each line with <s>, end it with </s>
-  bool count = false;             // words and bytes, for describe(EncodeReport)
+  bool count = false;             // words, bytes and <unk>, for describe(EncodeReport)
   int max_pieces = 0;             // of a line, <s> and </s> not counted; 0: all
   MergeDropout dropout;           // keyed by the number of the line over all files
 };
 
 struct LineCounts {
   int64_t words = 0, pieces = 0, bytes = 0;  // bytes: pieces that stand for one
+  int64_t unknown = 0;                       // pieces that are <unk>
   bool cut = false;                          // max_pieces cut the line
 };
 
@@ -32,7 +33,7 @@ LineEncoder line_encoder(const Vocabulary& vocabulary, const EncodeOptions& opti
 
 // Over all lines; what is first or longest does not depend on the number of threads.
 struct EncodeReport {
-  int64_t lines = 0, words = 0, pieces = 0, bytes = 0;
+  int64_t lines = 0, words = 0, pieces = 0, bytes = 0, unknown = 0;
   int64_t longest = 0, longest_line = 0;  // pieces, and its number
   int64_t cut_lines = 0, first_cut = 0;   // by max_pieces
 };
@@ -41,8 +42,8 @@ struct EncodeReport {
 // so it works at the other end of a pipe that answers.
 EncodeReport encode_lines(TextReader& in, const LineEncoder& encoder, int threads, Writer& out);
 
-// "3 lines, 12 words, 18 pieces: 1.500 per word, 5.556 % of them bytes; longest line FILE:2, 9
-// pieces".
+// "3 lines, 12 words, 18 pieces: 1.500 per word, 5.556 % of them bytes, 0.000 % <unk>; longest line
+// FILE:2, 9 pieces".
 std::string describe(const EncodeReport& report, const TextReader& in);
 // The warning about lines that were cut.
 std::vector<std::string> warnings(const EncodeReport& report, const TextReader& in, int max_pieces);

@@ -9,6 +9,7 @@
 #include "lib/train/preset.h"
 #include "lib/train/session.h"
 #include "lib/train/temporary_folder.h"
+#include "lib/train/vocabulary_fit.h"
 
 namespace tx {
 
@@ -134,6 +135,7 @@ int start(TrainOptions& options, Options& given, const std::string& command, con
   Json config{{"command", command}, {"options", given.to_json()}};
   RunDirectory run = RunDirectory::create(options.out);
   TrainingData data = open_data(options, run, config, log);
+  tell_fit(options, data.vocabularies, data.corpora, log);
   if (preset_is_open(options, given)) {
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();

@@ -13,7 +13,7 @@ expect_stdout_file joined
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --separator "##" --merges 2'
 expect_stdout 'low## e## r lo## w'
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --stats'
-expect_stderr "tx-bpe: 1 lines, 2 words, 3 pieces: 1.500 per word, 0.000 % of them bytes;\
+expect_stderr "tx-bpe: 1 lines, 2 words, 3 pieces: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
  longest line standard input:1, 3 pieces"
 
 # Pieces that a vocabulary does not hold are split again.

@@ -26,8 +26,8 @@ printf 'low low\n' > first
 printf 'é\nlow\n' > second
 for threads in 1 2 7; do
   expect_status 0 tx-bpe encode -m model --stats --threads $threads first second
-  expect_stderr "tx-bpe: 3 lines, 4 words, 6 pieces: 1.500 per word, 33.333 % of them bytes;\
+  expect_stderr "tx-bpe: 3 lines, 4 words, 6 pieces: 1.500 per word, 33.333 % of them bytes, 0.000 % <unk>;\
  longest line second:1, 3 pieces"
 done
 expect_status 0 tx-bpe encode -m model --stats /dev/null
-expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 per word, 0.000 % of them bytes'
+expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'

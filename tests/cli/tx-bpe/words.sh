@@ -17,5 +17,8 @@ expect_empty_stderr
 expect_status 0 sh -c "printf '\nb x  a </s>\n' | tx-bpe encode -m list"
 expect_stdout "
 b <unk> a <unk>"
+printf 'b x  a </s>\n' > unknown
+expect_status 0 tx-bpe encode --stats -m list unknown
+expect_stderr_contains '4 pieces: 1.000 per word, 0.000 % of them bytes, 50.000 % <unk>; longest'
 expect_status 0 sh -c "printf '5 1 4\n' | tx-bpe decode --ids -m list"
 expect_stdout "b <unk> a"

@@ -1,0 +1,79 @@
+#include "lib/train/vocabulary_fit.h"
+
+#include <algorithm>
+
+#include "lib/text/piece_shares.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t most_lines = 1000;
+constexpr double most_share = 0.05;
+
+struct Side {
+  const char* name;     // for messages
+  const char* options;  // of the two texts
+  const std::vector<std::string>& files;
+  std::string vocabulary;  // its file; "" where there is none
+};
+
+std::string first_pairs(const PieceShares& shares) {
+  const int64_t n = shares.lines;
+  return n == 1 ? "first pair" : "first " + std::to_string(n) + " pairs";
+}
+
+std::string way_out(const TrainOptions& o, const Vocabulary& vocabulary) {
+  std::string texts;
+  for (const auto* files : {&o.src, &o.tgt})
+    for (const std::string& file : *files) texts += " " + file;
+  const bool words = vocabulary.kind() == "words";
+  return (words ? " It is a list of whole words; pieces, which spell any word, come from: "
+                : " To make one of this text: ") +
+         ("tx-bpe train -o new.model" + texts);
+}
+
+// What the user may have done, the likeliest first.
+std::string likely_cause(const TrainOptions& o, const Side& side, const Vocabulary& vocabulary) {
+  const std::string exchanged = std::string("are ") + side.options + " exchanged?";
+  if (!o.vocab.empty()) return "The words are those of the training text; " + exchanged;
+  if (!o.init.empty()) return "Is " + o.init + " a model of other languages, or " + exchanged;
+  std::string out = "Is " + side.vocabulary + " of another language, or ";
+  if (!o.bpe_src.empty()) out += "are --bpe-src and --bpe-tgt exchanged, or ";
+  return out + exchanged + way_out(o, vocabulary);
+}
+
+void warn_of(const TrainOptions& options, const Side& side, const PieceShares& shares,
+             const Vocabulary& vocabulary, const Log& log) {
+  if (std::max(shares.unknown_share(), shares.byte_share()) <= most_share) return;
+  log.warn(std::string(side.name) + " (" + side.files.front() +
+           "): " + describe(shares, vocabulary) + " in the " + first_pairs(shares) +
+           ": the vocabulary does not fit this text. " + likely_cause(options, side, vocabulary));
+}
+
+}  // namespace
+
+void tell_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpora,
+              const Log& log) {
+  const std::string source_file = o.bpe.empty() ? o.bpe_src : o.bpe;
+  const std::string target_file = o.bpe.empty() ? o.bpe_tgt : o.bpe;
+  const Side sides[2][2] = {
+      {{"source", "--src and --tgt", o.src, source_file},
+       {"target", "--src and --tgt", o.tgt, target_file}},
+      {{"validation source", "--valid-src and --valid-tgt", o.valid_src, source_file},
+       {"validation target", "--valid-src and --valid-tgt", o.valid_tgt, target_file}}};
+  for (const bool valid : {false, true}) {
+    const IdCache* cache = valid ? corpora.valid.get() : corpora.train.get();
+    if (!cache) continue;
+    PieceShares shares[2];
+    for (const int s : {0, 1})
+      shares[s] = count_shares(*cache, s, s ? *v.target : *v.source, most_lines);
+    if (!valid)
+      log.info(first_pairs(shares[0]) + ": source " + describe(shares[0], *v.source) + "; target " +
+               describe(shares[1], *v.target));
+    for (const int s : {0, 1})
+      warn_of(o, sides[valid][s], shares[s], s ? *v.target : *v.source, log);
+  }
+}
+
+}  // namespace tx
