@@ -13,14 +13,13 @@ namespace tx {
 namespace {
 
 constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
-constexpr int levels = 4;  // shades above the blank
-constexpr int longest_label = 16;
+// Shades above the blank: the blocks, with colours twice as many.
+constexpr int blocks = 4, colours = 8;
 constexpr int narrow = 2;  // width of a column below a flight of steps,
 constexpr int least = 3;   // and of one below its label, with the space after it
 
-// Colours 232 (black) to 255 (white) are grey; this ramp of the 256 goes from dark blue to yellow.
-constexpr int ramp[] = {17, 18, 19, 25, 31, 37, 43, 78, 113, 148, 184, 220, 226};
-constexpr int ramp_size = int(std::size(ramp));
+// Of the 256 colours of a terminal: from dark blue to yellow, each lighter than the one before.
+constexpr int ramp[colours] = {18, 25, 31, 37, 78, 148, 184, 226};
 
 std::string repeat(const char* text, int count) {
   std::string out;
@@ -30,9 +29,21 @@ std::string repeat(const char* text, int count) {
 
 std::string spaces(int count) { return std::string(size_t(std::max(0, count)), ' '); }
 
-std::vector<std::string> labels_of(const std::vector<std::string>& pieces) {
+// The pieces as they are, those of more than a third of the width shortened.
+std::vector<std::string> labels_of(const std::vector<std::string>& pieces, int width) {
   std::vector<std::string> out;
-  for (const std::string& piece : pieces) out.push_back(shorten(piece, longest_label));
+  for (const std::string& piece : pieces) out.push_back(shorten(piece, width / 3));
+  return out;
+}
+
+// What the shortened labels of a side stand for.
+std::string in_full(const std::vector<std::string>& pieces, const std::vector<std::string>& labels,
+                    const char* of) {
+  std::string out;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (labels[i] == pieces[i]) continue;
+    out += std::string(of) + " " + std::to_string(i) + " is " + pieces[i] + "\n";
+  }
   return out;
 }
 
@@ -42,9 +53,9 @@ int widest(const std::vector<std::string>& labels) {
   return width;
 }
 
-std::string two_decimals(float x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", double(x));
+std::string decimal(double x, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, x);
   return text;
 }
 
@@ -52,7 +63,16 @@ class Drawing {
  public:
   Drawing(const AttentionMap& map, const std::vector<std::string>& rows,
           const std::vector<std::string>& columns, const HeatmapStyle& style)
-      : map_(map), rows_(labels_of(rows)), columns_(labels_of(columns)), style_(style) {
+      : map_(map),
+        rows_(labels_of(rows, style.width)),
+        columns_(labels_of(columns, style.width)),
+        style_(style),
+        levels_(style.color ? colours : blocks) {
+    if (&rows == &columns) {
+      note_ = in_full(rows, rows_, "piece");
+    } else {
+      note_ = in_full(rows, rows_, "row") + in_full(columns, columns_, "column");
+    }
     margin_ = widest(rows_) + 1;
     largest_ = *std::max_element(map.weights.begin(), map.weights.end());
     int needed = margin_;
@@ -71,7 +91,7 @@ class Drawing {
       out += steps_ ? flight_of_steps(first, end) : one_line();
       for (int64_t row = 0; row < map_.rows; ++row) out += cells(row, first, end);
     }
-    return out + legend();
+    return out + legend() + note_;
   }
 
  private:
@@ -111,19 +131,22 @@ class Drawing {
 
   std::string cell(float weight, int width) const {
     const float share = largest_ > 0 ? weight / largest_ : 0;
-    const int level = int(std::lround(share * levels));
+    const int level = int(std::lround(share * float(levels_)));
     if (level == 0) return spaces(width);
-    const std::string blocks = repeat(shades[level], width);
-    if (!style_.color) return blocks;
-    const int hue = ramp[std::lround(share * (ramp_size - 1))];
-    return "\x1b[38;5;" + std::to_string(hue) + "m" + blocks + "\x1b[0m";
+    const std::string drawn = repeat(shades[(level * blocks + levels_ - 1) / levels_], width);
+    if (!style_.color) return drawn;
+    return "\x1b[38;5;" + std::to_string(ramp[level - 1]) + "m" + drawn + "\x1b[0m";
   }
 
+  // As many decimal places as the smallest of the weights needs to have two figures.
   std::string legend() const {
-    std::string out = "largest " + two_decimals(largest_) + ";";
-    for (int level = 1; level <= levels; ++level) {
-      const float weight = largest_ * float(level) / levels;
-      out += " " + cell(weight, 1) + " " + two_decimals(weight);
+    const double least_weight = double(largest_) / levels_;
+    const int digits =
+        least_weight > 0 ? int(std::max(2.0, 1 - std::floor(std::log10(least_weight)))) : 2;
+    std::string out = "largest " + decimal(largest_, digits) + ";";
+    for (int level = 1; level <= levels_; ++level) {
+      const float weight = largest_ * float(level) / float(levels_);
+      out += " " + cell(weight, 1) + " " + decimal(weight, digits);
     }
     return out + "\n";
   }
@@ -136,20 +159,49 @@ class Drawing {
   const AttentionMap& map_;
   std::vector<std::string> rows_, columns_;
   HeatmapStyle style_;
+  int levels_;
+  std::string note_;  // pieces whose labels are shortened
   int margin_;
   float largest_;
   bool steps_;  // labels of columns do not fit side by side
 };
 
-std::string title(const AttentionRecord& record, const Selection& selection) {
-  const auto& [kind, layers] = selection.kinds.front();
-  std::string out = "line " + std::to_string(record.line) + ": " + name_of(kind);
+// Which map it is, by its places in the selection.
+std::string title(const AttentionRecord& record, const Selection& selection, size_t kind,
+                  size_t layer, size_t head) {
+  const auto& layers = selection.kinds[kind].layers;
+  std::string out =
+      "line " + std::to_string(record.line) + ": " + name_of(selection.kinds[kind].kind);
   const std::string n = std::to_string(layers.size());
   out += selection.mean_of_layers ? ", mean of " + n + (n == "1" ? " layer" : " layers")
-                                  : ", layer " + std::to_string(layers.front());
+                                  : ", layer " + std::to_string(layers[layer]);
   const std::string h = std::to_string(selection.heads.size());
   out += selection.mean_of_heads ? ", mean of " + h + (h == "1" ? " head" : " heads")
-                                 : ", head " + std::to_string(selection.heads.front());
+                                 : ", head " + std::to_string(selection.heads[head]);
+  return out;
+}
+
+// The maps of one kind, one below another.
+std::string draw_kind(const AttentionRecord& record, const Selection& selection, size_t place,
+                      const HeatmapStyle& style) {
+  const AttentionKind kind = selection.kinds[place].kind;
+  const bool encoder = kind == AttentionKind::encoder;
+  // A row of the decoder stands for the piece that it predicts.
+  const auto& rows = encoder ? record.source : record.target;
+  const auto& columns = kind == AttentionKind::decoder ? record.input : record.source;
+  const char* sides = encoder ? "; columns and rows: source\n"
+                      : kind == AttentionKind::decoder
+                          ? "; columns: target read, rows: piece predicted\n"
+                          : "; columns: source, rows: piece predicted\n";
+  std::string out;
+  const AttentionMaps& maps = record.maps[place];
+  for (size_t layer = 0; layer < maps.size(); ++layer) {
+    for (size_t head = 0; head < maps[layer].size(); ++head) {
+      if (!out.empty()) out += "\n";
+      out += title(record, selection, place, layer, head) + sides;
+      out += Drawing(maps[layer][head], rows, columns, style).draw();
+    }
+  }
   return out;
 }
 
@@ -174,17 +226,10 @@ HeatmapStyle terminal_style() {
 std::string draw_heatmap(const AttentionRecord& record, const Selection& selection,
                          const HeatmapStyle& style) {
   if (record.maps.empty()) return "line " + std::to_string(record.line) + ": blank\n";
-  const AttentionKind kind = selection.kinds.front().kind;
-  const bool encoder = kind == AttentionKind::encoder;
-  // A row of the decoder stands for the piece that it predicts.
-  const auto& rows = encoder ? record.source : record.target;
-  const auto& columns = kind == AttentionKind::decoder ? record.input : record.source;
-  const char* sides = encoder ? "; columns and rows: source\n"
-                      : kind == AttentionKind::decoder
-                          ? "; columns: target read, rows: piece predicted\n"
-                          : "; columns: source, rows: piece predicted\n";
-  const AttentionMap& map = record.maps.front().front().front();
-  return title(record, selection) + sides + Drawing(map, rows, columns, style).draw();
+  std::string out;
+  for (size_t kind = 0; kind < record.maps.size(); ++kind)
+    out += (kind > 0 ? "\n" : "") + draw_kind(record, selection, kind, style);
+  return out;
 }
 
 }  // namespace tx

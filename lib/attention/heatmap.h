@@ -1,13 +1,15 @@
-// One attention map drawn in the terminal with block characters, darker for larger weights:
+// Attention maps drawn in the terminal with block characters, darker for larger weights:
 //
-//   line 1: cross, layer 5, mean of 8 heads; columns: source, rows: target
+//   line 1: cross, layer 5, mean of 8 heads; columns: source, rows: piece predicted
 //             ▁two ▁hundred </s>
 //        ▁zwei ████ ░░░░░░░░
 //   ...
 //   largest 0.87; ░ 0.22 ▒ 0.43 ▓ 0.65 █ 0.87
 //
-// Where the columns' pieces do not fit side by side they become a flight of steps above narrow
-// columns, and where even those do not fit the map is drawn in parts, one below another.
+// Four shades, with colours eight. A piece wider than a third of the drawing is shortened and
+// stands in full below it, with its number from 0. Where the columns' pieces do not fit side by
+// side they become a flight of steps above narrow columns, and where even those do not fit the map
+// is drawn in parts, one below another.
 #pragma once
 #include <string>
 
@@ -24,7 +26,8 @@ struct HeatmapStyle {
 // terminal unless NO_COLOR is set or TERM is dumb.
 HeatmapStyle terminal_style();
 
-// Draws the first map of the record. A blank line has no map: its title says so.
+// Draws every map of the record, an empty line between two. A blank line has no map: its title says
+// so.
 std::string draw_heatmap(const AttentionRecord& record, const Selection& selection,
                          const HeatmapStyle& style);
 

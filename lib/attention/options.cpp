@@ -24,9 +24,10 @@ void DumpOptions::describe(Options& options) {
   selection.describe(options);
   options.group("Output");
   options.add("--digits", digits, "N", "decimal places of the weights").range(1, 9);
-  options.flag("--heatmap", heatmap, "draw one map of each line in the terminal",
-               "The first of those selected; without a selection the mean over the heads of the "
-               "last layer of cross.");
+  options.flag(
+      "--heatmap", heatmap, "draw the maps of each line in the terminal",
+      "All that are selected, as by --layers 0-2 --heads 0-7. Without --kinds that is cross, "
+      "without --layers the last layer, without --heads the mean over all heads.");
   options.add("--width", width, "N", "columns of a drawing")
       .range(20, 10000)
       .default_is("the terminal's");

@@ -123,15 +123,13 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   return out;
 }
 
-Selection SelectionOptions::resolve_one(const ModelConfig& config) const {
+Selection SelectionOptions::resolve_drawn(const ModelConfig& config) const {
   SelectionOptions usual = *this;
   if (kinds.empty()) usual.kinds = "cross";
   if (heads.empty() && average == "none") usual.average = "heads";
   Selection out = usual.resolve(config);
-  out.kinds.resize(1);
-  std::vector<int>& chosen = out.kinds[0].layers;
-  if (!out.mean_of_layers) chosen = {layers.empty() ? chosen.back() : chosen.front()};
-  if (!out.mean_of_heads) out.heads.resize(1);
+  for (auto& [kind, chosen] : out.kinds)
+    if (layers.empty() && !out.mean_of_layers) chosen = {chosen.back()};
   return out;
 }
 

@@ -35,8 +35,9 @@ struct SelectionOptions {
   void describe(Options& options);
   // Everything that was asked for, by default all; UsageError for what the model does not have.
   Selection resolve(const ModelConfig& config) const;
-  // The first map asked for, by default the mean over the heads of the last layer of cross.
-  Selection resolve_one(const ModelConfig& config) const;
+  // The same for drawings. What is not asked for is not drawn: no kind is cross, no layer the last,
+  // no head the mean over all.
+  Selection resolve_drawn(const ModelConfig& config) const;
 };
 
 // "0,2-3" as {0, 2, 3}. `things` completes "the model has 4 ...". UsageError names the option.

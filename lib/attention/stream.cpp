@@ -114,7 +114,7 @@ void dump_attention(const DumpOptions& options, Writer& out, const Log& log) {
   const Translator translator(settings);
   const ModelConfig& config = translator.models().transformers().front()->config();
   const Selection selection =
-      options.heatmap ? options.selection.resolve_one(config) : options.selection.resolve(config);
+      options.heatmap ? options.selection.resolve_drawn(config) : options.selection.resolve(config);
   ItemReader reader(options, translator, log);
   Answers answers(options, selection, translator);
   std::vector<Item> items;

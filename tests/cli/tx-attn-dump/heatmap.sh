@@ -9,7 +9,7 @@ last_stdout > drawing
   fail 'the title'
 [ "$(sed -n 2p drawing)" = '     w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 </s>' ] || fail 'the labels'
 sed -n 3p drawing | grep -q '^ w40 ' || fail 'the first row'
-sed -n 5p drawing | grep -q '^largest [01]\.[0-9][0-9]; ░ ' || fail 'the legend'
+sed -n 5p drawing | grep -q '^largest [01]\.[0-9]*; ░ ' || fail 'the legend'
 expect_stdout_contains 'line 2: blank'
 grep -q "$(printf '\033')" drawing && fail 'colours in a file'
 COLUMNS=40 tx-attn-dump -m model --heatmap --target target in > narrow
@@ -18,3 +18,10 @@ expect_status 0 tx-attn-dump -m model --heatmap --target target --width 40 in
 expect_stdout_file narrow
 expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder --layers 0 --heads 3 in
 expect_stdout_contains 'line 1: encoder, layer 0, head 3; columns and rows: source'
+# Every head selected is drawn, each with its own figures.
+expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder,cross --layers 0-1 --heads 0,2-3 \
+  --target target in
+[ "$(last_stdout | grep -c '^line [13]: ')" -eq 24 ] || fail '12 maps for each of two lines'
+expect_stdout_contains 'line 1: encoder, layer 0, head 2; '
+expect_stdout_contains 'line 3: cross, layer 1, head 3; '
+[ "$(last_stdout | grep -c '^largest 0\.[0-9]*[1-9]')" -eq 24 ] || fail 'a legend without figures'

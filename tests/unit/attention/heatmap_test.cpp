@@ -143,7 +143,60 @@ BOOST_AUTO_TEST_CASE(colours_only_where_wanted) {
   for (size_t at; (at = coloured.find('\x1b')) != coloured.npos;) {
     coloured.erase(at, coloured.find('m', at) - at + 1);
   }
-  BOOST_TEST(coloured == plain);
+  // Eight shades, two colours to a block.
+  BOOST_TEST(coloured ==
+             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: piece predicted\n"
+             "     ▁one x  </s>\n"
+             "▁ein ████ ░░\n"
+             "</s> ░░░░ ▒▒ ▓▓▓▓\n"
+             "largest 0.80; ░ 0.10 ░ 0.20 ▒ 0.30 ▒ 0.40 ▓ 0.50 ▓ 0.60 █ 0.70 █ 0.80\n");
+}
+
+BOOST_AUTO_TEST_CASE(every_map_is_drawn) {
+  AttentionRecord r = two_by_three();
+  Selection s;
+  s.kinds = {{AttentionKind::encoder, {0}}, {AttentionKind::cross, {1, 3}}};
+  s.heads = {0, 2};
+  const AttentionMap cross = r.maps[0][0][0];
+  const AttentionMap encoder{3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  r.maps = {{{encoder, encoder}}, {{cross, cross}, {cross, cross}}};
+  std::vector<std::string> titles;
+  int legends = 0, parted = 0;
+  for (const std::string& line : lines_of(draw_heatmap(r, s, {80, false}))) {
+    if (line.starts_with("line 4")) titles.push_back(line.substr(0, line.find(';')));
+    legends += line.starts_with("largest ");
+    parted += line.empty();
+  }
+  BOOST_TEST(titles == (std::vector<std::string>{
+                           "line 4: encoder, layer 0, head 0", "line 4: encoder, layer 0, head 2",
+                           "line 4: cross, layer 1, head 0", "line 4: cross, layer 1, head 2",
+                           "line 4: cross, layer 3, head 0", "line 4: cross, layer 3, head 2"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(legends == 6);
+  BOOST_TEST(parted == 6);  // five between the maps, and behind the last line
+}
+
+BOOST_AUTO_TEST_CASE(the_legend_has_figures_of_small_weights) {
+  AttentionRecord r = two_by_three();
+  for (float& weight : r.maps[0][0][0].weights) weight = 0.0035f;
+  const auto lines = lines_of(draw_heatmap(r, one_map(), {80, false}));
+  BOOST_TEST(lines[4] == "largest 0.00350; ░ 0.00088 ▒ 0.00175 ▓ 0.00263 █ 0.00350");
+  for (float& weight : r.maps[0][0][0].weights) weight = 0;
+  const auto none = lines_of(draw_heatmap(r, one_map(), {80, false}));
+  BOOST_TEST(none[4].starts_with("largest 0.00; "));
+}
+
+BOOST_AUTO_TEST_CASE(a_piece_that_does_not_fit_stands_in_full_below) {
+  AttentionRecord r = two_by_three();
+  r.source[1] = "abcdefghijklmnopqrstuvwxyz";
+  r.target[0] = "zyxwvutsrqponmlkjihgfedcba";
+  const auto wide = lines_of(draw_heatmap(r, one_map(), {90, false}));
+  BOOST_TEST(wide[1].find(r.source[1]) != std::string::npos);
+  BOOST_TEST(wide.size() == 6u);
+  const auto narrow = lines_of(draw_heatmap(r, one_map(), {30, false}));
+  BOOST_TEST(narrow[2].find("abcdefghi…") != std::string::npos);
+  BOOST_TEST(narrow[narrow.size() - 3] == "row 0 is zyxwvutsrqponmlkjihgfedcba");
+  BOOST_TEST(narrow[narrow.size() - 2] == "column 1 is abcdefghijklmnopqrstuvwxyz");
 }
 
 BOOST_AUTO_TEST_CASE(columns_of_a_text) {

@@ -97,9 +97,9 @@ BOOST_AUTO_TEST_CASE(means) {
   BOOST_TEST(o.resolve(uneven()).mean_of_layers);
 }
 
-BOOST_AUTO_TEST_CASE(one_map_for_a_drawing) {
+BOOST_AUTO_TEST_CASE(maps_for_a_drawing) {
   SelectionOptions o;
-  const Selection usual = o.resolve_one(uneven());
+  const Selection usual = o.resolve_drawn(uneven());
   BOOST_REQUIRE(usual.kinds.size() == 1u);
   BOOST_TEST(name_of(usual.kinds[0].kind) == "cross");
   BOOST_TEST(usual.kinds[0].layers == Numbers({1}));
@@ -107,17 +107,19 @@ BOOST_AUTO_TEST_CASE(one_map_for_a_drawing) {
   BOOST_TEST(usual.mean_of_heads);
 
   o.kinds = "encoder,decoder";
+  const Selection last = o.resolve_drawn(uneven());
+  BOOST_REQUIRE(last.kinds.size() == 2u);
+  BOOST_TEST(last.kinds[0].layers.size() == 1u);
   o.layers = "0-1";
   o.heads = "2,3";
-  const Selection first = o.resolve_one(uneven());
-  BOOST_REQUIRE(first.kinds.size() == 1u);
-  BOOST_TEST(name_of(first.kinds[0].kind) == "encoder");
-  BOOST_TEST(first.kinds[0].layers == Numbers({0}));
-  BOOST_TEST(first.heads == Numbers({2}));
-  BOOST_TEST(!first.mean_of_heads);
+  const Selection asked_for = o.resolve_drawn(uneven());
+  BOOST_REQUIRE(asked_for.kinds.size() == 2u);
+  BOOST_TEST(asked_for.kinds[0].layers == Numbers({0, 1}));
+  BOOST_TEST(asked_for.heads == Numbers({2, 3}));
+  BOOST_TEST(!asked_for.mean_of_heads);
 
   o.average = "all";
-  const Selection mean = o.resolve_one(uneven());
+  const Selection mean = o.resolve_drawn(uneven());
   BOOST_TEST(mean.kinds[0].layers == Numbers({0, 1}));
   BOOST_TEST(mean.heads == Numbers({2, 3}));
 }
