@@ -45,6 +45,12 @@ void warn(const std::vector<std::string>& messages) {
   for (const std::string& message : messages) Log(tool).warn(message);
 }
 
+int threads_of(const Settings& s) {
+  int threads = s.threads;
+  limit_threads(threads, Log(tool));
+  return threads;
+}
+
 void add_text_options(Options& options, Settings& s) {
   options.flag(
       "--strict", s.strict, "stop at the first line that is not valid UTF-8",
@@ -128,8 +134,8 @@ WordCounts read_counts(TextReader& text, const Settings& s, ReadProgress& progre
     progress.add(line);
     return true;
   };
-  if (!s.sample) return count_words(lines, s.threads);
-  return count_words(source_of(sample_lines(lines, *s.sample, s.seed)), s.threads);
+  if (!s.sample) return count_words(lines, threads_of(s));
+  return count_words(source_of(sample_lines(lines, *s.sample, s.seed)), threads_of(s));
 }
 
 int train(int argc, const char* const* argv) {
@@ -229,7 +235,7 @@ std::unique_ptr<Vocabulary> open_restricted(const Settings& s) {
 int encode_by(const LineEncoder& encoder, const Settings& s) {
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
-  const EncodeReport report = encode_lines(text, encoder, s.threads, out);
+  const EncodeReport report = encode_lines(text, encoder, threads_of(s), out);
   out.close();
   warn(text.warnings());
   warn(warnings(report, text, s.encode.max_pieces));
@@ -273,9 +279,9 @@ int decode(int argc, const char* const* argv) {
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
   if (vocabulary)
-    decode_lines(text, *vocabulary, s.ids, s.threads, out);
+    decode_lines(text, *vocabulary, s.ids, threads_of(s), out);
   else
-    join_lines(text, s.separator, s.threads, out);
+    join_lines(text, s.separator, threads_of(s), out);
   out.close();
   warn(text.warnings());
   return 0;
@@ -296,7 +302,7 @@ int vocab(int argc, const char* const* argv) {
   Writer out("-");
   if (s.counts) {
     TextReader text(s.inputs(), s.strict);
-    write_counts(count_pieces(text, *vocabulary, s.threads), '\t', out);
+    write_counts(count_pieces(text, *vocabulary, threads_of(s)), '\t', out);
     warn(text.warnings());
   } else {
     write_listing(*vocabulary, out);

@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
     resolve(options, s);
 
     const tx::Log log(tool, s.quiet);
+    tx::limit_threads(s.translator.threads, log);
     const tx::Translator translator(s.translator);
     tx::LinePairs in(s.files, s.target, s.strict);
     const auto status = tx::open_status(s.status);  // which empties it, so that this comes last

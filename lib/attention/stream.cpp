@@ -111,6 +111,7 @@ class Answers {
 void dump_attention(const DumpOptions& options, Writer& out, const Log& log) {
   TranslatorOptions settings = options.translator;
   settings.models = {options.model};
+  limit_threads(settings.threads, log);
   const Translator translator(settings);
   const ModelConfig& config = translator.models().transformers().front()->config();
   const Selection selection =

@@ -1,12 +1,18 @@
 #include "lib/base/workers.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
+
+#include "lib/base/error.h"
 
 namespace tx {
 
@@ -97,6 +103,16 @@ void write_loop(Pipeline& p, const std::function<void(const Block&)>& write) {
 // Joins its threads whatever happens.
 struct Team {
   std::vector<std::thread> threads;
+  // False where not all of `count` more could be started.
+  template <class F>
+  bool start(int64_t count, F&& f) {
+    try {
+      for (int64_t i = 0; i < count; ++i) threads.emplace_back(f);
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
+  }
   ~Team() {
     for (auto& thread : threads) thread.join();
   }
@@ -111,7 +127,55 @@ void run_alone(const std::function<bool(Block&)>& read, const std::function<void
   }
 }
 
+using std::chrono::milliseconds;
+
+// Threads of this process that the system still knows; 0 where it does not tell.
+int known_threads() {
+  struct stat task;
+  return ::stat("/proc/self/task", &task) == 0 ? int(task.st_nlink) - 2 : 0;
+}
+
 }  // namespace
+
+int startable_threads(int wanted) {
+  const int before = known_threads();
+  int started = 0;
+  {
+    std::mutex until_all_have_started;
+    Team team;
+    const std::lock_guard hold(until_all_have_started);
+    team.start(wanted - 1, [&] { const std::lock_guard wait(until_all_have_started); });
+    started = int(team.threads.size());
+  }
+  // One that has been joined counts against the limit a moment longer.
+  for (int i = 0; i < 100 && known_threads() > before; ++i)
+    std::this_thread::sleep_for(milliseconds(1));
+  return 1 + started;
+}
+
+void limit_threads(int& threads, const Log& log) {
+  const int wanted = threads;
+  if (wanted > 1) threads = startable_threads(wanted);
+  if (threads == wanted) return;
+  log.warn("only " + std::to_string(threads) + " of " + std::to_string(wanted) +
+           " threads can be started (see ulimit -u and -v); going on with " +
+           std::to_string(threads));
+}
+
+std::thread start_thread(const std::function<void()>& f) {
+  for (int left = 20;; --left) {  // threads that have just ended make room
+    try {
+      return std::thread(f);
+    } catch (const std::system_error& error) {
+      if (left > 0) {
+        std::this_thread::sleep_for(milliseconds(5));
+        continue;
+      }
+      throw Error("cannot start a thread: " + error.code().message() +
+                  "; a limit of processes (ulimit -u) or of memory (ulimit -v) is reached");
+    }
+  }
+}
 
 void ordered_workers(int threads, const std::function<bool(Block&)>& read,
                      const std::function<void(Block&)>& work,
@@ -119,22 +183,27 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
   if (threads <= 1) return run_alone(read, work, write);
   Pipeline p;
   p.most_held = 2 * threads + 2;
-  Team team;
-  const auto stop_all = [&] {
-    const std::lock_guard guard(p.lock);
-    p.stop = true;
-    p.changed.notify_all();
-  };
-  try {
-    team.threads.emplace_back(read_loop, std::ref(p), std::cref(read));
-    for (int i = 0; i < threads; ++i) {
-      team.threads.emplace_back(work_loop, std::ref(p), std::cref(work));
+  {
+    Team team;
+    const auto stop_all = [&] {
+      const std::lock_guard guard(p.lock);
+      p.stop = true;
+      p.changed.notify_all();
+    };
+    // The reader is the last: until it runs, nothing is lost by going on alone.
+    team.start(threads, [&] { work_loop(p, work); });
+    if (!team.threads.empty() && team.start(1, [&] { read_loop(p, read); })) {
+      try {
+        write_loop(p, write);
+      } catch (...) {
+        stop_all();
+        throw;
+      }
+      return;
     }
-    write_loop(p, write);
-  } catch (...) {
     stop_all();
-    throw;
   }
+  run_alone(read, work, write);
 }
 
 bool read_block(LineReader& reader, Block& block, int64_t most_lines) {
@@ -164,7 +233,9 @@ void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>
   };
   {
     Team team;
-    for (int64_t range = 1; range < ranges; ++range) team.threads.emplace_back(run, range);
+    int64_t begun = 1;
+    while (begun < ranges && team.start(1, [&run, begun] { run(begun); })) ++begun;
+    for (int64_t range = begun; range < ranges; ++range) run(range);
     run(0);
   }
   for (const auto& failure : failures) {

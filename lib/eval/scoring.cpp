@@ -1,6 +1,7 @@
 #include "lib/eval/scoring.h"
 
 #include "lib/base/error.h"
+#include "lib/base/workers.h"
 #include "lib/eval/results.h"
 #include "lib/eval/statistics_file.h"
 #include "lib/eval/suspicion.h"
@@ -157,6 +158,8 @@ void run_scoring(ScoringOptions options, const Log& log, Writer& out) {
   if (options.from_stats) return score_statistics(options, out);
   // Short segments would have no 4-gram, so sacreBLEU takes the orders that there are.
   if (options.sentence) options.metrics.bleu.effective_order = true;
+  if (options.confidence || options.paired_bootstrap || options.paired_approximate)
+    limit_threads(options.threads, log);
   Scoring(options, log, out).run();
 }
 

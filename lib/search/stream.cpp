@@ -270,9 +270,12 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
              {},         0,       false, false,        nullptr, nullptr};
   {
     Team team{p, {}};
-    team.threads.emplace_back([&] { StreamReader(p, in).run(); });
-    for (int i = 0; i < translator.options().threads; ++i) {
-      team.threads.emplace_back([&] { work_loop(p); });
+    team.threads.push_back(start_thread([&] { StreamReader(p, in).run(); }));
+    team.threads.push_back(start_thread([&] { work_loop(p); }));
+    try {
+      for (int i = 1; i < translator.options().threads; ++i)
+        team.threads.push_back(start_thread([&] { work_loop(p); }));
+    } catch (const Error&) {  // fewer do the work
     }
     StreamWriter(p, out).run();
   }

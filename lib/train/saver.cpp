@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/workers.h"
 
 namespace tx {
 
@@ -34,7 +35,11 @@ void Saver::begin(Write write) {
   done_ = false;
   if (!copy_) return run(write, parameters_);
   copy_->take(parameters_);
-  thread_ = std::thread([this, write = std::move(write)] { run(write, *copy_); });
+  try {
+    thread_ = start_thread([this, write] { run(write, *copy_); });
+  } catch (const Error&) {  // training waits instead
+    run(write, *copy_);
+  }
 }
 
 void Saver::run(const Write& write, const Parameters& from) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/workers.h"
 #include "lib/train/flight.h"
 #include "lib/train/parity.h"
 #include "lib/train/preset.h"
@@ -205,6 +206,7 @@ int train(TrainOptions& options, Options& given, const std::string& command, con
   if (!options.replay.empty()) return replay(options, log);  // its options were resolved
   if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
   options.resolve(given);
+  limit_threads(options.threads, log);
   if (options.describe_only) return describe_only(options, given, log);
   if (options.parity) {
     if (!options.init.empty()) adopt_shape(options, given);

@@ -8,10 +8,13 @@
 //                                          every one after it
 //   TX_FAULT="fsync HOLD /run 2"           the third fsync of such a file waits, as on a slow disk,
 //                                          while a file named "hold" is in the working directory
+//   TX_FAULT="thread EAGAIN - 2"           no more than two threads run beside the first
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -59,7 +62,35 @@ F next(const char* name) {
   return reinterpret_cast<F>(::dlsym(RTLD_NEXT, name));
 }
 
+std::atomic<long long> threads = 0;
+
+struct Thread {
+  void* (*run)(void*);
+  void* argument;
+};
+
+void* counted(void* data) {
+  const Thread thread = *static_cast<Thread*>(data);
+  delete static_cast<Thread*>(data);
+  void* result = thread.run(thread.argument);
+  --threads;
+  return result;
+}
+
 }  // namespace
+
+extern "C" int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*run)(void*),
+                              void* argument) {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = next<Create>("pthread_create");
+  const Fault& f = fault();
+  if (std::strcmp(f.call, "thread") != 0) return real(id, attributes, run, argument);
+  if (++threads > f.left) {
+    --threads;
+    return EAGAIN;
+  }
+  return real(id, attributes, counted, new Thread{run, argument});
+}
 
 extern "C" ssize_t write(int fd, const void* bytes, size_t count) {
   static const auto real = next<ssize_t (*)(int, const void*, size_t)>("write");

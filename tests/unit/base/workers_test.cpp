@@ -1,10 +1,12 @@
 #include "lib/base/workers.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "lib/base/error.h"
@@ -166,6 +168,31 @@ BOOST_AUTO_TEST_CASE(parallel_for_covers_each_once) {
   };
   BOOST_TEST(message_of<DataError>([&] { parallel_for(4, 100, failing); }) == "3");
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
+// As under ulimit -v: memory for the stacks of a few more threads.
+BOOST_AUTO_TEST_CASE(fewer_threads_where_no_more_can_be_started) {
+  const auto child = tx_test::run_in_child([] {
+    long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(50) << 20);
+    const rlimit limit = {most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    int threads = 200;
+    limit_threads(threads, Log("tool"));
+    std::atomic<int> read = 0, hits = 0;
+    int next = 0, wrong = 0;
+    ordered_workers(200, counting(500, read), slow_work, [&](const Block& block) {
+      wrong += block.lines[0] != std::to_string(next++) + "!";
+    });
+    parallel_for(200, 400, [&](int64_t) { ++hits; });
+    return threads >= 1 && threads < 200 && next == 500 && wrong == 0 && hits == 400 ? 0 : 1;
+  });
+  BOOST_TEST(child.status == 0);
+  BOOST_TEST(child.err.find("tool: warning: only ") == 0u);
+  BOOST_TEST(startable_threads(3) == 3);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(quota_of_control_groups) {
   const TempFolder root;
