@@ -4,12 +4,39 @@
 
 namespace tx {
 
-std::string no_gpu_reason() {
+namespace {
+
+const KernelLibrary& cpu() {
+  static const KernelLibrary& library = open_kernels("tx-cpu");
+  return library;
+}
+
+const KernelLibrary& cuda() {
 #if TX_HAVE_CUDA
-  return Cuda::refusal();
+  static const KernelLibrary& library = open_kernels("tx-cuda");
+  return library;
 #else
-  return "built without CUDA (cmake -DTX_CUDA=ON)";
+  throw UsageError("built without CUDA (cmake -DTX_CUDA=ON)");
 #endif
+}
+
+// For --version.
+std::string lines_of(const std::string& name, const KernelLibrary& (*library)()) {
+  try {
+    return library().describe();
+  } catch (const Error& error) {
+    return name + ": " + error.what() + "\n";
+  }
+}
+
+}  // namespace
+
+std::string no_gpu_reason() {
+  try {
+    return cuda().refusal();
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 std::string resolve_device(const std::string& device) {
@@ -17,29 +44,25 @@ std::string resolve_device(const std::string& device) {
   return no_gpu_reason().empty() ? "cuda" : "cpu";
 }
 
-bool has_fast_bf16(const std::string& device) { return device == "cuda" || Cpu::has_fast_bf16(); }
+bool has_fast_bf16(const std::string& device) { return device == "cuda" || cpu().has_fast_bf16(); }
+
+std::string no_bf16_reason(const std::string& device) {
+  return device == "cuda" ? "" : cpu().no_bf16_reason();
+}
 
 Backend make_backend(const std::string& device, int threads) {
   const std::string resolved = resolve_device(device);
-  if (resolved == "cpu") return Cpu(threads);
-  if (resolved != "cuda") throw UsageError("--device " + device + ": choose cpu, cuda or auto");
-#if TX_HAVE_CUDA
-  return Cuda(threads);
-#else
-  throw UsageError("--device cuda: " + no_gpu_reason() + "; use --device cpu");
-#endif
+  if (resolved != "cpu" && resolved != "cuda")
+    throw UsageError("--device " + device + ": choose cpu, cuda or auto");
+  const std::string reason = resolved == "cuda" ? no_gpu_reason() : "";
+  if (!reason.empty()) throw UsageError("--device cuda: " + reason + "; use --device cpu");
+  Backend backend = (resolved == "cuda" ? cuda() : cpu()).make();
+  set_threads(backend, threads);
+  return backend;
 }
 
-void set_threads(Backend& backend, int threads) {
-  if (Cpu* cpu = std::get_if<Cpu>(&backend)) cpu->threads = threads;
-}
+int set_threads(Backend& backend, int threads) { return backend->use_threads(threads); }
 
-std::string describe_backends() {
-#if TX_HAVE_CUDA
-  return Cpu::describe() + Cuda::describe();
-#else
-  return Cpu::describe() + "CUDA: " + no_gpu_reason() + "\n";
-#endif
-}
+std::string describe_backends() { return lines_of("CPU", cpu) + lines_of("CUDA", cuda); }
 
 }  // namespace tx

@@ -1,39 +1,34 @@
-// The backend in use; on() visits it. A build without CUDA has the CPU alone.
+// The backend in use; on() calls its kernels. The library of a backend, libtx-cpu.so with OpenBLAS,
+// oneDNN and OpenMP or libtx-cuda.so, is opened by the first function here that needs it: a tool
+// that multiplies nothing never loads them. Error where that fails.
 #pragma once
 #include <string>
 #include <utility>
-#include <variant>
 
-#include "kernels/cpu.h"
-#if TX_HAVE_CUDA
-#include "kernels/cuda.h"
-#endif
+#include "kernels/kernels.h"
 
 namespace tx {
 
-#if TX_HAVE_CUDA
-using Backend = std::variant<Cpu, Cuda>;
-#else
-using Backend = std::variant<Cpu>;
-#endif
-
 template <class F>
 decltype(auto) on(Backend& backend, F&& f) {
-  return std::visit(std::forward<F>(f), backend);
+  return std::forward<F>(f)(*backend);
 }
 
 // "cpu", "cuda", or "auto": cuda where there is a GPU. Throws UsageError that says why a device is
 // not to be had.
 Backend make_backend(const std::string& device, int threads);
-// Threads that a CPU's kernels use from now on; nothing on a GPU.
-void set_threads(Backend& backend, int threads);
+// Threads that a CPU's kernels use from now on, called from this thread: as many of `threads` as can
+// be started, which it returns. Nothing on a GPU.
+int set_threads(Backend& backend, int threads);
 // "auto" resolved to "cpu" or "cuda"; others unchanged.
 std::string resolve_device(const std::string& device);
 // Why there is no GPU to be had; empty when there is one.
 std::string no_gpu_reason();
 // Whether bf16 products run on a (resolved) device at a speed worth choosing.
 bool has_fast_bf16(const std::string& device);
-// Lines for --version about every backend.
+// Why bf16 is not possible on a (resolved) device; empty when it is.
+std::string no_bf16_reason(const std::string& device);
+// Lines for --version about every backend, or the reason why one cannot be loaded.
 std::string describe_backends();
 
 }  // namespace tx

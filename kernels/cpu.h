@@ -1,19 +1,13 @@
-// The CPU backend: OpenMP loops, OpenBLAS (fp32, f64), oneDNN (bf16) where it is built in.
+// The CPU backend: OpenMP loops, OpenBLAS (fp32, f64), oneDNN (bf16) where it is built in. It is a
+// library of its own, libtx-cpu.so, which only tests and benchmarks of kernels link.
 #pragma once
-#include <functional>
-#include <memory>
-#include <string>
-
-#include "kernels/view.h"
+#include "kernels/kernels.h"
 
 namespace tx {
 
-struct Cpu {
-  explicit Cpu(int threads = 1);
-  ~Cpu();
-  Cpu(Cpu&&) noexcept;
-
-  int threads;
+struct Cpu final : Kernels {
+  explicit Cpu(int count = 1);  // use_threads()
+  ~Cpu() override;
 
   // bf16 products run on this machine at a speed worth choosing (AVX-512 BF16 or AMX).
   static bool has_fast_bf16();
@@ -22,9 +16,12 @@ struct Cpu {
   // Lines for --version: BLAS and its kernels, oneDNN and the instruction set in use.
   static std::string describe();
 
+#define TX_KERNEL(...) __VA_ARGS__ override
 #include "kernels/interface.inc"
+#undef TX_KERNEL
 
  private:
+  int threads = 1;
   struct Products;  // the primitives and scratch memory of gemm.cpp
   std::unique_ptr<Products> products_;
 };

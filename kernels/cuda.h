@@ -1,28 +1,25 @@
 // The CUDA backend: kernels of our own, and cuBLASLt for the products of training. Everything runs
-// in one stream, in the order of the calls; download() and release() wait for it.
+// in one stream, in the order of the calls; download() and release() wait for it. It is a library
+// of its own, libtx-cuda.so, which only tests and benchmarks of kernels link.
 #pragma once
-#include <functional>
-#include <memory>
-#include <string>
-
-#include "kernels/view.h"
+#include "kernels/kernels.h"
 
 namespace tx {
 
-class Cuda {
+class Cuda final : public Kernels {
  public:
-  // Takes the first GPU; throws UsageError with the reason when there is none. `threads` is that of
-  // the CPU backend and means nothing here.
-  explicit Cuda(int threads = 1);
-  ~Cuda();
-  Cuda(Cuda&&) noexcept;
+  // Takes the first GPU; throws UsageError with the reason when there is none.
+  Cuda();
+  ~Cuda() override;
 
   // Why there is no GPU to be had, with what was searched for; empty when there is one.
   static std::string refusal();
   // Lines for --version: runtime, driver, device and memory, or the reason why none is used.
   static std::string describe();
 
+#define TX_KERNEL(...) __VA_ARGS__ override
 #include "kernels/interface.inc"
+#undef TX_KERNEL
 
   struct State;  // kernels/cuda/state.h: stream, scratch memory, handles
   State& state() { return *state_; }

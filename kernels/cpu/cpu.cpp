@@ -1,15 +1,29 @@
 #include "kernels/cpu.h"
 
+#include <algorithm>
+
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
+#include "lib/base/workers.h"
 
 namespace tx {
 
-Cpu::Cpu(int count) : threads(count), products_(std::make_unique<Products>()) {
-  TX_ASSERT(count >= 1);
-}
+Cpu::Cpu(int count) : products_(std::make_unique<Products>()) { use_threads(count); }
 Cpu::~Cpu() = default;
-Cpu::Cpu(Cpu&&) noexcept = default;
+
+// libgomp keeps the largest team that a thread has had, and ends the process where it cannot start
+// one: whether it can is tried before.
+int Cpu::use_threads(int count) {
+  TX_ASSERT(count >= 1);
+#ifdef _OPENMP
+  static thread_local int largest = 1;
+  if (count > largest) largest = std::max(largest, startable_threads(count));
+  threads = std::min(count, largest);
+#else
+  threads = count;
+#endif
+  return threads;
+}
 
 bool Cpu::has_fast_bf16() {
   if (gemm::OneDnn::built_in()) return gemm::OneDnn::has_avx512_bf16();

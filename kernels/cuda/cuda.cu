@@ -52,13 +52,12 @@ void* Cuda::State::scratch(size_t bytes) {
   return scratch_;
 }
 
-Cuda::Cuda(int) {
+Cuda::Cuda() {
   const std::string reason = refusal();
   if (!reason.empty()) throw UsageError("--device cuda: " + reason + "; use --device cpu");
   state_ = std::make_unique<State>();
 }
 Cuda::~Cuda() = default;
-Cuda::Cuda(Cuda&&) noexcept = default;
 
 std::string Cuda::refusal() {
   int driver = 0, count = 0;
@@ -88,6 +87,7 @@ std::string Cuda::describe() {
          std::to_string(p.totalGlobalMem >> 20) + " MiB\n";
 }
 
+int Cuda::use_threads(int count) { return count; }
 bool Cuda::apart() const { return true; }
 
 size_t Cuda::free_bytes() const {

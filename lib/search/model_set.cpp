@@ -67,7 +67,7 @@ void ModelSet::check_vocabularies() const {
 }
 
 std::string ModelSet::device() const {
-  return std::holds_alternative<Cpu>(*backend_) ? "cpu" : "cuda";
+  return on(*backend_, [](auto& k) { return k.apart(); }) ? "cuda" : "cpu";
 }
 
 int64_t ModelSet::longest() const {

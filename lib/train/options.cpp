@@ -204,8 +204,8 @@ void TrainOptions::resolve(const Options& options) {
   if (threads == 0) threads = available_cpus();
   device = resolve_device(device);
   if (precision == "auto") precision = has_fast_bf16(device) ? "bf16" : "fp32";
-  if (precision == "bf16" && device == "cpu" && !Cpu::no_bf16_reason().empty())
-    throw UsageError("--precision bf16: " + Cpu::no_bf16_reason() + "; use --precision fp32");
+  if (precision == "bf16" && !no_bf16_reason(device).empty())
+    throw UsageError("--precision bf16: " + no_bf16_reason(device) + "; use --precision fp32");
   ModelConfig shape = model.config;  // contradictions are told before any text is read
   shape.source_vocabulary = shape.target_vocabulary = 1;
   shape.resolve();

@@ -31,7 +31,7 @@ struct Way {
 
 std::vector<Way> ways() {
   std::vector<Way> all{{"cpu fp32", "cpu", "fp32", ""},
-                       {"cpu bf16", "cpu", "bf16", Cpu::no_bf16_reason()},
+                       {"cpu bf16", "cpu", "bf16", no_bf16_reason("cpu")},
                        {"cuda fp32", "cuda", "fp32", no_gpu_reason()},
                        {"cuda bf16", "cuda", "bf16", no_gpu_reason()}};
   return all;

@@ -18,6 +18,7 @@
 #include "lib/base/philox.h"
 
 #if TX_HAVE_CUDA
+#include "kernels/cuda.h"
 #include "kernels/cuda/clock.h"
 
 using tx::DType;

@@ -12,7 +12,6 @@
 #include <ctime>
 #include <functional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -20,6 +19,7 @@
 #include "lib/search/model_set.h"
 #include "lib/text/vocabulary.h"
 #if TX_HAVE_CUDA
+#include "kernels/cuda.h"
 #include "kernels/cuda/clock.h"
 #endif
 
@@ -75,7 +75,7 @@ Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double l
 
 #if TX_HAVE_CUDA
 void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, double seconds) {
-  tx::Cuda* cuda = std::get_if<tx::Cuda>(&backend);
+  tx::Cuda* cuda = dynamic_cast<tx::Cuda*>(backend.get());
   if (!cuda) return;
   const auto best = [&](const std::function<void()>& work) {
     double least = 1e9;

@@ -24,7 +24,7 @@ void run(std::string_view bytes) {
   std::vector<int> ids;
   reader.source()->encode("a b <s> \xE2\x96\x81 c", ids);
   reader.target()->decode(ids);
-  tx::Backend backend = tx::Cpu(1);
+  tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters(backend, reader.config(), tx::DType::f32, false);
   reader.load(parameters);
 }

@@ -82,7 +82,7 @@ std::string written(const std::function<void(const std::string& path)>& write) {
 }
 
 Sample::Sample(const std::string& tie)
-    : backend(tx::Cpu(1)), parameters(backend, small_config(tie), tx::DType::f32, true) {
+    : backend(tx::make_backend("cpu", 1)), parameters(backend, small_config(tie), tx::DType::f32, true) {
   parameters.initialise(1);
 }
 

@@ -28,7 +28,7 @@ for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" \
   part=${file#"$build/"}
   cp "$file" "$to/build/${part%/*}/"
 done
-cp -P "$build"/lib/libtx.so* "$to/build/lib/"
+cp -P "$build"/lib/libtx.so* "$build"/lib/libtx-*.so "$to/build/lib/"
 if command -v strip > /dev/null 2>&1; then
   find "$to/build" -type f -exec strip --strip-unneeded {} +
 fi
@@ -40,7 +40,7 @@ awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' "$work/needed" | sort -u > "$wor
 while read -r name path; do
   case $name in
     libc.so* | libm.so* | libdl.so* | librt.so* | libpthread.so* | ld-linux* | libresolv.so* | \
-      libutil.so* | libcuda.so* | libnvidia* | libtx.so*) ;;
+      libutil.so* | libcuda.so* | libnvidia* | libtx*.so*) ;;
     *) cp "$path" "$to/build/lib/bundled/$name" ;;
   esac
 done < "$work/libraries"

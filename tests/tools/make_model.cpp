@@ -32,7 +32,7 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
   if (settings.count("positions")) config.positions = settings.at("positions");
   if (settings.count("norm")) config.norm = settings.at("norm");
   config.resolve();
-  tx::Backend backend = tx::Cpu(1);
+  tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters(backend, config, tx::DType::f32, false);
   parameters.initialise(uint32_t(number("seed", 1)));
   save_model(path, parameters, vocabulary, vocabulary, tx::Json::object());

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(an_ensemble_of_one_model_twice_is_that_model) {
 }
 
 BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
-  auto backend = std::make_unique<Backend>(Cpu(1));
+  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
   auto set = model_set(small_config(), DType::f32, {3, 4});
   const auto models = set->transformers();
   const std::vector<std::vector<int>> source = {random_sentence(1, 7)};
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
 }
 
 BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
-  auto backend = std::make_unique<Backend>(Cpu(1));
+  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
   ModelConfig other = small_config();
   other.target_vocabulary = other.source_vocabulary = 72;
   std::vector<LoadedModel> models;

@@ -1,0 +1,16 @@
+// What libtx-cuda.so exports for libtx.
+#include "build_info.h"
+#include "kernels/cuda.h"
+
+const tx::KernelLibrary* tx_cuda() {
+  using tx::Cuda;
+  static const tx::KernelLibrary library{
+      .version = TX_VERSION,
+      .refusal = Cuda::refusal,
+      .no_bf16_reason = [] { return std::string(); },
+      .has_fast_bf16 = [] { return true; },
+      .describe = Cuda::describe,
+      .make = []() -> tx::Backend { return std::make_unique<Cuda>(); },
+  };
+  return &library;
+}

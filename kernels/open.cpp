@@ -1,0 +1,76 @@
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <initializer_list>
+
+#include "build_info.h"
+#include "kernels/kernels.h"
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+// An environment variable for as long as this lives, unless one of `names`, of which it is the
+// first, is set: what a library reads when it is loaded, children of this process do not inherit.
+class Setting {
+ public:
+  Setting(std::initializer_list<const char*> names, const char* value) : name_(*names.begin()) {
+    for (const char* name : names) set_ = set_ && !std::getenv(name);
+    if (set_) ::setenv(name_, value, 0);
+  }
+  ~Setting() {
+    if (set_) ::unsetenv(name_);
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  bool set_ = true;
+};
+
+// libtx.so itself, or the program that holds it.
+std::filesystem::path own_path() {
+  Dl_info info{};
+  TX_ASSERT(::dladdr(reinterpret_cast<void*>(&own_path), &info) != 0 && info.dli_fname);
+  return info.dli_fname;
+}
+
+[[noreturn]] void refuse(const std::string& path) {
+  std::string why = ::dlerror();
+  if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
+  if (::access(path.c_str(), F_OK) != 0) {
+    why += "; install tx whole: this library lies beside libtx.so";
+  } else if (why.find("failed to map") != why.npos || why.find("allocate") != why.npos) {
+    why += "; memory is too short for it (ulimit -v)";
+  }
+  throw Error("cannot load " + path + ": " + why);
+}
+
+}  // namespace
+
+const KernelLibrary& open_kernels(const std::string& name) {
+  const std::string path = own_path().replace_filename("lib" + name + ".so");
+  // Two programs whose threads spin for libgomp's 300,000 rounds on two cores fall to a tenth; 300
+  // cost nothing alone. OpenBLAS would start threads when it is loaded; the kernels divide the work
+  // themselves.
+  const Setting rounds({"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}, "300");
+  const Setting blas_threads({"OPENBLAS_NUM_THREADS"}, "1");
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) refuse(path);
+  std::string entry = name;
+  entry[entry.find('-')] = '_';
+  using Entry = const KernelLibrary* (*)();
+  const Entry tell = reinterpret_cast<Entry>(::dlsym(library, entry.c_str()));
+  if (!tell) refuse(path);
+  if (std::string(tell()->version) != TX_VERSION) {
+    throw Error(path + " is of tx " + tell()->version +
+                ", not " TX_VERSION ": install tx whole, both come together");
+  }
+  return *tell();
+}
+
+}  // namespace tx

@@ -1,0 +1,71 @@
+# BLAS, oneDNN and OpenMP come with the library of the CPU's kernels, which a tool opens when it
+# multiplies: libtx itself does not know them, and text tools and --help never load them.
+[ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers need more memory, and libraries of their own
+heavy='libopenblas|libgomp|libdnnl|libOpenCL|libcudart|libtx-cpu|libtx-cuda'
+ldd "$TX_BUILD/lib/libtx.so" > needed
+! grep -E "$heavy" needed || fail "libtx.so links them"
+
+# loads COMMAND...: the libraries that it loads.
+loads() {
+  LD_DEBUG=files "$@" 2>&1 > /dev/null < /dev/null | sed -n 's/.*calling init: //p'
+}
+printf 'a b c d e\n' > text
+tx-bpe train --vocab words -o words text 2> /dev/null
+for tool in $(tools); do
+  ! loads "$tool" --help | grep -E "$heavy" || fail "$tool --help loads it"
+done
+! loads tx-bleu --confidence text -i text | grep -E "$heavy" || fail "tx-bleu loads it"
+! loads tx-bpe encode -m words text | grep -E "$heavy" || fail "tx-bpe loads it"
+loads tx-avg --version | grep -q libtx-cpu.so || fail "this test sees nothing"
+
+# So they work, and end, where memory is too short for BLAS; the others tell what they can.
+for kib in 150000 200000; do
+  (
+    ulimit -v $kib
+    for tool in $(tools); do
+      expect_status 0 timeout 60 "$tool" --help
+      expect_status 0 timeout 60 "$tool" --version
+    done
+    expect_status 0 timeout 60 tx-bleu --score-only text -i text
+    expect_stdout 100.0
+    expect_status 0 timeout 60 tx-bpe encode -m words text
+    expect_stdout 'a b c d e'
+  )
+done
+
+# What those libraries read when they are loaded: set where the user has not set it, and not left
+# for children of the process.
+unset OMP_WAIT_POLICY GOMP_SPINCOUNT
+spins() { env OMP_DISPLAY_ENV=verbose "$@" tx-avg --version 2>&1 | grep -o "GOMP_SPINCOUNT = '[0-9]*'"; }
+if loads tx-avg --version | grep -q libgomp; then
+  [ "$(spins)" = "GOMP_SPINCOUNT = '300'" ] || fail "$(spins)"
+  [ "$(spins GOMP_SPINCOUNT=77)" = "GOMP_SPINCOUNT = '77'" ] || fail "$(spins GOMP_SPINCOUNT=77)"
+  [ "$(spins OMP_WAIT_POLICY=passive)" = "GOMP_SPINCOUNT = '0'" ] || fail "a policy is overruled"
+fi
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+env > before
+small_train -o run --steps 1 --valid-command 'env > after; echo 1' 2> /dev/null
+for name in GOMP_SPINCOUNT OPENBLAS_NUM_THREADS; do
+  ! grep "^$name" after || fail "a child inherits it"
+done
+expect_file after
+
+# A library that is missing, is none, or is another version's: one line that says what to do.
+mkdir lib
+cp -P "$TX_BUILD"/lib/libtx.so* "$TX_BUILD"/lib/libtx-*.so lib/
+export LD_LIBRARY_PATH="$PWD/lib"
+small_decode() { tx-decode -m run --device cpu text; }
+expect_status 0 small_decode
+: > lib/libtx-cpu.so
+expect_status 1 small_decode
+expect_stderr "tx-decode: cannot load $PWD/lib/libtx-cpu.so: file too short"
+rm lib/libtx-cpu.so
+expect_status 1 small_decode
+expect_stderr_contains "tx-decode: cannot load $PWD/lib/libtx-cpu.so: cannot open shared object file"
+expect_stderr_contains "install tx whole"
+expect_status 0 tx-decode --version
+expect_stdout_contains "CPU: cannot load $PWD/lib/libtx-cpu.so"
+cp "$TX_BUILD/tests/libfault.so" lib/libtx-cpu.so
+expect_status 1 small_decode
+expect_stderr_contains "undefined symbol: tx_cpu"
