@@ -1,11 +1,11 @@
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
@@ -18,12 +18,21 @@ namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
 
-// Of a failure on a disk the user wants to know how full it is.
-[[noreturn]] void fail_to_write(const std::string& path, int number, const char* verb = "write") {
+// Of a failure on a disk the user wants to know how full it is. `fd`: the file, where it is open;
+// standard output is not always one, and its name is no path.
+[[noreturn]] void fail_to_write(const std::string& path, int number, int fd = -1,
+                                const char* verb = "write") {
   std::string detail;
-  if (number == ENOSPC || number == EDQUOT || number == EIO || number == EROFS) {
+  struct stat info;
+  const bool on_disk = fd < 0 || (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode));
+  if (number == EFBIG) {
+    detail = "ulimit -f allows no more";
+  } else if (on_disk &&
+             (number == ENOSPC || number == EDQUOT || number == EIO || number == EROFS)) {
     try {
-      detail = std::to_string(free_bytes(path) >> 20) + " MiB free";
+      const std::string place = fd < 0 ? path : "/proc/self/fd/" + std::to_string(fd);
+      const int64_t free = free_bytes(place);
+      detail = std::to_string(free >> 20) + " MiB free";
       if (number == ENOSPC || number == EDQUOT) detail += "; make room";
     } catch (const IoError&) {  // then without the figure
     }
@@ -40,7 +49,7 @@ void write_all(int fd, const std::string& name, std::string_view bytes) {
       pollfd p{fd, POLLOUT, 0};
       ::poll(&p, 1, -1);
     } else if (errno != EINTR) {
-      fail_to_write(name, errno);
+      fail_to_write(name, errno, fd);
     }
   }
 }
@@ -73,10 +82,11 @@ std::string follow_links(const std::string& path) {
   return out;
 }
 
-int create_temporary(const std::string& folder, const std::string& target, std::string& name) {
+int create_temporary(const std::string& folder, const std::string& target,
+                     std::optional<TemporaryFile>& file) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    name = temporary_name(folder);
-    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const char* name = file.emplace(folder).name().c_str();
+    const int fd = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd >= 0) return fd;
     if (errno != EEXIST) fail_to_write(target, errno);
   }
@@ -89,18 +99,11 @@ void sync_folder(const std::string& folder) {
   const int status = ::fsync(fd), number = errno;
   ::close(fd);
   // Some file systems (network, FUSE) do not know fsync of a folder.
-  if (status != 0 && number != EINVAL && number != ENOTSUP) fail_to_write(folder, number, "sync");
+  if (status != 0 && number != EINVAL && number != ENOTSUP)
+    fail_to_write(folder, number, -1, "sync");
 }
 
 }  // namespace
-
-std::string temporary_name(const std::string& folder) {
-  unsigned long long random = 0;
-  while (::getrandom(&random, sizeof random, 0) != ssize_t(sizeof random)) continue;
-  char digits[40];
-  std::snprintf(digits, sizeof digits, "/.tx-%016llx.tmp", random);
-  return folder + digits;
-}
 
 Writer::Writer(const std::string& path) : name_(path) {
   if (path == "-") {
@@ -143,7 +146,7 @@ void Writer::flush() {
 
 void Writer::sync() {
   flush();
-  if (::fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) fail_to_write(name_, errno);
+  if (::fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) fail_to_write(name_, errno, fd_);
 }
 
 void Writer::close() {
@@ -169,8 +172,9 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
   }
   if (exists && S_ISDIR(info.st_mode)) throw IoError("write", path, EISDIR);
   const std::string target = exists ? follow_links(path) : path, folder = folder_of(target);
-  std::string temporary;
+  std::optional<TemporaryFile> temporary;
   const int fd = create_temporary(folder, path, temporary);
+  const char* name = temporary->name().c_str();
   try {
     Writer writer(fd, path);
     if (exists) (void)!::fchmod(fd, info.st_mode & 07777);  // keep who may read it
@@ -180,9 +184,9 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     writer.sync();
     writer.close();
     failpoint("rename");
-    if (::rename(temporary.c_str(), target.c_str()) != 0) fail_to_write(path, errno);
+    if (::rename(name, target.c_str()) != 0) fail_to_write(path, errno);
   } catch (...) {
-    ::unlink(temporary.c_str());
+    ::unlink(name);
     throw;
   }
   failpoint("renamed");

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/base/temporary.h"
 #include "lib/cli/options.h"
 
 namespace tx {
@@ -31,6 +33,25 @@ void default_sigpipe() {
   sigemptyset(&set);
   sigaddset(&set, SIGPIPE);
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void clean_and_end(int signal) {
+  remove_temporaries();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);  // when this returns
+}
+
+// A signal that ends a tool leaves no temporary file behind; one that is ignored stays so. A file
+// that would pass the limit of ulimit -f is a failure to write like that of a full disk.
+void watch_signals() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction action = {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = clean_and_end;
+    ::sigaction(signal, &action, nullptr);
+  }
 }
 
 int fail(const Log& log, const std::string& message) {
@@ -77,6 +98,7 @@ void close_stdout() {
 int run_tool(const char* tool, const std::function<int()>& body) {
   fill_standard_descriptors();
   default_sigpipe();
+  watch_signals();
   const Log log(tool);
   const int status = guarded(log, body);
   const int closing = guarded(log, [] { return close_stdout(), 0; });

@@ -4,6 +4,8 @@
 
 #include <initializer_list>
 
+#include "lib/base/temporary.h"
+
 namespace tx {
 
 namespace {
@@ -14,6 +16,7 @@ volatile sig_atomic_t stop_signal = 0, save_wanted = 0, child_group = 0;
 void on_stop(int signal) {
   if (signal == SIGINT && stop_signal == SIGINT) {
     if (child_group > 0) ::kill(-child_group, SIGTERM);
+    remove_temporaries();
     ::_exit(128 + signal);
   }
   stop_signal = signal;

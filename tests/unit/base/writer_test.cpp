@@ -28,12 +28,12 @@ BOOST_AUTO_TEST_CASE(writer_keeps_order_and_counts) {
   BOOST_TEST((bytes_of(folder / "f") == all));
 }
 
-BOOST_AUTO_TEST_CASE(full_device_is_an_error_with_the_free_space) {
+// Which is no disk: what is free on the one with the working folder would mislead.
+BOOST_AUTO_TEST_CASE(full_device_is_an_error) {
   Writer writer("/dev/full");
   writer.write("x");
   const std::string message = message_of<IoError>([&] { writer.close(); });
-  BOOST_TEST(message.starts_with("cannot write /dev/full: No space left on device"));
-  BOOST_TEST(message.find("MiB free") != std::string::npos);
+  BOOST_TEST(message == "cannot write /dev/full: No space left on device");
   Writer large("/dev/full");
   BOOST_CHECK_THROW(large.write(std::string(1 << 20, 'x')), IoError);
 }

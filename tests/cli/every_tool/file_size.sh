@@ -1,0 +1,37 @@
+# A file that would pass the limit of ulimit -f is a failure to write, as on a full disk: a message
+# and status 1, not an end by SIGXFSZ; what was whole stays whole.
+awk 'BEGIN { for (i = 0; i < 20000; ++i) print "w" i % 50 }' > text
+tx-bpe train --vocab words -o words text 2> /dev/null
+large='File too large (ulimit -f allows no more)'
+(
+  ulimit -f 8
+  expect_status 1 sh -c 'exec tx-bpe encode -m words --ids text > pieces'
+  expect_stderr "tx-bpe: cannot write standard output: $large"
+  [ -s pieces ] || fail "nothing was written"
+)
+awk 'BEGIN { for (i = 0; i < 300; ++i) printf "longword%d ", i }' > more
+cp words before
+(
+  ulimit -f 1
+  expect_status 1 tx-bpe train --vocab words -o words more
+  expect_stderr_contains "tx-bpe: cannot write words: $large"
+  expect_same before words
+)
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+small_train -o run --steps 3 2> /dev/null
+blocks=$(($(wc -c < run/last.safetensors) / 512)) # of the model; the state is larger
+(
+  ulimit -f $((blocks * 3 / 2))
+  expect_status 1 small_train --steps 6 -o stopped
+  expect_stderr_contains "$large"
+)
+[ -z "$(find . -name '*.tmp')" ] || fail "left behind: $(find . -name '*.tmp')"
+
+# A command of --valid-command is told by the signal, as anywhere.
+small_train -o told --steps 1 --valid-command "ulimit -f 1; head -c 9999 /dev/zero > zeros; echo \$? > status; echo 1" 2> /dev/null
+[ "$(cat status)" -gt 128 ] || fail "status $(cat status) in place of the signal's"
+
+# Of the device that is full it tells what is true: /dev/full is no disk with so many MiB free.
+expect_status 1 sh -c 'exec tx-bpe encode -m words text > /dev/full'
+expect_stderr "tx-bpe: cannot write standard output: No space left on device"
