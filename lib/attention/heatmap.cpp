@@ -15,8 +15,9 @@ namespace {
 constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
 // Shades above the blank: the blocks, with colours twice as many.
 constexpr int blocks = 4, colours = 8;
-constexpr int narrow = 2;  // width of a column below a flight of steps,
-constexpr int least = 3;   // and of one below its label, with the space after it
+constexpr int always_shown = 16;  // columns of a label, however narrow the drawing
+constexpr int narrow = 2;         // width of a column below a flight of steps,
+constexpr int least = 3;          // and of one below its label, with the space after it
 
 // Of the 256 colours of a terminal: from dark blue to yellow, each lighter than the one before.
 constexpr int ramp[colours] = {18, 25, 31, 37, 78, 148, 184, 226};
@@ -29,10 +30,12 @@ std::string repeat(const char* text, int count) {
 
 std::string spaces(int count) { return std::string(size_t(std::max(0, count)), ' '); }
 
-// The pieces as they are, those of more than a third of the width shortened.
+// The pieces as they are; those wider than a third of the drawing, and than always_shown, are
+// shortened.
 std::vector<std::string> labels_of(const std::vector<std::string>& pieces, int width) {
   std::vector<std::string> out;
-  for (const std::string& piece : pieces) out.push_back(shorten(piece, width / 3));
+  for (const std::string& piece : pieces)
+    out.push_back(shorten(piece, std::max(always_shown, width / 3)));
   return out;
 }
 
