@@ -7,9 +7,9 @@
 //   largest 0.87; ░ 0.22 ▒ 0.43 ▓ 0.65 █ 0.87
 //
 // Four shades, with colours eight. A piece wider than a third of the drawing, and than 16
-// columns, is shortened and stands in full below it, with its number from 0. Where the columns' pieces do not fit side by
-// side they become a flight of steps above narrow columns, and where even those do not fit the map
-// is drawn in parts, one below another.
+// columns, is shortened and stands in full below it, with its number from 0. Where the columns'
+// pieces do not fit side by side they become a flight of steps above narrow columns, and where even
+// those do not fit the map is drawn in parts, one below another.
 #pragma once
 #include <string>
 
