@@ -26,8 +26,8 @@ class TextReader {
   int64_t replaced() const { return replaced_; }  // ill-formed sequences of the last line
   // "FILE:LINE" of a line number over all files that has been read.
   std::string place(int64_t line_number) const;
-  // What was odd so far: a byte order mark, ill-formed UTF-8, NUL bytes, CR LF. One message per kind;
-  // each begins with the place of the first such line.
+  // What was odd so far: a byte order mark, ill-formed UTF-8, NUL bytes, CR LF. One message per
+  // kind; each begins with the place of the first such line.
   std::vector<std::string> warnings() const;
 
  private:
