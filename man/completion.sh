@@ -1,7 +1,8 @@
 #!/bin/sh
 # completion.sh TOOL SCRIPT: writes the bash completion SCRIPT of TOOL from what the tool prints for
-# --completion: lines "NAME[,NAME] KIND [WORD...]", or, of a tool with commands, their names, each
-# of which prints such lines.
+# --completion: lines "NAME[,NAME] KIND [WORD...]", a tab and the option's help, or, of a tool with
+# commands, their names, each of which prints such lines. completion_zsh.sh and completion_fish.sh
+# are the same for other shells.
 set -eu
 tool=$1 script=$2
 name=$(basename "$tool")
@@ -12,6 +13,7 @@ trap 'rm -f "$script.tmp"' EXIT
 arms() {
   awk -v command="$1" '
     {
+      sub(/\t.*/, "")
       n = split($1, names, ",")
       label = ""
       for (i = 1; i <= n; ++i) {
@@ -22,6 +24,8 @@ arms() {
       words = ""
       for (i = 3; i <= NF; ++i) words = words (i > 3 ? " " : "") $i
       answer["words"] = "COMPREPLY=($(compgen -W \"" words "\" -- \"$word\"))"
+      answer["list"] = "[[ $word != *,* ]] || before=${word%,*},; compopt -o nospace; " \
+        "COMPREPLY=($(compgen -P \"$before\" -W \"" words "\" -- \"${word##*,}\"))"
       answer["file"] = "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\"))"
       answer["folder"] = "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\"))"
       answer["value"] = "COMPREPLY=()"
@@ -35,7 +39,7 @@ words=$("$tool" --completion)
   echo "# bash completion of $name; made from its own list of options."
   echo "$function() {"
   cat << 'EOF'
-  local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} command= options=
+  local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} command= options= before=
   if [[ $word == = ]]; then  # bash takes --name=value apart
     word=
   elif [[ $option == = ]]; then

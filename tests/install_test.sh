@@ -14,6 +14,8 @@ for tool in $(tools); do
   ldd "$prefix/bin/$tool" | grep -F "libtx.so.0 => $prefix/" > /dev/null ||
     fail "$tool does not load the library installed beside it"
   expect_file "$prefix/share/bash-completion/completions/$tool"
+  expect_file "$prefix/share/zsh/site-functions/_$tool"
+  expect_file "$prefix/share/fish/vendor_completions.d/$tool.fish"
 done
 for page in "$TX_SOURCE"/man/*.1.in "$TX_SOURCE"/man/*.5 "$TX_SOURCE"/man/*.7; do
   [ -e "$page" ] || continue

@@ -16,7 +16,7 @@ std::string list_of(const std::string& tool, const std::string& summary,
     out += "  " + command.name + std::string(gap, ' ') + command.summary + "\n";
   }
   out += "\n" + tool + " COMMAND --help lists a command's options.\n";
-  return out + "More in the manual: man " + tool + "\n";
+  return out + "More in the manual: " + manual(tool) + "\n";
 }
 
 void print(const std::string& text) {

@@ -1,6 +1,7 @@
 // --help, the man page's OPTIONS and the completion: three views of the one list of options.
 #include <algorithm>
 
+#include "lib/cli/conditions.h"
 #include "lib/cli/options.h"
 #include "lib/cli/values.h"
 
@@ -32,6 +33,7 @@ std::string notes(const Option& option) {
   if (option.required) add("required");
   if (option.repeatable() && !option.positional) add("repeatable");
   if (!option.default_text.empty()) add("default " + option.default_text);
+  for (const auto& relation : relations(option.needed, option.excluded)) add(relation);
   return out.empty() ? out : out + ")";
 }
 
@@ -124,10 +126,18 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
+// "needs --metric chrf; not with --json" of a whole group, or "".
+std::string joined(const Group& group) {
+  std::string out;
+  for (const auto& relation : relations(group.needed, group.excluded))
+    out += (out.empty() ? "" : "; ") + relation;
+  return out;
+}
+
 std::string completion_kind(const Option& option) {
   if (option.is_flag()) return "flag";
   if (!option.choices.empty()) {
-    std::string out = "words";
+    std::string out = option.list ? "list" : "words";
     for (const auto& choice : option.choices) out += " " + choice;
     return out;
   }
@@ -150,14 +160,17 @@ std::string Options::help_text() const {
   if (usage_.empty()) out += "usage: " + tool_ + " [options]\n";
   std::string group;
   for_each_by_group(options_, [&](const Option& option) {
-    if (option.group != group || group.empty()) out += "\n" + option.group + ":\n";
+    if (option.group != group || group.empty()) {
+      const std::string rules = joined(group_of(option));
+      out += "\n" + option.group + (rules.empty() ? "" : " (" + rules + ")") + ":\n";
+    }
     group = option.group;
     append_row(out, left_side(option), option.help + notes(option));
   });
   out += "\n";
   append_row(out, "-h, --help", "print this and exit");
   append_row(out, "    --version", "print version, compiler and libraries, and exit");
-  out += "\nMore in the manual: man " + tool_.substr(0, tool_.find(' ')) + "\n";
+  out += "\nMore in the manual: " + manual(tool_.substr(0, tool_.find(' '))) + "\n";
   return out;
 }
 
@@ -166,7 +179,10 @@ std::string Options::man_options() const {
   for_each_by_group(options_, [&](const Option& option) {
     if (option.group != group || out.empty()) {
       if (!out.empty()) out += ".El\n";
-      out += ".Ss " + roff(option.group) + "\n.Bl -tag -width Ds\n";
+      out += ".Ss " + roff(option.group) + "\n";
+      const std::string rules = joined(group_of(option));
+      if (!rules.empty()) out += roff(sentence("Each of these: " + rules)) + "\n";
+      out += ".Bl -tag -width Ds\n";
     }
     group = option.group;
     out += man_item(option) + roff(sentence(option.help + notes(option))) + "\n";
@@ -180,12 +196,13 @@ std::string Options::man_options() const {
 }
 
 std::string Options::completion() const {
-  std::string out = "-h,--help flag\n--version flag\n";
+  std::string out =
+      "-h,--help flag\tprint a summary of the options\n--version flag\tprint the version\n";
   for (const auto& option : options_) {
     if (option->positional || option->hidden) continue;
     out += option->names;
     if (starts_true(*option)) out += ",--no-" + option->long_name();
-    out += " " + completion_kind(*option) + "\n";
+    out += " " + completion_kind(*option) + "\t" + option->help + "\n";
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/workers.h"
 #include "lib/cli/values.h"
 
 namespace tx {
@@ -20,6 +21,52 @@ Option& Option::at_least(double least) {
 
 Option& Option::one_of(std::vector<std::string> values) {
   choices = std::move(values);
+  return *this;
+}
+
+Option& Option::list_of(std::vector<std::string> values) {
+  list = true;
+  return one_of(std::move(values));
+}
+
+Option& Option::also(std::vector<std::string> values) {
+  unlisted_choices = std::move(values);
+  return *this;
+}
+
+Option& Option::zero_is(int value) {
+  zero = value;
+  return *this;
+}
+
+Option& Option::may_be_empty() {
+  empty_allowed = true;
+  return *this;
+}
+
+Option& Option::was(std::string old, Rewrite as) {
+  old_names += (old_names.empty() ? "" : ",") + old;
+  old_value = std::move(as);
+  return *this;
+}
+
+Option& Option::needs(std::vector<std::string> any, std::string advice) {
+  needed.push_back({std::move(any), std::move(advice)});
+  return *this;
+}
+
+Option& Option::excludes(std::vector<std::string> none, std::string advice) {
+  excluded.push_back({std::move(none), std::move(advice)});
+  return *this;
+}
+
+Group& Group::needs(std::vector<std::string> any, std::string advice) {
+  needed.push_back({std::move(any), std::move(advice)});
+  return *this;
+}
+
+Group& Group::excludes(std::vector<std::string> none, std::string advice) {
+  excluded.push_back({std::move(none), std::move(advice)});
   return *this;
 }
 
@@ -49,7 +96,7 @@ Option& Option::default_is(std::string text) {
 }
 
 std::string Option::long_name() const {
-  for (const auto& name : values::names(*this)) {
+  for (const auto& name : values::split(names)) {
     if (name.starts_with("--")) return name.substr(2);
   }
   const size_t letter = names.find_first_not_of('-');
@@ -57,15 +104,26 @@ std::string Option::long_name() const {
 }
 
 Options::Options(std::string tool, std::string summary)
-    : tool_(std::move(tool)), summary_(std::move(summary)) {}
+    : tool_(std::move(tool)), summary_(std::move(summary)) {
+  group(group_);
+}
 
 void Options::usage(std::string line) { usage_.push_back(std::move(line)); }
 void Options::version(std::function<std::string()> text) { version_ = std::move(text); }
-void Options::group(std::string name) { group_ = std::move(name); }
+
+Group& Options::group(const std::string& name) {
+  group_ = name;
+  for (const auto& group : groups_) {
+    if (group->name == name) return *group;
+  }
+  groups_.push_back(std::make_unique<Group>(Group{name, {}, {}}));
+  return *groups_.back();
+}
 
 Option& Options::push(Option option) {
   option.group = group_;
   option.default_text = values::to_text(option.field);
+  option.start = values::to_json(option);
   options_.push_back(std::make_unique<Option>(std::move(option)));
   return *options_.back();
 }
@@ -93,10 +151,37 @@ Option& Options::positional(std::string name, Field field, std::string help,
   return option;
 }
 
-bool Options::given(const std::string& long_name) const {
-  for (const auto& option : options_) {
-    if (option->long_name() == long_name) return option->given;
+Option& Options::threads(int& field, std::string long_help) {
+  return add("--threads", field, "N", "threads to use; 0: all processors that may be used",
+             std::move(long_help))
+      .range(0, 1024)
+      .zero_is(available_cpus())
+      .default_is("0");
+}
+
+const Group& Options::group_of(const Option& option) const {
+  for (const auto& group : groups_) {
+    if (group->name == option.group) return *group;
   }
+  throw Bug("an option has a group", __FILE__, __LINE__);
+}
+
+const Option* Options::find(const std::string& long_name) const {
+  for (const auto& option : options_) {
+    if (option->long_name() == long_name) return option.get();
+  }
+  return nullptr;
+}
+
+Option& Options::at(const std::string& long_name) {
+  const Option* option = find(long_name);
+  if (option) return const_cast<Option&>(*option);
+  throw Bug("Options::at() asks for an option that exists", __FILE__, __LINE__);
+}
+
+bool Options::given(const std::string& long_name) const {
+  const Option* option = find(long_name);
+  if (option) return option->given;
   throw Bug("Options::given() asks for an option that exists", __FILE__, __LINE__);
 }
 
@@ -108,8 +193,25 @@ Json Options::to_json() const {
   return json;
 }
 
-void Options::from_json(const Json& json, const std::string& where) {
-  if (!json.is_object()) throw UsageError(where + ": must be a JSON object of options");
+Json Options::renamed(const Json& json) const {
+  Json out = json;
+  for (const auto& option : options_) {
+    for (const std::string& old : values::split(option->old_names)) {
+      const auto found = out.find(old.substr(2));
+      if (!old.starts_with("--") || found == out.end()) continue;
+      Json value = *found;
+      if (option->old_value && value.is_string()) value = option->old_value(value);
+      out.erase(found);
+      Json& present = out[option->long_name()];
+      if (present.is_null() || present.empty() || present == "") present = std::move(value);
+    }
+  }
+  return out;
+}
+
+void Options::from_json(const Json& given, const std::string& where) {
+  if (!given.is_object()) throw UsageError(where + ": must be a JSON object of options");
+  const Json json = renamed(given);
   std::vector<std::string> known;
   for (const auto& option : options_) {
     if (option->in_config) known.push_back(option->long_name());

@@ -7,6 +7,7 @@
 //   options.group("Search");
 //   options.add("--beam", s.beam, "N", "beam width; 1 is greedy").range(1, 1000);
 //   options.flag("--scores", s.scores, "print scores", "long text for the man page");
+//   options.add("--top-k", s.top_k, "N", "draw among N").needs({"--sample"}).was("--topk");
 //   options.positional("FILE", s.files, "references");
 #pragma once
 #include <cstdint>
@@ -33,22 +34,50 @@ struct Field : FieldPointer {
   requires std::is_constructible_v<FieldPointer, T*> Field(T& field) : FieldPointer(&field) {}
 };
 
+// What an option asks of the others; see Option::needs().
+struct Conditions {
+  std::vector<std::string> words;
+  std::string advice;
+};
+
 struct Option {
-  std::string names;  // "-o,--out"; a positional has a bare name such as "FILE"
+  std::string names;      // "-o,--out"; a positional has a bare name such as "FILE"
+  std::string old_names;  // in the same form
+  std::function<std::string(const std::string&)> old_value;
   FieldPointer field;
   std::string unit;       // the placeholder: "N", "FILE", "post|pre"; empty for a flag
   std::string help;       // one line, no full stop
   std::string long_help;  // further sentences for the man page
   std::string group;
-  bool required = false, positional = false, in_config = true, hidden = false;
+  bool required = false, positional = false, in_config = true, hidden = false, list = false,
+       empty_allowed = false;
   std::optional<double> low, high;
-  std::vector<std::string> choices;
+  std::vector<std::string> choices, unlisted_choices;
+  std::optional<int> zero;
   bool given = false;  // set by parse()
   std::string default_text;
+  Json start;  // the field's value when the option was added
+  std::vector<Conditions> needed, excluded;
 
   Option& range(double least, double most);
   Option& at_least(double least);
   Option& one_of(std::vector<std::string> values);
+  Option& list_of(std::vector<std::string> values);  // several, with commas between, each once
+  Option& also(std::vector<std::string> values);     // further ones that are not offered
+  Option& zero_is(int value);                        // what a 0 that the user types stands for
+  Option& may_be_empty();                            // "" is a value; others refuse it
+  // Names that the option had: they go on working, also in JSON, and are shown nowhere. `as` turns
+  // a value given under one of them into what means the same under the present name.
+  using Rewrite = std::function<std::string(const std::string&)>;
+  Option& was(std::string old, Rewrite as = {});
+  // An option that the user typed without effect beside the others is refused. A condition is
+  // written as a user types it: "--sample" holds when that option is on (set, not empty, not 0),
+  // "--metric ter" when it has that value, or has it in its list. The other option may have its
+  // value from a preset or --config. needs() asks for any one of the conditions, excludes() for
+  // none of them; `advice` takes the place of the usual end of the message. Both are shown in
+  // --help and the page.
+  Option& needs(std::vector<std::string> any, std::string advice = "");
+  Option& excludes(std::vector<std::string> none, std::string advice = "");
   Option& must();     // required
   Option& runtime();  // not part of config.json (paths of this call, --describe, ...)
   Option& secret();   // parsed, not listed
@@ -59,6 +88,14 @@ struct Option {
   bool repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
 };
 
+// Options under one heading. What it needs and excludes holds for each of them.
+struct Group {
+  std::string name;
+  std::vector<Conditions> needed, excluded;
+  Group& needs(std::vector<std::string> any, std::string advice = "");
+  Group& excludes(std::vector<std::string> none, std::string advice = "");
+};
+
 class Options {
  public:
   Options(std::string tool, std::string summary);
@@ -66,33 +103,50 @@ class Options {
   // What --version prints after the version and commit (BLAS, instruction set, ...): lib/cli does
   // not know the kernels, so the tool hands it in.
   void version(std::function<std::string()> text);
-  void group(std::string name);  // of the options added from here on
+  Group& group(const std::string& name);  // of the options added from here on
   Option& add(std::string names, Field field, std::string unit, std::string help,
               std::string long_help = "");
   Option& flag(std::string names, bool& field, std::string help, std::string long_help = "");
   Option& positional(std::string name, Field field, std::string help, std::string long_help = "");
 
-  // Parses; throws UsageError. --help, --version, --man-options and --completion print and return
-  // false: the tool ends with status 0.
-  bool parse(int argc, const char* const* argv);
+  Option& at(const std::string& long_name);  // one that was added
+
+  // --threads in the words that every tool has for it; 0, the default, is all processors.
+  Option& threads(int& field, std::string long_help);
+
+  // Parses, calls `configure` and checks what the options need and exclude; throws UsageError.
+  // `configure` may set what was not given from a file (from_json()); it returns the names of
+  // options whose values are settled later, on which no condition is checked yet. --help,
+  // --version, --man-options and --completion print and return false: the tool ends with status 0.
+  using Configure = std::function<std::vector<std::string>()>;
+  bool parse(int argc, const char* const* argv, const Configure& configure = {});
+  // Checks what the options need and exclude, but for conditions on the options named `open`.
+  void check(const std::vector<std::string>& open = {}) const;
   bool given(const std::string& long_name) const;
 
   std::string help_text() const;
   std::string man_options() const;  // mdoc list for the page's OPTIONS
-  // For the shell: one line per option, "NAME[,NAME] KIND [WORD...]"; KIND is flag, value, words
-  // (the choices follow), file or folder.
+  // For the shells: one line per option, "NAME[,NAME] KIND [WORD...]", a tab and its help; KIND is
+  // flag, value, words (the choices follow), list (of such choices, with commas between), file or
+  // folder.
   std::string completion() const;
 
   Json to_json() const;  // every option in_config with its present value
+  // The same JSON with present names for old ones. Of two names of one option the value counts
+  // that is set.
+  Json renamed(const Json& json) const;
   // Sets fields from to_json()'s form; an unknown key is a UsageError that names it. An option
   // given on the command line keeps its value.
   void from_json(const Json& json, const std::string& where);
 
  private:
   Option& push(Option option);
+  const Option* find(const std::string& long_name) const;
+  const Group& group_of(const Option& option) const;
   std::string tool_, summary_, group_ = "Options";
   std::vector<std::string> usage_;
   std::function<std::string()> version_;
+  std::vector<std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Option>> options_;
 };
 
@@ -108,6 +162,10 @@ int run_command(const std::string& tool, const std::string& summary,
 
 // "tx-decode 0.1.0 (commit abc)", the compiler, then the lines of `more`.
 std::string version_text(const std::string& tool, const std::function<std::string()>& more);
+
+// The command that shows the tool's page: "man tx-train", or where the tool runs from the folder it
+// was built in, whose pages man does not find, "man -l build/man/tx-train.1".
+std::string manual(const std::string& tool);
 
 // The known word that differs least from `word`, or "" where all differ in more than a third of
 // its letters.

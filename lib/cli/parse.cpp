@@ -2,6 +2,7 @@
 // mean, which are required and what is left for positionals is decided here.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -35,7 +36,7 @@ std::string wrong_values(const std::string& message, const std::vector<Option*>&
   }
   const std::string name = message.substr(0, message.find(':'));
   for (const Option* option : options) {
-    for (const auto& own : values::names(*option)) {
+    for (const auto& own : values::all_names(*option)) {
       if (own == name) return name + " needs a value: " + option->unit;
     }
   }
@@ -44,16 +45,18 @@ std::string wrong_values(const std::string& message, const std::vector<Option*>&
 
 void bind(CLI::App& app, Option& option, Parsed& parsed) {
   const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
+  std::string names, negated;
+  for (const std::string& name : values::all_names(option)) {
+    names += (names.empty() ? "" : ",") + name;
+    if (name.starts_with("--")) negated += (negated.empty() ? "--no-" : ",--no-") + name.substr(2);
+  }
   if (option.is_flag()) {
-    CLI::Option* flag = app.add_flag(option.names)->disable_flag_override();
-    parsed.options.emplace_back(&option, flag);
-    if (option.in_config) {
-      auto* negation = app.add_flag("--no-" + option.long_name())->disable_flag_override();
-      parsed.negations.emplace_back(&option, negation);
-    }
+    parsed.options.emplace_back(&option, app.add_flag(names)->disable_flag_override());
+    if (option.in_config && !negated.empty())
+      parsed.negations.emplace_back(&option, app.add_flag(negated)->disable_flag_override());
     return;
   }
-  CLI::Option* added = app.add_option(option.names, keep);
+  CLI::Option* added = app.add_option(names, keep);
   // Without this a repeatable option would swallow a positional that follows its value.
   added->expected(1)->allow_extra_args(false);
   added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -76,24 +79,25 @@ std::vector<std::string> leftovers(const CLI::App& app, const std::vector<std::s
   return out;
 }
 
+// A variable of the shell that was never set names no file and is no choice.
+void check_names(const Option& option, const std::vector<std::string>& texts) {
+  const bool text = option.repeatable() || std::holds_alternative<std::string*>(option.field);
+  if (text && !option.empty_allowed && std::find(texts.begin(), texts.end(), "") != texts.end())
+    throw UsageError(values::title(option) + " has an empty value: expected " + option.unit);
+}
+
 void fill_positionals(const std::vector<Option*>& options, const std::vector<std::string>& words) {
   size_t next = 0;
   for (Option* option : options) {
     if (!option->positional || next == words.size()) continue;
     const size_t end = option->repeatable() ? words.size() : next + 1;
-    values::set_from_texts(*option, {words.begin() + long(next), words.begin() + long(end)});
+    const std::vector<std::string> own(words.begin() + long(next), words.begin() + long(end));
+    check_names(*option, own);
+    values::set_from_texts(*option, own);
     option->given = true;
     next = end;
   }
   if (next < words.size()) throw UsageError("unexpected argument '" + words[next] + "'");
-}
-
-// A variable of the shell that was never set names no file.
-void check_names(const Option& option, const std::vector<std::string>& texts) {
-  const std::string& unit = option.unit;
-  const bool names = unit.starts_with("FILE") || unit == "DIR" || unit == "MODEL" || unit == "SIZE";
-  if (names && std::find(texts.begin(), texts.end(), "") != texts.end())
-    throw UsageError("--" + option.long_name() + " has an empty value: expected " + unit);
 }
 
 void fill_options(const Parsed& parsed) {
@@ -125,6 +129,40 @@ void require_given(const std::vector<Option*>& options) {
   }
 }
 
+// The command line from its end, as CLI11 wants it. "--name=value" is taken apart: of "--name="
+// CLI11 would take the next word for the value.
+std::vector<std::string> reversed_words(int argc, const char* const* argv,
+                                        const std::vector<Option*>& options) {
+  std::map<std::string, const Option*> with_value;
+  for (const Option* option : options) {
+    if (option->positional || option->is_flag()) continue;
+    for (const std::string& name : values::all_names(*option)) with_value[name] = option;
+  }
+  const auto value = [&](const std::string& name, const std::string& text) {
+    const Option& option = *with_value[name];
+    const std::vector<std::string> old = values::split(option.old_names);
+    const bool rewrite = option.old_value && std::find(old.begin(), old.end(), name) != old.end();
+    return rewrite ? option.old_value(text) : text;
+  };
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") {
+      words.insert(words.end(), argv + i, argv + argc);
+      break;
+    }
+    const std::string name = word.substr(0, word.find('='));
+    if (name.starts_with("--") && name != word && with_value.count(name)) {
+      words.insert(words.end(), {name, value(name, word.substr(name.size() + 1))});
+      continue;
+    }
+    words.push_back(word);
+    if (with_value.count(word) && i + 1 < argc) words.push_back(value(word, argv[++i]));
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 Ending ending(const CLI::App& app) {
   if (app.count("--help") > 0) return Ending::help;
   if (app.count("--version") > 0) return Ending::version;
@@ -141,7 +179,7 @@ void print(const std::string& text) {
 
 }  // namespace
 
-bool Options::parse(int argc, const char* const* argv) {
+bool Options::parse(int argc, const char* const* argv, const Configure& configure) {
   CLI::App app;
   app.set_help_flag();  // ours, so that help needs nothing of CLI11
   for (const char* name : {"-h,--help", "--version", "--man-options", "--completion"}) {
@@ -155,7 +193,7 @@ bool Options::parse(int argc, const char* const* argv) {
     if (!option->positional) bind(app, *option, parsed);
   }
   try {
-    app.parse(argc, argv);
+    app.parse(reversed_words(argc, argv, all));
   } catch (const CLI::ParseError& e) {
     throw UsageError(wrong_values(e.what(), all));
   }
@@ -181,6 +219,7 @@ bool Options::parse(int argc, const char* const* argv) {
   fill_options(parsed);
   fill_positionals(all, words);
   require_given(all);
+  check(configure ? configure() : std::vector<std::string>{});
   return true;
 }
 

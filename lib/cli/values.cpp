@@ -20,9 +20,6 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-// How messages call an option: its last name, which is the long one.
-std::string title(const Option& option) { return names(option).back(); }
-
 template <class T>
 std::string number_text(T value) {
   char digits[32];
@@ -66,14 +63,27 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
-std::string one_of_choices(const Option& option, const std::string& text) {
-  const auto& choices = option.choices;
-  if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) {
-    return text;
-  }
-  const std::string guess = nearest(text, choices);
-  throw UsageError(title(option) + " " + text + ": must be one of " + joined(choices) +
+bool holds(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+[[noreturn]] void no_choice(const Option& option, const std::string& text) {
+  const std::string guess = nearest(text, option.choices);
+  throw UsageError(title(option) + " " + text + ": must be one " + (option.list ? "or more " : "") +
+                   "of " + joined(option.choices) + (option.list ? ", with commas between" : "") +
                    (guess.empty() ? "" : "; did you mean " + guess + "?"));
+}
+
+std::string one_of_choices(const Option& option, const std::string& text) {
+  if (option.choices.empty()) return text;
+  std::vector<std::string> before;
+  for (const auto& word : option.list ? split(text + ",") : std::vector<std::string>{text}) {
+    if (!holds(option.choices, word) && !holds(option.unlisted_choices, word))
+      no_choice(option, word);
+    if (holds(before, word)) throw UsageError(title(option) + ": " + word + " is given twice");
+    before.push_back(word);
+  }
+  return text;
 }
 
 std::vector<std::string> each_of_choices(const Option& option, std::vector<std::string> texts) {
@@ -158,22 +168,28 @@ void set_field(Option& option, const Json& json) {
 
 void set_from_texts(Option& option, const std::vector<std::string>& texts) {
   const std::string& last = texts.back();
-  std::visit(
-      Overloaded{
-          [&](bool* field) { *field = last == "true"; },
-          [&](std::string* field) { *field = one_of_choices(option, last); },
-          [&](std::vector<std::string>* field) { *field = each_of_choices(option, texts); },
-          [&]<class T>(std::optional<T>* field) {
-            *field = in_range(option, parse_number<T>(option, last));
-          },
-          [&]<class T>(T* field) { *field = in_range(option, parse_number<T>(option, last)); },
-      },
-      option.field);
+  std::visit(Overloaded{
+                 [&](bool* field) { *field = last == "true"; },
+                 [&](std::string* field) { *field = one_of_choices(option, last); },
+                 [&](std::vector<std::string>* field) { *field = each_of_choices(option, texts); },
+                 [&]<class T>(std::optional<T>* field) {
+                   *field = in_range(option, parse_number<T>(option, last));
+                 },
+                 [&]<class T>(T* field) {
+                   *field = in_range(option, parse_number<T>(option, last));
+                   if (option.zero && *field == T(0)) *field = T(*option.zero);
+                 },
+             },
+             option.field);
 }
 
 void set_from_json(Option& option, const Json& json, const std::string& where) {
+  // What stands for "not given" need not be within the range that can be given.
+  Option unbounded = option;
+  unbounded.low.reset();
+  unbounded.high.reset();
   try {
-    set_field(option, json);
+    set_field(json == option.start ? unbounded : option, json);
   } catch (const UsageError& e) {
     throw UsageError(where + ": " + e.what());
   }
@@ -207,14 +223,22 @@ std::string to_text(const FieldPointer& field) {
                     field);
 }
 
-std::vector<std::string> names(const Option& option) {
+std::vector<std::string> split(const std::string& words) {
   std::vector<std::string> out;
-  for (size_t begin = 0; begin <= option.names.size();) {
-    const size_t end = std::min(option.names.find(',', begin), option.names.size());
-    out.push_back(option.names.substr(begin, end - begin));
+  for (size_t begin = 0; begin < words.size();) {
+    const size_t end = std::min(words.find(',', begin), words.size());
+    out.push_back(words.substr(begin, end - begin));
     begin = end + 1;
   }
   return out;
 }
+
+std::vector<std::string> names(const Option& option) { return split(option.names); }
+
+std::vector<std::string> all_names(const Option& option) {
+  return split(option.old_names.empty() ? option.names : option.names + "," + option.old_names);
+}
+
+std::string title(const Option& option) { return names(option).back(); }
 
 }  // namespace tx::values

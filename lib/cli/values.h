@@ -10,6 +10,9 @@ void set_from_json(Option& option, const Json& json, const std::string& where);
 Json to_json(const Option& option);
 // The field as a user would type it; "" for an empty string, list or optional.
 std::string to_text(const FieldPointer& field);
-std::vector<std::string> names(const Option& option);  // {"-o", "--out"}
+std::vector<std::string> split(const std::string& words);  // "a,b" as {"a", "b"}; "" as {}
+std::vector<std::string> names(const Option& option);      // {"-o", "--out"}
+std::vector<std::string> all_names(const Option& option);  // old ones behind them
+std::string title(const Option& option);                   // how messages call it: the long name
 
 }  // namespace tx::values

@@ -24,3 +24,15 @@ for tool in $(tools); do
     done < names
   done
 done
+
+# The page that --help names can be read, from a build tree too.
+for tool in $(tools); do
+  command=$("$tool" --help | sed -n 's/^More in the manual: //p')
+  [ "$command" = "man -l $TX_BUILD/man/$tool.1" ] || fail "$tool --help names: $command"
+  expect_file "$TX_BUILD/man/$tool.1"
+  [ "$(cd "$TX_BUILD/.." && "$tool" --help | sed -n 's/^More in the manual: //p')" = \
+    "man -l $(basename "$TX_BUILD")/man/$tool.1" ] || fail "$tool --help names no near page"
+  cp -L "$(command -v "$tool")" moved && mkdir -p prefix/bin && mv moved "prefix/bin/$tool"
+  LD_LIBRARY_PATH=$TX_BUILD/lib "prefix/bin/$tool" --help > help
+  grep -qx "More in the manual: man $tool" help || fail "$tool elsewhere: $(tail -n 1 help)"
+done

@@ -107,12 +107,12 @@ BOOST_AUTO_TEST_CASE(man_options) {
 
 BOOST_AUTO_TEST_CASE(completion) {
   BOOST_TEST(printed("--completion") ==
-             "-h,--help flag\n"
-             "--version flag\n"
-             "-m,--model file\n"
-             "--beam value\n"
-             "--norm words post pre\n"
-             "--tie,--no-tie flag\n");
+             "-h,--help flag\tprint a summary of the options\n"
+             "--version flag\tprint the version\n"
+             "-m,--model file\tthe model\n"
+             "--beam value\tbeam width, explained in so many words that the line must be broken\n"
+             "--norm words post pre\tnorm\n"
+             "--tie,--no-tie flag\ttie the embeddings\n");
 }
 
 BOOST_AUTO_TEST_CASE(commands) {

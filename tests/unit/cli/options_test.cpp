@@ -108,7 +108,14 @@ BOOST_AUTO_TEST_CASE(odd_texts_stay_as_they_are) {
   BOOST_TEST(tool.options.given("model"));
   BOOST_TEST(tool.s.inputs == (std::vector<std::string>{"a=b", "--beam", "{}", "'q'", "a,b"}),
              boost::test_tools::per_element());
-  BOOST_TEST(usage_error({"-m", ""}) == "--model has an empty value: expected MODEL");
+  for (const auto& words : std::vector<std::vector<const char*>>{
+           {"-m", ""}, {"--model", ""}, {"--model="}, {"--model=", "x"}, {"--model=", "--beam=3"}})
+    BOOST_TEST(usage_error(words) == "--model has an empty value: expected MODEL");
+  BOOST_TEST(usage_error({"--norm="}) == "--norm has an empty value: expected post|pre");
+  BOOST_TEST(usage_error({"a", ""}) == "FILE has an empty value: expected FILE");
+  tool.parse({"-m", "--norm=", "--", "--norm="});  // a value and a file of that name
+  BOOST_TEST(tool.s.model == "--norm=");
+  BOOST_TEST(tool.s.files == std::vector<std::string>{"--norm="}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(flags_can_be_taken_back) {
@@ -142,7 +149,7 @@ BOOST_AUTO_TEST_CASE(mistakes_get_a_hint) {
   BOOST_TEST(usage_error({"--bem", "3"}) == "unknown option --bem; did you mean --beam?");
   BOOST_TEST(usage_error({"--imput=x"}) == "unknown option --imput; did you mean --input?");
   BOOST_TEST(usage_error({"--xyzzy"}) == "unknown option --xyzzy");
-  BOOST_TEST(usage_error({"-q"}).starts_with("unknown option -q"));
+  BOOST_TEST(usage_error({"-q"}) == "unknown option -q");
   BOOST_TEST(usage_error({"--norm", "pots"}) ==
              "--norm pots: must be one of post, pre; did you mean post?");
   BOOST_TEST(usage_error({"--beam"}) == "--beam needs a value: N");

@@ -1,0 +1,211 @@
+// Old names, lists of choices, and options that need or exclude others.
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "lib/cli/options.h"
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::message_of;
+
+namespace {
+
+struct Tool {
+  std::string model, metric = "bleu", schedule = "paper", command = "none", second;
+  std::vector<std::string> files;
+  double beta = 2, lr = 0;
+  int beam = 4, threads = 7;
+  std::optional<int> width;
+  bool sample = false, heatmap = false, space = false;
+  Options options{"tx-x", "tries options beside one another"};
+
+  Tool() {
+    options.add("--metric", metric, "NAMES", "metrics")
+        .list_of({"bleu", "chrf", "ter"})
+        .also({"f"});
+    options.add("--beta", beta, "X", "beta").needs({"--metric chrf", "--metric ter"}).was("--b");
+    options.add("--beam", beam, "N", "beam").excludes({"--sample"}).range(1, 9);
+    options.add("--schedule", schedule, "NAME", "schedule");
+    options.add("--lr", lr, "X", "rate").excludes({"--schedule paper"}, "take --lr-factor");
+    options.flag("--sample", sample, "sample");
+    options.flag("--heatmap", heatmap, "draw");
+    options.add("--columns", width, "N", "columns").needs({"--heatmap"}).was("--width").was("-w");
+    options.flag("--whitespace", space, "space").was("--space").needs({"--heatmap", "FILE"});
+    options.add("--schedule2", second, "NAME", "schedule").was("--s2", [](const std::string& text) {
+      return "old " + text;
+    });
+    options.add("--command", command, "COMMAND", "command").may_be_empty();
+    options.threads(threads, "");
+    options.positional("FILE", files, "files");
+  }
+  bool parse(std::vector<const char*> words, const Options::Configure& configure = {}) {
+    words.insert(words.begin(), "tx-x");
+    return options.parse(int(words.size()), words.data(), configure);
+  }
+};
+
+std::string usage_error(const std::vector<const char*>& words) {
+  Tool tool;
+  return message_of<UsageError>([&] { tool.parse(words); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(needs_one_of_its_conditions) {
+  BOOST_TEST(usage_error({"--beta", "3"}) ==
+             "--beta needs --metric chrf or ter: choose one of them, or leave --beta out");
+  BOOST_TEST(usage_error({"--beta", "2", "--metric", "bleu,chrf"}) == "");
+  BOOST_TEST(usage_error({"--columns", "3"}) ==
+             "--columns needs --heatmap: add it, or leave --columns out");
+  BOOST_TEST(usage_error({"--whitespace"}) ==
+             "--whitespace needs --heatmap or FILE: choose one of them, or leave --whitespace out");
+  BOOST_TEST(usage_error({"--whitespace", "a"}) == "");
+  BOOST_TEST(usage_error({"--no-whitespace"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(excludes_each_of_its_conditions) {
+  BOOST_TEST(usage_error({"--beam", "4", "--sample"}) ==
+             "--beam does not go with --sample: leave one of them out");
+  BOOST_TEST(usage_error({"--sample"}) == "");
+  BOOST_TEST(usage_error({"--sample", "--no-heatmap"}) == "");
+  BOOST_TEST(usage_error({"--lr", "1"}) ==
+             "--lr does not go with --schedule paper: take --lr-factor");
+  BOOST_TEST(usage_error({"--lr", "1", "--schedule", "linear"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(only_what_was_typed_has_to_have_an_effect) {
+  const auto message = [](const std::vector<const char*>& words, const char* config) {
+    Tool tool;
+    return message_of<UsageError>([&] {
+      tool.parse(words, [&] {
+        tool.options.from_json(parse_json(config, "c"), "c");
+        return std::vector<std::string>{};
+      });
+    });
+  };
+  const char* const config = R"({"lr":1,"beta":3,"columns":9})";
+  BOOST_TEST(message({"--sample"}, config) == "");
+  BOOST_TEST(message({"--beta", "1"}, R"({"metric":"ter"})") == "");
+  BOOST_TEST(message({"--beam", "1"}, R"({"sample":true})").starts_with("--beam does not go with"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_settled_later_is_checked_later) {
+  Tool tool;
+  const auto open = [] { return std::vector<std::string>{"schedule"}; };
+  BOOST_TEST(tool.parse({"--lr", "1"}, open));
+  BOOST_CHECK_THROW(tool.options.check(), UsageError);
+  tool.schedule = "linear";
+  tool.options.check();
+  BOOST_CHECK_THROW(Tool().parse({"--lr", "1", "--columns", "3"}, open), UsageError);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
+  Options options("tx-x", "groups");
+  std::string metric = "bleu";
+  int order = 6, digits = 1;
+  options.add("--metric", metric, "NAME", "metric");
+  options.group("chrF").needs({"--metric chrf"}).excludes({"--digits"});
+  options.add("--order", order, "N", "order").needs({"--digits", "--metric chrf"});
+  options.group("Other");
+  options.add("--digits", digits, "N", "digits");
+  BOOST_TEST(options.help_text().find("\nchrF (needs --metric chrf; not with --digits):\n") !=
+             std::string::npos);
+  BOOST_TEST(options.man_options().find(".Ss chrF\nEach of these: needs \\-\\-metric chrf; not "
+                                        "with \\-\\-digits.\n.Bl") != std::string::npos);
+  const auto message = [&](std::vector<const char*> words) {
+    words.insert(words.begin(), "tx-x");
+    return message_of<UsageError>([&] { options.parse(int(words.size()), words.data()); });
+  };
+  BOOST_TEST(message({"--order", "3"}) ==
+             "--order needs --metric chrf: add it, or leave --order out");
+  BOOST_TEST(message({"--order", "3", "--metric", "chrf"}) ==
+             "--order does not go with --digits: leave one of them out");
+  BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "0"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_condition_must_name_an_option) {
+  Options options("tx-x", "wrong");
+  bool flag = false;
+  options.flag("--flag", flag, "flag").needs({"--other"});
+  const char* words[] = {"tx-x"};
+  BOOST_CHECK_THROW(options.parse(1, words), Bug);
+}
+
+BOOST_AUTO_TEST_CASE(conditions_and_old_names_in_the_help) {
+  Tool tool;
+  const std::string help = tool.options.help_text(), page = tool.options.man_options();
+  BOOST_TEST(help.find("columns (needs --heatmap)\n") != std::string::npos);
+  BOOST_TEST(help.find("beam (default 4; not with --sample)\n") != std::string::npos);
+  BOOST_TEST(page.find("Rate (default 0; not with \\-\\-schedule paper).\n") != std::string::npos);
+  const std::string words = tool.options.completion();
+  BOOST_TEST(words.find("--metric list bleu chrf ter\tmetrics\n") != std::string::npos);
+  for (const std::string& text : {help, page, words}) {
+    for (const char* old : {"--width", "\\-width", "--space", "\\-space"})
+      BOOST_TEST(text.find(old) == std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(old_names_go_on_working) {
+  Tool tool;
+  tool.parse({"--width", "5", "--space", "--heatmap", "--metric=ter", "--b=4"});
+  BOOST_TEST(tool.width.value() == 5);
+  BOOST_TEST(tool.space);
+  BOOST_TEST(tool.beta == 4);
+  BOOST_TEST(tool.options.given("columns"));
+  BOOST_TEST(Tool().parse({"-w", "6", "--heatmap"}));
+  tool.parse({"--s2", "a"});
+  BOOST_TEST(tool.second == "old a");
+  tool.parse({"--s2=b=c"});
+  BOOST_TEST(tool.second == "old b=c");
+  tool.parse({"--schedule2", "d"});
+  BOOST_TEST(tool.second == "d");
+  BOOST_TEST(usage_error({"--width"}) == "--columns needs a value: N");
+  BOOST_TEST(usage_error({"--no-space", "--whitespace", "x"}) ==
+             "--whitespace and --no-whitespace contradict each other: give one");
+  BOOST_TEST(usage_error({"--widht", "3"}) == "unknown option --widht");
+}
+
+BOOST_AUTO_TEST_CASE(old_names_in_json) {
+  Tool tool;
+  tool.options.from_json(parse_json(R"({"width":8,"b":1,"space":true})", "c"), "c");
+  BOOST_TEST(tool.width.value() == 8);
+  BOOST_TEST(tool.beta == 1);
+  BOOST_TEST(tool.space);
+  const auto renamed = [&](const char* json) {
+    return to_text(tool.options.renamed(parse_json(json, "c")));
+  };
+  BOOST_TEST(renamed(R"({"width":8,"x":1})") == R"({"x":1,"columns":8})");
+  BOOST_TEST(renamed(R"({"width":8,"columns":null})") == R"({"columns":8})");
+  BOOST_TEST(renamed(R"({"s2":"a"})") == R"({"schedule2":"old a"})");
+  BOOST_TEST(renamed(R"({"width":null,"columns":3})") == R"({"columns":3})");
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_choices) {
+  BOOST_TEST(usage_error({"--metric", "ter,bleu"}) == "");
+  BOOST_TEST(usage_error({"--metric", "f,ter"}) == "");
+  BOOST_TEST(usage_error({"--metric", "ter,blue"}) ==
+             "--metric blue: must be one or more of bleu, chrf, ter, with commas between; did you "
+             "mean bleu?");
+  BOOST_TEST(usage_error({"--metric", "ter,ter"}) == "--metric: ter is given twice");
+  for (const char* text : {",", "ter,", ",ter", "ter,,bleu"})
+    BOOST_TEST(usage_error({"--metric", text}).starts_with("--metric : must be one or more of"));
+  BOOST_TEST(usage_error({"--metric", ""}) == "--metric has an empty value: expected NAMES");
+}
+
+BOOST_AUTO_TEST_CASE(zero_and_nothing_as_values) {
+  Tool tool;
+  tool.parse({"--threads", "0", "--command="});
+  BOOST_TEST(tool.threads >= 1);
+  BOOST_TEST(tool.command == "");
+  tool.parse({"--command", "x", "--command", ""});
+  BOOST_TEST(tool.command == "");
+  BOOST_TEST(usage_error({"--threads", "1025"}) == "--threads 1025: must be from 0 to 1024");
+  // What an option starts with stands for "not given" and may be outside its range.
+  Options options("tx-x", "layers");
+  int layers = 0;
+  options.add("--layers", layers, "N", "layers").range(1, 9);
+  options.from_json(parse_json(R"({"layers":0})", "c"), "c");
+  BOOST_TEST(message_of<UsageError>([&] {
+               options.from_json(parse_json(R"({"layers":10})", "c"), "c");
+             }) == "c: --layers 10: must be from 1 to 9");
+}
