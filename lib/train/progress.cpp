@@ -69,7 +69,7 @@ void ProgressLog::flush() {
   if (sums_.steps == 0) return;
   const double labels = double(sums_.labels);
   write(Json{{"step", last_.record.step},
-             {"epoch", last_.epoch},
+             {"epoch", last_.epoch + 1},
              {"loss", sums_.loss / labels},
              {"perplexity", std::exp(sums_.nll / labels)},
              {"learning_rate", last_.record.rate},

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_line_tells_the_means_of_the_steps_since_the_last_one) {
   BOOST_TEST(kept.lines.size() == 2u);
   const Json& line = kept.lines.at(1);
   BOOST_TEST(line.at("step") == 6);
-  BOOST_TEST(line.at("epoch") == 1);
+  BOOST_TEST(line.at("epoch") == 2);
   BOOST_TEST(line.at("loss") == 5);  // 16 + 20 + 24 over 12 labels
   BOOST_TEST(line.at("perplexity").get<double>() == std::exp(2.5));
   BOOST_TEST(line.at("tokens_per_second") == 20);
