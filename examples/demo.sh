@@ -16,9 +16,9 @@ echo "== learning subwords"
 tx-bpe train --vocab-size 500 -o "$work/bpe.model" "$work/train.en" "$work/train.de"
 
 echo "== training (a minute or two on two cores)"
-train "$work/run" "${2:-1000}" --src "$work/train.en" --tgt "$work/train.de" --bpe "$work/bpe.model" \
+train "$work/run" "${2:-1000}" --src "$work/train.en" --tgt "$work/train.de" --vocab "$work/bpe.model" \
   --valid-src "$work/valid.en" --valid-tgt "$work/valid.de" \
-  --layers 2 --d-model 128 --d-ff 512 --heads 4 --norm pre --dropout 0.05 \
+  --layers 2 --d-model 128 --d-ff 512 --heads 4 --norm-position pre --dropout 0.05 \
   --batch-tokens 2048 --schedule linear --lr 0.004 --warmup 200 --save-every 250
 
 # translate NAME: NAME.en by the best model of the run, to NAME.out.

@@ -18,7 +18,7 @@ mkdir -p "$work"
 
 tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train en)" "$(text train de)"
 train "$work/run" "$steps" --preset tiny --src "$(text train en)" --tgt "$(text train de)" \
-  --valid-src "$(text val en)" --valid-tgt "$(text val de)" --bpe "$work/bpe.model" "$@"
+  --valid-src "$(text val en)" --valid-tgt "$(text val de)" --vocab "$work/bpe.model" "$@"
 tx-avg --last "$(checkpoints "$work/run" 10)" -o "$work/model.safetensors" "$work/run"
 tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 \
   < "$(text test_2016_flickr en)" > "$work/hyp.de"

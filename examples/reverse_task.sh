@@ -13,7 +13,7 @@ sh "$here/reverse.sh" "$work"
 tx-bpe train --vocab-size 300 -o "$work/bpe.model" "$work/train.src" "$work/train.tgt"
 
 for vocabulary in words pieces; do
-  if [ "$vocabulary" = words ]; then set -- --vocab words; else set -- --bpe "$work/bpe.model"; fi
+  if [ "$vocabulary" = words ]; then set -- --vocab words; else set -- --vocab "$work/bpe.model"; fi
   start=$(date +%s)
   train "$work/$vocabulary" "$steps" --preset toy --src "$work/train.src" --tgt "$work/train.tgt" --valid-src \
     "$work/valid.src" --valid-tgt "$work/valid.tgt" "$@" -q

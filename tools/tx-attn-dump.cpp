@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     options.version(tx::describe_backends);
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;
-    settings.check(options);
+    settings.check();
 
     tx::Writer out("-");
     tx::dump_attention(settings, out, tx::Log("tx-attn-dump"));

@@ -18,14 +18,16 @@ void describe(tx::Options& options, tx::AverageOptions& settings, bool& quiet) {
   options
       .add("--last", settings.last, "N", "the newest N models of a run directory",
            "The model of step 0, which was never trained, does not count.")
-      .range(1, 1000000);
+      .range(1, 1000000)
+      .excludes({"--best"});
   options
       .add(
           "--best", settings.best, "N", "the N models of a run with the best validation",
           "They are compared by what the run chose its best model by: its --valid-metric, the loss "
           "of the validation text where it names none, or the score of its --valid-command. "
           "Models that were saved without one do not count.")
-      .range(1, 1000000);
+      .range(1, 1000000)
+      .excludes({"--last"});
   options.group("Output");
   options.add("-o,--out", settings.out, "FILE", "model file to write").must();
   options.flag("-q,--quiet", quiet, "do not name the models that were averaged");

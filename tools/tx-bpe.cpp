@@ -26,7 +26,7 @@ using namespace tx;
 constexpr char tool[] = "tx-bpe";
 
 struct Settings {
-  std::string model, codes, separator, output, vocab = "bpe", symbols;
+  std::string model, codes, separator, output, type = "bpe", symbols;
   std::vector<std::string> files;
   std::optional<int> vocab_size, sample;
   SubwordTraining training;
@@ -55,10 +55,7 @@ void add_text_options(Options& options, Settings& s) {
   options.flag(
       "--strict", s.strict, "stop at the first line that is not valid UTF-8",
       "Otherwise such bytes are replaced by U+FFFD, counted, and the first line is named.");
-  options.add("--threads", s.threads, "N", "threads to use")
-      .range(1, 1024)
-      .default_is("all processors")
-      .more("The result does not depend on it.");
+  options.threads(s.threads, "The result does not depend on their number.");
   options.positional("FILE", s.files, "text, plain or gzip; standard input when left out");
 }
 
@@ -99,32 +96,39 @@ void write_model(const std::string& path, const std::string& bytes) {
 
 void add_train_options(Options& options, Settings& s) {
   options.add("-o,--out", s.output, "FILE", "where the vocabulary goes").must();
-  options.add("--vocab", s.vocab, "bpe|words", "what to learn: subword pieces or plain words")
-      .one_of({"bpe", "words"});
+  options.add("--type", s.type, "bpe|words", "what to learn: subword pieces or plain words")
+      .one_of({"bpe", "words"})
+      .was("--vocab");
   options.add("--vocab-size", s.vocab_size, "N", "largest number of entries, special ones included")
       .range(5, 1000000)
       .default_is("8000 pieces, or every word")
       .more("A small text gives fewer, with a warning that tells how many.");
   options
-      .add("--coverage,--character-coverage", s.training.character_coverage, "SHARE",
+      .add("--character-coverage", s.training.character_coverage, "SHARE",
            "share of the text's characters that become pieces")
       .range(0.98, 1)
+      .was("--coverage")
+      .excludes({"--type words"})
       .more("The rest is carried as bytes.");
-  options.add("--user-symbols", s.symbols, "FILE", "pieces that always stand alone, one per line",
-              "Wherever such a text occurs it becomes that one piece; of several the longest wins. "
-              "They count as entries.");
-  options.flag("--split-digits", s.training.split_digits, "make each digit a piece of its own");
+  options
+      .add("--user-symbols", s.symbols, "FILE", "pieces that always stand alone, one per line",
+           "Wherever such a text occurs it becomes that one piece; of several the longest wins. "
+           "They count as entries.")
+      .excludes({"--type words"});
+  options.flag("--split-digits", s.training.split_digits, "make each digit a piece of its own")
+      .excludes({"--type words"});
   options
       .add("--normalization", s.training.normalization, "identity|nfkc|nmt_nfkc",
            "what to do to text before it is cut, here and in every use of the model",
            "nfkc is Unicode's compatibility form; nmt_nfkc also turns odd white space into "
            "spaces. What either changes does not come back.")
-      .one_of({"identity", "nfkc", "nmt_nfkc"});
+      .one_of({"identity", "nfkc", "nmt_nfkc"})
+      .excludes({"--type words"});
   options.add("--sample", s.sample, "N", "learn from N lines drawn from the text")
       .at_least(1)
       .default_is("every line")
       .more("Then memory is bounded by N lines, whatever the length of the text.");
-  options.add("--seed", s.seed, "N", "seed of --sample").range(0, 4294967295.0);
+  options.add("--seed", s.seed, "N", "seed of --sample").needs({"--sample"});
 }
 
 // Lines of the text, or a sample of them, that tell on a terminal how far they are.
@@ -145,10 +149,7 @@ int train(int argc, const char* const* argv) {
   add_train_options(options, s);
   add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
-  const bool words = s.vocab == "words";
-  for (const char* name : {"coverage", "user-symbols", "split-digits", "normalization"})
-    if (words && options.given(name))
-      throw UsageError(std::string("--") + name + " has no meaning with --vocab words");
+  const bool words = s.type == "words";
   check_place(s);
   if (!s.symbols.empty()) s.training.user_symbols = read_user_symbols(s.symbols);
   TextReader text(s.inputs(), s.strict);
@@ -168,37 +169,48 @@ int train(int argc, const char* const* argv) {
 
 void add_encode_options(Options& options, Settings& s) {
   EncodeOptions& e = s.encode;
-  options.flag("--ids", e.ids, "numbers in place of pieces");
-  options.flag("--bos", e.bos, "begin each line with <s>");
-  options.flag("--eos", e.eos, "end each line with </s>");
+  const auto of_model = [](Option& option) -> Option& {
+    return option.excludes({"--codes"}, "codes have no ids; take a model (-m)");
+  };
+  of_model(options.flag("--ids", e.ids, "numbers in place of pieces"));
+  of_model(options.flag("--bos", e.bos, "begin each line with <s>"));
+  of_model(options.flag("--eos", e.eos, "end each line with </s>"));
   options
-      .add("--max-pieces", e.max_pieces, "N", "largest number of pieces per line",
+      .add("--max-length", e.max_pieces, "N", "largest number of pieces per line",
            "Further pieces are left out, with a warning that counts such lines; <s> and </s> are "
            "not counted.")
       .at_least(1)
-      .default_is("all");
+      .default_is("all")
+      .was("--max-pieces")
+      .excludes({"--codes"});
   options
-      .add("--dropout", e.dropout.probability, "P", "leave out merges with this probability",
+      .add("--bpe-dropout", e.dropout.probability, "P", "leave out merges with this probability",
            "BPE-dropout (Provilkov et al., 2020), for training data alone: whenever the best merge "
            "is sought, each possible one is left out with probability P. 0 gives the usual pieces, "
            "1 single characters.")
-      .range(0, 1);
+      .range(0, 1)
+      .was("--dropout");
   options
-      .add("--seed", e.dropout.seed, "N", "seed of --dropout",
+      .add("--seed", e.dropout.seed, "N", "seed of --bpe-dropout",
            "What is left out depends on the seed and on the number and text of the line alone.")
-      .range(0, 4294967295.0);
+      .needs({"--bpe-dropout"});
   options.add("--vocabulary", s.apply.vocabulary, "FILE", "use only the pieces listed",
               "One per line, followed by a tab or a space and its count, as tx-bpe vocab --counts, "
               "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
               "is not listed is split into smaller ones, down to characters.");
-  options.add("--vocabulary-threshold", s.apply.threshold, "N",
-              "of these only those counted N times or more");
-  options.flag("--stats", e.count,
-               "report pieces per word, the shares of bytes and <unk>, and the longest line");
-  options.group("Codes of subword-nmt");
+  options
+      .add("--vocabulary-threshold", s.apply.threshold, "N",
+           "of these only those counted N times or more")
+      .needs({"--vocabulary"});
+  options
+      .flag("--summary", e.count,
+            "report pieces per word, the shares of bytes and <unk>, and the longest line")
+      .was("--stats");
+  options.group("Codes of subword-nmt").needs({"--codes"});
   options.add("--codes", s.codes, "FILE", "apply these codes in place of a model",
               "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.");
-  options.add("--separator", s.apply.separator, "TEXT", "ends each piece of a word but the last");
+  options.add("--separator", s.apply.separator, "TEXT", "ends each piece of a word but the last")
+      .may_be_empty();
   options
       .add("--glossaries", s.apply.glossaries, "TEXT", "leave this text whole",
            "A text, or a regular expression, that becomes a piece of its own wherever it stands in "
@@ -207,21 +219,6 @@ void add_encode_options(Options& options, Settings& s) {
   options.add("--merges", s.apply.merges, "N", "use only the first N codes")
       .at_least(0)
       .default_is("all");
-}
-
-void check_encode_options(const Options& options, const Settings& s) {
-  if (s.apply.threshold && s.apply.vocabulary.empty())
-    throw UsageError("--vocabulary-threshold goes with --vocabulary FILE");
-  if (s.model.empty() && s.codes.empty())
-    throw UsageError("missing option: -m FILE, or --codes FILE");
-  if (!s.model.empty() && !s.codes.empty())
-    throw UsageError("-m and --codes exclude each other: leave one out");
-  for (const char* name : {"ids", "bos", "eos", "max-pieces"})
-    if (!s.codes.empty() && options.given(name))
-      throw UsageError(std::string("--") + name + " needs a model (-m); codes have no ids");
-  for (const char* name : {"separator", "glossaries", "merges"})
-    if (s.codes.empty() && options.given(name))
-      throw UsageError(std::string("--") + name + " goes with --codes FILE");
 }
 
 // Vocabulary, restricted where that is asked for.
@@ -248,12 +245,14 @@ int encode(int argc, const char* const* argv) {
   Options options("tx-bpe encode", "cut lines of text into pieces");
   options.usage("tx-bpe encode -m bpe.model < FILE");
   options.usage("tx-bpe encode --codes codes.bpe < FILE");
-  options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model");
+  options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model")
+      .excludes({"--codes"});
   add_encode_options(options, s);
   options.group("Input");
   add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
-  check_encode_options(options, s);
+  if (s.model.empty() && s.codes.empty())
+    throw UsageError("missing option: -m FILE, or --codes FILE");
   if (!s.codes.empty())
     return encode_by(line_encoder(Codes(s.codes, s.apply), s.encode.dropout), s);
   const auto vocabulary = open_restricted(s);
@@ -266,15 +265,15 @@ int decode(int argc, const char* const* argv) {
   options.usage("tx-bpe decode -m bpe.model < FILE");
   options.usage("tx-bpe decode --separator @@ < FILE");
   options.add("-m,--model", s.model, "FILE", "the subword model, word list or trained model");
-  options.add("--separator", s.separator, "TEXT", "join pieces that end in this with the next",
-              "In place of a model: @@ takes back what --codes cut.");
-  options.flag("--ids", s.ids, "numbers in place of pieces");
+  options
+      .add("--separator", s.separator, "TEXT", "join pieces that end in this with the next",
+           "In place of a model: @@ takes back what --codes cut.")
+      .excludes({"--model", "--ids"});
+  options.flag("--ids", s.ids, "numbers in place of pieces").excludes({"--separator"});
   add_text_options(options, s);
   if (!options.parse(argc, argv)) return 0;
   if (s.model.empty() && s.separator.empty())
     throw UsageError("missing option: -m FILE, or --separator TEXT");
-  if (!s.separator.empty() && (s.ids || !s.model.empty()))
-    throw UsageError("--separator joins pieces without a model: leave out -m and --ids");
   const auto vocabulary = s.model.empty() ? nullptr : open_model(s.model, true);
   TextReader text(s.inputs(), s.strict);
   Writer out("-");
@@ -296,8 +295,8 @@ int vocab(int argc, const char* const* argv) {
   options.flag("--counts", s.counts, "count the pieces of a text instead: piece, tab, count",
                "The most frequent first; pieces that do not occur are left out.");
   add_text_options(options, s);
+  for (const char* name : {"strict", "FILE"}) options.at(name).needs({"--counts"});
   if (!options.parse(argc, argv)) return 0;
-  if (!s.counts && !s.files.empty()) throw UsageError("a FILE goes with --counts");
   const auto vocabulary = open_model(s.model);
   Writer out("-");
   if (s.counts) {

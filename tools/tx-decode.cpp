@@ -23,23 +23,32 @@ void describe(tx::Options& options, Settings& s) {
   options.group("Input and output");
   s.translator.describe_models(options);
   options.positional("FILE", s.files, "text, plain or gzip; standard input when left out");
-  options.flag("--pieces", s.pieces, "read and write pieces in place of text",
-               "Lines are what tx-bpe encode prints and tx-bpe decode reads.");
-  options.flag("--ids", s.ids, "read and write the numbers of pieces");
-  options.flag("--scores", s.lines.scores, "print score, log P and translation, separated by tabs",
-               "Both are natural logarithms; log P is that of the pieces and the end, the score is "
-               "log P over the length penalty.");
-  options.add("--target", s.target, "FILE", "score these translations in place of a search",
-              "Line n belongs to line n of the text. For each the score, log P and the translation "
-              "are printed, as with --scores; it is cut as the model cuts it into pieces.");
   options
-      .add("--max-source", s.translator.max_source, "N", "pieces of the longest source",
+      .flag("--pieces", s.pieces, "read and write pieces in place of text",
+            "Lines are what tx-bpe encode prints and tx-bpe decode reads.")
+      .excludes({"--ids"});
+  options.flag("--ids", s.ids, "read and write the numbers of pieces").excludes({"--pieces"});
+  options
+      .flag("--scores", s.lines.scores, "print score, log P and translation, separated by tabs",
+            "Both are natural logarithms; log P is that of the pieces and the end, the score is "
+            "log P over the length penalty.")
+      .excludes({"--check-invariance"});
+  options
+      .add("--tgt", s.target, "FILE", "score these translations in place of a search",
+           "Line n belongs to line n of the text. For each the score, log P and the translation "
+           "are printed, as with --scores; it is cut as the model cuts it into pieces.")
+      .was("--target");
+  options
+      .add("--max-length", s.translator.max_source, "N", "largest number of pieces per source",
            "The rest of a longer line is not translated; a warning names the line.")
-      .range(1, 100000);
+      .range(1, 100000)
+      .was("--max-source");
   options.flag("--strict", s.strict, "stop at the first line that is not valid UTF-8",
                "Otherwise such bytes are replaced by U+FFFD and counted.");
-  options.add("--status", s.status, "FILE|FD",
-              "write a record for each line to a file or descriptor", "See tx-status(5).");
+  options
+      .add("--status", s.status, "FILE|FD", "write a record for each line to a file or descriptor",
+           "See tx-status(5).")
+      .excludes({"--check-invariance"}, "there are no translations to record");
   options.flag(
       "--check-invariance", s.check_invariance,
       "translate the text in several ways and compare, instead of printing it",
@@ -57,17 +66,11 @@ void describe(tx::Options& options, Settings& s) {
 }
 
 void resolve(const tx::Options& options, Settings& s) {
-  if (s.pieces && s.ids) throw tx::UsageError("--pieces and --ids exclude one another: give one");
   if (s.pieces) s.lines.form = tx::LineForm::pieces;
   if (s.ids) s.lines.form = tx::LineForm::ids;
   s.lines.list = options.given("nbest");
-  s.translator.search.check(options);
-  if (!s.target.empty()) {
-    tx::SearchOptions::check_target(options, {"beam", "nbest", "sample"});
-    s.translator.search.given = s.lines.scores = true;
-  }
-  if (s.check_invariance && !s.status.empty())
-    throw tx::UsageError("--status goes with translations: leave it or --check-invariance out");
+  s.translator.search.check();
+  if (!s.target.empty()) s.translator.search.given = s.lines.scores = true;
   tx::LinePairs::check(s.files, s.target);
   if (!s.translator.memory.empty()) tx::parse_size(s.translator.memory, "--memory");
 }

@@ -1,10 +1,12 @@
 // tx-train: train a Transformer from parallel text.
 #include <string>
 
+#include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/cli/options.h"
+#include "lib/train/preset.h"
 #include "lib/train/run_directory.h"
 #include "lib/train/selftest.h"
 #include "lib/train/trainer.h"
@@ -27,7 +29,19 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
   if (file.empty()) return;
   const tx::Json config = run.empty() ? tx::parse_json(tx::read_file(file, 1 << 24), file)
                                       : tx::RunDirectory::open(run).read_config();
-  options.from_json(config.contains("options") ? config["options"] : config, file);
+  const tx::Json& all = config.contains("options") ? config["options"] : config;
+  if (run.empty() && all.contains("preset") && options.given("preset"))
+    throw tx::UsageError("--preset does not go with --config " + file +
+                         ", which has a preset of its own: leave one of them out");
+  options.from_json(all, file);
+}
+
+// What a preset that is open settles is not checked yet.
+std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& options) {
+  read_config(settings, options);
+  const bool open = settings.replay.empty() && tx::preset_is_open(settings, options);
+  if (!open || options.given("schedule")) return {};
+  return {"schedule"};
 }
 
 }  // namespace
@@ -39,8 +53,7 @@ int main(int argc, char** argv) {
     options.version(tx::describe_backends);
     set_defaults(settings, argc, argv);
     settings.describe(options);
-    if (!options.parse(argc, argv)) return 0;
-    read_config(settings, options);
+    if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
     const tx::Log log("tx-train", settings.quiet);
     if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
     return tx::train(settings, options, tx::command_line(argc, argv), log);

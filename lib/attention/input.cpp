@@ -37,7 +37,7 @@ bool ItemReader::next(Item& item) {
   const TextReader& text = in_.text();
   item.line = item.source.line = text.line_number();
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
-  if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), "--max-source");
+  if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), translator_.limit());
   if (in_.other() && !line.blank) take_target(item);
   return true;
 }
@@ -46,7 +46,7 @@ void ItemReader::take_target(Item& item) {
   const int64_t pieces = parse_given(target_, {}, translator_, item.target);
   item.translation = target_;
   const int64_t labels = int64_t(item.target.size());
-  if (pieces > labels) cuts_.add(*in_.other(), pieces, labels, "--max-source and --max-extra");
+  if (pieces > labels) cuts_.add(*in_.other(), pieces, labels, "--max-length and --max-extra");
 }
 
 void ItemReader::warn_at_end() const {

@@ -21,8 +21,7 @@ struct DumpOptions {
     translator.precision = "fp32";
   }
   void describe(Options& options);
-  // UsageError for options that contradict one another.
-  void check(const Options& options) const;
+  void check() const;  // UsageError where standard input would have to be two files
 };
 
 }  // namespace tx

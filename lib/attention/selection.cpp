@@ -92,7 +92,8 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
 
 void SelectionOptions::describe(Options& options) {
   options.group("Selection");
-  options.add("--kinds", kinds, "LIST", "of encoder, decoder, cross")
+  options.add("--kinds", kinds, "LIST", "one or more of encoder, decoder, cross")
+      .list_of({"encoder", "decoder", "cross"})
       .default_is("all")
       .more(
           "encoder: the source attends to itself; decoder: the target attends to itself as far "

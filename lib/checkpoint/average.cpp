@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/outputs.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
@@ -171,9 +172,7 @@ void warn_of_twins(const Models& models, const Log& log) {
   const std::string what = metric.empty()             ? ""
                            : metric == command_metric ? " with a score of --valid-command"
                                                       : " with a validation " + metric;
-  const std::string found = there == 0   ? "no model"
-                            : there == 1 ? "only 1 model"
-                                         : "only " + std::to_string(there) + " models";
+  const std::string found = there == 0 ? "no model" : "only " + counted(int64_t(there), "model");
   const std::string advice = there == 0 ? "" : "; use " + option + " " + std::to_string(there);
   throw DataError(option + " " + std::to_string(wanted) + ": " + run + " holds " + found + what +
                   advice);
@@ -187,8 +186,6 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
     for (const std::string& input : options.inputs) files.push_back(resolve_model(input));
     return files;
   }
-  if (options.last && options.best)
-    throw UsageError("--last and --best exclude each other; choose one");
   const std::string option = options.last ? "--last" : "--best";
   const std::string& run = options.inputs.at(0);
   if (options.inputs.size() != 1 || (file_exists(run) && !is_directory(run)))

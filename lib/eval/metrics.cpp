@@ -149,12 +149,6 @@ Metrics make_metrics(const MetricOptions& options) {
   Metrics metrics;
   check_model(options.bleu.model);
   const std::vector<std::string> names = checked_names(options.names);
-  const auto named = [&](const char* name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  const int order = options.chrf.word_order;
-  if (order != 0 && order != 2 && named("chrf++") && !named("chrf"))
-    throw UsageError("chrf++ has a word order of 2; for another take chrf");
   for (const std::string& name : names) {
     metrics.push_back(make(name, options));
   }

@@ -16,19 +16,8 @@ void check(const ScoringOptions& o) {
   };
   const bool paired = o.paired_bootstrap || o.paired_approximate;
   const bool several = o.files.systems.size() > 1;
-  refuse(o.paired_bootstrap && o.paired_approximate,
-         "choose one of --paired-bootstrap and --paired-approximate");
   refuse(paired && !several, "a paired test needs two systems or more: -i FILE -i FILE");
-  refuse(paired && o.confidence,
-         "--confidence does not go with a paired test; --paired-bootstrap gives intervals as well");
-  refuse(o.sentence && o.stats, "choose one of --sentence and --stats");
-  refuse((o.sentence || o.stats) && (several || paired || o.confidence),
-         "--sentence and --stats take one system and no test");
-  refuse(o.from_stats && (o.sentence || o.stats),
-         "--from-stats gives scores of whole files, without --sentence and --stats");
-  refuse(o.json && o.score_only,
-         "--json has the score in its object: leave it or --score-only out");
-  refuse(o.stats && (o.json || o.score_only), "--stats has a format of its own, see tx-stats(5)");
+  refuse((o.sentence || o.stats) && several, "--sentence and --stats take one system");
 }
 
 // Text in: a score or row per segment at once, or systems whose statistics are gathered.

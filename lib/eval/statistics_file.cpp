@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 namespace {
@@ -110,7 +111,7 @@ void check_same_settings(const Json& a, const std::string& name_a, const Json& b
     throw DataError("the statistics do not add up: " + name_a + " has " + of_a + ", " + name_b +
                     " has " + of_b + "; make both with the same options");
   };
-  const auto count = [](const Json& json) { return std::to_string(json.size()) + " metrics"; };
+  const auto count = [](const Json& json) { return counted(int64_t(json.size()), "metric"); };
   if (a.size() != b.size()) refuse(count(a), count(b));
   for (size_t m = 0; m < a.size(); ++m) {
     for (const auto& [key, value] : a[m].items()) {

@@ -1,5 +1,7 @@
 #include "lib/eval/suspicion.h"
 
+#include "lib/base/figure.h"
+
 namespace tx {
 
 void Suspicion::look_at(std::string_view hypothesis) {
@@ -13,9 +15,8 @@ void Suspicion::look_at(std::string_view hypothesis) {
 
 void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter) const {
   const auto say = [&](const Sign& sign, const std::string& what, const std::string& remedy) {
-    log.warn(name + ": " + std::to_string(sign.lines) + " of " + std::to_string(lines_) +
-             " lines " + what + ", the first is line " + std::to_string(sign.first) + "; " +
-             remedy);
+    log.warn(name + ": " + std::to_string(sign.lines) + " of " + counted(lines_, "line") + " " +
+             what + ", the first is line " + std::to_string(sign.first) + "; " + remedy);
   };
   if (joiners_.lines > 0) {
     say(joiners_, "hold \"@@\", as subwords that were not joined do",

@@ -87,8 +87,11 @@ std::vector<std::string> tokenizer_names() {
   std::vector<std::string> names;
   for (const Kind& kind : kinds) names.push_back(kind.name);
   names.insert(names.end(), std::begin(piece_tokenizers), std::end(piece_tokenizers));
-  names.insert(names.end(), std::begin(not_built_in), std::end(not_built_in));
   return names;
+}
+
+std::vector<std::string> tokenizers_not_built_in() {
+  return {std::begin(not_built_in), std::end(not_built_in)};
 }
 
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::string& model) {

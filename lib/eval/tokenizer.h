@@ -25,7 +25,8 @@ class Tokenizer {
   virtual void apply(std::string_view text, std::string& tokenized) = 0;
 };
 
-std::vector<std::string> tokenizer_names();  // the default first
+std::vector<std::string> tokenizer_names();          // the default first
+std::vector<std::string> tokenizers_not_built_in();  // sacreBLEU's that need a dictionary
 
 // `model` is the file of a SentencePiece model, for spm, flores101, flores200 and spBLEU-1K alone.
 // The signature names its hash as well, "flores200[0123456789abcdef]": any model can be given.

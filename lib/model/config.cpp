@@ -116,7 +116,7 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
 
 void ModelOptions::describe(Options& options) {
   options.group("Model");
-  options.add("--layers", layers, "N", "layers of both stacks").range(0, 1000).default_is("6");
+  options.add("--layers", layers, "N", "layers of both stacks").range(1, 1000).default_is("6");
   options.add("--encoder-layers", config.encoder_layers, "N", "layers of the encoder")
       .range(1, 1000);
   options.add("--decoder-layers", config.decoder_layers, "N", "layers of the decoder")
@@ -126,21 +126,24 @@ void ModelOptions::describe(Options& options) {
       .range(1, 1 << 20);
   options.add("--heads", config.heads, "N", "attention heads").range(1, 65535);
   options.add("--d-k", config.d_k, "N", "width of a head's queries and keys")
-      .range(0, 65536)
+      .range(1, 65536)
       .default_is("d-model / heads");
   options.add("--d-v", config.d_v, "N", "width of a head's values")
-      .range(0, 65536)
+      .range(1, 65536)
       .default_is("d-k");
   options
       .add("--activation", config.activation, "relu|gelu", "activation of the feed-forward layer")
       .one_of({"relu", "gelu"});
   options
-      .add("--norm", config.norm, "post|pre", "layer norm after (the paper) or before a sub-layer")
-      .one_of({"post", "pre"});
+      .add("--norm-position", config.norm, "post|pre",
+           "layer norm after (the paper) or before a sub-layer")
+      .one_of({"post", "pre"})
+      .was("--norm");
   options.add("--positions", config.positions, "sinusoid|learned", "position encoding")
       .one_of({"sinusoid", "learned"});
   options.add("--max-positions", config.max_positions, "N", "longest sentence of learned positions")
-      .range(1, 1 << 20);
+      .range(1, 1 << 20)
+      .needs({"--positions learned"});
   options
       .add("--tie", config.tie, "all|target|none",
            "share embeddings: all three, target and output, none",
@@ -152,6 +155,8 @@ void ModelOptions::describe(Options& options) {
 
 void ModelOptions::apply_layers(const Options& options) {
   if (layers == 0) return;
+  if (options.given("layers") && options.given("encoder-layers") && options.given("decoder-layers"))
+    throw UsageError("--layers does not go with both --encoder-layers and --decoder-layers");
   if (!options.given("encoder-layers")) config.encoder_layers = layers;
   if (!options.given("decoder-layers")) config.decoder_layers = layers;
   layers = 0;  // said by the two from here on, also in config.json

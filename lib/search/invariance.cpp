@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/philox.h"
 #include "lib/search/source_reader.h"
 
@@ -30,10 +31,6 @@ Batches cut(const std::vector<size_t>& order, const std::vector<size_t>& sizes) 
   return out;
 }
 
-std::string count(size_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 std::vector<Way> other_ways(const std::vector<Source>& sources, int threads) {
   std::vector<size_t> order;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -47,7 +44,7 @@ std::vector<Way> other_ways(const std::vector<Source>& sources, int threads) {
   const auto shuffled = [&](const char* lines, const std::vector<size_t>& sizes, int each) {
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.next() % i]);
     ways.push_back(
-        {std::string("shuffled, ") + lines + " lines together, " + count(size_t(each), "thread"),
+        {std::string("shuffled, ") + lines + " lines together, " + counted(each, "thread"),
          cut(order, sizes),
          {1, each}});
   };
@@ -93,9 +90,9 @@ std::string check_invariance(LinePairs& in, const Translator& translator,
   for (Source source; reader.next(line, source);) sources.push_back(std::move(source));
   reader.warn_at_end();
   const std::vector<Translation> wanted = translator.translate(sources);
-  const std::string lines = count(sources.size(), "line");
+  const std::string lines = counted(int64_t(sources.size()), "line");
   std::string report = lines + " in " + translator.precision() + ", batches of " +
-                       count(size_t(translator.options().batch_tokens), "piece") + "\n";
+                       counted(translator.options().batch_tokens, "piece") + "\n";
   std::string differences;
   for (const Way& way : other_ways(sources, translator.options().threads)) {
     const auto found = translator.translate(sources, way.batches, way.team);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/text/filter.h"
 
@@ -82,8 +83,8 @@ int64_t parse_given(std::string_view text, const LineOptions& options, const Tra
 
 void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options) {
   if (++lines_ > most_warnings) return;
-  log_.warn(reader.place(reader.line_number()) + ": " + std::to_string(pieces) +
-            " pieces, cut to the first " + std::to_string(left) + " (" + options + ")");
+  log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") +
+            ", cut to the first " + std::to_string(left) + " (" + options + ")");
 }
 
 void CutWarnings::at_end() const {

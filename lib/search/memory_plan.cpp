@@ -1,6 +1,7 @@
 #include "lib/search/memory_plan.h"
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/memory.h"
 
 namespace tx {
@@ -63,10 +64,10 @@ int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& optio
                              : plan.largest(gpu && limited ? most_planned : usual, 0);
   const std::string memory = limited ? "--memory " + options.memory : "the GPU's free memory";
   if (fits == 0)
-    throw UsageError(
-        memory + " is too little for a line of --max-source " + std::to_string(longest) + " on " +
-        std::to_string(options.threads) + (options.threads == 1 ? " thread" : " threads") +
-        (limited ? ": --memory " : ": ") + size_text(plan.total(unit)) + " would fit it");
+    throw UsageError(memory + " is too little for a line of --max-length " +
+                     std::to_string(longest) + " on " + counted(options.threads, "thread") +
+                     (limited ? ": --memory " : ": ") + size_text(plan.total(unit)) +
+                     " would fit it");
   if (given)
     throw UsageError(memory + " is too little for --batch-tokens " + std::to_string(given) +
                      ", which needs " + size_text(plan.total(given)) +

@@ -6,7 +6,9 @@ namespace tx {
 
 void SearchOptions::describe_beam(Options& options) {
   options.group("Search");
-  options.add("--beam", beam, "N", "beam width; 1 is greedy search").range(1, 1000);
+  options.add("--beam", beam, "N", "beam width; 1 is greedy search")
+      .range(1, 1000)
+      .excludes({"--tgt"});
   options
       .add("--alpha", alpha, "X", "exponent of the length penalty",
            "Translations are compared by log P / ((5 + length) / 6)^X, where length counts the "
@@ -20,11 +22,15 @@ void SearchOptions::describe_beam(Options& options) {
 
 void SearchOptions::describe(Options& options) {
   describe_beam(options);
+  options.at("beam").excludes({"--sample"});
   options.add("--nbest", nbest, "N", "print the N best outputs of each line", "At most the beam.")
-      .range(1, 1000);
-  options.group("Sampling");
-  options.flag("--sample", sample, "draw outputs at random instead of searching for the best",
-               "The beam is not used then, and --nbest draws several outputs.");
+      .range(1, 1000)
+      .excludes({"--tgt"});
+  options
+      .flag("--sample", sample, "draw outputs at random instead of searching for the best",
+            "--nbest draws several outputs then.")
+      .excludes({"--tgt"});
+  options.group("Sampling").needs({"--sample"});
   options
       .add("--temperature", temperature, "X", "divides the logits; below 1 draws likelier pieces")
       .range(0.01, 100);
@@ -36,24 +42,11 @@ void SearchOptions::describe(Options& options) {
               "A draw depends on the seed, the line's number and the place in the output alone.");
 }
 
-void SearchOptions::check(const Options& options) const {
-  if (!sample && nbest > beam) {
-    const std::string n = std::to_string(nbest);
-    throw UsageError("--nbest " + n + " needs a beam at least as wide: give --beam " + n +
-                     " or --nbest " + std::to_string(beam));
-  }
-  for (const char* name : {"temperature", "top-k", "top-p", "seed"}) {
-    if (!sample && options.given(name)) {
-      throw UsageError(std::string("--") + name + " belongs to sampling: add --sample");
-    }
-  }
-}
-
-void SearchOptions::check_target(const Options& options, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (options.given(name))
-      throw UsageError("--" + name + " belongs to a search: leave it or --target out");
-  }
+void SearchOptions::check() const {
+  if (sample || nbest <= beam) return;
+  const std::string n = std::to_string(nbest);
+  throw UsageError("--nbest " + n + " needs a beam at least as wide: give --beam " + n +
+                   " or --nbest " + std::to_string(beam));
 }
 
 }  // namespace tx

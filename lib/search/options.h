@@ -22,10 +22,7 @@ struct SearchOptions {
 
   void describe(Options& options);
   void describe_beam(Options& options);  // only the options of the beam
-  // UsageError for options that contradict one another.
-  void check(const Options& options) const;
-  // The same for these options, of a search, where translations are given (--target).
-  static void check_target(const Options& options, const std::vector<std::string>& names);
+  void check() const;                    // UsageError for more outputs than the beam has
   // The most labels an output of a source of `pieces` can have: its pieces and <eos>.
   int64_t longest(int64_t pieces) const { return pieces + max_extra + 1; }
 };

@@ -24,13 +24,13 @@ bool SourceReader::next(Line& line, Source& source) {
   at_its_place(text, [&] { line = parse_line(text_, options_, translator_, source.ids); });
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
-  if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), "--max-source");
+  if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), translator_.limit());
   if (!in_.other()) return true;
   const TextReader& other = *in_.other();
   int64_t pieces = 0;
   at_its_place(other, [&] { pieces = parse_given(given_, options_, translator_, source.given); });
   const auto labels = int64_t(source.given.size());
-  if (pieces > labels) cuts_.add(other, pieces, labels, "--max-source and --max-extra");
+  if (pieces > labels) cuts_.add(other, pieces, labels, "--max-length and --max-extra");
   return true;
 }
 

@@ -21,15 +21,13 @@ void TranslatorOptions::describe_models(Options& options) {
 void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options
-      .add("--batch-tokens", batch_tokens, "N", "source pieces translated together",
+      .add("--batch-tokens", batch_tokens, "N", "source pieces of a batch",
+           "In training the same name counts the target side, which is known there. "
            "On a GPU more is faster, and it takes more memory; the translations are the same.")
       .range(1, 1 << 20)
       .default_is(std::to_string(usual_cpu_batch) + ", on a GPU " +
                   std::to_string(usual_gpu_batch) + " or what fits");
-  options.add("--threads", threads, "N", "threads to use")
-      .range(1, 1024)
-      .default_is("all processors")
-      .more("The translations do not depend on it.");
+  options.threads(threads, "The translations do not depend on their number.");
   options
       .add("--device", device, "auto|cpu|cuda", "where to compute",
            "auto takes the GPU where there is one.")
@@ -86,6 +84,11 @@ Translator::Translator(const TranslatorOptions& options)
 
 int64_t Translator::max_source() const {
   return std::min(options_.max_source, models_->longest() - 1);
+}
+
+const char* Translator::limit() const {
+  return max_source() < options_.max_source ? "all that the model has positions for"
+                                            : "--max-length";
 }
 
 std::unique_ptr<TranslationWorker> Translator::worker() const {

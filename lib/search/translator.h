@@ -70,6 +70,7 @@ class Translator {
   const ModelSet& models() const { return *models_; }
   // The most pieces of a source: max_source, or what the models take where that is less.
   int64_t max_source() const;
+  const char* limit() const;  // which of the two it is, for a message about a line that was cut
   // Indices of `sources` cut into what a worker takes at a time, the longest first: up to
   // batches_in_turn times what it translates together. Sources without pieces are left out.
   static constexpr int64_t batches_in_turn = 4;

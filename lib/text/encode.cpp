@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "lib/base/figure.h"
 #include "lib/text/filter.h"
 #include "lib/text/piece_shares.h"
 #include "lib/text/word_count.h"
@@ -72,7 +73,7 @@ std::string fixed(double value, int digits) {
 }  // namespace
 
 LineEncoder line_encoder(const Vocabulary& vocabulary, const EncodeOptions& options) {
-  if (options.dropout.probability > 0) check_has_merges(vocabulary, "--dropout");
+  if (options.dropout.probability > 0) check_has_merges(vocabulary, "--bpe-dropout");
   return [&vocabulary, options](std::string& line, int64_t number) {
     return encode_line(vocabulary, options, line, number);
   };
@@ -93,22 +94,22 @@ std::string describe(const EncodeReport& report, const TextReader& in) {
   const auto share = [](int64_t part, int64_t whole) {
     return double(part) / double(std::max<int64_t>(1, whole));
   };
-  std::string text = std::to_string(report.lines) + " lines, " + std::to_string(report.words) +
-                     " words, " + std::to_string(report.pieces) +
-                     " pieces: " + fixed(share(report.pieces, report.words), 3) + " per word, " +
+  std::string text = counted(report.lines, "line") + ", " + counted(report.words, "word") + ", " +
+                     counted(report.pieces, "piece") + ": " +
+                     fixed(share(report.pieces, report.words), 3) + " per word, " +
                      fixed(100 * share(report.bytes, report.pieces), 3) + " % of them bytes, " +
                      fixed(100 * share(report.unknown, report.pieces), 3) + " % <unk>";
   if (report.longest > 0)
-    text += "; longest line " + in.place(report.longest_line) + ", " +
-            std::to_string(report.longest) + " pieces";
+    text +=
+        "; longest line " + in.place(report.longest_line) + ", " + counted(report.longest, "piece");
   return text;
 }
 
 std::vector<std::string> warnings(const EncodeReport& report, const TextReader& in,
                                   int max_pieces) {
   if (report.cut_lines == 0) return {};
-  std::string text = in.place(report.first_cut) + ": cut after " + std::to_string(max_pieces) +
-                     " pieces (--max-pieces)";
+  std::string text = in.place(report.first_cut) + ": cut after " + counted(max_pieces, "piece") +
+                     " (--max-length)";
   if (report.cut_lines > 1)
     text += " (the first of " + std::to_string(report.cut_lines) + " such lines)";
   return {text};

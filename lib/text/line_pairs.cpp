@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 
@@ -23,8 +24,7 @@ std::string names_of(const std::vector<std::string>& files) {
 }
 
 std::string text_of(const LineCount& count) {
-  return count.name + (count.more ? " has more than " : " has ") + std::to_string(count.lines) +
-         (count.lines == 1 ? " line" : " lines");
+  return count.name + (count.more ? " has more than " : " has ") + counted(count.lines, "line");
 }
 
 // `longer` has just given its first line beyond the end of `shorter`.

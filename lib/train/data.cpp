@@ -133,27 +133,24 @@ Vocabularies model_vocabularies(const std::string& model) {
 
 Vocabularies load_vocabularies(const TrainOptions& options) {
   Vocabularies v;
-  const bool apart = !options.bpe_src.empty() || !options.bpe_tgt.empty();
-  const int kinds = int(!options.bpe.empty()) + int(apart) + int(!options.vocab.empty());
-  if (!options.init.empty() && kinds > 0)
+  const bool apart = !options.vocab_src.empty() || !options.vocab_tgt.empty();
+  if (!options.init.empty() && (apart || !options.vocab.empty()))
     throw UsageError("--init takes the vocabulary from " + options.init + ": leave out " +
-                     (apart                   ? "--bpe-src and --bpe-tgt"
-                      : options.vocab.empty() ? "--bpe"
-                                              : "--vocab"));
-  if (kinds > 1)
-    throw UsageError("--bpe, --bpe-src with --bpe-tgt, and --vocab words exclude each other");
-  if (apart && (options.bpe_src.empty() || options.bpe_tgt.empty()))
-    throw UsageError("--bpe-src and --bpe-tgt go together; for one shared model use --bpe");
+                     (apart ? "--vocab-src and --vocab-tgt" : "--vocab"));
+  if (apart && !options.vocab.empty())
+    throw UsageError("--vocab is for both sides: leave out --vocab-src and --vocab-tgt");
+  if (apart && (options.vocab_src.empty() || options.vocab_tgt.empty()))
+    throw UsageError("--vocab-src and --vocab-tgt go together; one for both sides is --vocab");
   if (!options.init.empty()) return model_vocabularies(resolve_model(options.init));
   if (apart) {
-    v.source = load_vocabulary(options.bpe_src);
-    v.target = load_vocabulary(options.bpe_tgt);
-  } else if (!options.bpe.empty()) {
-    v.source = v.target = load_vocabulary(options.bpe);
-  } else if (!options.vocab.empty()) {
+    v.source = load_vocabulary(options.vocab_src);
+    v.target = load_vocabulary(options.vocab_tgt);
+  } else if (options.vocab == "words") {
     v.source = v.target = count_vocabulary(options);
+  } else if (!options.vocab.empty()) {
+    v.source = v.target = load_vocabulary(options.vocab);
   } else {
-    throw UsageError("no vocabulary: give --bpe FILE (made by tx-bpe train) or --vocab words");
+    throw UsageError("no vocabulary: give --vocab FILE (made by tx-bpe train) or --vocab words");
   }
   return v;
 }

@@ -15,7 +15,7 @@ struct Vocabularies {
   std::shared_ptr<const Vocabulary> source, target;  // the same object when shared
 };
 
-// From --init, or --bpe, --bpe-src and --bpe-tgt, or --vocab words; UsageError when none is given,
+// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError when none is given,
 // or two that contradict.
 Vocabularies load_vocabularies(const TrainOptions& options);
 Vocabularies model_vocabularies(const std::string& model);  // of a model file

@@ -11,6 +11,9 @@ namespace tx {
 
 namespace {
 
+// Under its old name the option took files alone, also one called words.
+std::string file_name(const std::string& text) { return text == "words" ? "./words" : text; }
+
 void describe_data(Options& o, TrainOptions& t) {
   o.group("Data");
   o.add("--src", t.src, "FILE", "source text, one sentence a line",
@@ -18,14 +21,18 @@ void describe_data(Options& o, TrainOptions& t) {
   o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source");
   o.add("--valid-src", t.valid_src, "FILE", "source text for validation");
   o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation");
-  o.add("--bpe", t.bpe, "FILE", "subword model of both sides (tx-bpe train)");
-  o.add("--bpe-src", t.bpe_src, "FILE", "subword model of the source");
-  o.add("--bpe-tgt", t.bpe_tgt, "FILE", "subword model of the target");
-  o.add("--vocab", t.vocab, "words", "take words between spaces instead of subwords",
-        "The vocabulary is counted from the training text, which is read twice then: it must be "
-        "regular files.")
-      .one_of({"words"});
-  o.add("--max-length", t.max_length, "PIECES", "drop pairs with a longer side").range(1, 1 << 20);
+  o.add("--vocab", t.vocab, "FILE|words", "vocabulary of both sides: a file of tx-bpe train",
+        "A subword model or a list of words. The word words stands for the words of the training "
+        "text, which is read twice then: it must be regular files.")
+      .excludes({"--init"}, "its model brings its vocabulary")
+      .excludes({"--vocab-src", "--vocab-tgt"})
+      .was("--bpe", file_name);
+  o.add("--vocab-src", t.vocab_src, "FILE", "vocabulary of the source").was("--bpe-src");
+  o.add("--vocab-tgt", t.vocab_tgt, "FILE", "vocabulary of the target").was("--bpe-tgt");
+  for (const char* side : {"vocab-src", "vocab-tgt"})
+    o.at(side).excludes({"--init"}, "its model brings its vocabulary");
+  o.add("--max-length", t.max_length, "N", "the most pieces of a side; longer pairs are dropped")
+      .range(1, 1 << 20);
   o.add("--bpe-dropout", t.bpe_dropout, "P",
         "cut training text anew each epoch, without some merges",
         "BPE-dropout (Provilkov et al., 2020) on both sides: each possible merge is left out with "
@@ -36,7 +43,8 @@ void describe_data(Options& o, TrainOptions& t) {
         "leave merges out in the first N epochs; 0: in all",
         "What is translated later is cut in the usual way: epochs without BPE-dropout at the end, "
         "while the learning rate falls, make the model sure of it.")
-      .at_least(0);
+      .at_least(0)
+      .needs({"--bpe-dropout"});
   o.add("--cache", t.cache, "DIR", "where text is kept as ids, shared between runs",
         "See tx-cache(5). Default: in the run directory.");
   o.flag("--strict", t.strict, "stop at invalid UTF-8",
@@ -49,17 +57,26 @@ void describe_run(Options& o, TrainOptions& t) {
         "base and big are the paper's; tiny suits Multi30k, toy the reverse task. auto chooses by "
         "text and device, and is base where an option tells the size of the model.")
       .one_of({"auto", "base", "big", "tiny", "toy"});
-  o.add("--config", t.config, "FILE", "start from the config.json of another run").runtime();
-  o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)").runtime();
+  o.add("--config", t.config, "FILE", "start from the config.json of another run")
+      .runtime()
+      .excludes({"--resume"}, "a resumed run has its own options")
+      .excludes({"--replay"}, "a recorded step has its own options");
+  o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)")
+      .runtime()
+      .excludes({"--resume"}, "a resumed run goes on in its own directory")
+      .excludes({"--replay"});
   o.add("--resume", t.resume, "DIR", "go on with this run, to the bytes of a run never stopped")
-      .runtime();
+      .runtime()
+      .excludes({"--replay"});
   o.flag("--selftest-resume", t.selftest_resume,
          "show on your data that a killed run loses nothing",
          "Some seconds of this training are run twice in a temporary directory ($TMPDIR): once "
          "without a stop, once killed at places of a save and at other moments and resumed each "
          "time. The checkpoints are compared byte for byte; exit status 0: the same. "
          "--valid-command is left out; the text is read several times.")
-      .runtime();
+      .runtime()
+      .excludes({"--resume"}, "the test begins runs of its own")
+      .excludes({"--replay", "--parity", "--describe"});
   o.add("--replay", t.replay, "FILE", "run a recorded step again and compare; see tx-run(5)")
       .runtime();
   o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape");
@@ -81,14 +98,12 @@ void describe_run(Options& o, TrainOptions& t) {
         "On standard error, where that is not a terminal. The log in the run directory keeps to "
         "--log-every.")
       .at_least(0);
-  o.add("--seed", t.seed, "N", "seed of weights, order and dropout").range(0, 4294967295.0);
+  o.add("--seed", t.seed, "N", "seed of weights, order and dropout");
 }
 
 void describe_machine(Options& o, TrainOptions& t) {
   o.group("Machine");
-  o.add("--threads", t.threads, "N", "threads; another number may change last bits")
-      .range(0, 1024)
-      .default_is("the processors this process may use");
+  o.threads(t.threads, "Another number may change the last bits of the model.");
   o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
         "auto takes the GPU where there is one.")
       .one_of({"auto", "cpu", "cuda"});
@@ -97,28 +112,33 @@ void describe_machine(Options& o, TrainOptions& t) {
       .one_of({"auto", "bf16", "fp32"});
   o.flag("--tune", t.tune, "on a GPU, choose the algorithms of products by timing them",
          "Faster steps after some seconds at the start. Resumed, a run keeps what was chosen; "
-         "another run may choose differently, and differ in last bits.");
+         "another run may choose differently, and differ in last bits.")
+      .excludes({"--device cpu"});
   o.add("--memory", t.memory, "SIZE", "limit for the plan, as 2G or 800M",
         "With --batch-tokens auto the largest batch that fits is taken.");
   o.flag("--describe", t.describe_only, "print the model, its memory and its cost; train nothing")
-      .runtime();
+      .runtime()
+      .excludes({"--parity", "--replay"});
   o.flag("--parity", t.parity, "compare one step on every device and precision; train nothing",
          "Forward, backward and Adam of one batch of your text on the CPU in fp32, and in bf16 and "
          "on the GPU where they can be had: how far each gradient and each weight is off. The last "
          "line is the verdict; exit status 1 where a gradient or the loss is out of its bounds.")
-      .runtime();
+      .runtime()
+      .excludes({"--replay"});
   o.flag(
        "--profile", t.profile, "print where the time went at the end",
        "On a GPU by groups of kernels, each beside the time that its memory traffic or arithmetic "
        "would take at the rates measured on that GPU; steps are slower under it.")
-      .runtime();
+      .runtime()
+      .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
   o.flag("-q,--quiet", t.quiet, "no progress on standard error").runtime();
 }
 
 void describe_optimisation(Options& o, TrainOptions& t) {
   o.group("Optimisation");
   o.add("--batch-tokens", t.batch_tokens, "N|auto", "target pieces of a batch",
-        "The source side's room is this times the corpus's ratio.");
+        "The source side's room is this times the corpus's ratio. In translation the same name "
+        "counts the source side, which is known there.");
   o.add("--accumulate", t.accumulate, "N", "batches of a step").range(1, 100000);
   o.flag("--recompute", t.recompute, "keep less for the backward pass and compute it again",
          "Each layer keeps its input alone; less memory, about a third more time, the same bytes. "
@@ -136,28 +156,40 @@ void describe_optimisation(Options& o, TrainOptions& t) {
         "linearly to --lr, then fall as the inverse square root of the step, as a cosine or "
         "linearly to 0 at --steps, or stay.")
       .one_of({"paper", "inverse-sqrt", "cosine", "linear", "constant"});
-  o.add("--lr", t.lr, "RATE", "highest rate of the schedules other than paper").at_least(0);
-  o.add("--lr-factor", t.lr_factor, "X", "factor of the paper's schedule").at_least(0);
+  o.add("--lr", t.lr, "RATE", "highest rate of the schedules other than paper")
+      .at_least(0)
+      .excludes({"--schedule paper"},
+                "scale it with --lr-factor, or choose --schedule inverse-sqrt");
+  o.add("--lr-factor", t.lr_factor, "X", "factor of the paper's schedule")
+      .at_least(0)
+      .needs({"--schedule paper"});
   o.add("--warmup", t.warmup, "STEPS", "steps of rising rate").at_least(0);
-  o.add("--beta1", t.beta1, "X", "decay of Adam's first moment").range(0, 1);
-  o.add("--beta2", t.beta2, "X", "decay of Adam's second moment").range(0, 1);
-  o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0);
+  o.add("--beta1", t.beta1, "X", "decay of Adam's first moment")
+      .range(0, 1)
+      .needs({"--optimizer adam"});
+  o.add("--beta2", t.beta2, "X", "decay of Adam's second moment")
+      .range(0, 1)
+      .needs({"--optimizer adam"});
+  o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0).needs({"--optimizer adam"});
   o.add("--clip-norm", t.clip_norm, "X", "limit of the gradient's norm; 0: none").at_least(0);
   o.add(
        "--on-spike", t.on_spike, "log|skip|rewind", "what to do about a loss spike",
        "log: the step counts. skip: its update is left out. rewind: training goes back to the "
        "newest checkpoint by --save-every and on from there with the text that follows; before the "
        "first, the update is left out. Each is recorded, see tx-run(5).")
-      .one_of({"log", "skip", "rewind"});
+      .one_of({"log", "skip", "rewind"})
+      .needs({"--spike-threshold"});
   o.add("--spike-threshold", t.spike_threshold, "X",
         "a spike lies so many standard deviations above the mean; 0: none")
       .at_least(0);
   o.add("--spike-window", t.spike_window, "STEPS", "steps that mean and deviation are taken over")
-      .range(2, 100000);
+      .range(2, 100000)
+      .needs({"--spike-threshold"});
   o.add("--spike-floor", t.spike_floor, "X",
         "a spike lies at least X nats, and X times the mean, above the mean",
         "Where losses hardly spread, a few standard deviations are noise.")
-      .at_least(0);
+      .at_least(0)
+      .needs({"--spike-threshold"});
   o.add("--max-skips", t.max_skips, "N", "end after N steps in a row that are not finite; 0: never",
         "The exit status is 1, and the last good checkpoint is kept and named.")
       .range(0, 1000000);
@@ -167,7 +199,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
 }  // namespace
 
 void TrainOptions::describe(Options& o) {
-  o.usage("tx-train --src FILE --tgt FILE --bpe FILE [OPTION]... -o RUN");
+  o.usage("tx-train --src FILE --tgt FILE --vocab FILE [OPTION]... -o RUN");
   o.usage("tx-train --resume RUN [--steps N]");
   describe_data(o, *this);
   describe_run(o, *this);
@@ -193,12 +225,13 @@ void check_numbers(const TrainOptions& t, const Options& given) {
 void TrainOptions::resolve(const Options& options) {
   check_numbers(*this, options);
   model.apply_layers(options);
-  if (preset != "auto") check_schedule(options);  // else once it is settled
+  if (preset != "auto") {  // else once it is settled
+    options.check();
+    check_schedule();
+  }
   check_limits();
   if (src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
-  resolve_validation(options);
-  if (options.given("bpe-dropout-epochs") && !options.given("bpe-dropout") && bpe_dropout == 0)
-    throw UsageError("--bpe-dropout-epochs needs --bpe-dropout");
+  resolve_validation();
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
   if (!memory.empty()) parse_size(memory, "--memory");
   if (threads == 0) threads = available_cpus();
@@ -211,14 +244,10 @@ void TrainOptions::resolve(const Options& options) {
   shape.resolve();
 }
 
-void TrainOptions::check_schedule(const Options& options) const {
+void TrainOptions::check_schedule() const {
   if (schedule != "paper" && lr <= 0)
     throw UsageError("--schedule " + schedule +
                      " needs a rate: add --lr, for instance --lr 0.0005");
-  if (schedule == "paper" && options.given("lr"))
-    throw UsageError(
-        "--lr is not used by --schedule paper: scale it with --lr-factor, or choose "
-        "--schedule inverse-sqrt");
   if ((schedule == "cosine" || schedule == "linear") && steps == 0)
     throw UsageError("--schedule " + schedule + " falls to 0 at --steps, which is 0: give --steps");
   if (schedule == "paper" && warmup == 0)
@@ -237,7 +266,7 @@ void TrainOptions::check_limits() const {
 }
 
 DropoutRates TrainOptions::dropout_rates(const StepRecord* record) const {
-  return {dropout, attention_dropout, relu_dropout, uint32_t(seed), record};
+  return {dropout, attention_dropout, relu_dropout, mask_seed(), record};
 }
 
 int parse_batch_tokens(const std::string& text) {

@@ -14,7 +14,7 @@ struct TrainOptions {
   std::string preset = "auto", config, resume, init, replay;
 
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
-  std::string bpe, bpe_src, bpe_tgt, vocab, cache;
+  std::string vocab, vocab_src, vocab_tgt, cache;  // vocab: a file, or "words" of the text
   int max_length = 250;
   double bpe_dropout = 0;
   int64_t bpe_dropout_epochs = 0;
@@ -61,12 +61,14 @@ struct TrainOptions {
   void apply_preset(const std::string& name);
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);
+  // Of weights, dropout: the seed, of a larger one than they take a mixture of all its bits.
+  uint32_t mask_seed() const { return uint32_t(seed) ^ uint32_t((seed >> 32) * 0x9E3779B1u); }
   DropoutRates dropout_rates(const StepRecord* record) const;
 
  private:
   void describe_validation(Options& options);
-  void resolve_validation(const Options& options);
-  void check_schedule(const Options& options) const;
+  void resolve_validation();
+  void check_schedule() const;
   void check_limits() const;
 };
 

@@ -66,7 +66,7 @@ Outcome run(const Task& task, const Way& way) {
   Parameters parameters(backend, task.config, way.precision == "bf16" ? DType::bf16 : DType::f32,
                         true);
   if (o.init.empty())
-    parameters.initialise(uint32_t(o.seed));
+    parameters.initialise(o.mask_seed());
   else
     ModelReader(resolve_model(o.init)).load(parameters);
   const Transformer transformer(backend, parameters, task.longest);

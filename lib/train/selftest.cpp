@@ -197,8 +197,6 @@ int Selftest::run(const Log& log) {
 
 int selftest_resume(const TrainOptions& options, std::vector<std::string> arguments,
                     const Log& log) {
-  if (!options.resume.empty())
-    throw UsageError("--selftest-resume begins runs of its own: leave out --resume");
   if (options.src.empty() || options.tgt.empty())
     throw UsageError("--selftest-resume trains on your text: give --src FILE and --tgt FILE");
   return Selftest(options, std::move(arguments)).run(log);

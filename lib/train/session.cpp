@@ -109,7 +109,7 @@ void Session::build_model(int64_t resume_at) {
   model.resolve();
   if (model.tie == "all" && vocabularies_.source->hash() != vocabularies_.target->hash())
     throw UsageError(
-        "--tie all needs one vocabulary for both sides, but --bpe-src and --bpe-tgt "
+        "--tie all needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
         "differ: use --tie target");
   if (model.learned_positions() && longest_sentence() > model.max_positions)
     throw UsageError("--max-positions " + std::to_string(model.max_positions) +
@@ -117,7 +117,7 @@ void Session::build_model(int64_t resume_at) {
                      " with its end: raise it, or lower --max-length");
   parameters_ = std::make_unique<Parameters>(backend_, model, activation_dtype(options_), true);
   if (resume_at == begin && options_.init.empty())
-    parameters_->initialise(uint32_t(options_.seed));
+    parameters_->initialise(options_.mask_seed());
   else if (resume_at == begin)
     ModelReader(resolve_model(options_.init)).load(*parameters_);
   transformer_ = std::make_unique<Transformer>(backend_, *parameters_,

@@ -63,10 +63,15 @@ void check_changes(const Json& before, const Json& now, const Log& log) {
 // --init: the options take the shape of that model; one given on the command line must agree.
 void adopt_shape(TrainOptions& options, const Options& given) {
   const ModelConfig model = ModelReader(resolve_model(options.init)).config();
-  const Json theirs = model.to_json(), ours = given.to_json();
-  for (const auto& [key, value] : theirs.items()) {
+  Json theirs;
+  const Json shape = model.to_json(), ours = given.to_json();
+  for (const auto& [key, value] : shape.items()) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '_', '-');
+    theirs[name] = value;
+  }
+  theirs = given.renamed(theirs);
+  for (const auto& [name, value] : theirs.items()) {
     const bool by_layers = given.given("layers") && name.find("coder-layers") != std::string::npos;
     if (!ours.contains(name) || (!given.given(name) && !by_layers) || ours[name] == value) continue;
     throw UsageError("--" + (by_layers ? "layers" : name) + " " + shown(ours[name]) +
@@ -113,14 +118,10 @@ void adopt_criterion(TrainOptions& options, const Options& given, Json& config) 
 }
 
 int resume(TrainOptions& options, const Options& given, const Log& log) {
-  if (!options.out.empty())
-    throw UsageError("--resume goes on in its own directory: leave out --out " + options.out);
-  if (!options.config.empty())
-    throw UsageError("--resume takes the options of its run: leave out --config " + options.config);
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
   adopt_criterion(options, given, config);
-  check_changes(config.at("options"), given.to_json(), log);
+  check_changes(given.renamed(config.at("options")), given.to_json(), log);
   const int64_t step = newest_whole(run, log);
   note_schedule(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);
@@ -151,7 +152,7 @@ ModelConfig described_model(TrainOptions& options, const Options& given, const L
   if (!options.init.empty()) {
     adopt_shape(options, given);
     model = options.model.config;
-  } else if (options.bpe.empty() && options.bpe_src.empty() && options.vocab.empty()) {
+  } else if (options.vocab.empty() && options.vocab_src.empty()) {
     model.source_vocabulary = model.target_vocabulary = 37000;
     log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
   } else {
@@ -207,6 +208,8 @@ int train(TrainOptions& options, Options& given, const std::string& command, con
   if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
   options.resolve(given);
   limit_threads(options.threads, log);
+  if (given.given("tune") && options.tune && options.device == "cpu")
+    log.warn("--tune has no effect on a CPU");
   if (options.describe_only) return describe_only(options, given, log);
   if (options.parity) {
     if (!options.init.empty()) adopt_shape(options, given);

@@ -43,34 +43,35 @@ void TrainOptions::describe_validation(Options& o) {
   o.group("Validation");
   o.add("--valid-every", valid_every, "STEPS", "validate; 0: at every save by --save-every",
         "A model better than all before is saved, whatever the step.")
-      .at_least(0);
+      .at_least(0)
+      .needs({"--valid-src"});
   o.add("--valid-metric", valid_metric, listed(), "what the models are compared by",
         "By it the best model is chosen, --patience counts, and tx-avg --best chooses. loss is the "
         "one of training, with its label smoothing; perplexity leaves the smoothing out, and rises "
         "while a smoothed model still improves; accuracy is the share of pieces guessed right. Of "
         "several, separated by commas, the first decides and the others are logged.")
-      .default_is(validation_metrics().front());
+      .default_is(validation_metrics().front())
+      .list_of(validation_metrics())
+      .needs({"--valid-src"});
   o.add(
-      "--valid-command", valid_command, "COMMAND",
-      "run after a save; its number on stdout chooses the best",
-      "A shell command with the checkpoint's path in $MODEL. It prints one number, or the line or "
-      "the JSON of tx-bleu for one metric; anything else ends the run, which can be resumed. The "
-      "number is logged as validation_score, higher is better, and decides about the best and "
-      "--patience in place of --valid-metric. A command that fails has no score, which counts as a "
-      "validation without a better model.");
+       "--valid-command", valid_command, "COMMAND",
+       "run after a save; its number on stdout chooses the best",
+       "A shell command with the checkpoint's path in $MODEL. It prints one number, or the line or "
+       "the JSON of tx-bleu for one metric; anything else ends the run, which can be resumed. The "
+       "number is logged as validation_score, higher is better, and decides about the best and "
+       "--patience in place of --valid-metric. A command that fails has no score, which counts as "
+       "a "
+       "validation without a better model.")
+      .may_be_empty();
   o.add("--valid-timeout", valid_timeout, "SECONDS",
         "end a --valid-command that takes longer; 0: no limit")
-      .at_least(0);
+      .at_least(0)
+      .needs({"--valid-command"});
 }
 
-void TrainOptions::resolve_validation(const Options& options) {
+void TrainOptions::resolve_validation() {
   if (valid_src.empty() != valid_tgt.empty())
     throw UsageError("--valid-src and --valid-tgt go together");
-  for (const char* name : {"valid-every", "valid-metric"})
-    if (options.given(name) && valid_src.empty())
-      throw UsageError("--" + std::string(name) + " needs --valid-src and --valid-tgt");
-  if (options.given("valid-timeout") && valid_command.empty())
-    throw UsageError("--valid-timeout needs --valid-command");
   valid_metric = parse_metrics(valid_metric);
   if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
 }

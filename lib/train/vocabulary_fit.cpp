@@ -36,10 +36,10 @@ std::string way_out(const TrainOptions& o, const Vocabulary& vocabulary) {
 // What the user may have done, the likeliest first.
 std::string likely_cause(const TrainOptions& o, const Side& side, const Vocabulary& vocabulary) {
   const std::string exchanged = std::string("are ") + side.options + " exchanged?";
-  if (!o.vocab.empty()) return "The words are those of the training text; " + exchanged;
+  if (o.vocab == "words") return "The words are those of the training text; " + exchanged;
   if (!o.init.empty()) return "Is " + o.init + " a model of other languages, or " + exchanged;
   std::string out = "Is " + side.vocabulary + " of another language, or ";
-  if (!o.bpe_src.empty()) out += "are --bpe-src and --bpe-tgt exchanged, or ";
+  if (!o.vocab_src.empty()) out += "are --vocab-src and --vocab-tgt exchanged, or ";
   return out + exchanged + way_out(o, vocabulary);
 }
 
@@ -55,8 +55,8 @@ void warn_of(const TrainOptions& options, const Side& side, const PieceShares& s
 
 void tell_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpora,
               const Log& log) {
-  const std::string source_file = o.bpe.empty() ? o.bpe_src : o.bpe;
-  const std::string target_file = o.bpe.empty() ? o.bpe_tgt : o.bpe;
+  const std::string source_file = o.vocab.empty() ? o.vocab_src : o.vocab;
+  const std::string target_file = o.vocab.empty() ? o.vocab_tgt : o.vocab;
   const Side sides[2][2] = {
       {{"source", "--src and --tgt", o.src, source_file},
        {"target", "--src and --tgt", o.tgt, target_file}},

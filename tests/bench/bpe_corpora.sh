@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 check() { # TEXT
-  for way in "" --ids "--dropout 0.1"; do
+  for way in "" --ids "--bpe-dropout 0.1"; do
     ids=
     [ "$way" != --ids ] || ids=--ids
     # shellcheck disable=SC2086  # a list of words

@@ -31,7 +31,7 @@ fi
 ours() {  # PRECISION: the median rate of the log's lines after the first
   rm -rf "$work/run"
   # shellcheck disable=SC2086
-  "$BIN/tx-train" $tx_shape --norm post --src "$src" --tgt "$tgt" --bpe "$work/bpe.model" \
+  "$BIN/tx-train" $tx_shape --norm-position post --src "$src" --tgt "$tgt" --vocab "$work/bpe.model" \
     --max-length 250 --batch-tokens 4096 --steps $((STEPS * 3)) --log-every 4 --save-every 0 \
     --precision "$1" --threads "$THREADS" -q -o "$work/run"
   sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$work/run/log.jsonl" | sed 1d | median

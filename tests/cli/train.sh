@@ -12,7 +12,7 @@ small_text() {
 runner=
 small_train() {
   $runner tx-train --src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de \
-    --bpe bpe.model --layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule inverse-sqrt \
+    --vocab bpe.model --layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule inverse-sqrt \
     --lr 0.02 --warmup 4 --batch-tokens 200 --threads 1 --precision fp32 --steps 12 \
     --save-every 3 --log-every 1 "$@"
 }

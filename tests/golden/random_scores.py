@@ -61,7 +61,7 @@ def run(command):
 def differences(tool, setting, hypotheses, references, files):
     line, rows = expected(hypotheses, references, setting, MODEL)
     command = [tool, "--force", *words_of(setting), "-i", files[0], *files[1:1 + len(references)]]
-    ours = run([*command, "--width", "12"])[0]
+    ours = run([*command, "--digits", "12"])[0]
     if ours != line:
         yield f"tx-bleu:   {ours}\nsacrebleu: {line}"
     for i, (text, row) in enumerate(zip(run([*command, "--stats"])[1:], rows)):

@@ -23,7 +23,7 @@ for run in kept recomputed; do
   word=
   [ $run = recomputed ] && word=--recompute
   # shellcheck disable=SC2086
-  small_train --device cuda --precision bf16 --accumulate 2 --norm pre --steps 6 $word -o $run \
+  small_train --device cuda --precision bf16 --accumulate 2 --norm-position pre --steps 6 $word -o $run \
     2> $run.log || fail "$(cat $run.log)"
 done
 [ "$(weights_hash kept/last.safetensors)" = "$(weights_hash recomputed/last.safetensors)" ] ||

@@ -14,7 +14,12 @@ for tool in $(tools); do
 done
 
 # A variable that is not set is told, not taken for an option left out.
-expect_usage_error '--target has an empty value: expected FILE' tx-decode -m none --target ""
+expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m none --tgt ""
+expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m none --tgt= text
 expect_usage_error '--memory has an empty value' tx-decode -m none --memory ""
 expect_usage_error '--init has an empty value' tx-train --init "" -o run
 expect_usage_error '--model has an empty value' tx-bpe encode -m ""
+
+# A letter that no option has is near to none.
+expect_usage_error 'unknown option -m' tx-avg -m model
+expect_stderr_lacks 'did you mean'

@@ -15,14 +15,18 @@ expect_usage_error '--layers 2: the model has 2 encoder layers, 0 to 1' \
 expect_usage_error '--heads 0-4: the model has 4 heads, 0 to 3' tx-attn-dump -m model --heads 0-4
 expect_usage_error "--layers: 'x' is not a number or range; write a list like 0,2-3" \
   tx-attn-dump -m model --layers 1,x
-expect_usage_error "--kinds: 'self' is not one of encoder, decoder, cross" \
+expect_usage_error "--kinds self: must be one or more of encoder, decoder, cross" \
   tx-attn-dump -m model --kinds self
 expect_usage_error '--average' tx-attn-dump -m model --average layers
 expect_usage_error '--digits' tx-attn-dump -m model --digits 0
-expect_usage_error '--width belongs to --heatmap' tx-attn-dump -m model --width 60
-expect_usage_error '--digits belongs to records' tx-attn-dump -m model --heatmap --digits 3
+expect_usage_error '--width needs --heatmap: add it' tx-attn-dump -m model --width 60
+expect_usage_error '--digits does not go with --heatmap: a map shows shades' tx-attn-dump -m model --heatmap --digits 3
 expect_usage_error '--device cuda' tx-attn-dump -m model --device cuda
 if [ -e /dev/full ]; then
   expect_status 1 sh -c 'tx-attn-dump -m model in > /dev/full'
   expect_stderr_contains 'tx-attn-dump: cannot write standard output: No space left on device'
 fi
+for option in kinds layers heads; do
+  expect_usage_error "--$option has an empty value: expected LIST" tx-attn-dump -m model --$option ""
+  expect_usage_error "--$option has an empty value: expected LIST" tx-attn-dump -m model --$option= in
+done

@@ -2,7 +2,7 @@
 make_model model
 printf 'w5 w6 w7 w8 w9 w10 w11 w12 w13 w14\n\nw5\n' > in
 printf 'w40\n\nw41\n' > target
-expect_status 0 tx-attn-dump -m model --heatmap --target target in
+expect_status 0 tx-attn-dump -m model --heatmap --tgt target in
 last_stdout > drawing
 [ "$(sed -n 1p drawing)" = \
   'line 1: cross, layer 1, mean of 4 heads; columns: source, rows: piece predicted' ] ||
@@ -12,9 +12,9 @@ sed -n 3p drawing | grep -q '^ w40 ' || fail 'the first row'
 sed -n 5p drawing | grep -q '^largest [01]\.[0-9]*; ░ ' || fail 'the legend'
 expect_stdout_contains 'line 2: blank'
 grep -q "$(printf '\033')" drawing && fail 'colours in a file'
-COLUMNS=40 tx-attn-dump -m model --heatmap --target target in > narrow
+COLUMNS=40 tx-attn-dump -m model --heatmap --tgt target in > narrow
 cmp -s narrow drawing && fail 'COLUMNS is ignored'
-expect_status 0 tx-attn-dump -m model --heatmap --target target --width 40 in
+expect_status 0 tx-attn-dump -m model --heatmap --tgt target --width 40 in
 expect_stdout_file narrow
 expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder --layers 0 --heads 3 in
 expect_stdout_contains 'line 1: encoder, layer 0, head 3; columns and rows: source'

@@ -2,26 +2,28 @@
 make_model model
 printf 'w5 w6\nw7\n\n' > in
 printf 'w9 w8\n\nw4\n' > target
-expect_status 0 tx-attn-dump -m model --target target < in
+expect_status 0 tx-attn-dump -m model --tgt target < in
 expect_stdout_lines 3
 expect_stdout_contains '"input":["<s>","w9","w8"],"target":["w9","w8","</s>"],"translation":"w9 w8","forced":true'
 expect_stdout_contains '"source":["w7","</s>"],"input":["<s>"],"target":["</s>"],"translation":""'
 expect_stdout_contains '"line":3,"source":[],"input":[],"target":[],"translation":"","forced":true'
-expect_status 0 tx-attn-dump -m model --target - in < target
+expect_status 0 tx-attn-dump -m model --tgt - in < target
 expect_stdout_lines 3
 
 head -n 2 target > short
-expect_status 1 tx-attn-dump -m model --target short < in
+expect_status 1 tx-attn-dump -m model --tgt short < in
 expect_stdout_lines 2
 expect_stderr 'tx-attn-dump: short has 2 lines, standard input has 3 lines: line 3 of standard input has no counterpart; give files whose lines belong together'
 cat target target > long
-expect_status 1 tx-attn-dump -m model --target long in
+expect_status 1 tx-attn-dump -m model --tgt long in
 expect_stdout_lines 3
 expect_stderr 'tx-attn-dump: in has 3 lines, long has 6 lines: line 4 of long has no counterpart; give files whose lines belong together'
-expect_status 1 tx-attn-dump -m model --target missing in
+expect_status 1 tx-attn-dump -m model --tgt missing in
 expect_empty_stdout
 expect_stderr 'tx-attn-dump: cannot read missing: No such file or directory'
 expect_usage_error 'standard input can be only one of the files' \
-  tx-attn-dump -m model --target - < in
-expect_usage_error '--beam belongs to a search' \
-  tx-attn-dump -m model --target target --beam 2 in
+  tx-attn-dump -m model --tgt - < in
+expect_usage_error '--beam does not go with --tgt' \
+  tx-attn-dump -m model --tgt target --beam 2 in
+expect_usage_error '--alpha does not go with --tgt' \
+  tx-attn-dump -m model --tgt target --alpha 1 in

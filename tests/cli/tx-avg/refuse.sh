@@ -21,7 +21,7 @@ expect_stderr_contains 'its tensor embedding.weight is F32 [17, 32] instead of F
 train_small deep --decoder-layers 2
 refused 'its decoder_layers is 2 instead of 1' $a deep
 expect_stderr_contains 'tensor decoder.layers.1.'
-train_small post --norm post
+train_small post --norm-position post
 refused 'its norm is "post" instead of "pre"; its tensor encoder.norm.weight is missing' $a post
 train_small relu --activation relu
 refused 'its activation is "relu" instead of "gelu"' $a relu

@@ -1,6 +1,6 @@
 # The object is sacreBLEU's, with the figures behind the score.
 printf 'a b c d e\n' > text
-expect_status 0 tx-bleu --json --width 2 text < text
+expect_status 0 tx-bleu --json --digits 2 text < text
 expect_stdout <<'EOF'
 {
  "name": "BLEU",
@@ -40,4 +40,4 @@ expect_stdout <<'EOF'
 }
 EOF
 
-expect_usage_error 'leave it or --score-only out' tx-bleu --json --score-only text < text
+expect_usage_error '--score-only does not go with --json' tx-bleu --json --score-only text < text

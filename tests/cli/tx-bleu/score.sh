@@ -21,9 +21,9 @@ gzip -c ref > ref.gz
 expect_status 0 tx-bleu ref.gz < hyp
 expect_stdout "$line"
 
-expect_status 0 tx-bleu --score-only --width 4 ref < hyp
+expect_status 0 tx-bleu --score-only --digits 4 ref < hyp
 expect_stdout 46.5769
-expect_status 0 tx-bleu --score-only --width 0 ref -i ref
+expect_status 0 tx-bleu --score-only --digits 0 ref -i ref
 expect_stdout 100
 expect_status 0 tx-bleu --tokenize none ref -i hyp
 expect_stdout_contains '|tok:none|'

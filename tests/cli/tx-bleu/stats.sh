@@ -5,14 +5,14 @@ printf 'a dog ran away today\n' > ref.2
 printf 'a dog ran far away\n' > hyp.2
 cat ref.1 ref.2 > ref
 cat hyp.1 hyp.2 > hyp
-metrics='--metric bleu,chrf++,ter --width 12 --smooth floor'
+metrics='--metric bleu,chrf++,ter --smooth floor'
 for part in 1 2; do tx-bleu $metrics --stats ref.$part < hyp.$part > $part.stats; done
-expect_status 0 tx-bleu $metrics ref < hyp
+expect_status 0 tx-bleu $metrics --digits 12 ref < hyp
 last_stdout > whole
-expect_status 0 tx-bleu --width 12 --from-stats 1.stats 2.stats
+expect_status 0 tx-bleu --digits 12 --from-stats 1.stats 2.stats
 expect_stdout_file whole
 cat 1.stats 2.stats > both.stats
-expect_status 0 tx-bleu --width 12 --from-stats - < both.stats
+expect_status 0 tx-bleu --digits 12 --from-stats - < both.stats
 expect_stdout_file whole
 
 expect_status 0 tx-bleu --stats ref.2 < hyp.2
@@ -28,7 +28,7 @@ tx-bleu --stats --max-order 3 ref.2 < hyp.2 > three.stats
 expect_status 1 tx-bleu --from-stats 13a.stats three.stats
 expect_stderr_contains 'max_order'
 expect_status 1 tx-bleu --from-stats 1.stats 13a.stats
-expect_stderr_contains '1.stats has 3 metrics, 13a.stats has 1 metrics'
+expect_stderr_contains '1.stats has 3 metrics, 13a.stats has 1 metric;'
 
 sed 's/^1\t5 5/1\t5 x/' 13a.stats > letter.stats
 expect_status 1 tx-bleu --from-stats letter.stats

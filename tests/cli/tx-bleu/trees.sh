@@ -8,7 +8,7 @@ cat > hyp <<'END'
 (S (NP XX )NP (VP XX XX (NP XX )NP )VP )S
 END
 # Line 1: all four match, the point counts nowhere. Line 2: S and the last NP of four each.
-expect_status 0 tx-bleu --metric f1 --width 2 ref < hyp
+expect_status 0 tx-bleu --metric f1 --digits 2 ref < hyp
 expect_stdout 'F1|nrefs:1|labels:evalb|malformed:miss|version:tx-0.1.0 = 75.00 (P = 75.00 R = 75.00 complete = 50.00 segments = 2 malformed = 0)'
 printf '(S (NP (DT a)) (VP (VB b)))\n(S (NP XX )NP (VP XX )NP )S\n' > hyp
 expect_status 0 tx-bleu --metric f1 ref < hyp

@@ -8,18 +8,45 @@ expect_usage_error 'a model is for' tx-bleu -m ref ref
 expect_usage_error '-m bleu: there is no model of that name; did you mean --metric bleu?' tx-bleu -m bleu ref
 expect_usage_error 'did you mean --metric chrf++,ter?' tx-bleu --tokenize spm -m chrf++,ter ref
 expect_status 0 tx-bleu --metric chrf++,ter ref < ref
-expect_usage_error --width tx-bleu --width 99 ref
+expect_usage_error --digits tx-bleu --digits 99 ref
 expect_usage_error 'standard input' tx-bleu - < ref
 expect_usage_error 'exp, floor, add-k, none' tx-bleu --smooth cap ref
-expect_usage_error 'takes no value' tx-bleu --smooth-value 1 ref
-expect_usage_error 'no metric is called "rouge"' tx-bleu --metric bleu,rouge ref
-expect_usage_error 'no metric is called ""' tx-bleu --metric bleu, ref
+expect_usage_error '--smooth-value needs --smooth floor or add-k' tx-bleu --smooth-value 1 ref
+expect_usage_error '--metric rouge: must be one or more of bleu, chrf, chrf++, ter, f1' \
+  tx-bleu --metric bleu,rouge ref
+expect_usage_error '--metric : must be one or more of' tx-bleu --metric bleu, ref
 expect_usage_error 'given twice' tx-bleu --metric ter,ter ref
 expect_usage_error --max-order tx-bleu --max-order 0 ref
 expect_usage_error 'in one file' tx-bleu --num-refs 2 ref ref
 expect_usage_error 'needs two systems' tx-bleu --paired-bootstrap ref
-expect_usage_error 'choose one' tx-bleu --paired-bootstrap --paired-approximate -i a -i b ref
+expect_usage_error 'does not go with --paired-approximate' tx-bleu --paired-bootstrap --paired-approximate -i a -i b ref
 expect_usage_error 'one system' tx-bleu --sentence -i a -i b ref
 expect_usage_error 'given twice' tx-bleu -i ref -i ref ref
 expect_usage_error 'tx-stats(5)' tx-bleu --stats --json ref
 expect_usage_error 'no further file' tx-bleu --from-stats -i a ref
+
+# An option that has no effect beside the others.
+expect_usage_error '--ter-no-punct needs --metric ter' tx-bleu --ter-no-punct ref
+expect_usage_error '--chrf-beta needs --metric chrf or chrf++' tx-bleu --chrf-beta 3 ref
+expect_usage_error '--skip-malformed needs --metric f1' tx-bleu --skip-malformed ref
+expect_usage_error '--lowercase needs --metric bleu' tx-bleu --metric ter --lowercase ref
+expect_usage_error '--lowercase does not go with --from-stats' tx-bleu --from-stats --lowercase ref
+expect_usage_error '--metric does not go with --from-stats' tx-bleu --from-stats --metric ter ref
+expect_usage_error '--strict does not go with --from-stats' tx-bleu --from-stats --strict ref
+expect_usage_error '--resamples needs --confidence or --paired-bootstrap' tx-bleu --resamples 9 ref
+expect_usage_error '--trials needs --paired-approximate' tx-bleu --confidence --trials 9 ref
+expect_usage_error '--seed needs --confidence' tx-bleu --seed 9 ref
+expect_usage_error '--confidence does not go with --sentence' tx-bleu --sentence --confidence ref
+expect_usage_error 'the JSON has the score in it' tx-bleu --score-only --json ref
+expect_usage_error '--digits does not go with --stats' tx-bleu --digits 3 --stats ref
+expect_usage_error '--tokenize has an empty value' tx-bleu --tokenize= ref
+expect_usage_error 'REFERENCE has an empty value' tx-bleu ""
+expect_status 0 tx-bleu --threads 0 --metric chrf,ter --chrf-beta 3 --ter-no-punct ref -i ref
+
+# Names that were other ones.
+expect_status 0 tx-bleu --metric chrf --chrf-whitespace --digits 3 ref -i ref
+last_stdout > wanted
+for old in --chrf-space --space; do
+  expect_status 0 tx-bleu --metric chrf $old --width 3 ref -i ref
+  expect_stdout_file wanted
+done

@@ -12,8 +12,8 @@ expect_status 0 tx-bpe decode --separator @@ wanted
 expect_stdout_file joined
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --separator "##" --merges 2'
 expect_stdout 'low## e## r lo## w'
-expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --stats'
-expect_stderr "tx-bpe: 1 lines, 2 words, 3 pieces: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
+expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --summary'
+expect_stderr "tx-bpe: 1 line, 2 words, 3 pieces: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
  longest line standard input:1, 3 pieces"
 
 # Pieces that a vocabulary does not hold are split again.
@@ -39,9 +39,9 @@ expect_usage_error 'has at most 4000 bytes' tx-bpe encode --codes codes --glossa
 
 # Dropout is keyed as with a model.
 seq 1 2000 | sed 's/.*/lower & slow/' > many
-tx-bpe encode --codes codes --dropout 0.3 --threads 1 many > dropped
+tx-bpe encode --codes codes --bpe-dropout 0.3 --threads 1 many > dropped
 for threads in 2 3 7; do
-  expect_status 0 tx-bpe encode --codes codes --dropout 0.3 --threads $threads many
+  expect_status 0 tx-bpe encode --codes codes --bpe-dropout 0.3 --threads $threads many
   expect_stdout_file dropped
 done
 [ "$(cut -d' ' -f 1 dropped | sort -u | wc -l)" -gt 3 ] || fail "dropout changed nothing"
@@ -60,10 +60,10 @@ refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'
 refused 'bad has no merges; expected codes of subword-nmt learn-bpe' ''
 expect_status 1 tx-bpe encode --codes none text
 expect_stderr_contains 'cannot read none'
-expect_usage_error 'exclude each other' tx-bpe encode -m model --codes codes text
+expect_usage_error '--model does not go with --codes' tx-bpe encode -m model --codes codes text
 expect_usage_error 'missing option: -m FILE, or --codes FILE' tx-bpe encode text
-expect_usage_error '--ids needs a model' tx-bpe encode --codes codes --ids text
-expect_usage_error '--glossaries goes with --codes' tx-bpe encode -m model --glossaries a text
+expect_usage_error '--ids does not go with --codes: codes have no ids; take a model (-m)' tx-bpe encode --codes codes --ids text
+expect_usage_error '--glossaries needs --codes' tx-bpe encode -m model --glossaries a text
 expect_usage_error 'use (?:...)' tx-bpe encode --codes codes --glossaries '(a)' text
 expect_usage_error 'missing option: -m FILE, or --separator' tx-bpe decode text
-expect_usage_error 'leave out -m and --ids' tx-bpe decode --separator @@ --ids text
+expect_usage_error '--separator does not go with --ids' tx-bpe decode --separator @@ --ids text

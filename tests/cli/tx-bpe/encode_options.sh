@@ -11,23 +11,36 @@ expect_stdout 'low
 
 printf 'low low low\nlow\n\nlow low low low\n' > lines
 for threads in 1 3; do
-  expect_status 0 tx-bpe encode -m model --threads $threads --max-pieces 2 --eos lines
+  expect_status 0 tx-bpe encode -m model --threads $threads --max-length 2 --eos lines
   expect_stdout '▁low ▁low </s>
 ▁low </s>
 </s>
 ▁low ▁low </s>'
-  expect_stderr "tx-bpe: warning: lines:1: cut after 2 pieces (--max-pieces)\
+  expect_stderr "tx-bpe: warning: lines:1: cut after 2 pieces (--max-length)\
  (the first of 2 such lines)"
 done
-expect_usage_error '--max-pieces' tx-bpe encode -m model --max-pieces 0 lines
+expect_usage_error '--max-length' tx-bpe encode -m model --max-length 0 lines
 
 # 2 + 1 + 1 words; the character that has no piece is two bytes.
 printf 'low low\n' > first
 printf 'é\nlow\n' > second
 for threads in 1 2 7; do
-  expect_status 0 tx-bpe encode -m model --stats --threads $threads first second
+  expect_status 0 tx-bpe encode -m model --summary --threads $threads first second
   expect_stderr "tx-bpe: 3 lines, 4 words, 6 pieces: 1.500 per word, 33.333 % of them bytes, 0.000 % <unk>;\
  longest line second:1, 3 pieces"
 done
-expect_status 0 tx-bpe encode -m model --stats /dev/null
+expect_status 0 tx-bpe encode -m model --summary /dev/null
 expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
+
+# Names that were other ones.
+tx-bpe encode -m model --max-length 2 --bpe-dropout 0.5 --summary lines > wanted 2> report
+expect_status 0 tx-bpe encode -m model --max-pieces 2 --dropout 0.5 --stats lines
+expect_stdout_file wanted
+cmp report "$TX_LAST/stderr" || fail "the report is another one"
+
+# An option that has no effect beside the others.
+expect_usage_error '--seed needs --bpe-dropout' tx-bpe encode -m model --seed 2 lines
+expect_usage_error '--merges needs --codes' tx-bpe encode -m model --merges 2 lines
+expect_usage_error '--strict needs --counts' tx-bpe vocab -m model --strict
+expect_usage_error '--vocabulary has an empty value' tx-bpe encode -m model --vocabulary= lines
+expect_status 0 tx-bpe encode -m model --threads 0 --bpe-dropout 0.1 --seed 18446744073709551615 lines

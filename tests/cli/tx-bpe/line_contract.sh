@@ -7,7 +7,7 @@ printf '#version: 0.2\nt h\nth e</w>\n' > codes
 ways() {
   cat <<'END'
 encode -m model
-encode --ids --dropout 0.1 -m model
+encode --ids --bpe-dropout 0.1 -m model
 encode --codes codes
 decode --separator @@
 END

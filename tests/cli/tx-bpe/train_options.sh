@@ -21,7 +21,7 @@ expect_status 0 sh -c "echo 'a<x,\"y\">house houhouses' | tx-bpe encode -m user"
 expect_stdout '▁ a <x,"y"> house ▁ hou house s'
 expect_status 0 sh -c 'tx-bpe encode -m user text | tx-bpe decode -m user'
 expect_stdout_file text
-expect_status 0 sh -c "echo 'a<x,\"y\">' | tx-bpe encode -m user --dropout 1"
+expect_status 0 sh -c "echo 'a<x,\"y\">' | tx-bpe encode -m user --bpe-dropout 1"
 expect_stdout '▁ a <x,"y">'
 refused() { # MESSAGE SYMBOL
   printf "$2\n" > bad
@@ -58,19 +58,19 @@ expect_stdout_file wide
 for form in nfkc nmt_nfkc; do
   expect_status 0 tx-bpe train --vocab-size 400 --normalization $form -o $form text
   for dropout in 0 1; do
-    expect_status 0 sh -c "tx-bpe encode -m $form --dropout $dropout wide | tx-bpe decode -m $form"
+    expect_status 0 sh -c "tx-bpe encode -m $form --bpe-dropout $dropout wide | tx-bpe decode -m $form"
     expect_stdout 'fine 1 x y'
   done
 done
-expect_status 0 sh -c 'echo "the ① ▁" | tx-bpe encode -m nfkc --dropout 1'
+expect_status 0 sh -c 'echo "the ① ▁" | tx-bpe encode -m nfkc --bpe-dropout 1'
 expect_stdout '▁ t h e ▁ 1 ▁ <0xE2> <0x96> <0x81>'
 expect_usage_error 'nmt_nfkc' tx-bpe train --normalization nfd -o none text
 
 # The rarest characters become bytes.
 { yes 'abc' | head -300; printf 'Q\n'; } > rare
-tx-bpe train --vocab-size 300 --coverage 1 -o all rare 2> /dev/null
+tx-bpe train --vocab-size 300 --character-coverage 1 -o all rare 2> /dev/null
 pieces all | grep -qx Q || fail "no piece for Q"
-tx-bpe train --vocab-size 300 --coverage 0.99 -o most rare 2> /dev/null
+tx-bpe train --vocab-size 300 --character-coverage 0.99 -o most rare 2> /dev/null
 ! pieces most | grep -qx Q || fail "a piece for Q"
 
 # A sample: the same for a seed and any number of threads; of more lines than there are, all.
@@ -88,7 +88,10 @@ expect_same whole other
 # The same options, the same bytes.
 for again in 1 2; do
   tx-bpe train --vocab-size 400 --user-symbols symbols --normalization nfkc --split-digits \
-    --coverage 0.999 -o again$again text 2> /dev/null
+    --character-coverage 0.999 -o again$again text 2> /dev/null
 done
 expect_same again1 again2
-expect_usage_error 'no meaning with --vocab words' tx-bpe train --vocab words --split-digits -o none
+expect_usage_error '--split-digits does not go with --type words' tx-bpe train --type words --split-digits -o none
+expect_usage_error '--seed needs --sample' tx-bpe train --vocab-size 400 --seed 3 -o none text
+expect_status 0 tx-bpe train --vocab-size 300 --coverage 1 -o old rare  # its name was another one
+expect_same old all

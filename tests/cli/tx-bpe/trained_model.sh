@@ -2,7 +2,7 @@
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 40
 train_small run
-tx-bpe train --vocab words -o words train.src train.tgt
+tx-bpe train --type words -o words train.src train.tgt
 tx-bpe encode -m words --ids train.src > wanted.ids
 for model in run run/model-4.safetensors; do
   expect_status 0 tx-bpe encode -m "$model" --ids train.src

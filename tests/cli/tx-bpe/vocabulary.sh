@@ -36,7 +36,7 @@ expect_stdout_file line
 # Also where text is normalised, and with some merges left out.
 tx-bpe train --vocab-size 300 --normalization nfkc -o nfkc text 2> /dev/null
 for dropout in 0 0.000001; do
-  expect_status 0 tx-bpe encode -m nfkc --vocabulary spaces --dropout $dropout line
+  expect_status 0 tx-bpe encode -m nfkc --vocabulary spaces --bpe-dropout $dropout line
   expect_stdout '▁ low ▁ s low'
 done
 
@@ -47,8 +47,8 @@ printf 'low\t3\n\n' > bad
 expect_status 1 tx-bpe encode -m model --vocabulary bad text
 expect_stderr 'tx-bpe: bad:2: expected a piece, a tab or a space, and a count'
 expect_status 1 tx-bpe encode -m model --vocabulary none text
-expect_usage_error 'goes with --vocabulary' tx-bpe encode -m model --vocabulary-threshold 2 text
-expect_usage_error 'goes with --counts' tx-bpe vocab -m model text
+expect_usage_error '--vocabulary-threshold needs --vocabulary: add it' tx-bpe encode -m model --vocabulary-threshold 2 text
+expect_usage_error 'FILE needs --counts: add it' tx-bpe vocab -m model text
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\n' > list
 expect_usage_error 'cannot be restricted' tx-bpe encode -m list --vocabulary counts text
 expect_status 0 tx-bpe vocab -m list

@@ -1,6 +1,6 @@
-# --vocab words: a list of the text's words, most frequent first.
+# --type words: a list of the text's words, most frequent first.
 printf 'b a  a\nc a b\n' > text
-expect_status 0 tx-bpe train --vocab words -o list text
+expect_status 0 tx-bpe train --type words -o list text
 expect_status 0 cat list
 expect_stdout <<'EOF'
 tx-words 1
@@ -12,7 +12,7 @@ a
 b
 c
 EOF
-expect_status 0 tx-bpe train --vocab words --vocab-size 6 -o list text
+expect_status 0 tx-bpe train --type words --vocab-size 6 -o list text
 expect_empty_stderr
 expect_status 0 sh -c "printf '\nb x  a </s>\n' | tx-bpe encode -m list"
 expect_stdout "
@@ -22,3 +22,7 @@ expect_status 0 tx-bpe encode --stats -m list unknown
 expect_stderr_contains '4 pieces: 1.000 per word, 0.000 % of them bytes, 50.000 % <unk>; longest'
 expect_status 0 sh -c "printf '5 1 4\n' | tx-bpe decode --ids -m list"
 expect_stdout "b <unk> a"
+
+expect_status 0 tx-bpe train --vocab words --vocab-size 6 -o old text  # its name was another one
+tx-bpe train --type words --vocab-size 6 -o list text 2> /dev/null
+expect_same old list

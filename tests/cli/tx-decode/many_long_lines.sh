@@ -1,7 +1,7 @@
 # Ten warnings name their lines, then a count.
 make_model model
 awk 'BEGIN { for (i = 0; i < 25; ++i) print "w5 w6 w7 w8" }' > in
-expect_status 0 tx-decode -m model --max-source 3 --max-extra 0 < in
+expect_status 0 tx-decode -m model --max-length 3 --max-extra 0 < in
 expect_stdout_lines 25
 [ "$(last_stderr | wc -l)" -eq 11 ] || fail 'not eleven warnings'
 expect_stderr_contains 'tx-decode: warning: standard input:10: 4 pieces'

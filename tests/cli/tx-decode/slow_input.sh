@@ -17,7 +17,7 @@ expect_same wanted out
 # What the first says the second translates back, and only then the next line is sent.
 mkfifo to between from
 tx-decode -m model --max-extra 5 < to > between &
-tx-decode -m model --max-source 20 --max-extra 5 < between > from &
+tx-decode -m model --max-length 20 --max-extra 5 < between > from &
 exec 3> to 4< from
 for line in 'w5 w6' 'w7' '' 'w8 w9 w10'; do
   printf '%s\n' "$line" >&3
@@ -27,10 +27,10 @@ done > answers
 exec 3>&- 4<&-
 wait
 printf 'w5 w6\nw7\n\nw8 w9 w10\n' | tx-decode -m model --max-extra 5 |
-  tx-decode -m model --max-source 20 --max-extra 5 > wanted
+  tx-decode -m model --max-length 20 --max-extra 5 > wanted
 expect_same wanted answers
 
-# A second file that has not come yet holds back no answer to the first, nor does a --target that
+# A second file that has not come yet holds back no answer to the first, nor does a --tgt that
 # pauses; where the disk is full they hold back no end.
 mkfifo later
 printf 'w5 w6\nw7\n' > in
@@ -49,7 +49,7 @@ wait $!
 cat wanted wanted > twice
 expect_same twice out
 : > out
-tx-decode -m model --target later in > out &
+tx-decode -m model --tgt later in > out &
 exec 3> later
 echo w9 >&3
 arrives out 1
@@ -67,7 +67,7 @@ mkfifo endless
 exec 3<> endless
 printf 'w5\nw6\n' >&3
 echo w9 > one_line
-expect_status 1 timeout 20 tx-decode -m model --target one_line endless
+expect_status 1 timeout 20 tx-decode -m model --tgt one_line endless
 expect_stdout_lines 1
 expect_stderr 'tx-decode: one_line has 1 line, endless has more than 2 lines: line 2 of endless has no counterpart; give files whose lines belong together'
 expect_status 1 timeout 20 sh -c 'yes a | tx-bleu one_line'

@@ -14,7 +14,7 @@ sed -n 3p records | grep -q "$(printf '^2\tempty\t0\t0\t0\t')" || fail 'the empt
 # The states, alone and together; ill-formed sequences are counted one by one. With no piece more
 # than its source an output of random weights reaches its longest length.
 printf 'w5 \377 w6 \355\240\200\n \t\nw5 w6 w7 w8 w9\nw5\n\377w5 w6 w7\n' > in
-expect_status 0 tx-decode -m model --max-source 3 --max-extra 0 --status records < in
+expect_status 0 tx-decode -m model --max-length 3 --max-extra 0 --status records < in
 expect_stdout_lines 5
 sed 1d records | cut -f 1-3,5 | tr '\t' ' ' > found
 sed 's/,maximum / /; s/ maximum / ok /' found > states
@@ -32,7 +32,7 @@ awk -F '\t' 'NR > 1 && $2 ~ /maximum/ && $4 != ($3 > 3 ? 3 : $3) { exit 1 }' rec
 awk -F '\t' 'NF != 8 || NR > 1 && $8 !~ /^[0-9]+\.[0-9]$/ { exit 1 }' records || fail 'milliseconds'
 
 # Columns 4, 6, 7 are those of the output itself, and only the last column is of this run.
-expect_status 0 tx-decode -m model --max-source 3 --max-extra 5 --ids --scores --status one \
+expect_status 0 tx-decode -m model --max-length 3 --max-extra 5 --ids --scores --status one \
   --threads 1 <<'END'
 5 6 7
 
@@ -41,7 +41,7 @@ END
 last_stdout | awk -F '\t' '{ print split($3, pieces, " ") "\t" $1 "\t" $2 }' > wanted
 sed 1d one | cut -f 4,6,7 > found
 expect_same wanted found
-printf '5 6 7\n\n59\n' | tx-decode -m model --max-source 3 --max-extra 5 --ids --status two \
+printf '5 6 7\n\n59\n' | tx-decode -m model --max-length 3 --max-extra 5 --ids --status two \
   --threads 3 --batch-tokens 1 > out
 cut -f 1-7 one > wanted
 cut -f 1-7 two > found

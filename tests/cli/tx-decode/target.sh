@@ -9,7 +9,7 @@ for models in '-m one' '-m one -m two'; do
   cut -f 5 list > given
   cut -f 3- list > wanted
   for how in '--threads 1' '--threads 3 --batch-tokens 20'; do
-    expect_status 0 tx-decode $models --precision fp32 --max-extra 5 $how --target given < sources
+    expect_status 0 tx-decode $models --precision fp32 --max-extra 5 $how --tgt given < sources
     # Those that --max-extra cut are scored with an end that they did not have.
     last_stdout | paste - wanted sources | awk -F '\t' '
       $3 != $6 { exit bad = 1 }
@@ -23,51 +23,56 @@ done
 # Nothing: the end alone. A blank line is answered by a blank line and by nothing else.
 printf 'w5\n\n\n' > in
 printf '\n\nw7 w7\n' > given
-expect_status 0 tx-decode -m one --target given --status 2 in
+expect_status 0 tx-decode -m one --tgt given --status 2 in
 expect_stdout_lines 3
 last_stdout | awk -F '\t' '
   NR == 1 && !($1 == $2 && $1 < 0 && $3 == "") ||
   NR == 2 && $0 != "0.000000\t0.000000\t" ||
   NR == 3 && $0 != "-inf\t-inf\tw7 w7" { exit 1 }' || fail 'blank lines'
 expect_stderr_contains "$(printf '3\tempty\t0\t2\t0\t-inf\t-inf\t')"
-expect_status 0 tx-decode -m one --target - in < given
+expect_status 0 tx-decode -m one --tgt - in < given
 expect_stdout_lines 3
 printf '5 6\n' > ids
-expect_status 0 tx-decode -m one --ids --target ids ids
+expect_status 0 tx-decode -m one --ids --tgt ids ids
 last_stdout | cut -f 3 | cmp -s - ids || fail 'ids'
 
-# The model holds --max-source + --max-extra + 1 labels: what is longer is cut, and has no end.
-expect_status 0 tx-decode -m one --max-source 2 --max-extra 0 --target given --status 2 in
+# The model holds --max-length + --max-extra + 1 labels: what is longer is cut, and has no end.
+expect_status 0 tx-decode -m one --max-length 2 --max-extra 0 --tgt given --status 2 in
 expect_stdout_lines 3
 printf 'w5\n' > one_line
 printf 'w7 w8 w9 w10\n' > long
-expect_status 0 tx-decode -m one --max-source 2 --max-extra 0 --target long --status 2 one_line
+expect_status 0 tx-decode -m one --max-length 2 --max-extra 0 --tgt long --status 2 one_line
 last_stdout | awk -F '\t' '$3 != "w7 w8" { exit 1 }' || fail 'not the first two pieces'
 expect_stderr_contains \
-  'tx-decode: warning: long:1: 4 pieces, cut to the first 2 (--max-source and --max-extra)'
+  'tx-decode: warning: long:1: 4 pieces, cut to the first 2 (--max-length and --max-extra)'
 expect_stderr_contains "$(printf '1\tmaximum\t1\t2\t0\t')"
 
 head -n 2 given > short
-expect_status 1 tx-decode -m one --target short in
+expect_status 1 tx-decode -m one --tgt short in
 expect_stdout_lines 2
 expect_stderr 'tx-decode: short has 2 lines, in has 3 lines: line 3 of in has no counterpart; give files whose lines belong together'
-expect_status 1 tx-decode -m one --target missing in
+expect_status 1 tx-decode -m one --tgt missing in
 expect_stderr 'tx-decode: cannot read missing: No such file or directory'
 printf '99999\n' > bad
-expect_status 1 tx-decode -m one --ids --target bad ids
+expect_status 1 tx-decode -m one --ids --tgt bad ids
 expect_stderr_contains 'bad:1: '
-expect_usage_error 'standard input can be only one of the files' tx-decode -m one --target - < in
-expect_usage_error '--beam belongs to a search' tx-decode -m one --target given --beam 2 < in
-expect_usage_error '--nbest belongs to a search' tx-decode -m one --target given --nbest 2 < in
-expect_usage_error '--sample belongs to a search' tx-decode -m one --target given --sample < in
-expect_status 0 tx-decode -m one --target given --check-invariance in
+expect_usage_error 'standard input can be only one of the files' tx-decode -m one --tgt - < in
+expect_usage_error '--beam does not go with --tgt' tx-decode -m one --tgt given --beam 2 < in
+expect_usage_error '--nbest does not go with --tgt' tx-decode -m one --tgt given --nbest 2 < in
+expect_usage_error '--sample does not go with --tgt' tx-decode -m one --tgt given --sample < in
+expect_status 0 tx-decode -m one --tgt given --check-invariance in
 expect_stdout_contains 'verdict: every translation and score is the same in any company'
 
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 small_train --valid-every 12 -o run 2> /dev/null
-expect_status 0 tx-decode -m run/last.safetensors --target valid.de --status status < valid.en
+expect_status 0 tx-decode -m run/last.safetensors --tgt valid.de --status status < valid.en
 wanted=$(sed -n 's/.*"step":12,.*"validation_perplexity":\([0-9.]*\).*/\1/p' run/log.jsonl)
 awk -v wanted="$wanted" 'NR > 1 { log_p += $7; labels += $4 + 1 }
   END { got = exp(-log_p / labels); exit !(got > 0.9999 * wanted && got < 1.0001 * wanted) }' \
   status || fail "not the perplexity $wanted"
+expect_status 0 tx-decode -m one --tgt given < in
+last_stdout > wanted
+expect_status 0 tx-decode -m one --target given --max-source 1024 < in  # its names were other ones
+expect_stdout_file wanted
+expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m one --target= given

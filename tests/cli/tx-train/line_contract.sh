@@ -3,7 +3,7 @@
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 train() { # SRC TGT BPE OUT
-  tx-train --src "$1" --tgt "$2" --bpe "$3" --layers 1 --d-model 32 --heads 2 --d-ff 64 \
+  tx-train --src "$1" --tgt "$2" --vocab "$3" --layers 1 --d-model 32 --heads 2 --d-ff 64 \
     --batch-tokens 200 --threads 1 --precision fp32 --steps 3 -o "$4"
 }
 head -c 1000000 /dev/zero | tr '\0' t > long

@@ -10,5 +10,5 @@ else
   expect_stdout_contains "cpu bf16	not here: "
 fi
 [ "$(find . -name 'tx-parity*' | wc -l)" -eq 0 ] || fail "something is left behind"
-expect_status 2 tx-train --parity --bpe bpe.model
+expect_status 2 tx-train --parity --vocab bpe.model
 expect_stderr_contains "--parity needs text"

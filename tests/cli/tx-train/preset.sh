@@ -49,5 +49,5 @@ expect_stderr_contains "preset toy"
 
 # A rate for the schedule of the preset chosen is no contradiction.
 expect_status 2 tx-train --preset base $texts --lr 0.001 -o lr
-expect_stderr_contains "--lr is not used by --schedule paper"
+expect_stderr_contains "--lr does not go with --schedule paper: scale it with --lr-factor"
 expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr

@@ -1,8 +1,8 @@
 # --recompute takes less memory for the activations and gives the same bytes.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
-for options in "--precision fp32 --norm post" "--precision fp32 --norm pre --dropout 0.2 --activation gelu" \
-  "--precision bf16 --norm pre --attention-dropout 0.1 --relu-dropout 0.1"; do
+for options in "--precision fp32 --norm-position post" "--precision fp32 --norm-position pre --dropout 0.2 --activation gelu" \
+  "--precision bf16 --norm-position pre --attention-dropout 0.1 --relu-dropout 0.1"; do
   # shellcheck disable=SC2086  # a list of words
   small_train $options --describe > /dev/null 2>&1 || continue # no bf16 here
   options="$options --layers 3 --accumulate 2 --save-every 6"

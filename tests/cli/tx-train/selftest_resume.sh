@@ -12,8 +12,8 @@ expect_stderr_contains "the same bytes after kill -9 at: model:2, state:1, links
 [ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"
 
 small_train --steps 1 -o run 2> /dev/null
-expect_usage_error "leave out --resume" tx-train --selftest-resume --resume run
-expect_usage_error "give --src FILE" tx-train --selftest-resume --bpe bpe.model
+expect_usage_error '--selftest-resume does not go with --resume' tx-train --selftest-resume --resume run
+expect_usage_error "give --src FILE" tx-train --selftest-resume --vocab bpe.model
 expect_status 1 small_train --selftest-resume --src missing.en
 expect_stderr_contains "missing.en"
 [ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"

@@ -84,9 +84,9 @@ refused() {
   expect_stderr_contains "$message"
   expect_no_file none
 }
-refused "--valid-metric 'blue': must be one of" --valid-metric blue
+refused "--valid-metric blue: must be one or more of" --valid-metric blue
 refused 'did you mean loss?' --valid-metric los
-refused 'names loss twice' --valid-metric loss,accuracy,loss
+refused '--valid-metric: loss is given twice' --valid-metric loss,accuracy,loss
 expect_usage_error '--valid-metric needs --valid-src' tx-train --src train.en --tgt train.de \
-  --bpe bpe.model --valid-metric accuracy -o none
+  --vocab bpe.model --valid-metric accuracy -o none
 expect_no_file none

@@ -30,7 +30,7 @@ expect_status 0 tx-train --src train.de --tgt train.en --bpe-src words --bpe-tgt
   --tie target --layers 1 --d-model 32 --heads 2 --d-ff 64 --batch-tokens 200 --threads 1 --steps 1 \
   -o exchanged
 expect_stderr_contains 'warning: source (train.de): '
-expect_stderr_contains 'Is words of another language, or are --bpe-src and --bpe-tgt exchanged, or are --src and --tgt exchanged?'
+expect_stderr_contains 'Is words of another language, or are --vocab-src and --vocab-tgt exchanged, or are --src and --tgt exchanged?'
 # Told once, when the run starts.
 expect_status 0 tx-train --resume words.run --steps 2
 expect_stderr_lacks '<unk>'
