@@ -1,6 +1,9 @@
 #include "kernels/cpu.h"
 
 #include <algorithm>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
@@ -12,12 +15,16 @@ Cpu::Cpu(int count) : products_(std::make_unique<Products>()) { use_threads(coun
 Cpu::~Cpu() = default;
 
 // libgomp keeps the largest team that a thread has had, and ends the process where it cannot start
-// one: whether it can is tried before.
+// one: whether it can is tried before, and a thread that goes on alone lets its team go.
 int Cpu::use_threads(int count) {
   TX_ASSERT(count >= 1);
 #ifdef _OPENMP
   static thread_local int largest = 1;
   if (count > largest) largest = std::max(largest, startable_threads(count));
+  if (count == 1 && largest > 1) {
+    omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+    largest = 1;
+  }
   threads = std::min(count, largest);
 #else
   threads = count;

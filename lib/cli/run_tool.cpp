@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,6 +56,18 @@ void watch_signals() {
   }
 }
 
+// Threads take the size of their stack from ulimit -s, and its smallest values are for small work.
+void give_threads_stack() {
+  constexpr size_t enough = size_t(1) << 20;
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= enough) return;
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, enough);
+  ::pthread_setattr_default_np(&attributes);
+  ::pthread_attr_destroy(&attributes);
+}
+
 int fail(const Log& log, const std::string& message) {
   log.error(message);
   return 1;
@@ -99,6 +113,7 @@ int run_tool(const char* tool, const std::function<int()>& body) {
   fill_standard_descriptors();
   default_sigpipe();
   watch_signals();
+  give_threads_stack();
   const Log log(tool);
   const int status = guarded(log, body);
   const int closing = guarded(log, [] { return close_stdout(), 0; });

@@ -69,12 +69,15 @@ struct Thread {
   void* argument;
 };
 
+struct Counted {
+  ~Counted() { --threads; }  // also where the thread ends by pthread_exit()
+};
+
 void* counted(void* data) {
+  const Counted counted;
   const Thread thread = *static_cast<Thread*>(data);
   delete static_cast<Thread*>(data);
-  void* result = thread.run(thread.argument);
-  --threads;
-  return result;
+  return thread.run(thread.argument);
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ for left in 2 3; do  # a reader and a worker beside the writer
   expect_stdout_file translated
   expect_stderr_contains "only $((left + 1)) of 8 threads"
 done
+# In either precision: the team that prepared the weights is let go.
+expect_status 0 with 2 tx-decode -m run --precision auto --threads 8 valid.en
 expect_status 1 with 0 tx-decode -m run --precision fp32 --threads 1 valid.en
 expect_empty_stdout
 expect_stderr_contains "tx-decode: cannot start a thread: Resource temporarily unavailable; a limit"
