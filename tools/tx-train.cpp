@@ -10,6 +10,7 @@
 #include "lib/train/run_directory.h"
 #include "lib/train/selftest.h"
 #include "lib/train/trainer.h"
+#include "lib/validation/translation_metrics.h"
 
 namespace {
 
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
     if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
     const tx::Log log("tx-train", settings.quiet);
     if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
-    return tx::train(settings, options, tx::command_line(argc, argv), log);
+    return tx::train(settings, options, tx::command_line(argc, argv), tx::make_translation_scorer,
+                     log);
   });
 }

@@ -42,7 +42,13 @@ size_t weight_bytes(const Panels& w) { return (size_t(w.count) * w.bytes + 63) /
 }  // namespace
 
 Matrix pack(Matrix weights, Isa isa) {
-  TX_ASSERT(weights.rows > 0 && weights.cols > 0 && !weights.prepared);
+  TX_ASSERT(weights.rows > 0 && weights.cols > 0);
+  if (weights.prepared) {
+    const Panels& panels = static_cast<const Packed*>(weights.prepared)->panels;
+    fill_panels(weights, false, panels, const_cast<char*>(static_cast<const char*>(panels.data)),
+                1);
+    return weights;
+  }
   Panels panels = panels_of(weights, false, micro(weights.dtype, isa));
   char* memory = static_cast<char*>(aligned(sizeof(Packed) + weight_bytes(panels)));
   char* data = memory + sizeof(Packed);

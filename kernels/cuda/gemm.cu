@@ -101,7 +101,7 @@ void Cuda::set_tuning(const std::string& text) {
 
 // The loops read weights as they lie: ldmatrix wants rows along k, which (O,I) has.
 Matrix Cuda::prepare(Matrix weights) {
-  TX_ASSERT(weights.rows > 0 && weights.cols > 0 && !weights.prepared);
+  TX_ASSERT(weights.rows > 0 && weights.cols > 0);
   TX_ASSERT(weights.dtype == DType::f32 || weights.dtype == DType::bf16);
   weights.prepared = weights.data;
   return weights;

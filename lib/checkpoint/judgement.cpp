@@ -40,16 +40,18 @@ Recorded recorded(const std::string& run, int64_t step, const std::string& metri
     return {metric, state.value("criterion", Json()), number(state, "score")};
   }
   const Json provenance = provenance_of(SafetensorsReader(checkpoint_file(run, "model", step)));
-  return {metric, provenance.value("validation_lines", Json()),
-          number(provenance, "validation_" + metric)};
+  const Json text = is_translated(metric) ? provenance.value("validation_lines", Json()) : Json();
+  return {metric, text, number(provenance, "validation_" + metric)};
 }
 
 }  // namespace
 
 const std::vector<std::string>& validation_metrics() {
-  static const std::vector<std::string> names = {"loss", "perplexity", "accuracy"};
+  static const std::vector<std::string> names = {"loss", "perplexity", "accuracy", "bleu", "chrf"};
   return names;
 }
+
+bool is_translated(const std::string& metric) { return metric == "bleu" || metric == "chrf"; }
 
 bool lower_is_better(const std::string& metric) {
   return metric == "loss" || metric == "perplexity";

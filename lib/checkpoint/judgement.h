@@ -12,6 +12,8 @@ namespace tx {
 const std::vector<std::string>& validation_metrics();
 inline constexpr char command_metric[] = "command";  // the name that stands for --valid-command
 
+// Whether it is a score of translations (bleu, chrf) and none of pieces.
+bool is_translated(const std::string& metric);
 // Of loss and perplexity the lower value is the better one, of everything else the higher one.
 bool lower_is_better(const std::string& metric);
 

@@ -37,6 +37,10 @@ class BatchSearch {
   // leaves, and the next ones enter when there is room for an eighth.
   std::vector<std::vector<Hypothesis>> run(std::span<const Source* const> sources,
                                            int64_t at_a_time);
+  // Takes that memory now: calls with such sources then take no more.
+  void reserve(int64_t at_a_time, int64_t pieces) {
+    scorer_.open(most_capacity(at_a_time, pieces, longest(pieces)));
+  }
   // The most memory that calls with sources of up to so many pieces take, weights apart.
   size_t bytes(int64_t at_a_time, int64_t pieces) {
     return scorer_.bytes(most_capacity(at_a_time, pieces, longest(pieces)));

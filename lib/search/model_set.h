@@ -10,8 +10,8 @@
 namespace tx {
 
 struct LoadedModel {
-  std::string name;  // the file, for messages
-  std::unique_ptr<Parameters> parameters;
+  std::string name;                        // the file, for messages
+  std::shared_ptr<Parameters> parameters;  // a training's are its own
   std::unique_ptr<Transformer> transformer;
   std::shared_ptr<const Vocabulary> source, target;
 };

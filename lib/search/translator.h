@@ -51,6 +51,7 @@ class TranslationWorker {
   size_t bytes(int64_t batch_tokens, int64_t longest) {
     return search_.bytes(batch_tokens, longest);
   }
+  void reserve(int64_t batch_tokens, int64_t longest) { search_.reserve(batch_tokens, longest); }
   size_t free_bytes();  // that the GPU has; 0 on the CPU
 
  private:

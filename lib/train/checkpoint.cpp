@@ -3,6 +3,7 @@
 // in place.
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
@@ -13,23 +14,48 @@
 
 namespace tx {
 
-void Session::judge() {
+// Measures the model; where that is stopped or fails, it is saved first: what is resumed from there
+// measures it again.
+bool Session::judge() {
+  std::exception_ptr failure;
+  try {
+    if (validate()) return true;
+  } catch (const std::exception&) {
+    failure = std::current_exception();
+  }
+  unfinished_ = "validation";
+  save(false);
+  settle();
+  if (failure) std::rethrow_exception(failure);
+  return false;
+}
+
+bool Session::validate() {
   const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
     stepper_->evaluate(batch, sums);
   };
   const std::unique_ptr<Packer> pass = Validator::packer(*corpora_.valid, capacities_);
-  const Validation& found = validator_.measure(step_, *pass, evaluate);
+  const auto translate = [this] {
+    return scorer_->score([this] { return signals_->stop() != 0; });
+  };
+  const Validation* found = validator_.measure(step_, *pass, evaluate, translate);
+  if (!found) return false;
   Json line{{"step", step_}};
   line.update(validator_.report(step_));
   line["seconds"] = seconds();
   log(line);
-  log_.info("step " + std::to_string(step_) + ": validation loss " + figure(found.loss, 4) +
-            ", perplexity " + figure(std::exp(found.nll), 3) + ", accuracy " +
-            figure(found.accuracy, 4));
+  std::string translated;
+  for (const auto& [name, score] : found->translated)
+    translated += ", " + name + " " + figure(score, 2);
+  log_.info("step " + std::to_string(step_) + ": validation loss " + figure(found->loss, 4) +
+            ", perplexity " + figure(std::exp(found->nll), 3) + ", accuracy " +
+            figure(found->accuracy, 4) + translated);
+  return true;
 }
 
 void Session::checkpoint() {
-  if (corpora_.valid && (options_.valid_every == 0 || due(options_.valid_every))) judge();
+  if (corpora_.valid && (options_.valid_every == 0 || due(options_.valid_every)) && !judge())
+    return;
   save(true);
 }
 
@@ -58,6 +84,7 @@ void Session::save(bool scored) {
   check_weights();
   last_save_ = std::chrono::steady_clock::now();
   saving_step_ = step_;
+  if (scored) again_ = false;
   if (scored && !options_.valid_command.empty()) {
     saver_->begin([this](const Parameters& p) { write_scored(p, write_model(p, snapshot())); });
     return settle();
@@ -142,7 +169,7 @@ void Session::write_scored(const Parameters& parameters, const std::string& chec
 
 // The command of the step that was stopped while it was asked; its model is whole.
 void Session::score_again() {
-  if (options_.valid_command.empty()) return unfinished_.clear();
+  if (options_.valid_command.empty()) return;
   saving_step_ = step_;
   saver_->begin(
       [this](const Parameters& p) { write_scored(p, ModelReader(run_.model(step_)).checksum()); });

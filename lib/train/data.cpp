@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/text/word_count.h"
 #include "lib/text/words.h"
@@ -18,12 +19,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void check_regular(const std::vector<std::string>& files) {
+// `what` reads them a second time.
+void check_regular(const std::vector<std::string>& files, const std::string& what) {
   for (const std::string& file : files) {
     struct stat info;
     if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
     if (!S_ISREG(info.st_mode))
-      throw UsageError("--vocab words reads the text twice, but " + file +
+      throw UsageError(what + " reads the text twice, but " + file +
                        " is not a regular file: write it to a file first");
   }
 }
@@ -31,7 +33,7 @@ void check_regular(const std::vector<std::string>& files) {
 std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) {
   std::vector<std::string> files = options.src;
   files.insert(files.end(), options.tgt.begin(), options.tgt.end());
-  check_regular(files);
+  check_regular(files, "--vocab words");
   TextReader reader(files, options.strict);
   const WordCounts counts =
       count_words([&](std::string& line) { return reader.next(line); }, options.threads);
@@ -159,6 +161,10 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
                      bool resumed, Json& config, const Log& log) {
   Corpora c;
   check_standard_input(options);
+  for (const std::string& metric : options.valid_metric)
+    if (is_translated(metric))
+      for (const auto* files : {&options.valid_src, &options.valid_tgt})
+        check_regular(*files, "--valid-metric " + metric);
   const auto open = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt,
                         const std::string& name, const std::string& key) {
     const std::vector<CacheSide> sides{{src, v.source.get()}, {tgt, v.target.get()}};

@@ -8,6 +8,7 @@
 #include "lib/text/packing.h"
 #include "lib/train/options.h"
 #include "lib/train/run_directory.h"
+#include "lib/train/translation_scorer.h"
 
 namespace tx {
 
@@ -33,6 +34,7 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& vocabulari
 struct TrainingData {
   Vocabularies vocabularies;
   Corpora corpora;
+  MakeTranslationScorer scorer = {};  // of its validation text
 };
 TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Json& config,
                        const Log& log);

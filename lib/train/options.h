@@ -28,6 +28,7 @@ struct TrainOptions {
   double save_minutes = 0, log_seconds = 30;
   int keep = 5;
   std::vector<std::string> valid_metric;  // resolved: the names, at least one
+  int64_t valid_lines = 1000;             // 0: all
   std::string valid_command;
   double valid_timeout = 0;  // seconds; 0: no limit
 

@@ -19,10 +19,11 @@ size_t plan_activations(Backend& backend, Parameters& parameters, const Transfor
 
 MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
                        const TrainOptions& options, const std::vector<int>& capacities,
-                       size_t program) {
+                       const MemoryBeside& beside) {
   MemoryPlan m;
   const bool apart = on(backend, [](auto& k) { return k.apart(); });
-  m.program = apart ? 0 : program;  // the host's memory, not the GPU's
+  m.translating = beside.translating;
+  m.program = apart ? 0 : beside.program;  // the host's memory, not the GPU's
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
@@ -107,12 +108,14 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
          "\n  bf16 copy      " + mebibytes(m.copy) +
          (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
          mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +
-         "\n  batches        " + mebibytes(m.batch) + "\n  program        " + mebibytes(m.program) +
-         "\n  total          " + mebibytes(m.total()) + "\n";
+         "\n  batches        " + mebibytes(m.batch) +
+         (m.translating ? "\n  translations   " + mebibytes(m.translating) : "") +
+         "\n  program        " + mebibytes(m.program) + "\n  total          " +
+         mebibytes(m.total()) + "\n";
 }
 
 void check_device_memory(Backend& backend, const MemoryPlan& memory) {
-  const size_t needed = memory.activations + memory.batch + memory.saving;
+  const size_t needed = memory.activations + memory.batch + memory.saving + memory.translating;
   on(backend, [&](auto& k) {
     const size_t free = k.apart() ? k.free_bytes() : needed;
     if (needed > free)
@@ -161,11 +164,12 @@ BatchShape shape_of(const IdCache& cache) {
 }
 
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const BatchShape& shape, size_t program) {
+                         const TrainOptions& options, const BatchShape& shape,
+                         const MemoryBeside& beside) {
   const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
   const auto total = [&](int tokens) {
     return int64_t(
-        plan_memory(backend, parameters, transformer, options, shape.capacities(tokens), program)
+        plan_memory(backend, parameters, transformer, options, shape.capacities(tokens), beside)
             .total());
   };
   if (options.batch_tokens != "auto") {

@@ -19,11 +19,12 @@ struct MemoryPlan {
   size_t scratch = 0;      // of the backend's products
   size_t batch = 0;        // ids, offsets and row keys; positions
   size_t program = 0;      // libraries, vocabularies and settings
+  size_t translating = 0;  // what --valid-metric bleu and chrf search with
   // Anonymous memory: the text as ids is a mapped file, and a validation uses the activations'
   // room.
   size_t total() const {
     return parameters + gradients + moments + copy + saving + activations + scratch + batch +
-           program;
+           program + translating;
   }
 };
 
@@ -31,10 +32,14 @@ struct MemoryPlan {
 size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
                         const TrainOptions& options, const std::vector<int>& capacities);
 
-// `program`: what was in use before the model's memory was asked for.
+// What a run takes beside its model.
+struct MemoryBeside {
+  size_t program = 0;      // in use before the model's memory was asked for
+  size_t translating = 0;  // TranslationScorer::bytes()
+};
 MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
                        const TrainOptions& options, const std::vector<int>& capacities,
-                       size_t program);
+                       const MemoryBeside& beside);
 
 // Error that says what to do where the GPU has not enough room for what of the plan is still to be
 // taken: activations, batches and the copy of saves. Does nothing on the CPU.
@@ -67,6 +72,7 @@ constexpr int most_auto_tokens = 25024;
 // largest multiple of 64 up to most_auto_tokens whose plan fits --memory or what may be used,
 // UsageError where not even the longest pair does.
 int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const BatchShape& shape, size_t program);
+                         const TrainOptions& options, const BatchShape& shape,
+                         const MemoryBeside& beside);
 
 }  // namespace tx

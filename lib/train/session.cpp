@@ -44,17 +44,18 @@ Session::Session(const TrainOptions& options, RunDirectory run, TrainingData dat
       spikes_({options.on_spike, options.spike_threshold, options.spike_window, options.spike_floor,
                options.max_skips}),
       validator_({options.patience, options.valid_metric, options.valid_command,
-                  config.value("judged_by", std::string())}) {
+                  options.valid_lines, config.value("judged_by", std::string())}) {
   tune();
   program_ = anonymous_bytes();
   build_model(resume_at);
+  build_scorer(data.scorer);
   build_packer();
   if (resume_at != begin) load(resume_at);
   const size_t arena = Stepper::plan(backend_, *parameters_, *transformer_, options_, capacities_);
   stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, options_);
   keep_tuning();
   const MemoryPlan memory =
-      plan_memory(backend_, *parameters_, *transformer_, options_, capacities_, program_);
+      plan_memory(backend_, *parameters_, *transformer_, options_, capacities_, beside());
   log_.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
             std::to_string(parameter_count(parameters_->config())) + " parameters, batches of " +
             std::to_string(capacities_.front()) + " source and " +
@@ -63,6 +64,7 @@ Session::Session(const TrainOptions& options, RunDirectory run, TrainingData dat
   check_device_memory(backend_, memory);
   if (resume_at != begin) check_new_limit(memory.total());
   stepper_->reserve(arena);
+  if (scorer_) scorer_->reserve();
   saver_ = std::make_unique<Saver>(*parameters_);
 }
 
@@ -126,6 +128,16 @@ void Session::build_model(int64_t resume_at) {
                options_.steps,    options_.lr,   options_.lr_factor};
 }
 
+void Session::build_scorer(const MakeTranslationScorer& make) {
+  TranslationTask task = read_translation_task(options_, config_);
+  if (task.metrics.empty()) return;
+  task.source = vocabularies_.source;
+  task.target = vocabularies_.target;
+  scorer_ = make(*parameters_, std::move(task));
+}
+
+MemoryBeside Session::beside() const { return {program_, scorer_ ? scorer_->bytes() : 0}; }
+
 // Both sides with the ends of their sentences.
 int64_t Session::epoch_tokens() const {
   const IdCache& text = *corpora_.train;
@@ -148,7 +160,7 @@ void Session::build_packer() {
   const int batch = config_.contains("batch_tokens_resolved")
                         ? config_["batch_tokens_resolved"].get<int>()
                         : resolve_batch_tokens(backend_, *parameters_, *transformer_, options_,
-                                               shape_of(*corpora_.train), program_);
+                                               shape_of(*corpora_.train), beside());
   config_["batch_tokens_resolved"] = batch;  // what a free-memory reading chose stays chosen
   PackerOptions packing;
   packing.batch_tokens = batch;
@@ -227,7 +239,10 @@ int Session::loop() {
   if (saved_step_ < 0) save(false), settle();  // from here on a killed run can be resumed
   run_.keep();
   try {
-    if (!unfinished_.empty()) score_again();
+    const std::string left = std::exchange(unfinished_, "");
+    again_ = left == "validation";
+    if (left == "score") score_again();
+    if (again_) after_step(false);
     steps(signals);
     end(signals.stop());
   } catch (const Diverged&) {
@@ -259,6 +274,7 @@ void Session::one_step() {
   read_ahead();  // while a GPU computes
   record_ = stepper_->finish();
   ++step_;
+  again_ = false;
   if (record_.skip) incident();
   spikes_.add(record_);
   StepDone done{record_, batches_.back().epoch, count_step()};
@@ -298,16 +314,15 @@ void Session::after_step(bool save_wanted) {
     checkpoint();
     return;
   }
-  if (corpora_.valid && due(options_.valid_every)) judge();
+  if (corpora_.valid && due(options_.valid_every) && !judge()) return;
   if (by_clock || save_wanted || validator_.best() == step_) save(false);
 }
 
 void Session::end(int signal) {
   progress_.flush();
   settle();
-  if (finished() && saved_step_ != step_) {
-    if (corpora_.valid && !validator_.found(step_)) judge();
-    save(true);
+  if (finished() && (again_ || saved_step_ != step_)) {
+    if (!corpora_.valid || validator_.found(step_) || judge()) save(true);
   } else if (saved_step_ != step_) {
     save(false);
   }

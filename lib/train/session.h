@@ -40,6 +40,8 @@ class Session {
   void check_new_limit(size_t planned) const;
   void start_profile();
   void build_model(int64_t resume_at);
+  void build_scorer(const MakeTranslationScorer& make);
+  MemoryBeside beside() const;
   void build_packer();
   int64_t epoch_tokens() const;
   int growth() const;            // how many times as long as usual a training sentence can be
@@ -77,7 +79,8 @@ class Session {
   void tidy_resumed();
   void judge_anew();
   void check_room() const;
-  void judge();
+  bool judge();  // false, and nothing is known, where a stop came
+  bool validate();
   Json state() const;
   void restore(const Json& state);
   Json provenance() const;
@@ -94,6 +97,7 @@ class Session {
   Backend backend_;
   std::unique_ptr<Parameters> parameters_;
   std::unique_ptr<Transformer> transformer_;
+  std::unique_ptr<TranslationScorer> scorer_;  // null: no metric translates
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<PairDropout> bpe_dropout_;  // null: none
   std::unique_ptr<Packer> packer_;            // behind the batches of the last step
@@ -115,7 +119,8 @@ class Session {
   int64_t step_ = 0, skipped_ = 0, tokens_ = 0, saved_step_ = -1;
   Validator validator_;
   int64_t former_best_ = -1;  // of the run that is resumed, by its own criterion
-  std::string unfinished_;    // what a stop left undone of step_: "score", or ""
+  std::string unfinished_;    // what a stop left undone of step_: "score", "validation" or ""
+  bool again_ = false;        // the end of step_ is done again, after such a stop
 
   int64_t saving_step_ = -1;      // of the save that is under way; -1: none is
   int64_t whole_step_ = -1;       // of the last save whose model and state were written

@@ -18,11 +18,12 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",        "epochs",        "minutes",       "patience",    "keep",
-    "save-every",   "save-minutes",  "log-every",     "log-seconds", "valid-every",
-    "valid-metric", "valid-command", "valid-timeout", "on-spike",    "spike-threshold",
-    "spike-floor",  "max-skips",     "memory",        "threads",     "recompute",
-    "device",       "src",           "tgt",           "valid-src",   "valid-tgt"};
+    "steps",           "epochs",       "minutes",       "patience",      "keep",
+    "save-every",      "save-minutes", "log-every",     "log-seconds",   "valid-every",
+    "valid-metric",    "valid-lines",  "valid-command", "valid-timeout", "on-spike",
+    "spike-threshold", "spike-floor",  "max-skips",     "memory",        "threads",
+    "recompute",       "device",       "src",           "tgt",           "valid-src",
+    "valid-tgt"};
 
 // The text may have moved.
 const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt"};
@@ -117,7 +118,8 @@ void adopt_criterion(TrainOptions& options, const Options& given, Json& config) 
   if (!given.given("valid-metric")) options.valid_metric = {"perplexity"};
 }
 
-int resume(TrainOptions& options, const Options& given, const Log& log) {
+int resume(TrainOptions& options, const Options& given, const MakeTranslationScorer& scorer,
+           const Log& log) {
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
   adopt_criterion(options, given, config);
@@ -125,10 +127,12 @@ int resume(TrainOptions& options, const Options& given, const Log& log) {
   const int64_t step = newest_whole(run, log);
   note_schedule(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);
+  data.scorer = scorer;
   return Session(options, std::move(run), std::move(data), step, config, log).loop();
 }
 
-int start(TrainOptions& options, Options& given, const std::string& command, const Log& log) {
+int start(TrainOptions& options, Options& given, const std::string& command,
+          const MakeTranslationScorer& scorer, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.out == "-")
     throw UsageError("--out -: a run is a directory, which standard output is not: give -o DIR");
@@ -138,6 +142,7 @@ int start(TrainOptions& options, Options& given, const std::string& command, con
   RunDirectory run = RunDirectory::create(options.out);
   TrainingData data = open_data(options, run, config, log);
   tell_fit(options, data.vocabularies, data.corpora, log);
+  data.scorer = scorer;
   if (preset_is_open(options, given)) {
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
@@ -176,7 +181,20 @@ void settle_described(TrainOptions& options, Options& given, const Log& log) {
   settle_preset(options, given, open_data(options, run, config, log).corpora, log);
 }
 
-int describe_only(TrainOptions& options, Options& given, const Log& log) {
+size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
+                         Parameters& parameters) {
+  Json unused;
+  TranslationTask task = read_translation_task(options, unused);
+  if (task.metrics.empty()) return 0;
+  const Vocabularies v = options.resume.empty() ? load_vocabularies(options)
+                                                : model_vocabularies(resolve_model(options.resume));
+  task.source = v.source;
+  task.target = v.target;
+  return scorer(parameters, std::move(task))->bytes();
+}
+
+int describe_only(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
+                  const Log& log) {
   if (preset_is_open(options, given)) settle_described(options, given, log);
   const ModelConfig model = described_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
@@ -185,12 +203,13 @@ int describe_only(TrainOptions& options, Options& given, const Log& log) {
   Parameters parameters(backend, model, dtype, true);
   Transformer transformer(backend, parameters, options.max_length + 1);
   const BatchShape shape{options.max_length, [](int n) { return std::vector<int>{n, n}; }};
+  const MemoryBeside beside{program, translating_bytes(options, scorer, parameters)};
   const int tokens =
       options.batch_tokens == "auto"
-          ? resolve_batch_tokens(backend, parameters, transformer, options, shape, program)
+          ? resolve_batch_tokens(backend, parameters, transformer, options, shape, beside)
           : parse_batch_tokens(options.batch_tokens);
   const std::vector<int> capacities = shape.capacities(tokens);
-  MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities, program);
+  MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities, beside);
   TrainOptions other = options;
   other.recompute = !options.recompute;
   memory.other = plan_activations(backend, parameters, transformer, other, capacities);
@@ -203,20 +222,22 @@ int describe_only(TrainOptions& options, Options& given, const Log& log) {
 
 }  // namespace
 
-int train(TrainOptions& options, Options& given, const std::string& command, const Log& log) {
+int train(TrainOptions& options, Options& given, const std::string& command,
+          const MakeTranslationScorer& scorer, const Log& log) {
   if (!options.replay.empty()) return replay(options, log);  // its options were resolved
   if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
   options.resolve(given);
   limit_threads(options.threads, log);
   if (given.given("tune") && options.tune && options.device == "cpu")
     log.warn("--tune has no effect on a CPU");
-  if (options.describe_only) return describe_only(options, given, log);
+  if (options.describe_only) return describe_only(options, given, scorer, log);
   if (options.parity) {
     if (!options.init.empty()) adopt_shape(options, given);
     return parity(options, given, log);
   }
   ignore_sigpipe();
-  return options.resume.empty() ? start(options, given, command, log) : resume(options, given, log);
+  return options.resume.empty() ? start(options, given, command, scorer, log)
+                                : resume(options, given, scorer, log);
 }
 
 }  // namespace tx

@@ -4,13 +4,15 @@
 
 #include "lib/base/log.h"
 #include "lib/train/options.h"
+#include "lib/train/translation_scorer.h"
 
 namespace tx {
 
 // Starts or resumes the run that the options describe; `given` is bound to `options`, which are
 // resolved here, so that config.json holds no default that another machine would fill differently.
-// Returns the exit status: 0 when it ended by
-// its own limits, 128 + n after signal n (everything saved).
-int train(TrainOptions& options, Options& given, const std::string& command, const Log& log);
+// `scorer` makes what --valid-metric bleu and chrf need. Returns the exit status: 0 when it ended
+// by its own limits, 128 + n after signal n (everything saved).
+int train(TrainOptions& options, Options& given, const std::string& command,
+          const MakeTranslationScorer& scorer, const Log& log);
 
 }  // namespace tx

@@ -48,11 +48,16 @@ void TrainOptions::describe_validation(Options& o) {
   o.add("--valid-metric", valid_metric, listed(), "what the models are compared by",
         "By it the best model is chosen, --patience counts, and tx-avg --best chooses. loss is the "
         "one of training, with its label smoothing; perplexity leaves the smoothing out, and rises "
-        "while a smoothed model still improves; accuracy is the share of pieces guessed right. Of "
-        "several, separated by commas, the first decides and the others are logged.")
+        "while a smoothed model still improves; accuracy is the share of pieces guessed right. bleu "
+        "and chrf translate the text greedily and score that as tx-bleu does. Of several, "
+        "separated by commas, the first decides and the others are logged.")
       .default_is(validation_metrics().front())
       .list_of(validation_metrics())
       .needs({"--valid-src"});
+  o.add("--valid-lines", valid_lines, "N", "lines of the text that bleu and chrf translate; 0: all",
+        "The first N of the files, also those that --max-length drops.")
+      .at_least(0)
+      .needs({"--valid-metric bleu", "--valid-metric chrf"});
   o.add(
        "--valid-command", valid_command, "COMMAND",
        "run after a save; its number on stdout chooses the best",

@@ -1,6 +1,8 @@
 #include "lib/train/validator.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "lib/base/figure.h"
 #include "lib/checkpoint/judgement.h"
@@ -9,6 +11,14 @@ namespace tx {
 
 std::string Validator::criterion(const std::string& metric, const std::string& command) {
   return command.empty() ? metric : std::string(command_metric) + ": " + command;
+}
+
+std::string Validator::criterion() const {
+  const std::string& metric = settings_.metrics.front();
+  if (!settings_.command.empty() || !is_translated(metric))
+    return criterion(metric, settings_.command);
+  const std::string lines = settings_.lines > 0 ? std::to_string(settings_.lines) : "all";
+  return metric + " of " + lines + " lines";
 }
 
 std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector<int>& capacities) {
@@ -20,14 +30,24 @@ std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector
   return std::make_unique<Packer>(text, packing);
 }
 
-const Validation& Validator::measure(int64_t step, Packer& text, const Evaluate& evaluate) {
+const Validation* Validator::measure(int64_t step, Packer& text, const Evaluate& evaluate,
+                                     const Translate& translate) {
   StepRecord sums;
   for (Batch batch; text.next(batch);) evaluate(batch, sums);
   const double labels = double(sums.labels);
-  found_ = {sums.loss / labels, sums.nll / labels, double(sums.correct) / labels};
+  Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels};
+  std::vector<std::string> names;
+  std::copy_if(settings_.metrics.begin(), settings_.metrics.end(), std::back_inserter(names),
+               is_translated);
+  if (!names.empty()) {
+    const std::optional<std::vector<double>> scores = translate();
+    if (!scores) return nullptr;
+    for (size_t i = 0; i < names.size(); ++i) found.translated[names[i]] = scores->at(i);
+  }
+  found_ = found;
   step_ = step;
   if (settings_.command.empty()) consider(step, score(found_));
-  return found_;
+  return &found_;
 }
 
 Json Validator::report(int64_t step) const {
@@ -36,6 +56,8 @@ Json Validator::report(int64_t step) const {
   members["validation_loss"] = finite_or_null(found_.loss);
   members["validation_perplexity"] = finite_or_null(std::exp(found_.nll));
   members["validation_accuracy"] = found_.accuracy;
+  if (!found_.translated.empty()) members["validation_lines"] = settings_.lines;
+  for (const auto& [name, score] : found_.translated) members["validation_" + name] = score;
   return members;
 }
 
@@ -43,6 +65,7 @@ Json Validator::report(int64_t step) const {
 double Validator::score(const Validation& found) const {
   const std::string& metric = settings_.metrics.front();
   if (metric == "loss") return found.loss;
+  if (is_translated(metric)) return -found.translated.at(metric);
   return metric == "perplexity" ? found.nll : -found.accuracy;
 }
 

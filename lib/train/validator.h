@@ -6,6 +6,7 @@
 // --valid-command where there is one.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,13 +20,15 @@
 namespace tx {
 
 struct Validation {
-  double loss = 0, nll = 0, accuracy = 0;  // per label; loss is smoothed, nll in nats
+  double loss = 0, nll = 0, accuracy = 0;         // per label; loss is smoothed, nll in nats
+  std::map<std::string, double> translated = {};  // bleu, chrf, where they were asked for
 };
 
 struct ValidatorSettings {
   int patience = 0;  // validations in a row without a better one that end a run; 0: never
   std::vector<std::string> metrics = {"loss"};  // names of validation_metrics(); the first decides
   std::string command;                          // decides in their place where it is not empty
+  int64_t lines = 0;                            // that bleu and chrf translate; 0: all
   // The criterion() of a state that names none, of an older run.
   std::string unnamed = "perplexity";
 };
@@ -34,19 +37,23 @@ class Validator {
  public:
   // Adds the loss sums of a batch, as Stepper::evaluate() does.
   using Evaluate = std::function<void(const Batch& batch, StepRecord& sums)>;
+  // Gives bleu and chrf of settings.metrics, in that order, or nothing where it was stopped.
+  using Translate = std::function<std::optional<std::vector<double>>()>;
 
   explicit Validator(ValidatorSettings settings) : settings_(std::move(settings)) {}
 
-  // What models are compared by, in words: "loss", "command: COMMAND".
-  std::string criterion() const { return criterion(settings_.metrics.front(), settings_.command); }
+  // What models are compared by, in words: "loss", "bleu of 1000 lines", "command: COMMAND".
+  std::string criterion() const;
   static std::string criterion(const std::string& metric, const std::string& command);
 
   // One pass over the text, in order. UsageError for a sentence longer than its capacity.
   static std::unique_ptr<Packer> packer(const IdCache& text, const std::vector<int>& capacities);
 
-  // Measures the model of `step` by one pass over packer(): means over all labels of the text.
-  // Where no command decides, the model is compared with the best so far.
-  const Validation& measure(int64_t step, Packer& text, const Evaluate& evaluate);
+  // Measures the model of `step` by one pass over packer(), means over all labels of the text, and
+  // by its translations where a metric asks for them. Where no command decides, the model is
+  // compared with the best so far. Null, and nothing has changed, where translating was stopped.
+  const Validation* measure(int64_t step, Packer& text, const Evaluate& evaluate,
+                            const Translate& translate = {});
   // What measure() found for that step, null when it was not measured last.
   const Validation* found(int64_t step) const { return step == step_ ? &found_ : nullptr; }
   // Members of the log and of a model's provenance: what was found, by its names in tx-run(5).

@@ -11,7 +11,8 @@ most() {
   wait $! || fail "$(cat run.log)"
 }
 
-for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 2 --recompute"; do
+for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 2 --recompute" \
+  "--precision fp32 --valid-metric bleu"; do
   # shellcheck disable=SC2086  # lists of words
   small_train $options --describe > /dev/null 2>&1 || continue # no bf16 here
   rm -rf run

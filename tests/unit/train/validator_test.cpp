@@ -32,11 +32,11 @@ BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture)
   const IdCache text = make({{3, 3}, {4, 5}});
   Validator v({});
   const auto packer = Validator::packer(text, {8, 8});
-  const Validation& found = v.measure(7, *packer, two_nats);
-  BOOST_TEST(found.loss == 2);
-  BOOST_TEST(found.nll == 1);
-  BOOST_TEST(found.accuracy == 0.2);
-  BOOST_TEST(v.found(7) == &found);
+  const Validation* found = v.measure(7, *packer, two_nats);
+  BOOST_TEST(found->loss == 2);
+  BOOST_TEST(found->nll == 1);
+  BOOST_TEST(found->accuracy == 0.2);
+  BOOST_TEST(v.found(7) == found);
   BOOST_TEST(!v.found(8));
   v.forget_found();
   BOOST_TEST(!v.found(7));
@@ -69,6 +69,28 @@ BOOST_FIXTURE_TEST_CASE(the_first_metric_decides, PackingFixture) {
                "\"validation_accuracy\":0.75}");
     BOOST_TEST(to_text(v.report(1)) == "{}");
   }
+}
+
+BOOST_FIXTURE_TEST_CASE(translations_are_scored_where_a_metric_asks_for_it, PackingFixture) {
+  const IdCache text = make({{3, 3}});
+  Validator v({0, {"chrf", "loss", "bleu"}, "", 50});
+  BOOST_TEST(v.criterion() == "chrf of 50 lines");
+  const auto measure = [&](int64_t step, std::optional<std::vector<double>> scores) {
+    return v.measure(step, *Validator::packer(text, {8, 8}), two_nats, [&] { return scores; });
+  };
+  measure(1, {{40, 10}});
+  measure(2, {{45, 9}});
+  measure(3, {{44, 30}});
+  BOOST_TEST(v.best() == 2);
+  const Json report = v.report(3);
+  BOOST_TEST(report.at("validation_chrf") == 44);
+  BOOST_TEST(report.at("validation_bleu") == 30);
+  BOOST_TEST(report.at("validation_lines") == 50);
+  // One that is stopped leaves everything as it was.
+  const std::string before = to_text(v.state(3));
+  BOOST_TEST(!measure(4, std::nullopt));
+  BOOST_TEST(to_text(v.state(3)) == before);
+  BOOST_TEST((v.found(3) && !v.found(4)));
 }
 
 BOOST_AUTO_TEST_CASE(the_highest_score_is_the_best_and_the_first_of_equals) {
@@ -136,7 +158,7 @@ BOOST_AUTO_TEST_CASE(another_criterion_starts_anew) {
   // A state of an older run does not say what it was judged by: the settings do.
   Json old = state;
   old.erase("criterion");
-  Validator same({2, {"perplexity"}, "", "perplexity"});
+  Validator same({2, {"perplexity"}, "", 0, "perplexity"});
   same.restore(old);
   BOOST_TEST(same.best() == 1);
   BOOST_TEST(same.replaced() == "");

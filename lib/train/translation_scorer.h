@@ -1,0 +1,49 @@
+// Scores of what a model translates while it is trained (--valid-metric bleu, chrf). Training knows
+// neither search nor metrics of text: whoever starts it hands in what implements this
+// (lib/validation).
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/json.h"
+#include "lib/model/parameters.h"
+#include "lib/text/vocabulary.h"
+#include "lib/train/options.h"
+
+namespace tx {
+
+struct TranslationTask {
+  std::vector<std::string> metrics;              // "bleu", "chrf"
+  std::vector<std::string> sources, references;  // text; line n of both belongs together
+  std::shared_ptr<const Vocabulary> source, target;
+  int threads = 1;  // on the CPU
+};
+
+// The metrics of --valid-metric that translate (none: an empty task), and of the validation text
+// the first --valid-lines lines as they stand in its files: pairs that the ids leave out are among
+// them. `config` notes which text that was; DataError when a resumed run finds another. The
+// vocabularies are left to the caller.
+TranslationTask read_translation_task(const TrainOptions& options, Json& config);
+
+class TranslationScorer {
+ public:
+  virtual ~TranslationScorer() = default;
+  // What it holds of the device's memory from reserve() on, the parameters apart.
+  virtual size_t bytes() = 0;
+  // Takes all of that memory, so that what does not fit is told before the first step; throws Error
+  // when it is refused.
+  virtual void reserve() = 0;
+  // Translates the sources by the parameters as they are now, greedily, and scores the
+  // translations: a score for each metric, or none where `stop`, asked now and then by any thread,
+  // said true.
+  virtual std::optional<std::vector<double>> score(const std::function<bool()>& stop) = 0;
+};
+
+// `parameters` must outlive the scorer. Their Transformer for training must have been made before.
+using MakeTranslationScorer =
+    std::function<std::unique_ptr<TranslationScorer>(Parameters& parameters, TranslationTask task)>;
+
+}  // namespace tx
