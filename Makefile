@@ -53,7 +53,11 @@ check-gpu bench-gpu:
 install: all
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
 
+# A Debian package of this build: build/tx_VERSION_ARCHITECTURE.deb, for apt install ./FILE.
+deb: all
+	@cd $(BUILD) && cpack -G DEB
+
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated
 
-.PHONY: all deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install clean
+.PHONY: all deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install deb clean

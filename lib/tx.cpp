@@ -11,32 +11,49 @@ namespace tx {
 
 namespace {
 
-void check(const TranslateOptions& o) {
-  const auto refuse = [](const std::string& what) {
-    throw UsageError("TranslateOptions: " + what);
-  };
-  if (o.beam < 1) refuse("beam must be at least 1");
-  if (!(o.alpha >= 0)) refuse("alpha must be at least 0");
-  if (o.max_extra < 0) refuse("max_extra must be at least 0");
+[[noreturn]] void refuse(const std::string& what) { throw UsageError("TranslateOptions: " + what); }
+
+void check(const TranslatorOptions& o) {
+  if (o.search.beam < 1) refuse("beam must be at least 1");
+  if (!(o.search.alpha >= 0)) refuse("alpha must be at least 0");
+  if (o.search.max_extra < 0) refuse("max_extra must be at least 0");
+  if (o.search.nbest < 1 || o.search.nbest > o.search.beam)
+    refuse("nbest must be from 1 to beam, which is " + std::to_string(o.search.beam));
   if (o.max_source < 1) refuse("max_source must be at least 1");
-  if (o.threads < 0) refuse("threads must be at least 0, which is all processors");
-  if (o.precision != "auto" && o.precision != "bf16" && o.precision != "fp32") {
+  if (o.threads < 1) refuse("threads must be at least 0, which is all processors");
+  if (o.precision != "auto" && o.precision != "bf16" && o.precision != "fp32")
     refuse("precision must be auto, bf16 or fp32, not '" + o.precision + "'");
-  }
 }
 
-TranslatorOptions translator_options(const std::string& path, const TranslateOptions& given) {
-  check(given);
+// What is not given keeps the tools' default.
+TranslatorOptions translator_options(const std::vector<std::string>& paths,
+                                     const TranslateOptions& given) {
+  if (paths.empty()) throw UsageError("Model: give at least one path");
   TranslatorOptions o;
-  o.models = {path};
-  o.search.beam = given.beam;
-  o.search.alpha = given.alpha;
-  o.search.max_extra = given.max_extra;
-  o.max_source = given.max_source;
-  o.precision = given.precision;
-  o.device = given.device;
-  if (given.threads > 0) o.threads = given.threads;
+  o.models = paths;
+  const auto take = [](auto& to, const auto& from) {
+    if (from) to = *from;
+  };
+  take(o.search.beam, given.beam);
+  take(o.search.alpha, given.alpha);
+  take(o.search.max_extra, given.max_extra);
+  take(o.search.nbest, given.nbest);
+  take(o.max_source, given.max_source);
+  take(o.precision, given.precision);
+  take(o.device, given.device);
+  if (given.threads != 0) o.threads = given.threads;
+  check(o);
   return o;
+}
+
+std::string one_line(std::string line) {
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  repair_utf8(line);
+  return line;
+}
+
+Hypothesis worded(const PieceHypothesis& h, const Vocabulary& vocabulary) {
+  return {vocabulary.decode(h.ids), h.score, h.log_p};
 }
 
 }  // namespace
@@ -48,30 +65,90 @@ struct Model::State {
 };
 
 Model::Model(const std::string& path, const TranslateOptions& options)
-    : state_(new State{Translator(translator_options(path, options))}) {}
+    : Model(std::vector{path}, options) {}
+Model::Model(const std::vector<std::string>& paths, const TranslateOptions& options)
+    : state_(new State{Translator(translator_options(paths, options))}) {}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
+
+std::vector<std::vector<Hypothesis>> Model::hypotheses(
+    const std::vector<std::string>& lines) const {
+  const Translator& translator = state_->translator;
+  std::vector<Source> sources(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    parse_line(one_line(lines[i]), {}, translator, sources[i].ids);
+    sources[i].line = int64_t(i) + 1;
+  }
+  std::vector<std::vector<Hypothesis>> out;
+  for (const Translation& found : translator.translate(sources)) {
+    out.emplace_back();
+    for (const PieceHypothesis& h : found)
+      out.back().push_back(worded(h, translator.models().target()));
+  }
+  return out;
+}
+
+std::vector<Hypothesis> Model::hypotheses(const std::string& line) const {
+  return hypotheses(std::vector{line}).front();
+}
+
+std::vector<std::string> Model::translate(const std::vector<std::string>& lines) const {
+  std::vector<std::string> out;
+  for (const std::vector<Hypothesis>& found : hypotheses(lines)) out.push_back(found.front().text);
+  return out;
+}
 
 std::string Model::translate(const std::string& line) const {
   return translate(std::vector{line}).front();
 }
 
-std::vector<std::string> Model::translate(const std::vector<std::string>& lines) const {
+Hypothesis Model::score(const std::string& source, const std::string& target) const {
   const Translator& translator = state_->translator;
-  std::vector<Source> sources(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    std::string line = lines[i];
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    repair_utf8(line);
-    parse_line(line, {}, translator, sources[i].ids);
-    sources[i].line = int64_t(i) + 1;
+  Source one;
+  parse_line(one_line(source), {}, translator, one.ids);
+  parse_given(one_line(target), {}, translator, one.given);
+  const Vocabulary& vocabulary = translator.models().target();
+  if (one.ids.empty()) return worded(answer_blank(one).front(), vocabulary);
+  TranslatorOptions options = translator.options();
+  options.search.given = true;
+  TranslationWorker worker(translator.models(), options);
+  const Source* const batch[] = {&one};
+  return worded(worker.translate(batch, options.threads).front().front(), vocabulary);
+}
+
+struct Subwords::State {
+  std::unique_ptr<Vocabulary> vocabulary;
+};
+
+Subwords::Subwords(const std::string& path) : state_(new State{load_vocabulary(path)}) {}
+Subwords::~Subwords() = default;
+Subwords::Subwords(Subwords&&) noexcept = default;
+Subwords& Subwords::operator=(Subwords&&) noexcept = default;
+
+int Subwords::size() const { return state_->vocabulary->size(); }
+
+std::vector<int> Subwords::ids(const std::string& line) const {
+  std::vector<int> ids;
+  state_->vocabulary->encode(one_line(line), ids);
+  return ids;
+}
+
+std::vector<std::string> Subwords::pieces(const std::string& line) const {
+  return state_->vocabulary->pieces(ids(line));
+}
+
+std::string Subwords::text(const std::vector<int>& ids) const {
+  return state_->vocabulary->decode(ids);
+}
+
+std::string Subwords::text(const std::vector<std::string>& pieces) const {
+  std::vector<int> ids;
+  for (const std::string& piece : pieces) {
+    ids.push_back(state_->vocabulary->id_of(piece));
+    if (ids.back() < 0) throw DataError("'" + piece + "' is not a piece of the vocabulary");
   }
-  std::vector<std::string> out;
-  for (const Translation& found : translator.translate(sources)) {
-    out.push_back(translator.models().target().decode(found.front().ids));
-  }
-  return out;
+  return text(ids);
 }
 
 }  // namespace tx

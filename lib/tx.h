@@ -1,15 +1,18 @@
-// The library of tx for C++ programs: translate text with a model that tx-train or tx-avg wrote.
-// Needs C++20; compile and link with `pkg-config --cflags --libs tx`.
+// The library of tx for C++ programs: translate and score text with models that tx-train or tx-avg
+// wrote. Needs C++20; compile and link with `pkg-config --cflags --libs tx`.
 //
 //   #include <tx/tx.h>
 //
 //   tx::Model model("model.safetensors");
 //   std::string german = model.translate("two old houses");
+//   for (const tx::Hypothesis& h : model.hypotheses("two old houses")) ...
+//   tx::Hypothesis given = model.score("two old houses", "zwei alte Häuser");
 //
 // This header is all that is promised from one version to the next. Failures are exceptions derived
 // from std::runtime_error whose what() says which file and what to do.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,22 +20,32 @@ namespace tx {
 
 std::string version();  // "0.1.0"
 
-// The options of the same names of tx-decode(1), where they are explained.
+// The options of the same names of tx-decode(1), where they and their defaults are explained.
 struct TranslateOptions {
-  int beam = 4;  // 1 is greedy search
-  double alpha = 0.6;
-  int max_extra = 50;              // pieces
-  int max_source = 1024;           // pieces; what a longer line has beyond is not translated
-  int threads = 0;                 // 0: all processors
-  std::string precision = "auto";  // auto, bf16, fp32
-  std::string device = "auto";     // auto (the GPU where there is one), cpu, cuda
+  std::optional<int> beam;  // 1 is greedy search
+  std::optional<double> alpha;
+  std::optional<int> max_extra;          // pieces
+  std::optional<int> max_source;         // pieces; what a longer line has beyond is not translated
+  std::optional<int> nbest;              // what Model::hypotheses() gives for a line, at most beam
+  int threads = 0;                       // 0: all processors
+  std::optional<std::string> precision;  // auto, bf16, fp32
+  std::optional<std::string> device;     // auto (the GPU where there is one), cpu, cuda
 };
 
-// A model in memory. Several threads may translate with the same one.
+// A translation and how likely the model thinks it.
+struct Hypothesis {
+  std::string text;
+  double score = 0;  // log_p over the length penalty of alpha: what ranks hypotheses
+  double log_p = 0;  // natural logarithm of its probability, its end included
+};
+
+// One model in memory, or several whose predictions are averaged (an ensemble). Several threads may
+// use the same one.
 class Model {
  public:
   // path: a model file, or a run directory, of which the best model is taken, else the last.
   explicit Model(const std::string& path, const TranslateOptions& options = {});
+  explicit Model(const std::vector<std::string>& paths, const TranslateOptions& options = {});
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -43,6 +56,31 @@ class Model {
   // The same for many at once, which is faster; result i belongs to lines[i]. A line's translation
   // does not depend on the lines beside it.
   std::vector<std::string> translate(const std::vector<std::string>& lines) const;
+  // The best translations of a line, best first: at least one, at most options.nbest (1 where it
+  // is not set).
+  std::vector<Hypothesis> hypotheses(const std::string& line) const;
+  std::vector<std::vector<Hypothesis>> hypotheses(const std::vector<std::string>& lines) const;
+  // What the model thinks of a given translation. Nothing is searched.
+  Hypothesis score(const std::string& source, const std::string& target) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A vocabulary file of tx-bpe(1): text into pieces and back. Several threads may use the same one.
+class Subwords {
+ public:
+  explicit Subwords(const std::string& path);
+  ~Subwords();
+  Subwords(Subwords&&) noexcept;
+  Subwords& operator=(Subwords&&) noexcept;
+
+  int size() const;
+  std::vector<int> ids(const std::string& line) const;
+  std::vector<std::string> pieces(const std::string& line) const;
+  std::string text(const std::vector<int>& ids) const;
+  std::string text(const std::vector<std::string>& pieces) const;
 
  private:
   struct State;

@@ -121,10 +121,10 @@ void BatchSearch::step() {
   }
 }
 
-std::vector<std::vector<Hypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
+std::vector<std::vector<PieceHypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
   if (sources.empty()) return {};
   for (const Source* source : sources) TX_ASSERT(!source->ids.empty());
-  std::vector<std::vector<Hypothesis>> out(sources.size());
+  std::vector<std::vector<PieceHypothesis>> out(sources.size());
   scorer_.open(capacity_for(sources, at_a_time));
   active_.clear();
   active_cost_ = 0;

@@ -35,8 +35,8 @@ class BatchSearch {
   // For each source its outputs, best first: at least one, at most options.nbest. Sources of up to
   // `at_a_time` pieces of cost are translated together, in this order: a sentence that is done
   // leaves, and the next ones enter when there is room for an eighth.
-  std::vector<std::vector<Hypothesis>> run(std::span<const Source* const> sources,
-                                           int64_t at_a_time);
+  std::vector<std::vector<PieceHypothesis>> run(std::span<const Source* const> sources,
+                                                int64_t at_a_time);
   // Takes that memory now: calls with such sources then take no more.
   void reserve(int64_t at_a_time, int64_t pieces) {
     scorer_.open(most_capacity(at_a_time, pieces, longest(pieces)));

@@ -87,9 +87,9 @@ void Beam::advance(const Scores& scores) {
   if (!can_improve()) rows_.clear();
 }
 
-std::vector<Hypothesis> Beam::results() const {
+std::vector<PieceHypothesis> Beam::results() const {
   TX_ASSERT(done());
-  std::vector<Hypothesis> out;
+  std::vector<PieceHypothesis> out;
   const size_t wanted = size_t(options_.nbest);
   for (const Finished& f : finished_) {
     if (out.size() < wanted) out.push_back({tree_.path(f.leaf), f.log_p, f.score, true});

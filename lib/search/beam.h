@@ -20,7 +20,7 @@ class Beam : public SentenceSearch {
     return 2 * options.beam + int(forbidden);
   }
   void advance(const Scores& scores) override;
-  std::vector<Hypothesis> results() const override;
+  std::vector<PieceHypothesis> results() const override;
 
  private:
   struct Candidate {

@@ -20,9 +20,10 @@ void Given::advance(const Scores& scores) {
   if (scored_ < labels_.size()) rows_.push_back({0, label});
 }
 
-std::vector<Hypothesis> Given::results() const {
+std::vector<PieceHypothesis> Given::results() const {
   TX_ASSERT(done());
-  Hypothesis h{labels_, log_p_, log_p_ / length_penalty(int64_t(labels_.size()), alpha_), false};
+  PieceHypothesis h{labels_, log_p_, log_p_ / length_penalty(int64_t(labels_.size()), alpha_),
+                    false};
   h.complete = labels_.back() == Vocabulary::eos;
   if (h.complete) h.ids.pop_back();
   return {h};

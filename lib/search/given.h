@@ -11,7 +11,7 @@ class Given : public SentenceSearch {
   // Scores of the whole vocabulary.
   Given(const SearchOptions& options, std::vector<int> labels);
   void advance(const Scores& scores) override;
-  std::vector<Hypothesis> results() const override;  // one, with the labels' own score
+  std::vector<PieceHypothesis> results() const override;  // one, with the labels' own score
 
  private:
   double alpha_, log_p_ = 0;

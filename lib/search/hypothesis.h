@@ -14,7 +14,7 @@
 namespace tx {
 
 // One output of a sentence.
-struct Hypothesis {
+struct PieceHypothesis {
   std::vector<int> ids;  // without <eos>
   double log_p = 0;      // natural logarithm of its probability, <eos> included when complete
   double score = 0;      // log_p / length_penalty(pieces, <eos> included when complete)
@@ -44,7 +44,7 @@ class SentenceSearch {
   // `scores` has an entry for each of rows(), in their order.
   virtual void advance(const Scores& scores) = 0;
   // The outputs found, best first, once done: at least one, at most options.nbest.
-  virtual std::vector<Hypothesis> results() const = 0;
+  virtual std::vector<PieceHypothesis> results() const = 0;
 
  protected:
   std::vector<Row> rows_;

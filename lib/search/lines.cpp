@@ -33,7 +33,7 @@ std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& 
   return ids;
 }
 
-std::string output(const Hypothesis& h, LineForm form, const Vocabulary& vocabulary) {
+std::string output(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary) {
   return form == LineForm::text ? vocabulary.decode(h.ids)
                                 : join_pieces(vocabulary, h.ids, form == LineForm::ids);
 }
@@ -92,7 +92,7 @@ void CutWarnings::at_end() const {
 }
 
 Translation answer_blank(const Source& source) {
-  Hypothesis h;
+  PieceHypothesis h;
   if (source.given.size() <= 1) return {h};
   h.ids = source.given;
   h.complete = h.ids.back() == Vocabulary::eos;
@@ -105,7 +105,7 @@ std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary) {
   std::string out;
   for (size_t rank = 0; rank < translation.size(); ++rank) {
-    const Hypothesis& h = translation[rank];
+    const PieceHypothesis& h = translation[rank];
     if (options.list) out += std::to_string(line.number) + "\t" + std::to_string(rank + 1) + "\t";
     if (options.list || options.scores) {
       out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
@@ -121,7 +121,7 @@ std::string status_header() {
 }
 
 std::string format_status(const Line& line, const Translation& translation, double milliseconds) {
-  const Hypothesis& best = translation.front();
+  const PieceHypothesis& best = translation.front();
   char time[64];
   std::snprintf(time, sizeof time, "%.1f", milliseconds);
   return std::to_string(line.number) + "\t" + states(line, !best.complete) + "\t" +

@@ -89,7 +89,7 @@ Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p
   return second;
 }
 
-Hypothesis Sampling::hypothesis(const Open& open, bool complete, int64_t length) const {
+PieceHypothesis Sampling::hypothesis(const Open& open, bool complete, int64_t length) const {
   const double penalty = length_penalty(length, options_.alpha);
   return {tree_.path(open.leaf), open.log_p, open.log_p / penalty, complete};
 }
@@ -129,9 +129,9 @@ void Sampling::advance(const Scores& scores) {
   ++length_;
 }
 
-std::vector<Hypothesis> Sampling::results() const {
+std::vector<PieceHypothesis> Sampling::results() const {
   TX_ASSERT(done());
-  std::vector<Hypothesis> out = finished_;
+  std::vector<PieceHypothesis> out = finished_;
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.score > b.score; });
   return out;

@@ -15,7 +15,7 @@ class Sampling : public SentenceSearch {
   Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
            int64_t line, const Utf8Guard* guard = nullptr);
   void advance(const Scores& scores) override;
-  std::vector<Hypothesis> results() const override;  // the likeliest first
+  std::vector<PieceHypothesis> results() const override;  // the likeliest first
 
  private:
   struct Choice {
@@ -35,7 +35,7 @@ class Sampling : public SentenceSearch {
   Choice draw(uint32_t output, bool again) const;
   Choice choose(const Open& open, std::span<const float> log_p);
   void follow(const Open& open, int32_t row, const Choice& choice);
-  Hypothesis hypothesis(const Open& open, bool complete, int64_t length) const;
+  PieceHypothesis hypothesis(const Open& open, bool complete, int64_t length) const;
 
   SearchOptions options_;
   std::vector<int> forbidden_;
@@ -43,7 +43,7 @@ class Sampling : public SentenceSearch {
   const Utf8Guard* guard_;
   PieceTree tree_;
   std::vector<Open> open_, next_;
-  std::vector<Hypothesis> finished_;
+  std::vector<PieceHypothesis> finished_;
   std::vector<Choice> choices_;  // of the row at hand: what may be drawn,
   std::vector<double> weights_;  // and how likely each is, not normalised
 };

@@ -143,7 +143,7 @@ std::vector<Translation> Translator::translate(std::span<const Source> sources) 
 std::vector<Translation> Translator::translate(std::span<const Source> sources,
                                                const std::vector<std::vector<size_t>>& batches,
                                                const TeamSize& team) const {
-  std::vector<Translation> out(sources.size(), {Hypothesis()});
+  std::vector<Translation> out(sources.size(), {PieceHypothesis()});
   const int workers = int(std::min(batches.size(), size_t(team.workers)));
   std::atomic<size_t> next{0};
   parallel_for(workers, workers, [&](int64_t) {

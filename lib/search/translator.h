@@ -33,7 +33,7 @@ struct TranslatorOptions {
   TranslatorOptions resolved() const;       // with device and threads settled
 };
 
-using Translation = std::vector<Hypothesis>;  // best first, never empty
+using Translation = std::vector<PieceHypothesis>;  // best first, never empty
 
 // How many batches are translated at a time, and on how many threads each.
 struct TeamSize {

@@ -2,6 +2,7 @@
 #include "lib/tx.h"
 
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <thread>
 
 #include "lib/checkpoint/model_file.h"
@@ -61,6 +62,55 @@ BOOST_AUTO_TEST_CASE(it_is_the_translation_of_the_tools) {
              translator.models().target().decode(found[0].ids));
 }
 
+BOOST_AUTO_TEST_CASE(hypotheses_come_best_first_with_scores) {
+  const ModelFile file;
+  tx::TranslateOptions options;
+  options.nbest = 3;
+  options.precision = "fp32";
+  const tx::Model model(file.path, options);
+  const std::vector<tx::Hypothesis> found = model.hypotheses("w5 w6 w7");
+  BOOST_REQUIRE(found.size() == 3u);
+  BOOST_TEST(found[0].text == model.translate("w5 w6 w7"));
+  for (size_t i = 1; i < found.size(); ++i) BOOST_TEST(found[i].score <= found[i - 1].score);
+  BOOST_TEST(model.hypotheses("").front().text == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_given_translation_has_the_score_that_the_search_gave_it) {
+  const ModelFile file;
+  tx::TranslateOptions options;
+  options.precision = "fp32";
+  options.max_extra = 7;
+  const tx::Model model(file.path, options);
+  const tx::Hypothesis found = model.hypotheses("w5 w6 w7").front();
+  const tx::Hypothesis scored = model.score("w5 w6 w7", found.text);
+  BOOST_TEST(scored.text == found.text);
+  const tx::Hypothesis other = model.score("w5 w6 w7", found.text + " w8");
+  BOOST_TEST(other.log_p != scored.log_p);
+  BOOST_TEST(model.score("", "").log_p == 0);
+  BOOST_TEST(model.score("", "w5").log_p == -std::numeric_limits<double>::infinity());
+}
+
+BOOST_AUTO_TEST_CASE(an_ensemble_of_a_model_with_itself_is_that_model) {
+  const ModelFile file;
+  tx::TranslateOptions options;
+  options.precision = "fp32";
+  const tx::Model one(file.path, options), two(std::vector{file.path, file.path}, options);
+  BOOST_TEST(one.translate("w5 w9") == two.translate("w5 w9"));
+  BOOST_CHECK_THROW(tx::Model(std::vector<std::string>{}), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(subwords_cut_and_join) {
+  const TempFolder folder;
+  const std::string path = folder.file("words", word_vocabulary(10)->bytes());
+  const tx::Subwords words(path);
+  BOOST_TEST(words.size() == 10);
+  BOOST_TEST(words.pieces("w5 w7") == (std::vector<std::string>{"w5", "w7"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(words.text(words.ids("w5 w7")) == "w5 w7");
+  BOOST_TEST(words.text(words.pieces("w5 w7")) == "w5 w7");
+  BOOST_CHECK_THROW(words.text(std::vector<std::string>{"no piece"}), std::runtime_error);
+}
+
 BOOST_AUTO_TEST_CASE(threads_share_a_model) {
   const ModelFile file;
   const tx::Model model(file.path);
@@ -85,11 +135,12 @@ BOOST_AUTO_TEST_CASE(a_model_moves) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   BOOST_TEST(refusal({}).find("none: No such file or directory") != std::string::npos);
-  tx::TranslateOptions beam, alpha, extra, source, threads, precision, device;
+  tx::TranslateOptions beam, alpha, extra, source, nbest, threads, precision, device;
   beam.beam = 0;
   alpha.alpha = -1;
   extra.max_extra = -1;
   source.max_source = 0;
+  nbest.nbest = 5;
   threads.threads = -1;
   precision.precision = "fp16";
   device.device = "tpu";
@@ -97,6 +148,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   BOOST_TEST(refusal(alpha).find("alpha") != std::string::npos);
   BOOST_TEST(refusal(extra).find("max_extra") != std::string::npos);
   BOOST_TEST(refusal(source).find("max_source") != std::string::npos);
+  BOOST_TEST(refusal(nbest) == "TranslateOptions: nbest must be from 1 to beam, which is 4");
   BOOST_TEST(refusal(threads).find("threads") != std::string::npos);
   BOOST_TEST(refusal(precision).find("'fp16'") != std::string::npos);
   BOOST_TEST(refusal(device).find("tpu") != std::string::npos);

@@ -19,8 +19,8 @@ SearchOptions sampling(int nbest = 1) {
   return o;
 }
 
-std::vector<Hypothesis> draw(const Model& model, const SearchOptions& o, int64_t line,
-                             int64_t longest = 6) {
+std::vector<PieceHypothesis> draw(const Model& model, const SearchOptions& o, int64_t line,
+                                  int64_t longest = 6) {
   tx::Sampling search(o, forbidden, longest, line);
   return run(search, model, 0);
 }

@@ -12,7 +12,7 @@
 
 namespace tx_test {
 
-using tx::Hypothesis;
+using tx::PieceHypothesis;
 using tx::SearchOptions;
 using tx::Vocabulary;
 
@@ -23,7 +23,8 @@ inline const std::vector<int> forbidden = {Vocabulary::pad, Vocabulary::unk, Voc
 
 // Runs a search to its end on `model` and counts its steps; top: candidates a row, 0: all columns.
 template <class Search>
-std::vector<Hypothesis> run(Search& search, const Model& model, int top, int* steps = nullptr) {
+std::vector<PieceHypothesis> run(Search& search, const Model& model, int top,
+                                 int* steps = nullptr) {
   std::vector<std::vector<int>> prefixes{{}};
   while (!search.done()) {
     std::vector<std::vector<int>> now;
@@ -52,19 +53,19 @@ std::vector<Hypothesis> run(Search& search, const Model& model, int top, int* st
   return search.results();
 }
 
-inline std::vector<Hypothesis> beam_search(const Model& model, const SearchOptions& options,
-                                           int64_t longest, int* steps = nullptr) {
+inline std::vector<PieceHypothesis> beam_search(const Model& model, const SearchOptions& options,
+                                                int64_t longest, int* steps = nullptr) {
   tx::Beam beam(options, forbidden, longest);
   return run(beam, model, tx::Beam::candidates(options, forbidden.size()), steps);
 }
 
 // Every complete output of at most `longest` labels, best score first.
-inline void enumerate(const Model& model, double alpha, int64_t longest, Hypothesis prefix,
-                      std::vector<Hypothesis>& out) {
+inline void enumerate(const Model& model, double alpha, int64_t longest, PieceHypothesis prefix,
+                      std::vector<PieceHypothesis>& out) {
   const std::vector<float> x = model(prefix.ids);
   for (int token = 0; token < int(x.size()); ++token) {
     if (std::count(forbidden.begin(), forbidden.end(), token)) continue;
-    Hypothesis next = prefix;
+    PieceHypothesis next = prefix;
     next.log_p += double(x[size_t(token)]);
     if (token == Vocabulary::eos) {
       next.score = next.log_p / tx::length_penalty(int64_t(next.ids.size()) + 1, alpha);
@@ -76,8 +77,8 @@ inline void enumerate(const Model& model, double alpha, int64_t longest, Hypothe
   }
 }
 
-inline std::vector<Hypothesis> exhaustive(const Model& model, double alpha, int64_t longest) {
-  std::vector<Hypothesis> out;
+inline std::vector<PieceHypothesis> exhaustive(const Model& model, double alpha, int64_t longest) {
+  std::vector<PieceHypothesis> out;
   enumerate(model, alpha, longest, {}, out);
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.score > b.score; });

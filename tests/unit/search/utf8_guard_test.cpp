@@ -78,7 +78,7 @@ SearchOptions search_options(int beam, int nbest, bool sample = false) {
 int invalid_outputs(const std::vector<Translation>& found) {
   int invalid = 0;
   for (const Translation& t : found)
-    for (const Hypothesis& h : t) invalid += count_invalid_utf8(bytes_of(h.ids)) > 0;
+    for (const PieceHypothesis& h : t) invalid += count_invalid_utf8(bytes_of(h.ids)) > 0;
   return invalid;
 }
 

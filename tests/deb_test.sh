@@ -1,0 +1,18 @@
+# `make deb` packs what `make install` puts down, with what it needs stated for apt.
+[ -e /etc/debian_version ] || { echo "not a Debian system: nothing is packed" && exit 0; }
+(cd "$TX_BUILD" && expect_status 0 cpack -G DEB -B "$OLDPWD/packed")
+package=$(find packed -maxdepth 1 -name 'tx_*.deb')
+[ -n "$package" ] || fail "cpack wrote no tx_*.deb"
+dpkg-deb --fsys-tarfile "$package" | tar -t > contents
+for tool in $(tools); do
+  for path in "bin/$tool" "share/man/man1/$tool.1" "share/bash-completion/completions/$tool"; do
+    grep -qx "./usr/$path" contents || fail "the package lacks /usr/$path"
+  done
+done
+for path in 'lib/.*libtx.so.0' 'lib/.*pkgconfig/tx.pc' 'include/tx/tx.h' 'share/man/man7/tx.7'; do
+  grep -qx "./usr/$path" contents || fail "the package lacks /usr/$path"
+done
+dpkg-deb --field "$package" Depends > depends
+for library in libopenblas libsentencepiece libc6; do
+  grep -q "$library" depends || fail "the package does not ask for $library: $(cat depends)"
+done
