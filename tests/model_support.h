@@ -158,7 +158,7 @@ inline void forward_backward(tx::Context& context, const tx::Transformer& model,
                              double smoothing, tx::StepRecord* record) {
   context.recording = true;
   cross_entropy(context, model.forward(context, batch.sides, masks), batch.label_ids,
-                model.config().target_vocabulary, smoothing, record);
+                model.config().target().vocabulary, smoothing, record);
   context.backward();
 }
 

@@ -50,7 +50,7 @@ std::vector<int> all_of(int count) {
 }
 
 int layers_of(AttentionKind kind, const ModelConfig& config) {
-  return kind == AttentionKind::encoder ? config.encoder_layers : config.decoder_layers;
+  return kind == AttentionKind::encoder ? config.sides.front().layers : config.sides.back().layers;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ FlightReader::FlightReader(const std::string& path)
   if (config == nullptr) throw DataError(path + " holds no configuration; expected " + expected);
   config_ = ModelConfig::from_json(parse_json(*config, path + ": configuration"), path);
   // Before a table of so many is made.
-  if (int64_t(config_.encoder_layers) + config_.decoder_layers > int64_t(file_.tensors().size()))
+  if (config_.layers() > int64_t(file_.tensors().size()))
     throw DataError(path + " is damaged: its configuration asks for more weights than it holds");
   for (const ParameterEntry& e : parameter_table(config_)) {
     const TensorInfo* tensor = file_.find(e.name);

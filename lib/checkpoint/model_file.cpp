@@ -29,7 +29,7 @@ std::string write_model(const std::string& path, ModelContent content) {
   return write_safetensors(path, std::move(tensors),
                            {{"format", "tx"},
                             {"format_version", std::to_string(model_format_version)},
-                            {"kind", content.config.kind},
+                            {"kind", content.config.kind.name},
                             {"config", to_text(content.config.to_json())},
                             {"provenance", to_text(content.provenance)}});
 }
@@ -67,9 +67,10 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
   check_tensors();
   provenance_ = provenance_of(file_);
   const bool shared = file_.find("vocabulary") != nullptr;
-  source_ = read_vocabulary(shared ? "vocabulary" : "vocabulary.source", config_.source_vocabulary);
-  target_ = shared ? source_ : read_vocabulary("vocabulary.target", config_.target_vocabulary);
-  if (shared && config_.source_vocabulary != config_.target_vocabulary)
+  source_ = read_vocabulary(shared ? "vocabulary" : "vocabulary.source",
+                            config_.sides.front().vocabulary);
+  target_ = shared ? source_ : read_vocabulary("vocabulary.target", config_.target().vocabulary);
+  if (shared && config_.sides.front().vocabulary != config_.target().vocabulary)
     throw DataError(this->path() + ": one vocabulary, but two sizes in its configuration");
 }
 
@@ -98,11 +99,11 @@ void ModelReader::check_format() const {
 // asked for, and no product of sizes overflows, on account of a few bytes of header.
 void ModelReader::check_sizes() const {
   const double room = double(file_.data_bytes()), d = config_.d_model;
-  const double layers = double(config_.encoder_layers) + config_.decoder_layers;
+  const double layers = double(config_.layers());
   const double inner = std::max({double(config_.d_ff), double(config_.heads) * config_.d_k,
                                  double(config_.heads) * config_.d_v});
   const double embedded =
-      std::max({double(config_.source_vocabulary), double(config_.target_vocabulary),
+      std::max({double(config_.sides.front().vocabulary), double(config_.target().vocabulary),
                 config_.learned_positions() ? double(config_.max_positions) : 0.0});
   if (layers > double(file_.tensors().size()) || layers * inner * d > room || embedded * d > room)
     throw DataError(path() + " is damaged: its configuration asks for more weights than it holds");

@@ -1,5 +1,8 @@
 #include "lib/model/config.h"
 
+#include <set>
+
+#include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/whole_number.h"
 
@@ -28,8 +31,8 @@ void ModelConfig::resolve() {
   check_least("--d-model", d_model, 2);
   check_least("--d-ff", d_ff, 1);
   check_least("--heads", heads, 1);
-  check_least("--encoder-layers", encoder_layers, 1);
-  check_least("--decoder-layers", decoder_layers, 1);
+  check_least("--encoder-layers", sides.front().layers, 1);
+  check_least("--decoder-layers", sides.back().layers, 1);
   if (d_model % 2 != 0)
     throw UsageError("--d-model " + std::to_string(d_model) +
                      ": positions come in pairs of sine and cosine; the nearest even value is " +
@@ -44,69 +47,102 @@ void ModelConfig::resolve() {
   if (d_v == 0) d_v = d_k;
   check_least("--d-k", d_k, 1);
   check_least("--d-v", d_v, 1);
-  if (tie == "all" && source_vocabulary != target_vocabulary)
-    throw UsageError("--tie all needs one vocabulary for both sides, but the source has " +
-                     std::to_string(source_vocabulary) + " and the target " +
-                     std::to_string(target_vocabulary) + " pieces: use --tie target");
+  for (const SideConfig& side : sides)
+    if (tie == Tie::all && side.vocabulary != target().vocabulary)
+      throw UsageError("--tie all needs one vocabulary for both sides, but the source has " +
+                       std::to_string(side.vocabulary) + " and the target " +
+                       std::to_string(target().vocabulary) + " pieces: use --tie target");
+}
+
+int64_t ModelConfig::layers() const {
+  int64_t sum = 0;
+  for (const SideConfig& side : sides) sum += side.layers;
+  return sum;
+}
+
+void ModelConfig::set_vocabularies(int64_t size) {
+  for (SideConfig& side : sides) side.vocabulary = size;
+}
+
+void ModelConfig::set_layers(int count) {
+  for (SideConfig& side : sides) side.layers = count;
 }
 
 Json ModelConfig::to_json() const {
-  return Json{{"kind", kind},
-              {"source_vocabulary", source_vocabulary},
-              {"target_vocabulary", target_vocabulary},
-              {"encoder_layers", encoder_layers},
-              {"decoder_layers", decoder_layers},
-              {"d_model", d_model},
-              {"d_ff", d_ff},
-              {"heads", heads},
-              {"d_k", d_k},
-              {"d_v", d_v},
-              {"activation", activation},
-              {"norm", norm},
-              {"positions", positions},
-              {"max_positions", max_positions},
-              {"tie", tie},
-              {"attention_bias", attention_bias},
-              {"norm_epsilon", norm_epsilon}};
+  Json json = Json::object();
+  visit_fields(*this, [&]<class T>(const ConfigField& field, const T& value) {
+    if constexpr (requires { value.name; })
+      json[field.key] = value.name;
+    else
+      json[field.key] = value;
+  });
+  return json;
 }
 
-ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
-  ModelConfig c;
-  constexpr int64_t most = int64_t(1) << 24;  // keeps every product of sizes far from overflow
-  const auto size = [&](const char* key) { return int(whole_number(json, key, 1, most)); };
-  try {
-    c.kind = json.at("kind").get<std::string>();
-    c.source_vocabulary = size("source_vocabulary");
-    c.target_vocabulary = size("target_vocabulary");
-    c.encoder_layers = size("encoder_layers");
-    c.decoder_layers = size("decoder_layers");
-    c.d_model = size("d_model");
-    c.d_ff = size("d_ff");
-    c.heads = size("heads");
-    c.d_k = size("d_k");
-    c.d_v = size("d_v");
-    c.activation = json.at("activation").get<std::string>();
-    c.norm = json.at("norm").get<std::string>();
-    c.positions = json.at("positions").get<std::string>();
-    c.max_positions = size("max_positions");
-    c.tie = json.at("tie").get<std::string>();
-    c.attention_bias = json.at("attention_bias").get<bool>();
-    c.norm_epsilon = json.at("norm_epsilon").get<double>();
-  } catch (const Json::exception& e) {
-    throw DataError(where + ": the model's configuration is damaged: " + e.what());
-  } catch (const DataError& e) {
-    throw DataError(where + ": the model's configuration is damaged: " + e.what());
+namespace {
+
+// Sets the fields of a configuration from a file's JSON.
+class FieldReader {
+ public:
+  FieldReader(const Json& json, const std::string& where) : json_(json), where_(where) {}
+
+  template <class T>
+  void operator()(const ConfigField& field, T& value) {
+    known_.insert(field.key);
+    if (!json_.contains(field.key)) return;
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, int64_t>)
+      value = T(whole_number(json_, field.key, 1, most_size));
+    else if constexpr (requires { value.name; })
+      set_name(field.key, value);
+    else
+      value = json_.at(field.key).get<T>();
   }
-  const auto bad = [&](const std::string& key, const std::string& value) {
-    throw DataError(where + ": unknown " + key + " '" + value + "' in the model's configuration");
+  void refuse_unknown_keys() const {
+    for (const auto& [key, value] : json_.items())
+      if (known_.count(key) == 0)
+        throw DataError(where_ + ": the model's configuration has the key \"" + key +
+                        "\", which tx " TX_VERSION " does not know: a newer version wrote it");
+  }
+
+ private:
+  // Keeps every product of sizes far from overflow.
+  static constexpr int64_t most_size = int64_t(1) << 24;
+
+  template <class E>
+  void set_name(const char* key, Named<E>& value) {
+    value.name = json_.at(key).get<std::string>();
+    if (value.valid()) return;
+    if constexpr (std::is_same_v<E, ModelKind>)
+      throw DataError(where_ + ": a model of kind '" + value.name +
+                      "'; this tool needs encoder-decoder");
+    throw DataError(where_ + ": unknown " + key + " '" + value.name +
+                    "' in the model's configuration");
+  }
+  const Json& json_;
+  const std::string& where_;
+  std::set<std::string> known_;
+};
+
+}  // namespace
+
+ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
+  const auto damaged = [&](const std::string& why) {
+    return DataError(where + ": the model's configuration is damaged: " + why);
   };
-  if (c.kind != "encoder-decoder")
-    throw DataError(where + ": a model of kind '" + c.kind + "'; this tool needs encoder-decoder");
-  if (c.activation != "relu" && c.activation != "gelu") bad("activation", c.activation);
-  if (c.norm != "post" && c.norm != "pre") bad("norm", c.norm);
-  if (c.positions != "sinusoid" && c.positions != "learned") bad("positions", c.positions);
-  if (c.tie != "all" && c.tie != "target" && c.tie != "none") bad("tie", c.tie);
+  if (!json.is_object()) throw damaged("it is not a JSON object");
+  ModelConfig c;
+  FieldReader reader(json, where);
   try {
+    visit_fields(c, [&](const ConfigField& field, auto& value) {
+      try {
+        reader(field, value);
+      } catch (const Json::exception& e) {
+        throw damaged(e.what());
+      }
+    });
+    reader.refuse_unknown_keys();
+    for (const SideConfig& side : c.sides)
+      if (side.vocabulary == 0) throw damaged("it lacks the size of a vocabulary");
     c.resolve();
   } catch (const UsageError& e) {
     throw DataError(where + ": " + e.what());
@@ -114,51 +150,53 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
   return c;
 }
 
+namespace {
+
+// Adds the option of a field.
+class FieldDescriber {
+ public:
+  explicit FieldDescriber(Options& options) : options_(options) {}
+
+  template <class T>
+  void operator()(const ConfigField& f, T& value) {
+    if (f.option == nullptr) return;
+    if constexpr (std::is_same_v<T, bool>)
+      options_.flag(f.option, value, f.help, f.long_help);
+    else if constexpr (requires { value.name; })
+      add_named(f, value);
+    else
+      options_.add(f.option, value, f.unit, f.help, f.long_help).range(f.least, f.most);
+  }
+
+ private:
+  template <class E>
+  void add_named(const ConfigField& f, Named<E>& value) {
+    const std::vector<std::string> names = names_of<E>();
+    std::string unit;
+    for (const std::string& name : names) unit += (unit.empty() ? "" : "|") + name;
+    options_.add(f.option, value.name, unit, f.help, f.long_help).one_of(names);
+  }
+  Options& options_;
+};
+
+}  // namespace
+
 void ModelOptions::describe(Options& options) {
   options.group("Model");
   options.add("--layers", layers, "N", "layers of both stacks").range(1, 1000).default_is("6");
-  options.add("--encoder-layers", config.encoder_layers, "N", "layers of the encoder")
-      .range(1, 1000);
-  options.add("--decoder-layers", config.decoder_layers, "N", "layers of the decoder")
-      .range(1, 1000);
-  options.add("--d-model", config.d_model, "N", "width of embeddings and layers").range(2, 65536);
-  options.add("--d-ff", config.d_ff, "N", "inner width of the feed-forward layer")
-      .range(1, 1 << 20);
-  options.add("--heads", config.heads, "N", "attention heads").range(1, 65535);
-  options.add("--d-k", config.d_k, "N", "width of a head's queries and keys")
-      .range(1, 65536)
-      .default_is("d-model / heads");
-  options.add("--d-v", config.d_v, "N", "width of a head's values")
-      .range(1, 65536)
-      .default_is("d-k");
-  options
-      .add("--activation", config.activation, "relu|gelu", "activation of the feed-forward layer")
-      .one_of({"relu", "gelu"});
-  options
-      .add("--norm-position", config.norm, "post|pre",
-           "layer norm after (the paper) or before a sub-layer")
-      .one_of({"post", "pre"})
-      .was("--norm");
-  options.add("--positions", config.positions, "sinusoid|learned", "position encoding")
-      .one_of({"sinusoid", "learned"});
-  options.add("--max-positions", config.max_positions, "N", "longest sentence of learned positions")
-      .range(1, 1 << 20)
-      .needs({"--positions learned"});
-  options
-      .add("--tie", config.tie, "all|target|none",
-           "share embeddings: all three, target and output, none",
-           "One matrix serves the source embedding, the target embedding and the output "
-           "projection (section 3.4 of the paper); separate vocabularies need target or none.")
-      .one_of({"all", "target", "none"});
-  options.flag("--attention-bias", config.attention_bias, "biases in the attention projections");
+  visit_fields(config, FieldDescriber(options));
+  options.at("d-k").default_is("d-model / heads");
+  options.at("d-v").default_is("d-k");
+  options.at("norm-position").was("--norm");
+  options.at("max-positions").needs({"--positions learned"});
 }
 
 void ModelOptions::apply_layers(const Options& options) {
   if (layers == 0) return;
   if (options.given("layers") && options.given("encoder-layers") && options.given("decoder-layers"))
     throw UsageError("--layers does not go with both --encoder-layers and --decoder-layers");
-  if (!options.given("encoder-layers")) config.encoder_layers = layers;
-  if (!options.given("decoder-layers")) config.decoder_layers = layers;
+  if (!options.given("encoder-layers")) config.sides.front().layers = layers;
+  if (!options.given("decoder-layers")) config.sides.back().layers = layers;
   layers = 0;  // said by the two from here on, also in config.json
 }
 

@@ -1,43 +1,130 @@
-// The shape of a model: what its file stores and what its options say (tx-paper(7),
-// section 3 and Table 3).
+// The shape of a model: what its file stores and what its options say (section 3 of the paper, its
+// Table 3).
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/view.h"
 #include "lib/base/json.h"
+#include "lib/base/named.h"
 #include "lib/cli/options.h"
 
 namespace tx {
 
+enum class ModelKind { encoder_decoder };
+enum class NormPosition { post, pre };  // behind a sub-layer (the paper), or before it
+enum class PositionEncoding { sinusoid, learned };
+enum class Tie { all, target, none };  // which of the embeddings and the output are one matrix
+
+template <>
+struct Names<ModelKind> {
+  static constexpr NameOf<ModelKind> list[] = {{"encoder-decoder", ModelKind::encoder_decoder}};
+};
+template <>
+struct Names<Activation> {
+  static constexpr NameOf<Activation> list[] = {{"relu", Activation::relu},
+                                                {"gelu", Activation::gelu}};
+};
+template <>
+struct Names<NormPosition> {
+  static constexpr NameOf<NormPosition> list[] = {{"post", NormPosition::post},
+                                                  {"pre", NormPosition::pre}};
+};
+template <>
+struct Names<PositionEncoding> {
+  static constexpr NameOf<PositionEncoding> list[] = {{"sinusoid", PositionEncoding::sinusoid},
+                                                      {"learned", PositionEncoding::learned}};
+};
+template <>
+struct Names<Tie> {
+  static constexpr NameOf<Tie> list[] = {
+      {"all", Tie::all}, {"target", Tie::target}, {"none", Tie::none}};
+};
+
+// One stack of layers and the vocabulary that it reads.
+struct SideConfig {
+  int64_t vocabulary = 0;
+  int layers = 6;
+};
+
 struct ModelConfig {
-  std::string kind = "encoder-decoder";
-  int64_t source_vocabulary = 0, target_vocabulary = 0;
-  int encoder_layers = 6, decoder_layers = 6;
+  Named<ModelKind> kind = ModelKind::encoder_decoder;
+  std::vector<SideConfig> sides = {{}, {}};  // the encoder's, then the decoder's
   int d_model = 512, d_ff = 2048, heads = 8;
-  int d_k = 0, d_v = 0;                // 0 until resolve(): d_model / heads, d_k
-  std::string activation = "relu";     // relu, gelu
-  std::string norm = "post";           // post (the paper), pre
-  std::string positions = "sinusoid";  // sinusoid, learned
-  int max_positions = 1024;            // rows of learned positions
-  std::string tie = "all";             // all, target, none
-  bool attention_bias = false;         // models of other toolkits have them
+  int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
+  Named<Activation> activation = Activation::relu;
+  Named<NormPosition> norm = NormPosition::post;
+  Named<PositionEncoding> positions = PositionEncoding::sinusoid;
+  int max_positions = 1024;  // rows of learned positions
+  Named<Tie> tie = Tie::all;
+  bool attention_bias = false;  // models of other toolkits have them
   double norm_epsilon = 1e-6;
 
   // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
   // value.
   void resolve();
-  bool pre_norm() const { return norm == "pre"; }
-  bool learned_positions() const { return positions == "learned"; }
-  Activation activation_kind() const {
-    return activation == "gelu" ? Activation::gelu : Activation::relu;
-  }
+  // What is predicted: the last side.
+  const SideConfig& target() const { return sides.back(); }
+  int64_t layers() const;               // of all sides
+  void set_vocabularies(int64_t size);  // of all sides
+  void set_layers(int count);           // of each side
+  bool is_decoder(size_t side) const { return side + 1 == sides.size(); }
+  // Whether the side's layers attend to another side.
+  bool has_cross(size_t side) const { return is_decoder(side) && sides.size() > 1; }
+  const char* stack_name(size_t side) const { return is_decoder(side) ? "decoder" : "encoder"; }
+  bool pre_norm() const { return norm == NormPosition::pre; }
+  bool learned_positions() const { return positions == PositionEncoding::learned; }
+
   Json to_json() const;
-  static ModelConfig from_json(const Json& json, const std::string& where);  // DataError
+  // A key that is missing has its default, so that files of earlier versions are read. DataError:
+  // a key or a value that this version does not know, a size that is out of range.
+  static ModelConfig from_json(const Json& json, const std::string& where);
 };
 
+// A field of a configuration: its key in files and, where it has one, the option that sets it.
+struct ConfigField {
+  const char* key;
+  const char* option = nullptr;  // "--d-model"
+  const char* unit = "";
+  const char* help = "";
+  double least = 0, most = 0;  // of what the option takes
+  const char* long_help = "";
+};
+
+// Every field, in the order of the options: visit(ConfigField, member). What reads, writes,
+// describes or checks a configuration goes through this one list.
+template <class Config, class Visit>
+void visit_fields(Config& c, Visit&& visit) {
+  visit({"kind"}, c.kind);
+  visit({"source_vocabulary"}, c.sides.front().vocabulary);
+  visit({"target_vocabulary"}, c.sides.back().vocabulary);
+  visit({"encoder_layers", "--encoder-layers", "N", "layers of the encoder", 1, 1000},
+        c.sides.front().layers);
+  visit({"decoder_layers", "--decoder-layers", "N", "layers of the decoder", 1, 1000},
+        c.sides.back().layers);
+  visit({"d_model", "--d-model", "N", "width of embeddings and layers", 2, 65536}, c.d_model);
+  visit({"d_ff", "--d-ff", "N", "inner width of the feed-forward layer", 1, 1 << 20}, c.d_ff);
+  visit({"heads", "--heads", "N", "attention heads", 1, 65535}, c.heads);
+  visit({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}, c.d_k);
+  visit({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}, c.d_v);
+  visit({"activation", "--activation", "", "activation of the feed-forward layer"}, c.activation);
+  visit({"norm", "--norm-position", "", "layer norm after (the paper) or before a sub-layer"}, c.norm);
+  visit({"positions", "--positions", "", "position encoding"}, c.positions);
+  visit({"max_positions", "--max-positions", "N", "longest sentence of learned positions", 1,
+         1 << 20},
+        c.max_positions);
+  visit({"tie", "--tie", "", "share embeddings: all three, target and output, none", 0, 0,
+         "One matrix serves the source embedding, the target embedding and the output projection "
+         "(section 3.4 of the paper); separate vocabularies need target or none."},
+        c.tie);
+  visit({"attention_bias", "--attention-bias", "", "biases in the attention projections"},
+        c.attention_bias);
+  visit({"norm_epsilon"}, c.norm_epsilon);
+}
+
 // The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers: when
-// not 0 it sets both stacks; call apply_layers() after parsing, which leaves it 0.
+// not 0 it sets all stacks; call apply_layers() after parsing, which leaves it 0.
 struct ModelOptions {
   ModelConfig config;
   int layers = 0;

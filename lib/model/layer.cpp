@@ -63,7 +63,7 @@ Layer find_layer(Parameters& p, const std::string& name, bool cross) {
     layer.cross = CrossAttention{projection(".cross_attn.q_proj", bias),
                                  projection(".cross_attn.out_proj", bias), end(".cross_attn_norm")};
   layer.feed_forward = {projection(".ffn.in_proj", true), projection(".ffn.out_proj", true),
-                        config.activation_kind(), end(".ffn_norm")};
+                        config.activation, end(".ffn_norm")};
   return layer;
 }
 

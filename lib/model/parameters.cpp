@@ -162,12 +162,9 @@ void Parameters::prepare_inference() {
   for (size_t i = 0; i < table_.size();) {
     size_t end = i + 1;
     while (end < table_.size() && table_[end].joined) ++end;
-    const std::string& name = table_[i].name;
-    const bool lookup = table_[i].lookup || name == "encoder.embedding.weight" ||
-                        (name == "decoder.embedding.weight" && config_.tie == "none");
-    if (!table_[i].vector && !lookup) {
+    if (table_[i].multiplied) {
       const int count = int(end - i);
-      Matrix w = get(name, count).value;
+      Matrix w = get(table_[i].name, count).value;
       prepared_[{i, count}] = on(backend_, [&](auto& k) { return k.prepare(w); });
     }
     i = end;

@@ -20,7 +20,8 @@ struct ParameterEntry {
   Init init = Init::zeros;
   int64_t padded_rows = 1;  // rows in the block
   int64_t offset = 0;       // elements from the block's start
-  bool lookup = false;      // learned positions: read in full precision, never multiplied
+  bool lookup = false;      // learned positions: read in full precision
+  bool multiplied = false;  // a product reads it; other tables are looked up in alone
   bool joined = false;      // follows its predecessor without a gap
 };
 

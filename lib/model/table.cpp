@@ -14,15 +14,16 @@ class TableBuilder {
 
   std::vector<ParameterEntry> build() {
     embeddings();
-    for (int i = 0; i < c_.encoder_layers; ++i) layer_matrices("encoder", i, false);
-    for (int i = 0; i < c_.decoder_layers; ++i) layer_matrices("decoder", i, true);
-    for (int i = 0; i < c_.decoder_layers; ++i) cross_memory(i, i > 0, ".weight");
-    for (int i = 0; i < c_.encoder_layers; ++i) layer_vectors("encoder", i, false);
-    for (int i = 0; i < c_.decoder_layers; ++i) layer_vectors("decoder", i, true);
-    for (int i = 0; c_.attention_bias && i < c_.decoder_layers; ++i)
-      cross_memory(i, i > 0, ".bias");
-    if (c_.pre_norm()) norm("encoder.norm");
-    if (c_.pre_norm()) norm("decoder.norm");
+    for (size_t side = 0; side < c_.sides.size(); ++side)
+      for (int i = 0; i < c_.sides[side].layers; ++i) layer_matrices(side, i);
+    const int cross_layers = c_.sides.size() > 1 ? c_.target().layers : 0;
+    for (int i = 0; i < cross_layers; ++i) cross_keys_values(i, i > 0, ".weight");
+    for (size_t side = 0; side < c_.sides.size(); ++side)
+      for (int i = 0; i < c_.sides[side].layers; ++i) layer_vectors(side, i);
+    for (int i = 0; c_.attention_bias && i < cross_layers; ++i)
+      cross_keys_values(i, i > 0, ".bias");
+    for (size_t side = 0; c_.pre_norm() && side < c_.sides.size(); ++side)
+      norm(stack(side) + "norm");
     place();
     return std::move(table_);
   }
@@ -37,42 +38,47 @@ class TableBuilder {
     e.init = init;
     e.padded_rows = vocabulary ? padded_vocabulary(rows) : rows;
     e.joined = joined;
+    e.multiplied = true;
     table_.push_back(e);
   }
   void vector(const std::string& name, int64_t size, Init init, bool joined = false) {
     matrix(name, 1, size, init, joined);
     table_.back().vector = true;
+    table_.back().multiplied = false;
   }
   void norm(const std::string& name) {
     vector(name + ".weight", c_.d_model, Init::ones);
     vector(name + ".bias", c_.d_model, Init::zeros);
   }
 
+  std::string stack(size_t side) const { return c_.stack_name(side) + std::string("."); }
+
   void embeddings() {
     const int64_t d = c_.d_model;
-    if (c_.tie == "all") {
-      matrix("embedding.weight", c_.target_vocabulary, d, Init::embedding, false, true);
-    } else {
-      matrix("encoder.embedding.weight", c_.source_vocabulary, d, Init::embedding, false, true);
-      matrix("decoder.embedding.weight", c_.target_vocabulary, d, Init::embedding, false, true);
+    if (c_.tie == Tie::all)
+      matrix("embedding.weight", c_.target().vocabulary, d, Init::embedding, false, true);
+    for (size_t side = 0; c_.tie != Tie::all && side < c_.sides.size(); ++side) {
+      matrix(stack(side) + "embedding.weight", c_.sides[side].vocabulary, d, Init::embedding, false,
+             true);
+      table_.back().multiplied = c_.is_decoder(side) && c_.tie == Tie::target;  // the output
     }
-    if (c_.tie == "none")
-      matrix("output.weight", c_.target_vocabulary, d, Init::xavier, false, true);
-    if (c_.learned_positions()) {
-      matrix("encoder.positions.weight", c_.max_positions, d, Init::embedding);
-      matrix("decoder.positions.weight", c_.max_positions, d, Init::embedding);
-      for (size_t i = table_.size() - 2; i < table_.size(); ++i) table_[i].lookup = true;
+    if (c_.tie == Tie::none)
+      matrix("output.weight", c_.target().vocabulary, d, Init::xavier, false, true);
+    for (size_t side = 0; c_.learned_positions() && side < c_.sides.size(); ++side) {
+      matrix(stack(side) + "positions.weight", c_.max_positions, d, Init::embedding);
+      table_.back().lookup = true;
+      table_.back().multiplied = false;
     }
   }
 
-  void layer_matrices(const std::string& stack, int i, bool decoder) {
-    const std::string layer = stack + ".layers." + std::to_string(i) + ".";
+  void layer_matrices(size_t side, int i) {
+    const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
     const int64_t d = c_.d_model;
     matrix(layer + "self_attn.q_proj.weight", keys_, d);
     matrix(layer + "self_attn.k_proj.weight", keys_, d, Init::xavier, true);
     matrix(layer + "self_attn.v_proj.weight", values_, d, Init::xavier, true);
     matrix(layer + "self_attn.out_proj.weight", d, values_);
-    if (decoder) {
+    if (c_.has_cross(side)) {
       matrix(layer + "cross_attn.q_proj.weight", keys_, d);
       matrix(layer + "cross_attn.out_proj.weight", d, values_);
     }
@@ -80,27 +86,27 @@ class TableBuilder {
     matrix(layer + "ffn.out_proj.weight", d, c_.d_ff);
   }
 
-  void layer_vectors(const std::string& stack, int i, bool decoder) {
-    const std::string layer = stack + ".layers." + std::to_string(i) + ".";
+  void layer_vectors(size_t side, int i) {
+    const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
     if (c_.attention_bias) {
       vector(layer + "self_attn.q_proj.bias", keys_, Init::zeros);
       vector(layer + "self_attn.k_proj.bias", keys_, Init::zeros, true);
       vector(layer + "self_attn.v_proj.bias", values_, Init::zeros, true);
       vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
-      if (decoder) {
+      if (c_.has_cross(side)) {
         vector(layer + "cross_attn.q_proj.bias", keys_, Init::zeros);
         vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
       }
     }
     norm(layer + "self_attn_norm");
-    if (decoder) norm(layer + "cross_attn_norm");
+    if (c_.has_cross(side)) norm(layer + "cross_attn_norm");
     vector(layer + "ffn.in_proj.bias", c_.d_ff, Init::zeros);
     vector(layer + "ffn.out_proj.bias", c_.d_model, Init::zeros);
     norm(layer + "ffn_norm");
   }
 
   // Keys and values of the encoder's output for all decoder layers: one product.
-  void cross_memory(int i, bool joined, const std::string& kind) {
+  void cross_keys_values(int i, bool joined, const std::string& kind) {
     const std::string layer = "decoder.layers." + std::to_string(i) + ".cross_attn.";
     if (kind == ".weight") {
       matrix(layer + "k_proj.weight", keys_, c_.d_model, Init::xavier, joined);

@@ -14,17 +14,19 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
     sinusoids_ = std::make_shared<Sinusoids>(backend, longest, config_.d_model, full);
   const Matrix sinusoids = sinusoids_ ? sinusoids_->table() : Matrix{};
   const auto embedding = [&](const std::string& stack) {
-    return p.get(config_.tie == "all" ? "embedding.weight" : stack + ".embedding.weight");
+    return p.get(config_.tie == Tie::all ? "embedding.weight" : stack + ".embedding.weight");
   };
-  stacks_.emplace_back(p, Stack::Settings{"encoder", 0, config_.encoder_layers, false,
-                                          embedding("encoder"), sinusoids});
-  stacks_.emplace_back(p, Stack::Settings{"decoder", 1, config_.decoder_layers, true,
-                                          embedding("decoder"), sinusoids});
+  for (size_t side = 0; side < config_.sides.size(); ++side) {
+    const std::string name = config_.stack_name(side);
+    stacks_.emplace_back(p, Stack::Settings{name, uint32_t(side), config_.sides[side].layers,
+                                            config_.has_cross(side), embedding(name), sinusoids});
+  }
+  output_.weight = config_.tie == Tie::none ? p.get("output.weight") : embedding("decoder");
+  if (config_.sides.size() < 2) return;
   const std::string cross = "decoder.layers.0.cross_attn.k_proj";
-  const int joined = 2 * config_.decoder_layers;
+  const int joined = 2 * config_.target().layers;
   cross_.weight = p.get(cross + ".weight", joined);
   if (config_.attention_bias) cross_.bias = p.get(cross + ".bias", joined);
-  output_.weight = config_.tie == "none" ? p.get("output.weight") : embedding("decoder");
 }
 
 Tensor Transformer::encode(Context& context, const PackedSide& source, const DropoutRates& rates,
@@ -49,10 +51,11 @@ Tensor Transformer::logits(Context& context, Tensor decoded) const {
 Tensor Transformer::hidden(Context& context, std::span<const PackedSide> sides,
                            const DropoutRates& rates, const AttentionProbe& probe) const {
   TX_ASSERT(sides.size() == stacks_.size());
-  const PackedSide &source = sides.front(), &target = sides.back();
-  const auto kv = std::make_shared<PackedKeysValues>(shape_, target, true, probe);
-  kv->attend_to(cross_keys_values(context, encode(context, source, rates, probe)), source);
-  return decode(context, target, kv, rates);
+  const auto kv = std::make_shared<PackedKeysValues>(shape_, sides.back(), true, probe);
+  if (sides.size() > 1)
+    kv->attend_to(cross_keys_values(context, encode(context, sides.front(), rates, probe)),
+                  sides.front());
+  return decode(context, sides.back(), kv, rates);
 }
 
 Tensor Transformer::forward(Context& context, std::span<const PackedSide> sides,

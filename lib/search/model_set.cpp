@@ -4,12 +4,12 @@
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/tensor/precision.h"
 
 namespace tx {
 
 DType ModelSet::precision(const std::string& name, const std::string& device) {
-  if (name == "fp32") return DType::f32;
-  if (name == "bf16") return DType::bf16;
+  if (name != "auto") return precision_dtype(name);
   return has_fast_bf16(resolve_device(device)) ? DType::bf16 : DType::f32;
 }
 
@@ -27,8 +27,8 @@ LoadedModel load_model(Backend& backend, const std::string& path, DType dtype, i
   const ModelReader reader(resolve_model(path));
   LoadedModel m;
   m.name = reader.path();
-  if (reader.config().kind != "encoder-decoder") {
-    throw DataError(m.name + " is a model of kind " + reader.config().kind +
+  if (reader.config().kind != ModelKind::encoder_decoder) {
+    throw DataError(m.name + " is a model of kind " + reader.config().kind.name +
                     "; translating needs one of kind encoder-decoder");
   }
   m.source = reader.source();

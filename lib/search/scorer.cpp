@@ -10,12 +10,12 @@ namespace tx {
 Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
                bool looks_again)
     : backend_(backend),
-      vocabulary_(models.front()->config().target_vocabulary),
+      vocabulary_(models.front()->config().target().vocabulary),
       top_(top),
       looks_again_(looks_again) {
   top_ = int(std::min<int64_t>(top, vocabulary_));
   for (const Transformer* model : models) {
-    TX_ASSERT(model->config().target_vocabulary == vocabulary_);
+    TX_ASSERT(model->config().target().vocabulary == vocabulary_);
     decoders_.push_back(std::make_unique<IncrementalDecoder>(backend, *model, dtype));
   }
 }

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/flight_file.h"
+#include "lib/tensor/precision.h"
 #include "lib/train/step.h"
 
 namespace tx {
@@ -78,13 +79,15 @@ Batch read_batch(const Json& facts, const ModelConfig& config) {
     batch.sides.push_back(
         {s.at("ids").get<std::vector<int32_t>>(), s.at("offsets").get<std::vector<int32_t>>(),
          s.at("pair").get<std::vector<uint32_t>>(), s.at("position").get<std::vector<uint32_t>>()});
-  bool good = batch.sides.size() == 2 && batch.tokens.size() == 2 &&
+  bool good = batch.sides.size() == config.sides.size() &&
+              batch.tokens.size() == batch.sides.size() &&
               batch.labels.size() == batch.sides.back().ids.size() &&
               batch.sides.front().offsets.size() == batch.sides.back().offsets.size();
-  for (const int32_t x : batch.labels) good = good && x >= no_label && x < config.target_vocabulary;
+  for (const int32_t x : batch.labels)
+    good = good && x >= no_label && x < config.target().vocabulary;
   if (!good) throw DataError("the batch of the flight record is damaged");
-  check_side(batch.sides.front(), config.source_vocabulary);
-  check_side(batch.sides.back(), config.target_vocabulary);
+  for (size_t i = 0; i < batch.sides.size(); ++i)
+    check_side(batch.sides[i], config.sides.at(i).vocabulary);
   return batch;
 }
 
@@ -170,7 +173,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   Backend backend = make_backend(options.device, options.threads);
   if (facts.contains("products"))
     on(backend, [&](auto& k) { k.set_tuning(facts["products"].template get<std::string>()); });
-  const DType dtype = options.precision == "bf16" ? DType::bf16 : DType::f32;
+  const DType dtype = precision_dtype(options.precision);
   Parameters parameters(backend, file.config(), dtype, true);
   file.load(parameters);
   const Transformer transformer(backend, parameters, longest_position(batches));

@@ -240,7 +240,7 @@ void TrainOptions::resolve(const Options& options) {
   if (precision == "bf16" && !no_bf16_reason(device).empty())
     throw UsageError("--precision bf16: " + no_bf16_reason(device) + "; use --precision fp32");
   ModelConfig shape = model.config;  // contradictions are told before any text is read
-  shape.source_vocabulary = shape.target_vocabulary = 1;
+  shape.set_vocabularies(1);
   shape.resolve();
 }
 

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/tensor/precision.h"
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
 #include "lib/train/preset.h"
@@ -63,7 +64,7 @@ std::vector<std::vector<float>> entries(Backend& backend, const Parameters& p, M
 Outcome run(const Task& task, const Way& way) {
   const TrainOptions& o = task.options;
   Backend backend = make_backend(way.device, o.threads);
-  Parameters parameters(backend, task.config, way.precision == "bf16" ? DType::bf16 : DType::f32,
+  Parameters parameters(backend, task.config, precision_dtype(way.precision),
                         true);
   if (o.init.empty())
     parameters.initialise(o.mask_seed());
@@ -149,8 +150,8 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   if (preset_is_open(options, given)) settle_preset(options, given, corpora, log);
   Task task{options, options.model.config, {}, {}, 0};
   if (options.init.empty()) {
-    task.config.source_vocabulary = vocabularies.source->size();
-    task.config.target_vocabulary = vocabularies.target->size();
+    task.config.sides.front().vocabulary = vocabularies.source->size();
+    task.config.sides.back().vocabulary = vocabularies.target->size();
   } else {
     task.config = ModelReader(resolve_model(options.init)).config();
   }

@@ -72,10 +72,10 @@ double step_flops(const ModelConfig& c, double source, double target) {
   const double self = d * (2 * keys + values) + values * d;
   const double ffn = 2 * d * double(c.d_ff);
   const double cross_query = d * keys + values * d, cross_memory = d * (keys + values);
-  const double encoder = source * c.encoder_layers * (self + ffn);
+  const double encoder = source * c.sides.front().layers * (self + ffn);
   const double decoder =
-      c.decoder_layers * (source * cross_memory + target * (self + cross_query + ffn));
-  return 6 * (encoder + decoder + target * double(c.target_vocabulary) * d);
+      c.sides.back().layers * (source * cross_memory + target * (self + cross_query + ffn));
+  return 6 * (encoder + decoder + target * double(c.target().vocabulary) * d);
 }
 
 namespace {

@@ -29,7 +29,7 @@ std::string grouped(int64_t n) {
 double run_flops(const std::string& preset, const TextSize& text) {
   const TrainOptions o = with_preset(preset);
   ModelConfig model = o.model.config;
-  model.source_vocabulary = model.target_vocabulary = 8000;
+  model.set_vocabularies(8000);
   model.resolve();
   const double target = double(o.steps) * parse_batch_tokens(o.batch_tokens);
   return step_flops(model, target * double(text.source) / double(text.target), target);
@@ -99,8 +99,8 @@ void TrainOptions::apply_preset(const std::string& name) {
     steps = 300000;
     keep = 20;
   } else if (name == "tiny") {
-    c.norm = "pre";  // after 450 steps half the validation perplexity of post-norm
-    c.encoder_layers = c.decoder_layers = 4;
+    c.norm = NormPosition::pre;  // after 450 steps half the validation perplexity of post-norm
+    c.set_layers(4);
     c.d_model = 128;
     c.d_ff = 256;
     c.heads = 4;
@@ -113,12 +113,12 @@ void TrainOptions::apply_preset(const std::string& name) {
     save_every = 212;  // about an epoch of Multi30k
     keep = 10;
   } else if (name == "toy") {
-    c.encoder_layers = c.decoder_layers = 2;
+    c.set_layers(2);
     c.d_model = 64;
     c.d_ff = 256;
     c.heads = 4;
-    c.norm = "pre";
-    c.activation = "gelu";
+    c.norm = NormPosition::pre;
+    c.activation = Activation::gelu;
     dropout = 0;
     batch_tokens = "448";
     schedule = "linear";

@@ -5,14 +5,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/tensor/precision.h"
 
 namespace tx {
 
 namespace {
-
-DType activation_dtype(const TrainOptions& options) {
-  return options.precision == "bf16" ? DType::bf16 : DType::f32;
-}
 
 ProgressSettings progress_settings(const TrainOptions& options) {
   ProgressSettings p;
@@ -105,11 +102,11 @@ void Session::keep_tuning() {
 
 void Session::build_model(int64_t resume_at) {
   ModelConfig model = options_.model.config;
-  model.source_vocabulary = vocabularies_.source->size();
-  model.target_vocabulary = vocabularies_.target->size();
+  model.sides.front().vocabulary = vocabularies_.source->size();
+  model.sides.back().vocabulary = vocabularies_.target->size();
   if (resume_at != begin) model = ModelReader(run_.model(resume_at)).config();
   model.resolve();
-  if (model.tie == "all" && vocabularies_.source->hash() != vocabularies_.target->hash())
+  if (model.tie == Tie::all && vocabularies_.source->hash() != vocabularies_.target->hash())
     throw UsageError(
         "--tie all needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
         "differ: use --tie target");
@@ -117,7 +114,8 @@ void Session::build_model(int64_t resume_at) {
     throw UsageError("--max-positions " + std::to_string(model.max_positions) +
                      " is less than the longest sentence, " + std::to_string(longest_sentence()) +
                      " with its end: raise it, or lower --max-length");
-  parameters_ = std::make_unique<Parameters>(backend_, model, activation_dtype(options_), true);
+  parameters_ =
+      std::make_unique<Parameters>(backend_, model, precision_dtype(options_.precision), true);
   if (resume_at == begin && options_.init.empty())
     parameters_->initialise(options_.mask_seed());
   else if (resume_at == begin)

@@ -18,7 +18,7 @@ void forward(Context& context, const Transformer& model, std::span<const PackedS
              const int32_t* labels, const DropoutRates& rates, double smoothing,
              StepRecord* record) {
   cross_entropy(context, model.forward(context, sides, rates), labels,
-                model.config().target_vocabulary, smoothing, record);
+                model.config().target().vocabulary, smoothing, record);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
+#include "lib/tensor/precision.h"
 #include "lib/train/flight.h"
 #include "lib/train/parity.h"
 #include "lib/train/preset.h"
@@ -158,12 +159,12 @@ ModelConfig described_model(TrainOptions& options, const Options& given, const L
     adopt_shape(options, given);
     model = options.model.config;
   } else if (options.vocab.empty() && options.vocab_src.empty()) {
-    model.source_vocabulary = model.target_vocabulary = 37000;
+    model.set_vocabularies(37000);
     log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
   } else {
     const Vocabularies v = load_vocabularies(options);
-    model.source_vocabulary = v.source->size();
-    model.target_vocabulary = v.target->size();
+    model.sides.front().vocabulary = v.source->size();
+    model.sides.back().vocabulary = v.target->size();
   }
   model.resolve();
   return model;
@@ -199,7 +200,7 @@ int describe_only(TrainOptions& options, Options& given, const MakeTranslationSc
   const ModelConfig model = described_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
-  const DType dtype = options.precision == "bf16" ? DType::bf16 : DType::f32;
+  const DType dtype = precision_dtype(options.precision);
   Parameters parameters(backend, model, dtype, true);
   Transformer transformer(backend, parameters, options.max_length + 1);
   const BatchShape shape{options.max_length, [](int n) { return std::vector<int>{n, n}; }};

@@ -28,10 +28,10 @@ namespace {
 tx::ModelConfig config_of(const std::string& size, int vocabulary) {
   tx::ModelConfig c;
   if (size == "small") {
-    c.encoder_layers = c.decoder_layers = 4;
+    c.set_layers(4);
     c.d_model = 128, c.d_ff = 256, c.heads = 4;
   }
-  c.source_vocabulary = c.target_vocabulary = vocabulary;
+  c.set_vocabularies(vocabulary);
   c.resolve();
   return c;
 }
@@ -57,9 +57,9 @@ struct Floor {
 
 Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double length,
                double element) {
-  const double d = c.d_model, ffn = 2 * d * c.d_ff, layers = c.decoder_layers;
-  const double encoder = c.encoder_layers * (4 * d * d + ffn), memory = layers * 2 * d * d;
-  const double decoder = layers * (6 * d * d + ffn) + d * double(c.target_vocabulary);
+  const double d = c.d_model, ffn = 2 * d * c.d_ff, layers = c.sides.back().layers;
+  const double encoder = c.sides.front().layers * (4 * d * d + ffn), memory = layers * 2 * d * d;
+  const double decoder = layers * (6 * d * d + ffn) + d * double(c.target().vocabulary);
   const double source_tokens = sentences * length;
   double rows = 0, keys = 0;  // of all steps; keys and values that are read, in tokens
   for (double step = 0; step < length; ++step) {
@@ -137,7 +137,7 @@ int main(int argc, char** argv) try {
   for (size_t s = 0; s < sources.size(); ++s) {
     for (int i = 1; i < length; ++i) {
       sources[s].ids.push_back(
-          int(4 + (s * 7919 + size_t(i) * 104729) % size_t(config.source_vocabulary - 4)));
+          int(4 + (s * 7919 + size_t(i) * 104729) % size_t(config.sides.front().vocabulary - 4)));
     }
     batch.push_back(&sources[s]);
   }

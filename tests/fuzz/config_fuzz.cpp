@@ -10,7 +10,7 @@ namespace {
 
 tx::ModelConfig model() {
   tx::ModelConfig config;
-  config.source_vocabulary = config.target_vocabulary = 11;
+  config.set_vocabularies(11);
   config.resolve();
   return config;
 }

@@ -14,12 +14,12 @@ namespace {
 
 tx::ModelConfig small_config(const std::string& tie) {
   tx::ModelConfig config;
-  config.source_vocabulary = config.target_vocabulary = 11;
-  config.encoder_layers = config.decoder_layers = 1;
+  config.set_vocabularies(11);
+  config.set_layers(1);
   config.d_model = 4;
   config.d_ff = 4;
   config.heads = 2;
-  config.tie = tie;
+  config.tie.name = tie;
   config.resolve();
   return config;
 }

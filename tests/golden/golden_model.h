@@ -33,20 +33,20 @@ inline std::vector<Sentence> sentences_of(const Json& batch) {
 
 inline tx::ModelConfig config_of(const Json& c) {
   tx::ModelConfig m;
-  m.source_vocabulary = c["source_vocabulary"];
-  m.target_vocabulary = c["target_vocabulary"];
-  m.encoder_layers = c["encoder_layers"];
-  m.decoder_layers = c["decoder_layers"];
+  m.sides.front().vocabulary = c["source_vocabulary"];
+  m.sides.back().vocabulary = c["target_vocabulary"];
+  m.sides.front().layers = c["encoder_layers"];
+  m.sides.back().layers = c["decoder_layers"];
   m.d_model = c["d_model"];
   m.d_ff = c["d_ff"];
   m.heads = c["heads"];
   m.d_k = c["d_k"];
   m.d_v = c["d_v"];
-  m.activation = c["activation"];
-  m.norm = c["norm"];
-  m.positions = c["positions"];
+  m.activation.name = c["activation"];
+  m.norm.name = c["norm"];
+  m.positions.name = c["positions"];
   m.max_positions = c["max_positions"];
-  m.tie = c["tie"];
+  m.tie.name = c["tie"];
   m.attention_bias = c["attention_bias"];
   m.resolve();
   return m;
@@ -133,7 +133,7 @@ class Golden {
     std::vector<double>& to = tensors["logits"];
     for (int64_t i = 0; i < padded.rows(); ++i)
       to.insert(to.end(), all.begin() + i * padded.cols(),
-                all.begin() + i * padded.cols() + model_.config().target_vocabulary);
+                all.begin() + i * padded.cols() + model_.config().target().vocabulary);
   }
 
   tx::StepRecord training_step(const Json& micro_batches, int64_t number) {

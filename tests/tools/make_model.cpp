@@ -23,14 +23,14 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
       settings.count("vocabulary") ? tx::load_vocabulary(settings.at("vocabulary"))
                                    : words(number("words", 60));
   tx::ModelConfig config;
-  config.source_vocabulary = config.target_vocabulary = vocabulary->size();
-  config.encoder_layers = config.decoder_layers = number("layers", 2);
+  config.set_vocabularies(vocabulary->size());
+  config.set_layers(number("layers", 2));
   config.d_model = number("d_model", 32);
   config.d_ff = number("d_ff", 64);
   config.heads = number("heads", 4);
   config.max_positions = number("max_positions", 64);
-  if (settings.count("positions")) config.positions = settings.at("positions");
-  if (settings.count("norm")) config.norm = settings.at("norm");
+  if (settings.count("positions")) config.positions.name = settings.at("positions");
+  if (settings.count("norm")) config.norm.name = settings.at("norm");
   config.resolve();
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters(backend, config, tx::DType::f32, false);

@@ -15,9 +15,9 @@ using Numbers = std::vector<int>;
 // 3 layers of encoder, 2 of decoder, 4 heads.
 ModelConfig uneven() {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = 10;
-  c.encoder_layers = 3;
-  c.decoder_layers = 2;
+  c.set_vocabularies(10);
+  c.sides.front().layers = 3;
+  c.sides.back().layers = 2;
   c.d_model = 16;
   c.d_ff = 16;
   c.heads = 4;

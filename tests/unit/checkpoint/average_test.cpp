@@ -30,12 +30,12 @@ constexpr int words = 600;  // with 32 columns more weights than are averaged at
 
 ModelConfig shape(const std::string& tie = "all") {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = words + Vocabulary::specials;
-  c.encoder_layers = c.decoder_layers = 1;
+  c.set_vocabularies(words + Vocabulary::specials);
+  c.set_layers(1);
   c.d_model = 32;
   c.d_ff = 8;
   c.heads = 4;
-  c.tie = tie;
+  c.tie.name = tie;
   c.resolve();
   return c;
 }

@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(bf16_files_are_rounded_to_nearest_even) {
 
 BOOST_AUTO_TEST_CASE(two_vocabularies_are_kept_apart) {
   ModelConfig config = small_config();
-  config.tie = "target";
-  config.source_vocabulary = 6;
+  config.tie = Tie::target;
+  config.sides.front().vocabulary = 6;
   const SampleModel model(1, DType::f32, config);
   const TempFolder folder;
   save_model(folder / "two", model.parameters, word_list("x\ny\n"), model.words, Json::object());

@@ -18,8 +18,8 @@ inline std::shared_ptr<const tx::Vocabulary> word_list(const std::string& words)
 
 inline tx::ModelConfig small_config() {
   tx::ModelConfig config;
-  config.source_vocabulary = config.target_vocabulary = 7;  // padded to 64 in the blocks
-  config.encoder_layers = config.decoder_layers = 1;
+  config.set_vocabularies(7);  // padded to 64 in the blocks
+  config.set_layers(1);
   config.d_model = 6;
   config.d_ff = 10;
   config.heads = 2;

@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(the_plan_counts_every_part) {
   const tx::ModelConfig& c = small.model->config();
   const int64_t width = c.heads * (c.d_k + c.d_v), before = int64_t(decoding.bytes(room));
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::cache_rows, 7)) - before ==
-             7 * width * c.decoder_layers * 4);
+             7 * width * c.sides.back().layers * 4);
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::steps, 5)) - before == 2 * 8 * 5 * 4);
   // Its keys of all layers, four arrays of integers of half as many more, and activations.
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::source_rows, 40)) - before >

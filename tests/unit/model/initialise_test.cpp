@@ -13,8 +13,8 @@ namespace {
 
 ModelConfig small(int d_model, int d_ff, int heads, int64_t vocabulary) {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = vocabulary;
-  c.encoder_layers = c.decoder_layers = 1;
+  c.set_vocabularies(vocabulary);
+  c.set_layers(1);
   c.d_model = d_model;
   c.d_ff = d_ff;
   c.heads = heads;

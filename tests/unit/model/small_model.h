@@ -9,15 +9,15 @@ namespace tx_test {
 inline tx::ModelConfig small_config(const std::string& norm = "post",
                                     const std::string& positions = "sinusoid") {
   tx::ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = 37;
-  c.encoder_layers = c.decoder_layers = 2;
+  c.set_vocabularies(37);
+  c.set_layers(2);
   c.d_model = 32;
   c.d_ff = 72;
   c.heads = 4;
   c.d_v = 12;  // d_k is 8
-  c.norm = norm;
-  c.activation = norm == "pre" ? "gelu" : "relu";
-  c.positions = positions;
+  c.norm.name = norm;
+  c.activation = c.pre_norm() ? tx::Activation::gelu : tx::Activation::relu;
+  c.positions.name = positions;
   c.max_positions = 80;
   c.attention_bias = norm == "pre";
   c.resolve();
@@ -78,7 +78,7 @@ class SmallModel {
     const auto f = [&](tx::Context& c) { return model->forward(c, batch.sides, masks); };
     tx::Arena arena(backend, peak_of(backend, dtype, f));
     tx::Context context(backend, arena, dtype);
-    return host_rows(f(context), model->config().target_vocabulary);
+    return host_rows(f(context), model->config().target().vocabulary);
   }
   Rows encoded(const Sentence& sentence) {
     const PackedBatch batch(backend, {sentence});

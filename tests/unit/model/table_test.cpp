@@ -17,7 +17,7 @@ using Change = std::function<void(ModelConfig&)>;
 // The paper's base model with a change.
 ModelConfig base(int64_t vocabulary, const Change& change = {}) {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = vocabulary;
+  c.set_vocabularies(vocabulary);
   if (change) change(c);
   c.resolve();
   return c;
@@ -29,13 +29,13 @@ void make_big(ModelConfig& c) {
   c.heads = 16;
 }
 void make_toy(ModelConfig& c) {
-  c.encoder_layers = c.decoder_layers = 2;
+  c.set_layers(2);
   c.d_model = 64;
   c.d_ff = 256;
   c.heads = 4;
 }
 Change layers(int n) {
-  return [n](ModelConfig& c) { c.encoder_layers = c.decoder_layers = n; };
+  return [n](ModelConfig& c) { c.set_layers(n); };
 }
 // Table 3 varies the queries and keys; the values keep their 64.
 Change keys(int d_k) {
@@ -53,7 +53,7 @@ Change width(int d) {
 Change inner(int d_ff) {
   return [d_ff](ModelConfig& c) { c.d_ff = d_ff; };
 }
-void pre_norm(ModelConfig& c) { c.norm = "pre"; }
+void pre_norm(ModelConfig& c) { c.norm = NormPosition::pre; }
 
 // Elements of the entries whose names begin with `prefix` and hold `part`.
 int64_t count_of(const ModelConfig& config, const std::string& prefix,
@@ -65,14 +65,14 @@ int64_t count_of(const ModelConfig& config, const std::string& prefix,
   return count;
 }
 
-struct Named {
+struct NamedRow {
   const char* what;
   Change change;
   int64_t count;  // at a vocabulary of 37,000
   double paper;   // millions, as Table 3 prints them
 };
 
-std::vector<Named> table_3() {
+std::vector<NamedRow> table_3() {
   return {{"base", {}, 63045632, 65},
           {"d_k 16", keys(16), 55967744, 58},
           {"d_k 32", keys(32), 58327040, 60},
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_big_model) {
 }
 
 BOOST_AUTO_TEST_CASE(variations_of_table_3) {
-  for (const Named& row : table_3()) {
+  for (const NamedRow& row : table_3()) {
     BOOST_TEST(parameter_count(base(37000, row.change)) == row.count, row.what);
     const double millions = double(parameter_count(base(41100, row.change))) / 1e6;
     BOOST_TEST(std::abs(millions - row.paper) <= 0.5, row.what << ": " << millions);
@@ -125,19 +125,19 @@ BOOST_AUTO_TEST_CASE(variations_of_table_3) {
 BOOST_AUTO_TEST_CASE(the_toy_model) {
   ModelConfig c = base(13, make_toy);
   BOOST_TEST(parameter_count(c) == 232768);
-  c.norm = "pre";
+  c.norm = NormPosition::pre;
   BOOST_TEST(parameter_count(c) == 233024);
 }
 
 BOOST_AUTO_TEST_CASE(tied_and_separate_embeddings) {
   ModelConfig c = base(1000);
-  c.target_vocabulary = 3000;
+  c.sides.back().vocabulary = 3000;
   const int64_t stacks = 44101632;
-  c.tie = "target";
+  c.tie = Tie::target;
   BOOST_TEST(parameter_count(c) == stacks + (1000 + 3000) * 512);
-  c.tie = "none";
+  c.tie = Tie::none;
   BOOST_TEST(parameter_count(c) == stacks + (1000 + 2 * 3000) * 512);
-  c.positions = "learned";
+  c.positions = PositionEncoding::learned;
   c.max_positions = 77;
   BOOST_TEST(parameter_count(c) == stacks + (1000 + 2 * 3000 + 2 * 77) * 512);
 }
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(layout) {
     ModelConfig c = base(1001, make_toy);
     c.d_k = 5;
     c.attention_bias = bias;
-    c.positions = "learned";
+    c.positions = PositionEncoding::learned;
     const std::vector<ParameterEntry> table = parameter_table(c);
     std::set<std::string> names;
     int64_t end = 0;

@@ -18,8 +18,8 @@ namespace {
 
 ModelConfig base_config() {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = 997;
-  c.encoder_layers = c.decoder_layers = 2;  // the others have the same shapes
+  c.set_vocabularies(997);
+  c.set_layers(2);  // the others have the same shapes
   c.resolve();
   return c;
 }

@@ -91,13 +91,13 @@ void compare_with_teacher_forcing(DType dtype, const ModelConfig& config, double
 
 ModelConfig pre_norm_config() {
   ModelConfig c = small_config(3);
-  c.norm = "pre";
-  c.activation = "gelu";
+  c.norm = NormPosition::pre;
+  c.activation = Activation::gelu;
   c.attention_bias = true;
-  c.tie = "none";
+  c.tie = Tie::none;
   c.d_k = 8;
   c.d_v = 20;
-  c.positions = "learned";
+  c.positions = PositionEncoding::learned;
   c.max_positions = 64;
   return c;
 }

@@ -9,9 +9,9 @@ namespace tx_test {
 
 inline tx::ModelConfig small_config(int heads = 4) {
   tx::ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = 71;
-  c.encoder_layers = 2;
-  c.decoder_layers = 3;
+  c.set_vocabularies(71);
+  c.sides.front().layers = 2;
+  c.sides.back().layers = 3;
   c.d_model = 48;
   c.d_ff = 80;
   c.heads = heads;

@@ -21,8 +21,8 @@ inline tx::LoadedModel loaded_model(tx::Backend& backend, const tx::ModelConfig&
   m.parameters->initialise(seed);
   m.parameters->prepare_inference();
   m.transformer = std::make_unique<tx::Transformer>(backend, *m.parameters, longest);
-  m.source = word_vocabulary(int(config.source_vocabulary));
-  m.target = word_vocabulary(int(config.target_vocabulary));
+  m.source = word_vocabulary(int(config.sides.front().vocabulary));
+  m.target = word_vocabulary(int(config.target().vocabulary));
   return m;
 }
 

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
 BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
   auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
   ModelConfig other = small_config();
-  other.target_vocabulary = other.source_vocabulary = 72;
+  other.set_vocabularies(72);
   std::vector<LoadedModel> models;
   models.push_back(loaded_model(*backend, small_config(), DType::f32, 3, 100));
   models.push_back(loaded_model(*backend, other, DType::f32, 4, 100));

@@ -33,7 +33,7 @@ int piece_of(int byte) {
 
 ModelConfig byte_config() {
   ModelConfig config = small_config();
-  config.source_vocabulary = config.target_vocabulary = byte_vocabulary()->size();
+  config.set_vocabularies(byte_vocabulary()->size());
   return config;
 }
 

@@ -10,7 +10,7 @@ using namespace tx;
 
 BOOST_AUTO_TEST_CASE(product_flops_of_a_step) {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = 37000;
+  c.set_vocabularies(37000);
   c.resolve();
   BOOST_TEST(std::abs(step_flops(c, 25000, 25000) / 9.44763e12 - 1) < 1e-6);
   c.d_model = 1024;
@@ -23,8 +23,8 @@ BOOST_AUTO_TEST_CASE(product_flops_of_a_step) {
 
 BOOST_AUTO_TEST_CASE(flops_grow_with_each_side) {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = 100;
-  c.encoder_layers = c.decoder_layers = 1;
+  c.set_vocabularies(100);
+  c.set_layers(1);
   c.d_model = 4;
   c.d_ff = 8;
   c.heads = 2;
