@@ -9,15 +9,15 @@
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/cli/options.h"
-#include "lib/text/codes.h"
+#include "lib/subword/encode.h"
+#include "lib/subword/filter.h"
+#include "lib/subword/piece_counts.h"
+#include "lib/subword/sample.h"
+#include "lib/subword/subword.h"
+#include "lib/subword/subword_nmt/codes.h"
+#include "lib/subword/words.h"
 #include "lib/text/corpus.h"
-#include "lib/text/encode.h"
-#include "lib/text/filter.h"
-#include "lib/text/piece_counts.h"
 #include "lib/text/read_progress.h"
-#include "lib/text/sample.h"
-#include "lib/text/subword.h"
-#include "lib/text/words.h"
 
 namespace {
 

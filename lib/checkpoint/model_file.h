@@ -8,7 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

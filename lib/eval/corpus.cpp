@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
-#include "lib/eval/unicode.h"
+#include "lib/eval/tokenizers/unicode.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {

@@ -2,10 +2,10 @@
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
-#include "lib/eval/results.h"
-#include "lib/eval/statistics_file.h"
-#include "lib/eval/suspicion.h"
-#include "lib/eval/systems.h"
+#include "lib/eval/report/results.h"
+#include "lib/eval/report/statistics_file.h"
+#include "lib/eval/report/suspicion.h"
+#include "lib/eval/report/systems.h"
 
 namespace tx {
 namespace {

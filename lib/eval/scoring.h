@@ -6,7 +6,7 @@
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/eval/corpus.h"
-#include "lib/eval/metrics.h"
+#include "lib/eval/metrics/metrics.h"
 
 namespace tx {
 

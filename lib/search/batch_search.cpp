@@ -6,7 +6,7 @@
 #include "lib/search/beam.h"
 #include "lib/search/given.h"
 #include "lib/search/sampling.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

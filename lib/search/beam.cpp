@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "lib/base/error.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

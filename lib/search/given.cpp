@@ -1,7 +1,7 @@
 #include "lib/search/given.h"
 
 #include "lib/base/error.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"
-#include "lib/text/filter.h"
+#include "lib/subword/filter.h"
 
 namespace tx {
 

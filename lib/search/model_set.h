@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/model/transformer.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/philox.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

@@ -10,8 +10,8 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/text/word_count.h"
-#include "lib/text/words.h"
+#include "lib/subword/word_count.h"
+#include "lib/subword/words.h"
 
 namespace tx {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "lib/base/log.h"
-#include "lib/text/cache.h"
-#include "lib/text/packing.h"
+#include "lib/data/cache.h"
+#include "lib/data/packing.h"
 #include "lib/train/options.h"
 #include "lib/train/run_directory.h"
 #include "lib/train/translation_scorer.h"

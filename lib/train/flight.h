@@ -6,8 +6,8 @@
 
 #include "lib/base/json.h"
 #include "lib/base/log.h"
+#include "lib/data/packing.h"
 #include "lib/model/parameters.h"
-#include "lib/text/packing.h"
 #include "lib/train/options.h"
 
 namespace tx {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "lib/base/error.h"
-#include "lib/text/packing.h"
+#include "lib/data/packing.h"
 #include "lib/train/saver.h"
 #include "lib/train/step.h"
 

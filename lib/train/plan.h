@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lib/base/memory.h"
-#include "lib/text/cache.h"
-#include "lib/text/packing.h"
+#include "lib/data/cache.h"
+#include "lib/data/packing.h"
 #include "lib/train/options.h"
 
 namespace tx {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "lib/base/error.h"
-#include "lib/text/packing.h"
-#include "lib/text/pair_dropout.h"
+#include "lib/data/packing.h"
+#include "lib/data/pair_dropout.h"
 #include "lib/train/plan.h"
 
 namespace tx {

@@ -16,7 +16,7 @@
 #include "lib/base/io.h"
 #include "lib/base/temporary.h"
 #include "lib/checkpoint/run_files.h"
-#include "lib/text/cache_format.h"
+#include "lib/data/cache_format.h"
 
 namespace tx {
 

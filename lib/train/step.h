@@ -4,8 +4,8 @@
 #include <deque>
 #include <memory>
 
+#include "lib/data/packing.h"
 #include "lib/model/transformer.h"
-#include "lib/text/packing.h"
 #include "lib/train/options.h"
 
 namespace tx {

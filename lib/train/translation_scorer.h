@@ -10,7 +10,7 @@
 
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/train/options.h"
 
 namespace tx {

@@ -45,12 +45,13 @@ void TrainOptions::describe_validation(Options& o) {
         "A model better than all before is saved, whatever the step.")
       .at_least(0)
       .needs({"--valid-src"});
-  o.add("--valid-metric", valid_metric, listed(), "what the models are compared by",
-        "By it the best model is chosen, --patience counts, and tx-avg --best chooses. loss is the "
-        "one of training, with its label smoothing; perplexity leaves the smoothing out, and rises "
-        "while a smoothed model still improves; accuracy is the share of pieces guessed right. bleu "
-        "and chrf translate the text greedily and score that as tx-bleu does. Of several, "
-        "separated by commas, the first decides and the others are logged.")
+  o.add(
+       "--valid-metric", valid_metric, listed(), "what the models are compared by",
+       "By it the best model is chosen, --patience counts, and tx-avg --best chooses. loss is the "
+       "one of training, with its label smoothing; perplexity leaves the smoothing out, and rises "
+       "while a smoothed model still improves; accuracy is the share of pieces guessed right. bleu "
+       "and chrf translate the text greedily and score that as tx-bleu does. Of several, "
+       "separated by commas, the first decides and the others are logged.")
       .default_is(validation_metrics().front())
       .list_of(validation_metrics())
       .needs({"--valid-src"});

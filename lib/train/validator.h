@@ -14,8 +14,8 @@
 
 #include "kernels/view.h"
 #include "lib/base/json.h"
-#include "lib/text/cache.h"
-#include "lib/text/packing.h"
+#include "lib/data/cache.h"
+#include "lib/data/packing.h"
 
 namespace tx {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/text/piece_shares.h"
+#include "lib/subword/piece_shares.h"
 
 namespace tx {
 
@@ -17,6 +17,14 @@ struct Side {
   const std::vector<std::string>& files;
   std::string vocabulary;  // its file; "" where there is none
 };
+
+// Of the first lines of one side, those that the cache has dropped left out.
+PieceShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
+  PieceShares shares;
+  for (int64_t pair = 0; pair < std::min(cache.pairs(), most_lines); ++pair)
+    shares.add(cache.ids(pair, side), vocabulary);
+  return shares;
+}
 
 std::string first_pairs(const PieceShares& shares) {
   const int64_t n = shares.lines;
@@ -66,8 +74,7 @@ void tell_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpo
     const IdCache* cache = valid ? corpora.valid.get() : corpora.train.get();
     if (!cache) continue;
     PieceShares shares[2];
-    for (const int s : {0, 1})
-      shares[s] = count_shares(*cache, s, s ? *v.target : *v.source, most_lines);
+    for (const int s : {0, 1}) shares[s] = count_shares(*cache, s, s ? *v.target : *v.source);
     if (!valid)
       log.info(first_pairs(shares[0]) + ": source " + describe(shares[0], *v.source) + "; target " +
                describe(shares[1], *v.target));

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "lib/base/utf8.h"
-#include "lib/eval/metrics.h"
+#include "lib/eval/metrics/metrics.h"
 #include "lib/search/lines.h"
 
 namespace tx {

@@ -17,7 +17,7 @@
 #include "lib/base/error.h"
 #include "lib/search/batch_search.h"
 #include "lib/search/model_set.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 #if TX_HAVE_CUDA
 #include "kernels/cuda.h"
 #include "kernels/cuda/clock.h"

@@ -4,8 +4,8 @@
 
 #include "lib/base/error.h"
 #include "lib/eval/corpus.h"
-#include "lib/eval/metrics.h"
-#include "lib/eval/report.h"
+#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/report/report.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {

@@ -1,7 +1,7 @@
 // The id cache: as it is, and with checksums that hold, which no change would hit by chance.
 #include "lib/base/error.h"
-#include "lib/text/cache.h"
-#include "lib/text/cache_format.h"
+#include "lib/data/cache.h"
+#include "lib/data/cache_format.h"
 #include "tests/fuzz/samples.h"
 
 namespace tx_fuzz {

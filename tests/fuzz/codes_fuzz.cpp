@@ -1,7 +1,7 @@
 // subword-nmt's codes and vocabularies, what tx-bpe encode --codes reads. Three parts, parted by
 // form feeds: codes, vocabulary, text to cut.
 #include "lib/base/utf8.h"
-#include "lib/text/codes.h"
+#include "lib/subword/subword_nmt/codes.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {

@@ -3,8 +3,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
+#include "lib/subword/word_count.h"
 #include "lib/text/corpus.h"
-#include "lib/text/word_count.h"
 #include "tests/fuzz/samples.h"
 
 namespace tx_fuzz {

@@ -4,8 +4,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/text/cache.h"
-#include "lib/text/subword.h"
+#include "lib/data/cache.h"
+#include "lib/subword/subword.h"
 #include "tests/support.h"
 
 namespace tx_fuzz {
@@ -82,7 +82,8 @@ std::string written(const std::function<void(const std::string& path)>& write) {
 }
 
 Sample::Sample(const std::string& tie)
-    : backend(tx::make_backend("cpu", 1)), parameters(backend, small_config(tie), tx::DType::f32, true) {
+    : backend(tx::make_backend("cpu", 1)),
+      parameters(backend, small_config(tie), tx::DType::f32, true) {
   parameters.initialise(1);
 }
 

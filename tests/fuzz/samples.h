@@ -6,7 +6,7 @@
 
 #include "kernels/backend.h"
 #include "lib/model/parameters.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {

@@ -1,6 +1,6 @@
 // The state of a training: the moments' file, and what the packer makes of the place inside.
 #include "lib/checkpoint/state_file.h"
-#include "lib/text/packing.h"
+#include "lib/data/packing.h"
 #include "tests/fuzz/samples.h"
 
 namespace tx_fuzz {

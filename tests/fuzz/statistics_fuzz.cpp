@@ -1,9 +1,9 @@
 // Statistics files, tx-stats(5): what is accepted gives scores, as text and as JSON, and files of
 // the same settings add up. Two files, parted by a form feed.
 #include "lib/base/io.h"
-#include "lib/eval/metrics.h"
+#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/report/statistics_file.h"
 #include "lib/eval/scoring.h"
-#include "lib/eval/statistics_file.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {

@@ -1,5 +1,5 @@
 // Bracketing F1 against EVALB: brackets.jsonl is made by make_brackets.py.
-#include "lib/eval/brackets.h"
+#include "lib/eval/metrics/brackets.h"
 
 #include <boost/test/unit_test.hpp>
 

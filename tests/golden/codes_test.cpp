@@ -1,5 +1,5 @@
 // Codes against subword-nmt: codes.json is made by make_codes.py.
-#include "lib/text/codes.h"
+#include "lib/subword/subword_nmt/codes.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "lib/base/json.h"
-#include "lib/eval/metrics.h"
+#include "lib/eval/metrics/metrics.h"
 
 inline tx::MetricOptions metric_options(const tx::Json& setting) {
   const auto take = [&](const char* key, auto& field) {

@@ -1,12 +1,12 @@
 // Confidence and paired tests against sacreBLEU: resampling.jsonl is made by make_resampling.py.
-#include "lib/eval/resampling.h"
+#include "lib/eval/resampling/resampling.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <vector>
 
 #include "lib/base/io.h"
-#include "lib/eval/significance.h"
+#include "lib/eval/resampling/significance.h"
 #include "tests/golden/golden_options.h"
 
 using tx::Json;

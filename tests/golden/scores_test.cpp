@@ -6,7 +6,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
-#include "lib/eval/report.h"
+#include "lib/eval/report/report.h"
 #include "tests/golden/golden_options.h"
 
 using tx::Json;

@@ -1,4 +1,4 @@
-#include "lib/eval/bleu.h"
+#include "lib/eval/metrics/bleu.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/eval/report.h"
+#include "lib/eval/report/report.h"
 
 using tx::Bleu;
 using tx::Statistics;

@@ -1,4 +1,4 @@
-#include "lib/eval/brackets.h"
+#include "lib/eval/metrics/brackets.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "lib/eval/ngrams.h"
+#include "lib/eval/metrics/ngrams.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

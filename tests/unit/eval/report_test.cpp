@@ -1,4 +1,4 @@
-#include "lib/eval/report.h"
+#include "lib/eval/report/report.h"
 
 #include <boost/test/unit_test.hpp>
 

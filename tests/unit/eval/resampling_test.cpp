@@ -1,11 +1,11 @@
-#include "lib/eval/resampling.h"
+#include "lib/eval/resampling/resampling.h"
 
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
-#include "lib/eval/metrics.h"
-#include "lib/eval/numpy_random.h"
-#include "lib/eval/packed_rows.h"
+#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/resampling/numpy_random.h"
+#include "lib/eval/resampling/packed_rows.h"
 
 namespace {
 

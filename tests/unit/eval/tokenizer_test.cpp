@@ -1,10 +1,10 @@
-#include "lib/eval/tokenizer.h"
+#include "lib/eval/tokenizers/tokenizer.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
 
 #include "lib/base/error.h"
-#include "lib/eval/unicode.h"
+#include "lib/eval/tokenizers/unicode.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "lib/eval/unicode.h"
+#include "lib/eval/tokenizers/unicode.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

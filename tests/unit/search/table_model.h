@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/search/beam.h"
-#include "lib/text/vocabulary.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx_test {
 

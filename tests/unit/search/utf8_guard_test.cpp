@@ -6,7 +6,7 @@
 
 #include "lib/base/utf8.h"
 #include "lib/search/legal_rows.h"
-#include "lib/text/subword.h"
+#include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
 
 using namespace tx;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "tests/unit/text/packing_fixture.h"
+#include "tests/unit/data/packing_fixture.h"
 
 using namespace tx;
 

@@ -1,0 +1,148 @@
+#include "lib/data/cache.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/base/whole_number.h"
+#include "lib/data/cache_format.h"
+
+namespace tx {
+
+using namespace cache_format;
+
+namespace {
+
+template <class T>
+T member(const Json& json, const char* key) {
+  try {
+    return json.at(key).get<T>();
+  } catch (const Json::exception&) {
+    throw DataError(key);
+  }
+}
+
+}  // namespace
+
+std::string describe_dropped(const CacheReport& report, int max_length) {
+  if (report.lines == report.pairs) return "";
+  std::string text;
+  const auto say = [&](int64_t count, const std::string& what) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+  };
+  const bool two = report.empty.size() == 2;
+  for (size_t s = 0; s < report.empty.size(); ++s) {
+    say(report.empty[s], !two     ? " empty"
+                         : s == 0 ? " with an empty source"
+                                  : " with an empty target");
+  }
+  say(report.too_long, " longer than " + counted(max_length, "piece"));
+  return "dropped " + counted(report.lines - report.pairs, "pair") + " of " +
+         std::to_string(report.lines) + ": " + text;
+}
+
+IdCache::IdCache(const std::string& path, bool check) : file_(path) {
+  read_description();
+  if (check) verify();
+}
+
+void IdCache::damaged(const std::string& what) const {
+  throw DataError(path() + ": the id cache is cut off or damaged (" + what +
+                  "); delete it, and it is built anew from the text");
+}
+
+void IdCache::read_description() {
+  const int64_t head = int64_t(magic.size());
+  const std::string_view all(file_.data(), size_t(file_.size()));
+  if (!all.starts_with(magic)) throw DataError(path() + " is not an id cache of this version");
+  if (file_.size() < head + trailer_bytes || !all.ends_with(magic)) damaged("end");
+  const char* trailer = file_.data() + file_.size() - trailer_bytes;
+  const auto length = load<uint64_t>(trailer + 16);
+  if (length > uint64_t(file_.size() - head - trailer_bytes)) damaged("length");
+  end_ = file_.size() - trailer_bytes - int64_t(length);
+  const char* text = file_.data() + end_;
+  if (xxh3_hex(text, length) != std::string_view(trailer, 16)) damaged("checksum of the end");
+  try {
+    const Json json = parse_json({text, length}, path());
+    whole_number(json, "version", version, version);
+    width_ = int(whole_number(json, "id_bytes", 2, 4));
+    index_ = whole_number(json, "index", head, end_);
+    pairs_ = whole_number(json, "pairs", 1, end_);
+    max_length_ = int(whole_number(json, "max_length", 0, INT32_MAX));
+    checksum_ = member<std::string>(json, "checksum");
+    for (const Json& side : member<Json>(json, "sides")) {
+      side_.push_back({whole_number(side, "tokens", 1, end_),
+                       int(whole_number(side, "longest", 1, INT32_MAX)),
+                       int(whole_number(side, "vocabulary_size", 1, INT32_MAX)),
+                       member<std::string>(side, "vocabulary")});
+    }
+    report_ = {whole_number(json, "lines", pairs_, INT64_MAX), pairs_,
+               member<std::vector<int64_t>>(json, "dropped_empty"),
+               whole_number(json, "dropped_too_long", 0, INT64_MAX),
+               member<std::vector<std::string>>(json, "warnings")};
+  } catch (const DataError& error) {
+    damaged(error.what());
+  }
+  if (side_.empty() || sides() > most_sides || width_ == 3) damaged("sides");
+  if (index_ % 8 != 0 || (end_ - index_) / entry_bytes(sides()) != pairs_ ||
+      (end_ - index_) % entry_bytes(sides()) != 0) {
+    damaged("size of the index");
+  }
+}
+
+void IdCache::verify() const {
+  if (xxh3_hex(file_.data(), size_t(end_)) != checksum_) damaged("checksum");
+  std::vector<Side> found(side_.size());
+  for (int64_t pair = 0; pair < pairs_; ++pair) verify_pair(pair, found);
+  for (size_t s = 0; s < side_.size(); ++s) {
+    if (found[s].tokens != side_[s].tokens) damaged("totals");
+    if (found[s].longest != side_[s].longest) damaged("longest");  // memory is planned by it
+  }
+}
+
+void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
+  const auto start = load<uint64_t>(entry(pair));
+  uint64_t bytes = 0;
+  for (int s = 0; s < sides(); ++s) {
+    const auto count = load<uint32_t>(entry(pair) + 16 + 4 * s);
+    if (count == 0 || count > uint32_t(side_[s].longest)) damaged("lengths");
+    bytes += uint64_t(count) * uint64_t(width_);
+    found[s].tokens += count;
+    found[s].longest = std::max(found[s].longest, int(count));
+  }
+  if (start < magic.size() || start > uint64_t(index_) || bytes > uint64_t(index_) - start) {
+    damaged("index");
+  }
+  for (int s = 0; s < sides(); ++s) {
+    for (const int id : ids(pair, s)) {
+      if (id < 0 || id >= side_[s].size) damaged("ids");
+    }
+  }
+}
+
+const char* IdCache::entry(int64_t pair) const {
+  return file_.data() + index_ + pair * entry_bytes(sides());
+}
+
+int IdCache::length(int64_t pair, int side) const {
+  return int(load<uint32_t>(entry(pair) + 16 + 4 * side));
+}
+
+int64_t IdCache::line(int64_t pair) const { return int64_t(load<uint64_t>(entry(pair) + 8)); }
+
+void IdCache::copy(int64_t pair, int side, int32_t* out) const {
+  const char* at = file_.data() + load<uint64_t>(entry(pair));
+  for (int s = 0; s < side; ++s) at += int64_t(length(pair, s)) * width_;
+  const int count = length(pair, side);
+  for (int i = 0; i < count; ++i, at += width_) {
+    out[i] = width_ == 2 ? int32_t(load<uint16_t>(at)) : int32_t(load<uint32_t>(at));
+  }
+}
+
+std::vector<int> IdCache::ids(int64_t pair, int side) const {
+  std::vector<int> out(size_t(length(pair, side)));
+  copy(pair, side, out.data());
+  return out;
+}
+
+}  // namespace tx

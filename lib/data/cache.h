@@ -1,0 +1,89 @@
+// The id cache: parallel text as ids in one memory-mapped file, written once and shared between
+// runs. The format is tx-cache(5). K sides (1: a language model's text; 2: source, target) stand
+// line by line beside each other; a "pair" is one line of every side.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/base/io.h"
+#include "lib/base/json.h"
+#include "lib/subword/vocabulary.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+// One side of the text: its files, read one after another, and the vocabulary that encodes them.
+struct CacheSide {
+  std::vector<std::string> files;
+  const Vocabulary* vocabulary = nullptr;  // not owned
+};
+
+struct CacheOptions {
+  int max_length = 0;   // a pair with more pieces on any side is dropped; 0: no limit
+  bool strict = false;  // ill-formed UTF-8 is a DataError instead of being replaced
+  int threads = 1;
+};
+
+// What reading the text found. Also kept inside the cache.
+struct CacheReport {
+  int64_t lines = 0;                  // of each side
+  int64_t pairs = 0;                  // kept
+  std::vector<int64_t> empty;         // dropped because this side (the first such) has no piece
+  int64_t too_long = 0;               // dropped because a side has more than max_length pieces
+  std::vector<std::string> warnings;  // ill-formed UTF-8, NUL, CR LF: "FILE:LINE: ..."
+};
+
+// "dropped 12 pairs of 29000: 3 with an empty source, 9 longer than 100 pieces"; empty where no
+// pair was dropped.
+std::string describe_dropped(const CacheReport& report, int max_length);
+
+// Reads every file once and all sides in step, in constant memory, and writes the cache atomically.
+// The bytes do not depend on the number of threads. Sides with different numbers of lines, or no
+// pair left: DataError.
+CacheReport build_cache(const std::string& path, const std::vector<CacheSide>& sides,
+                        const CacheOptions& options);
+
+// An open cache. Everything is checked on opening (sizes, checksum, every index entry and id), so
+// that access needs no check; with verify false only the sizes and the description are.
+class IdCache {
+ public:
+  explicit IdCache(const std::string& path, bool verify = true);
+
+  int sides() const { return int(side_.size()); }
+  int64_t pairs() const { return pairs_; }
+  int64_t tokens(int side) const { return side_[side].tokens; }  // pieces of all pairs, no <eos>
+  int longest(int side) const { return side_[side].longest; }    // pieces of the longest line
+  int vocabulary_size(int side) const { return side_[side].size; }
+  const std::string& vocabulary_hash(int side) const { return side_[side].hash; }
+  const std::string& checksum() const { return checksum_; }  // of the content, XXH3
+  const std::string& path() const { return file_.path(); }
+  const CacheReport& report() const { return report_; }
+  int max_length() const { return max_length_; }  // the option it was built with
+
+  int length(int64_t pair, int side) const;               // pieces, no <eos>
+  int64_t line(int64_t pair) const;                       // number of the line in the text, from 1
+  void copy(int64_t pair, int side, int32_t* out) const;  // length() ids
+  std::vector<int> ids(int64_t pair, int side) const;
+
+ private:
+  struct Side {
+    int64_t tokens = 0;
+    int longest = 0, size = 0;
+    std::string hash;
+  };
+  void read_description();
+  void verify() const;
+  void verify_pair(int64_t pair, std::vector<Side>& found) const;
+  const char* entry(int64_t pair) const;
+  [[noreturn]] void damaged(const std::string& what) const;
+
+  MappedFile file_;
+  std::vector<Side> side_;
+  int64_t pairs_ = 0, index_ = 0, end_ = 0;  // end_: where the description begins
+  int width_ = 4, max_length_ = 0;
+  std::string checksum_;
+  CacheReport report_;
+};
+
+}  // namespace tx

@@ -1,0 +1,251 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "lib/base/error.h"
+#include "lib/base/workers.h"
+#include "lib/data/cache.h"
+#include "lib/data/cache_format.h"
+
+namespace tx {
+namespace {
+
+using namespace cache_format;
+
+// A block of work: enough lines to keep the threads busy, few enough bytes to keep memory constant.
+constexpr size_t block_lines = 2048, block_bytes = size_t(1) << 20;
+
+template <class T>
+void append(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// A file without a name, beside the cache: the index is as long as the text and comes after it.
+class Spool {
+ public:
+  explicit Spool(const std::string& path) : name_(path + ".index.XXXXXX"), fd_(open_unnamed()) {
+    const int copy = dup(fd_);
+    if (copy < 0) throw IoError("write", name_, errno);
+    writer_ = std::make_unique<Writer>(copy, name_);
+  }
+  ~Spool() { close(fd_); }
+  Spool(const Spool&) = delete;
+  Spool& operator=(const Spool&) = delete;
+
+  void write(std::string_view bytes) { writer_->write(bytes); }
+
+  template <class Sink>
+  void drain(Sink&& sink) {
+    writer_->close();
+    if (lseek(fd_, 0, SEEK_SET) < 0) throw IoError("read", name_, errno);
+    std::string buffer(block_bytes, '\0');
+    for (;;) {
+      const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw IoError("read", name_, errno);
+      if (got == 0) return;
+      sink(std::string_view(buffer).substr(0, size_t(got)));
+    }
+  }
+
+ private:
+  int open_unnamed() {
+    const int fd = mkostemp(name_.data(), O_CLOEXEC);
+    if (fd < 0) throw IoError("create", name_, errno);
+    unlink(name_.c_str());
+    return fd;
+  }
+
+  std::string name_;
+  int fd_;
+  std::unique_ptr<Writer> writer_;
+};
+
+class CacheBuilder {
+ public:
+  CacheBuilder(const std::string& path, const std::vector<CacheSide>& sides,
+               const CacheOptions& options)
+      : path_(path),
+        sides_(sides),
+        options_(options),
+        tokens_(sides.size()),
+        longest_(sides.size()) {
+    TX_ASSERT(!sides.empty() && sides.size() <= most_sides);
+    int largest = 0;
+    for (const CacheSide& side : sides) {
+      readers_.emplace_back(side.files, options.strict);
+      largest = std::max(largest, side.vocabulary->size());
+    }
+    width_ = id_width(largest);
+    report_.empty.resize(sides.size());
+  }
+
+  CacheReport run() {
+    write_atomically(path_, [&](Writer& file) {
+      file_ = &file;
+      Spool index(path_);
+      spool_ = &index;
+      put(magic);
+      ordered_workers(
+          options_.threads, [&](Block& block) { return read(block); },
+          [&](Block& block) { encode(block); }, [&](const Block& block) { write(block); });
+      if (report_.pairs == 0) {
+        const std::string dropped = describe_dropped(report_, options_.max_length);
+        throw DataError(sides_.front().files.front() + ": no pair of lines is left: " +
+                        (dropped.empty() ? "it holds no line" : dropped));
+      }
+      put(std::string((8 - offset_ % 8) % 8, '\0'));
+      const int64_t index_offset = offset_;
+      index.drain([&](std::string_view bytes) { put(bytes); });
+      finish(index_offset);
+    });
+    return report_;
+  }
+
+ private:
+  void put(std::string_view bytes) {
+    file_->write(bytes);
+    hasher_.add(bytes.data(), bytes.size());
+    offset_ += int64_t(bytes.size());
+  }
+
+  // Lines of all sides, side by side: line i of side s is lines[i * K + s].
+  bool read(Block& block) {
+    block.lines.clear();
+    block.first_line = readers_.front().line_number() + 1;
+    size_t bytes = 0;
+    std::vector<std::string> row(readers_.size());
+    while (block.lines.size() < block_lines && bytes < block_bytes && read_row(row)) {
+      for (std::string& line : row) {
+        bytes += line.size();
+        block.lines.push_back(std::move(line));
+      }
+    }
+    return !block.lines.empty();
+  }
+
+  bool read_row(std::vector<std::string>& row) {
+    size_t have = 0;
+    for (size_t s = 0; s < readers_.size(); ++s) have += readers_[s].next(row[s]);
+    if (have != 0 && have != row.size()) refuse_lengths();
+    return have != 0;
+  }
+
+  [[noreturn]] void refuse_lengths() {
+    std::string line, message = "the sides have different numbers of lines:";
+    size_t longest = 0;
+    int64_t fewest = INT64_MAX;
+    for (size_t s = 0; s < readers_.size(); ++s) {
+      while (readers_[s].next(line)) continue;
+      const int64_t lines = readers_[s].line_number();
+      fewest = std::min(fewest, lines);
+      if (lines > readers_[longest].line_number()) longest = s;
+      message += (s ? ", " : " ") + std::to_string(lines) + " in " + sides_[s].files.front() +
+                 (sides_[s].files.size() > 1 ? " and so on" : "");
+    }
+    throw DataError(message + "; " + readers_[longest].place(fewest + 1) +
+                    " is the first line without a counterpart");
+  }
+
+  // Replaces each line by its ids in the file's form.
+  void encode(Block& block) const {
+    std::vector<int> ids;
+    for (size_t i = 0; i < block.lines.size(); ++i) {
+      std::string& line = block.lines[i];
+      sides_[i % sides_.size()].vocabulary->encode(line, ids);
+      line.clear();
+      for (const int id : ids) {
+        if (width_ == 2)
+          append(line, uint16_t(id));
+        else
+          append(line, uint32_t(id));
+      }
+    }
+  }
+
+  void write(const Block& block) {
+    const size_t k = sides_.size();
+    for (size_t i = 0; i < block.lines.size(); i += k) {
+      ++report_.lines;
+      write_pair(&block.lines[i], block.first_line + int64_t(i / k));
+    }
+  }
+
+  int64_t pieces(const std::string& line) const { return int64_t(line.size()) / width_; }
+
+  void write_pair(const std::string* line, int64_t number) {
+    const size_t k = sides_.size();
+    for (size_t s = 0; s < k; ++s) {
+      if (pieces(line[s]) == 0) return void(++report_.empty[s]);
+    }
+    for (size_t s = 0; s < k; ++s) {
+      if (options_.max_length > 0 && pieces(line[s]) > options_.max_length) {
+        return void(++report_.too_long);
+      }
+    }
+    std::string entry;
+    append(entry, uint64_t(offset_));
+    append(entry, uint64_t(number));
+    for (size_t s = 0; s < k; ++s) {
+      append(entry, uint32_t(pieces(line[s])));
+      tokens_[s] += pieces(line[s]);
+      longest_[s] = std::max(longest_[s], pieces(line[s]));
+      put(line[s]);
+    }
+    entry.resize(size_t(entry_bytes(int(k))));
+    spool_->write(entry);
+    ++report_.pairs;
+  }
+
+  void finish(int64_t index_offset) {
+    Json sides = Json::array();
+    for (size_t s = 0; s < sides_.size(); ++s) {
+      sides.push_back({{"tokens", tokens_[s]},
+                       {"longest", longest_[s]},
+                       {"vocabulary_size", sides_[s].vocabulary->size()},
+                       {"vocabulary", sides_[s].vocabulary->hash()}});
+      for (std::string& text : readers_[s].warnings()) {
+        report_.warnings.push_back(std::move(text));
+      }
+    }
+    const Json description = {{"version", version},
+                              {"pairs", report_.pairs},
+                              {"id_bytes", width_},
+                              {"index", index_offset},
+                              {"checksum", hasher_.hex()},
+                              {"sides", sides},
+                              {"max_length", options_.max_length},
+                              {"lines", report_.lines},
+                              {"dropped_empty", report_.empty},
+                              {"dropped_too_long", report_.too_long},
+                              {"warnings", report_.warnings}};
+    const std::string text = to_text(description);
+    std::string trailer = xxh3_hex(text.data(), text.size());
+    append(trailer, uint64_t(text.size()));
+    file_->write(text + trailer + std::string(magic));
+  }
+
+  const std::string& path_;
+  const std::vector<CacheSide>& sides_;
+  const CacheOptions& options_;
+  std::vector<TextReader> readers_;
+  std::vector<int64_t> tokens_, longest_;
+  CacheReport report_;
+  Writer* file_ = nullptr;
+  Spool* spool_ = nullptr;
+  Hasher hasher_;
+  int64_t offset_ = 0;
+  int width_ = 4;
+};
+
+}  // namespace
+
+CacheReport build_cache(const std::string& path, const std::vector<CacheSide>& sides,
+                        const CacheOptions& options) {
+  return CacheBuilder(path, sides, options).run();
+}
+
+}  // namespace tx

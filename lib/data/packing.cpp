@@ -1,0 +1,273 @@
+#include "lib/data/packing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lib/base/error.h"
+#include "lib/base/whole_number.h"
+
+namespace tx {
+namespace {
+
+constexpr int64_t source_granule = 64;
+
+double rows_of(const IdCache& cache, int side) {
+  return double(cache.tokens(side) + cache.pairs());  // one <eos> per pair
+}
+
+std::vector<double> mean_rows(const IdCache& cache) {
+  std::vector<double> mean;
+  for (int s = 0; s < cache.sides(); ++s) mean.push_back(rows_of(cache, s) / double(cache.pairs()));
+  return mean;
+}
+
+// Whether a batch of these capacities holds the longest line of each side, its <eos> and a dummy.
+bool hold_all(const IdCache& cache, const std::vector<int>& capacities) {
+  for (int s = 0; s < cache.sides(); ++s) {
+    if (cache.longest(s) > capacities[s] - 2) return false;
+  }
+  return true;
+}
+
+int smallest_batch_tokens(const IdCache& cache) {
+  int low = 1, high = std::numeric_limits<int>::max() / 4;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (hold_all(cache, batch_capacities(cache, middle)))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+// Fills one side of a batch.
+struct SideWriter {
+  BatchSide& side;
+  int row = 0;
+
+  explicit SideWriter(BatchSide& out, int capacity) : side(out) {
+    side.ids.assign(size_t(capacity), Vocabulary::pad);
+    side.pair.assign(size_t(capacity), dummy_pair);
+    side.position.assign(size_t(capacity), 0);
+    side.offsets.assign(1, 0);
+  }
+  void end_sentence(int rows, uint32_t pair) {
+    for (int i = 0; i < rows; ++i) {
+      side.pair[row + i] = pair;
+      side.position[row + i] = uint32_t(i);
+    }
+    row += rows;
+    side.offsets.push_back(row);
+  }
+};
+
+// Ids of the pairs taken: those given, else the cache's.
+using TakenIds = std::vector<std::vector<std::vector<int>>>;
+
+void write_side(const IdCache& cache, int s, const std::vector<Candidate>& taken,
+                const TakenIds& given, Batch& batch, SideWriter& writer) {
+  const bool target = s + 1 == cache.sides();
+  for (size_t i = 0; i < taken.size(); ++i) {
+    const Candidate& candidate = taken[i];
+    const int pieces =
+        given.empty() ? cache.length(candidate.pair, s) : int(given[i][size_t(s)].size());
+    int32_t* ids = writer.side.ids.data() + writer.row;
+    if (given.empty())
+      cache.copy(candidate.pair, s, ids + (target ? 1 : 0));
+    else
+      std::copy_n(given[i][size_t(s)].begin(), pieces, ids + (target ? 1 : 0));
+    if (target) {
+      int32_t* labels = batch.labels.data() + writer.row;
+      ids[0] = Vocabulary::bos;
+      std::copy_n(ids + 1, pieces, labels);
+      labels[pieces] = Vocabulary::eos;
+    } else {
+      ids[pieces] = Vocabulary::eos;
+    }
+    writer.end_sentence(pieces + 1, candidate.place);
+  }
+}
+
+// How many dummies the rows left over make: short ones, but none empty on any side.
+int count_dummies(const std::vector<int>& left) {
+  int wanted = 1, possible = std::numeric_limits<int>::max();
+  for (const int rows : left) {
+    wanted = std::max(wanted, (rows + longest_dummy - 1) / longest_dummy);
+    possible = std::min(possible, rows);
+  }
+  return std::min(wanted, possible);
+}
+
+void write_batch(const IdCache& cache, const std::vector<int>& capacities,
+                 const std::vector<Candidate>& taken, const TakenIds& given, Batch& batch) {
+  batch.sides.resize(capacities.size());
+  batch.labels.assign(size_t(capacities.back()), no_label);
+  batch.sentences = int(taken.size());
+  batch.lines.clear();
+  for (const Candidate& candidate : taken) batch.lines.push_back(cache.line(candidate.pair));
+  std::vector<SideWriter> writers;
+  std::vector<int> left;
+  batch.tokens.clear();
+  for (int s = 0; s < cache.sides(); ++s) {
+    writers.emplace_back(batch.sides[s], capacities[s]);
+    write_side(cache, s, taken, given, batch, writers[s]);
+    batch.tokens.push_back(writers[s].row);
+    left.push_back(capacities[s] - writers[s].row);
+  }
+  const int64_t dummies = count_dummies(left);
+  for (size_t s = 0; s < left.size(); ++s) {
+    for (int64_t i = 0; i < dummies; ++i) {
+      writers[s].end_sentence(int(left[s] * (i + 1) / dummies - left[s] * i / dummies), dummy_pair);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<int> batch_capacities(const IdCache& cache, int batch_tokens) {
+  const int target = cache.sides() - 1;
+  std::vector<int> capacities;
+  for (int s = 0; s < target; ++s) {
+    const double rows = batch_tokens * rows_of(cache, s) / rows_of(cache, target);
+    const double most = double(std::numeric_limits<int>::max() / source_granule);
+    const double granules = std::min(most, std::ceil(rows / source_granule));
+    capacities.push_back(int(int64_t(granules) * source_granule));
+  }
+  capacities.push_back(batch_tokens);
+  return capacities;
+}
+
+Packer::Packer(const IdCache& cache, PackerOptions options)
+    : cache_(cache),
+      options_(std::move(options)),
+      order_(uint64_t(cache.pairs()), options_.seed, 0),
+      window_(mean_rows(cache)) {
+  TX_ASSERT(cache.pairs() < int64_t(dummy_pair));
+  if (options_.capacities.empty()) {
+    options_.capacities = batch_capacities(cache, options_.batch_tokens);
+  }
+  TX_ASSERT(int(options_.capacities.size()) == cache.sides());
+  check_lengths();
+  for (const int capacity : options_.capacities) room_.push_back(capacity - 1);
+}
+
+void Packer::check_lengths() const {
+  if (hold_all(cache_, options_.capacities)) return;
+  for (int s = 0; s < cache_.sides(); ++s) {
+    if (cache_.longest(s) <= options_.capacities[s] - 2) continue;
+    int64_t pair = 0;
+    while (cache_.length(pair, s) != cache_.longest(s)) ++pair;
+    throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
+                     " is too small for the pair of line " + std::to_string(cache_.line(pair)) +
+                     ", which has " + std::to_string(cache_.longest(s)) + " pieces on its " +
+                     (s + 1 == cache_.sides() ? "target" : "source") +
+                     " side; the smallest that holds every pair is --batch-tokens " +
+                     std::to_string(smallest_batch_tokens(cache_)) +
+                     " (or drop long pairs with --max-length)");
+  }
+}
+
+void Packer::begin_epoch(int64_t epoch) {
+  epoch_ = epoch;
+  cursor_ = 0;
+  order_ = Permutation(uint64_t(cache_.pairs()), options_.seed, uint64_t(epoch));
+  window_.clear();
+  waiting_.clear();
+}
+
+Packer::PairIds Packer::cut(uint32_t pair) const {
+  PairIds ids;
+  for (int s = 0; s < cache_.sides(); ++s)
+    ids.push_back(options_.dropout->ids(pair, s, epoch_, options_.capacities[s] - 2));
+  return ids;
+}
+
+void Packer::add_to_window(uint32_t place) {
+  const auto pair = uint32_t(options_.shuffle ? order_(place) : place);
+  std::vector<int> rows;
+  if (options_.dropout == nullptr) {
+    for (int s = 0; s < cache_.sides(); ++s) rows.push_back(cache_.length(pair, s) + 1);
+  } else {
+    waiting_[place] = cut(pair);
+    for (const auto& ids : waiting_[place]) rows.push_back(int(ids.size()) + 1);
+  }
+  window_.add({place, pair}, rows);
+}
+
+void Packer::refill() {
+  while (window_.size() < size_t(options_.window) && cursor_ < cache_.pairs()) {
+    add_to_window(uint32_t(cursor_++));
+  }
+}
+
+bool Packer::next(Batch& batch) {
+  if (options_.epochs > 0 && epoch() >= options_.epochs) return false;
+  if (epoch_over()) begin_epoch(epoch_ + 1);
+  refill();
+  const std::vector<Candidate> taken = window_.take(room_);
+  TX_ASSERT(!taken.empty());
+  TakenIds given;
+  for (const Candidate& candidate : taken) {
+    if (options_.dropout != nullptr)
+      given.push_back(std::move(waiting_.extract(candidate.place).mapped()));
+  }
+  write_batch(cache_, options_.capacities, taken, given, batch);
+  batch.epoch = epoch_;
+  return true;
+}
+
+Json Packer::identity() const {
+  Json json = {{"cache", cache_.checksum()}, {"pairs", cache_.pairs()},
+               {"seed", options_.seed},      {"capacities", options_.capacities},
+               {"window", options_.window},  {"shuffle", options_.shuffle}};
+  const PairDropout* dropout = options_.dropout;
+  if (dropout != nullptr) json["bpe_dropout"] = dropout->probability();
+  if (dropout != nullptr && dropout->epochs() > 0) json["bpe_dropout_epochs"] = dropout->epochs();
+  return json;
+}
+
+Json Packer::state() const {
+  Json waiting = Json::array();
+  for (size_t i = 0; i < window_.size(); ++i) waiting.push_back(window_[i].place);
+  return {{"of", identity()}, {"epoch", epoch_}, {"cursor", cursor_}, {"waiting", waiting}};
+}
+
+void Packer::restore(const Json& state) {
+  try {
+    restore_checked(state);
+  } catch (const Json::exception&) {
+    throw DataError("the saved place in the training data is damaged");
+  }
+}
+
+void Packer::restore_checked(const Json& state) {
+  const Json mine = identity();
+  for (const auto& [key, value] : mine.items()) {
+    const Json saved = state.at("of").value(key, Json());
+    if (saved == value) continue;
+    throw DataError("the saved place in the training data belongs to other data or options (" +
+                    key + " " + to_text(saved) + ", now " + to_text(value) + ")");
+  }
+  const std::string damaged = "the saved place in the training data is damaged: ";
+  int64_t cursor = 0, epoch = 0, least = 0;
+  try {
+    cursor = whole_number(state, "cursor", 0, cache_.pairs());
+    epoch = whole_number(state, "epoch", 0, int64_t(1) << 53);
+  } catch (const DataError& error) {
+    throw DataError(damaged + error.what());
+  }
+  std::vector<uint32_t> waiting;  // rising
+  for (const Json& place : state.at("waiting")) {
+    const int64_t value = place.is_number_integer() ? place.get<int64_t>() : -1;
+    if (value < least || value >= cursor) throw DataError(damaged + "waiting");
+    waiting.push_back(uint32_t(value));
+    least = value + 1;
+  }
+  begin_epoch(epoch);
+  for (const uint32_t place : waiting) add_to_window(place);
+  cursor_ = cursor;
+}
+
+}  // namespace tx

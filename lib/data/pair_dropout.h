@@ -1,0 +1,39 @@
+// BPE-dropout for parallel text in training: each epoch cuts each line anew.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lib/data/cache.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+// The cache holds the usual ids, and a model's ids are the text: decoded and encoded again with
+// dropout they give other pieces of the same line. What comes depends on the seed, the epoch, the
+// line's number in the text and its side alone, so a resumed run sees what an uninterrupted one
+// would have seen.
+class PairDropout {
+ public:
+  // No cut has more pieces than this many times those of the side's longest line: lines that would
+  // have keep their usual ids, so that a run knows its longest sentence beforehand.
+  static constexpr int most_growth = 2;
+
+  // epochs: only the first so many; 0: all. One vocabulary per side; they and the cache must
+  // outlive this. A vocabulary without merges is a UsageError.
+  PairDropout(const IdCache& cache, std::vector<const Vocabulary*> vocabularies, double probability,
+              uint64_t seed, int64_t epochs = 0);
+
+  double probability() const { return probability_; }
+  int64_t epochs() const { return epochs_; }
+  // Ids of one side of a pair in an epoch, at most `most` where the usual ones are not more.
+  std::vector<int> ids(int64_t pair, int side, int64_t epoch, int most) const;
+
+ private:
+  const IdCache& cache_;
+  std::vector<const Vocabulary*> vocabularies_;
+  double probability_;
+  uint64_t seed_;
+  int64_t epochs_;
+};
+
+}  // namespace tx

@@ -1,0 +1,168 @@
+#include "lib/eval/metrics/chrf.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "lib/base/utf8.h"
+
+namespace tx {
+namespace {
+
+// In place of a precision or recall that is not defined.
+constexpr double epsilon = 1e-16;
+
+bool ascii_punctuation(char c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
+         (c >= '{' && c <= '~');
+}
+
+}  // namespace
+
+Chrf::Chrf(const ChrfOptions& options) : options_(options) {
+  if (options.lowercase) lowercaser_ = std::make_unique<Lowercaser>();
+  row_.resize(size());
+  best_.resize(size());
+}
+
+std::string Chrf::name() const {
+  return "chrF" + std::to_string(options_.beta) + std::string(size_t(options_.word_order), '+');
+}
+
+std::string Chrf::settings() const {
+  return std::string("case:") + (options_.lowercase ? "lc" : "mixed") +
+         "|eff:" + (options_.eps_smoothing ? "no" : "yes") +
+         "|nc:" + std::to_string(options_.char_order) +
+         "|nw:" + std::to_string(options_.word_order) + "|space:" + (options_.space ? "yes" : "no");
+}
+
+std::vector<std::string> Chrf::columns() const {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& unit, int order) {
+    for (const char* kind : {"hypothesis_", "reference_", "matched_"}) {
+      names.push_back(kind + unit + std::to_string(order));
+    }
+  };
+  for (int n = 1; n <= options_.char_order; ++n) add("char_", n);
+  for (int n = 1; n <= options_.word_order; ++n) add("word_", n);
+  return names;
+}
+
+// Punctuation at the end of a word, else at its beginning, is a word of its own: "(so)" is "(so"
+// and ")".
+void Chrf::read_words(std::string_view text, std::vector<int32_t>& words) {
+  words.clear();
+  split(text, tokens_);
+  for (const std::string_view token : tokens_) {
+    const size_t bytes = token.size();
+    const bool splits = count_characters(token) > 1;
+    size_t cut = 0;
+    if (splits && ascii_punctuation(token.back())) {
+      cut = bytes - 1;
+    } else if (splits && ascii_punctuation(token.front())) {
+      cut = 1;
+    }
+    if (cut > 0) words.push_back(words_.insert(token.substr(0, cut)));
+    words.push_back(words_.insert(token.substr(cut)));
+  }
+}
+
+void Chrf::read(std::string_view line, Side& side) {
+  line = strip_right(line);
+  if (lowercaser_) {
+    lowercaser_->apply(line, side.text);
+  } else {
+    side.text = line;
+  }
+  const std::string_view text = side.text;
+  side.characters.clear();
+  for (size_t i = 0; i < text.size();) {
+    const size_t space = options_.space ? 0 : white_space(text, i);
+    if (space > 0) {
+      i += space;
+    } else {
+      side.characters.push_back(characters_.insert(next_code_point(text, i)));
+    }
+  }
+  if (options_.word_order > 0) read_words(text, side.words);
+}
+
+void Chrf::compare(const Side& hypothesis, const Side& reference, std::span<double> row) {
+  const auto compare_units = [&](const std::vector<int32_t>& h, const std::vector<int32_t>& r,
+                                 std::span<double> part) {
+    std::vector<int64_t> matches(part.size() / 3);
+    counter_.count(h, r, matches);
+    for (size_t order = 0; order < matches.size(); ++order) {
+      const size_t in_reference = r.size() > order ? r.size() - order : 0;
+      const size_t in_hypothesis = h.size() > order ? h.size() - order : 0;
+      // Where a reference has no such n-gram, those of the hypothesis do not count.
+      part[3 * order] = in_reference > 0 ? double(in_hypothesis) : 0;
+      part[3 * order + 1] = double(in_reference);
+      part[3 * order + 2] = double(matches[order]);
+    }
+  };
+  const size_t of_characters = 3 * size_t(options_.char_order);
+  compare_units(hypothesis.characters, reference.characters, row.subspan(0, of_characters));
+  compare_units(hypothesis.words, reference.words, row.subspan(of_characters));
+}
+
+void Chrf::add(std::string_view hypothesis, std::span<const std::string> references,
+               std::span<double> sums) {
+  characters_.clear();
+  words_.clear();
+  // Words are views into the texts of all sides, which therefore live side by side.
+  if (references_.size() < references.size()) references_.resize(references.size());
+  read(hypothesis, hypothesis_);
+  for (size_t i = 0; i < references.size(); ++i) read(references[i], references_[i]);
+  double best = -1;
+  for (size_t i = 0; i < references.size(); ++i) {
+    compare(hypothesis_, references_[i], row_);
+    const double now = references.size() > 1 ? value(row_) : 0;
+    if (now > best) {
+      best = now;
+      std::swap(best_, row_);
+    }
+  }
+  for (size_t k = 0; k < best_.size(); ++k) sums[k] += best_[k];
+}
+
+template <class T>
+T Chrf::compute(std::span<const T> sums) const {
+  const T factor = T(options_.beta) * T(options_.beta);
+  const int orders = options_.char_order + options_.word_order;
+  T total = 0, precision = 0, recall = 0;
+  int effective = 0;
+  for (int i = 0; i < orders; ++i) {
+    const T hypothesis = sums[3 * i], reference = sums[3 * i + 1], matched = sums[3 * i + 2];
+    const T p = hypothesis > 0 ? matched / hypothesis : T(epsilon);
+    const T r = reference > 0 ? matched / reference : T(epsilon);
+    const T below = factor * p + r;
+    total += below > 0 ? (1 + factor) * p * r / below : T(epsilon);
+    if (hypothesis > 0 && reference > 0) {
+      precision += p;
+      recall += r;
+      ++effective;
+    }
+  }
+  if (options_.eps_smoothing) return T(100) * total / T(orders);
+  if (effective > 0) {
+    precision /= T(effective);
+    recall /= T(effective);
+  }
+  if (!(precision + recall > 0)) return 0;
+  const T above = (1 + factor) * precision * recall;
+  return T(100) * (above / (factor * precision + recall));
+}
+
+double Chrf::value(std::span<const double> sums) const { return compute(sums); }
+double Chrf::value(std::span<const float> sums) const { return double(compute(sums)); }
+
+Score Chrf::score(std::span<const double> sums) const {
+  Score score;
+  score.name = name();
+  score.value = value(sums);
+  const std::vector<std::string> names = columns();
+  for (size_t k = 0; k < names.size(); ++k) score.statistics[names[k]] = int64_t(sums[k]);
+  return score;
+}
+
+}  // namespace tx

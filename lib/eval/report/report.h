@@ -1,0 +1,52 @@
+// Scores as sacreBLEU prints them.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/eval/metrics/metric.h"
+
+namespace tx {
+
+// Rounded to `digits` places, correctly: fixed(2.675, 2) is "2.67", because that double is below.
+std::string fixed(double value, int digits);
+
+// What a signature says of the run rather than of the metric.
+struct RunSettings {
+  std::string references = "1";      // of each segment; "var" where their number varies
+  std::optional<int64_t> resamples;  // of a bootstrap
+  std::optional<int64_t> trials;     // of an approximate randomisation
+  std::optional<uint64_t> seed;      // of either
+};
+
+// "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+std::string signature(const Metric& metric, const RunSettings& run);
+
+// "27.3 (μ = 27.2 ± 0.8)", or without resampling "27.3".
+std::string score_text(const Score& score, int width);
+
+// "BLEU|nrefs:1|... = 27.3 58.1/33.0/21.0/13.7 (BP = 1.000 ...)"
+std::string score_line(const Score& score, int width);
+
+// The lines of several metrics with their equals signs below each other, each with its newline.
+std::string score_lines(const std::vector<Score>& scores, int width);
+
+// sacreBLEU's keys (name, score rounded to width, signature, the confidence where there is one,
+// verbose_score where there are details, each setting of the signature), then the object
+// "statistics".
+Json score_json(const Score& score, int width);
+
+// One system's scores, for a table of several.
+struct TableRow {
+  std::string system;
+  std::vector<Score> scores;                    // of every metric
+  std::vector<std::optional<double>> p_values;  // against the first row
+};
+
+// One line per system, columns as wide as their widest text: "27.3 (27.2 ± 0.8) (p = 0.0120)*",
+// where * marks p <= 0.05. Then the signatures.
+std::string table_text(const std::vector<TableRow>& rows, int width);
+// One object per system: system, and for each metric score, p_value, mean, ci and signature.
+Json table_json(const std::vector<TableRow>& rows, int width);
+
+}  // namespace tx

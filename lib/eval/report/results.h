@@ -1,0 +1,24 @@
+// From the statistics of systems to what tx-bleu prints of whole texts: scores, what resampling
+// says of them, and their form.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/report/report.h"
+#include "lib/eval/report/systems.h"
+#include "lib/eval/scoring.h"
+
+namespace tx {
+
+// The score of one metric with its signature.
+Score signed_score(const Metric& metric, std::span<const double> sums, const RunSettings& run);
+
+// One row per system. The rows kept in `systems` are used up.
+std::vector<TableRow> score_systems(const ScoringOptions& options, const Metrics& metrics,
+                                    std::vector<System> systems);
+
+// Lines, a table or JSON, as the options ask.
+std::string results_text(const ScoringOptions& options, const std::vector<TableRow>& table);
+
+}  // namespace tx

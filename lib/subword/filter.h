@@ -1,0 +1,32 @@
+// Streams of lines: mapped on several threads, and joined from pieces or ids.
+#pragma once
+#include <functional>
+
+#include "lib/base/io.h"
+#include "lib/subword/vocabulary.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+// Changes a line, whose number over all files is given, in place. A DataError it throws gets the
+// place of the line in front.
+using LineMap = std::function<void(std::string& line, int64_t number)>;
+
+// One line out for each line in, in order; what has arrived is written before more is waited for.
+// The output does not depend on the number of threads, not even that of a failure: the lines
+// before the first that `map` refuses have been written.
+void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map);
+
+// Pieces, or with `ids` decimal ids, joined by single spaces; and the way back: a word that is not
+// a piece (id) of the vocabulary is a DataError.
+std::string join_pieces(const Vocabulary& vocabulary, std::span<const int> pieces, bool ids);
+std::vector<int> split_pieces(const Vocabulary& vocabulary, std::string_view line, bool ids);
+
+// Lines of pieces, or of ids, into text. A word that is not a piece (or id) of the vocabulary is a
+// DataError that names its line and the word.
+void decode_lines(TextReader& in, const Vocabulary& vocabulary, bool ids, int threads, Writer& out);
+
+// Every entry in the order of ids: id, tab, piece; of a subword model tab and score too.
+void write_listing(const Vocabulary& vocabulary, Writer& out);
+
+}  // namespace tx

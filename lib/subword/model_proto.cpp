@@ -1,0 +1,243 @@
+#include "lib/subword/model_proto.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "lib/base/error.h"
+
+namespace tx {
+namespace {
+
+// Fields of sentencepiece_model.proto, and those of its parts that matter here.
+constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_denormalizer = 5;
+constexpr uint64_t piece_text = 1, piece_type = 3;
+constexpr uint64_t model_type = 3, whitespace_as_suffix = 24, byte_fallback = 35;
+constexpr uint64_t charsmap = 2, dummy_prefix = 3, remove_whitespace = 4, escape_whitespace = 5;
+constexpr uint64_t type_user_defined = 4, type_unused = 5, type_bpe = 2;
+
+// Reads a base-128 number and removes it from the front; false when it is cut off.
+bool take_varint(std::string_view& rest, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && !rest.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(rest.front());
+    rest.remove_prefix(1);
+    value |= uint64_t(byte & 0x7F) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+bool take_bytes(std::string_view& rest, uint64_t count, std::string_view& bytes) {
+  if (count > rest.size()) return false;
+  bytes = rest.substr(0, count);
+  rest.remove_prefix(count);
+  return true;
+}
+
+struct ProtoField {
+  uint64_t number = 0, value = 0;  // value: of a varint
+  std::string_view content;        // what a length stands before
+};
+
+// Removes one field from the front; false when it is malformed.
+bool take_field(std::string_view& rest, ProtoField& field) {
+  uint64_t key = 0;
+  std::string_view fixed;
+  field = {};
+  if (!take_varint(rest, key)) return false;
+  field.number = key >> 3;
+  switch (key & 7) {
+    case 0:
+      return take_varint(rest, field.value);
+    case 1:
+      return take_bytes(rest, 8, fixed);
+    case 2: {
+      uint64_t size = 0;
+      return take_varint(rest, size) && take_bytes(rest, size, field.content);
+    }
+    case 5:
+      return take_bytes(rest, 4, fixed);
+    default:
+      return false;
+  }
+}
+
+// Calls f with each field; false when one is malformed or f says so.
+template <class F>
+bool each_field(std::string_view message, F&& f) {
+  ProtoField field;
+  while (!message.empty()) {
+    if (!take_field(message, field) || !f(field)) return false;
+  }
+  return true;
+}
+
+uint32_t load(std::string_view bytes, size_t i) {
+  uint32_t value;
+  std::memcpy(&value, bytes.data() + 4 * i, 4);
+  return value;
+}
+
+// Of a node of the trie: the node that its children's labels are combined with (exclusive or).
+size_t base_of(size_t node, uint32_t unit) {
+  return node ^ (size_t(unit >> 10) << ((unit & 0x200) >> 6));
+}
+bool ends_a_key(uint32_t unit) { return unit & 0x100; }
+
+// Whether no path leads in a circle or past more values than SentencePiece has places for. All
+// nodes are inside the trie.
+bool sound_paths(std::string_view trie) {
+  constexpr int most_values = 32, unknown = -1, above = -2;  // above: on the path to here
+  struct Step {
+    size_t base;
+    bool value;          // between the step before and this one
+    uint32_t label = 0;  // to try next
+    int values = 0;      // the most below it
+  };
+  std::vector<int> values(trie.size() / 4, unknown);  // by base
+  std::vector<Step> path;
+  const auto enter = [&](size_t base, bool value) {
+    values[base] = above;
+    path.push_back({base, value});
+  };
+  enter(base_of(0, load(trie, 0)), false);
+  for (;;) {
+    Step& step = path.back();
+    if (step.label == 256) {
+      const Step done = step;
+      values[done.base] = done.values;
+      path.pop_back();
+      if (path.empty()) return done.values <= most_values;
+      path.back().values = std::max(path.back().values, done.values + done.value);
+      continue;
+    }
+    const size_t child = step.base ^ step.label;
+    const uint32_t unit = load(trie, child);
+    if ((unit & 0x800000FF) != step.label++) continue;
+    const size_t base = base_of(child, unit);
+    if (values[base] == above) return false;
+    if (values[base] == unknown)
+      enter(base, ends_a_key(unit));
+    else
+      step.values = std::max(step.values, values[base] + ends_a_key(unit));
+  }
+}
+
+// The table of a normaliser: the trie's size, a double-array trie (Darts) of 32-bit units, strings
+// that end in NUL. SentencePiece follows it without looking: every step must stay inside the trie
+// and every value inside the strings.
+bool sound_charsmap(std::string_view map) {
+  if (map.empty()) return true;
+  if (map.size() < 4) return false;
+  const uint32_t trie_bytes = load(map, 0);
+  if (trie_bytes % 4 != 0 || trie_bytes < 1024 || trie_bytes >= map.size() - 4) return false;
+  const std::string_view trie = map.substr(4, trie_bytes), strings = map.substr(4 + trie_bytes);
+  if (strings.back() != '\0') return false;
+  const size_t units = trie_bytes / 4;
+  for (size_t i = 0; i < units; ++i) {
+    const uint32_t unit = load(trie, i);
+    if (unit >> 31) continue;  // a value: checked where a node refers to it
+    const size_t base = base_of(i, unit);
+    if ((base | 0xFF) >= units) return false;  // a node's children stand at base ^ byte
+    if (ends_a_key(unit) && (load(trie, base) & 0x7FFFFFFF) >= strings.size()) return false;
+  }
+  return load(trie, 0) >> 31 == 0 && sound_paths(trie);
+}
+
+// What is found in the parts of a model; the last value of a setting counts.
+struct Findings {
+  int pieces = 0;
+  std::vector<int> user_pieces;
+  std::vector<std::string_view> user_texts;
+  bool trainer = false, normalizer = false;
+  bool unused_pieces = false, bpe = false, bytes = false, suffix = false;
+  bool prefix = true, removes = true, escapes = true, maps = false, maps_back = false;
+
+  bool piece(std::string_view message) {
+    std::string_view text;
+    uint64_t type = 0;
+    const bool sound = each_field(message, [&](const ProtoField& field) {
+      if (field.number == piece_text) text = field.content;
+      if (field.number == piece_type) type = field.value;
+      return true;
+    });
+    unused_pieces |= type == type_unused;
+    if (type == type_user_defined) {
+      user_pieces.push_back(pieces);
+      user_texts.push_back(text);
+    }
+    if (sound) ++pieces;
+    return sound;
+  }
+  bool training(const ProtoField& field) {
+    if (field.number == model_type) bpe = field.value == type_bpe;
+    if (field.number == byte_fallback) bytes = field.value != 0;
+    if (field.number == whitespace_as_suffix) suffix = field.value != 0;
+    return true;
+  }
+  bool normalising(const ProtoField& field) {
+    if (field.number == dummy_prefix) prefix = field.value != 0;
+    if (field.number == remove_whitespace) removes = field.value != 0;
+    if (field.number == escape_whitespace) escapes = field.value != 0;
+    return mapping(field, maps);
+  }
+  bool mapping(const ProtoField& field, bool& found) {
+    if (field.number != charsmap) return true;
+    found |= !field.content.empty();
+    return sound_charsmap(field.content);
+  }
+  bool part(const ProtoField& field) {
+    switch (field.number) {
+      case field_piece:
+        return piece(field.content);
+      case field_trainer:
+        trainer = true;
+        return each_field(field.content, [&](const ProtoField& f) { return training(f); });
+      case field_normalizer:
+        normalizer = true;
+        return each_field(field.content, [&](const ProtoField& f) { return normalising(f); });
+      case field_denormalizer:
+        return each_field(field.content,
+                          [&](const ProtoField& f) { return mapping(f, maps_back); });
+      default:
+        return true;
+    }
+  }
+};
+
+}  // namespace
+
+std::string_view nested_too_deep(std::vector<std::string_view> texts) {
+  std::sort(texts.begin(), texts.end());
+  std::vector<std::string_view> begins;  // of the text, each with the one before
+  for (const std::string_view text : texts) {
+    while (!begins.empty() && !text.starts_with(begins.back())) begins.pop_back();
+    if (!begins.empty() && begins.back() == text) continue;
+    if (begins.size() == most_nested_pieces) return text;
+    if (!text.empty()) begins.push_back(text);
+  }
+  return {};
+}
+
+ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
+  Findings found;
+  const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
+  if (found.pieces == 0) throw DataError(where + " is neither a subword model nor a word list");
+  if (!sound || !found.trainer || !found.normalizer) {
+    throw DataError(where + ": the subword model is cut off or damaged");
+  }
+  if (const auto text = nested_too_deep(std::move(found.user_texts)); !text.empty()) {
+    throw DataError(where + ": the user-defined piece " + std::string(text) + " begins with " +
+                    std::to_string(most_nested_pieces) + " others; SentencePiece takes fewer");
+  }
+  ModelSettings settings;
+  const bool prefix = found.prefix && !found.suffix;
+  settings.bpe = found.bpe && found.bytes && !found.unused_pieces && prefix && found.escapes;
+  settings.plain_text = !found.removes && !found.maps;
+  settings.plain_join = !found.removes && !found.maps_back && prefix;
+  settings.user_pieces = std::move(found.user_pieces);
+  return settings;
+}
+
+}  // namespace tx

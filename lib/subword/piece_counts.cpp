@@ -1,0 +1,86 @@
+#include "lib/subword/piece_counts.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "lib/base/error.h"
+#include "lib/base/utf8.h"
+#include "lib/base/workers.h"
+
+namespace tx {
+namespace {
+
+constexpr size_t block_bytes = size_t(1) << 20;
+
+// The lines of a block become one: a count for each id, as bytes.
+void count_block(Block& block, const Vocabulary& vocabulary) {
+  std::vector<int64_t> counts(size_t(vocabulary.size()));
+  std::vector<int> ids;
+  for (const std::string& line : block.lines) {
+    vocabulary.encode(line, ids);
+    for (const int id : ids) ++counts[size_t(id)];
+  }
+  const char* bytes = reinterpret_cast<const char*>(counts.data());
+  block.lines.assign(1, std::string(bytes, counts.size() * sizeof counts[0]));
+}
+
+void add_block(const Block& block, std::vector<int64_t>& total) {
+  std::vector<int64_t> counts(total.size());
+  std::copy_n(block.lines[0].data(), block.lines[0].size(), reinterpret_cast<char*>(counts.data()));
+  for (size_t i = 0; i < total.size(); ++i) total[i] += counts[i];
+}
+
+// "piece<tab or space>count"; the piece alone counts 1.
+std::pair<std::string, int64_t> parse(const std::string& line, const std::string& place) {
+  const size_t at = line.find_last_of(" \t");
+  if (line.empty() || at == 0 || count_invalid_utf8(line) > 0)
+    throw DataError(place + ": expected a piece, a tab or a space, and a count");
+  if (at == line.npos) return {line, 1};
+  int64_t count = 0;
+  const char* end = line.data() + line.size();
+  const auto [stop, error] = std::from_chars(line.data() + at + 1, end, count);
+  if (error != std::errc() || stop != end)
+    throw DataError(place + ": '" + line.substr(at + 1) + "' is not a count");
+  return {line.substr(0, at), count};
+}
+
+}  // namespace
+
+PieceCounts count_pieces(TextReader& in, const Vocabulary& vocabulary, int threads) {
+  std::vector<int64_t> total(size_t(vocabulary.size()));
+  const auto read = [&](Block& block) {
+    std::string line;
+    for (size_t bytes = 0; bytes < block_bytes && in.next(line); bytes += line.size() + 1)
+      block.lines.push_back(line);
+    return !block.lines.empty();
+  };
+  ordered_workers(
+      threads, read, [&](Block& block) { count_block(block, vocabulary); },
+      [&](const Block& block) { add_block(block, total); });
+  PieceCounts counts;
+  for (size_t id = 0; id < total.size(); ++id) {
+    if (total[id] > 0) counts.emplace_back(vocabulary.piece(int(id)), total[id]);
+  }
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return counts;
+}
+
+std::vector<std::string> read_pieces(const std::string& path, std::optional<int> threshold) {
+  LineReader reader(path);
+  std::vector<std::string> pieces;
+  for (std::string line; reader.next(line);) {
+    while (line.ends_with('\r') || line.ends_with(' ')) line.pop_back();
+    const auto [piece, count] =
+        parse(line, reader.name() + ":" + std::to_string(reader.line_number()));
+    if (!threshold || count >= *threshold) pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+void write_counts(const PieceCounts& counts, char separator, Writer& out) {
+  for (const auto& [piece, count] : counts)
+    out.write(piece + separator + std::to_string(count) + "\n");
+}
+
+}  // namespace tx

@@ -1,0 +1,29 @@
+// How often each piece stands in a text, and the files that say so: on each line a piece, a tab
+// (SentencePiece) or a space (subword-nmt) and a count.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/io.h"
+#include "lib/subword/vocabulary.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+using PieceCounts = std::vector<std::pair<std::string, int64_t>>;
+
+// The pieces that encoding the text gives, the most frequent first, equal ones by id. The result
+// does not depend on the number of threads.
+PieceCounts count_pieces(TextReader& in, const Vocabulary& vocabulary, int threads);
+
+// The pieces of such a file whose count is at least `threshold` (all, where there is none), in its
+// order. A piece alone on its line counts 1. A count that is not a number, an empty line, or bytes
+// that are not UTF-8 are a DataError with the place.
+std::vector<std::string> read_pieces(const std::string& path, std::optional<int> threshold);
+
+void write_counts(const PieceCounts& counts, char separator, Writer& out);
+
+}  // namespace tx

@@ -1,0 +1,49 @@
+// The pieces of a subword model by id and by text, and lines joined from them, as SentencePiece
+// gives them but about four times as fast.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/subword/text_ids.h"
+
+namespace tx {
+
+class PieceTable {
+ public:
+  // user: stands for itself wherever its text is met; control: <s> and the like, without text.
+  enum class Kind : uint8_t { normal, user, byte, control, unknown };
+
+  // The next id. A byte piece is written <0xE2>.
+  void add(std::string text, Kind kind, float score);
+
+  int size() const { return int(entries_.size()); }
+  const std::string& text(int id) const { return entries_[size_t(id)].text; }
+  Kind kind(int id) const { return entries_[size_t(id)].kind; }
+  char byte(int id) const { return entries_[size_t(id)].byte; }  // of a byte piece
+  float score(int id) const { return entries_[size_t(id)].score; }
+  int id_of(std::string_view text) const;  // -1: no such piece
+  int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }
+
+  // U+2581 becomes a space, but nothing at the beginning of the line; each byte that is not valid
+  // UTF-8 becomes U+FFFD. No value when a piece of kind unknown is met: its text is the model's
+  // choice.
+  std::optional<std::string> join(std::span<const int> ids) const;
+
+ private:
+  struct Entry {
+    std::string text, surface;  // surface: with spaces, as it stands in a line
+    Kind kind;
+    char byte;
+    float score;
+  };
+
+  std::vector<Entry> entries_;
+  TextIds ids_;
+  std::vector<int> byte_ids_ = std::vector<int>(256, -1);
+};
+
+}  // namespace tx

@@ -1,0 +1,26 @@
+// Any SentencePiece model as a tokeniser: text to the texts of its pieces, as spm_encode gives
+// them, the model's own normalisation included. Unlike a Vocabulary (lib/subword/vocabulary.h) it
+// takes models with other special ids and promises no way back.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tx {
+
+class PieceSplitter {
+ public:
+  // `bytes` of a .model file; throws DataError that begins with `where` (the file's name).
+  PieceSplitter(const std::string& bytes, const std::string& where);
+  ~PieceSplitter();
+  // Replaces `pieces` by those of a line of valid UTF-8.
+  void split(std::string_view line, std::vector<std::string>& pieces) const;
+  const std::string& hash() const;  // XXH3 of the bytes, 16 hexadecimal digits
+
+ private:
+  struct Model;
+  std::unique_ptr<Model> model_;
+};
+
+}  // namespace tx

@@ -1,0 +1,268 @@
+#include "lib/subword/subword.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/utf8.h"
+#include "lib/subword/bpe.h"
+#include "lib/subword/model_proto.h"
+#include "lib/subword/piece_table.h"
+
+namespace tx {
+namespace {
+
+constexpr std::string_view space_sign = "\xE2\x96\x81";  // U+2581, SentencePiece's space
+
+// A private-use character (plane 16) that no piece contains, so that it encodes to its four byte
+// pieces: it stands in for U+2581 on the way through SentencePiece.
+std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
+  for (char32_t c = 0x10FFFD; c > 0x100000; --c) {
+    std::string text;
+    append_code_point(text, c);
+    bool used = false;
+    for (int id = 0; id < model.GetPieceSize() && !used; ++id) {
+      used = model.IdToPiece(id).find(text) != std::string::npos;
+    }
+    if (!used) return text;
+  }
+  throw Bug("a private-use character is free", __FILE__, __LINE__);
+}
+
+class Subword final : public Vocabulary {
+ public:
+  Subword(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
+    settings_ = check_model_proto(this->bytes(), where);
+    load(where);
+    check_special_ids(where);
+    fill_table();
+    has_bytes_ = table_.byte_id('\xE2') >= 0;
+    if (!has_bytes_) return;
+    stand_in_ = find_stand_in(model_);
+    for (size_t i = 0; i < stand_in_ids_.size(); ++i)
+      stand_in_ids_[i] = table_.byte_id(stand_in_[i]);
+    for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = table_.byte_id(space_sign[i]);
+    if (settings_.bpe) make_encoder();
+  }
+
+  std::string kind() const override { return "sentencepiece"; }
+  int size() const override { return table_.size(); }
+
+  void encode(std::string_view line, std::vector<int>& ids) const override {
+    ids.clear();
+    if (line.empty()) return;
+    if (!encoder_ || !settings_.plain_text) return encode_text(line, ids);
+    encode_words(line, nullptr, ids);
+  }
+
+  bool has_merges() const override { return encoder_.has_value(); }
+
+  void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const override {
+    ids.clear();
+    if (line.empty()) return;
+    if (settings_.plain_text) return encode_words(line, &draws, ids);
+    encode_text(line, ids);
+    for (const std::string& word : normalised_words(std::exchange(ids, {})))
+      encoder_->encode_word(word, ids, &draws);
+  }
+
+  void restrict_to(const std::vector<std::string>& pieces) override {
+    if (encoder_) restrict_encoder(pieces);
+    if (encoder_ && settings_.plain_text) return;
+    std::vector<std::string_view> views(pieces.begin(), pieces.end());
+    const auto status = model_.SetVocabulary(views);
+    if (!status.ok())
+      throw DataError(std::string("cannot restrict the vocabulary: ") + status.message());
+  }
+
+  std::string decode(std::span<const int> ids) const override {
+    for (const int id : ids) check_id(id);
+    std::optional<std::string> joined;
+    if (settings_.plain_join) joined = table_.join(ids);
+    std::string text = joined ? std::move(*joined) : run_back(ids);
+    repair_utf8(text);  // a foreign model's pieces may hold anything
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
+
+  std::string piece(int id) const override {
+    check_id(id);
+    return table_.text(id);
+  }
+
+  int id_of(std::string_view piece) const override { return table_.id_of(piece); }
+
+  std::optional<float> score(int id) const override {
+    check_id(id);
+    return table_.score(id);
+  }
+
+  bool is_byte(int id) const override {
+    check_id(id);
+    return table_.kind(id) == PieceTable::Kind::byte;
+  }
+
+ private:
+  void load(const std::string& where) {
+    std::string reason;
+    try {
+      const auto status = model_.LoadFromSerializedProto(bytes());
+      if (status.ok()) return;
+      reason = status.message();
+    } catch (const std::exception& error) {  // of the tries inside SentencePiece
+      reason = error.what();
+    }
+    throw DataError(where + " is not a sound subword model: " + reason);
+  }
+
+  void check_special_ids(const std::string& where) const {
+    if (model_.pad_id() == pad && model_.unk_id() == unk && model_.bos_id() == bos &&
+        model_.eos_id() == eos) {
+      return;
+    }
+    const auto text = [](int id) { return id < 0 ? std::string("none") : std::to_string(id); };
+    throw DataError(where + ": the ids of this subword model are pad " + text(model_.pad_id()) +
+                    ", unk " + text(model_.unk_id()) + ", bos " + text(model_.bos_id()) + ", eos " +
+                    text(model_.eos_id()) +
+                    "; needed are pad 0, unk 1, bos 2, eos 3: train it with tx-bpe, or with "
+                    "spm_train --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3");
+  }
+
+  void fill_table() {
+    using Kind = PieceTable::Kind;
+    const auto& users = settings_.user_pieces;
+    for (int id = 0; id < model_.GetPieceSize(); ++id) {
+      const bool user = std::binary_search(users.begin(), users.end(), id);
+      table_.add(model_.IdToPiece(id),
+                 model_.IsControl(id)   ? Kind::control
+                 : model_.IsUnknown(id) ? Kind::unknown
+                 : model_.IsByte(id)    ? Kind::byte
+                 : user                 ? Kind::user
+                                        : Kind::normal,
+                 model_.GetScore(id));
+    }
+  }
+
+  void make_encoder() {
+    using Kind = PieceTable::Kind;
+    std::vector<BpePiece> pieces;
+    for (int id = 0; id < size(); ++id) {
+      const Kind kind = table_.kind(id);
+      if (kind != Kind::normal && kind != Kind::user) continue;
+      pieces.push_back({id, table_.text(id), table_.score(id), kind == Kind::user});
+    }
+    std::array<int, 256> bytes{};
+    for (int i = 0; i < 256; ++i) bytes[size_t(i)] = table_.byte_id(char(i));
+    encoder_ = BpeEncoder::make(pieces, bytes);
+  }
+
+  void encode_words(std::string_view line, MergeDraws* draws, std::vector<int>& ids) const {
+    for (size_t at = 0; at <= line.size();) {
+      const size_t end = std::min(line.find(' ', at), line.size());
+      encoder_->encode_word(line.substr(at, end - at), ids, draws);
+      at = end + 1;
+    }
+  }
+
+  // The words of the normalised text, put together from its pieces.
+  std::vector<std::string> normalised_words(const std::vector<int>& ids) const {
+    std::vector<std::string> words;
+    for (const int id : ids) {
+      std::string_view text = table_.text(id);
+      const bool byte = is_byte(id), first = !byte && text.starts_with(space_sign);
+      if (first) text.remove_prefix(space_sign.size());
+      if (first || words.empty()) words.emplace_back();
+      if (byte)
+        words.back() += table_.byte(id);
+      else
+        words.back() += text;
+    }
+    return words;
+  }
+
+  void restrict_encoder(const std::vector<std::string>& pieces) {
+    std::vector<bool> usable(size_t(size()), false);
+    for (int id = 0; id < size(); ++id) {
+      const std::string& text = table_.text(id);
+      size_t end = 0;
+      if (!text.empty()) next_code_point(text, end);
+      usable[size_t(id)] = table_.kind(id) != PieceTable::Kind::normal || end >= text.size();
+    }
+    for (const std::string& piece : pieces) {
+      if (const int id = id_of(piece); id >= 0) usable[size_t(id)] = true;
+    }
+    encoder_->restrict_to(std::move(usable));
+  }
+
+  // By SentencePiece, whose text begins with a word; appends to ids.
+  void encode_text(std::string_view text, std::vector<int>& ids) const {
+    if (has_bytes_ && text.find(space_sign) != text.npos) return encode_space_signs(text, ids);
+    const std::vector<int> more = run(text);
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
+
+  std::vector<int> run(std::string_view text) const {
+    std::vector<int> ids;
+    const auto status = model_.Encode(text, &ids);
+    if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
+    return ids;
+  }
+
+  std::string run_back(std::span<const int> ids) const {
+    std::string text;
+    const auto status = model_.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
+    if (!status.ok()) throw DataError(std::string("cannot decode: ") + status.message());
+    return text;
+  }
+
+  // The stand-in may also stand in the line itself, so the order of both is noted: UTF-8 is
+  // self-synchronising, so the n-th run of the four byte pieces is the n-th of either.
+  void encode_space_signs(std::string_view line, std::vector<int>& ids) const {
+    std::string text;
+    std::vector<bool> is_sign;
+    for (size_t i = 0; i < line.size();) {
+      const std::string_view rest = line.substr(i);
+      const bool sign = rest.starts_with(space_sign), own = rest.starts_with(stand_in_);
+      if (sign || own) {
+        is_sign.push_back(sign);
+        text += stand_in_;
+        i += sign ? space_sign.size() : stand_in_.size();
+      } else {
+        text += line[i++];
+      }
+    }
+    const std::vector<int> raw = run(text);
+    size_t seen = 0;
+    for (size_t i = 0; i < raw.size();) {
+      if (std::equal(stand_in_ids_.begin(), stand_in_ids_.end(), raw.begin() + i,
+                     raw.begin() + std::min(raw.size(), i + stand_in_ids_.size())) &&
+          is_sign.at(seen++)) {
+        ids.insert(ids.end(), sign_ids_.begin(), sign_ids_.end());
+        i += stand_in_ids_.size();
+      } else {
+        ids.push_back(raw[i++]);
+      }
+    }
+  }
+
+  ModelSettings settings_;
+  sentencepiece::SentencePieceProcessor model_;
+  PieceTable table_;
+  std::optional<BpeEncoder> encoder_;  // instead of model_'s, for models that allow it
+  bool has_bytes_ = false;
+  std::string stand_in_;
+  std::array<int, 4> stand_in_ids_{};
+  std::array<int, 3> sign_ids_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Vocabulary> parse_subword(std::string bytes, const std::string& where) {
+  return std::make_unique<Subword>(std::move(bytes), where);
+}
+
+}  // namespace tx

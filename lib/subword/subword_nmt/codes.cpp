@@ -1,0 +1,146 @@
+#include "lib/subword/subword_nmt/codes.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "lib/base/utf8.h"
+#include "lib/subword/filter.h"
+#include "lib/subword/piece_counts.h"
+
+namespace tx {
+namespace {
+
+constexpr std::string_view blanks = "\r ";
+
+// Where Python's str.splitlines() ends the first line of `text`, its end included: subword-nmt
+// reads lines that way, so that no word reaches over one of these characters.
+size_t end_of_python_line(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const char32_t c = next_code_point(text, i);
+    if (c == '\v' || c == '\f' || c == '\r' || (c >= 0x1C && c <= 0x1E) || c == 0x85 ||
+        c == 0x2028 || c == 0x2029)
+      return i;
+  }
+  return text.size();
+}
+
+std::string_view strip(std::string_view text) {
+  while (!text.empty() && blanks.find(text.front()) != blanks.npos) text.remove_prefix(1);
+  while (!text.empty() && blanks.find(text.back()) != blanks.npos) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Codes::Codes(const std::string& path, const CodesOptions& options)
+    : table_(path, options.merges), separator_(options.separator), glossary_(options.glossaries) {
+  if (options.vocabulary.empty()) return;
+  for (std::string& piece : read_pieces(options.vocabulary, options.threshold))
+    vocabulary_.insert(std::move(piece));
+}
+
+bool Codes::known(const std::string& piece, bool last) const {
+  return vocabulary_.count(last ? piece : piece + separator_) > 0;
+}
+
+// Undoes merges until the parts are known or cannot be split.
+void Codes::split(std::string piece, bool last, std::vector<std::string>& pieces) const {
+  const std::string_view end = CodesTable::end_sign;
+  // Nothing is left of the right half where </w> was one; to split it would never end.
+  const auto* halves =
+      piece.empty() ? nullptr : table_.halves(last ? piece + std::string(end) : piece);
+  if (halves == nullptr) return pieces.push_back(std::move(piece));
+  std::string right = halves->second;
+  if (last) right.resize(right.size() - std::min(right.size(), end.size()));
+  append_known(halves->first, false, pieces);
+  append_known(std::move(right), last, pieces);
+}
+
+void Codes::append_known(std::string piece, bool last, std::vector<std::string>& pieces) const {
+  if (known(piece, last))
+    pieces.push_back(std::move(piece));
+  else
+    split(std::move(piece), last, pieces);
+}
+
+// One word, or what the glossary leaves of it.
+void Codes::cut(std::string_view part, MergeDraws* draws, std::vector<std::string>& pieces) const {
+  if (glossary_.holds(part) || first_character_bytes(part) == part.size()) {
+    pieces.emplace_back(part);
+    return;
+  }
+  std::vector<std::string> cut = cut_word(table_, part, draws);
+  for (size_t i = 0; i < cut.size(); ++i) {
+    if (vocabulary_.empty())
+      pieces.push_back(std::move(cut[i]));
+    else
+      append_known(std::move(cut[i]), i + 1 == cut.size(), pieces);
+  }
+}
+
+// Runs of spaces inside shrink to one, those at the ends stay.
+void Codes::apply_part(std::string_view text, MergeDraws* draws, LineCounts& counts,
+                       std::string& out) const {
+  const std::string_view inner = strip(text);
+  out += text.substr(0, inner.empty() ? text.size() : size_t(inner.data() - text.data()));
+  if (inner.empty()) return;
+  std::vector<std::string> pieces;
+  bool first = true;
+  for (size_t at = 0; at < inner.size();) {
+    const size_t end = std::min(inner.find(' ', at), inner.size());
+    const std::string_view word = inner.substr(at, end - at);
+    at = end + 1;
+    if (word.empty()) continue;
+    pieces.clear();
+    if (glossary_.empty()) cut(word, draws, pieces);
+    if (!glossary_.empty())
+      for (const std::string& part : glossary_.isolate(word)) cut(part, draws, pieces);
+    ++counts.words;
+    counts.pieces += int64_t(pieces.size());
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (!first) out += ' ';
+      first = false;
+      out += pieces[i];
+      if (i + 1 < pieces.size()) out += separator_;
+    }
+  }
+  out += text.substr(size_t(inner.data() - text.data()) + inner.size());
+}
+
+std::string Codes::apply(std::string_view line, MergeDraws* draws, LineCounts& counts) const {
+  std::string out;
+  while (!line.empty()) {
+    const size_t end = end_of_python_line(line);
+    apply_part(line.substr(0, end), draws, counts, out);
+    line.remove_prefix(end);
+  }
+  return out;
+}
+
+LineEncoder line_encoder(Codes codes, const MergeDropout& dropout) {
+  const auto shared = std::make_shared<const Codes>(std::move(codes));
+  return [shared, dropout](std::string& line, int64_t number) {
+    LineCounts counts;
+    MergeDraws draws(dropout, number);
+    line = shared->apply(line, dropout.probability > 0 ? &draws : nullptr, counts);
+    return counts;
+  };
+}
+
+std::string join_separated(std::string_view line, std::string_view separator) {
+  const std::string mark = std::string(separator) + ' ';
+  std::string out;
+  size_t at = 0;
+  for (size_t hit; (hit = line.find(mark, at)) != line.npos; at = hit + mark.size())
+    out += line.substr(at, hit - at);
+  std::string_view rest = line.substr(at);
+  if (rest.ends_with(separator)) rest.remove_suffix(separator.size());
+  return out.append(rest);
+}
+
+void join_lines(TextReader& in, const std::string& separator, int threads, Writer& out) {
+  map_lines(in, threads, out,
+            [&](std::string& line, int64_t) { line = join_separated(line, separator); });
+}
+
+}  // namespace tx

@@ -1,0 +1,60 @@
+#include "lib/subword/vocabulary.h"
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/subword/subword.h"
+#include "lib/subword/words.h"
+
+namespace tx {
+
+std::vector<std::string> Vocabulary::pieces(std::span<const int> ids) const {
+  std::vector<std::string> out;
+  out.reserve(ids.size());
+  for (const int id : ids) out.push_back(piece(id));
+  return out;
+}
+
+std::string Vocabulary::hash() const { return xxh3_hex(bytes_.data(), bytes_.size()); }
+
+void Vocabulary::encode(std::string_view, MergeDraws&, std::vector<int>&) const {
+  throw Bug("a vocabulary without merges is given no draws", __FILE__, __LINE__);
+}
+
+void Vocabulary::restrict_to(const std::vector<std::string>&) {
+  throw UsageError("a list of words cannot be restricted: train a shorter one (--vocab-size)");
+}
+
+std::optional<float> Vocabulary::score(int) const { return {}; }
+bool Vocabulary::is_byte(int) const { return false; }
+
+void Vocabulary::check_id(int id) const {
+  if (id >= 0 && id < size()) return;
+  throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
+                  std::to_string(size()) + " pieces");
+}
+
+std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path) {
+  constexpr int64_t most_bytes = int64_t(1) << 28;  // some hundred times the largest in use
+  return parse_vocabulary(read_file(path, most_bytes), path);
+}
+
+std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where) {
+  if (bytes.empty()) throw DataError(where + " is empty; expected a subword model or a word list");
+  if (bytes.starts_with(words_magic)) return parse_words(std::move(bytes), where);
+  return parse_subword(std::move(bytes), where);
+}
+
+void check_has_merges(const Vocabulary& vocabulary, const std::string& option) {
+  if (vocabulary.has_merges()) return;
+  throw UsageError(option +
+                   " leaves out merges, but this vocabulary has none: it must be a model of "
+                   "byte-pair encoding with byte fallback, as tx-bpe train makes");
+}
+
+std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted) {
+  if (vocabulary.size() >= wanted) return {};
+  return {"the vocabulary has " + std::to_string(vocabulary.size()) + " entries instead of " +
+          std::to_string(wanted) + ": the text is too small for more"};
+}
+
+}  // namespace tx

@@ -1,0 +1,115 @@
+#include "lib/subword/words.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/base/utf8.h"
+
+namespace tx {
+namespace {
+
+constexpr std::array<std::string_view, Vocabulary::specials> special_names = {"<pad>", "<unk>",
+                                                                              "<s>", "</s>"};
+
+bool is_special(std::string_view word) {
+  return std::find(special_names.begin(), special_names.end(), word) != special_names.end();
+}
+
+class Words final : public Vocabulary {
+ public:
+  Words(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
+    std::string_view rest = this->bytes();
+    rest.remove_prefix(words_magic.size());
+    if (count_invalid_utf8(rest) > 0) throw DataError(where + ": the word list is not valid UTF-8");
+    while (!rest.empty()) {
+      const size_t end = rest.find('\n');
+      const std::string line_name = where + ":" + std::to_string(words_.size() + 2);
+      if (end == rest.npos) throw DataError(line_name + ": the last line is cut off");
+      add(rest.substr(0, end), line_name);
+      rest.remove_prefix(end + 1);
+    }
+    if (size() < specials) throw DataError(where + ": the word list is cut off");
+  }
+
+  std::string kind() const override { return "words"; }
+  int size() const override { return int(words_.size()); }
+
+  void encode(std::string_view line, std::vector<int>& ids) const override {
+    ids.clear();
+    for (size_t i = 0; i < line.size(); ++i) {
+      if (separates_words(line[i])) continue;
+      const size_t begin = i;
+      while (i < line.size() && !separates_words(line[i])) ++i;
+      const int id = id_of(line.substr(begin, i - begin));
+      ids.push_back(id < specials ? unk : id);  // text cannot forge <s>, </s> or <pad>
+    }
+  }
+
+  std::string decode(std::span<const int> ids) const override {
+    std::string text;
+    for (const int id : ids) {
+      check_id(id);
+      if (id == pad || id == bos || id == eos) continue;
+      if (!text.empty()) text += ' ';
+      text += words_[id];
+    }
+    return text;
+  }
+
+  std::string piece(int id) const override {
+    check_id(id);
+    return std::string(words_[id]);
+  }
+
+  int id_of(std::string_view piece) const override {
+    const auto found = ids_.find(piece);
+    return found == ids_.end() ? -1 : found->second;
+  }
+
+ private:
+  void add(std::string_view word, const std::string& line_name) {
+    const size_t id = words_.size();
+    if (id < special_names.size() && word != special_names[id]) {
+      throw DataError(line_name + ": expected " + std::string(special_names[id]));
+    }
+    if (word.empty() || std::any_of(word.begin(), word.end(), separates_words)) {
+      throw DataError(line_name +
+                      ": a word is empty or has white space or a control character inside");
+    }
+    if (!ids_.emplace(word, int(id)).second) {
+      throw DataError(line_name + ": the word " + std::string(word) + " stands there twice");
+    }
+    words_.push_back(word);
+  }
+
+  std::vector<std::string_view> words_;  // into bytes()
+  std::unordered_map<std::string_view, int> ids_;
+};
+
+}  // namespace
+
+std::string train_words(const WordCounts& counts, int size) {
+  std::vector<std::pair<std::string_view, int64_t>> order;
+  for (const auto& [word, count] : counts) {
+    if (!is_special(word)) order.emplace_back(word, count);
+  }
+  if (order.empty()) throw DataError("the text has no words to make a vocabulary of");
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  if (size > 0 && order.size() + special_names.size() > size_t(size)) {
+    order.resize(std::max(size - Vocabulary::specials, 0));
+  }
+  std::string text(words_magic);
+  for (const std::string_view name : special_names) text.append(name) += '\n';
+  for (const auto& [word, count] : order) text.append(word) += '\n';
+  return text;
+}
+
+std::unique_ptr<Vocabulary> parse_words(std::string bytes, const std::string& where) {
+  return std::make_unique<Words>(std::move(bytes), where);
+}
+
+}  // namespace tx

@@ -1,0 +1,195 @@
+#include "lib/data/cache.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/base/philox.h"
+#include "lib/data/cache_format.h"
+#include "lib/subword/words.h"
+#include "tests/support.h"
+
+using namespace tx;
+
+namespace {
+
+struct Fixture {
+  std::string file(const std::string& name, const std::string& content) const {
+    return folder.file(name, content);
+  }
+  CacheReport build(const std::string& source, const std::string& target,
+                    const CacheOptions& options = {}) const {
+    return build_cache(
+        cache, {{{file("s", source)}, words.get()}, {{file("t", target)}, words.get()}}, options);
+  }
+  // The message of the DataError that f() must throw, without the folder.
+  template <class F>
+  std::string message(F&& f) const {
+    std::string text = tx_test::message_of<DataError>(f);
+    for (size_t at; (at = text.find(folder / "")) != text.npos;) {
+      text.erase(at, (folder / "").size());
+    }
+    return text;
+  }
+
+  tx_test::TempFolder folder;
+  std::string cache = folder / "cache";
+  std::unique_ptr<Vocabulary> words =
+      parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\nb\nc\n", "words");
+};
+
+std::vector<int> ids(std::initializer_list<int> list) { return list; }
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(cache_file, Fixture)
+
+BOOST_AUTO_TEST_CASE(pairs_come_back) {
+  const CacheReport report = build("a b\nc\n", "c c c\nb a");
+  BOOST_TEST(report.lines == 2);
+  BOOST_TEST(report.pairs == 2);
+  BOOST_TEST(report.warnings.empty());
+  const IdCache open(cache);
+  BOOST_TEST(open.sides() == 2);
+  BOOST_TEST(open.pairs() == 2);
+  BOOST_TEST(open.tokens(0) == 3);
+  BOOST_TEST(open.tokens(1) == 5);
+  BOOST_TEST(open.longest(0) == 2);
+  BOOST_TEST(open.longest(1) == 3);
+  BOOST_TEST(open.vocabulary_size(1) == 7);
+  BOOST_TEST(open.vocabulary_hash(0) == words->hash());
+  BOOST_TEST(open.ids(0, 0) == ids({4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(open.ids(0, 1) == ids({6, 6, 6}), boost::test_tools::per_element());
+  BOOST_TEST(open.ids(1, 0) == ids({6}), boost::test_tools::per_element());
+  BOOST_TEST(open.ids(1, 1) == ids({5, 4}), boost::test_tools::per_element());
+  BOOST_TEST(open.line(1) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(dropped_pairs_are_counted_by_reason) {
+  CacheOptions options;
+  options.max_length = 2;
+  const CacheReport report = build("a\n\na\na b c\n\na\n", "b\nb\n \nc\n\na b\n", options);
+  BOOST_TEST(report.lines == 6);
+  BOOST_TEST(report.pairs == 2);
+  BOOST_TEST(report.empty[0] == 2);
+  BOOST_TEST(report.empty[1] == 1);
+  BOOST_TEST(report.too_long == 1);
+  BOOST_TEST(describe_dropped(report, 2) ==
+             "dropped 4 pairs of 6: 2 with an empty source, 1 with an empty target, "
+             "1 longer than 2 pieces");
+  const IdCache open(cache);
+  BOOST_TEST(open.line(1) == 6);
+  BOOST_TEST(open.report().empty[0] == 2);
+  BOOST_TEST(open.max_length() == 2);
+  BOOST_TEST(message([&] { build("\n", "\n"); }) ==
+             "s: no pair of lines is left: dropped 1 pair of 1: 1 with an empty source");
+  BOOST_TEST(message([&] { build("", ""); }) == "s: no pair of lines is left: it holds no line");
+}
+
+BOOST_AUTO_TEST_CASE(different_numbers_of_lines_are_named) {
+  BOOST_TEST(message([&] { build("a\na\na\n", "b\n"); }) ==
+             "the sides have different numbers of lines: 3 in s, 1 in t; "
+             "s:2 is the first line without a counterpart");
+  BOOST_TEST(!file_exists(cache));
+  const std::string one = file("one", "a\n"), two = file("two", "b\nb\n");
+  BOOST_TEST(message([&] {
+               build_cache(cache, {{{one}, words.get()}, {{one, two}, words.get()}}, {});
+             }) ==
+             "the sides have different numbers of lines: 1 in one, 3 in one and so on; "
+             "two:1 is the first line without a counterpart");
+}
+
+BOOST_AUTO_TEST_CASE(odd_bytes_are_reported_with_their_place) {
+  const std::string odd = std::string("a\r\n\xFF\n\xFF\n") + std::string("a\0b", 3) + "\n";
+  const CacheReport report = build(odd, "a\na\na\na\n");
+  BOOST_REQUIRE(report.warnings.size() == 3u);
+  const auto plain = [&](size_t i) { return report.warnings[i].substr((folder / "").size()); };
+  BOOST_TEST(plain(0) == "s:2: not valid UTF-8; replaced by U+FFFD (the first of 2 such lines)");
+  BOOST_TEST(plain(1) == "s:4: has a NUL byte; is this a text file?");
+  BOOST_TEST(plain(2) == "s:1: ends with CR LF; the CR counts as text");
+  CacheOptions strict;
+  strict.strict = true;
+  BOOST_TEST(
+      message([&] { build(odd, "a\na\na\na\n", strict); }).starts_with("s:2: not valid UTF-8"));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_do_not_depend_on_threads) {
+  PhiloxStream random(1, 1);
+  std::string source, target;
+  for (int i = 0; i < 20000; ++i) {
+    for (uint32_t k = random.next() % 9; k > 0; --k) source += "abcx "[random.next() % 5];
+    for (uint32_t k = random.next() % 9; k > 0; --k) target += std::string(1, "abc"[k % 3]) + " ";
+    source += '\n';
+    target += '\n';
+  }
+  std::string first;
+  for (const int threads : {1, 2, 3, 4, 7}) {
+    CacheOptions options;
+    options.threads = threads;
+    build(source, target, options);
+    const std::string bytes = read_file(cache);
+    if (first.empty()) first = bytes;
+    BOOST_TEST((bytes == first));
+  }
+  BOOST_TEST(folder.entries() == 3);  // no temporaries
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_cache_is_refused) {
+  build("a b\nc\n", "c c c\nb a");
+  const std::string bytes = read_file(cache);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    write_atomically(cache, std::string_view(bytes).substr(0, size));
+    BOOST_CHECK_THROW(IdCache{cache}, DataError);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_changed_byte_is_noticed) {
+  build("a b\nc\n", "c c c\nb a");
+  const std::string bytes = read_file(cache);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string changed = bytes;
+    changed[i] = char(changed[i] ^ 0x11);
+    write_atomically(cache, changed);
+    BOOST_TEST_INFO("byte " << i);
+    BOOST_CHECK_THROW(IdCache{cache}, DataError);
+  }
+}
+
+// With a checksum that holds, as somebody who means harm would write it.
+BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
+  build("a b\nc\n", "c c c\nb a");
+  const std::string good = read_file(cache);
+  const size_t trailer = good.size() - size_t(cache_format::trailer_bytes);
+  const size_t begin = good.rfind("{\"version\"", trailer);
+  BOOST_REQUIRE(begin != good.npos);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good.substr(begin, trailer - begin);
+    const size_t at = text.find(from);
+    BOOST_REQUIRE(at != text.npos);
+    text.replace(at, from.size(), to);
+    std::string length(8, '\0');
+    for (int i = 0; i < 8; ++i) length[size_t(i)] = char(uint64_t(text.size()) >> (8 * i));
+    write_atomically(cache, good.substr(0, begin) + text + xxh3_hex(text.data(), text.size()) +
+                                length + std::string(cache_format::magic));
+    return message([&] { IdCache open(cache); });
+  };
+  BOOST_TEST(with("\"version\":1", "\"version\":1") == "");
+  BOOST_TEST(with("\"longest\":3", "\"longest\":2000000000").find("longest") != std::string::npos);
+  BOOST_TEST(with("\"longest\":3", "\"longest\":2").find("lengths") != std::string::npos);
+  BOOST_TEST(with("\"tokens\":5", "\"tokens\":6").find("totals") != std::string::npos);
+  BOOST_TEST(with("\"pairs\":2", "\"pairs\":9000000000000000000").find("pairs") !=
+             std::string::npos);
+  BOOST_TEST(with("\"pairs\":2", "\"pairs\":2.5").find("pairs") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(large_vocabularies_take_four_bytes) {
+  std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n", line;
+  for (int i = 0; i < 70000; ++i) list += "w" + std::to_string(i) + "\n";
+  const auto large = parse_vocabulary(list, "large");
+  build_cache(cache, {{{file("s", "w69999 w0\n")}, large.get()}}, {});
+  const IdCache open(cache);
+  BOOST_TEST(open.sides() == 1);
+  BOOST_TEST(open.ids(0, 0) == ids({70003, 4}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,187 @@
+#include "lib/subword/subword.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "lib/base/utf8.h"
+#include "lib/subword/sample.h"
+#include "tests/unit/subword/subword_samples.h"
+
+using namespace tx;
+
+namespace {
+
+std::string train(const std::vector<std::string>& lines, int size = 400, int threads = 2) {
+  SubwordTraining options;
+  options.vocab_size = size;
+  return train_subword(count_words(source_of(lines), threads), options);
+}
+
+struct Fixture {
+  std::unique_ptr<Vocabulary> model = parse_vocabulary(train(sample_text()), "bpe.model");
+  std::string round_trip(const std::string& line) const {
+    std::vector<int> ids;
+    model->encode(line, ids);
+    return model->decode(ids);
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(subword, Fixture)
+
+BOOST_AUTO_TEST_CASE(special_and_byte_pieces_stand_first) {
+  BOOST_TEST(model->kind() == "sentencepiece");
+  BOOST_TEST(model->size() == 400);
+  BOOST_TEST(model->piece(Vocabulary::pad) == "<pad>");
+  BOOST_TEST(model->piece(Vocabulary::unk) == "<unk>");
+  BOOST_TEST(model->piece(Vocabulary::bos) == "<s>");
+  BOOST_TEST(model->piece(Vocabulary::eos) == "</s>");
+  BOOST_TEST(model->piece(4 + 0xE2) == "<0xE2>");
+  for (int id = 0; id < model->size(); ++id) BOOST_TEST(model->id_of(model->piece(id)) == id);
+  BOOST_TEST(model->id_of("no such piece") == -1);
+}
+
+BOOST_AUTO_TEST_CASE(every_line_comes_back) {
+  for (const std::string& line :
+       {std::string(), std::string(" "), std::string("  a  b  "), std::string("\t"),
+        std::string("a\0b", 3), std::string("\0", 1), std::string("x\r"), std::string("▁"),
+        std::string("a▁b"), std::string("▁▁ ▁"), std::string("😀"), std::string("a\u2028b"),
+        std::string("<s> </s> <pad> <unk> <0x0A>"),
+        std::string("\xF4\x8F\xBF\xBD▁\xF4\x8F\xBF\xBD")}) {
+    BOOST_TEST(round_trip(line) == line);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
+  PhiloxStream random(1, 2);
+  for (int i = 0; i < 20000; ++i) {
+    const std::string line = random_line(random);
+    BOOST_REQUIRE_EQUAL(round_trip(line), line);
+  }
+}
+
+// An unused piece takes our own encoder away: SentencePiece answers.
+BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
+  const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x05", "other");
+  BOOST_REQUIRE(other->size() == model->size() + 1);
+  PhiloxStream random(2, 2);
+  std::vector<std::string> lines = sample_text();
+  for (int i = 0; i < 10000; ++i) lines.push_back(random_line(random));
+  lines.push_back(std::string(300, 'n') + " " + std::string(90, 'e') + "▁" + std::string(101, 's'));
+  std::vector<int> ids, expected;
+  for (const std::string& line : lines) {
+    model->encode(line, ids);
+    other->encode(line, expected);
+    BOOST_REQUIRE_MESSAGE(ids == expected, line);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_megabyte_line_comes_back) {
+  std::string line(1 << 20, 'a');
+  for (size_t i = 0; i < line.size(); i += 7) line[i] = char('a' + i % 23);
+  BOOST_TEST((round_trip(line) == line));
+}
+
+BOOST_AUTO_TEST_CASE(pieces_are_printable_words) {
+  PhiloxStream random(3, 2);
+  std::vector<int> ids;
+  for (int i = 0; i < 500; ++i) {
+    model->encode(random_line(random), ids);
+    for (const std::string& piece : model->pieces(ids)) {
+      BOOST_TEST(!piece.empty());
+      for (const char c : piece) BOOST_REQUIRE(static_cast<unsigned char>(c) > 0x20);
+    }
+    for (size_t k = 0; k < ids.size(); ++k)
+      BOOST_TEST(model->id_of(model->piece(ids[k])) == ids[k]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(decode_keeps_one_line_of_valid_text) {
+  BOOST_TEST(model->decode(std::vector<int>{4 + '\n'}) == " ");
+  BOOST_TEST(count_invalid_utf8(model->decode(std::vector<int>{4 + 0xE2, 4 + 0x96, 4 + 'A'})) == 0);
+  BOOST_TEST(model->decode(std::vector<int>{Vocabulary::bos, 4 + 'A', Vocabulary::eos,
+                                            Vocabulary::pad}) == "A");
+  BOOST_CHECK_THROW(model->decode(std::vector<int>{400}), DataError);
+  BOOST_CHECK_THROW(model->decode(std::vector<int>{-1}), DataError);
+  BOOST_CHECK_THROW(model->piece(400), DataError);
+}
+
+BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
+  std::vector<std::string> lines = sample_text();
+  for (const int threads : {1, 2, 3, 4, 7}) {
+    BOOST_TEST((train(lines, 400, threads) == model->bytes()));
+  }
+  std::reverse(lines.begin(), lines.end());
+  BOOST_TEST((train(lines) == model->bytes()));
+  BOOST_TEST(model->hash().size() == 16u);
+}
+
+BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
+  const auto small = parse_vocabulary(train({"ab ab", "ba"}, 5000), "small");
+  BOOST_TEST(small->size() < 280);
+  BOOST_TEST(small->size() > 260);
+  BOOST_CHECK_EXCEPTION(train({"ab ab", "ba"}, 100), UsageError, [](const UsageError& error) {
+    return std::string(error.what()).find("at least 263") != std::string::npos;
+  });
+  BOOST_CHECK_THROW(train({"", "  "}), DataError);
+}
+
+BOOST_AUTO_TEST_CASE(reserved_words_in_the_text_do_no_harm) {
+  std::vector<std::string> lines(50, "<s> <unk> <0x41> </s> <pad> ▁a ▅b a\tb a\rb");
+  const auto odd = parse_vocabulary(train(lines, 300), "odd");
+  BOOST_TEST(odd->id_of("<unk>") == Vocabulary::unk);
+  BOOST_TEST(odd->id_of("\r") == -1);
+  std::vector<int> ids;
+  odd->encode(lines[0], ids);
+  BOOST_TEST(*std::min_element(ids.begin(), ids.end()) >= Vocabulary::specials);
+  BOOST_TEST(odd->decode(ids) == lines[0]);
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_model_is_refused) {
+  const std::string& bytes = model->bytes();
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    BOOST_CHECK_THROW(parse_vocabulary(bytes.substr(0, size), "cut"), DataError);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
+  PhiloxStream random(5, 3);
+  std::vector<int> ids;
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = model->bytes();
+    for (uint32_t k = 0; k <= random.next() % 3; ++k) {
+      bytes[random.next() % bytes.size()] = char(random.next());
+    }
+    try {
+      const auto damaged = parse_vocabulary(bytes, "damaged");
+      damaged->encode("the dog is▁ running 😀", ids);
+      damaged->decode(ids);
+    } catch (const DataError& error) {
+      BOOST_TEST(std::string(error.what()).size() > 0u);
+    }
+  }
+}
+
+// Appends settings that name another padding piece: later fields of a message win.
+BOOST_AUTO_TEST_CASE(a_model_with_other_special_ids_is_refused) {
+  const std::string foreign = model->bytes() + "\x12\x04\x82\x03\x01x";
+  BOOST_CHECK_EXCEPTION(parse_vocabulary(foreign, "m"), DataError, [](const DataError& error) {
+    return std::string(error.what())
+        .starts_with(
+            "m: the ids of this subword model are pad none, unk 1, bos 2, eos 3; needed are pad 0");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(other_files_are_named) {
+  for (const char* bytes : {"hello world\n",
+                            "\x7F"
+                            "ELF",
+                            "{\"a\":1}"}) {
+    BOOST_CHECK_EXCEPTION(parse_vocabulary(bytes, "x.txt"), DataError, [](const DataError& error) {
+      return std::string(error.what()).starts_with("x.txt is neither a subword model");
+    });
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
