@@ -27,7 +27,7 @@ trainings() {
   tx-train "$@" --bpe bpe.model --precision auto --accumulate 2 --d-k 8 --d-v 16 -o auto
   tx-train "$@" --vocab words --precision fp32 --tie none --positions learned -o words
   tx-train "$@" --bpe-src bpe.model --bpe-tgt other.model --tie target --precision fp32 \
-    --bpe-dropout 0.1 --encoder-layers 1 --decoder-layers 3 -o sides
+    --bpe-dropout 0.1 --encoder-layers 1 -o sides
   tx-train "$@" --bpe bpe.model --precision auto --norm pre --weight-decay 0.01 --clip-norm 1 \
     --steps 20 -o resumed
   tx-train --resume resumed --steps 30 --quiet
