@@ -4,6 +4,7 @@ prefix=$PWD/stage/opt/tx
 library=$(find "$prefix" -name libtx.so)
 [ -n "$library" ] || fail "no libtx.so among what is installed"
 expect_file "$(dirname "$library")/pkgconfig/tx.pc"
+expect_file "$(dirname "$library")/libtx-cpu.so"
 
 # The installed tools find the installed library: it goes with them when the folder moves.
 mv stage moved
@@ -11,6 +12,7 @@ prefix=$PWD/moved/opt/tx
 for tool in $(tools); do
   expect_status 0 env -u LD_LIBRARY_PATH "$prefix/bin/$tool" --version
   expect_stdout_contains "$tool "
+  expect_stdout_lacks "cannot load"
   ldd "$prefix/bin/$tool" | grep -F "libtx.so.0 => $prefix/" > /dev/null ||
     fail "$tool does not load the library installed beside it"
   expect_file "$prefix/share/bash-completion/completions/$tool"
