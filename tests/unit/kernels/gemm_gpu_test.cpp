@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(choices_of_others_are_refused) {
     BOOST_CHECK_EXCEPTION(cuda.set_tuning(text), tx::Error,
                           [&](const tx::Error& e) { return says(e, words); });
   };
-  refuses("nonsense", "no list");
+  refuses("nonsense", "not a list");
   refuses("cublaslt 1\n", "cuBLASLt 1,");
   cuda.set_tuning("measure");
   check(cuda, {DType::f32, DType::f32, 8, 8, 8, false, true, false, false, false, 0, 1});
