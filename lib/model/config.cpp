@@ -81,6 +81,10 @@ Json ModelConfig::to_json() const {
 
 namespace {
 
+DataError damaged(const std::string& where, const std::string& why) {
+  return DataError(where + ": the model's configuration is damaged: " + why);
+}
+
 // Sets the fields of a configuration from a file's JSON.
 class FieldReader {
  public:
@@ -91,7 +95,7 @@ class FieldReader {
     known_.insert(field.key);
     if (!json_.contains(field.key)) return;
     if constexpr (std::is_same_v<T, int> || std::is_same_v<T, int64_t>)
-      value = T(whole_number(json_, field.key, 1, most_size));
+      value = size<T>(field.key);
     else if constexpr (requires { value.name; })
       set_name(field.key, value);
     else
@@ -105,8 +109,15 @@ class FieldReader {
   }
 
  private:
-  // Keeps every product of sizes far from overflow.
-  static constexpr int64_t most_size = int64_t(1) << 24;
+  template <class T>
+  T size(const char* key) const {
+    constexpr int64_t most = int64_t(1) << 24;  // keeps every product of sizes far from overflow
+    try {
+      return T(whole_number(json_, key, 1, most));
+    } catch (const DataError& e) {
+      throw damaged(where_, e.what());
+    }
+  }
 
   template <class E>
   void set_name(const char* key, Named<E>& value) {
@@ -126,10 +137,7 @@ class FieldReader {
 }  // namespace
 
 ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
-  const auto damaged = [&](const std::string& why) {
-    return DataError(where + ": the model's configuration is damaged: " + why);
-  };
-  if (!json.is_object()) throw damaged("it is not a JSON object");
+  if (!json.is_object()) throw damaged(where, "it is not a JSON object");
   ModelConfig c;
   FieldReader reader(json, where);
   try {
@@ -137,12 +145,12 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
       try {
         reader(field, value);
       } catch (const Json::exception& e) {
-        throw damaged(e.what());
+        throw damaged(where, e.what());
       }
     });
     reader.refuse_unknown_keys();
     for (const SideConfig& side : c.sides)
-      if (side.vocabulary == 0) throw damaged("it lacks the size of a vocabulary");
+      if (side.vocabulary == 0) throw damaged(where, "it lacks the size of a vocabulary");
     c.resolve();
   } catch (const UsageError& e) {
     throw DataError(where + ": " + e.what());

@@ -1,5 +1,6 @@
 // All metrics against sacreBLEU: scores.jsonl.gz and scores.model are made by make_scores.py.
 #include <boost/test/unit_test.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ tx::Statistics sums_of(tx::Metric& metric, const Json& text) {
 
 BOOST_AUTO_TEST_SUITE(golden_scores)
 
+// sacreBLEU signs the name of a tokenizer alone, tx the hash of its model too.
+std::string without_hash(const std::string& line) {
+  return std::regex_replace(line, std::regex(R"((\|tok:[^|\[]+)\[[0-9a-f]{16}\])"), "$1");
+}
+
 BOOST_AUTO_TEST_CASE(equal_sacrebleu) {
   tx::LineReader reader(folder + "scores.jsonl.gz");
   std::string line;
@@ -59,7 +65,7 @@ BOOST_AUTO_TEST_CASE(equal_sacrebleu) {
       score.signature = tx::signature(*metrics[0], run);
       const Json& expected = text["expected"][i];
       BOOST_TEST_CONTEXT(text["name"] << " " << settings[i]) {
-        BOOST_TEST(tx::score_line(score, 12) == expected[0].get<std::string>());
+        BOOST_TEST(without_hash(tx::score_line(score, 12)) == expected[0].get<std::string>());
         BOOST_TEST(sums == expected[1].get<tx::Statistics>(), boost::test_tools::per_element());
       }
       ++compared;
