@@ -1,5 +1,5 @@
-// A running training: session.cpp puts the parts together and loops, checkpoint.cpp validates and
-// saves, incident.cpp deals with steps that went wrong.
+// A running training: session_build.cpp puts the parts together, session.cpp loops, checkpoint.cpp
+// validates and saves, incident.cpp deals with steps that went wrong.
 #pragma once
 #include <chrono>
 #include <memory>

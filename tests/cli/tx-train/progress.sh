@@ -24,7 +24,7 @@ small_train --steps 1000000000 --save-every 0 --log-every 100 -q -o long 2> long
 pid=$!
 runner=
 for _ in $(seq 600); do
-  ! grep -q warning long.err || break
+  ! grep -q 'at this pace' long.err || break
   sleep 0.1
 done
 kill -TERM $pid
