@@ -4,7 +4,7 @@
 
 namespace tx {
 
-// "FOLDER/.tx-RANDOM.tmp", which nobody can have guessed; a killed process leaves such a file at
+// "FOLDER/.tx-RANDOM.tmp", which cannot be guessed; a killed process leaves such a file at
 // worst, and whoever tidies the folder knows it by its name.
 std::string temporary_name(const std::string& folder);
 

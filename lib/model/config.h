@@ -109,7 +109,8 @@ void visit_fields(Config& c, Visit&& visit) {
   visit({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}, c.d_k);
   visit({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}, c.d_v);
   visit({"activation", "--activation", "", "activation of the feed-forward layer"}, c.activation);
-  visit({"norm", "--norm-position", "", "layer norm after (the paper) or before a sub-layer"}, c.norm);
+  visit({"norm", "--norm-position", "", "layer norm after (the paper) or before a sub-layer"},
+        c.norm);
   visit({"positions", "--positions", "", "position encoding"}, c.positions);
   visit({"max_positions", "--max-positions", "N", "longest sentence of learned positions", 1,
          1 << 20},

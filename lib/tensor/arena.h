@@ -1,6 +1,6 @@
 // One block of backend memory from which a step's tensors are cut. The sequence of requests of a
-// step is always the same, so are the addresses. A counting arena hands out addresses that nobody
-// may touch and finds the peak before step 1.
+// step is always the same, so are the addresses. A counting arena hands out addresses that
+// must not be touched, and finds the peak before step 1.
 #pragma once
 #include <cstddef>
 #include <map>
