@@ -61,6 +61,9 @@ planted kernels/cpu/gemm.cpp '#include "lib/tensor/tensor.h"'
 planted lib/train/trainer.cpp '#include "lib/search/beam.h"'
 planted lib/search/beam.cpp '#include "lib/train/trainer.h"'
 planted lib/search/beam.cpp '#include "lib/data/packing.h"'
+planted lib/train/trainer.cpp '#include "lib/diagnose/parity.h"'
+planted lib/search/stream.cpp '#include "lib/diagnose/invariance.h"'
+planted lib/diagnose/parity.cpp '#include "lib/eval/metrics/bleu.h"'
 planted lib/text/corpus.cpp '#include "lib/subword/subword.h"'
 planted lib/subword/subword_nmt/codes.cpp '#include "lib/eval/report/report.h"'
 planted lib/eval/metrics/bleu.cpp '#include "lib/tensor/tensor.h"'
@@ -84,6 +87,8 @@ rm -rf planted
 mkdir -p planted/lib/search planted/tools
 printf '#include "lib/base/io.h"\n#include "kernels/backend.h"\n' > planted/lib/search/beam.cpp
 printf '#include "lib/train/trainer.h"\n#include <string>\n' > planted/tools/tx-train.cpp
+mkdir -p planted/lib/diagnose
+printf '#include "lib/train/step.h"\n#include "lib/search/translator.h"\n' > planted/lib/diagnose/x.cpp
 [ -z "$(check_tree planted)" ] || fail "reported although allowed: $(check_tree planted)"
 
 check_tree "$TX_SOURCE" > breaches

@@ -2,7 +2,7 @@
 #include "kernels/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/memory.h"
-#include "lib/search/invariance.h"
+#include "lib/diagnose/invariance.h"
 #include "lib/search/stream.h"
 
 namespace {

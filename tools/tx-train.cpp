@@ -6,9 +6,13 @@
 #include "lib/base/log.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/cli/options.h"
+#include "lib/diagnose/parity.h"
+#include "lib/diagnose/replay.h"
+#include "lib/diagnose/selftest_resume.h"
+#include "lib/train/describe.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_directory.h"
-#include "lib/train/selftest.h"
+#include "lib/train/run_options.h"
 #include "lib/train/trainer.h"
 #include "lib/validation/translation_metrics.h"
 
@@ -57,7 +61,11 @@ int main(int argc, char** argv) {
     if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
     const tx::Log log("tx-train", settings.quiet);
     if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
-    return tx::train(settings, options, tx::command_line(argc, argv), tx::make_translation_scorer,
-                     log);
+    if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
+    tx::resolve_run(settings, options, log);
+    const auto& scorer = tx::make_translation_scorer;
+    if (settings.describe_only) return tx::describe_training(settings, options, scorer, log);
+    if (settings.parity) return tx::parity(settings, options, log);
+    return tx::train(settings, options, tx::command_line(argc, argv), scorer, log);
   });
 }

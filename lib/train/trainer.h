@@ -8,10 +8,11 @@
 
 namespace tx {
 
-// Starts or resumes the run that the options describe; `given` is bound to `options`, which are
-// resolved here, so that config.json holds no default that another machine would fill differently.
-// `scorer` makes what --valid-metric bleu and chrf need. Returns the exit status: 0 when it ended
-// by its own limits, 128 + n after signal n (everything saved).
+// Starts or resumes the run that the options describe, which resolve_run()
+// (lib/train/run_options.h) has resolved; `given` is bound to them, so that config.json holds no
+// default that another machine would fill differently. `scorer` makes what --valid-metric bleu and
+// chrf need. Returns the exit status: 0 when it ended by its own limits, 128 + n after signal n
+// (everything saved).
 int train(TrainOptions& options, Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, const Log& log);
 

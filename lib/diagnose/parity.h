@@ -6,8 +6,8 @@
 
 namespace tx {
 
-// Prints a table and a verdict. The exit status: 0 when every gradient is within the bounds that
-// the table states, else 1.
+// Prints a table and a verdict for resolved options. The exit status: 0 when every gradient is
+// within the bounds that the table states, else 1.
 int parity(TrainOptions& options, Options& given, const Log& log);
 
 }  // namespace tx

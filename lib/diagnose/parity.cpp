@@ -1,4 +1,4 @@
-#include "lib/train/parity.h"
+#include "lib/diagnose/parity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
 #include "lib/train/preset.h"
+#include "lib/train/run_options.h"
 #include "lib/train/schedule.h"
 #include "lib/train/step.h"
 #include "lib/train/temporary_folder.h"
@@ -64,8 +65,7 @@ std::vector<std::vector<float>> entries(Backend& backend, const Parameters& p, M
 Outcome run(const Task& task, const Way& way) {
   const TrainOptions& o = task.options;
   Backend backend = make_backend(way.device, o.threads);
-  Parameters parameters(backend, task.config, precision_dtype(way.precision),
-                        true);
+  Parameters parameters(backend, task.config, precision_dtype(way.precision), true);
   if (o.init.empty())
     parameters.initialise(o.mask_seed());
   else
@@ -173,6 +173,7 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
 }  // namespace
 
 int parity(TrainOptions& options, Options& given, const Log& log) {
+  if (!options.init.empty()) adopt_shape(options, given);
   const Task task = make_task(options, given, log);
   const std::vector<Way> all = ways();
   const Outcome reference = run(task, all.front());

@@ -1,5 +1,5 @@
 // The proof that tx-decode --check-invariance gives: it passes, and it sees a single bit.
-#include "lib/search/invariance.h"
+#include "lib/diagnose/invariance.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

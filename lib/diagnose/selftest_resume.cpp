@@ -1,4 +1,4 @@
-#include "lib/train/selftest.h"
+#include "lib/diagnose/selftest_resume.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "lib/search/invariance.h"
+#include "lib/diagnose/invariance.h"
 
 #include <algorithm>
 #include <bit>

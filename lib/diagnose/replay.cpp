@@ -1,0 +1,135 @@
+#include "lib/diagnose/replay.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/flight_file.h"
+#include "lib/tensor/precision.h"
+#include "lib/train/flight.h"
+#include "lib/train/step.h"
+
+namespace tx {
+
+namespace {
+
+// Offsets rise from 0 to the number of rows; ids and labels stay inside the vocabulary.
+void check_side(const BatchSide& s, int64_t vocabulary) {
+  const size_t rows = s.ids.size();
+  bool good = rows > 0 && s.pair.size() == rows && s.position.size() == rows &&
+              !s.offsets.empty() && s.offsets.front() == 0 && s.offsets.back() == int32_t(rows) &&
+              std::is_sorted(s.offsets.begin(), s.offsets.end());
+  for (const int32_t id : s.ids) good = good && id >= 0 && id < vocabulary;
+  for (const uint32_t x : s.position) good = good && x < rows;
+  if (!good) throw DataError("the batch of the flight record is damaged");
+}
+
+Batch read_batch(const Json& facts, const ModelConfig& config) {
+  Batch batch;
+  batch.epoch = facts.at("epoch").get<int64_t>();
+  batch.lines = facts.at("lines").get<std::vector<int64_t>>();
+  batch.sentences = facts.at("sentences").get<int>();
+  batch.tokens = facts.at("tokens").get<std::vector<int64_t>>();
+  batch.labels = facts.at("labels").get<std::vector<int32_t>>();
+  for (const Json& s : facts.at("sides"))
+    batch.sides.push_back(
+        {s.at("ids").get<std::vector<int32_t>>(), s.at("offsets").get<std::vector<int32_t>>(),
+         s.at("pair").get<std::vector<uint32_t>>(), s.at("position").get<std::vector<uint32_t>>()});
+  bool good = batch.sides.size() == config.sides.size() &&
+              batch.tokens.size() == batch.sides.size() &&
+              batch.labels.size() == batch.sides.back().ids.size() &&
+              batch.sides.front().offsets.size() == batch.sides.back().offsets.size();
+  for (const int32_t x : batch.labels)
+    good = good && x >= no_label && x < config.target().vocabulary;
+  if (!good) throw DataError("the batch of the flight record is damaged");
+  for (size_t i = 0; i < batch.sides.size(); ++i)
+    check_side(batch.sides[i], config.sides.at(i).vocabulary);
+  return batch;
+}
+
+uint32_t longest_position(const std::vector<Batch>& batches) {
+  uint32_t longest = longest_dummy;
+  for (const Batch& batch : batches)
+    for (const BatchSide& side : batch.sides)
+      for (const uint32_t x : side.position) longest = std::max(longest, x + 1);
+  return longest;
+}
+
+std::string text_of(const Json& x) { return x.is_string() ? x.get<std::string>() : to_text(x); }
+
+std::string report(const Json& facts) {
+  const Json& result = facts.at("result");
+  std::string text = "step " + to_text(facts.at("step")) + ", " +
+                     facts.at("event").get<std::string>() + ": loss " + text_of(result.at("loss")) +
+                     " over " + to_text(result.at("labels")) + " labels, gradient norm " +
+                     text_of(result.at("gradient_norm")) + "\nlines";
+  for (const Json& batch : facts.at("batches"))
+    for (const Json& line : batch.at("lines")) text += " " + to_text(line);
+  text += "\ntensor\tweight norm\tgradient norm\tnot finite\n";
+  for (const Json& t : facts.at("tensors"))
+    text += t.at("name").get<std::string>() + "\t" + text_of(t.at("weight_norm")) + "\t" +
+            text_of(t.at("gradient_norm")) + "\t" + to_text(t.at("gradients_not_finite")) + "\n";
+  return text;
+}
+
+// The first figure of the two that differs, as text; "" where none does.
+std::string first_difference(const Json& was, const Json& is) {
+  for (const auto& [key, value] : was.at("result").items())
+    if (is.at("result").at(key) != value)
+      return key + " is " + text_of(is.at("result").at(key)) + " instead of " + text_of(value);
+  for (size_t i = 0; i < was.at("tensors").size(); ++i)
+    for (const auto& [key, value] : was.at("tensors")[i].items())
+      if (is.at("tensors").at(i).at(key) != value)
+        return was.at("tensors")[i].at("name").get<std::string>() + ": " + key + " is " +
+               text_of(is.at("tensors").at(i).at(key)) + " instead of " + text_of(value);
+  return "";
+}
+
+Json run_again(const TrainOptions& options, const FlightReader& file) {
+  const Json& facts = file.facts();
+  std::vector<Batch> batches;
+  size_t source = 0, target = 0;
+  for (const Json& batch : facts.at("batches")) {
+    batches.push_back(read_batch(batch, file.config()));
+    source = std::max(source, batches.back().sides.front().ids.size());
+    target = std::max(target, batches.back().sides.back().ids.size());
+  }
+  if (batches.empty()) throw DataError(options.replay + ": the flight record holds no batch");
+  Backend backend = make_backend(options.device, options.threads);
+  if (facts.contains("products"))
+    on(backend, [&](auto& k) { k.set_tuning(facts["products"].template get<std::string>()); });
+  const DType dtype = precision_dtype(options.precision);
+  Parameters parameters(backend, file.config(), dtype, true);
+  file.load(parameters);
+  const Transformer transformer(backend, parameters, longest_position(batches));
+  Stepper stepper(backend, parameters, transformer, options);
+  stepper.reserve(
+      Stepper::plan(backend, parameters, transformer, options, {int(source), int(target)}));
+  const StepRecord record =
+      stepper.step(batches, facts.at("step").get<int64_t>(), facts.at("rate").get<double>(),
+                   facts.at("loss_limit").get<double>());
+  if (!record.skip) throw DataError("the step went well this time: its update is no longer held");
+  return flight_facts(record, batches, parameters);
+}
+
+}  // namespace
+
+int replay(const TrainOptions& options, const Log& log) try {
+  const FlightReader file(options.replay);
+  const Json again = run_again(options, file);
+  const std::string difference = first_difference(file.facts(), again);
+  Writer out("-");
+  out.write(report(again));
+  out.close();
+  if (difference.empty()) {
+    log.info("the same bits as recorded");
+    return 0;
+  }
+  log.warn("not the bits recorded: " + difference +
+           "; the same program, kind of processor and --threads give them");
+  return 1;
+} catch (const Json::exception&) {
+  throw DataError(options.replay + ": the flight record is damaged");
+}
+
+}  // namespace tx

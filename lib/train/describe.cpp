@@ -1,0 +1,89 @@
+#include "lib/train/describe.h"
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/tensor/precision.h"
+#include "lib/train/data.h"
+#include "lib/train/plan.h"
+#include "lib/train/preset.h"
+#include "lib/train/run_options.h"
+#include "lib/train/temporary_folder.h"
+
+namespace tx {
+
+namespace {
+
+// --describe of a run to resume, of a model to start from, or of the options alone.
+ModelConfig described_model(TrainOptions& options, const Options& given, const Log& log) {
+  if (!options.resume.empty()) return ModelReader(resolve_model(options.resume)).config();
+  ModelConfig model = options.model.config;
+  if (!options.init.empty()) {
+    adopt_shape(options, given);
+    model = options.model.config;
+  } else if (options.vocab.empty() && options.vocab_src.empty()) {
+    model.set_vocabularies(37000);
+    log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
+  } else {
+    const Vocabularies v = load_vocabularies(options);
+    model.sides.front().vocabulary = v.source->size();
+    model.sides.back().vocabulary = v.target->size();
+  }
+  model.resolve();
+  return model;
+}
+
+// --describe: by the text where it is given, else the paper's.
+void settle_described(TrainOptions& options, Options& given, const Log& log) {
+  if (options.src.empty()) {
+    options.preset = "base";
+    return log.info("no text is given: taking preset base; --preset takes another");
+  }
+  const TemporaryFolder folder("tx-describe");
+  Json config;
+  const RunDirectory run = RunDirectory::create(folder.path());
+  settle_preset(options, given, open_data(options, run, config, log).corpora, log);
+}
+
+size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
+                         Parameters& parameters) {
+  Json unused;
+  TranslationTask task = read_translation_task(options, unused);
+  if (task.metrics.empty()) return 0;
+  const Vocabularies v = options.resume.empty() ? load_vocabularies(options)
+                                                : model_vocabularies(resolve_model(options.resume));
+  task.source = v.source;
+  task.target = v.target;
+  return scorer(parameters, std::move(task))->bytes();
+}
+
+}  // namespace
+
+int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
+                      const Log& log) {
+  if (preset_is_open(options, given)) settle_described(options, given, log);
+  const ModelConfig model = described_model(options, given, log);
+  Backend backend = make_backend(options.device, options.threads);
+  const size_t program = anonymous_bytes();
+  const DType dtype = precision_dtype(options.precision);
+  Parameters parameters(backend, model, dtype, true);
+  Transformer transformer(backend, parameters, options.max_length + 1);
+  const BatchShape shape{options.max_length, [](int n) { return std::vector<int>{n, n}; }};
+  const MemoryBeside beside{program, translating_bytes(options, scorer, parameters)};
+  const int tokens =
+      options.batch_tokens == "auto"
+          ? resolve_batch_tokens(backend, parameters, transformer, options, shape, beside)
+          : parse_batch_tokens(options.batch_tokens);
+  const std::vector<int> capacities = shape.capacities(tokens);
+  MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities, beside);
+  TrainOptions other = options;
+  other.recompute = !options.recompute;
+  memory.other = plan_activations(backend, parameters, transformer, other, capacities);
+  Writer out("-");
+  out.write(describe_run(model, memory, capacities, options));
+  out.close();
+  log.info("source and target are taken to be equally long; a run uses the corpus's ratio");
+  return 0;
+}
+
+}  // namespace tx

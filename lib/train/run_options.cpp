@@ -1,0 +1,105 @@
+#include "lib/train/run_options.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/error.h"
+#include "lib/base/workers.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/train/preset.h"
+#include "lib/train/validator.h"
+
+namespace tx {
+
+namespace {
+
+// What a resumed run may change without becoming another run.
+const std::set<std::string> changeable = {
+    "steps",           "epochs",       "minutes",       "patience",      "keep",
+    "save-every",      "save-minutes", "log-every",     "log-seconds",   "valid-every",
+    "valid-metric",    "valid-lines",  "valid-command", "valid-timeout", "on-spike",
+    "spike-threshold", "spike-floor",  "max-skips",     "memory",        "threads",
+    "recompute",       "device",       "src",           "tgt",           "valid-src",
+    "valid-tgt"};
+
+// The text may have moved.
+const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt"};
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "--" : ", --") + word;
+  return text;
+}
+
+std::string shown(const Json& value) {
+  return value.is_string() && !value.get<std::string>().empty() ? value.get<std::string>()
+                                                                : to_text(value);
+}
+
+}  // namespace
+
+void resolve_run(TrainOptions& options, const Options& given, const Log& log) {
+  if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
+  options.resolve(given);
+  limit_threads(options.threads, log);
+  if (given.given("tune") && options.tune && options.device == "cpu")
+    log.warn("--tune has no effect on a CPU");
+}
+
+void adopt_shape(TrainOptions& options, const Options& given) {
+  const ModelConfig model = ModelReader(resolve_model(options.init)).config();
+  Json theirs;
+  const Json shape = model.to_json(), ours = given.to_json();
+  for (const auto& [key, value] : shape.items()) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    theirs[name] = value;
+  }
+  theirs = given.renamed(theirs);
+  for (const auto& [name, value] : theirs.items()) {
+    const bool by_layers = given.given("layers") && name.find("coder-layers") != std::string::npos;
+    if (!ours.contains(name) || (!given.given(name) && !by_layers) || ours[name] == value) continue;
+    throw UsageError("--" + (by_layers ? "layers" : name) + " " + shown(ours[name]) +
+                     " contradicts --init " + options.init + ", whose model has " + shown(value) +
+                     ": leave it out");
+  }
+  options.model.config = model;
+}
+
+void check_changes(const Json& before, const Json& now, const Log& log) {
+  for (const auto& [key, value] : now.items()) {
+    if (!before.contains(key) || before[key] == value) continue;
+    if (!changeable.count(key))
+      throw UsageError("--" + key + " cannot change in a resumed run (it is " + shown(before[key]) +
+                       "); what can: " + joined(changeable));
+    if (key == "threads")
+      log.warn("--threads " + to_text(value) + " instead of " + to_text(before[key]) +
+               ": the last bits of the result may differ");
+    if (texts.count(key))
+      log.warn("--" + key + " " + shown(value) + ": the text is read only where " +
+               (key.starts_with("valid") ? "valid.ids" : "train.ids") +
+               " is missing, and must be that of the run");
+    if (key == "device")
+      log.warn("--device " + shown(value) + " instead of " + shown(before[key]) +
+               ": the last bits of the result may differ");
+    if (key == "steps" && (now.at("schedule") == "linear" || now.at("schedule") == "cosine"))
+      log.warn("--steps changes the schedule, which falls to 0 at its end");
+  }
+}
+
+void note_options(Json& config, const Json& options, int64_t step) {
+  const Json& former = config.at("options").at("save-every");
+  if (former != options.at("save-every"))
+    config["saves_before"].push_back({{"until", step}, {"every", former}});
+  config["options"] = options;
+}
+
+void adopt_criterion(TrainOptions& options, const Options& given, Json& config) {
+  const Json& former = config.at("options");
+  if (former.contains("valid-metric")) return;
+  config["judged_by"] =
+      Validator::criterion("perplexity", former.value("valid-command", std::string()));
+  if (!given.given("valid-metric")) options.valid_metric = {"perplexity"};
+}
+
+}  // namespace tx

@@ -1,0 +1,29 @@
+// What the options of tx-train become by what a run starts from: nothing, a model (--init), or a
+// run to resume.
+#pragma once
+#include "lib/base/json.h"
+#include "lib/base/log.h"
+#include "lib/train/options.h"
+
+namespace tx {
+
+// Settles what the machine decides (device, precision, threads) and checks the options; a preset
+// that is open stays open (lib/train/preset.h).
+void resolve_run(TrainOptions& options, const Options& given, const Log& log);
+
+// --init: the options take the shape of that model; one given on the command line must agree.
+void adopt_shape(TrainOptions& options, const Options& given);
+
+// Compares the options given beside --resume with those of the run: UsageError for one that would
+// make it another run, warnings for those that may change its last bits.
+void check_changes(const Json& before, const Json& now, const Log& log);
+
+// Notes the options in config.json. Another --save-every is that of the steps to come; which
+// checkpoints were asked for up to `step`, where the run is resumed, is noted too.
+void note_options(Json& config, const Json& options, int64_t step);
+
+// A run from before there was --valid-metric compared its models by perplexity, and goes on doing
+// so. Its states do not say what they were compared by: "judged_by" in `config` does.
+void adopt_criterion(TrainOptions& options, const Options& given, Json& config);
+
+}  // namespace tx
