@@ -72,8 +72,9 @@ template <class File>
 }
 
 void check_names(const CorpusFiles& files) {
+  const std::vector<std::string> hypotheses = files.hypotheses();
   const auto standard_inputs = std::count(files.references.begin(), files.references.end(), "-") +
-                               std::count(files.systems.begin(), files.systems.end(), "-");
+                               std::count(hypotheses.begin(), hypotheses.end(), "-");
   if (files.references.empty()) throw UsageError("no reference file is given");
   if (standard_inputs > 1) {
     throw UsageError(
@@ -92,7 +93,7 @@ SegmentReader::SegmentReader(const CorpusFiles& files) : files_(files) {
   const auto open = [&](const std::string& path) {
     return std::make_unique<TextFile>(path, files.strict);
   };
-  for (const std::string& path : files.systems) systems_.push_back(open(path));
+  for (const std::string& path : files.hypotheses()) systems_.push_back(open(path));
   for (const std::string& path : files.references) references_.push_back(open(path));
 }
 

@@ -11,14 +11,18 @@
 namespace tx {
 
 struct CorpusFiles {
-  std::vector<std::string> systems = {"-"};  // a file of hypotheses each
-  std::vector<std::string> references;       // at least one
+  std::vector<std::string> systems;     // a file of hypotheses each; none: standard input
+  std::vector<std::string> references;  // at least one
   // References per line of the one file of references, separated by tabs; what follows the last of
   // these tabs belongs to the last. 1: tabs are text.
   int tab_references = 1;
   // An empty reference (or one of white space) is left out, instead of being a text without words.
   bool skip_empty = false;
   bool strict = false;  // invalid UTF-8 is an error, not replaced with a warning
+
+  std::vector<std::string> hypotheses() const {
+    return systems.empty() ? std::vector<std::string>{"-"} : systems;
+  }
 };
 
 struct Segment {

@@ -1,5 +1,7 @@
 #include "lib/eval/scoring.h"
 
+#include <algorithm>
+
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 #include "lib/eval/report/results.h"
@@ -27,14 +29,16 @@ class Scoring {
       : options_(options),
         log_(log),
         out_(out),
-        metrics_(make_metrics(options.metrics)),
+        metrics_(options.metrics.make()),
         reader_(options.files),
-        systems_(make_systems(options.files.systems, metrics_)) {}
+        systems_(make_systems(options.files.hypotheses(), metrics_)) {}
 
   void run() {
     std::vector<Suspicion> suspicions(systems_.size());
-    if (options_.stats) {
-      out_.write(statistics_header(metrics_to_json(options_.metrics, metrics_)) + "\n");
+    if (options_.stats) out_.write(statistics_header(metrics_to_json(metrics_)) + "\n");
+    for (const auto& metric : metrics_) {
+      // Short segments would have no 4-gram, so sacreBLEU takes the orders that there are.
+      if (options_.sentence) metric->score_segments();
     }
     for (Segment segment; reader_.next(segment);) {
       for (size_t i = 0; i < systems_.size(); ++i) {
@@ -56,9 +60,8 @@ class Scoring {
 
  private:
   bool tokens_matter() const {
-    const std::string& name = options_.metrics.bleu.tokenizer;
-    return options_.metrics.names.find("bleu") != std::string::npos &&
-           (name == "13a" || name == "intl");
+    return std::any_of(metrics_.begin(), metrics_.end(),
+                       [](const auto& metric) { return metric->tokenizes(); });
   }
 
   void measure(const Segment& segment, size_t index) {
@@ -119,7 +122,8 @@ class Scoring {
 
 // The files of each system: without -i those named are parts of one.
 std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
-  if (files.systems.size() == 1 && files.systems.front() == "-") {
+  const std::vector<std::string> systems = files.hypotheses();
+  if (systems.size() == 1 && systems.front() == "-") {
     if (files.references.empty()) throw UsageError("no file of statistics is given");
     return {files.references};
   }
@@ -129,7 +133,7 @@ std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
         "is needed of the references");
   }
   std::vector<std::vector<std::string>> parts;
-  for (const std::string& path : files.systems) parts.push_back({path});
+  for (const std::string& path : systems) parts.push_back({path});
   return parts;
 }
 
@@ -145,10 +149,7 @@ void score_statistics(const ScoringOptions& options, Writer& out) {
 void run_scoring(ScoringOptions options, const Log& log, Writer& out) {
   check(options);
   if (options.from_stats) return score_statistics(options, out);
-  // Short segments would have no 4-gram, so sacreBLEU takes the orders that there are.
-  if (options.sentence) options.metrics.bleu.effective_order = true;
-  if (options.confidence || options.paired_bootstrap || options.paired_approximate)
-    limit_threads(options.threads, log);
+  if (options.resamples_segments()) limit_threads(options.threads, log);
   Scoring(options, log, out).run();
 }
 

@@ -5,8 +5,10 @@
 
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/base/workers.h"
+#include "lib/cli/options.h"
 #include "lib/eval/corpus.h"
-#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/metrics.h"
 
 namespace tx {
 
@@ -20,11 +22,12 @@ struct ScoringOptions {
   bool paired_bootstrap = false, paired_approximate = false;  // against the first system
   int64_t resamples = 1000, trials = 10000;
   uint64_t seed = 12345;
-  int threads = 1;  // of the resampling
+  int threads = available_cpus();  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
   bool force = false;  // no warning about text that looks tokenised or split into pieces
 
+  void describe(Options& options);
   bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }
 };
 

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "lib/base/utf8.h"
-#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/metrics.h"
 #include "lib/search/lines.h"
 
 namespace tx {
@@ -58,7 +58,7 @@ Metrics metrics_of(const TranslationTask& task) {
   for (const std::string& name : task.metrics) {
     MetricOptions options;
     options.names = name;
-    metrics.push_back(std::move(make_metrics(options).front()));
+    metrics.push_back(std::move(options.make().front()));
   }
   return metrics;
 }

@@ -4,36 +4,30 @@
 
 #include "lib/base/error.h"
 #include "lib/eval/corpus.h"
-#include "lib/eval/metrics/metrics.h"
 #include "lib/eval/report/report.h"
 #include "tests/fuzz/target.h"
+#include "tests/scoring_options.h"
 
 namespace tx_fuzz {
 
 namespace {
 
-std::vector<tx::MetricOptions> all_settings() {
-  std::vector<tx::MetricOptions> all;
+using Words = std::vector<std::string>;
+
+std::vector<Words> all_settings() {
+  std::vector<Words> all;
   for (const bool lowercase : {false, true}) {
-    for (const char* tokenizer : {"13a", "intl", "char", "zh", "none"}) {
-      tx::BleuOptions& bleu = all.emplace_back().bleu;
-      bleu.tokenizer = tokenizer;
-      bleu.lowercase = lowercase;
-    }
-    tx::MetricOptions& chrf = all.emplace_back();
-    chrf.names = "chrf,chrf++";
-    chrf.chrf.lowercase = chrf.chrf.space = lowercase;
-    for (const bool asian : {false, true}) {
-      tx::MetricOptions& ter = all.emplace_back();
-      ter.names = "ter";
-      ter.ter = {.case_sensitive = lowercase,
-                 .normalize = asian || lowercase,
-                 .no_punctuation = asian,
-                 .asian = asian};
-    }
-    tx::MetricOptions& f1 = all.emplace_back();
-    f1.names = "f1";
-    f1.f1.skip_malformed = lowercase;
+    const auto add = [&](Words words, const Words& more) {
+      if (lowercase) words.insert(words.end(), more.begin(), more.end());
+      all.push_back(words);
+    };
+    for (const char* tokenizer : {"13a", "intl", "char", "zh", "none"})
+      add({"--metric", "bleu", "--tokenize", tokenizer}, {"--lowercase"});
+    add({"--metric", "chrf,chrf++"}, {"--chrf-lowercase", "--chrf-whitespace"});
+    add({"--metric", "ter"}, {"--ter-case-sensitive", "--ter-normalized"});
+    add({"--metric", "ter", "--ter-normalized", "--ter-no-punct", "--ter-asian-support"},
+        {"--ter-case-sensitive"});
+    add({"--metric", "f1"}, {"--skip-malformed"});
   }
   return all;
 }
@@ -69,10 +63,10 @@ std::vector<std::string> seeds() {
       "a b c d e f\n\fd e f a b c\n"};
   const char trees[] = "(S (NP (DT a) (NN dog)) )NP (VP x)\n\f(S (NP-SBJ (DT a) (NN dog)) (. .))\n";
   std::vector<std::string> inputs;
-  const std::vector<tx::MetricOptions> settings = all_settings();
+  const std::vector<Words> settings = all_settings();
   for (size_t i = 0; i < settings.size(); ++i) {
     for (const char* text : texts) {
-      const bool f1 = settings[i].names == "f1";
+      const bool f1 = settings[i][1] == "f1";
       if (!f1 || text == texts[0]) inputs.push_back(char('A' + i) + std::string(f1 ? trees : text));
     }
   }
@@ -80,10 +74,10 @@ std::vector<std::string> seeds() {
 }
 
 void run(std::string_view bytes) {
-  static const std::vector<tx::MetricOptions> all = all_settings();
+  static const std::vector<Words> all = all_settings();
   static MemoryFile hypotheses, references;
   if (bytes.empty()) return;
-  const tx::MetricOptions& options = all[size_t(uint8_t(bytes[0] - 'A')) % all.size()];
+  const Words& words = all[size_t(uint8_t(bytes[0] - 'A')) % all.size()];
   bytes.remove_prefix(1);
   const size_t at = std::min(bytes.find('\f'), bytes.size());
   tx::CorpusFiles files;
@@ -93,7 +87,7 @@ void run(std::string_view bytes) {
   Segments segments;
   for (tx::Segment segment; reader.next(segment);)
     segments.emplace_back(segment.hypotheses[0], segment.references[0]);
-  for (const auto& metric : tx::make_metrics(options)) check_scores(*metric, segments);
+  for (const auto& metric : tx_test::metrics(words)) check_scores(*metric, segments);
 }
 
 }  // namespace tx_fuzz

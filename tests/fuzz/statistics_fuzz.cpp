@@ -1,20 +1,18 @@
 // Statistics files, tx-stats(5): what is accepted gives scores, as text and as JSON, and files of
 // the same settings add up. Two files, parted by a form feed.
 #include "lib/base/io.h"
-#include "lib/eval/metrics/metrics.h"
 #include "lib/eval/report/statistics_file.h"
 #include "lib/eval/scoring.h"
 #include "tests/fuzz/target.h"
+#include "tests/scoring_options.h"
 
 namespace tx_fuzz {
 
 namespace {
 
 std::string statistics(const char* names) {
-  tx::MetricOptions options;
-  options.names = names;
-  const tx::Metrics metrics = tx::make_metrics(options);
-  std::string text = tx::statistics_header(tx::metrics_to_json(options, metrics)) + "\n";
+  const tx::Metrics metrics = tx_test::metrics({"--metric", names});
+  std::string text = tx::statistics_header(tx::metrics_to_json(metrics)) + "\n";
   const std::vector<std::string> references = {"(S (NP (DT a) (NN house)))"};
   for (const char* hypothesis : {"(S (NP (DT the) (NN house)))", "a house", ""}) {
     tx::Statistics row;
@@ -38,19 +36,20 @@ std::vector<std::string> seeds() {
 void run(std::string_view bytes) {
   static MemoryFile first, second, out;
   const size_t at = std::min(bytes.find('\f'), bytes.size());
-  tx::ScoringOptions options;
-  options.from_stats = true;
-  options.files.references = {first.fill(bytes.substr(0, at))};
-  if (at < bytes.size()) {
-    options.files.references.push_back(second.fill(bytes.substr(at + 1)));
-  }
-  options.resamples = 2;
-  options.confidence = bytes.size() % 2 == 0;
   for (const bool json : {false, true}) {
+    tx::ScoringOptions options;
+    options.from_stats = true;
+    options.files.references = {first.fill(bytes.substr(0, at))};
+    if (at < bytes.size()) {
+      options.files.references.push_back(second.fill(bytes.substr(at + 1)));
+    }
+    options.resamples = 2;
+    options.threads = 1;
+    options.confidence = bytes.size() % 2 == 0;
     options.json = json;
     out.fill("");
     tx::Writer writer(out.path());
-    tx::run_scoring(options, tx::Log("tx-bleu"), writer);
+    tx::run_scoring(std::move(options), tx::Log("tx-bleu"), writer);
     writer.close();
     require(!out.content().empty(), "what is accepted has scores");
   }

@@ -1,10 +1,9 @@
 // Bracketing F1 against EVALB: brackets.jsonl is made by make_brackets.py.
-#include "lib/eval/metrics/brackets.h"
-
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/io.h"
 #include "lib/base/json.h"
+#include "tests/scoring_options.h"
 
 using tx::Json;
 
@@ -12,13 +11,13 @@ BOOST_AUTO_TEST_SUITE(golden_brackets)
 
 BOOST_AUTO_TEST_CASE(equal_evalb) {
   tx::LineReader reader(TX_SOURCE_DIR "/tests/golden/brackets.jsonl");
-  tx::BracketF1 f1({.skip_malformed = true});
+  const auto f1 = tx_test::metric({"--metric", "f1", "--skip-malformed"});
   int compared = 0, left_out = 0;
   for (std::string line; reader.next(line); ++compared) {
     const Json pair = tx::parse_json(line, reader.name());
     const std::string reference = pair[0], hypothesis = pair[1];
-    tx::Statistics sums(f1.size(), 0.0);
-    f1.add(hypothesis, {&reference, 1}, sums);
+    tx::Statistics sums(f1->size(), 0.0);
+    f1->add(hypothesis, {&reference, 1}, sums);
     const bool out = sums[4] == 0;
     BOOST_TEST_CONTEXT(line) {
       BOOST_TEST(out == pair[2].is_null());

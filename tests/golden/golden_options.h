@@ -1,37 +1,42 @@
-// The options of metrics as the golden files of make_scores.py and make_resampling.py name them.
+// Metrics as the golden files of make_scores.py and make_resampling.py name them.
 #pragma once
 #include <string>
 
 #include "lib/base/json.h"
-#include "lib/eval/metrics/metrics.h"
+#include "tests/scoring_options.h"
 
-inline tx::MetricOptions metric_options(const tx::Json& setting) {
-  const auto take = [&](const char* key, auto& field) {
-    using Field = std::remove_reference_t<decltype(field)>;
-    if (setting.contains(key)) field = setting[key].template get<Field>();
+inline std::unique_ptr<tx::Metric> golden_metric(const tx::Json& setting) {
+  const std::string name = setting["metric"];
+  const bool chrf = name == "chrf";
+  std::vector<std::string> words;
+  const auto option = [&](const char* key, const char* option) {
+    if (!setting.contains(key)) return;
+    const tx::Json& value = setting[key];
+    if (value == false) return;
+    words.push_back(option);
+    if (value.is_string()) {
+      words.push_back(value);
+    } else if (value.is_number()) {
+      words.push_back(tx::to_text(value));
+    }
   };
-  tx::MetricOptions options;
-  take("metric", options.names);
-  take("tokenizer", options.bleu.tokenizer);
-  if (options.bleu.tokenizer == "flores101") {
-    options.bleu.model = TX_SOURCE_DIR "/tests/golden/scores.model";
-  }
-  take("lowercase", options.bleu.lowercase);
-  take("smoothing", options.bleu.smoothing);
-  if (setting.contains("smoothing_value")) {
-    options.bleu.smoothing_value = setting["smoothing_value"].get<double>();
-  }
-  take("max_order", options.bleu.max_order);
-  take("effective_order", options.bleu.effective_order);
-  take("char_order", options.chrf.char_order);
-  take("word_order", options.chrf.word_order);
-  take("beta", options.chrf.beta);
-  take("lowercase", options.chrf.lowercase);
-  take("space", options.chrf.space);
-  take("eps_smoothing", options.chrf.eps_smoothing);
-  take("case_sensitive", options.ter.case_sensitive);
-  take("normalize", options.ter.normalize);
-  take("no_punctuation", options.ter.no_punctuation);
-  take("asian", options.ter.asian);
-  return options;
+  option("metric", "--metric");
+  option("tokenizer", "--tokenize");
+  if (setting.value("tokenizer", "") == "flores101")
+    words.insert(words.end(), {"-m", TX_SOURCE_DIR "/tests/golden/scores.model"});
+  option("lowercase", chrf ? "--chrf-lowercase" : "--lowercase");
+  option("smoothing", "--smooth");
+  option("smoothing_value", "--smooth-value");
+  option("max_order", "--max-order");
+  option("effective_order", "--effective-order");
+  option("char_order", "--chrf-char-order");
+  option("word_order", "--chrf-word-order");
+  option("beta", "--chrf-beta");
+  option("space", "--chrf-whitespace");
+  option("eps_smoothing", "--chrf-eps-smoothing");
+  option("case_sensitive", "--ter-case-sensitive");
+  option("normalize", "--ter-normalized");
+  option("no_punctuation", "--ter-no-punct");
+  option("asian", "--ter-asian-support");
+  return tx_test::metric(words);
 }

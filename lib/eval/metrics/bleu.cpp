@@ -1,19 +1,35 @@
-#include "lib/eval/metrics/bleu.h"
-
+// BLEU (Papineni et al., ACL 2002), equal to sacreBLEU 2.6 (Post, WMT 2018) in every printed digit:
+//   BLEU = 100 BP exp(1/N sum_n log p_n), n = 1..N, N = 4
+//   p_n  = matched n-grams / n-grams of the hypotheses, summed over the corpus
+//   BP   = exp(1 - r/c) where c < r: c hypothesis tokens, r tokens of each segment's reference that
+//          is closest in length (of two as close, the shorter)
+// A corpus without any match scores 0. Smoothing (Chen and Cherry, WMT 2014):
+//   exp    the k-th order without a match gets 1 / (2^k total_n), as the NIST script does
+//   floor  an order without a match counts `smoothing_value` matches
+//   add-k  `smoothing_value` is added to the matched and to all n-grams of the orders above 1
+//   none   an order without a match makes the score 0
+// With effective order the mean is only over the orders that a hypothesis is long enough for.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/eval/matching/ngrams.h"
+#include "lib/eval/metrics.h"
 #include "lib/eval/report/report.h"
+#include "lib/eval/tokenizers/tokenizer.h"
+#include "lib/eval/tokenizers/unicode.h"
 
 namespace tx {
 namespace {
 
+constexpr size_t most_orders = 100;
+
 // Stands for log(0) in sacreBLEU: finite, so that a mean with it is defined, and exp() of it is 0.
 constexpr double log_of_zero = -9999999999.0;
 
-using Kind = BleuSmoothing;
+enum class Kind { exp, floor, add_k, none };
 struct Smoothing {
   const char* name;
   Kind kind;
@@ -29,6 +45,69 @@ const Smoothing& find_smoothing(const std::string& name) {
     if (name == smoothing.name) return smoothing;
   }
   throw UsageError("no smoothing is called \"" + name + "\"; choose exp, floor, add-k or none");
+}
+
+std::vector<std::string> smoothing_names() {
+  std::vector<std::string> names;
+  for (const Smoothing& smoothing : smoothings) names.push_back(smoothing.name);
+  return names;
+}
+
+struct BleuOptions : MetricOptionsBase {
+  std::string tokenizer = "13a";
+  std::string model;  // of tokenizer spm: its file
+  bool lowercase = false;
+  std::string smoothing = "exp";
+  std::optional<double> smoothing_value;  // floor: 0.1, add-k: 1
+  int max_order = 4;
+  bool effective_order = false;
+
+  void describe(Options& options, StoredOptions& stored);
+};
+
+void BleuOptions::describe(Options& options, StoredOptions& stored) {
+  stored.add(
+      "tokenizer",
+      options
+          .add("--tokenize", tokenizer, "NAME", "tokenizer",
+               "13a is that of the WMT's mteval-v13a script, for text as people write it; intl "
+               "that of mteval-v14, for punctuation of all scripts; zh takes each Chinese "
+               "character as a token and the rest as 13a; char takes each character as a token; "
+               "none is for text that is tokenised already: words stand between white space. spm "
+               "takes the pieces of the SentencePiece model given with -m (spBLEU); flores101, "
+               "flores200 and spBLEU-1K are the same under the name that sacreBLEU gives the "
+               "model. The signature gives the hash of the model's file too, so two models never "
+               "have the same signature. ja-mecab and ko-mecab are not built in.")
+          .one_of(tokenizer_names())
+          .also(tokenizers_not_built_in()));
+  options.add("-m,--model", model, "FILE", "SentencePiece model of tokenizer spm");
+  stored.add("lowercase", options.flag("--lowercase", lowercase, "compare without regard to case"));
+  stored.add("smoothing",
+             options
+                 .add("--smooth", smoothing, "NAME", "how to count an order without a match",
+                      "exp: 1/2^k matches, for the k-th such order. floor: the smoothing value as "
+                      "matches. add-k: the smoothing value is added to the matches and to the "
+                      "n-grams of all orders above 1. none: the score is 0.")
+                 .one_of(smoothing_names()));
+  stored.add("smoothing_value", options
+                                    .add("--smooth-value", smoothing_value, "X",
+                                         "value of the smoothings floor (0.1) and add-k (1)")
+                                    .range(0, 1e9)
+                                    .needs({"--smooth floor", "--smooth add-k"}));
+  stored.add("max_order", options.add("--max-order", max_order, "N", "n-grams up to this length")
+                              .range(1, most_orders));
+  stored.add("effective_order",
+             options.flag("--effective-order", effective_order,
+                          "leave out orders that no hypothesis is long enough for",
+                          "Always so with --sentence."));
+}
+
+// In other tools of the field -m is the metric.
+void check_model(const std::string& model) {
+  if (names_metrics(model) && !file_exists(model)) {
+    throw UsageError("-m " + model + ": there is no model of that name; did you mean --metric " +
+                     model + "?");
+  }
 }
 
 // Names for the places in the statistics.
@@ -48,16 +127,45 @@ double brevity_penalty(double hypothesis, double reference) {
   return hypothesis > 0 ? std::exp(1 - reference / hypothesis) : 0;
 }
 
-}  // namespace
+class Bleu : public MetricOf<Bleu, BleuOptions> {
+ public:
+  explicit Bleu(const BleuOptions& options);
+  std::string name() const override { return "BLEU"; }
+  std::string settings() const override;
+  // hypothesis tokens, reference tokens, matched of order 1..N, total of order 1..N
+  std::vector<std::string> columns() const override;
+  bool tokenizes() const override {
+    return options_.tokenizer == "13a" || options_.tokenizer == "intl";
+  }
+  void score_segments() override { options_.effective_order = true; }
+  void add(std::string_view hypothesis, std::span<const std::string> references,
+           std::span<double> sums) override;
+  template <class T>
+  double compute(std::span<const T> sums) const;
 
-std::vector<std::string> smoothing_names() {
-  std::vector<std::string> names;
-  for (const Smoothing& smoothing : smoothings) names.push_back(smoothing.name);
-  return names;
-}
+ private:
+  struct Side {
+    std::string text;
+    Tokens tokens;  // of text
+  };
+  void tokenize(std::string_view line, Side& side);
+  template <class T>
+  size_t precisions(std::span<const T> sums, std::span<T> percent) const;
+  void explain(std::span<const double> sums, Score& score) const override;
+
+  std::unique_ptr<Tokenizer> tokenizer_;    // null: sums_only
+  std::unique_ptr<Lowercaser> lowercaser_;  // null: mixed case
+  size_t max_order_;                        // at most most_orders
+  Kind smoothing_;
+  double smoothing_value_ = 0;
+  NgramMatcher matcher_;
+  Side hypothesis_, reference_;
+  std::string lowered_;
+};
 
 Bleu::Bleu(const BleuOptions& options)
-    : options_(options), max_order_(size_t(options.max_order)), matcher_(options.max_order) {
+    : MetricOf(options), max_order_(size_t(options.max_order)), matcher_(options.max_order) {
+  check_model(options.model);
   const Smoothing& smoothing = find_smoothing(options.smoothing);
   smoothing_ = smoothing.kind;
   TX_ASSERT(options.max_order >= 1 && max_order_ <= most_orders);
@@ -159,19 +267,13 @@ double Bleu::compute(std::span<const T> statistics) const {
   return brevity_penalty(sums.hypothesis, sums.reference) * std::exp(logarithms / double(orders));
 }
 
-double Bleu::value(std::span<const double> sums) const { return compute(sums); }
-double Bleu::value(std::span<const float> sums) const { return compute(sums); }
-
-Score Bleu::score(std::span<const double> statistics) const {
+void Bleu::explain(std::span<const double> statistics, Score& score) const {
   const Sums<double> sums(statistics, max_order_);
   const double penalty = brevity_penalty(sums.hypothesis, sums.reference);
   const double ratio = sums.reference > 0 ? sums.hypothesis / sums.reference : 0;
   std::vector<double> percent(max_order_);
   precisions<double>(statistics, percent);
 
-  Score score;
-  score.name = name();
-  score.value = value(statistics);
   for (const double p : percent) score.details += (score.details.empty() ? "" : "/") + fixed(p, 1);
   score.details += " (BP = " + fixed(penalty, 3) + " ratio = " + fixed(ratio, 3) +
                    " hyp_len = " + fixed(sums.hypothesis, 0) +
@@ -185,7 +287,12 @@ Score Bleu::score(std::span<const double> statistics) const {
   score.statistics["ratio"] = ratio;
   score.statistics["hypothesis_length"] = int64_t(sums.hypothesis);
   score.statistics["reference_length"] = int64_t(sums.reference);
-  return score;
+}
+
+}  // namespace
+
+std::unique_ptr<MetricKind> bleu_metric() {
+  return metric_kind<Bleu>({.names = {"bleu"}, .heading = "BLEU", .subject = "", .note = ""});
 }
 
 }  // namespace tx

@@ -1,12 +1,57 @@
-#include "lib/eval/metrics/chrf.h"
-
+// chrF (Popović, WMT 2015) and chrF++ (2017), equal to sacreBLEU 2.6 in every printed digit: the
+// F score of character n-grams (orders 1..6, white space left out) and of word n-grams (chrF++:
+// orders 1 and 2),
+//   F = (1 + b^2) P R / (b^2 P + R),  b = 2,
+// where P and R are means over the orders that both sides have (effective order). Of several
+// references each segment takes the one with the best F.
 #include <algorithm>
 #include <string_view>
 
 #include "lib/base/utf8.h"
+#include "lib/eval/matching/gram_counter.h"
+#include "lib/eval/matching/interner.h"
+#include "lib/eval/metrics/metric.h"
+#include "lib/eval/tokenizers/unicode.h"
 
 namespace tx {
 namespace {
+
+struct ChrfOptions : MetricOptionsBase {
+  int char_order = 6;
+  int word_order = 0;  // 2: chrF++
+  int beta = 2;
+  bool lowercase = false;
+  bool space = false;          // white space counts as characters
+  bool eps_smoothing = false;  // the mean of each order's F, as chrF++.py has it
+
+  void describe(Options& options, StoredOptions& stored);
+};
+
+void ChrfOptions::describe(Options& options, StoredOptions& stored) {
+  stored.add(
+      "char_order",
+      options.add("--chrf-char-order", char_order, "N", "character n-grams up to this length")
+          .range(1, 100));
+  stored.add(
+      "word_order",
+      options
+          .add("--chrf-word-order", word_order, "N", "word n-grams up to this length; 2 is chrF++")
+          .range(0, 100)
+          .needs({"--metric chrf"}, "chrf++ has a word order of 2; for another take chrf"));
+  stored.add(
+      "beta",
+      options.add("--chrf-beta", beta, "N", "how many times recall counts as much as precision")
+          .range(0, 1000));
+  const Option& space_option =
+      options.flag("--chrf-whitespace", space, "white space counts as characters")
+          .was("--chrf-space,--space");
+  stored.add("lowercase",
+             options.flag("--chrf-lowercase", lowercase, "compare without regard to case"));
+  stored.add("space", space_option);
+  stored.add("eps_smoothing",
+             options.flag("--chrf-eps-smoothing", eps_smoothing,
+                          "mean of every order's F, as chrF++.py, NLTK and Moses have it"));
+}
 
 // In place of a precision or recall that is not defined.
 constexpr double epsilon = 1e-16;
@@ -16,9 +61,41 @@ bool ascii_punctuation(char c) {
          (c >= '{' && c <= '~');
 }
 
-}  // namespace
+class Chrf : public MetricOf<Chrf, ChrfOptions> {
+ public:
+  explicit Chrf(const ChrfOptions& options);
+  std::string name() const override;
+  std::string settings() const override;
+  // Of each order, characters first: n-grams of the hypotheses, of the references, matched.
+  std::vector<std::string> columns() const override;
+  void add(std::string_view hypothesis, std::span<const std::string> references,
+           std::span<double> sums) override;
+  template <class T>
+  T compute(std::span<const T> sums) const;
 
-Chrf::Chrf(const ChrfOptions& options) : options_(options) {
+ private:
+  // One side of a segment: each character and word as a number.
+  struct Side {
+    std::string text;  // lowercased, where asked for
+    std::vector<int32_t> characters, words;
+  };
+  void read(std::string_view line, Side& side);
+  void read_words(std::string_view text, std::vector<int32_t>& words);
+  void compare(const Side& hypothesis, const Side& reference, std::span<double> row);
+  void explain(std::span<const double> sums, Score& score) const override;
+
+  std::unique_ptr<Lowercaser> lowercaser_;  // null: mixed case
+  Interner<uint64_t> characters_;
+  Interner<std::string_view> words_;
+  GramCounter counter_;
+  Side hypothesis_;
+  std::vector<Side> references_;
+  Tokens tokens_;
+  Statistics row_, best_;
+};
+
+Chrf::Chrf(const ChrfOptions& options) : MetricOf(options) {
+  if (options.metric == "chrf++") options_.word_order = 2;
   if (options.lowercase) lowercaser_ = std::make_unique<Lowercaser>();
   row_.resize(size());
   best_.resize(size());
@@ -116,7 +193,7 @@ void Chrf::add(std::string_view hypothesis, std::span<const std::string> referen
   double best = -1;
   for (size_t i = 0; i < references.size(); ++i) {
     compare(hypothesis_, references_[i], row_);
-    const double now = references.size() > 1 ? value(row_) : 0;
+    const double now = references.size() > 1 ? compute<double>(row_) : 0;
     if (now > best) {
       best = now;
       std::swap(best_, row_);
@@ -153,16 +230,18 @@ T Chrf::compute(std::span<const T> sums) const {
   return T(100) * (above / (factor * precision + recall));
 }
 
-double Chrf::value(std::span<const double> sums) const { return compute(sums); }
-double Chrf::value(std::span<const float> sums) const { return double(compute(sums)); }
-
-Score Chrf::score(std::span<const double> sums) const {
-  Score score;
-  score.name = name();
-  score.value = value(sums);
+void Chrf::explain(std::span<const double> sums, Score& score) const {
   const std::vector<std::string> names = columns();
   for (size_t k = 0; k < names.size(); ++k) score.statistics[names[k]] = int64_t(sums[k]);
-  return score;
+}
+
+}  // namespace
+
+std::unique_ptr<MetricKind> chrf_metric() {
+  return metric_kind<Chrf>({.names = {"chrf", "chrf++"},
+                            .heading = "chrF",
+                            .subject = "",
+                            .note = "chrf++ is chrf with a word order of 2"});
 }
 
 }  // namespace tx

@@ -1,27 +1,76 @@
-#include "lib/eval/metrics/ter.h"
-
+// TER (Snover et al., AMTA 2006): the edits that turn a hypothesis into its reference, per word of
+// the reference,
+//   TER = 100 edits / reference words
+// where an edit inserts, deletes or replaces a word or moves a phrase. Of several references the
+// nearest gives the edits, the mean length of all gives the words. Lower is better. Equal to
+// sacreBLEU 2.6 in every printed digit, which has the search of tercom
+// (lib/eval/matching/shifts.h).
 #include <algorithm>
 #include <limits>
+
+#include "lib/eval/matching/interner.h"
+#include "lib/eval/matching/shifts.h"
+#include "lib/eval/metrics/metric.h"
+#include "lib/eval/tokenizers/tercom.h"
 
 namespace tx {
 namespace {
 
-template <class T>
-T ter(std::span<const T> sums) {
-  const T edits = sums[0], words = sums[1];
-  if (words > 0) return T(100) * (edits / words);
-  return edits > 0 ? T(100) : T(0);  // nothing but empty references
-}
+struct TerOptions : MetricOptionsBase {
+  TercomOptions words;
 
-}  // namespace
+  void describe(Options& options, StoredOptions& stored) {
+    stored.add("case_sensitive", options.flag("--ter-case-sensitive", words.case_sensitive,
+                                              "compare with regard to case"));
+    stored.add("normalize", options.flag("--ter-normalized", words.normalize,
+                                         "resolve entities, split punctuation off words"));
+    stored.add("no_punctuation",
+               options.flag("--ter-no-punct", words.no_punctuation, "leave punctuation out"));
+    stored.add("asian",
+               options.flag("--ter-asian-support", words.asian,
+                            "do both for Chinese and Japanese characters and punctuation too"));
+  }
+};
 
-Ter::Ter(const TercomOptions& options) : options_(options), tokenizer_(options) {}
+class Ter : public MetricOf<Ter, TerOptions> {
+ public:
+  explicit Ter(const TerOptions& options) : MetricOf(options), tokenizer_(options.words) {}
+  std::string name() const override { return "TER"; }
+  std::string settings() const override;
+  // edits, reference words (a mean over the references, so it may have a fraction)
+  std::vector<std::string> columns() const override { return {"edits", "reference_length"}; }
+  void add(std::string_view hypothesis, std::span<const std::string> references,
+           std::span<double> sums) override;
+  template <class T>
+  T compute(std::span<const T> sums) const {
+    const T edits = sums[0], words = sums[1];
+    if (words > 0) return T(100) * (edits / words);
+    return edits > 0 ? T(100) : T(0);  // nothing but empty references
+  }
+
+ private:
+  struct Side {
+    std::string text;
+    std::vector<int32_t> words;
+  };
+  void tokenize(std::string_view line, Side& side);
+  void number_words(Side& side);
+  void explain(std::span<const double> sums, Score& score) const override;
+
+  TercomTokenizer tokenizer_;
+  Interner<std::string_view> words_;
+  ShiftSearch search_;
+  Side hypothesis_;
+  std::vector<Side> references_;
+  Tokens tokens_;  // of the text tokenised last
+  std::string joined_;
+};
 
 std::string Ter::settings() const {
   const auto word = [](bool yes) { return yes ? "yes" : "no"; };
-  return std::string("case:") + (options_.case_sensitive ? "mixed" : "lc") +
-         "|tok:tercom|norm:" + word(options_.normalize) +
-         "|punct:" + word(!options_.no_punctuation) + "|asian:" + word(options_.asian);
+  return std::string("case:") + (options_.words.case_sensitive ? "mixed" : "lc") +
+         "|tok:tercom|norm:" + word(options_.words.normalize) +
+         "|punct:" + word(!options_.words.no_punctuation) + "|asian:" + word(options_.words.asian);
 }
 
 void Ter::tokenize(std::string_view line, Side& side) {
@@ -45,7 +94,7 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
   for (size_t i = 0; i < references.size(); ++i) {
     tokenize(references[i], references_[i]);
     // sacreBLEU tokenises a reference twice, which shows: "&amp;lt;" becomes "&lt;", then "<".
-    if (options_.normalize || options_.no_punctuation) {
+    if (options_.words.normalize || options_.words.no_punctuation) {
       joined_.clear();
       for (const std::string_view token : tokens_) joined_.append(token).push_back(' ');
       tokenize(joined_, references_[i]);
@@ -58,16 +107,15 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
   sums[1] += double(words) / double(references.size());
 }
 
-double Ter::value(std::span<const double> sums) const { return ter(sums); }
-double Ter::value(std::span<const float> sums) const { return double(ter(sums)); }
-
-Score Ter::score(std::span<const double> sums) const {
-  Score score;
-  score.name = name();
-  score.value = value(sums);
+void Ter::explain(std::span<const double> sums, Score& score) const {
   score.statistics["edits"] = int64_t(sums[0]);
   score.statistics["reference_length"] = sums[1];
-  return score;
+}
+
+}  // namespace
+
+std::unique_ptr<MetricKind> ter_metric() {
+  return metric_kind<Ter>({.names = {"ter"}, .heading = "TER", .subject = "", .note = ""});
 }
 
 }  // namespace tx

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/metrics.h"
 #include "lib/eval/report/report.h"
 #include "lib/eval/report/systems.h"
 #include "lib/eval/scoring.h"

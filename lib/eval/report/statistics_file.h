@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/io.h"
-#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/metrics.h"
 
 namespace tx {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/eval/metrics/metrics.h"
+#include "lib/eval/metrics.h"
 #include "lib/eval/resampling/resampling.h"
 
 namespace tx {

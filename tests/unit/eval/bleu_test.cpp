@@ -1,5 +1,3 @@
-#include "lib/eval/metrics/bleu.h"
-
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <string>
@@ -7,15 +5,16 @@
 
 #include "lib/base/error.h"
 #include "lib/eval/report/report.h"
+#include "tests/scoring_options.h"
 
-using tx::Bleu;
+using tx::Metric;
 using tx::Statistics;
 using Lines = std::vector<std::string>;
 
 namespace {
 
 // references[file][line]
-Statistics sums_of(Bleu& bleu, const Lines& hypotheses, const std::vector<Lines>& references) {
+Statistics sums_of(Metric& bleu, const Lines& hypotheses, const std::vector<Lines>& references) {
   Statistics sums(bleu.size(), 0.0);
   for (size_t i = 0; i < hypotheses.size(); ++i) {
     Lines segment;
@@ -26,8 +25,9 @@ Statistics sums_of(Bleu& bleu, const Lines& hypotheses, const std::vector<Lines>
 }
 
 double bleu_of(const Lines& hypotheses, const std::vector<Lines>& references) {
-  Bleu bleu({});
-  return bleu.value(sums_of(bleu, hypotheses, references));
+  const auto bleu = tx_test::metric({});
+  const Statistics sums = sums_of(*bleu, hypotheses, references);
+  return bleu->value(std::span<const double>(sums));
 }
 
 }  // namespace
@@ -52,41 +52,39 @@ BOOST_AUTO_TEST_CASE(a_hypothesis_equal_to_its_reference_scores_100) {
 
 // A repeated word matches as often as one reference has it, not as often as all together.
 BOOST_AUTO_TEST_CASE(matches_are_clipped_by_the_best_reference) {
-  Bleu bleu({});
-  const Statistics sums = sums_of(bleu, {"the the the the"}, {{"the cat the"}, {"the dog"}});
+  const auto bleu = tx_test::metric({});
+  const Statistics sums = sums_of(*bleu, {"the the the the"}, {{"the cat the"}, {"the dog"}});
   BOOST_TEST(sums[2] == 2);
 }
 
 BOOST_AUTO_TEST_CASE(of_references_as_close_the_shorter_counts) {
-  Bleu bleu({});
-  BOOST_TEST(sums_of(bleu, {"a b c"}, {{"a b c d"}, {"a b"}})[1] == 2);
-  BOOST_TEST(sums_of(bleu, {"a b c"}, {{"a"}, {"a b c d"}, {"a b c d e"}})[1] == 4);
+  const auto bleu = tx_test::metric({});
+  BOOST_TEST(sums_of(*bleu, {"a b c"}, {{"a b c d"}, {"a b"}})[1] == 2);
+  BOOST_TEST(sums_of(*bleu, {"a b c"}, {{"a"}, {"a b c d"}, {"a b c d e"}})[1] == 4);
 }
 
 BOOST_AUTO_TEST_CASE(statistics_of_parts_add_up) {
-  Bleu bleu({});
+  const auto bleu = tx_test::metric({});
   const Lines hypotheses = {"a b c d e", "b c d e f g", ""};
   const std::vector<Lines> references = {{"a b c x e", "b c d e f", "h"}};
-  const Statistics whole = sums_of(bleu, hypotheses, references);
-  Statistics added(bleu.size(), 0.0);
+  const Statistics whole = sums_of(*bleu, hypotheses, references);
+  Statistics added(bleu->size(), 0.0);
   for (size_t i = 0; i < hypotheses.size(); ++i) {
-    const Statistics one = sums_of(bleu, {hypotheses[i]}, {{references[0][i]}});
+    const Statistics one = sums_of(*bleu, {hypotheses[i]}, {{references[0][i]}});
     for (size_t k = 0; k < one.size(); ++k) added[k] += one[k];
   }
   BOOST_TEST(whole == added, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(smoothing_values_belong_to_their_methods) {
-  tx::BleuOptions options;
-  options.smoothing_value = 0.5;
-  BOOST_CHECK_THROW(Bleu{options}, tx::UsageError);
-  options.smoothing = "floor";
-  BOOST_TEST(Bleu(options).settings() == "case:mixed|eff:no|tok:13a|smooth:floor[0.50]");
-  options.smoothing = "add-k";
-  options.smoothing_value.reset();
-  BOOST_TEST(Bleu(options).settings() == "case:mixed|eff:no|tok:13a|smooth:add-k[1.00]");
-  options.smoothing = "cap";
-  BOOST_CHECK_THROW(Bleu{options}, tx::UsageError);
+  const auto settings = [](std::vector<std::string> words) {
+    return tx_test::metric(words)->settings();
+  };
+  BOOST_CHECK_THROW(settings({"--smooth-value", "0.5"}), tx::UsageError);
+  BOOST_TEST(settings({"--smooth", "floor", "--smooth-value", "0.5"}) ==
+             "case:mixed|eff:no|tok:13a|smooth:floor[0.50]");
+  BOOST_TEST(settings({"--smooth", "add-k"}) == "case:mixed|eff:no|tok:13a|smooth:add-k[1.00]");
+  BOOST_CHECK_THROW(settings({"--smooth", "cap"}), tx::UsageError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-#include "lib/eval/metrics/brackets.h"
+#include "lib/eval/matching/brackets.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

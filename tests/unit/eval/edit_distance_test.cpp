@@ -1,11 +1,11 @@
-#include "lib/eval/metrics/edit_distance.h"
+#include "lib/eval/matching/edit_distance.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
 #include "lib/base/philox.h"
-#include "lib/eval/metrics/shifts.h"
+#include "lib/eval/matching/shifts.h"
 
 using Words = std::vector<int32_t>;
 

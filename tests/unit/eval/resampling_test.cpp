@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
-#include "lib/eval/metrics/metrics.h"
 #include "lib/eval/resampling/numpy_random.h"
 #include "lib/eval/resampling/packed_rows.h"
+#include "tests/scoring_options.h"
 
 namespace {
 
@@ -23,11 +23,7 @@ tx::SystemRows system_of(const tx::Metrics& metrics, std::vector<double> rows) {
   return {metrics[0].get(), std::move(rows)};
 }
 
-tx::Metrics ter() {
-  tx::MetricOptions options;
-  options.names = "ter";
-  return tx::make_metrics(options);
-}
+tx::Metrics ter() { return tx_test::metrics({"--metric", "ter"}); }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "lib/eval/metrics/shifts.h"
+#include "lib/eval/matching/shifts.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "lib/eval/metrics/ngrams.h"
+#include "lib/eval/matching/ngrams.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "lib/eval/metrics/edit_distance.h"
+#include "lib/eval/matching/edit_distance.h"
 
 #include <algorithm>
 #include <cmath>

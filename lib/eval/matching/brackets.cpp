@@ -1,11 +1,9 @@
-#include "lib/eval/metrics/brackets.h"
+#include "lib/eval/matching/brackets.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "build_info.h"
-#include "lib/base/error.h"
-#include "lib/eval/report/report.h"
+#include "lib/eval/tokenizers/unicode.h"
 
 namespace tx {
 namespace {
@@ -101,71 +99,6 @@ void BracketReader::read(std::string_view line, Brackets& brackets) {
     brackets.error = "\"(" + std::string(open_.back().label) + "\" is not closed";
   }
   std::sort(brackets.spans.begin(), brackets.spans.end());
-}
-
-std::string BracketF1::settings() const {
-  return std::string("labels:evalb|malformed:") + (options_.skip_malformed ? "skip" : "miss");
-}
-
-std::string BracketF1::version() const { return "tx-" TX_VERSION; }
-
-std::vector<std::string> BracketF1::columns() const {
-  return {"matched", "hypothesis", "reference", "complete", "segments", "malformed"};
-}
-
-void BracketF1::add(std::string_view hypothesis, std::span<const std::string> references,
-                    std::span<double> sums) {
-  if (references.size() != 1) throw UsageError("f1 compares with one reference, not with several");
-  reader_.read(references[0], reference_);
-  if (!reference_.error.empty()) {
-    throw DataError("the reference is not a bracketed tree: " + reference_.error);
-  }
-  reader_.read(hypothesis, hypothesis_);
-  const bool malformed = !hypothesis_.error.empty() || hypothesis_.words != reference_.words;
-  if (malformed) {
-    hypothesis_.spans.clear();
-    ++sums[5];
-    if (options_.skip_malformed) return;
-  }
-  if (!malformed && reference_.words == 0) return;
-  std::vector<Brackets::Span> common;
-  std::set_intersection(hypothesis_.spans.begin(), hypothesis_.spans.end(),
-                        reference_.spans.begin(), reference_.spans.end(),
-                        std::back_inserter(common));
-  const size_t matched = common.size();
-  sums[0] += double(matched);
-  sums[1] += double(hypothesis_.spans.size());
-  sums[2] += double(reference_.spans.size());
-  const bool complete =
-      !malformed && matched == hypothesis_.spans.size() && matched == reference_.spans.size();
-  sums[3] += complete ? 1 : 0;
-  ++sums[4];
-}
-
-double BracketF1::value(std::span<const double> sums) const {
-  const double both = sums[1] + sums[2];
-  return both > 0 ? 100 * 2 * sums[0] / both : 0;
-}
-
-double BracketF1::value(std::span<const float> sums) const {
-  const double both = double(sums[1]) + double(sums[2]);
-  return both > 0 ? 100 * 2 * double(sums[0]) / both : 0;
-}
-
-Score BracketF1::score(std::span<const double> sums) const {
-  const auto percent = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0; };
-  const double precision = percent(sums[0], sums[1]), recall = percent(sums[0], sums[2]);
-  Score score;
-  score.name = name();
-  score.value = value(sums);
-  score.details = "(P = " + fixed(precision, 2) + " R = " + fixed(recall, 2) +
-                  " complete = " + fixed(percent(sums[3], sums[4]), 2) +
-                  " segments = " + fixed(sums[4], 0) + " malformed = " + fixed(sums[5], 0) + ")";
-  const std::vector<std::string> names = columns();
-  for (size_t k = 0; k < names.size(); ++k) score.statistics[names[k]] = int64_t(sums[k]);
-  score.statistics["precision"] = precision;
-  score.statistics["recall"] = recall;
-  return score;
 }
 
 }  // namespace tx

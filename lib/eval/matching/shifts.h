@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/eval/metrics/edit_distance.h"
+#include "lib/eval/matching/edit_distance.h"
 
 namespace tx {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/eval/metrics/interner.h"
+#include "lib/eval/matching/interner.h"
 #include "lib/eval/tokenizers/unicode.h"
 
 namespace tx {

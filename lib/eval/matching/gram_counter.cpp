@@ -1,4 +1,4 @@
-#include "lib/eval/metrics/gram_counter.h"
+#include "lib/eval/matching/gram_counter.h"
 
 #include <algorithm>
 

@@ -1,0 +1,51 @@
+// Bracketed trees: the constituents that EVALB counts, by its parameter file for the Penn Treebank.
+//
+// A tree is a line of tokens: "(LABEL" opens a constituent, ")" closes the last one open; ")LABEL",
+// as linearised trees have it, closes one of that label. "(TAG word)" is a tagged word, a token
+// outside parentheses an untagged one. An outermost pair without a label, "( (S ...) )", is read as
+// TOP.
+//   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are left out, and constituents that
+//     hold no other word
+//   - constituents of these labels do not count
+//   - of a label only what stands before its first - or = counts (NP-SBJ is NP); PRT is ADVP
+// ROOT and S1, which other parameter files of EVALB have, are the one addition to COLLINS.prm.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tx {
+
+// The constituents of one tree that count.
+struct Brackets {
+  struct Span {
+    std::string_view label;  // part of the line
+    int begin, end;          // words [begin, end)
+    auto operator<=>(const Span&) const = default;
+  };
+  std::vector<Span> spans;
+  int words = 0;      // that count
+  std::string error;  // why the line is not a tree; empty where it is one
+};
+
+class BracketReader {
+ public:
+  // The line must live as long as the result.
+  void read(std::string_view line, Brackets& brackets);
+
+ private:
+  struct Open {
+    std::string_view label;
+    int begin;         // words before it that count
+    int children = 0;  // constituents and words inside, left out ones too
+    bool constituents = false;
+  };
+  void open(std::string_view label, Brackets& brackets);
+  void close(std::string_view label, Brackets& brackets);
+  void add_word(Brackets& brackets);
+
+  std::vector<Open> open_;
+  bool complete_ = false;  // the outermost constituent has been closed
+};
+
+}  // namespace tx
