@@ -68,7 +68,8 @@ void add_model_option(Options& options, Settings& s) {
 std::unique_ptr<Vocabulary> open_model(const std::string& path, bool target = false) {
   if (!names_model(path)) return load_vocabulary(path);
   const ModelReader model(path);
-  return parse_vocabulary((target ? model.target() : model.source())->bytes(), model.path());
+  const Vocabularies& inside = model.vocabularies();
+  return parse_vocabulary((target ? inside.target() : inside.source()).bytes(), model.path());
 }
 
 // Neither the text nor anything else that is no vocabulary is overwritten.

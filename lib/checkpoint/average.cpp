@@ -32,12 +32,13 @@ std::string config_difference(const ModelReader& a, const ModelReader& b) {
 }
 
 std::string vocabulary_difference(const ModelReader& a, const ModelReader& b) {
-  if (a.source()->bytes() != b.source()->bytes())
-    return "its source vocabulary is another (" + std::to_string(b.source()->size()) + " and " +
-           std::to_string(a.source()->size()) + " entries)";
-  if (a.target()->bytes() != b.target()->bytes())
-    return "its target vocabulary is another (" + std::to_string(b.target()->size()) + " and " +
-           std::to_string(a.target()->size()) + " entries)";
+  if (a.vocabularies().size() != b.vocabularies().size()) return "";  // told by the kind
+  for (size_t side = 0; side < a.vocabularies().size(); ++side) {
+    const Vocabulary &ours = a.vocabularies()[side], &other = b.vocabularies()[side];
+    if (ours.bytes() != other.bytes())
+      return std::string("its ") + a.config().side_name(side) + " vocabulary is another (" +
+             std::to_string(other.size()) + " and " + std::to_string(ours.size()) + " entries)";
+  }
   return "";
 }
 
@@ -221,8 +222,7 @@ void average_models(const AverageOptions& options, const Log& log) {
   }
   warn_of_twins(models, log);
   ModelContent content{models[0]->config(),
-                       models[0]->source(),
-                       models[0]->target(),
+                       models[0]->vocabularies(),
                        provenance_of_mean(options, files, models),
                        {}};
   for (const ParameterEntry& e : models[0]->table())

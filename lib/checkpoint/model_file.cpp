@@ -14,18 +14,23 @@ namespace {
 
 constexpr const char* expected = "a model that tx-train or tx-avg wrote";
 constexpr size_t metadata_limit = 4 << 20;  // objects with very many keys take quadratic time
+constexpr const char* shared_vocabulary = "vocabulary";
+
+// The tensor of a side's vocabulary where the sides have several.
+std::string vocabulary_name(const ModelConfig& config, size_t side) {
+  return std::string("vocabulary.") + config.side_name(side);
+}
 
 }  // namespace
 
 std::string write_model(const std::string& path, ModelContent content) {
   TX_ASSERT(content.provenance.is_object());
   std::vector<TensorSource> tensors = std::move(content.weights);
-  if (content.source->bytes() == content.target->bytes()) {
-    tensors.push_back(byte_tensor("vocabulary", content.source->bytes()));
-  } else {
-    tensors.push_back(byte_tensor("vocabulary.source", content.source->bytes()));
-    tensors.push_back(byte_tensor("vocabulary.target", content.target->bytes()));
-  }
+  const Vocabularies& v = content.vocabularies;
+  TX_ASSERT(v.size() == content.config.sides.size());
+  if (v.shared()) tensors.push_back(byte_tensor(shared_vocabulary, v.target().bytes()));
+  for (size_t side = 0; side < v.size() && !v.shared(); ++side)
+    tensors.push_back(byte_tensor(vocabulary_name(content.config, side), v[side].bytes()));
   return write_safetensors(path, std::move(tensors),
                            {{"format", "tx"},
                             {"format_version", std::to_string(model_format_version)},
@@ -35,12 +40,10 @@ std::string write_model(const std::string& path, ModelContent content) {
 }
 
 std::string save_model(const std::string& path, const Parameters& parameters,
-                       const std::shared_ptr<const Vocabulary>& source,
-                       const std::shared_ptr<const Vocabulary>& target, const Json& provenance,
-                       DType precision) {
+                       const Vocabularies& vocabularies, const Json& provenance, DType precision) {
   TX_ASSERT(precision == DType::f32 || precision == DType::bf16);
   const std::string dtype = precision == DType::bf16 ? "BF16" : "F32";
-  ModelContent content{parameters.config(), source, target, provenance, {}};
+  ModelContent content{parameters.config(), vocabularies, provenance, {}};
   for (const ParameterEntry& e : parameters.table())
     content.weights.push_back(entry_tensor(parameters, parameters.master(), e, e.name, dtype));
   return write_model(path, std::move(content));
@@ -66,12 +69,7 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
   table_ = parameter_table(config_);
   check_tensors();
   provenance_ = provenance_of(file_);
-  const bool shared = file_.find("vocabulary") != nullptr;
-  source_ = read_vocabulary(shared ? "vocabulary" : "vocabulary.source",
-                            config_.sides.front().vocabulary);
-  target_ = shared ? source_ : read_vocabulary("vocabulary.target", config_.target().vocabulary);
-  if (shared && config_.sides.front().vocabulary != config_.target().vocabulary)
-    throw DataError(this->path() + ": one vocabulary, but two sizes in its configuration");
+  vocabularies_ = read_vocabularies();
 }
 
 const std::string& ModelReader::text(const std::string& key) const {
@@ -103,16 +101,16 @@ void ModelReader::check_sizes() const {
   const double inner = std::max({double(config_.d_ff), double(config_.heads) * config_.d_k,
                                  double(config_.heads) * config_.d_v});
   const double embedded =
-      std::max({double(config_.sides.front().vocabulary), double(config_.target().vocabulary),
-                config_.learned_positions() ? double(config_.max_positions) : 0.0});
+      std::max(double(config_.most_pieces()),
+               config_.learned_positions() ? double(config_.max_positions) : 0.0);
   if (layers > double(file_.tensors().size()) || layers * inner * d > room || embedded * d > room)
     throw DataError(path() + " is damaged: its configuration asks for more weights than it holds");
 }
 
 void ModelReader::check_tensors() const {
-  size_t vocabularies = 0;
-  for (const char* name : {"vocabulary", "vocabulary.source", "vocabulary.target"})
-    vocabularies += file_.find(name) != nullptr;
+  size_t vocabularies = file_.find(shared_vocabulary) != nullptr;
+  for (size_t side = 0; side < config_.sides.size(); ++side)
+    vocabularies += file_.find(vocabulary_name(config_, side)) != nullptr;
   for (const ParameterEntry& e : table_) {
     const TensorInfo* tensor = file_.find(e.name);
     if (tensor == nullptr)
@@ -130,13 +128,28 @@ void ModelReader::check_tensors() const {
                     std::to_string(table_.size() + vocabularies));
 }
 
-std::shared_ptr<const Vocabulary> ModelReader::read_vocabulary(const std::string& name,
-                                                               int64_t size) const {
+Vocabularies ModelReader::read_vocabularies() const {
+  if (file_.find(shared_vocabulary) != nullptr) {
+    const Vocabularies all(read_vocabulary(shared_vocabulary, config_.sides.front().vocabulary),
+                           config_.sides.size());
+    for (const SideConfig& side : config_.sides)
+      if (side.vocabulary != config_.sides.front().vocabulary)
+        throw DataError(path() + ": one vocabulary, but two sizes in its configuration");
+    return all;
+  }
+  std::vector<Vocabularies::Pointer> sides;
+  for (size_t side = 0; side < config_.sides.size(); ++side)
+    sides.push_back(
+        read_vocabulary(vocabulary_name(config_, side), config_.sides[side].vocabulary));
+  return sides;
+}
+
+Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int64_t size) const {
   const TensorInfo* tensor = file_.find(name);
   if (tensor == nullptr || tensor->dtype != "U8")
     throw DataError(path() + " holds no vocabulary (the tensor " + name + " of bytes); expected " +
                     expected);
-  std::shared_ptr<const Vocabulary> vocabulary =
+  Vocabularies::Pointer vocabulary =
       parse_vocabulary({file_.data(*tensor), size_t(tensor->bytes())}, path() + ", its " + name);
   if (vocabulary->size() != size)
     throw DataError(path() + ": its " + name + " has " + std::to_string(vocabulary->size()) +

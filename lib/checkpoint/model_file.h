@@ -8,19 +8,18 @@
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"
-#include "lib/subword/vocabulary.h"
+#include "lib/subword/vocabularies.h"
 
 namespace tx {
 
 inline constexpr int model_format_version = 1;
 
-// Writes the weights as fp32, or rounded to bf16, and the vocabularies (with the same bytes: stored
+// Writes the weights as fp32, or rounded to bf16, and the vocabularies (one for all sides: stored
 // once), atomically; returns the XXH3 of the data, which a state file names. `provenance` is an
 // object of finite values that a model file carries along, tx-model(5). The bytes of the file
 // depend on the arguments alone.
 std::string save_model(const std::string& path, const Parameters& parameters,
-                       const std::shared_ptr<const Vocabulary>& source,
-                       const std::shared_ptr<const Vocabulary>& target, const Json& provenance,
+                       const Vocabularies& vocabularies, const Json& provenance,
                        DType precision = DType::f32);
 
 class ModelReader {
@@ -33,9 +32,8 @@ class ModelReader {
   const ModelConfig& config() const { return config_; }
   const Json& provenance() const { return provenance_; }
   const std::string& checksum() const { return checksum_; }  // XXH3 of the data
-  // The same object when both sides share one.
-  const std::shared_ptr<const Vocabulary>& source() const { return source_; }
-  const std::shared_ptr<const Vocabulary>& target() const { return target_; }
+  // One object where all sides share it.
+  const Vocabularies& vocabularies() const { return vocabularies_; }
   const SafetensorsReader& file() const { return file_; }
   const std::vector<ParameterEntry>& table() const { return table_; }  // of config()
   // Fills the master weights and the bf16 copy; the parameters must have this configuration.
@@ -46,13 +44,14 @@ class ModelReader {
   void check_sizes() const;
   void check_tensors() const;
   const std::string& text(const std::string& key) const;
-  std::shared_ptr<const Vocabulary> read_vocabulary(const std::string& name, int64_t size) const;
+  Vocabularies read_vocabularies() const;
+  Vocabularies::Pointer read_vocabulary(const std::string& name, int64_t size) const;
   SafetensorsReader file_;
   std::string checksum_;
   ModelConfig config_;
   std::vector<ParameterEntry> table_;
   Json provenance_;
-  std::shared_ptr<const Vocabulary> source_, target_;
+  Vocabularies vocabularies_;
 };
 
 // The file that -m names: itself, or of a run directory its best, else its last model. DataError
@@ -66,7 +65,7 @@ bool names_model(const std::string& path);
 // What save_model() and averaging write: `weights` are the tensors of the configuration's table.
 struct ModelContent {
   ModelConfig config;
-  std::shared_ptr<const Vocabulary> source, target;
+  Vocabularies vocabularies;
   Json provenance;
   std::vector<TensorSource> weights;
 };

@@ -6,19 +6,20 @@
 
 namespace tx {
 
-PairDropout::PairDropout(const IdCache& cache, std::vector<const Vocabulary*> vocabularies,
-                         double probability, uint64_t seed, int64_t epochs)
+PairDropout::PairDropout(const IdCache& cache, Vocabularies vocabularies, double probability,
+                         uint64_t seed, int64_t epochs)
     : cache_(cache),
       vocabularies_(std::move(vocabularies)),
       probability_(probability),
       seed_(seed),
       epochs_(epochs) {
   TX_ASSERT(int(vocabularies_.size()) == cache.sides());
-  for (const Vocabulary* vocabulary : vocabularies_) check_has_merges(*vocabulary, "--bpe-dropout");
+  for (size_t side = 0; side < vocabularies_.size(); ++side)
+    check_has_merges(vocabularies_[side], "--bpe-dropout");
 }
 
 std::vector<int> PairDropout::ids(int64_t pair, int side, int64_t epoch, int most) const {
-  const Vocabulary& vocabulary = *vocabularies_[size_t(side)];
+  const Vocabulary& vocabulary = vocabularies_[size_t(side)];
   std::vector<int> usual = cache_.ids(pair, side), ids;
   if (epochs_ > 0 && epoch >= epochs_) return usual;
   MergeDraws draws({probability_, seed_, uint32_t(epoch)}, cache_.line(pair), uint32_t(side));

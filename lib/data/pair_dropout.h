@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/data/cache.h"
-#include "lib/subword/vocabulary.h"
+#include "lib/subword/vocabularies.h"
 
 namespace tx {
 
@@ -18,10 +18,10 @@ class PairDropout {
   // have keep their usual ids, so that a run knows its longest sentence beforehand.
   static constexpr int most_growth = 2;
 
-  // epochs: only the first so many; 0: all. One vocabulary per side; they and the cache must
-  // outlive this. A vocabulary without merges is a UsageError.
-  PairDropout(const IdCache& cache, std::vector<const Vocabulary*> vocabularies, double probability,
-              uint64_t seed, int64_t epochs = 0);
+  // epochs: only the first so many; 0: all. The cache must outlive this. A vocabulary without
+  // merges is a UsageError.
+  PairDropout(const IdCache& cache, Vocabularies vocabularies, double probability, uint64_t seed,
+              int64_t epochs = 0);
 
   double probability() const { return probability_; }
   int64_t epochs() const { return epochs_; }
@@ -30,7 +30,7 @@ class PairDropout {
 
  private:
   const IdCache& cache_;
-  std::vector<const Vocabulary*> vocabularies_;
+  Vocabularies vocabularies_;
   double probability_;
   uint64_t seed_;
   int64_t epochs_;

@@ -149,12 +149,10 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   const auto [vocabularies, corpora, scorer] = open_data(options, run, config, log);
   if (preset_is_open(options, given)) settle_preset(options, given, corpora, log);
   Task task{options, options.model.config, {}, {}, 0};
-  if (options.init.empty()) {
-    task.config.sides.front().vocabulary = vocabularies.source->size();
-    task.config.sides.back().vocabulary = vocabularies.target->size();
-  } else {
+  if (options.init.empty())
+    task.config.set_vocabularies(vocabularies.sizes());
+  else
     task.config = ModelReader(resolve_model(options.init)).config();
-  }
   task.config.resolve();
   PackerOptions packing;
   packing.batch_tokens =

@@ -1,5 +1,6 @@
 #include "lib/model/config.h"
 
+#include <algorithm>
 #include <set>
 
 #include "build_info.h"
@@ -60,8 +61,19 @@ int64_t ModelConfig::layers() const {
   return sum;
 }
 
+int64_t ModelConfig::most_pieces() const {
+  int64_t most = 0;
+  for (const SideConfig& side : sides) most = std::max(most, side.vocabulary);
+  return most;
+}
+
 void ModelConfig::set_vocabularies(int64_t size) {
-  for (SideConfig& side : sides) side.vocabulary = size;
+  set_vocabularies(std::vector<int64_t>(sides.size(), size));
+}
+
+void ModelConfig::set_vocabularies(const std::vector<int64_t>& sizes) {
+  TX_ASSERT(sizes.size() == sides.size());
+  for (size_t side = 0; side < sides.size(); ++side) sides[side].vocabulary = sizes[side];
 }
 
 void ModelConfig::set_layers(int count) {

@@ -66,12 +66,15 @@ struct ModelConfig {
   void resolve();
   // What is predicted: the last side.
   const SideConfig& target() const { return sides.back(); }
-  int64_t layers() const;               // of all sides
-  void set_vocabularies(int64_t size);  // of all sides
-  void set_layers(int count);           // of each side
+  int64_t layers() const;                                    // of all sides
+  int64_t most_pieces() const;                               // of the largest vocabulary
+  void set_vocabularies(int64_t size);                       // of all sides
+  void set_vocabularies(const std::vector<int64_t>& sizes);  // one per side
+  void set_layers(int count);                                // of each side
   bool is_decoder(size_t side) const { return side + 1 == sides.size(); }
   // Whether the side's layers attend to another side.
   bool has_cross(size_t side) const { return is_decoder(side) && sides.size() > 1; }
+  const char* side_name(size_t side) const { return is_decoder(side) ? "target" : "source"; }
   const char* stack_name(size_t side) const { return is_decoder(side) ? "decoder" : "encoder"; }
   bool pre_norm() const { return norm == NormPosition::pre; }
   bool learned_positions() const { return positions == PositionEncoding::learned; }

@@ -31,8 +31,7 @@ LoadedModel load_model(Backend& backend, const std::string& path, DType dtype, i
     throw DataError(m.name + " is a model of kind " + reader.config().kind.name +
                     "; translating needs one of kind encoder-decoder");
   }
-  m.source = reader.source();
-  m.target = reader.target();
+  m.vocabularies = reader.vocabularies();
   m.parameters = std::make_unique<Parameters>(backend, reader.config(), dtype, false);
   reader.load(*m.parameters);
   m.parameters->prepare_inference();
@@ -54,17 +53,15 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
 
 void ModelSet::check_vocabularies() const {
   const LoadedModel& first = models_.front();
-  for (const LoadedModel& other : models_) {
-    for (const bool target : {false, true}) {
-      const auto hash = [&](const LoadedModel& m) {
-        return (target ? m.target : m.source)->hash();
-      };
+  for (const LoadedModel& other : models_)
+    for (size_t side = 0; side < first.vocabularies.size(); ++side) {
+      const auto hash = [&](const LoadedModel& m) { return m.vocabularies[side].hash(); };
       if (hash(other) == hash(first)) continue;
       throw DataError(first.name + " and " + other.name + " have different " +
-                      (target ? "target" : "source") + " vocabularies (" + hash(first) + ", " +
-                      hash(other) + "): only models trained with the same one can be joined");
+                      first.parameters->config().side_name(side) + " vocabularies (" + hash(first) +
+                      ", " + hash(other) +
+                      "): only models trained with the same one can be joined");
     }
-  }
 }
 
 std::string ModelSet::device() const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/model/transformer.h"
-#include "lib/subword/vocabulary.h"
+#include "lib/subword/vocabularies.h"
 
 namespace tx {
 
@@ -13,7 +13,7 @@ struct LoadedModel {
   std::string name;                        // the file, for messages
   std::shared_ptr<Parameters> parameters;  // a training's are its own
   std::unique_ptr<Transformer> transformer;
-  std::shared_ptr<const Vocabulary> source, target;
+  Vocabularies vocabularies;
 };
 
 class ModelSet {
@@ -30,8 +30,8 @@ class ModelSet {
   ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models);
   ~ModelSet();
 
-  const Vocabulary& source() const { return *models_.front().source; }
-  const Vocabulary& target() const { return *models_.front().target; }
+  const Vocabulary& source() const { return models_.front().vocabularies.source(); }
+  const Vocabulary& target() const { return models_.front().vocabularies.target(); }
   DType dtype() const { return models_.front().parameters->dtype(); }
   // Rows of the longest sentence that every model takes, <eos> or <bos> counted.
   int64_t longest() const;

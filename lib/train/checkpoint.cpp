@@ -132,8 +132,8 @@ std::string Session::way_back() const {
 }
 
 std::string Session::write_model(const Parameters& parameters, const Snapshot& now) const {
-  const std::string checksum = save_model(run_.model(now.step), parameters, vocabularies_.source,
-                                          vocabularies_.target, now.provenance);
+  const std::string checksum =
+      save_model(run_.model(now.step), parameters, vocabularies_, now.provenance);
   failpoint("model");
   return checksum;
 }

@@ -129,12 +129,10 @@ void check_standard_input(const TrainOptions& options) {
 }  // namespace
 
 Vocabularies model_vocabularies(const std::string& model) {
-  const ModelReader reader(model);
-  return {reader.source(), reader.target()};
+  return ModelReader(model).vocabularies();
 }
 
 Vocabularies load_vocabularies(const TrainOptions& options) {
-  Vocabularies v;
   const bool apart = !options.vocab_src.empty() || !options.vocab_tgt.empty();
   if (!options.init.empty() && (apart || !options.vocab.empty()))
     throw UsageError("--init takes the vocabulary from " + options.init + ": leave out " +
@@ -144,17 +142,11 @@ Vocabularies load_vocabularies(const TrainOptions& options) {
   if (apart && (options.vocab_src.empty() || options.vocab_tgt.empty()))
     throw UsageError("--vocab-src and --vocab-tgt go together; one for both sides is --vocab");
   if (!options.init.empty()) return model_vocabularies(resolve_model(options.init));
-  if (apart) {
-    v.source = load_vocabulary(options.vocab_src);
-    v.target = load_vocabulary(options.vocab_tgt);
-  } else if (options.vocab == "words") {
-    v.source = v.target = count_vocabulary(options);
-  } else if (!options.vocab.empty()) {
-    v.source = v.target = load_vocabulary(options.vocab);
-  } else {
+  if (apart) return {{load_vocabulary(options.vocab_src), load_vocabulary(options.vocab_tgt)}};
+  if (options.vocab.empty())
     throw UsageError("no vocabulary: give --vocab FILE (made by tx-bpe train) or --vocab words");
-  }
-  return v;
+  const bool words = options.vocab == "words";
+  return {words ? count_vocabulary(options) : load_vocabulary(options.vocab), 2};
 }
 
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const RunDirectory& run,
@@ -167,7 +159,7 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
         check_regular(*files, "--valid-metric " + metric);
   const auto open = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt,
                         const std::string& name, const std::string& key) {
-    const std::vector<CacheSide> sides{{src, v.source.get()}, {tgt, v.target.get()}};
+    const std::vector<CacheSide> sides{{src, &v.source()}, {tgt, &v.target()}};
     const std::string own = run.file(name + ".ids");
     if (resumed)
       return open_again(sides, options, find_again(config.value(key + "_cache", own), own),

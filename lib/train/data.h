@@ -6,15 +6,12 @@
 #include "lib/base/log.h"
 #include "lib/data/cache.h"
 #include "lib/data/packing.h"
+#include "lib/subword/vocabularies.h"
 #include "lib/train/options.h"
 #include "lib/train/run_directory.h"
 #include "lib/train/translation_scorer.h"
 
 namespace tx {
-
-struct Vocabularies {
-  std::shared_ptr<const Vocabulary> source, target;  // the same object when shared
-};
 
 // From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError when none is given,
 // or two that contradict.

@@ -25,9 +25,7 @@ ModelConfig described_model(TrainOptions& options, const Options& given, const L
     model.set_vocabularies(37000);
     log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
   } else {
-    const Vocabularies v = load_vocabularies(options);
-    model.sides.front().vocabulary = v.source->size();
-    model.sides.back().vocabulary = v.target->size();
+    model.set_vocabularies(load_vocabularies(options).sizes());
   }
   model.resolve();
   return model;
@@ -50,10 +48,8 @@ size_t translating_bytes(const TrainOptions& options, const MakeTranslationScore
   Json unused;
   TranslationTask task = read_translation_task(options, unused);
   if (task.metrics.empty()) return 0;
-  const Vocabularies v = options.resume.empty() ? load_vocabularies(options)
-                                                : model_vocabularies(resolve_model(options.resume));
-  task.source = v.source;
-  task.target = v.target;
+  task.vocabularies = options.resume.empty() ? load_vocabularies(options)
+                                             : model_vocabularies(resolve_model(options.resume));
   return scorer(parameters, std::move(task))->bytes();
 }
 

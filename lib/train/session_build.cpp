@@ -101,11 +101,10 @@ void Session::keep_tuning() {
 
 void Session::build_model(int64_t resume_at) {
   ModelConfig model = options_.model.config;
-  model.sides.front().vocabulary = vocabularies_.source->size();
-  model.sides.back().vocabulary = vocabularies_.target->size();
+  model.set_vocabularies(vocabularies_.sizes());
   if (resume_at != begin) model = ModelReader(run_.model(resume_at)).config();
   model.resolve();
-  if (model.tie == Tie::all && vocabularies_.source->hash() != vocabularies_.target->hash())
+  if (model.tie == Tie::all && !vocabularies_.shared())
     throw UsageError(
         "--tie all needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
         "differ: use --tie target");
@@ -128,8 +127,7 @@ void Session::build_model(int64_t resume_at) {
 void Session::build_scorer(const MakeTranslationScorer& make) {
   TranslationTask task = read_translation_task(options_, config_);
   if (task.metrics.empty()) return;
-  task.source = vocabularies_.source;
-  task.target = vocabularies_.target;
+  task.vocabularies = vocabularies_;
   scorer_ = make(*parameters_, std::move(task));
 }
 
@@ -164,10 +162,9 @@ void Session::build_packer() {
   packing.seed = options_.seed;
   packing.epochs = options_.epochs;
   if (options_.bpe_dropout > 0)
-    bpe_dropout_ = std::make_unique<PairDropout>(
-        *corpora_.train,
-        std::vector<const Vocabulary*>{vocabularies_.source.get(), vocabularies_.target.get()},
-        options_.bpe_dropout, options_.seed, options_.bpe_dropout_epochs);
+    bpe_dropout_ =
+        std::make_unique<PairDropout>(*corpora_.train, vocabularies_, options_.bpe_dropout,
+                                      options_.seed, options_.bpe_dropout_epochs);
   packing.dropout = bpe_dropout_.get();
   packer_ = std::make_unique<Packer>(*corpora_.train, packing);
   capacities_ = packer_->capacities();

@@ -10,7 +10,7 @@
 
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
-#include "lib/subword/vocabulary.h"
+#include "lib/subword/vocabularies.h"
 #include "lib/train/options.h"
 
 namespace tx {
@@ -18,7 +18,7 @@ namespace tx {
 struct TranslationTask {
   std::vector<std::string> metrics;              // "bleu", "chrf"
   std::vector<std::string> sources, references;  // text; line n of both belongs together
-  std::shared_ptr<const Vocabulary> source, target;
+  Vocabularies vocabularies;
   int threads = 1;  // on the CPU
 };
 

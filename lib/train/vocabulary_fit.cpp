@@ -74,12 +74,11 @@ void tell_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpo
     const IdCache* cache = valid ? corpora.valid.get() : corpora.train.get();
     if (!cache) continue;
     PieceShares shares[2];
-    for (const int s : {0, 1}) shares[s] = count_shares(*cache, s, s ? *v.target : *v.source);
+    for (const int s : {0, 1}) shares[s] = count_shares(*cache, s, v[size_t(s)]);
     if (!valid)
-      log.info(first_pairs(shares[0]) + ": source " + describe(shares[0], *v.source) + "; target " +
-               describe(shares[1], *v.target));
-    for (const int s : {0, 1})
-      warn_of(o, sides[valid][s], shares[s], s ? *v.target : *v.source, log);
+      log.info(first_pairs(shares[0]) + ": source " + describe(shares[0], v.source()) +
+               "; target " + describe(shares[1], v.target()));
+    for (const int s : {0, 1}) warn_of(o, sides[valid][s], shares[s], v[size_t(s)], log);
   }
 }
 

@@ -47,8 +47,7 @@ std::unique_ptr<ModelSet> model_of(Parameters& parameters, const TranslationTask
   m.parameters = std::shared_ptr<Parameters>(&parameters, [](Parameters*) {});  // not ours
   m.transformer = std::make_unique<Transformer>(*backend, parameters,
                                                 options.search.longest(options.max_source));
-  m.source = task.source;
-  m.target = task.target;
+  m.vocabularies = task.vocabularies;
   on(*backend, [](auto& k) { k.wait(); });  // workers read it from streams of their own
   return std::make_unique<ModelSet>(std::move(backend), std::move(models));
 }

@@ -11,8 +11,7 @@ std::vector<std::string> seeds() {
     const Sample sample(tie);
     const tx::Json provenance{{"command", "tx-train -o RUN"}, {"step", 10}};
     out.push_back(written([&](const std::string& path) {
-      tx::save_model(path, sample.parameters, sample.words, sample.words, provenance,
-                     tx::DType::bf16);
+      tx::save_model(path, sample.parameters, {sample.words, 2}, provenance, tx::DType::bf16);
     }));
   }
   return out;
@@ -22,8 +21,8 @@ void run(std::string_view bytes) {
   static MemoryFile file;
   const tx::ModelReader reader(file.fill(bytes));
   std::vector<int> ids;
-  reader.source()->encode("a b <s> \xE2\x96\x81 c", ids);
-  reader.target()->decode(ids);
+  reader.vocabularies().source().encode("a b <s> \xE2\x96\x81 c", ids);
+  reader.vocabularies().target().decode(ids);
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters(backend, reader.config(), tx::DType::f32, false);
   reader.load(parameters);

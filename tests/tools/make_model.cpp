@@ -35,7 +35,7 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters(backend, config, tx::DType::f32, false);
   parameters.initialise(uint32_t(number("seed", 1)));
-  save_model(path, parameters, vocabulary, vocabulary, tx::Json::object());
+  save_model(path, parameters, {vocabulary, 2}, tx::Json::object());
   return 0;
 }
 

@@ -20,8 +20,7 @@ struct Setting {
 
   Setting() {
     RandomModel model(small_config(), DType::f32, 10, 1, false);
-    const auto words = word_vocabulary(71);
-    save_model(folder / "model", model.parameters, words, words, Json::object());
+    save_model(folder / "model", model.parameters, {word_vocabulary(71), 2}, Json::object());
     options.model = folder / "model";
     options.translator.search.max_extra = 5;
     options.translator.max_source = 20;

@@ -49,7 +49,7 @@ struct Model {
     return {static_cast<float*>(parameters.master(e).data), size_t(e.rows * e.cols)};
   }
   std::string save(const std::string& path, const Json& provenance = Json::object()) const {
-    return save_model(path, parameters, source, target, provenance);
+    return save_model(path, parameters, {{source, target}}, provenance);
   }
   Backend backend;
   Parameters parameters;
@@ -122,8 +122,8 @@ BOOST_AUTO_TEST_CASE(both_vocabularies_are_kept) {
   second.save(folder / "2");
   average({folder / "1", folder / "2"}, folder / "mean");
   const ModelReader mean(folder / "mean");
-  BOOST_TEST(mean.source()->bytes() == first.source->bytes());
-  BOOST_TEST(mean.target()->bytes() == first.target->bytes());
+  BOOST_TEST(mean.vocabularies().source().bytes() == first.source->bytes());
+  BOOST_TEST(mean.vocabularies().target().bytes() == first.target->bytes());
   BOOST_TEST(mean.file().find("encoder.embedding.weight"));
 }
 

@@ -43,8 +43,9 @@ BOOST_AUTO_TEST_CASE(a_saved_model_is_read_back_bit_for_bit) {
   BOOST_TEST(reader.checksum() == saved.checksum);
   BOOST_TEST(to_text(reader.config().to_json()) == to_text(small_config().to_json()));
   BOOST_TEST(reader.provenance().at("step") == 10);
-  BOOST_TEST(reader.source()->bytes() == saved.model.words->bytes());
-  BOOST_TEST(reader.source() == reader.target());
+  const Vocabularies& words = reader.vocabularies();
+  BOOST_TEST(words.source().bytes() == saved.model.words->bytes());
+  BOOST_TEST(&words.source() == &words.target());
   const std::string before = block_bytes(saved.model.parameters.master());
   BOOST_TEST(block_bytes(other.parameters.master()) != before);
   reader.load(other.parameters);
@@ -111,8 +112,8 @@ BOOST_AUTO_TEST_CASE(bf16_files_are_rounded_to_nearest_even) {
   BOOST_TEST(std::isnan(back[0]));
 
   const Saved saved;
-  save_model(saved.folder / "half", saved.model.parameters, saved.model.words, saved.model.words,
-             Json::object(), DType::bf16);
+  save_model(saved.folder / "half", saved.model.parameters, {saved.model.words, 2}, Json::object(),
+             DType::bf16);
   SampleModel other(2);
   const ModelReader reader(saved.folder / "half");
   reader.load(other.parameters);
@@ -132,15 +133,16 @@ BOOST_AUTO_TEST_CASE(two_vocabularies_are_kept_apart) {
   config.sides.front().vocabulary = 6;
   const SampleModel model(1, DType::f32, config);
   const TempFolder folder;
-  save_model(folder / "two", model.parameters, word_list("x\ny\n"), model.words, Json::object());
+  save_model(folder / "two", model.parameters, {{word_list("x\ny\n"), model.words}},
+             Json::object());
   const ModelReader reader(folder / "two");
-  BOOST_TEST(reader.source()->piece(4) == "x");
-  BOOST_TEST(reader.target()->piece(4) == "a");
+  BOOST_TEST(reader.vocabularies().source().piece(4) == "x");
+  BOOST_TEST(reader.vocabularies().target().piece(4) == "a");
   BOOST_TEST(reader.file().find("vocabulary") == nullptr);
-  save_model(folder / "equal", SampleModel().parameters, word_list("a\nb\nc\n"),
-             word_list("a\nb\nc\n"), Json::object());
+  save_model(folder / "equal", SampleModel().parameters,
+             {{word_list("a\nb\nc\n"), word_list("a\nb\nc\n")}}, Json::object());
   const ModelReader equal(folder / "equal");
-  BOOST_TEST(equal.source() == equal.target());
+  BOOST_TEST(&equal.vocabularies().source() == &equal.vocabularies().target());
   BOOST_TEST(equal.file().find("vocabulary") != nullptr);
 }
 
@@ -215,8 +217,7 @@ BOOST_AUTO_TEST_CASE(vocabularies_are_checked) {
   const Saved saved;
   const SampleModel& model = saved.model;
   const auto message = [&](const std::string& words) {
-    save_model(saved.folder / "x", model.parameters, word_list(words), word_list(words),
-               Json::object());
+    save_model(saved.folder / "x", model.parameters, {word_list(words), 2}, Json::object());
     return reader_message(saved.folder / "x");
   };
   BOOST_TEST(

@@ -34,7 +34,7 @@ struct SampleModel {
     parameters.initialise(seed);
   }
   std::string save(const std::string& path, const tx::Json& provenance = {{"step", 10}}) const {
-    return save_model(path, parameters, words, words, provenance);
+    return save_model(path, parameters, {words, parameters.config().sides.size()}, provenance);
   }
   tx::Backend backend;
   tx::Parameters parameters;

@@ -53,7 +53,7 @@ struct DropoutFixture : PackingFixture {
   }
 
   std::vector<std::string> text[2];
-  std::unique_ptr<Vocabulary> model;
+  std::shared_ptr<const Vocabulary> model;
   std::unique_ptr<IdCache> cache;
 };
 
@@ -62,7 +62,7 @@ struct DropoutFixture : PackingFixture {
 BOOST_FIXTURE_TEST_SUITE(packing_dropout, DropoutFixture)
 
 BOOST_AUTO_TEST_CASE(each_epoch_cuts_every_line_anew) {
-  const PairDropout dropout(*cache, {model.get(), model.get()}, 0.2, 9);
+  const PairDropout dropout(*cache, {model, 2}, 0.2, 9);
   PackerOptions o = options(dropout);
   o.epochs = 3;
   Packer packer(*cache, o);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(each_epoch_cuts_every_line_anew) {
 }
 
 BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_cuts) {
-  const PairDropout dropout(*cache, {model.get(), model.get()}, 0.2, 9);
+  const PairDropout dropout(*cache, {model, 2}, 0.2, 9);
   Packer packer(*cache, options(dropout));
   Batch expected, batch;
   while (packer.epoch() < 2) {
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_cuts) {
     other.next(batch);
     BOOST_REQUIRE(same(batch, expected));
   }
-  const PairDropout changed(*cache, {model.get(), model.get()}, 0.3, 9);
+  const PairDropout changed(*cache, {model, 2}, 0.3, 9);
   BOOST_CHECK_EXCEPTION(
       Packer(*cache, options(changed)).restore(packer.state()), DataError, [](const Error& error) {
         return std::string(error.what()).find("(bpe_dropout 0.2, now 0.3)") != std::string::npos;
@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_cuts) {
 }
 
 BOOST_AUTO_TEST_CASE(later_epochs_keep_the_usual_cuts) {
-  const PairDropout always(*cache, {model.get(), model.get()}, 0.2, 9);
-  const PairDropout dropout(*cache, {model.get(), model.get()}, 0.2, 9, 2);
+  const PairDropout always(*cache, {model, 2}, 0.2, 9);
+  const PairDropout dropout(*cache, {model, 2}, 0.2, 9, 2);
   int cut = 0;
   for (int64_t pair = 0; pair < cache->pairs(); ++pair) {
     BOOST_TEST(dropout.ids(pair, 1, 1, 1000) == always.ids(pair, 1, 1, 1000));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(later_epochs_keep_the_usual_cuts) {
 
 // At 1 a line is its characters: only those keep that cut which is short enough.
 BOOST_AUTO_TEST_CASE(a_cut_that_is_too_long_is_the_usual_one) {
-  const PairDropout dropout(*cache, {model.get(), model.get()}, 1, 9);
+  const PairDropout dropout(*cache, {model, 2}, 1, 9);
   const int most = PairDropout::most_growth * cache->longest(0);
   int usual = 0, characters = 0;
   for (int64_t pair = 0; pair < cache->pairs(); ++pair) {
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_cut_that_is_too_long_is_the_usual_one) {
 }
 
 BOOST_AUTO_TEST_CASE(words_have_no_merges) {
-  BOOST_CHECK_THROW(PairDropout(*cache, {model.get(), words.get()}, 0.1, 1), UsageError);
+  BOOST_CHECK_THROW(PairDropout(*cache, {{model, words}}, 0.1, 1), UsageError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

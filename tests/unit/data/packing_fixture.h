@@ -40,7 +40,7 @@ struct PackingFixture {
   }
 
   tx_test::TempFolder folder;
-  std::unique_ptr<Vocabulary> words;
+  std::shared_ptr<const Vocabulary> words;
 };
 
 inline bool same(const Batch& a, const Batch& b) {

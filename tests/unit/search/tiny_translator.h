@@ -21,8 +21,10 @@ inline tx::LoadedModel loaded_model(tx::Backend& backend, const tx::ModelConfig&
   m.parameters->initialise(seed);
   m.parameters->prepare_inference();
   m.transformer = std::make_unique<tx::Transformer>(backend, *m.parameters, longest);
-  m.source = word_vocabulary(int(config.sides.front().vocabulary));
-  m.target = word_vocabulary(int(config.target().vocabulary));
+  std::vector<tx::Vocabularies::Pointer> vocabularies;
+  for (const tx::SideConfig& side : config.sides)
+    vocabularies.push_back(word_vocabulary(int(side.vocabulary)));
+  m.vocabularies = vocabularies;
   return m;
 }
 

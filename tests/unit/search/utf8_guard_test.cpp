@@ -43,7 +43,7 @@ std::unique_ptr<ModelSet> byte_models(std::vector<uint32_t> seeds) {
   std::vector<LoadedModel> models;
   for (const uint32_t seed : seeds) {
     models.push_back(loaded_model(*backend, byte_config(), DType::f32, seed, 300));
-    models.back().target = byte_vocabulary();
+    models.back().vocabularies = {byte_vocabulary(), 2};
   }
   return std::make_unique<ModelSet>(std::move(backend), std::move(models));
 }
