@@ -3,19 +3,43 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/attention/dot_products.h"
 #include "lib/base/error.h"
 
 namespace tx {
 
+namespace {
+
+constexpr int64_t labels_together = 16;  // rows of log P that are downloaded at a time
+
+void check_finite(const std::vector<float>& values) {
+  const auto finite = [](float x) { return std::isfinite(x); };
+  if (std::all_of(values.begin(), values.end(), finite)) return;
+  throw DataError("the model gives attention weights that are not numbers: it is damaged");
+}
+
+}  // namespace
+
 AttentionMap mean_of(std::span<const AttentionMap> maps) {
   AttentionMap out = maps.front();
-  for (size_t i = 0; i < out.weights.size(); ++i) {
+  for (size_t i = 0; i < out.values.size(); ++i) {
     double sum = 0;
-    for (const AttentionMap& map : maps) sum += double(map.weights[i]);
-    out.weights[i] = float(sum / double(maps.size()));
+    for (const AttentionMap& map : maps) sum += double(map.values[i]);
+    out.values[i] = float(sum / double(maps.size()));
   }
   return out;
 }
+
+// Which sentence is on its way: both sides, one sentence each.
+struct Extraction::Sentence {
+  std::span<const PackedSide> sides;
+  int64_t rows(AttentionKind kind) const {
+    return kind == AttentionKind::encoder ? sides.front().rows : sides.back().rows;
+  }
+  int64_t columns(AttentionKind kind) const {
+    return kind == AttentionKind::decoder ? sides.back().rows : sides.front().rows;
+  }
+};
 
 Extraction::Extraction(Backend& backend, const Transformer& transformer, DType dtype,
                        Selection selection)
@@ -27,13 +51,24 @@ Extraction::Extraction(Backend& backend, const Transformer& transformer, DType d
       target_(backend) {}
 
 Extraction::~Extraction() {
-  on(backend_, [&](auto& k) { k.release(map_); });
+  on(backend_, [&](auto& k) { k.release(room_); });
+}
+
+bool Extraction::wants(Quantity quantity) const {
+  return std::count(selection_.what.begin(), selection_.what.end(), quantity) > 0;
+}
+
+// The logits, where they are asked for.
+Tensor Extraction::pass(Context& context, std::span<const PackedSide> sides,
+                        const AttentionProbe& probe) {
+  return selection_.log_p ? transformer_.forward(context, sides, {}, probe)
+                          : transformer_.hidden(context, sides, {}, probe);
 }
 
 void Extraction::reserve(std::span<const PackedSide> sides) {
   Arena counting;
   Context context(backend_, counting, dtype_);
-  transformer_.hidden(context, sides);
+  pass(context, sides, {});
   if (counting.peak() > arena_bytes_) {
     arena_.reset();
     arena_bytes_ = counting.peak() + counting.peak() / 4;
@@ -41,53 +76,140 @@ void Extraction::reserve(std::span<const PackedSide> sides) {
   }
   int64_t longest = 0;
   for (const PackedSide& side : sides) longest = std::max(longest, side.rows);
-  const size_t bytes = size_t(longest * longest) * sizeof(float);
-  if (bytes <= map_bytes_) return;
+  const ModelConfig& config = transformer_.config();
+  const AttentionShape& shape = transformer_.attention_shape();
+  const int64_t widest = std::max({longest, shape.keys(), shape.values(), int64_t(config.d_model)});
+  const int64_t logits = selection_.log_p ? labels_together * config.target().vocabulary : 0;
+  const size_t bytes = size_t(std::max(longest * widest, logits)) * sizeof(float);
+  if (bytes <= room_bytes_) return;
   on(backend_, [&](auto& k) {
-    k.release(map_);
-    map_ = nullptr;
-    map_ = k.allocate(bytes);
+    k.release(room_);
+    room_ = nullptr;
+    room_ = k.allocate(bytes);
   });
-  map_bytes_ = bytes;
+  room_bytes_ = bytes;
 }
 
-std::vector<AttentionMap> Extraction::read(Context& context, const AttentionInput& input,
-                                           int64_t rows, int64_t columns) {
+std::vector<AttentionMap> Extraction::read_weights(Context& context, const AttentionInput& input,
+                                                   int64_t rows, int64_t columns) {
   std::vector<AttentionMap> maps;
   for (const int head : selection_.heads) {
-    attention_weights(context, input, 0, head, matrix(map_, DType::f32, rows, columns));
-    AttentionMap map{rows, columns, std::vector<float>(size_t(rows * columns))};
-    on(backend_,
-       [&](auto& k) { k.download(map.weights.data(), map_, map.weights.size() * sizeof(float)); });
-    const auto finite = [](float w) { return std::isfinite(w); };
-    if (!std::all_of(map.weights.begin(), map.weights.end(), finite)) {
-      throw DataError("the model gives attention weights that are not numbers: it is damaged");
-    }
-    maps.push_back(std::move(map));
+    const Matrix weights = matrix(room_, DType::f32, rows, columns);
+    attention_weights(context, input, 0, head, weights);
+    maps.push_back(download(weights));
   }
   if (selection_.mean_of_heads) return {mean_of(maps)};
   return maps;
 }
 
-std::vector<AttentionMaps> Extraction::run(std::span<const int> source,
-                                           std::span<const int> input) {
+// A matrix of the backend's as f32 on the host; it may lie in room_.
+AttentionMap Extraction::download(Matrix from) {
+  AttentionMap out{from.rows, from.cols, std::vector<float>(size_t(from.rows * from.cols))};
+  on(backend_, [&](auto& k) {
+    if (from.data != room_) k.convert(from, matrix(room_, DType::f32, from.rows, from.cols));
+    k.download(out.values.data(), room_, out.values.size() * sizeof(float));
+  });
+  check_finite(out.values);
+  return out;
+}
+
+// Of columns that hold `width` features for each head of the model, those of the heads selected.
+std::vector<AttentionMap> Extraction::heads_of(Matrix from, int width) {
+  const AttentionMap all = download(from);
+  std::vector<AttentionMap> out;
+  for (const int head : selection_.heads) {
+    AttentionMap& one = out.emplace_back();
+    one.rows = all.rows;
+    one.columns = width;
+    for (int64_t row = 0; row < all.rows; ++row) {
+      const auto first = all.values.begin() + row * all.columns + int64_t(head) * width;
+      one.values.insert(one.values.end(), first, first + width);
+    }
+  }
+  return out;
+}
+
+// What the attention reads when it is about to run, or what it has made when it has.
+void Extraction::read(Context& context, const ProbedAttention& a, const Sentence& sentence,
+                      Extracted& out) {
+  const Selection::Kind* kind = selection_.find(a.kind);
+  if (!kind || std::count(kind->layers.begin(), kind->layers.end(), a.layer) == 0) return;
+  const AttentionShape& shape = transformer_.attention_shape();
+  const auto put = [&](Quantity quantity, auto&& make) {
+    if (!wants(quantity)) return;
+    auto& kinds = quantity == Quantity::weights ? out.maps : out.parts.at(quantity);
+    kinds[size_t(kind - selection_.kinds.data())].push_back(make());
+  };
+  if (!a.packed) {
+    put(Quantity::context, [&] { return heads_of(a.heads->value(), shape.d_v); });
+    put(Quantity::output, [&] { return std::vector{download(a.output->value())}; });
+    return;
+  }
+  const AttentionInput& in = *a.packed;
+  put(Quantity::weights, [&] {
+    return read_weights(context, in, sentence.rows(kind->kind), sentence.columns(kind->kind));
+  });
+  const bool scores = wants(Quantity::scores), scaled = wants(Quantity::scaled);
+  const bool masked = wants(Quantity::masked), dots = scores || scaled || masked;
+  std::vector<AttentionMap> q, k;
+  if (dots || wants(Quantity::q))
+    q = heads_of(in.q.value().columns(in.q_column, shape.keys()), shape.d_k);
+  if (dots || wants(Quantity::k))
+    k = heads_of(in.k.value().columns(in.k_column, shape.keys()), shape.d_k);
+  if (dots) {
+    const std::vector<AttentionMap> raw = dot_products(q, k);
+    put(Quantity::scores, [&] { return raw; });
+    put(Quantity::scaled, [&] { return scaled_by_width(raw, shape.d_k); });
+    put(Quantity::masked, [&] {
+      auto out = scaled_by_width(raw, shape.d_k);
+      if (in.causal) mask_later(out);
+      return out;
+    });
+  }
+  put(Quantity::q, [&] { return std::move(q); });
+  put(Quantity::k, [&] { return std::move(k); });
+  put(Quantity::v,
+      [&] { return heads_of(in.v.value().columns(in.v_column, shape.values()), shape.d_v); });
+}
+
+void Extraction::read_labels(Matrix logits, std::span<const int> labels, Extracted& out) {
+  const int64_t vocabulary = transformer_.config().target().vocabulary;
+  for (int64_t first = 0; first < logits.rows; first += labels_together) {
+    const int64_t rows = std::min(labels_together, logits.rows - first);
+    const Matrix log_p = matrix(room_, DType::f32, rows, vocabulary);
+    on(backend_, [&](auto& k) { k.log_softmax(logits.slice(first, rows), vocabulary, log_p); });
+    const AttentionMap all = download(log_p);
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t label = labels[size_t(first + row)];
+      const float own = all.at(row, label);
+      int64_t rank = 1;
+      for (int64_t id = 0; id < vocabulary; ++id)  // among equals the lower id is the better
+        rank += all.at(row, id) > own || (id < label && all.at(row, id) == own);
+      out.log_p.push_back(own);
+      out.rank.push_back(rank);
+    }
+  }
+}
+
+Extracted Extraction::run(std::span<const int> source, std::span<const int> input,
+                          std::span<const int> labels) {
   const int64_t longest = transformer_.longest();
   TX_ASSERT(!source.empty() && int64_t(source.size()) <= longest);
   TX_ASSERT(!input.empty() && int64_t(input.size()) <= longest);
+  TX_ASSERT(!selection_.log_p || labels.size() == input.size());
   const PackedSide sides[] = {source_.upload({&source, 1}), target_.upload({&input, 1})};
-  const PackedSide &from = sides[0], &to = sides[1];
   reserve(sides);
-  std::vector<AttentionMaps> out(selection_.kinds.size());
+  Extracted out;
+  for (const Quantity quantity : selection_.what)
+    (quantity == Quantity::weights ? out.maps : out.parts[quantity])
+        .resize(selection_.kinds.size());
   Context context(backend_, *arena_, dtype_);
-  transformer_.hidden(context, sides, {}, [&](const ProbedAttention& a) {
-    const Selection::Kind* kind = selection_.find(a.kind);
-    if (!kind || std::count(kind->layers.begin(), kind->layers.end(), a.layer) == 0) return;
-    const int64_t rows = kind->kind == AttentionKind::encoder ? from.rows : to.rows;
-    const int64_t columns = kind->kind == AttentionKind::decoder ? to.rows : from.rows;
-    out[size_t(kind - selection_.kinds.data())].push_back(read(context, *a.packed, rows, columns));
-  });
+  const Sentence sentence{sides};
+  const Tensor last =
+      pass(context, sides, [&](const ProbedAttention& a) { read(context, a, sentence, out); });
+  if (selection_.log_p) read_labels(last.value(), labels, out);
   if (!selection_.mean_of_layers) return out;
-  for (AttentionMaps& maps : out) {
+  for (AttentionMaps& maps : out.maps) {
     std::vector<AttentionMap> layers;
     for (auto& layer : maps) layers.push_back(std::move(layer.front()));
     maps = {{mean_of(layers)}};

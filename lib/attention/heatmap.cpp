@@ -77,7 +77,7 @@ class Drawing {
       note_ = in_full(rows, rows_, "row") + in_full(columns, columns_, "column");
     }
     margin_ = widest(rows_) + 1;
-    largest_ = *std::max_element(map.weights.begin(), map.weights.end());
+    largest_ = *std::max_element(map.values.begin(), map.values.end());
     int needed = margin_;
     for (size_t i = 0; i < columns_.size(); ++i) needed += labelled_width(i);
     steps_ = needed > style.width;
@@ -189,13 +189,13 @@ std::string draw_kind(const AttentionRecord& record, const Selection& selection,
                       const HeatmapStyle& style) {
   const AttentionKind kind = selection.kinds[place].kind;
   const bool encoder = kind == AttentionKind::encoder;
-  // A row of the decoder stands for the piece that it predicts.
-  const auto& rows = encoder ? record.source : record.target;
-  const auto& columns = kind == AttentionKind::decoder ? record.input : record.source;
-  const char* sides = encoder ? "; columns and rows: source\n"
-                      : kind == AttentionKind::decoder
-                          ? "; columns: target read, rows: piece predicted\n"
-                          : "; columns: source, rows: piece predicted\n";
+  const auto& rows = pieces_of(record, rows_of(kind, selection));
+  const auto& columns = pieces_of(record, columns_of(kind));
+  const std::string sides =
+      encoder ? "; columns and rows: source\n"
+              : std::string("; columns: ") +
+                    (kind == AttentionKind::decoder ? "target read" : "source") + ", rows: piece " +
+                    (selection.shift ? "read\n" : "predicted\n");
   std::string out;
   const AttentionMaps& maps = record.maps[place];
   for (size_t layer = 0; layer < maps.size(); ++layer) {

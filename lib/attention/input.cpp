@@ -38,6 +38,7 @@ bool ItemReader::next(Item& item) {
   item.line = item.source.line = text.line_number();
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
   if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), translator_.limit());
+  item.text = text_;
   if (in_.other() && !line.blank) take_target(item);
   return true;
 }

@@ -16,6 +16,7 @@ struct Item {
   int64_t line = 0;
   Source source;            // pieces without <eos>
   std::vector<int> target;  // pieces predicted, <eos> included where complete
+  std::string text;         // the line as read
   std::string translation;
 };
 

@@ -24,6 +24,7 @@ void DumpOptions::describe(Options& options) {
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
                "Otherwise such bytes are replaced by U+FFFD and counted.");
   selection.describe(options);
+  options.at("what").excludes({"--heatmap"}, "a map shows weights");
   options.group("Output");
   options.add("--digits", digits, "N", "decimal places of the weights")
       .range(1, 9)

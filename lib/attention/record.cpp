@@ -1,6 +1,7 @@
 #include "lib/attention/record.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -10,15 +11,18 @@ namespace tx {
 namespace {
 
 // Weights are most of a record, so they are written as integers: 0.25 with 4 digits is 2500.
-class WeightWriter {
+class FigureWriter {
  public:
-  explicit WeightWriter(int digits) {
+  explicit FigureWriter(int digits) {
     TX_ASSERT(digits >= 1 && digits <= 9);
     for (int i = 0; i < digits; ++i) unit_ *= 10;
   }
 
-  void append(std::string& out, float weight) const {
-    const auto units = uint64_t(double(weight) * double(unit_) + 0.5);
+  void append(std::string& out, float x) const {
+    const double size = std::abs(double(x)) * double(unit_) + 0.5;
+    if (!(size < 1e18)) return append_large(out, x);
+    const auto units = uint64_t(size);
+    if (x < 0 && units > 0) out += '-';
     char text[32];
     // The unit in front keeps the zeros after the point.
     char* end = std::to_chars(text, text + sizeof text, unit_ + units % unit_).ptr;
@@ -29,6 +33,15 @@ class WeightWriter {
   }
 
  private:
+  void append_large(std::string& out, float x) const {
+    if (!std::isfinite(x)) {
+      out += "null";
+      return;
+    }
+    char text[64];
+    out.append(text, std::to_chars(text, text + sizeof text, x).ptr);
+  }
+
   uint64_t unit_ = 1;
 };
 
@@ -44,7 +57,7 @@ void append_list(std::string& out, const T& list, F&& append) {
   out += ']';
 }
 
-void append_map(std::string& out, const AttentionMap& map, const WeightWriter& writer) {
+void append_map(std::string& out, const AttentionMap& map, const FigureWriter& writer) {
   out += '[';
   for (int64_t row = 0; row < map.rows; ++row) {
     out += row == 0 ? "[" : ",[";
@@ -57,35 +70,91 @@ void append_map(std::string& out, const AttentionMap& map, const WeightWriter& w
   out += ']';
 }
 
-void append_maps(std::string& out, const AttentionMaps& maps, const WeightWriter& writer) {
+void append_maps(std::string& out, const AttentionMaps& maps, const FigureWriter& writer) {
   append_list(out, maps, [&](const auto& layer) {
     append_list(out, layer, [&](const AttentionMap& map) { append_map(out, map, writer); });
   });
+}
+
+// The heads' output is one matrix in each layer.
+void append_layers(std::string& out, const AttentionMaps& maps, const FigureWriter& writer) {
+  append_list(out, maps, [&](const auto& layer) { append_map(out, layer.front(), writer); });
 }
 
 const char* average_of(const Selection& selection) {
   return selection.mean_of_layers ? "all" : selection.mean_of_heads ? "heads" : "none";
 }
 
+// ,"encoder":...,"decoder":...
+void append_kinds(std::string& out, const AttentionRecord& record, const Selection& selection,
+                  Quantity quantity, const FigureWriter& writer) {
+  const bool blank = record.source.empty();
+  for (size_t i = 0; i < selection.kinds.size(); ++i) {
+    out += std::string(",\"") + name_of(selection.kinds[i].kind) + "\":";
+    static const AttentionMaps none;
+    const AttentionMaps& maps = blank ? none : record.of(quantity)[i];
+    if (quantity == Quantity::output)
+      append_layers(out, maps, writer);
+    else
+      append_maps(out, maps, writer);
+  }
+}
+
 }  // namespace
 
-std::string format_record(const AttentionRecord& record, const Selection& selection, int digits) {
+const char* rows_of(AttentionKind kind, const Selection& selection) {
+  if (kind == AttentionKind::encoder) return "source";
+  return selection.shift ? "input" : "target";
+}
+
+const char* columns_of(AttentionKind kind) {
+  return kind == AttentionKind::decoder ? "input" : "source";
+}
+
+const std::vector<std::string>& pieces_of(const AttentionRecord& record, std::string_view list) {
+  return list == "source" ? record.source : list == "input" ? record.input : record.target;
+}
+
+Json record_head(const AttentionRecord& record, const Selection& selection) {
   Json head = {{"line", record.line},
                {"source", record.source},
                {"input", record.input},
                {"target", record.target},
+               {"source_ids", record.source_ids},
+               {"target_ids", record.target_ids},
+               {"text", record.text},
                {"translation", record.translation},
                {"forced", record.forced},
                {"average", average_of(selection)},
                {"heads", selection.heads},
-               {"layers", Json::object()}};
-  for (const auto& [kind, layers] : selection.kinds) head["layers"][name_of(kind)] = layers;
-  std::string out = to_text(head);
+               {"layers", Json::object()},
+               {"rows", Json::object()},
+               {"columns", Json::object()}};
+  for (const auto& [kind, layers] : selection.kinds) {
+    head["layers"][name_of(kind)] = layers;
+    head["rows"][name_of(kind)] = rows_of(kind, selection);
+    head["columns"][name_of(kind)] = columns_of(kind);
+  }
+  return head;
+}
+
+std::string format_record(const AttentionRecord& record, const Selection& selection, int digits) {
+  std::string out = to_text(record_head(record, selection));
   out.pop_back();
-  const WeightWriter writer(digits);
-  for (size_t i = 0; i < selection.kinds.size(); ++i) {
-    out += std::string(",\"") + name_of(selection.kinds[i].kind) + "\":";
-    append_maps(out, record.maps.empty() ? AttentionMaps() : record.maps[i], writer);
+  const FigureWriter writer(digits);
+  if (selection.log_p) {
+    out += ",\"log_p\":";
+    append_list(out, record.log_p, [&](float x) { writer.append(out, x); });
+    out += ",\"rank\":" + to_text(Json(record.rank));
+  }
+  for (const Quantity quantity : selection.what) {
+    if (quantity == Quantity::weights) {
+      append_kinds(out, record, selection, quantity, writer);
+      continue;
+    }
+    std::string kinds;
+    append_kinds(kinds, record, selection, quantity, writer);
+    out += std::string(",\"") + name_of_value(quantity) + "\":{" + kinds.substr(1) + "}";
   }
   return out + "}\n";
 }

@@ -13,16 +13,6 @@ namespace {
 constexpr AttentionKind all_kinds[] = {AttentionKind::encoder, AttentionKind::decoder,
                                        AttentionKind::cross};
 
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
-}
-
 std::vector<AttentionKind> parse_kinds(const std::string& text) {
   std::vector<AttentionKind> out;
   const auto words = split_at_commas(text);
@@ -36,6 +26,31 @@ std::vector<AttentionKind> parse_kinds(const std::string& text) {
     }
   }
   return out;
+}
+
+// The quantities and log_p, as names of --what.
+std::vector<std::string> what_names() {
+  std::vector<std::string> names = names_of<Quantity>();
+  names.push_back("log_p");
+  return names;
+}
+
+void parse_what(const std::string& text, Selection& selection) {
+  const auto words = split_at_commas(text);
+  const auto asked = [&](const std::string& name) {
+    return std::count(words.begin(), words.end(), name) > 0;
+  };
+  const auto known = what_names();
+  for (const std::string& word : words) {
+    if (std::count(known.begin(), known.end(), word) > 0) continue;
+    std::string all;
+    for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+    throw UsageError("--what: '" + word + "' is not one of " + all);
+  }
+  selection.what.clear();
+  for (const NameOf<Quantity>& n : Names<Quantity>::list)
+    if (asked(n.name)) selection.what.push_back(n.value);
+  selection.log_p = asked("log_p");
 }
 
 bool parse_number(std::string_view text, int& number) {
@@ -54,6 +69,16 @@ int layers_of(AttentionKind kind, const ModelConfig& config) {
 }
 
 }  // namespace
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
 
 const char* name_of(AttentionKind kind) {
   return kind == AttentionKind::encoder   ? "encoder"
@@ -92,6 +117,17 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
 
 void SelectionOptions::describe(Options& options) {
   options.group("Selection");
+  options
+      .add("--what", what, "LIST",
+           "what is written: weights, scores, scaled, masked, q, k, v, context, output, log_p")
+      .list_of(what_names())
+      .default_is("weights")
+      .more(
+          "q, k and v are queries, keys and values; scores are their dot products, scaled those "
+          "over sqrt(d_k), masked those with minus infinity where a position may not look, weights "
+          "their softmax; context is the weighted sum of values of each head, output what the "
+          "sub-layer makes of all heads. log_p is the log P of each target piece and its rank "
+          "among all pieces. The equations are in tx-attention(5).");
   options.add("--kinds", kinds, "LIST", "one or more of encoder, decoder, cross")
       .list_of({"encoder", "decoder", "cross"})
       .default_is("all")
@@ -106,7 +142,12 @@ void SelectionOptions::describe(Options& options) {
       .add("--average", average, "none|heads|all",
            "mean over the heads selected, or over heads and layers")
       .one_of({"none", "heads", "all"})
-      .more("The arrays stay as deep as they are; one map stands for those averaged.");
+      .more(
+          "The arrays stay as deep as they are; one map stands for those averaged. Means are of "
+          "weights alone.");
+  options.flag("--shift", shift, "a row of the target stands for the piece that it reads",
+               "Otherwise it stands for the piece that it predicts, which is the next one. The "
+               "numbers are the same, and the rows have other labels.");
 }
 
 Selection SelectionOptions::resolve(const ModelConfig& config) const {
@@ -121,6 +162,12 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
       heads.empty() ? all_of(config.heads) : parse_numbers(heads, config.heads, "--heads", "heads");
   out.mean_of_layers = average == "all";
   out.mean_of_heads = average != "none";
+  if (!what.empty()) parse_what(what, out);
+  out.shift = shift;
+  for (const Quantity quantity : out.what)
+    if (out.mean_of_heads && quantity != Quantity::weights)
+      throw UsageError(std::string("--average ") + average + " is of weights alone; leave " +
+                       name_of_value(quantity) + " out of --what, or --average");
   return out;
 }
 

@@ -1,8 +1,9 @@
-// Which attention maps to look at: kinds, layers, heads, and means of them.
+// What to look at: quantities, kinds, layers, heads, and means of them.
 #pragma once
 #include <string>
 #include <vector>
 
+#include "lib/attention/quantity.h"
 #include "lib/model/config.h"
 
 namespace tx {
@@ -22,15 +23,21 @@ struct Selection {
   };
   std::vector<Kind> kinds;  // in the order encoder, decoder, cross
   std::vector<int> heads;
-  bool mean_of_heads = false;   // one map per layer: the mean of the heads
-  bool mean_of_layers = false;  // one map per kind; goes with mean_of_heads
+  bool mean_of_heads = false;                        // one map per layer: the mean of the heads
+  bool mean_of_layers = false;                       // one map per kind; goes with mean_of_heads
+  std::vector<Quantity> what = {Quantity::weights};  // in the order of its names
+  bool log_p = false;                                // of the labels, and their ranks
+  // A row of decoder and cross stands for the piece that it reads, not for the one that it
+  // predicts.
+  bool shift = false;
 
   const Kind* find(const std::string& name) const;  // null when this kind is not selected
 };
 
 // The options as typed; an empty list stands for what is usual.
 struct SelectionOptions {
-  std::string kinds, layers, heads, average = "none";
+  std::string what, kinds, layers, heads, average = "none";
+  bool shift = false;
 
   void describe(Options& options);
   // Everything that was asked for, by default all; UsageError for what the model does not have.
@@ -40,6 +47,7 @@ struct SelectionOptions {
   Selection resolve_drawn(const ModelConfig& config) const;
 };
 
+std::vector<std::string> split_at_commas(const std::string& text);
 // "0,2-3" as {0, 2, 3}. `things` completes "the model has 4 ...". UsageError names the option.
 std::vector<int> parse_numbers(const std::string& text, int count, const std::string& option,
                                const std::string& things);

@@ -49,18 +49,22 @@ class ItemAnswerer {
   AttentionRecord record_of(const Item& item) {
     AttentionRecord record;
     record.line = item.line;
+    record.text = item.text;
     record.forced = !options_.target.empty();
     if (item.source.ids.empty()) return record;
     TX_ASSERT(!item.target.empty());
-    std::vector<int> source = item.source.ids, input = {Vocabulary::bos};
-    source.push_back(Vocabulary::eos);
-    input.insert(input.end(), item.target.begin(), item.target.end() - 1);
-    record.source = models_.source().pieces(source);
-    record.input = models_.target().pieces(input);
-    record.target = models_.target().pieces(item.target);
+    record.source_ids = item.source.ids;
+    record.source_ids.push_back(Vocabulary::eos);
+    record.input_ids = {Vocabulary::bos};
+    record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
+    record.target_ids = item.target;
+    record.source = models_.source().pieces(record.source_ids);
+    record.input = models_.target().pieces(record.input_ids);
+    record.target = models_.target().pieces(record.target_ids);
     record.translation = item.translation;
     try {
-      record.maps = extraction_.run(source, input);
+      static_cast<Extracted&>(record) =
+          extraction_.run(record.source_ids, record.input_ids, record.target_ids);
     } catch (const DataError& error) {
       throw DataError("line " + std::to_string(item.line) + ": " + error.what());
     }

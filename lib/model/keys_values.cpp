@@ -22,7 +22,7 @@ Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
   a.k_column = shape_.keys();
   a.v_column = 2 * shape_.keys();
   a.causal = causal_;
-  if (probe_) probe_({causal_ ? "decoder" : "encoder", layer, &a, nullptr});
+  if (probe_) probe_({own_kind(), layer, &a});
   return attention(context, a);
 }
 
@@ -34,8 +34,13 @@ Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
   a.k_column = layer * shape_.width();
   a.v_column = a.k_column + shape_.keys();
   a.k_offsets = cross_offsets_;
-  if (probe_) probe_({"cross", layer, &a, nullptr});
+  if (probe_) probe_({"cross", layer, &a});
   return attention(context, a);
+}
+
+void PackedKeysValues::finished(bool cross, int layer, const Tensor& heads,
+                                const Tensor& output) const {
+  if (probe_) probe_({cross ? "cross" : own_kind(), layer, nullptr, nullptr, &heads, &output});
 }
 
 Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, CachedAttention p,
@@ -64,14 +69,13 @@ Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
     own.rows = cache.slice(layer * cache_rows, cache_rows);
     k.scatter_rows(qkv.value().columns(shape.keys(), shape.width()), slots, own.rows);
   });
-  return attend(context, {"decoder", layer, nullptr, nullptr}, self_rows, qkv, own);
+  return attend(context, {"decoder", layer}, self_rows, qkv, own);
 }
 
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,
                                          const Dropout& drop) const {
   TX_ASSERT(drop.threshold == 0);
-  return attend(context, {"cross", layer, nullptr, nullptr}, cross_rows, q,
-                {cross, layer * shape.width()});
+  return attend(context, {"cross", layer}, cross_rows, q, {cross, layer * shape.width()});
 }
 
 }  // namespace tx

@@ -18,14 +18,17 @@ struct AttentionShape {
   int64_t width() const { return keys() + values(); }      // of a layer's keys and values together
 };
 
-// One attention as it is about to run, for who wants to read its weights. `kind` is "encoder",
-// "decoder" or "cross". One of the two is set: `packed` in a whole pass, `cached` in a step of
-// incremental decoding. Both are valid during the call.
+// One attention, for a caller that reads it. `kind` is "encoder", "decoder" or "cross". The probe
+// is called when the attention is about to run, with `packed` set in a whole pass and `cached` in a
+// step of incremental decoding; in a whole pass once more when its sub-layer has been computed,
+// with `heads` and `output` set and the others null. All are valid during the call.
 struct ProbedAttention {
   const char* kind;
   int layer;
-  const AttentionInput* packed;
-  const CachedAttention* cached;
+  const AttentionInput* packed = nullptr;
+  const CachedAttention* cached = nullptr;
+  const Tensor* heads = nullptr;   // (N,HV): the weighted sum of values, head beside head
+  const Tensor* output = nullptr;  // (N,D): what the sub-layer adds to its input
 };
 using AttentionProbe = std::function<void(const ProbedAttention&)>;
 
@@ -39,6 +42,9 @@ class KeysValues {
   // (N,HV): attention of the queries q (N,HK) to the encoder's output, as `layer` projects it.
   virtual Tensor cross_attention(Context& context, int layer, Tensor q,
                                  const Dropout& drop) const = 0;
+  // Told the heads' outputs (N,HV), and what the sub-layer makes of them (N,D).
+  virtual void finished(bool /*cross*/, int /*layer*/, const Tensor& /*heads*/,
+                        const Tensor& /*output*/) const {}
 };
 
 // Those of the packed rows themselves. A causal stack's rows see themselves and what stands before
@@ -58,8 +64,10 @@ class PackedKeysValues : public KeysValues {
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;
   Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
+  void finished(bool cross, int layer, const Tensor& heads, const Tensor& output) const override;
 
  private:
+  const char* own_kind() const { return causal_ ? "decoder" : "encoder"; }
   AttentionInput input(const Dropout& drop) const;
   AttentionShape shape_;
   PackedSide rows_;

@@ -16,14 +16,18 @@ Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, c
                                  const DropoutMasks& masks) const {
   const Dropout weights = masks.at(DropoutPlace::in_self, layer);
   const Tensor heads = kv.self_attention(context, layer, qkv(context, x.normed), weights);
-  return end(context, x, out(context, heads), masks.at(DropoutPlace::on_self, layer));
+  Tensor sub = out(context, heads);
+  kv.finished(false, layer, heads, sub);
+  return end(context, x, std::move(sub), masks.at(DropoutPlace::on_self, layer));
 }
 
 Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
                                   const KeysValues& kv, const DropoutMasks& masks) const {
   const Dropout weights = masks.at(DropoutPlace::in_cross, layer);
   const Tensor heads = kv.cross_attention(context, layer, query(context, x.normed), weights);
-  return end(context, x, out(context, heads), masks.at(DropoutPlace::on_cross, layer));
+  Tensor sub = out(context, heads);
+  kv.finished(true, layer, heads, sub);
+  return end(context, x, std::move(sub), masks.at(DropoutPlace::on_cross, layer));
 }
 
 Stream FeedForward::operator()(Context& context, const Stream& x, int layer,

@@ -13,12 +13,15 @@ namespace tx_test {
 using tx::DType;
 using tx::Json;
 
-inline const Json& golden() {
+inline Json golden_file(const std::string& name) {
   // The tests of a bundle (tests/gpu/bundle.sh) run where the tree never was.
-  static const char* const moved = std::getenv("TX_SOURCE");
-  static const std::string root = moved ? moved : TX_SOURCE_DIR;
-  static const Json all =
-      tx::parse_json(tx::read_file(root + "/tests/golden/model.json"), "model.json");
+  const char* const moved = std::getenv("TX_SOURCE");
+  const std::string root = moved ? moved : TX_SOURCE_DIR;
+  return tx::parse_json(tx::read_file(root + "/tests/golden/" + name), name);
+}
+
+inline const Json& golden() {
+  static const Json all = golden_file("model.json");
   return all;
 }
 

@@ -3,16 +3,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/golden/golden_model.h"
+#include "tests/golden/summary.h"
 
 using namespace tx_test;
 
 namespace {
-
-double largest(const std::vector<double>& x) {
-  double most = 0;
-  for (double v : x) most = std::max(most, std::abs(v));
-  return most;
-}
 
 // Largest difference over largest magnitude.
 double difference(const std::vector<double>& x, const std::vector<double>& expected) {
@@ -33,25 +28,6 @@ double cosine(const std::vector<double>& x, const std::vector<double>& y) {
     yy += y[i] * y[i];
   }
   return xx == yy ? xy / xx : xy / std::sqrt(xx * yy);
-}
-
-// The difference between a tensor and its summary in the file, relative to the largest magnitude.
-// Probes are in [-1, 1): an error e in one element moves each by e times about one half.
-double difference(const std::string& name, const std::vector<double>& x, const Json& summary) {
-  BOOST_REQUIRE(x.size() == summary["size"].get<size_t>());
-  double most = std::abs(largest(x) - summary["largest"].get<double>());
-  for (size_t i = 0; i < summary["at"].size(); ++i) {
-    const double element = x[summary["at"][i].get<size_t>()];
-    most = std::max(most, std::abs(element - summary["elements"][i].get<double>()));
-  }
-  for (size_t k = 0; k < summary["probes"].size(); ++k) {
-    const std::vector<double> probe = value(name, uint32_t(k) + 1, x.size());
-    double product = 0;
-    for (size_t i = 0; i < x.size(); ++i) product += x[i] * probe[i];
-    most = std::max(most, std::abs(product - summary["probes"][k].get<double>()));
-  }
-  const double scale = summary["largest"];
-  return std::isfinite(most) ? most / scale : INFINITY;
 }
 
 // Adding one number to all scores of a query changes no weight, so the bias of the keys has the

@@ -17,6 +17,12 @@ expect_usage_error "--layers: 'x' is not a number or range; write a list like 0,
   tx-attn-dump -m model --layers 1,x
 expect_usage_error "--kinds self: must be one or more of encoder, decoder, cross" \
   tx-attn-dump -m model --kinds self
+expect_usage_error "--what weight: must be one or more of weights, scores, scaled, masked, q, k, v, context, output, log_p" \
+  tx-attn-dump -m model --what weight
+expect_usage_error '--average heads is of weights alone; leave q out of --what, or --average' \
+  tx-attn-dump -m model --average heads --what weights,q
+expect_usage_error '--what does not go with --heatmap: a map shows weights' \
+  tx-attn-dump -m model --heatmap --what weights
 expect_usage_error '--average' tx-attn-dump -m model --average layers
 expect_usage_error '--digits' tx-attn-dump -m model --digits 0
 expect_usage_error '--width needs --heatmap: add it' tx-attn-dump -m model --width 60

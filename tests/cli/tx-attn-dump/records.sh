@@ -27,9 +27,12 @@ done
 sed -n 4p records | grep -qF '"source":["w4","<unk>","w4","</s>"],"input":["<s>"' ||
   fail 'the pieces of line 4'
 for line in 2 3; do
-  printf '{"line":%d,"source":[],"input":[],"target":[],"translation":"","forced":false,' $line
-  printf '"average":"none","heads":[0,1,2,3],'
+  printf '{"line":%d,"source":[],"input":[],"target":[],"source_ids":[],"target_ids":[],' $line
+  [ $line -eq 2 ] && printf '"text":"",' || printf '"text":" \\t",'
+  printf '"translation":"","forced":false,"average":"none","heads":[0,1,2,3],'
   printf '"layers":{"encoder":[0,1],"decoder":[0,1],"cross":[0,1]},'
+  printf '"rows":{"encoder":"source","decoder":"target","cross":"target"},'
+  printf '"columns":{"encoder":"source","decoder":"input","cross":"source"},'
   printf '"encoder":[],"decoder":[],"cross":[]}\n'
 done > blank
 sed -n 2,3p records | cmp - blank
@@ -42,7 +45,8 @@ done
 
 # A selection, a mean, fewer figures.
 expect_status 0 tx-attn-dump -m run --kinds cross,encoder --layers 1 --heads 0,2-3 --digits 1 in
-expect_stdout_contains '"heads":[0,2,3],"layers":{"encoder":[1],"cross":[1]},"encoder":[[[['
+expect_stdout_contains '"heads":[0,2,3],"layers":{"encoder":[1],"cross":[1]},'
+expect_stdout_contains '"columns":{"encoder":"source","cross":"source"},"encoder":[[[['
 expect_stdout_lacks '"decoder"'
 last_stdout | grep -q '0\.[0-9][0-9]' && fail 'more than one figure'
 expect_status 0 tx-attn-dump -m run --kinds encoder --average all in

@@ -4,9 +4,10 @@ printf 'w5 w6\nw7\n\n' > in
 printf 'w9 w8\n\nw4\n' > target
 expect_status 0 tx-attn-dump -m model --tgt target < in
 expect_stdout_lines 3
-expect_stdout_contains '"input":["<s>","w9","w8"],"target":["w9","w8","</s>"],"translation":"w9 w8","forced":true'
-expect_stdout_contains '"source":["w7","</s>"],"input":["<s>"],"target":["</s>"],"translation":""'
-expect_stdout_contains '"line":3,"source":[],"input":[],"target":[],"translation":"","forced":true'
+expect_stdout_contains '"input":["<s>","w9","w8"],"target":["w9","w8","</s>"],'
+expect_stdout_contains '"source_ids":[5,6,3],"target_ids":[9,8,3],"text":"w5 w6","translation":"w9 w8","forced":true'
+expect_stdout_contains '"source":["w7","</s>"],"input":["<s>"],"target":["</s>"],"source_ids":[7,3],"target_ids":[3],"text":"w7","translation":""'
+expect_stdout_contains '"line":3,"source":[],"input":[],"target":[],"source_ids":[],"target_ids":[],"text":"","translation":"","forced":true'
 expect_status 0 tx-attn-dump -m model --tgt - in < target
 expect_stdout_lines 3
 

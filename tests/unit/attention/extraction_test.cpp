@@ -11,12 +11,15 @@ using namespace tx_test;
 
 namespace {
 
-const std::vector<int> source = {9, 40, 11, 40, 7, 3}, target = {2, 30, 12, 8, 33};
+const std::vector<int> source = {9, 40, 11, 40, 7, 3}, target = {2, 30, 12, 8, 33},
+                       labels = {30, 12, 8, 33, 3};
 
 std::vector<AttentionMaps> extract(RandomModel& model, const SelectionOptions& options = {},
                                    const std::vector<int>& input = target) {
   const Selection selection = options.resolve(model.transformer.config());
-  return Extraction(model.backend, model.transformer, DType::f32, selection).run(source, input);
+  return Extraction(model.backend, model.transformer, DType::f32, selection)
+      .run(source, input)
+      .maps;
 }
 
 RandomModel random_model(int threads = 1) {
@@ -24,7 +27,7 @@ RandomModel random_model(int threads = 1) {
 }
 
 bool same(const AttentionMap& a, const AttentionMap& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.weights == b.weights;
+  return a.rows == b.rows && a.columns == b.columns && a.values == b.values;
 }
 
 // softmax(q k^T / sqrt(d_k)) of the encoder's first layer in double, from the weights alone.
@@ -77,9 +80,9 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_the_equation) {
   for (const int head : {0, 3}) {
     const std::vector<double> wanted = first_layer(model, source, head);
     const AttentionMap& map = all[0][0][size_t(head)];
-    BOOST_REQUIRE(map.weights.size() == wanted.size());
+    BOOST_REQUIRE(map.values.size() == wanted.size());
     for (size_t i = 0; i < wanted.size(); ++i) {
-      BOOST_TEST(std::abs(double(map.weights[i]) - wanted[i]) < 2e-6);
+      BOOST_TEST(std::abs(double(map.values[i]) - wanted[i]) < 2e-6);
     }
   }
 }
@@ -165,17 +168,88 @@ BOOST_AUTO_TEST_CASE(means_are_means) {
   for (size_t kind = 0; kind < 3; ++kind) {
     BOOST_REQUIRE(layers[kind].size() == 1u);
     BOOST_REQUIRE(layers[kind][0].size() == 1u);
-    for (size_t i = 0; i < layers[kind][0][0].weights.size(); ++i) {
+    for (size_t i = 0; i < layers[kind][0][0].values.size(); ++i) {
       double sum = 0;
       for (size_t layer = 0; layer < all[kind].size(); ++layer) {
         double of_layer = 0;
-        for (const AttentionMap& map : all[kind][layer]) of_layer += double(map.weights[i]) / 3;
+        for (const AttentionMap& map : all[kind][layer]) of_layer += double(map.values[i]) / 3;
         BOOST_REQUIRE(heads[kind][layer].size() == 1u);
-        BOOST_TEST(close(double(heads[kind][layer][0].weights[i]), of_layer));
+        BOOST_TEST(close(double(heads[kind][layer][0].values[i]), of_layer));
         sum += of_layer / double(all[kind].size());
       }
-      BOOST_TEST(close(double(layers[kind][0][0].weights[i]), sum));
+      BOOST_TEST(close(double(layers[kind][0][0].values[i]), sum));
     }
+  }
+}
+
+// Each quantity is the next one's equation, computed here from what stands before it.
+BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
+  RandomModel model = random_model();
+  SelectionOptions o;
+  o.what = "weights,scores,scaled,masked,q,k,v,context,output";
+  o.heads = "0,2";
+  const Selection selection = o.resolve(model.transformer.config());
+  Extraction extraction(model.backend, model.transformer, DType::f32, selection);
+  const Extracted all = extraction.run(source, target);
+  const double scale = std::sqrt(double(model.transformer.config().d_k));
+  const auto close = [](double a, double b) { return std::abs(a - b) < 3e-6; };
+  for (size_t kind = 0; kind < 3; ++kind)
+    for (size_t layer = 0; layer < all.maps[kind].size(); ++layer) {
+      BOOST_TEST(all.of(Quantity::output)[kind][layer].size() == 1u);
+      BOOST_TEST(all.of(Quantity::output)[kind][layer][0].columns == 48);
+      for (size_t head = 0; head < 2; ++head) {
+        const auto at = [&](Quantity q) { return all.of(q)[kind][layer][head]; };
+        const AttentionMap weights = at(Quantity::weights), masked = at(Quantity::masked);
+        const AttentionMap v = at(Quantity::v), q = at(Quantity::q), k = at(Quantity::k);
+        BOOST_REQUIRE(k.rows == weights.columns);
+        for (int64_t i = 0; i < weights.rows; ++i) {
+          double sum = 0;
+          for (int64_t j = 0; j < weights.columns; ++j) {
+            double dot = 0;
+            for (int64_t l = 0; l < q.columns; ++l) dot += double(q.at(i, l)) * double(k.at(j, l));
+            BOOST_TEST(close(at(Quantity::scores).at(i, j), dot));
+            BOOST_TEST(close(at(Quantity::scaled).at(i, j), dot / scale));
+            BOOST_TEST(std::isinf(masked.at(i, j)) == (kind == 1 && j > i));
+            sum += std::exp(double(masked.at(i, j)));
+          }
+          for (int64_t j = 0; j < weights.columns; ++j)
+            BOOST_TEST(close(weights.at(i, j), std::exp(double(masked.at(i, j))) / sum));
+          for (int64_t l = 0; l < v.columns; ++l) {
+            double mixed = 0;
+            for (int64_t j = 0; j < v.rows; ++j)
+              mixed += double(weights.at(i, j)) * double(v.at(j, l));
+            BOOST_TEST(close(at(Quantity::context).at(i, l), mixed));
+          }
+        }
+      }
+    }
+}
+
+// Over all pieces P sums to 1, and the rank counts the likelier ones.
+BOOST_AUTO_TEST_CASE(labels_have_log_p_and_rank) {
+  RandomModel model = random_model();
+  SelectionOptions o;
+  o.what = "log_p";
+  const Selection selection = o.resolve(model.transformer.config());
+  Extraction extraction(model.backend, model.transformer, DType::f32, selection);
+  std::vector<double> total(target.size());
+  std::vector<std::vector<float>> all(target.size());
+  for (int id = 0; id < 71; ++id) {
+    const std::vector<int> same_label(target.size(), id);
+    const Extracted one = extraction.run(source, target, same_label);
+    BOOST_TEST(one.maps.empty());
+    for (size_t i = 0; i < target.size(); ++i) {
+      total[i] += std::exp(double(one.log_p[i]));
+      all[i].push_back(one.log_p[i]);
+    }
+  }
+  const Extracted some = extraction.run(source, target, labels);
+  for (size_t i = 0; i < target.size(); ++i) {
+    BOOST_TEST(std::abs(total[i] - 1) < 1e-5);
+    int64_t rank = 1;
+    for (const float other : all[i]) rank += other > some.log_p[i];
+    BOOST_TEST(some.rank[i] == rank);
+    BOOST_TEST(some.log_p[i] == all[i][size_t(labels[i])]);
   }
 }
 
@@ -189,8 +263,8 @@ BOOST_AUTO_TEST_CASE(a_sentence_does_not_depend_on_what_came_before) {
     const auto from = random_sentence(uint32_t(length), length + 1);
     auto to = random_sentence(uint32_t(length) + 50, 41 - length);
     const auto fresh =
-        Extraction(model.backend, model.transformer, DType::f32, selection).run(from, to);
-    const auto again = one.run(from, to), other = three.run(from, to);
+        Extraction(model.backend, model.transformer, DType::f32, selection).run(from, to).maps;
+    const auto again = one.run(from, to).maps, other = three.run(from, to).maps;
     for (size_t kind = 0; kind < 3; ++kind) {
       BOOST_TEST(same(again[kind][1][2], fresh[kind][1][2]));
       BOOST_TEST(same(other[kind][1][2], fresh[kind][1][2]));
@@ -203,9 +277,9 @@ BOOST_AUTO_TEST_CASE(low_precision_gives_nearly_the_same) {
   const Selection selection = SelectionOptions().resolve(full.transformer.config());
   const auto wanted = extract(full);
   const auto given =
-      Extraction(low.backend, low.transformer, DType::bf16, selection).run(source, target);
-  for (size_t i = 0; i < wanted[2][0][0].weights.size(); ++i) {
-    BOOST_TEST(std::abs(wanted[2][0][0].weights[i] - given[2][0][0].weights[i]) < 0.03f);
+      Extraction(low.backend, low.transformer, DType::bf16, selection).run(source, target).maps;
+  for (size_t i = 0; i < wanted[2][0][0].values.size(); ++i) {
+    BOOST_TEST(std::abs(wanted[2][0][0].values[i] - given[2][0][0].values[i]) < 0.03f);
   }
 }
 

@@ -46,7 +46,7 @@ AttentionRecord identity(size_t pieces) {
   AttentionMap map{int64_t(pieces), int64_t(pieces), std::vector<float>(pieces * pieces)};
   for (size_t i = 0; i < pieces; ++i) {
     r.source.push_back("piece" + std::to_string(i));
-    map.weights[i * pieces + i] = 1;
+    map.values[i * pieces + i] = 1;
   }
   r.target = r.input = r.source;
   r.maps = {{{map}}};
@@ -127,6 +127,11 @@ BOOST_AUTO_TEST_CASE(kinds_name_their_sides) {
   BOOST_TEST(decoder[0] ==
              "line 4: decoder, layer 1, head 0; columns: target read, rows: piece predicted");
   BOOST_TEST(decoder[1] == "     <s> ▁ein");
+  s.shift = true;
+  const auto shifted = lines_of(draw_heatmap(r, s, {80, false}));
+  BOOST_TEST(shifted[0] ==
+             "line 4: decoder, layer 1, head 0; columns: target read, rows: piece read");
+  BOOST_TEST(shifted[2] == " <s> ███");
 }
 
 BOOST_AUTO_TEST_CASE(a_blank_line_has_no_map) {
@@ -178,10 +183,10 @@ BOOST_AUTO_TEST_CASE(every_map_is_drawn) {
 
 BOOST_AUTO_TEST_CASE(the_legend_has_figures_of_small_weights) {
   AttentionRecord r = two_by_three();
-  for (float& weight : r.maps[0][0][0].weights) weight = 0.0035f;
+  for (float& weight : r.maps[0][0][0].values) weight = 0.0035f;
   const auto lines = lines_of(draw_heatmap(r, one_map(), {80, false}));
   BOOST_TEST(lines[4] == "largest 0.00350; ░ 0.00088 ▒ 0.00175 ▓ 0.00263 █ 0.00350");
-  for (float& weight : r.maps[0][0][0].weights) weight = 0;
+  for (float& weight : r.maps[0][0][0].values) weight = 0;
   const auto none = lines_of(draw_heatmap(r, one_map(), {80, false}));
   BOOST_TEST(none[4].starts_with("largest 0.00; "));
 }

@@ -87,6 +87,24 @@ BOOST_AUTO_TEST_CASE(a_layer_must_exist_in_every_kind) {
   BOOST_TEST(o.resolve(uneven()).kinds[0].layers == Numbers({2}));
 }
 
+BOOST_AUTO_TEST_CASE(quantities_come_in_their_order_and_once) {
+  SelectionOptions o;
+  BOOST_TEST((o.resolve(uneven()).what == std::vector{Quantity::weights}));
+  BOOST_TEST(!o.resolve(uneven()).log_p);
+  o.what = "output,q,log_p,q";
+  const Selection s = o.resolve(uneven());
+  BOOST_TEST((s.what == std::vector{Quantity::q, Quantity::output}));
+  BOOST_TEST(s.log_p);
+  o.what = "weight";
+  BOOST_TEST(refusal(o) ==
+             "--what: 'weight' is not one of weights, scores, scaled, masked, q, k, v, context, "
+             "output, log_p");
+  o.what = "weights,scores";
+  o.average = "heads";
+  BOOST_TEST(refusal(o) ==
+             "--average heads is of weights alone; leave scores out of --what, or --average");
+}
+
 BOOST_AUTO_TEST_CASE(means) {
   SelectionOptions o;
   o.average = "heads";

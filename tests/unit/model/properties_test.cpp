@@ -202,19 +202,27 @@ BOOST_AUTO_TEST_CASE(dry_run_peak_equals_the_real_peak) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(probes_see_every_attention_once) {
+BOOST_AUTO_TEST_CASE(probes_see_every_attention_before_and_after) {
   SmallModel small(small_config(), DType::f32);
   const PackedBatch batch(small.backend, {sentence_of(1, 5, 9)});
   std::vector<std::string> seen;
   const auto probe = [&](const tx::ProbedAttention& a) {
+    BOOST_TEST(!a.packed == (a.heads && a.output));
+    if (!a.packed) {
+      BOOST_TEST(a.heads->rows() == a.output->rows());
+      BOOST_TEST(a.output->cols() == small.model->config().d_model);
+      return seen.push_back(a.kind + std::to_string(a.layer) + " done");
+    }
     seen.push_back(a.kind + std::to_string(a.layer) + (a.packed->causal ? " causal" : ""));
   };
   small.run([&](tx::Context& c) {
     seen.clear();
     small.model->hidden(c, batch.sides, {}, probe);
   });
-  const std::vector<std::string> expected{"encoder0", "encoder1",        "decoder0 causal",
-                                          "cross0",   "decoder1 causal", "cross1"};
+  const std::vector<std::string> expected{"encoder0",      "encoder0 done",   "encoder1",
+                                          "encoder1 done", "decoder0 causal", "decoder0 done",
+                                          "cross0",        "cross0 done",     "decoder1 causal",
+                                          "decoder1 done", "cross1",          "cross1 done"};
   BOOST_TEST(seen == expected, boost::test_tools::per_element());
 }
 

@@ -1,0 +1,42 @@
+#include "lib/attention/dot_products.h"
+
+#include <cmath>
+#include <limits>
+
+namespace tx {
+
+std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
+                                       const std::vector<AttentionMap>& k) {
+  std::vector<AttentionMap> out;
+  for (size_t head = 0; head < q.size(); ++head) {
+    const AttentionMap &a = q[head], &b = k[head];
+    AttentionMap& map = out.emplace_back();
+    map.rows = a.rows;
+    map.columns = b.rows;
+    map.values.reserve(size_t(map.rows * map.columns));
+    for (int64_t i = 0; i < a.rows; ++i)
+      for (int64_t j = 0; j < b.rows; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < a.columns; ++l) sum += double(a.at(i, l)) * double(b.at(j, l));
+        map.values.push_back(float(sum));
+      }
+  }
+  return out;
+}
+
+std::vector<AttentionMap> scaled_by_width(const std::vector<AttentionMap>& scores, int d_k) {
+  std::vector<AttentionMap> out = scores;
+  const double scale = 1 / std::sqrt(double(d_k));
+  for (AttentionMap& map : out)
+    for (float& x : map.values) x = float(double(x) * scale);
+  return out;
+}
+
+void mask_later(std::vector<AttentionMap>& scores) {
+  for (AttentionMap& map : scores)
+    for (int64_t i = 0; i < map.rows; ++i)
+      for (int64_t j = i + 1; j < map.columns; ++j)
+        map.values[size_t(i * map.columns + j)] = -std::numeric_limits<float>::infinity();
+}
+
+}  // namespace tx

@@ -1,0 +1,17 @@
+// The scores of an attention from its queries and keys, for a reader: the kernels keep none.
+#pragma once
+#include <vector>
+
+#include "lib/attention/extraction.h"
+
+namespace tx {
+
+// q k^T of each head, q (T,K) and k (S,K), summed in double.
+std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
+                                       const std::vector<AttentionMap>& k);
+// scores / sqrt(d_k)
+std::vector<AttentionMap> scaled_by_width(const std::vector<AttentionMap>& scores, int d_k);
+// Columns behind a row's own become minus infinity.
+void mask_later(std::vector<AttentionMap>& scores);
+
+}  // namespace tx
