@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/tokenizers/unicode.h"
@@ -13,15 +14,16 @@ namespace tx {
 // One file of the corpus, and what was wrong with its text.
 class SegmentReader::TextFile {
  public:
-  TextFile(const std::string& path, bool strict) : reader_(path), strict_(strict) {}
+  TextFile(const std::string& path, bool strict, const MakeForm& form)
+      : reader_(path), strict_(strict), form_(form ? form() : nullptr) {}
 
-  bool next(std::string& line) {
-    if (!reader_.next(line)) return false;
-    const int64_t invalid = repair_utf8(line);
-    if (invalid > 0) note_invalid(invalid);
-    return true;
+  bool next(std::string& segment) {
+    const bool found = form_ ? form_->next(lines_, segment) : next_line(segment);
+    segments_ += found ? 1 : 0;
+    return found;
   }
 
+  bool open_ended() const { return form_ && form_->open_ended(); }
   bool ready(int wait_ms) { return reader_.ready(wait_ms); }
 
   void warn(const Log& log) const {
@@ -33,22 +35,34 @@ class SegmentReader::TextFile {
   }
 
   const std::string& name() const { return reader_.name(); }
-  int64_t line_number() const { return reader_.line_number(); }
+  int64_t line_number() const { return segments_; }
 
  private:
+  bool next_line(std::string& line) {
+    if (!reader_.next(line)) return false;
+    const int64_t invalid = repair_utf8(line);
+    if (invalid > 0) note_invalid(invalid);
+    return true;
+  }
+
+  std::string place() const { return name() + " line " + std::to_string(reader_.line_number()); }
+
   void note_invalid(int64_t count) {
     if (strict_) {
-      throw DataError(name() + " line " + std::to_string(line_number()) +
+      throw DataError(place() +
                       ": invalid UTF-8; convert the file, or leave out --strict to have such bytes "
                       "replaced");
     }
-    if (invalid_ == 0) first_invalid_ = line_number();
+    if (invalid_ == 0) first_invalid_ = reader_.line_number();
     invalid_ += count;
   }
 
   LineReader reader_;
   bool strict_;
-  int64_t invalid_ = 0, first_invalid_ = 0;
+  std::unique_ptr<SegmentForm> form_;  // null: a line is a segment
+  SegmentForm::Lines lines_{[this](std::string& line) { return next_line(line); },
+                            [this] { return place(); }};
+  int64_t segments_ = 0, invalid_ = 0, first_invalid_ = 0;
 };
 
 namespace {
@@ -63,10 +77,15 @@ std::string quoted(const std::string& line) {
   return text + (end < line.size() ? "...\"" : "\"");
 }
 
-// `longer` has just given `line`, its first beyond the end of `shorter`.
+// `longer` has just given `line`, its first segment beyond the end of `shorter`.
 template <class File>
 [[noreturn]] void throw_counts_differ(File& shorter, File& longer, const std::string& line) {
   const int64_t first = longer.line_number();
+  if (longer.open_ended()) {
+    throw DataError(longer.name() + " has a sentence " + std::to_string(first) + ", " +
+                    shorter.name() + " has " + counted(shorter.line_number(), "line") +
+                    "; give files of the same sentences");
+  }
   throw DataError(counts_differ({shorter.name(), shorter.line_number()},
                                 count_to_end(longer, longer.name()), first, quoted(line)));
 }
@@ -88,10 +107,10 @@ void check_names(const CorpusFiles& files) {
 
 }  // namespace
 
-SegmentReader::SegmentReader(const CorpusFiles& files) : files_(files) {
+SegmentReader::SegmentReader(const CorpusFiles& files, const MakeForm& form) : files_(files) {
   check_names(files);
   const auto open = [&](const std::string& path) {
-    return std::make_unique<TextFile>(path, files.strict);
+    return std::make_unique<TextFile>(path, files.strict, form);
   };
   for (const std::string& path : files.hypotheses()) systems_.push_back(open(path));
   for (const std::string& path : files.references) references_.push_back(open(path));
@@ -102,16 +121,24 @@ SegmentReader::~SegmentReader() = default;
 bool SegmentReader::next(Segment& segment) {
   segment.hypotheses.resize(systems_.size());
   segment.references.resize(references_.size());
-  std::string& first = segment.hypotheses.front();
-  const bool more = systems_.front()->next(first);
-  const auto read = [&](TextFile& file, std::string& line) {
-    const bool has_line = file.next(line);
-    if (more && !has_line) throw_counts_differ(file, *systems_.front(), first);
-    if (!more && has_line) throw_counts_differ(*systems_.front(), file, line);
+  std::vector<TextFile*> ended;
+  TextFile* longest = nullptr;
+  const std::string* line = nullptr;
+  const auto read = [&](TextFile& file, std::string& text) {
+    if (!file.next(text)) {
+      text.clear();
+      ended.push_back(&file);
+    } else if (longest == nullptr) {
+      longest = &file;
+      line = &text;
+    }
   };
-  for (size_t i = 1; i < systems_.size(); ++i) read(*systems_[i], segment.hypotheses[i]);
+  for (size_t i = 0; i < systems_.size(); ++i) read(*systems_[i], segment.hypotheses[i]);
   for (size_t i = 0; i < references_.size(); ++i) read(*references_[i], segment.references[i]);
-  if (!more) return false;
+  if (longest == nullptr) return false;
+  for (TextFile* file : ended) {
+    if (!file->open_ended()) throw_counts_differ(*file, *longest, *line);
+  }
   ++segments_;
   if (files_.tab_references > 1) split_references(segment.references);
   if (files_.skip_empty) drop_empty(segment.references);

@@ -1,7 +1,9 @@
-// Hypotheses and references in files: one segment a line, line n of every file belongs together.
-// Files are read side by side, so memory does not grow with them.
+// Hypotheses and references in files: one segment per line, unless a metric has another form; the
+// n-th segments of all files belong together. Files are read side by side, so memory does not grow
+// with them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,14 +32,30 @@ struct Segment {
   std::vector<std::string> references;
 };
 
+// Makes segments of a file's lines where a line is not a segment; one object for each file.
+class SegmentForm {
+ public:
+  // The lines that are left, and "FILE line N" of the last one.
+  struct Lines {
+    std::function<bool(std::string& line)> next;
+    std::function<std::string()> place;
+  };
+  virtual ~SegmentForm() = default;
+  // The next segment; false behind the last. Throws DataError that names the place.
+  virtual bool next(const Lines& lines, std::string& segment) = 0;
+  // Whether the file may leave out segments at its end, which then are empty.
+  virtual bool open_ended() const = 0;
+};
+using MakeForm = std::function<std::unique_ptr<SegmentForm>()>;
+
 class SegmentReader {
  public:
   // Throws IoError, and UsageError where two of the files are standard input.
-  explicit SegmentReader(const CorpusFiles& files);
+  explicit SegmentReader(const CorpusFiles& files, const MakeForm& form = {});
   ~SegmentReader();
 
   // The next segment; false at the end. Ill-formed UTF-8 becomes U+FFFD. Throws DataError where the
-  // files differ in their number of lines, or a line in its number of references.
+  // files differ in their number of segments, or a line in its number of references.
   bool next(Segment& segment);
   int64_t segments() const { return segments_; }
   // The file of hypotheses as messages name it.

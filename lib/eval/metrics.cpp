@@ -176,10 +176,23 @@ std::string metrics_summary() {
   return joined(of_text, ", ") + " as sacreBLEU; " + joined(others, ", ");
 }
 
+std::vector<std::string> metric_names() { return names_of(all_kinds()); }
+
 bool names_metrics(const std::string& text) {
-  const Names names = split_names(text), known = names_of(all_kinds());
+  const Names names = split_names(text), known = metric_names();
   return std::all_of(names.begin(), names.end(),
                      [&](const std::string& name) { return holds(known, name); });
+}
+
+MakeForm form_of(const Metrics& metrics) {
+  for (const auto& metric : metrics) {
+    if (!metric->form()) continue;
+    if (metrics.size() == 1) return [&metric] { return metric->form(); };
+    throw UsageError(metric->name() +
+                     " reads files of another form than other metrics: give it a " +
+                     "command of its own");
+  }
+  return {};
 }
 
 Json metrics_to_json(const Metrics& metrics) {

@@ -27,8 +27,13 @@ class MetricOptions {
 
 // "BLEU, chrF, TER as sacreBLEU; F1 of trees".
 std::string metrics_summary();
+std::vector<std::string> metric_names();
 // Whether the text is the name of a metric, or several with commas between.
 bool names_metrics(const std::string& text);
+
+// The form of the files that these metrics read, all the same one. Throws UsageError where they
+// read different ones.
+MakeForm form_of(const Metrics& metrics);
 
 // One object per metric, as Metric::describe() has it.
 Json metrics_to_json(const Metrics& metrics);

@@ -30,7 +30,7 @@ class Scoring {
         log_(log),
         out_(out),
         metrics_(options.metrics.make()),
-        reader_(options.files),
+        reader_(options.files, form_of(metrics_)),
         systems_(make_systems(options.files.hypotheses(), metrics_)) {}
 
   void run() {

@@ -18,6 +18,7 @@
 
 #include "lib/base/json.h"
 #include "lib/cli/options.h"
+#include "lib/eval/corpus.h"
 
 namespace tx {
 
@@ -59,6 +60,10 @@ class Metric {
   // For files of statistics: "metric", "settings", "columns", and all that these depend on.
   virtual Json describe() const = 0;
 
+  // How a file comes apart into segments; null: one line each.
+  virtual std::unique_ptr<SegmentForm> form() const { return nullptr; }
+  // Of two scores the lower is better, and a text has 0 against itself.
+  virtual bool lower_is_better() const { return false; }
   // Whether it splits text as people write it into words. Of text that is tokenised already it
   // gives other scores than those that are published.
   virtual bool tokenizes() const { return false; }

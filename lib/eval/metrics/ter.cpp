@@ -37,6 +37,7 @@ class Ter : public MetricOf<Ter, TerOptions> {
   explicit Ter(const TerOptions& options) : MetricOf(options), tokenizer_(options.words) {}
   std::string name() const override { return "TER"; }
   std::string settings() const override;
+  bool lower_is_better() const override { return true; }
   // edits, reference words (a mean over the references, so it may have a fraction)
   std::vector<std::string> columns() const override { return {"edits", "reference_length"}; }
   void add(std::string_view hypothesis, std::span<const std::string> references,
