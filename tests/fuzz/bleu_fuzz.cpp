@@ -65,12 +65,19 @@ std::vector<std::string> seeds() {
       "\xE4\xBD\xA0\xE5\xA5\xBD \xFF\n\n\f\xE4\xBD\xA0 \xCE\xA3\xCF\x82\n\n",
       "a b c d e f\n\fd e f a b c\n"};
   const char trees[] = "(S (NP (DT a) (NN dog)) )NP (VP x)\n\f(S (NP-SBJ (DT a) (NN dog)) (. .))\n";
+  const char* const alignments[] = {"0-0 1?2 3p3\n\n\f0-0 1-1\n2?0\n",
+                                    "1 1 1\n3 2 1\n\f1 1 1 S\n1 0 2 P 0.5\n2 1 1 1\n"};
   std::vector<std::string> inputs;
   const std::vector<Words> settings = all_settings();
   for (size_t i = 0; i < settings.size(); ++i) {
-    for (const char* text : texts) {
-      const bool f1 = settings[i][1] == "f1";
-      if (!f1 || text == texts[0]) inputs.push_back(char('A' + i) + std::string(f1 ? trees : text));
+    const auto add = [&](const char* text) { inputs.push_back(char('A' + i) + std::string(text)); };
+    const std::string& metric = settings[i][1];
+    if (metric == "f1") {
+      add(trees);
+    } else if (metric == "aer") {
+      for (const char* text : alignments) add(text);
+    } else {
+      for (const char* text : texts) add(text);
     }
   }
   return inputs;
