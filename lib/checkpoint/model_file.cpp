@@ -196,4 +196,11 @@ bool names_model(const std::string& path) {
          start[7] == 0;
 }
 
+std::unique_ptr<Vocabulary> open_vocabulary(const std::string& path, bool target) {
+  if (!names_model(path)) return load_vocabulary(path);
+  const ModelReader model(path);
+  const Vocabularies& inside = model.vocabularies();
+  return parse_vocabulary((target ? inside.target() : inside.source()).bytes(), model.path());
+}
+
 }  // namespace tx

@@ -62,6 +62,10 @@ std::string resolve_model(const std::string& path);
 // safetensors do) and not a vocabulary by itself. Says nothing about the rest of the file.
 bool names_model(const std::string& path);
 
+// The vocabulary that -m names: a vocabulary file, or the one inside a model, of the side that is
+// predicted or of the one that is read first.
+std::unique_ptr<Vocabulary> open_vocabulary(const std::string& path, bool target);
+
 // What save_model() and averaging write: `weights` are the tensors of the configuration's table.
 struct ModelContent {
   ModelConfig config;

@@ -1,0 +1,77 @@
+#include "lib/subword/commands/commands.h"
+
+#include "lib/base/error.h"
+#include "lib/subword/filter.h"
+#include "lib/subword/piece_counts.h"
+
+namespace tx {
+
+void TextOptions::describe(Options& options) {
+  options.flag(
+      "--strict", strict, "stop at the first line that is not valid UTF-8",
+      "Otherwise such bytes are replaced by U+FFFD, counted, and the first line is named.");
+  options.threads(threads, "The result does not depend on their number.");
+  options.positional("FILE", files, "text, plain or gzip; standard input when left out");
+}
+
+TextReader TextOptions::open() const {
+  return TextReader(files.empty() ? std::vector<std::string>{"-"} : files, strict);
+}
+
+int TextOptions::limited_threads(const Log& log) const {
+  int count = threads;
+  limit_threads(count, log);
+  return count;
+}
+
+void DecodeCommand::describe(Options& options) {
+  options.usage("tx-bpe decode -m bpe.model < FILE");
+  options.usage("tx-bpe decode --separator @@ < FILE");
+  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model");
+  options
+      .add("--separator", separator, "TEXT", "join pieces that end in this with the next",
+           "In place of a model: @@ takes back what --codes cut.")
+      .excludes({"--model", "--ids"});
+  options.flag("--ids", ids, "numbers in place of pieces").excludes({"--separator"});
+  text.describe(options);
+}
+
+void DecodeCommand::run(const OpenVocabulary& open, const Log& log) {
+  if (model.empty() && separator.empty())
+    throw UsageError("missing option: -m FILE, or --separator TEXT");
+  const auto vocabulary = model.empty() ? nullptr : open(model, true);
+  TextReader in = text.open();
+  Writer out("-");
+  if (vocabulary) {
+    decode_lines(in, *vocabulary, ids, text.limited_threads(log), out);
+  } else {
+    join_lines(in, separator, text.limited_threads(log), out);
+  }
+  out.close();
+  for (const std::string& warning : in.warnings()) log.warn(warning);
+}
+
+void VocabCommand::describe(Options& options) {
+  options.usage("tx-bpe vocab -m bpe.model");
+  options.usage("tx-bpe vocab -m bpe.model --counts FILE...");
+  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model").must();
+  options.flag("--counts", counts, "count the pieces of a text instead: piece, tab, count",
+               "The most frequent first; pieces that do not occur are left out.");
+  text.describe(options);
+  for (const char* name : {"strict", "FILE"}) options.at(name).needs({"--counts"});
+}
+
+void VocabCommand::run(const OpenVocabulary& open, const Log& log) {
+  const auto vocabulary = open(model, false);
+  Writer out("-");
+  if (counts) {
+    TextReader in = text.open();
+    write_counts(count_pieces(in, *vocabulary, text.limited_threads(log)), '\t', out);
+    for (const std::string& warning : in.warnings()) log.warn(warning);
+  } else {
+    write_listing(*vocabulary, out);
+  }
+  out.close();
+}
+
+}  // namespace tx

@@ -1,0 +1,84 @@
+// The commands of tx-bpe: the options of each, and what it does with text. A command is described,
+// its options are parsed, then it runs once.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/log.h"
+#include "lib/base/workers.h"
+#include "lib/cli/options.h"
+#include "lib/subword/encode.h"
+#include "lib/subword/subword.h"
+#include "lib/subword/subword_nmt/codes.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+// What -m names: a vocabulary, or that of the source or target side inside a model. The models are
+// above this room, so the caller hands in how they are opened.
+using OpenVocabulary =
+    std::function<std::unique_ptr<Vocabulary>(const std::string& path, bool target)>;
+
+// The text that a command reads.
+struct TextOptions {
+  std::vector<std::string> files;  // none: standard input
+  bool strict = false;
+  int threads = available_cpus();
+
+  void describe(Options& options);
+  TextReader open() const;
+  int limited_threads(const Log& log) const;  // those that can be had
+};
+
+// tx-bpe train: text to vocabulary.
+struct TrainCommand {
+  static constexpr char summary[] = "learn a vocabulary from text";
+  std::string output, type = "bpe", symbols;
+  std::optional<int> vocab_size, sample;
+  uint64_t seed = 1;  // of the sample
+  SubwordTraining training;
+  TextOptions text;
+
+  void describe(Options& options);
+  void run(const OpenVocabulary& open, const Log& log);
+};
+
+// tx-bpe encode: text to pieces.
+struct EncodeCommand {
+  static constexpr char summary[] = "cut lines of text into pieces";
+  std::string model, codes;  // one of them
+  EncodeOptions encode;
+  CodesOptions apply;  // also the pieces that a model is restricted to
+  TextOptions text;
+
+  void describe(Options& options);
+  void run(const OpenVocabulary& open, const Log& log);
+};
+
+// tx-bpe decode: pieces to text.
+struct DecodeCommand {
+  static constexpr char summary[] = "join pieces into lines of text";
+  std::string model, separator;  // one of them
+  bool ids = false;
+  TextOptions text;
+
+  void describe(Options& options);
+  void run(const OpenVocabulary& open, const Log& log);
+};
+
+// tx-bpe vocab: a vocabulary's entries, or how often each stands in a text.
+struct VocabCommand {
+  static constexpr char summary[] = "list a vocabulary: id, tab, piece, tab, score";
+  std::string model;
+  bool counts = false;
+  TextOptions text;
+
+  void describe(Options& options);
+  void run(const OpenVocabulary& open, const Log& log);
+};
+
+}  // namespace tx

@@ -1,0 +1,110 @@
+// tx-bpe train.
+#include <filesystem>
+
+#include "lib/base/error.h"
+#include "lib/base/outputs.h"
+#include "lib/subword/commands/commands.h"
+#include "lib/subword/sample.h"
+#include "lib/subword/words.h"
+#include "lib/text/read_progress.h"
+
+namespace tx {
+namespace {
+
+// Neither the text nor anything else that is not a vocabulary is overwritten.
+void check_place(const TrainCommand& command) {
+  std::vector<std::string> inputs = command.text.files;
+  inputs.push_back(command.symbols);
+  check_output(command.output, inputs);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(command.output, error)) return;
+  if (std::filesystem::file_size(command.output, error) == 0) return;
+  try {
+    load_vocabulary(command.output);
+  } catch (const DataError&) {
+    throw UsageError("--out " + command.output +
+                     " exists and is not a vocabulary: choose another name, or remove it");
+  }
+}
+
+void write_model(const std::string& path, const std::string& bytes) {
+  if (path != "-") return write_atomically(path, bytes);
+  Writer out(path);
+  out.write(bytes);
+  out.close();
+}
+
+// The words of the text, or of a sample of its lines.
+WordCounts read_counts(TextReader& in, const TrainCommand& command, ReadProgress& progress,
+                       const Log& log) {
+  const LineSource lines = [&](std::string& line) {
+    if (!in.next(line)) return false;
+    progress.add(line);
+    return true;
+  };
+  const int threads = command.text.limited_threads(log);
+  if (!command.sample) return count_words(lines, threads);
+  return count_words(source_of(sample_lines(lines, *command.sample, command.seed)), threads);
+}
+
+}  // namespace
+
+void TrainCommand::describe(Options& options) {
+  options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
+  options.add("-o,--out", output, "FILE", "where the vocabulary goes").must();
+  options.add("--type", type, "bpe|words", "what to learn: subword pieces or plain words")
+      .one_of({"bpe", "words"})
+      .was("--vocab");
+  options.add("--vocab-size", vocab_size, "N", "largest number of entries, special ones included")
+      .range(5, 1000000)
+      .default_is("8000 pieces, or every word")
+      .more("A small text gives fewer, with a warning that tells how many.");
+  options
+      .add("--character-coverage", training.character_coverage, "SHARE",
+           "share of the text's characters that become pieces")
+      .range(0.98, 1)
+      .was("--coverage")
+      .excludes({"--type words"})
+      .more("The rest is carried as bytes.");
+  options
+      .add("--user-symbols", symbols, "FILE", "pieces that always stand alone, one per line",
+           "Wherever such a text occurs it becomes that one piece; of several the longest wins. "
+           "They count as entries.")
+      .excludes({"--type words"});
+  options.flag("--split-digits", training.split_digits, "make each digit a piece of its own")
+      .excludes({"--type words"});
+  options
+      .add("--normalization", training.normalization, "identity|nfkc|nmt_nfkc",
+           "what to do to text before it is cut, here and in every use of the model",
+           "nfkc is Unicode's compatibility form; nmt_nfkc also turns odd white space into "
+           "spaces. What either changes does not come back.")
+      .one_of({"identity", "nfkc", "nmt_nfkc"})
+      .excludes({"--type words"});
+  options.add("--sample", sample, "N", "learn from N lines drawn from the text")
+      .at_least(1)
+      .default_is("every line")
+      .more("Then memory is bounded by N lines, whatever the length of the text.");
+  options.add("--seed", seed, "N", "seed of --sample").needs({"--sample"});
+  text.describe(options);
+}
+
+void TrainCommand::run(const OpenVocabulary&, const Log& log) {
+  const bool words = type == "words";
+  check_place(*this);
+  if (!symbols.empty()) training.user_symbols = read_user_symbols(symbols);
+  TextReader in = text.open();
+  std::optional<ReadProgress> progress(log);
+  const WordCounts counts = read_counts(in, *this, *progress, log);
+  training.vocab_size = vocab_size.value_or(training.vocab_size);
+  progress->say("learning from " + std::to_string(counts.size()) + " different words");
+  const std::string bytes =
+      words ? train_words(counts, vocab_size.value_or(0)) : train_subword(counts, training);
+  progress.reset();
+  for (const std::string& warning : in.warnings()) log.warn(warning);
+  write_model(output, bytes);
+  const int wanted = words ? 0 : training.vocab_size;
+  for (const std::string& warning : describe_shortfall(*parse_vocabulary(bytes, output), wanted))
+    log.warn(warning);
+}
+
+}  // namespace tx
