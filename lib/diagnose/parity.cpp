@@ -12,8 +12,7 @@
 #include "lib/train/plan.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_options.h"
-#include "lib/train/schedule.h"
-#include "lib/train/step.h"
+#include "lib/train/settings.h"
 #include "lib/train/temporary_folder.h"
 
 namespace tx {
@@ -71,9 +70,10 @@ Outcome run(const Task& task, const Way& way) {
   else
     ModelReader(resolve_model(o.init)).load(parameters);
   const Transformer transformer(backend, parameters, task.longest);
-  Stepper stepper(backend, parameters, transformer, o);
-  stepper.reserve(Stepper::plan(backend, parameters, transformer, o, task.capacities));
-  const Schedule schedule{o.schedule, task.config.d_model, o.warmup, o.steps, o.lr, o.lr_factor};
+  const StepSettings settings = step_settings(o);
+  Stepper stepper(backend, parameters, transformer, settings);
+  stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, task.capacities));
+  const Schedule schedule = rate_schedule(o, task.config.d_model);
   const StepRecord record = stepper.step(task.batches, 1, schedule.rate(1), 0);
   return {record.loss * record.loss_scale, entries(backend, parameters, parameters.gradients()),
           entries(backend, parameters, parameters.master())};
@@ -155,8 +155,8 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
     task.config = ModelReader(resolve_model(options.init)).config();
   task.config.resolve();
   PackerOptions packing;
-  packing.batch_tokens =
-      options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
+  const int tokens = batch_request(options).tokens;
+  packing.batch_tokens = tokens ? tokens : 4096;
   packing.seed = options.seed;
   Packer packer(*corpora.train, packing);
   task.batches.resize(1);

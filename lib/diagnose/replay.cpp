@@ -7,7 +7,7 @@
 #include "lib/checkpoint/flight_file.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/flight.h"
-#include "lib/train/step.h"
+#include "lib/train/settings.h"
 
 namespace tx {
 
@@ -102,9 +102,10 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   Parameters parameters(backend, file.config(), dtype, true);
   file.load(parameters);
   const Transformer transformer(backend, parameters, longest_position(batches));
-  Stepper stepper(backend, parameters, transformer, options);
+  const StepSettings settings = step_settings(options);
+  Stepper stepper(backend, parameters, transformer, settings);
   stepper.reserve(
-      Stepper::plan(backend, parameters, transformer, options, {int(source), int(target)}));
+      Stepper::plan(backend, parameters, transformer, settings, {int(source), int(target)}));
   const StepRecord record =
       stepper.step(batches, facts.at("step").get<int64_t>(), facts.at("rate").get<double>(),
                    facts.at("loss_limit").get<double>());

@@ -8,6 +8,7 @@
 #include "lib/train/plan.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_options.h"
+#include "lib/train/settings.h"
 #include "lib/train/temporary_folder.h"
 
 namespace tx {
@@ -46,7 +47,7 @@ void settle_described(TrainOptions& options, Options& given, const Log& log) {
 size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
                          Parameters& parameters) {
   Json unused;
-  TranslationTask task = read_translation_task(options, unused);
+  TranslationTask task = read_translation_task(translation_settings(options), unused);
   if (task.metrics.empty()) return 0;
   task.vocabularies = options.resume.empty() ? load_vocabularies(options)
                                              : model_vocabularies(resolve_model(options.resume));
@@ -65,18 +66,20 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   Parameters parameters(backend, model, dtype, true);
   Transformer transformer(backend, parameters, options.max_length + 1);
   const BatchShape shape{options.max_length, [](int n) { return std::vector<int>{n, n}; }};
-  const MemoryBeside beside{program, translating_bytes(options, scorer, parameters)};
-  const int tokens =
-      options.batch_tokens == "auto"
-          ? resolve_batch_tokens(backend, parameters, transformer, options, shape, beside)
-          : parse_batch_tokens(options.batch_tokens);
+  PlannedRun run{backend,
+                 parameters,
+                 transformer,
+                 step_settings(options),
+                 options.accumulate,
+                 {program, translating_bytes(options, scorer, parameters)}};
+  BatchRequest request = batch_request(options);
+  const int tokens = request.tokens ? request.tokens : resolve_batch_tokens(run, shape, request);
   const std::vector<int> capacities = shape.capacities(tokens);
-  MemoryPlan memory = plan_memory(backend, parameters, transformer, options, capacities, beside);
-  TrainOptions other = options;
-  other.recompute = !options.recompute;
-  memory.other = plan_activations(backend, parameters, transformer, other, capacities);
+  MemoryPlan memory = plan_memory(run, capacities);
+  run.step.recompute = !options.recompute;
+  memory.other = plan_activations(run, capacities);
   Writer out("-");
-  out.write(describe_run(model, memory, capacities, options));
+  out.write(describe_run(model, memory, capacities, step_settings(options), options.accumulate));
   out.close();
   log.info("source and target are taken to be equally long; a run uses the corpus's ratio");
   return 0;

@@ -265,10 +265,6 @@ void TrainOptions::check_limits() const {
         "--valid-every");
 }
 
-DropoutRates TrainOptions::dropout_rates(const StepRecord* record) const {
-  return {dropout, attention_dropout, relu_dropout, mask_seed(), record};
-}
-
 int parse_batch_tokens(const std::string& text) {
   int tokens = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);

@@ -5,7 +5,6 @@
 
 #include "lib/cli/options.h"
 #include "lib/model/config.h"
-#include "lib/model/transformer.h"
 
 namespace tx {
 
@@ -64,7 +63,6 @@ struct TrainOptions {
   void resolve(const Options& options);
   // Of weights, dropout: the seed, of a larger one than they take a mixture of all its bits.
   uint32_t mask_seed() const { return uint32_t(seed) ^ uint32_t((seed >> 32) * 0x9E3779B1u); }
-  DropoutRates dropout_rates(const StepRecord* record) const;
 
  private:
   void describe_validation(Options& options);

@@ -8,18 +8,16 @@
 #include "lib/base/error.h"
 #include "lib/data/packing.h"
 #include "lib/train/saver.h"
-#include "lib/train/step.h"
 
 namespace tx {
 
-size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                        const TrainOptions& options, const std::vector<int>& capacities) {
-  return held_bytes(Stepper::plan(backend, parameters, transformer, options, capacities));
+size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacities) {
+  return held_bytes(
+      Stepper::plan(run.backend, run.parameters, run.transformer, run.step, capacities));
 }
 
-MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                       const TrainOptions& options, const std::vector<int>& capacities,
-                       const MemoryBeside& beside) {
+MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities) {
+  const auto& [backend, parameters, transformer, step, accumulate, beside] = run;
   MemoryPlan m;
   const bool apart = on(backend, [](auto& k) { return k.apart(); });
   m.translating = beside.translating;
@@ -30,11 +28,11 @@ MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transform
   m.moments = 2 * held_bytes(elements * full);
   m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
-  m.activations = plan_activations(backend, parameters, transformer, options, capacities);
+  m.activations = plan_activations(run, capacities);
   m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
-  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(options.accumulate));  // the next step's, too
+  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // the next step's, too
   if (!transformer.config().learned_positions())
     m.batch += size_t(transformer.longest()) * size_t(transformer.config().d_model) * full;
   return m;
@@ -128,19 +126,19 @@ void check_device_memory(Backend& backend, const MemoryPlan& memory) {
 }
 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, const TrainOptions& options) {
+                         const std::vector<int>& capacities, const StepSettings& step,
+                         int accumulate) {
   std::string text = "parameters\n";
   for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
   char line[256];
   std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
                 static_cast<long long>(parameter_count(config)));
   text += line;
-  text += "memory\n" + describe_memory(memory, options.recompute);
-  const double flops =
-      step_flops(config, capacities.front(), capacities.back()) * options.accumulate;
+  text += "memory\n" + describe_memory(memory, step.recompute);
+  const double flops = step_flops(config, capacities.front(), capacities.back()) * accumulate;
   std::snprintf(line, sizeof line,
-                "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n",
-                options.accumulate, capacities.front(), capacities.back(), flops);
+                "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n", accumulate,
+                capacities.front(), capacities.back(), flops);
   return text + line;
 }
 
@@ -163,24 +161,20 @@ BatchShape shape_of(const IdCache& cache) {
           [&cache](int tokens) { return batch_capacities(cache, tokens); }};
 }
 
-int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const BatchShape& shape,
-                         const MemoryBeside& beside) {
-  const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
+int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,
+                         const BatchRequest& request) {
+  const int64_t limit = request.memory.empty() ? 0 : parse_size(request.memory, "--memory");
   const auto total = [&](int tokens) {
-    return int64_t(
-        plan_memory(backend, parameters, transformer, options, shape.capacities(tokens), beside)
-            .total());
+    return int64_t(plan_memory(run, shape.capacities(tokens)).total());
   };
-  if (options.batch_tokens != "auto") {
-    const int tokens = parse_batch_tokens(options.batch_tokens);
+  if (const int tokens = request.tokens) {
     if (limit && total(tokens) > limit)
-      throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
-                       options.batch_tokens + ", which needs " + size_text(size_t(total(tokens))) +
-                       ": give that, or --batch-tokens auto");
+      throw UsageError("--memory " + request.memory + " is too little for --batch-tokens " +
+                       std::to_string(tokens) + ", which needs " +
+                       size_text(size_t(total(tokens))) + ": give that, or --batch-tokens auto");
     return tokens;
   }
-  const int64_t memory = limit ? limit : room(backend, parameters);
+  const int64_t memory = limit ? limit : room(run.backend, run.parameters);
   const int least = (shape.longest + 66) / 64 * 64;
   int fits = 0;
   for (int low = least / 64, high = most_auto_tokens / 64; low <= high;) {
@@ -193,7 +187,7 @@ int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transfo
     }
   }
   if (fits == 0)
-    throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
+    throw UsageError((limit ? "--memory " + request.memory : "the memory that may be used") +
                      " is too little for the longest pair: --memory " +
                      size_text(size_t(total(least))) + " would fit it");
   return fits;

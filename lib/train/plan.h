@@ -7,7 +7,7 @@
 #include "lib/base/memory.h"
 #include "lib/data/cache.h"
 #include "lib/data/packing.h"
-#include "lib/train/options.h"
+#include "lib/train/step.h"
 
 namespace tx {
 
@@ -28,18 +28,24 @@ struct MemoryPlan {
   }
 };
 
-// What a batch of these capacities takes of the arena.
-size_t plan_activations(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                        const TrainOptions& options, const std::vector<int>& capacities);
-
 // What a run takes beside its model.
 struct MemoryBeside {
   size_t program = 0;      // in use before the model's memory was asked for
   size_t translating = 0;  // TranslationScorer::bytes()
 };
-MemoryPlan plan_memory(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                       const TrainOptions& options, const std::vector<int>& capacities,
-                       const MemoryBeside& beside);
+
+// The run that is planned.
+struct PlannedRun {
+  Backend& backend;
+  Parameters& parameters;
+  const Transformer& transformer;
+  StepSettings step;
+  int accumulate = 1;  // batches of a step
+  MemoryBeside beside;
+};
+MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities);
+// What a batch of these capacities takes of the arena.
+size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacities);
 
 // Error that says what to do where the GPU has not enough room for what of the plan is still to be
 // taken: activations, batches and the copy of saves. Does nothing on the CPU.
@@ -55,7 +61,8 @@ Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int 
 
 // What --describe prints: every block with shape and parameters, memory, FLOPs of a step.
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, const TrainOptions& options);
+                         const std::vector<int>& capacities, const StepSettings& step,
+                         int accumulate);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 // What batches of a text look like.
@@ -65,14 +72,18 @@ struct BatchShape {
 };
 BatchShape shape_of(const IdCache& cache);  // which must outlive it
 
+struct BatchRequest {
+  int tokens = 0;           // --batch-tokens; 0: auto
+  std::string memory = {};  // --memory, as it was given; "": no limit
+};
+
 // What --batch-tokens auto takes at most, however much memory there is: the paper's batch.
 constexpr int most_auto_tokens = 25024;
 
 // The batch size to use: the number given, UsageError where its plan does not fit --memory; or the
 // largest multiple of 64 up to most_auto_tokens whose plan fits --memory or what may be used,
 // UsageError where not even the longest pair does.
-int resolve_batch_tokens(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                         const TrainOptions& options, const BatchShape& shape,
-                         const MemoryBeside& beside);
+int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,
+                         const BatchRequest& request);
 
 }  // namespace tx

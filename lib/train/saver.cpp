@@ -51,7 +51,7 @@ void Saver::run(const Write& write, const Parameters& from) {
   done_ = true;
 }
 
-void Saver::settle() {
+void Saver::finish() {
   if (thread_.joinable()) thread_.join();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }

@@ -1,6 +1,7 @@
-// Who writes checkpoints, and from what. Where the device has memory of its own, a save begins with
-// a copy there (12 bytes a parameter), which takes about a millisecond; a thread then reads and
-// writes the copy while training goes on. Elsewhere the parameters themselves are written, at once.
+// Writes checkpoints beside the training. Where the device has memory of its own, a save begins
+// with a copy there (12 bytes a parameter), which takes about a millisecond; a thread then reads
+// and writes the copy while training goes on. Elsewhere the parameters themselves are written, at
+// once.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -25,12 +26,13 @@ class Saver {
   // Bytes of the device that a Saver of these parameters takes.
   static size_t bytes(const Parameters& parameters);
 
-  // Has `write` called with the parameters as they are now. The save before must have been settled.
+  // Has `write` called with the parameters as they are now. The save before must have been
+  // finished.
   void begin(Write write);
-  // Whether settle() would return without waiting.
+  // Whether finish() would return without waiting.
   bool done() const { return done_; }
   // Waits for the save begun last, and throws what its `write` threw.
-  void settle();
+  void finish();
 
  private:
   void run(const Write& write, const Parameters& from);

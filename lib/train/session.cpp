@@ -1,206 +1,164 @@
 #include "lib/train/session.h"
 
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
-
-#include "lib/base/error.h"
-#include "lib/base/figure.h"
+#include <utility>
 
 namespace tx {
 
-void Session::load(int64_t step) {
-  const ModelReader reader(run_.model(step));
-  reader.load(*parameters_);
-  const Json state = load_state(run_.state(step), *parameters_, reader.checksum());
-  restore(state);
-  former_best_ = Validator::best_of(state);
-  unfinished_ = state.value("unfinished", std::string());
-  progress_.resume(run_.cut_log(step));
-  log_.info("resuming " + run_.path() + " after step " + std::to_string(step));
-}
+Session::Session(TrainingParts& parts, const SessionSettings& settings, const Log& log)
+    : parts_(parts),
+      settings_(settings),
+      log_(log),
+      state_(parts.state),
+      checkpoints_(*parts.checkpoints) {}
 
-bool Session::finished() const {
-  return (options_.steps > 0 && step_ >= options_.steps) ||
-         (options_.epochs > 0 && packer_->epoch() >= options_.epochs) ||
-         (options_.minutes > 0 && seconds() >= 60 * options_.minutes) ||
-         validator_.out_of_patience();
-}
-
-// Whether --save-every asked for a checkpoint at `step`, when the run was there.
-bool Session::on_schedule(int64_t step) const {
-  int64_t every = options_.save_every;
-  for (const Json& before : config_.value("saves_before", Json::array())) {
-    if (step > before.at("until").get<int64_t>()) continue;
-    every = before.at("every").get<int64_t>();
-    break;
-  }
-  return every == 0 || step % every == 0;
-}
-
-// As the run stood when it was killed, which may have been between a save and its end. What --keep
-// asks for now comes with the first new checkpoint: a run that has nothing to do loses nothing.
-void Session::tidy_resumed() {
-  const int before = run_.read_config().at("options").value("keep", 0);
-  tidy(saved_step_, former_best_, good_before(), std::max(options_.keep, before));
-}
-
-// The best so far was chosen by something else: it is the best no more.
-void Session::judge_anew() {
-  log_.warn("models are compared by " + validator_.criterion() + " from here on, no longer by " +
-            validator_.replaced() + ": the best model and --patience start anew");
-  run_.unlink("best");
-}
-
-int Session::loop() {
+int Session::run() {
   SignalWatch signals;  // before this a signal just ends the process: nothing is lost
   signals_ = &signals;
-  if (saved_step_ >= 0) tidy_resumed();
-  if (finished() && unfinished_.empty()) {
-    log_.info("nothing to do: the run is already at step " + std::to_string(step_) +
+  if (parts_.former.step >= 0)
+    checkpoints_.resume(parts_.former.step, parts_.former.best, good_before(), parts_.former.keep);
+  if (finished() && state_.unfinished == Unfinished::nothing) {
+    log_.info("nothing to do: the run is already at step " + std::to_string(state_.step) +
               ", where its limits end it; raise --steps, --epochs, --minutes or --patience");
     return 0;
   }
-  check_room();
-  stepper_->rehearse(worst_batch(*corpora_.train, capacities_, growth()));
-  start_profile();
-  run_.write_config(config_);
-  if (!validator_.replaced().empty()) judge_anew();
-  if (saved_step_ < 0) save(false), settle();  // from here on a killed run can be resumed
-  run_.keep();
+  begin();
   try {
-    const std::string left = std::exchange(unfinished_, "");
-    again_ = left == "validation";
-    if (left == "score") score_again();
-    if (again_) after_step(false);
-    steps(signals);
-    end(signals.stop());
+    finish_left_over();
+    loop(signals);
+    end();
   } catch (const Diverged&) {
     throw;
   } catch (const Error& e) {
-    settle();
-    throw Error(std::string(e.what()) + "\n" + way_back());
+    checkpoints_.finish_save();
+    throw Error(std::string(e.what()) + "\n" + checkpoints_.way_back());
   }
   return signals.stop() ? 128 + signals.stop() : 0;
 }
 
-void Session::steps(SignalWatch& signals) {
+// All that can be refused is asked for before the first step.
+void Session::begin() {
+  checkpoints_.tell_room(log_);
+  parts_.stepper->rehearse(
+      worst_batch(*parts_.corpora.train, parts_.feed->capacities(), parts_.feed->growth()));
+  if (settings_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
+  parts_.run.write_config(parts_.config);
+  const Validator& validator = parts_.validator;
+  if (!validator.replaced().empty()) {
+    log_.warn("models are compared by " + validator.criterion() + " from here on, no longer by " +
+              validator.replaced() + ": the best model and --patience start anew");
+    parts_.run.unlink("best");
+  }
+  if (checkpoints_.saved() < 0) {  // from here on a killed run can be resumed
+    save(false);
+    checkpoints_.finish_save();
+  }
+  parts_.run.keep();
+}
+
+void Session::loop(SignalWatch& signals) {
   while (!finished() && signals.stop() == 0) {
-    one_step();
-    if (saver_->done()) settle();
-    if (rewind_to_ < 0)
-      after_step(signals.take_save());
+    const std::optional<WayBack> back = step();
+    checkpoints_.poll();
+    if (back)
+      go_back(*back);
     else
-      go_back(rewind_to_);
+      after_step(signals.take_save());
   }
 }
 
-void Session::one_step() {
+bool Session::finished() const {
+  return (settings_.steps > 0 && state_.step >= settings_.steps) ||
+         (settings_.epochs > 0 && parts_.feed->epoch() >= settings_.epochs) ||
+         (settings_.seconds > 0 && parts_.progress.seconds() >= settings_.seconds) ||
+         parts_.validator.out_of_patience();
+}
+
+std::optional<Session::WayBack> Session::step() {
   const auto begin = std::chrono::steady_clock::now();
-  if (!ahead_) read_ahead();
-  batches_.swap(next_);
-  packer_ = std::move(ahead_);
-  stepper_->launch(batches_, step_ + 1, schedule_.rate(step_ + 1), spikes_.limit());
-  read_ahead();  // while a GPU computes
-  record_ = stepper_->finish();
-  ++step_;
+  Feed& feed = *parts_.feed;
+  Stepper& stepper = *parts_.stepper;
+  const int64_t number = state_.step + 1;
+  stepper.launch(feed.next(), number, parts_.schedule.rate(number), parts_.spikes.limit());
+  feed.read_ahead();  // while a GPU computes
+  StepRecord record = stepper.finish();
+  state_.step = number;
   again_ = false;
-  if (record_.skip) incident();
-  spikes_.add(record_);
-  StepDone done{record_, batches_.back().epoch, count_step()};
-  if (rewind_to_ >= 0) return;
+  std::optional<WayBack> back;
+  if (record.skip) back = incident(record);
+  parts_.spikes.add(record);
+  StepDone done{record, feed.batches().back().epoch};
+  for (const Batch& batch : feed.batches())
+    for (const int64_t rows : batch.tokens) done.tokens += rows;
+  state_.skipped += record.skip;
+  state_.tokens += done.tokens;
+  if (back) return back;
   done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  done.total_tokens = tokens_;
-  done.skipped = skipped_;
-  progress_.add(done);
-}
-
-// The batches of the next step. packer_ stays where it stands: a checkpoint must not lose them.
-void Session::read_ahead() {
-  ahead_ = std::make_unique<Packer>(*packer_);
-  size_t count = 0;  // the last step of the last epoch may have fewer batches than the others
-  next_.resize(size_t(options_.accumulate));
-  while (count < next_.size() && ahead_->next(next_[count])) ++count;
-  next_.resize(count);
-}
-
-int64_t Session::count_step() {
-  int64_t tokens = 0;
-  for (const Batch& batch : batches_)
-    for (const int64_t rows : batch.tokens) tokens += rows;
-  skipped_ += record_.skip;
-  tokens_ += tokens;
-  return tokens;
+  done.total_tokens = state_.tokens;
+  done.skipped = state_.skipped;
+  parts_.progress.add(done);
+  return {};
 }
 
 // Only what the step's number asks for counts for patience and the best; what a signal or the clock
 // asks for saves and changes nothing, so that a run stopped and resumed stays the same run.
 void Session::after_step(bool save_wanted) {
-  const auto since = std::chrono::steady_clock::now() - last_save_;
-  const bool by_clock = options_.save_minutes > 0 &&
-                        std::chrono::duration<double>(since).count() >= 60 * options_.save_minutes;
-  const bool scheduled = due(options_.save_every) || (by_clock && options_.save_every == 0);
-  if (scheduled) {
-    checkpoint();
-    return;
-  }
-  if (corpora_.valid && due(options_.valid_every) && !judge()) return;
-  if (by_clock || save_wanted || validator_.best() == step_) save(false);
+  const bool overdue = checkpoints_.overdue();
+  if (checkpoints_.due(state_.step)) return checkpoint();
+  if (validation_due() && !validate()) return;
+  if (overdue || save_wanted || parts_.validator.best() == state_.step) save(false);
 }
 
-void Session::end(int signal) {
-  progress_.flush();
-  settle();
-  if (finished() && (again_ || saved_step_ != step_)) {
-    if (!corpora_.valid || validator_.found(step_) || judge()) save(true);
-  } else if (saved_step_ != step_) {
+// What a stop left undone of the step that the run goes on from.
+void Session::finish_left_over() {
+  const Unfinished left = std::exchange(state_.unfinished, Unfinished::nothing);
+  again_ = left == Unfinished::validation;
+  if (again_) after_step(false);
+  if (left == Unfinished::score && !settings_.command.command.empty())
+    checkpoints_.score_again(state_.step, [this](const auto& write_state) { score(write_state); });
+}
+
+void Session::end() {
+  parts_.progress.flush();
+  checkpoints_.finish_save();
+  const int64_t step = state_.step;
+  const bool saved = checkpoints_.saved() == step;
+  if (finished() && (again_ || !saved)) {
+    if (!parts_.corpora.valid || parts_.validator.found(step) || validate()) save(true);
+  } else if (!saved) {
     save(false);
   }
-  settle();
-  report_end();
-  if (signal)
-    log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step_) +
-              "; go on with: tx-train --resume " + run_.path());
+  checkpoints_.finish_save();
+  report();
+  if (const int signal = signals_->stop())
+    log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step) +
+              "; go on with: tx-train --resume " + parts_.run.path());
 }
 
-void Session::report_end() {
-  const IdCache& text = *corpora_.train;
-  const double share = double(text.tokens(0) + text.pairs()) / double(epoch_tokens());
-  progress_.end(
-      step_, tokens_, skipped_,
-      step_flops(parameters_->config(), double(tokens_) * share, double(tokens_) * (1 - share)));
-  if (options_.profile) report_profile();
-}
+namespace {
 
 // By groups of kernels where the backend times them, else by the parts of a step.
-void Session::report_profile() {
-  const std::string groups = on(backend_, [](auto& k) { return k.profile_report(); });
-  if (!groups.empty()) return log_.info(groups);
-  const StepTimes& t = stepper_->times();
+std::string profile(Backend& backend, const StepTimes& t, double seconds) {
+  const std::string groups = on(backend, [](auto& k) { return k.profile_report(); });
+  if (!groups.empty()) return groups;
   char text[240];
   std::snprintf(text, sizeof text, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
-                t.forward, t.backward, t.update, progress_.here_seconds());
-  log_.info(text);
+                t.forward, t.backward, t.update, seconds);
+  return text;
 }
 
-Json Session::state() const {
-  Json state{{"step", step_}, {"skipped", skipped_}, {"tokens", tokens_}};
-  state.update(spikes_.state());
-  state.update(validator_.state(step_));
-  state["packer"] = packer_->state();
-  if (!unfinished_.empty()) state["unfinished"] = unfinished_;
-  return state;
-}
+}  // namespace
 
-void Session::restore(const Json& state) try {
-  step_ = saved_step_ = state.at("step").get<int64_t>();
-  skipped_ = state.at("skipped").get<int64_t>();
-  tokens_ = state.at("tokens").get<int64_t>();
-  spikes_.restore(state);
-  validator_.restore(state);
-  packer_->restore(state.at("packer"));
-  ahead_.reset();
-} catch (const Json::exception&) {
-  throw DataError(run_.path() + ": the state of its last checkpoint is damaged");
+void Session::report() const {
+  const IdCache& text = *parts_.corpora.train;
+  const double tokens = double(state_.tokens), source = double(text.tokens(0) + text.pairs());
+  const double share = source / double(parts_.feed->epoch_tokens());
+  parts_.progress.end(
+      state_.step, state_.tokens, state_.skipped,
+      step_flops(parts_.parameters->config(), tokens * share, tokens * (1 - share)));
+  if (settings_.profile)
+    log_.info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
 }
 
 }  // namespace tx

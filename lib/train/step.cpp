@@ -24,11 +24,11 @@ void forward(Context& context, const Transformer& model, std::span<const PackedS
 }  // namespace
 
 Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                 const TrainOptions& options)
+                 const StepSettings& settings)
     : backend_(backend),
       parameters_(parameters),
       transformer_(transformer),
-      options_(options),
+      settings_(settings),
       labels_(backend) {
   record_ = static_cast<StepRecord*>(
       on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }));
@@ -39,16 +39,16 @@ Stepper::~Stepper() {
 }
 
 size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                     const TrainOptions& options, const std::vector<int>& capacities) {
+                     const StepSettings& settings, const std::vector<int>& capacities) {
   Arena counting;
   Context context(backend, counting, parameters.dtype());
   context.recording = true;
-  context.recompute = options.recompute;
+  context.recompute = settings.recompute;
   parameters.begin_step();
   std::vector<PackedSide> sides(capacities.size());
   for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
-  forward(context, transformer, sides, nullptr, options.dropout_rates(nullptr),
-          options.label_smoothing, nullptr);
+  forward(context, transformer, sides, nullptr, settings.dropout, settings.label_smoothing,
+          nullptr);
   context.backward();
   return counting.peak();
 }
@@ -96,10 +96,13 @@ void Stepper::micro(const Batch& batch, Work work) {
     if (work == Work::first) parameters_.begin_step();
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
-    context.recompute = options_.recompute;
+    context.recompute = settings_.recompute;
     DropoutRates rates;
-    if (context.recording) rates = options_.dropout_rates(record_);
-    forward(context, transformer_, sides, labels, rates, options_.label_smoothing, record_);
+    if (context.recording) {
+      rates = settings_.dropout;
+      rates.record = record_;
+    }
+    forward(context, transformer_, sides, labels, rates, settings_.label_smoothing, record_);
     const double middle = now();
     times_.forward += middle - start;
     context.backward();
@@ -116,15 +119,13 @@ void Stepper::update() {
   const auto pass = [&] {
     parameters_.finish_gradients();
     Parameters& p = parameters_;
-    const AdamSettings settings{options_.beta1, options_.beta2, options_.epsilon,
-                                options_.weight_decay};
     on(backend_, [&](auto& k) {
       k.gradient_norm(p.gradients(), record_);
-      if (options_.optimizer == "adam")
-        k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
-               record_);
+      if (settings_.optimizer == Optimizer::adam)
+        k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(),
+               settings_.adam, record_);
       else
-        k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings, record_);
+        k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings_.adam, record_);
     });
   };
   run(Work::update, 0, pass);
@@ -139,7 +140,7 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
   record.step = number;
   record.rate = rate;
   record.loss_scale = 1 / double(labels);
-  record.clip_norm = options_.clip_norm;
+  record.clip_norm = settings_.clip_norm;
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
   for (const Batch& batch : batches)

@@ -6,9 +6,19 @@
 
 #include "lib/data/packing.h"
 #include "lib/model/transformer.h"
-#include "lib/train/options.h"
 
 namespace tx {
+
+enum class Optimizer { adam, sgd };
+
+struct StepSettings {
+  DropoutRates dropout;        // of training passes; their record is the Stepper's own
+  double label_smoothing = 0;  // see cross_entropy()
+  bool recompute = false;      // keep less for the backward pass and compute it again
+  Optimizer optimizer = Optimizer::adam;
+  AdamSettings adam;     // of both: sgd takes its weight decay alone
+  double clip_norm = 0;  // 0: no clipping
+};
 
 struct StepTimes {  // seconds
   double forward = 0, backward = 0, update = 0;
@@ -17,12 +27,12 @@ struct StepTimes {  // seconds
 class Stepper {
  public:
   Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
-          const TrainOptions& options);
+          const StepSettings& settings);
   ~Stepper();
 
-  // Arena bytes of a batch with these capacities (source, target), found on a counting arena.
+  // Arena bytes of a batch with these capacities (one per side), found on a counting arena.
   static size_t plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                     const TrainOptions& options, const std::vector<int>& capacities);
+                     const StepSettings& settings, const std::vector<int>& capacities);
   void reserve(size_t arena_bytes);
 
   // A whole step over `batches`; returns the record after it (sums, norm, skip). The update is held
@@ -56,7 +66,7 @@ class Stepper {
   Backend& backend_;
   Parameters& parameters_;
   const Transformer& transformer_;
-  const TrainOptions& options_;
+  StepSettings settings_;
   std::unique_ptr<Arena> arena_;
   std::deque<DeviceSide> sides_;
   DeviceInts labels_;

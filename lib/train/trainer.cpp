@@ -1,9 +1,11 @@
 #include "lib/train/trainer.h"
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/state_file.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_options.h"
-#include "lib/train/session.h"
+#include "lib/train/settings.h"
 #include "lib/train/vocabulary_fit.h"
 
 namespace tx {
@@ -37,7 +39,8 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
   note_options(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);
   data.scorer = scorer;
-  return Session(options, std::move(run), std::move(data), step, config, log).loop();
+  TrainingParts parts(options, std::move(run), std::move(data), step, config, log);
+  return Session(parts, session_settings(options), log).run();
 }
 
 int start(TrainOptions& options, Options& given, const std::string& command,
@@ -56,7 +59,8 @@ int start(TrainOptions& options, Options& given, const std::string& command,
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
   }
-  return Session(options, std::move(run), std::move(data), Session::begin, config, log).loop();
+  TrainingParts parts(options, std::move(run), std::move(data), TrainingParts::begin, config, log);
+  return Session(parts, session_settings(options), log).run();
 }
 
 }  // namespace

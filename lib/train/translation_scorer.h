@@ -11,7 +11,6 @@
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
 #include "lib/subword/vocabularies.h"
-#include "lib/train/options.h"
 
 namespace tx {
 
@@ -22,11 +21,18 @@ struct TranslationTask {
   int threads = 1;  // on the CPU
 };
 
-// The metrics of --valid-metric that translate (none: an empty task), and of the validation text
-// the first --valid-lines lines as they stand in its files: pairs that the ids leave out are among
-// them. `config` notes which text that was; DataError when a resumed run finds another. The
-// vocabularies are left to the caller.
-TranslationTask read_translation_task(const TrainOptions& options, Json& config);
+struct TranslationSettings {
+  std::vector<std::string> metrics;   // --valid-metric
+  std::vector<std::string> src, tgt;  // files of the validation text
+  int64_t lines = 1000;               // to translate; 0: all
+  bool strict = false;                // stop at invalid UTF-8
+  int threads = 1;
+};
+
+// The metrics that translate (none: an empty task), and of the validation text the first lines as
+// they stand in its files: pairs that the ids leave out are among them. `config` notes which text
+// that was; DataError when a resumed run finds another. The vocabularies are left to the caller.
+TranslationTask read_translation_task(const TranslationSettings& settings, Json& config);
 
 class TranslationScorer {
  public:

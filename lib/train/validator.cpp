@@ -46,7 +46,7 @@ const Validation* Validator::measure(int64_t step, Packer& text, const Evaluate&
   }
   found_ = found;
   step_ = step;
-  if (settings_.command.empty()) consider(step, score(found_));
+  if (settings_.command.empty()) update_best(step, score(found_));
   return &found_;
 }
 
@@ -72,11 +72,11 @@ double Validator::score(const Validation& found) const {
 void Validator::take_command_score(int64_t step, std::optional<double> score) {
   command_score_ = score;
   scored_step_ = step;
-  consider(step, score ? -*score : NAN);
+  update_best(step, score ? -*score : NAN);
 }
 
 // A score that is not finite is never better.
-void Validator::consider(int64_t step, double score) {
+void Validator::update_best(int64_t step, double score) {
   if (std::isfinite(score) && (!has_best_ || score < best_score_)) {
     has_best_ = true;
     best_score_ = score;

@@ -82,7 +82,7 @@ class Validator {
 
  private:
   double score(const Validation& found) const;
-  void consider(int64_t step, double score);
+  void update_best(int64_t step, double score);
 
   ValidatorSettings settings_;
   Validation found_;

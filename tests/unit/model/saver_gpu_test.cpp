@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_what_was_when_the_save_began) {
     change(parameters, round + 100);
     BOOST_TEST((values_of(parameters) != then));
     changed.set_value();
-    saver.settle();
+    saver.finish();
     BOOST_TEST(saver.done());
     BOOST_TEST((written == then));
   }

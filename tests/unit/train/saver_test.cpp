@@ -1,4 +1,4 @@
-// Who writes checkpoints: at once on the CPU, from a copy and on a thread on a GPU.
+// Checkpoints are written at once on the CPU, from a copy and on a thread on a GPU.
 #include "lib/train/saver.h"
 
 #include <boost/test/unit_test.hpp>
@@ -27,24 +27,24 @@ BOOST_AUTO_TEST_CASE(the_cpu_writes_at_once_and_takes_no_memory) {
   const Parameters* given = nullptr;
   saver.begin([&](const Parameters& p) { given = &p; });
   BOOST_TEST((given == &parameters && saver.done()));
-  saver.settle();
+  saver.finish();
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_is_thrown_once_and_another_save_may_follow) {
   saver.begin([](const Parameters&) { throw std::runtime_error("no room"); });
   BOOST_TEST(saver.done());
-  BOOST_CHECK_THROW(saver.settle(), std::runtime_error);
-  saver.settle();
+  BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
+  saver.finish();
   bool written = false;
   saver.begin([&](const Parameters&) { written = true; });
-  saver.settle();
+  saver.finish();
   BOOST_TEST(written);
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_that_nobody_asked_for_stops_the_next_save) {
+BOOST_AUTO_TEST_CASE(a_failure_that_was_not_asked_for_stops_the_next_save) {
   saver.begin([](const Parameters&) { throw std::runtime_error("no room"); });
   BOOST_CHECK_THROW(saver.begin([](const Parameters&) {}), Bug);
-  BOOST_CHECK_THROW(saver.settle(), std::runtime_error);
+  BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

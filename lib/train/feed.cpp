@@ -1,0 +1,47 @@
+#include "lib/train/feed.h"
+
+namespace tx {
+
+Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSettings& settings)
+    : text_(text), settings_(settings) {
+  if (settings.merge_dropout > 0)
+    dropout_ = std::make_unique<PairDropout>(text, vocabularies, settings.merge_dropout,
+                                             settings.seed, settings.dropout_epochs);
+  PackerOptions packing;
+  packing.batch_tokens = settings.batch_tokens;
+  packing.seed = settings.seed;
+  packing.epochs = settings.epochs;
+  packing.dropout = dropout_.get();
+  packer_ = std::make_unique<Packer>(text, packing);
+}
+
+int64_t Feed::epoch_tokens() const {
+  int64_t tokens = 0;
+  for (int side = 0; side < text_.sides(); ++side) tokens += text_.tokens(side) + text_.pairs();
+  return tokens;
+}
+
+const std::vector<Batch>& Feed::next() {
+  read_ahead();
+  batches_.swap(next_);
+  packer_ = std::move(ahead_);
+  return batches_;
+}
+
+void Feed::read_ahead() {
+  if (ahead_) return;
+  ahead_ = std::make_unique<Packer>(*packer_);
+  size_t count = 0;
+  next_.resize(size_t(settings_.accumulate));
+  while (count < next_.size() && ahead_->next(next_[count])) ++count;
+  next_.resize(count);
+}
+
+Json Feed::state() const { return Json{{"packer", packer_->state()}}; }
+
+void Feed::restore(const Json& state) {
+  packer_->restore(state.at("packer"));
+  ahead_.reset();
+}
+
+}  // namespace tx

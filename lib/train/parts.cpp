@@ -1,0 +1,187 @@
+#include "lib/train/parts.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/state_file.h"
+#include "lib/tensor/precision.h"
+#include "lib/train/settings.h"
+
+namespace tx {
+
+TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory, TrainingData data,
+                             int64_t resume_at, const Json& settings, const Log& log)
+    : run(std::move(directory)),
+      config(settings),
+      vocabularies(std::move(data.vocabularies)),
+      corpora(std::move(data.corpora)),
+      backend(make_backend(options.device, options.threads)),
+      progress(
+          progress_settings(options), run.file("log.jsonl"),
+          [this](const Json& line) { return run.append_log(line); }, log),
+      spikes(spike_settings(options)),
+      validator(validator_settings(options, config)) {
+  const bool resumed = resume_at != begin;
+  tune(options.tune, log);
+  const size_t program = anonymous_bytes();
+  build_model(options, resume_at);
+  build_scorer(options, data.scorer);
+  const PlannedRun planned{backend,
+                           *parameters,
+                           *transformer,
+                           step_settings(options),
+                           options.accumulate,
+                           {program, scorer ? scorer->bytes() : 0}};
+  build_feed(options, planned);
+  if (resumed) load(resume_at, log);
+  reserve(options, planned, resumed, log);
+  provenance = provenance_of(options, config, *corpora.train);
+  checkpoints = std::make_unique<Checkpointer>(
+      run, *parameters, vocabularies, checkpoint_settings(options, config), [this](int64_t step) {
+        progress.write(Json{{"step", step},
+                            {"checkpoint", "model-" + std::to_string(step) + ".safetensors"},
+                            {"seconds", progress.seconds()}});
+      });
+}
+
+// With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
+// keeps it, and with it every bit.
+void TrainingParts::tune(bool measure, const Log& log) {
+  on(backend, [&](auto& k) {
+    if (config.contains("products")) {
+      try {
+        return k.set_tuning(config["products"].template get<std::string>());
+      } catch (const Error& e) {
+        log.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
+      }
+    }
+    if (measure) k.set_tuning("measure");
+  });
+}
+
+void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) {
+  ModelConfig model = options.model.config;
+  model.set_vocabularies(vocabularies.sizes());
+  if (resume_at != begin) model = ModelReader(run.model(resume_at)).config();
+  model.resolve();
+  if (model.tie == Tie::all && !vocabularies.shared())
+    throw UsageError(
+        "--tie all needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
+        "differ: use --tie target");
+  const int longest = longest_sentence(feed_settings(options).growth());
+  if (model.learned_positions() && longest > model.max_positions)
+    throw UsageError("--max-positions " + std::to_string(model.max_positions) +
+                     " is less than the longest sentence, " + std::to_string(longest) +
+                     " with its end: raise it, or lower --max-length");
+  parameters =
+      std::make_unique<Parameters>(backend, model, precision_dtype(options.precision), true);
+  if (resume_at == begin && options.init.empty())
+    parameters->initialise(options.mask_seed());
+  else if (resume_at == begin)
+    ModelReader(resolve_model(options.init)).load(*parameters);
+  transformer =
+      std::make_unique<Transformer>(backend, *parameters, std::max(longest_dummy, longest));
+  schedule = rate_schedule(options, model.d_model);
+}
+
+// Tokens of a sentence with its end, over all sides and texts.
+int TrainingParts::longest_sentence(int growth) const {
+  int longest = 0;
+  for (const IdCache* cache : {corpora.train.get(), corpora.valid.get()}) {
+    const int times = cache == corpora.train.get() ? growth : 1;
+    for (int side = 0; cache && side < cache->sides(); ++side)
+      longest = std::max(longest, times * cache->longest(side) + 1);
+  }
+  return longest;
+}
+
+void TrainingParts::build_scorer(const TrainOptions& options, const MakeTranslationScorer& make) {
+  TranslationTask task = read_translation_task(translation_settings(options), config);
+  if (task.metrics.empty()) return;
+  task.vocabularies = vocabularies;
+  scorer = make(*parameters, std::move(task));
+}
+
+void TrainingParts::build_feed(const TrainOptions& options, const PlannedRun& planned) {
+  FeedSettings settings = feed_settings(options);
+  settings.batch_tokens =
+      config.contains("batch_tokens_resolved")
+          ? config["batch_tokens_resolved"].get<int>()
+          : resolve_batch_tokens(planned, shape_of(*corpora.train), batch_request(options));
+  config["batch_tokens_resolved"] = settings.batch_tokens;  // what free memory chose stays chosen
+  feed = std::make_unique<Feed>(*corpora.train, vocabularies, settings);
+  progress.expect_tokens(options.epochs * feed->epoch_tokens());
+  // A pair that is too long is told now, not at the first save.
+  if (corpora.valid) Validator::packer(*corpora.valid, feed->capacities());
+}
+
+void TrainingParts::load(int64_t step, const Log& log) try {
+  const ModelReader reader(run.model(step));
+  reader.load(*parameters);
+  const Json saved = load_state(run.state(step), *parameters, reader.checksum());
+  state = TrainState::from_json(saved, run.state(step));
+  spikes.restore(saved);
+  validator.restore(saved);
+  feed->restore(saved);
+  former = {step, Validator::best_of(saved), run.read_config().at("options").value("keep", 0)};
+  progress.resume(run.cut_log(step));
+  log.info("resuming " + run.path() + " after step " + std::to_string(step));
+} catch (const Json::exception&) {
+  throw DataError(run.path() + ": the state of its last checkpoint is damaged");
+}
+
+namespace {
+
+// The batches of a resumed run stay as they are. The limit it began with held then; what a program
+// takes beside its plan differs from start to start.
+void check_new_limit(const TrainOptions& options, const Json& former, size_t planned) {
+  const bool same = former.at("options").value("memory", "") == options.memory;
+  if (options.memory.empty() || same) return;
+  if (int64_t(planned) > parse_size(options.memory, "--memory"))
+    throw UsageError("--memory " + options.memory +
+                     " is too little for the batches of this run: " + size_text(planned) +
+                     " would do" + (options.recompute ? "" : ", less with --recompute"));
+}
+
+}  // namespace
+
+void TrainingParts::reserve(const TrainOptions& options, const PlannedRun& planned, bool resumed,
+                            const Log& log) {
+  const std::vector<int>& capacities = feed->capacities();
+  const size_t arena = Stepper::plan(backend, *parameters, *transformer, planned.step, capacities);
+  stepper = std::make_unique<Stepper>(backend, *parameters, *transformer, planned.step);
+  const std::string products = on(backend, [](auto& k) { return k.tuning(); });
+  if (options.tune && !products.empty()) config["products"] = products;
+  const MemoryPlan memory = plan_memory(planned, capacities);
+  log.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
+           std::to_string(parameter_count(parameters->config())) + " parameters, batches of " +
+           std::to_string(capacities.front()) + " source and " + std::to_string(capacities.back()) +
+           " target pieces, " + options.precision + ", " +
+           (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")));
+  check_device_memory(backend, memory);
+  if (resumed) check_new_limit(options, run.read_config(), memory.total());
+  stepper->reserve(arena);
+  if (scorer) scorer->reserve();
+}
+
+Json provenance_of(const TrainOptions& options, const Json& config, const IdCache& text) {
+  Json p{{"command", config.at("command")},
+         {"step", 0},
+         {"seed", options.seed},
+         {"data", config.at("data")},
+         {"data_pairs", text.pairs()},
+         {"tokens", 0},
+         {"preset", options.preset},
+         {"precision", options.precision}};
+  const std::string& metric = options.valid_metric.front();
+  if (!options.valid_command.empty())
+    p["validation_metric"] = command_metric;
+  else if (metric != validation_metrics().front())
+    p["validation_metric"] = metric;
+  return p;
+}
+
+}  // namespace tx

@@ -1,0 +1,67 @@
+// The parts of a training, put together in the order in which they need each other, and the memory
+// that they take. Nothing is written yet.
+#pragma once
+#include <memory>
+
+#include "lib/train/checkpointer.h"
+#include "lib/train/data.h"
+#include "lib/train/feed.h"
+#include "lib/train/options.h"
+#include "lib/train/plan.h"
+#include "lib/train/progress.h"
+#include "lib/train/schedule.h"
+#include "lib/train/spike_policy.h"
+#include "lib/train/state.h"
+#include "lib/train/validator.h"
+
+namespace tx {
+
+struct TrainingParts {
+  static constexpr int64_t begin = -1;
+
+  // Of a run that begins, or of one that goes on from its checkpoint of step `resume_at`, which is
+  // loaded. `config`, which becomes config.json, gets what was chosen here. Throws what its parts
+  // throw, and an Error where memory is refused.
+  TrainingParts(const TrainOptions& options, RunDirectory run, TrainingData data, int64_t resume_at,
+                const Json& config, const Log& log);
+  TrainingParts(const TrainingParts&) = delete;
+  TrainingParts& operator=(const TrainingParts&) = delete;
+
+  RunDirectory run;
+  Json config;
+  Vocabularies vocabularies;
+  Corpora corpora;
+  Backend backend;
+  std::unique_ptr<Parameters> parameters;
+  std::unique_ptr<Transformer> transformer;
+  std::unique_ptr<TranslationScorer> scorer;  // null: no metric translates
+  std::unique_ptr<Feed> feed;
+  std::unique_ptr<Stepper> stepper;
+  Schedule schedule;
+  ProgressLog progress;
+  SpikePolicy spikes;
+  Validator validator;
+  TrainState state;
+  Json provenance;      // of every model; step and tokens are filled in
+  struct Former {       // of the run that is resumed
+    int64_t step = -1;  // of its checkpoint; -1: this run begins
+    int64_t best = -1;  // the best step by its own criterion; -1: none
+    int keep = 0;
+  } former;
+  std::unique_ptr<Checkpointer> checkpoints;  // the last member: its thread reads the others
+
+ private:
+  void tune(bool measure, const Log& log);
+  void build_model(const TrainOptions& options, int64_t resume_at);
+  void build_scorer(const TrainOptions& options, const MakeTranslationScorer& make);
+  void build_feed(const TrainOptions& options, const PlannedRun& planned);
+  void load(int64_t step, const Log& log);
+  void reserve(const TrainOptions& options, const PlannedRun& planned, bool resumed,
+               const Log& log);
+  int longest_sentence(int growth) const;
+};
+
+// Members of a model's provenance that a resumed run gives again: no times, no host.
+Json provenance_of(const TrainOptions& options, const Json& config, const IdCache& text);
+
+}  // namespace tx

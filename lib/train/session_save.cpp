@@ -1,0 +1,135 @@
+// What is measured and saved, and when. The order of a save is that of lib/train/checkpointer.h.
+#include <cmath>
+#include <exception>
+
+#include "lib/base/figure.h"
+#include "lib/train/session.h"
+
+namespace tx {
+
+bool Session::validation_due() const {
+  return parts_.corpora.valid && settings_.valid_every > 0 &&
+         state_.step % settings_.valid_every == 0;
+}
+
+// Of the schedule: validates, saves, scores.
+void Session::checkpoint() {
+  const bool every_save = parts_.corpora.valid && settings_.valid_every == 0;
+  if ((every_save || validation_due()) && !validate()) return;
+  save(true);
+}
+
+// Measures the model; where that is stopped or fails, it is saved first: what is resumed from there
+// measures it again.
+bool Session::validate() {
+  std::exception_ptr failure;
+  try {
+    if (measure()) return true;
+  } catch (const std::exception&) {
+    failure = std::current_exception();
+  }
+  state_.unfinished = Unfinished::validation;
+  save(false);
+  checkpoints_.finish_save();
+  if (failure) std::rethrow_exception(failure);
+  return false;
+}
+
+bool Session::measure() {
+  const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
+    parts_.stepper->evaluate(batch, sums);
+  };
+  const auto translate = [this] {
+    return parts_.scorer->score([this] { return signals_->stop() != 0; });
+  };
+  const int64_t step = state_.step;
+  const auto pass = Validator::packer(*parts_.corpora.valid, parts_.feed->capacities());
+  const Validation* found = parts_.validator.measure(step, *pass, evaluate, translate);
+  if (!found) return false;
+  Json line{{"step", step}};
+  line.update(parts_.validator.report(step));
+  line["seconds"] = parts_.progress.seconds();
+  parts_.progress.write(line);
+  std::string translated;
+  for (const auto& [name, score] : found->translated)
+    translated += ", " + name + " " + figure(score, 2);
+  log_.info("step " + std::to_string(step) + ": validation loss " + figure(found->loss, 4) +
+            ", perplexity " + figure(std::exp(found->nll), 3) + ", accuracy " +
+            figure(found->accuracy, 4) + translated);
+  return true;
+}
+
+// Where a thread writes it, training goes on at once. `scored`: --valid-command scores this model.
+void Session::save(bool scored) {
+  checkpoints_.finish_save();
+  check_weights();
+  if (scored) again_ = false;
+  if (scored && !settings_.command.command.empty())
+    checkpoints_.save_scored(content(), [this](const auto& write_state) { score(write_state); });
+  else
+    checkpoints_.save(content());
+}
+
+// Has --valid-command score the model that was written, and writes the state with its score. A stop
+// that comes meanwhile, or output that is not a score, leaves a state that says so: what is resumed
+// from it asks the command again, and ends as a run that was never stopped.
+void Session::score(const Checkpointer::WriteState& write_state) {
+  const auto write_unscored = [&] {
+    state_.unfinished = Unfinished::score;
+    write_state(content());
+  };
+  ValidCommand command = settings_.command;
+  command.stop = [this] { return signals_->stop() != 0; };
+  command.ending = write_unscored;
+  const int64_t step = state_.step;
+  CommandScore found;
+  try {
+    found = run_valid_command(command, parts_.run.model(step), log_);
+  } catch (const DataError&) {
+    write_unscored();
+    throw;
+  }
+  if (found.stopped) return;
+  state_.unfinished = Unfinished::nothing;
+  if (found.score) {
+    parts_.progress.write(Json{{"step", step},
+                               {"validation_score", *found.score},
+                               {"seconds", parts_.progress.seconds()}});
+    log_.info("step " + std::to_string(step) + ": validation score " +
+              std::to_string(*found.score));
+  }
+  parts_.validator.take_command_score(step, found.score);
+  write_state(content());
+}
+
+Checkpointer::Content Session::content() const {
+  const int64_t step = state_.step;
+  Json provenance = parts_.provenance;
+  provenance["step"] = step;
+  provenance["tokens"] = state_.tokens;
+  const Validation* found = parts_.validator.found(step);
+  if (found && std::isfinite(found->nll)) provenance.update(parts_.validator.report(step));
+  Json kept = parts_.spikes.state();
+  kept.update(parts_.validator.state(step));
+  kept.update(parts_.feed->state());
+  return {step, provenance, state_.to_json(kept), parts_.validator.best(), good_before()};
+}
+
+// Whether an update broke the weights shows in the step behind it: while training goes on, or when
+// the last steps were not finite, a checkpoint of before that update is kept.
+int64_t Session::good_before() const {
+  const int broken = parts_.spikes.not_finite();
+  return finished() && broken == 0 ? state_.step + 1 : state_.step - broken;
+}
+
+// Weights that are not finite never become so again, and no checkpoint of them may take the place
+// of a good one.
+void Session::check_weights() {
+  if (parts_.stepper->weights_finite()) return;
+  const std::string found = "not all weights are finite";
+  if (checkpoints_.saved() < 0) throw DataError("--init " + settings_.init + ": " + found);
+  give_up("step " + std::to_string(state_.step) + ": " + found + ": the training has diverged",
+          state_.step);
+}
+
+}  // namespace tx

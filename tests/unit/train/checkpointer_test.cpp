@@ -1,0 +1,162 @@
+// When a checkpoint is due, the order of a save, what stays of it and what does not.
+#include "lib/train/checkpointer.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/io.h"
+#include "lib/checkpoint/state_file.h"
+#include "tests/unit/checkpoint/samples.h"
+
+using namespace tx;
+
+namespace {
+
+struct Fixture {
+  tx_test::TempFolder folder;
+  tx_test::SampleModel model;
+  Vocabularies vocabularies{model.words, 2};
+  RunDirectory run = RunDirectory::create(folder / "run");
+  double now = 1000;
+  std::vector<int64_t> told;
+
+  Checkpointer make(CheckpointSettings settings) {
+    return Checkpointer(
+        run, model.parameters, vocabularies, std::move(settings),
+        [this](int64_t step) { told.push_back(step); }, [this] { return now; });
+  }
+  static Checkpointer::Content content(int64_t step, int64_t best = -1, int64_t good = 0) {
+    return {step, Json{{"step", step}}, Json{{"step", step}}, best, good};
+  }
+  bool whole(int64_t step) const {
+    return file_exists(run.model(step)) && file_exists(run.state(step));
+  }
+  std::string link(const std::string& name) const {
+    const std::string path = run.file(name + ".safetensors");
+    return std::filesystem::is_symlink(path) ? std::filesystem::read_symlink(path).string() : "";
+  }
+};
+
+using Steps = std::vector<int64_t>;
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(checkpointer, Fixture)
+
+BOOST_AUTO_TEST_CASE(due_by_steps_or_by_the_clock) {
+  const Checkpointer steps = make({5, 10, 2});
+  BOOST_TEST((steps.due(10) && steps.due(20) && !steps.due(11)));
+  const Checkpointer clock = make({5, 0, 2});
+  BOOST_TEST((!clock.overdue() && !clock.due(10)));
+  now += 120;
+  BOOST_TEST((clock.overdue() && clock.due(11)));
+  BOOST_TEST((steps.overdue() && !steps.due(11)));  // for safety alone
+  const Checkpointer never = make({5, 10, 0});
+  now += 1e6;
+  BOOST_TEST(!never.overdue());
+}
+
+BOOST_AUTO_TEST_CASE(a_save_starts_the_clock_anew) {
+  Checkpointer c = make({5, 0, 1});
+  now += 60;
+  BOOST_TEST(c.overdue());
+  c.save(content(3));
+  BOOST_TEST(!c.overdue());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_saved_is_linked_and_told) {
+  Checkpointer c = make({5, 10, 0});
+  BOOST_TEST(c.saved() == -1);
+  c.save(content(10, 10, 11));
+  BOOST_TEST(whole(10));
+  BOOST_TEST(c.saved() == 10);
+  BOOST_TEST(told == Steps{10}, boost::test_tools::per_element());
+  BOOST_TEST(link("last") == "model-10.safetensors");
+  BOOST_TEST(link("best") == "model-10.safetensors");
+  c.save(content(20, 10, 21));
+  BOOST_TEST(link("last") == "model-20.safetensors");
+  BOOST_TEST(link("best") == "model-10.safetensors");
+  BOOST_TEST(to_text(read_state(run.state(20))) == R"({"step":20})");
+}
+
+BOOST_AUTO_TEST_CASE(the_newest_of_the_schedule_stay_with_the_best_and_the_last_good_one) {
+  Checkpointer c = make({2, 10, 0});
+  for (const int64_t step : {0, 10, 20, 30, 35, 40}) c.save(content(step, 10, step + 1));
+  BOOST_TEST(run.complete_steps() == (Steps{10, 30, 40}), boost::test_tools::per_element());
+  c.save(content(45, 10, 35));  // by a signal; the weights broke behind step 34
+  BOOST_TEST(run.complete_steps() == (Steps{10, 30, 40, 45}), boost::test_tools::per_element());
+  BOOST_TEST(c.newest_on_schedule(41) == 40);
+  BOOST_TEST(c.newest_on_schedule(40) == 30);
+  BOOST_TEST(c.newest_on_schedule(30) == -1);  // that of step 20 was removed
+}
+
+BOOST_AUTO_TEST_CASE(a_former_schedule_counts_for_its_steps) {
+  CheckpointSettings settings{3, 10, 0};
+  settings.former = {{12, 4}, {20, 5}};
+  Checkpointer c = make(settings);
+  for (const int64_t step : {4, 8, 10, 15, 18, 20, 30}) c.save(content(step, -1, 0));
+  BOOST_TEST(run.complete_steps() == (Steps{15, 20, 30}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_scored_between_its_model_and_its_state) {
+  Checkpointer c = make({5, 10, 0});
+  c.save_scored(content(10), [&](const Checkpointer::WriteState& write_state) {
+    BOOST_TEST(file_exists(run.model(10)));
+    BOOST_TEST(!file_exists(run.state(10)));
+    Checkpointer::Content scored = content(10, 10);
+    scored.state["score"] = 27;
+    write_state(scored);
+    BOOST_TEST(whole(10));
+  });
+  BOOST_TEST(to_text(read_state(run.state(10))) == R"({"step":10,"score":27})");
+  BOOST_TEST(link("best") == "model-10.safetensors");
+  c.score_again(10, [&](const Checkpointer::WriteState& write_state) { write_state(content(10)); });
+  BOOST_TEST(to_text(read_state(run.state(10))) == R"({"step":10})");
+}
+
+BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
+  Checkpointer c = make({5, 10, 0});
+  c.save(content(10));
+  const auto fail = [](const Checkpointer::WriteState&) { throw Error("no shell"); };
+  BOOST_CHECK_THROW(c.save_scored(content(20), fail), Error);
+  BOOST_TEST(c.saved() == 10);
+  BOOST_TEST(!file_exists(run.model(20)));
+  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 10 is whole; go on from it with: "));
+  // Behind a whole pair nothing is removed.
+  const auto late = [](const Checkpointer::WriteState& write_state) {
+    write_state(content(30));
+    throw Error("no score");
+  };
+  BOOST_CHECK_THROW(c.save_scored(content(30), late), Error);
+  BOOST_TEST(c.saved() == 30);
+  BOOST_TEST(whole(30));
+  BOOST_TEST(told == Steps{10}, boost::test_tools::per_element());
+  std::filesystem::remove(run.model(30));
+  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 30 is gone too: "));
+}
+
+BOOST_AUTO_TEST_CASE(going_back_removes_what_came_later) {
+  Checkpointer c = make({5, 10, 0});
+  for (const int64_t step : {10, 20, 30}) c.save(content(step, 20));
+  c.go_back(10, -1);
+  BOOST_TEST(c.saved() == 10);
+  BOOST_TEST(run.complete_steps() == Steps{10}, boost::test_tools::per_element());
+  BOOST_TEST(link("last") == "model-10.safetensors");
+  BOOST_TEST(link("best") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_was_killed_before_its_links_gets_them) {
+  {
+    Checkpointer c = make({5, 10, 0});
+    for (const int64_t step : {10, 20, 30}) c.save(content(step, 20));
+  }
+  run.unlink("last");
+  run.unlink("best");
+  Checkpointer c = make({1, 10, 0});
+  c.resume(30, 20, 0, 2);  // what --keep asked for before
+  BOOST_TEST(c.saved() == 30);
+  BOOST_TEST(link("last") == "model-30.safetensors");
+  BOOST_TEST(link("best") == "model-20.safetensors");
+  BOOST_TEST(run.complete_steps() == (Steps{20, 30}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

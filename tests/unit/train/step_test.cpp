@@ -1,0 +1,155 @@
+// One step: what holds its update, what makes up for it, and what leaves no trace.
+#include "lib/train/step.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/model_support.h"
+#include "tests/unit/data/packing_fixture.h"
+
+using namespace tx;
+
+namespace {
+
+struct Fixture : PackingFixture {
+  IdCache text = make(captions(60));
+  std::vector<Batch> batches = std::vector<Batch>(2);
+  std::vector<int> capacities;
+  Fixture() {
+    PackerOptions packing;
+    packing.batch_tokens = 256;
+    Packer packer(text, packing);
+    for (Batch& batch : batches) BOOST_REQUIRE(packer.next(batch));
+    capacities = packer.capacities();
+  }
+};
+
+struct Model {
+  Backend backend = make_backend("cpu", 2);
+  Parameters parameters;
+  Transformer transformer;
+  Stepper stepper;
+  Model(const StepSettings& settings, int words, const std::vector<int>& capacities)
+      : parameters(backend, config_of(words), DType::f32, true),
+        transformer(backend, parameters, 128),
+        stepper(backend, parameters, transformer, settings) {
+    parameters.initialise(3);
+    stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, capacities));
+  }
+  static ModelConfig config_of(int words) {
+    ModelConfig c;
+    c.set_vocabularies(words);
+    c.set_layers(1);
+    c.d_model = 16;
+    c.d_ff = 32;
+    c.heads = 2;
+    c.resolve();
+    return c;
+  }
+  std::vector<double> weights() { return tx_test::to_host(backend, parameters.master()); }
+};
+
+StepSettings with_dropout() {
+  StepSettings s;
+  s.dropout = {0.1, 0.1, 0.1, 5, nullptr};
+  s.label_smoothing = 0.1;
+  s.clip_norm = 1;
+  return s;
+}
+
+constexpr double rate = 0.01, no_limit = 0;
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(stepper, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_step_counts_its_labels_and_moves_the_weights) {
+  Model m(with_dropout(), int(words->size()), capacities);
+  const std::vector<double> before = m.weights();
+  const StepRecord record = m.stepper.step(batches, 1, rate, no_limit);
+  int64_t labels = 0;
+  for (const Batch& batch : batches)
+    labels += std::count_if(batch.labels.begin(), batch.labels.end(),
+                            [](int32_t label) { return label != no_label; });
+  BOOST_TEST(record.labels == labels);
+  BOOST_TEST(record.loss_scale == 1 / double(labels));
+  BOOST_TEST((!record.skip && !record.spike));
+  // An untrained model knows nothing: about log V nats a label.
+  BOOST_TEST(std::abs(record.nll / double(labels) - std::log(1004)) < 1);
+  BOOST_TEST((m.weights() != before));
+}
+
+BOOST_AUTO_TEST_CASE(a_step_above_the_limit_is_held_and_can_be_released) {
+  Model held(with_dropout(), int(words->size()), capacities);
+  Model plain(with_dropout(), int(words->size()), capacities);
+  const std::vector<double> before = held.weights();
+  const StepRecord record = held.stepper.step(batches, 1, rate, 1.0);
+  BOOST_TEST((record.skip == 1 && record.spike == 1));
+  BOOST_TEST((held.weights() == before));
+  BOOST_TEST(!held.stepper.release(record).skip);
+  plain.stepper.step(batches, 1, rate, no_limit);
+  BOOST_TEST((held.weights() == plain.weights()));
+}
+
+BOOST_AUTO_TEST_CASE(rehearsing_and_measuring_leave_no_trace) {
+  Model one(with_dropout(), int(words->size()), capacities);
+  Model other(with_dropout(), int(words->size()), capacities);
+  one.stepper.rehearse(batches[1]);
+  StepRecord sums, again;
+  one.stepper.evaluate(batches[0], sums);
+  one.stepper.evaluate(batches[0], again);
+  BOOST_TEST(sums.labels > 0);
+  BOOST_TEST(sums.loss == again.loss);  // no masks
+  one.stepper.evaluate(batches[0], again);
+  BOOST_TEST(again.labels == 2 * sums.labels);  // they are added
+  one.stepper.step(batches, 1, rate, no_limit);
+  other.stepper.step(batches, 1, rate, no_limit);
+  BOOST_TEST((one.weights() == other.weights()));
+}
+
+BOOST_AUTO_TEST_CASE(the_settings_are_heeded) {
+  const auto after = [&](const StepSettings& settings) {
+    Model m(settings, int(words->size()), capacities);
+    m.stepper.step(batches, 1, rate, no_limit);
+    return m.weights();
+  };
+  const StepSettings usual = with_dropout();
+  const std::vector<double> wanted = after(usual);
+  BOOST_TEST((after(usual) == wanted));
+  StepSettings s = usual;
+  s.recompute = true;
+  BOOST_TEST((after(s) == wanted));
+  s = usual;
+  s.optimizer = Optimizer::sgd;
+  BOOST_TEST((after(s) != wanted));
+  s = usual;
+  s.dropout.seed = 6;
+  BOOST_TEST((after(s) != wanted));
+  s = usual;
+  s.adam.weight_decay = 0.1;
+  BOOST_TEST((after(s) != wanted));
+  s = usual;
+  s.label_smoothing = 0;
+  BOOST_TEST((after(s) != wanted));
+}
+
+BOOST_AUTO_TEST_CASE(recomputing_needs_less_memory) {
+  StepSettings settings = with_dropout();
+  Model m(settings, int(words->size()), capacities);
+  const size_t kept = Stepper::plan(m.backend, m.parameters, m.transformer, settings, capacities);
+  settings.recompute = true;
+  BOOST_TEST(Stepper::plan(m.backend, m.parameters, m.transformer, settings, capacities) < kept);
+}
+
+BOOST_AUTO_TEST_CASE(weights_that_are_not_finite_are_found) {
+  Model m(with_dropout(), int(words->size()), capacities);
+  BOOST_TEST(m.stepper.weights_finite());
+  std::vector<double> values = m.weights();
+  values[7] = std::numeric_limits<double>::infinity();
+  tx_test::to_device(m.backend, values, m.parameters.master());
+  BOOST_TEST(!m.stepper.weights_finite());
+  const StepRecord record = m.stepper.step(batches, 1, rate, no_limit);
+  BOOST_TEST((record.skip == 1 && record.spike == 0));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
