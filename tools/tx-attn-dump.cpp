@@ -7,15 +7,14 @@ int main(int argc, char** argv) {
     tx::DumpOptions settings;
     tx::Options options("tx-attn-dump", "write what a model attends to, sentence by sentence");
     options.usage("tx-attn-dump -m MODEL [OPTION]... < TEXT > attention.jsonl");
+    options.usage("tx-attn-dump -m MODEL --format safetensors -o attention.safetensors < TEXT");
     options.usage("tx-attn-dump -m MODEL --heatmap < TEXT");
     options.version(tx::describe_backends);
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;
     settings.check();
 
-    tx::Writer out("-");
-    tx::dump_attention(settings, out, tx::Log("tx-attn-dump"));
-    out.close();
+    tx::dump_attention(settings, tx::Log("tx-attn-dump"));
     return 0;
   });
 }

@@ -1,5 +1,7 @@
 #include "lib/attention/options.h"
 
+#include "lib/base/error.h"
+#include "lib/base/outputs.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {
@@ -26,9 +28,25 @@ void DumpOptions::describe(Options& options) {
   selection.describe(options);
   options.at("what").excludes({"--heatmap"}, "a map shows weights");
   options.group("Output");
+  options.add("-o,--out", out, "FILE", "where the records go; - is standard output").runtime();
+  options
+      .add("--format", format, "json|safetensors", "JSON Lines, or one file of arrays",
+           "safetensors needs -o: its header stands in front and lists every array, so all are "
+           "kept in temporary files beside it until the text has ended.")
+      .one_of({"json", "safetensors"})
+      .excludes({"--heatmap"}, "a map is text");
+  options.add("--dtype", dtype, "f32|f16", "numbers of arrays")
+      .one_of({"f32", "f16"})
+      .needs({"--format safetensors"});
   options.add("--digits", digits, "N", "decimal places of the weights")
       .range(1, 9)
-      .excludes({"--heatmap"}, "a map shows shades; digits are for records");
+      .excludes({"--heatmap"}, "a map shows shades; digits are for records")
+      .excludes({"--format safetensors"}, "its numbers are not rounded to digits");
+  options.add("--top", selection.top, "N", "of each row only its N largest entries")
+      .at_least(1)
+      .default_is("all")
+      .more("As indices of columns and values, the largest first.")
+      .excludes({"--heatmap"});
   options.flag(
       "--heatmap", heatmap, "draw the maps of each line in the terminal",
       "All that are selected, as by --layers 0-2 --heads 0-7. Without --kinds that is cross, "
@@ -42,6 +60,14 @@ void DumpOptions::describe(Options& options) {
   translator.describe_machine(options);
 }
 
-void DumpOptions::check() const { LinePairs::check(files, target); }
+void DumpOptions::check() const {
+  LinePairs::check(files, target);
+  if (format == "safetensors" && out == "-")
+    throw UsageError("--format safetensors is written to a file: name it with -o");
+  std::vector<std::string> inputs = files;
+  inputs.push_back(model);
+  if (!target.empty()) inputs.push_back(target);
+  check_output(out, inputs);
+}
 
 }  // namespace tx

@@ -11,6 +11,8 @@ struct DumpOptions {
   std::string target;              // file of translations to force; "": the model's own
   bool strict = false;
   SelectionOptions selection;
+  std::string format = "json", dtype = "f32";
+  std::string out = "-";  // file
   int digits = 6;
   bool heatmap = false;
   int width = 0;  // of a heatmap; 0: the terminal's
@@ -21,7 +23,9 @@ struct DumpOptions {
     translator.precision = "fp32";
   }
   void describe(Options& options);
-  void check() const;  // UsageError where standard input would have to be two files
+  // UsageError where standard input would have to be two files, an output would take the place of
+  // an input, or a file of arrays has no name.
+  void check() const;
 };
 
 }  // namespace tx

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "lib/attention/top.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -81,6 +82,27 @@ void append_layers(std::string& out, const AttentionMaps& maps, const FigureWrit
   append_list(out, maps, [&](const auto& layer) { append_map(out, layer.front(), writer); });
 }
 
+// The largest entries of each row: their columns and they themselves.
+void append_top(std::string& out, const AttentionMaps& maps, int count,
+                const FigureWriter& writer) {
+  AttentionMaps values;
+  out += "{\"indices\":";
+  append_list(out, maps, [&](const auto& layer) {
+    auto& of_layer = values.emplace_back();
+    append_list(out, layer, [&](const AttentionMap& map) {
+      TopEntries top = top_of_rows(map, count);
+      std::vector<std::vector<int32_t>> rows;
+      for (auto at = top.indices.begin(); at != top.indices.end(); at += top.columns)
+        rows.emplace_back(at, at + top.columns);
+      out += to_text(Json(rows));
+      of_layer.push_back({top.rows, top.columns, std::move(top.values)});
+    });
+  });
+  out += ",\"values\":";
+  append_maps(out, values, writer);
+  out += '}';
+}
+
 const char* average_of(const Selection& selection) {
   return selection.mean_of_layers ? "all" : selection.mean_of_heads ? "heads" : "none";
 }
@@ -93,7 +115,9 @@ void append_kinds(std::string& out, const AttentionRecord& record, const Selecti
     out += std::string(",\"") + name_of(selection.kinds[i].kind) + "\":";
     static const AttentionMaps none;
     const AttentionMaps& maps = blank ? none : record.of(quantity)[i];
-    if (quantity == Quantity::output)
+    if (selection.top > 0 && !blank)
+      append_top(out, maps, selection.top, writer);
+    else if (quantity == Quantity::output)
       append_layers(out, maps, writer);
     else
       append_maps(out, maps, writer);
@@ -130,6 +154,10 @@ Json record_head(const AttentionRecord& record, const Selection& selection) {
                {"layers", Json::object()},
                {"rows", Json::object()},
                {"columns", Json::object()}};
+  if (selection.words) {
+    head["source_starts"] = record.source_starts;
+    head["target_starts"] = record.target_starts;
+  }
   for (const auto& [kind, layers] : selection.kinds) {
     head["layers"][name_of(kind)] = layers;
     head["rows"][name_of(kind)] = rows_of(kind, selection);
@@ -145,7 +173,7 @@ std::string format_record(const AttentionRecord& record, const Selection& select
   if (selection.log_p) {
     out += ",\"log_p\":";
     append_list(out, record.log_p, [&](float x) { writer.append(out, x); });
-    out += ",\"rank\":" + to_text(Json(record.rank));
+    if (!selection.words) out += ",\"rank\":" + to_text(Json(record.rank));
   }
   for (const Quantity quantity : selection.what) {
     if (quantity == Quantity::weights) {

@@ -16,9 +16,11 @@ struct AttentionRecord : Extracted {
   std::vector<std::string> input;   // pieces the decoder reads, <s> in front
   std::vector<std::string> target;  // pieces it predicts, </s> at the end where it is complete
   std::vector<int> source_ids, input_ids, target_ids;  // their numbers
-  std::string text;                                    // the line as read
-  std::string translation;                             // as text
-  bool forced = false;                                 // the target was given
+  // Of a record in words, which source and target then hold: the first id of each, and their end.
+  std::vector<int64_t> source_starts, target_starts;
+  std::string text;         // the line as read
+  std::string translation;  // as text
+  bool forced = false;      // the target was given
 };
 
 // Which of the three lists the rows and columns of a kind stand for: "source", "input", "target".

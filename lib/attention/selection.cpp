@@ -148,6 +148,10 @@ void SelectionOptions::describe(Options& options) {
   options.flag("--shift", shift, "a row of the target stands for the piece that it reads",
                "Otherwise it stands for the piece that it predicts, which is the next one. The "
                "numbers are the same, and the rows have other labels.");
+  options.flag("--words", words, "weights between words in place of pieces",
+               "The columns of a word's pieces are added, their rows averaged (Clark et al. 2019); "
+               "log P is summed. A word of a subword model begins at a piece that begins with the "
+               "sign of a space; in a list of words, a piece that ends in @@ goes on in the next.");
 }
 
 Selection SelectionOptions::resolve(const ModelConfig& config) const {
@@ -164,10 +168,18 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   out.mean_of_heads = average != "none";
   if (!what.empty()) parse_what(what, out);
   out.shift = shift;
+  out.words = words;
+  out.top = top;
   for (const Quantity quantity : out.what)
-    if (out.mean_of_heads && quantity != Quantity::weights)
-      throw UsageError(std::string("--average ") + average + " is of weights alone; leave " +
-                       name_of_value(quantity) + " out of --what, or --average");
+    if (top > 0 && !is_map(quantity))
+      throw UsageError(std::string("--top takes the largest entries of rows of weights and scores; "
+                                   "leave ") +
+                       name_of_value(quantity) + " out of --what, or --top");
+  const std::string of_weights = out.mean_of_heads ? "--average" : words ? "--words" : "";
+  for (const Quantity quantity : out.what)
+    if (!of_weights.empty() && quantity != Quantity::weights)
+      throw UsageError(of_weights + " is for weights: leave " + name_of_value(quantity) +
+                       " out of --what, or " + of_weights);
   return out;
 }
 

@@ -30,6 +30,8 @@ struct Selection {
   // A row of decoder and cross stands for the piece that it reads, not for the one that it
   // predicts.
   bool shift = false;
+  bool words = false;  // between words in place of pieces: weights and log P alone
+  int top = 0;         // of each row only its so many largest entries are written; 0: all
 
   const Kind* find(const std::string& name) const;  // null when this kind is not selected
 };
@@ -37,7 +39,8 @@ struct Selection {
 // The options as typed; an empty list stands for what is usual.
 struct SelectionOptions {
   std::string what, kinds, layers, heads, average = "none";
-  bool shift = false;
+  bool shift = false, words = false;
+  int top = 0;
 
   void describe(Options& options);
   // Everything that was asked for, by default all; UsageError for what the model does not have.

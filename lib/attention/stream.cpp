@@ -1,11 +1,15 @@
 #include "lib/attention/stream.h"
 
 #include <algorithm>
-#include <functional>
+#include <condition_variable>
+#include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
 
-#include "lib/attention/heatmap.h"
 #include "lib/attention/input.h"
+#include "lib/attention/output.h"
+#include "lib/attention/words.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -25,32 +29,22 @@ void translate_items(const Translator& translator, std::vector<Item>& items) {
   }
 }
 
-// The share of one thread.
-class ItemAnswerer {
+// The share of one thread: from a line to its record.
+class Recorder {
  public:
-  ItemAnswerer(const DumpOptions& options, const Selection& selection, const ModelSet& models,
-               const std::string& device)
-      : options_(options),
-        selection_(selection),
-        models_(models),
-        backend_(make_backend(device, 1)),
-        extraction_(backend_, *models.transformers().front(), models.dtype(), selection) {}
+  Recorder(const Selection& selection, bool forced, const Translator& translator)
+      : selection_(selection),
+        forced_(forced),
+        models_(translator.models()),
+        backend_(make_backend(translator.options().device, 1)),
+        extraction_(backend_, *models_.transformers().front(), models_.dtype(), selection) {}
 
-  std::string answer(const Item& item, int threads) {
+  AttentionRecord record(const Item& item, int threads) {
     set_threads(backend_, threads);
-    const AttentionRecord record = record_of(item);
-    if (!options_.heatmap) return format_record(record, selection_, options_.digits);
-    HeatmapStyle style = terminal_style();
-    if (options_.width > 0) style.width = options_.width;
-    return (item.line > 1 ? "\n" : "") + draw_heatmap(record, selection_, style);
-  }
-
- private:
-  AttentionRecord record_of(const Item& item) {
     AttentionRecord record;
     record.line = item.line;
     record.text = item.text;
-    record.forced = !options_.target.empty();
+    record.forced = forced_;
     if (item.source.ids.empty()) return record;
     TX_ASSERT(!item.target.empty());
     record.source_ids = item.source.ids;
@@ -68,51 +62,97 @@ class ItemAnswerer {
     } catch (const DataError& error) {
       throw DataError("line " + std::to_string(item.line) + ": " + error.what());
     }
-    return record;
+    if (!selection_.words) return record;
+    return in_words(record, selection_, words_of(record, models_.source(), models_.target()));
   }
 
-  const DumpOptions& options_;
+ private:
   const Selection& selection_;
+  bool forced_;
   const ModelSet& models_;
   Backend backend_;
   Extraction extraction_;
 };
 
-// Records can be large, so no more are held than are made at a time.
-class Answers {
+// Records of lines, made by several threads and written in order. They can be large, so a thread
+// takes a line only while few are waiting to be written. After a failure the lines before it are
+// written, and no other.
+class Records {
  public:
-  Answers(const DumpOptions& options, const Selection& selection, const Translator& translator)
-      : threads_(translator.options().threads) {
-    answerers_.resize(size_t(threads_));
-    make_ = [&options, &selection, &translator] {
-      return std::make_unique<ItemAnswerer>(options, selection, translator.models(),
-                                            translator.options().device);
+  Records(const Selection& selection, bool forced, const Translator& translator,
+          AttentionOutput& output)
+      : threads_(translator.options().threads), output_(output) {
+    recorders_.resize(size_t(threads_));
+    make_ = [&selection, forced, &translator] {
+      return std::make_unique<Recorder>(selection, forced, translator);
     };
   }
 
-  void write(const std::vector<Item>& items, Writer& out) {
-    for (size_t first = 0; first < items.size(); first += size_t(threads_)) {
-      const size_t count = std::min(items.size() - first, size_t(threads_));
-      std::vector<std::string> texts(count);
-      parallel_for(int(count), int64_t(count), [&](int64_t i) {
-        auto& own = answerers_[size_t(i)];
-        if (!own) own = make_();
-        texts[size_t(i)] = own->answer(items[first + size_t(i)], threads_ / int(count));
-      });
-      for (const std::string& text : texts) out.write(text);
-    }
-    out.flush();
+  void write(const std::vector<Item>& items) {
+    taken_ = written_ = 0;
+    const int workers = int(std::min(items.size(), size_t(threads_)));
+    parallel_for(workers, workers, [&](int64_t worker) {
+      auto& recorder = recorders_[size_t(worker)];
+      if (!recorder) recorder = make_();
+      size_t line = 0;
+      while (take(items.size(), line)) {
+        try {
+          hand_over(line, output_.prepare(recorder->record(items[line], threads_ / workers)));
+        } catch (...) {
+          fail(line, std::current_exception());
+        }
+      }
+    });
+    output_.flush();
+    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
+  static constexpr size_t waiting_each = 2;  // lines a thread may be ahead of what is written
+
+  bool take(size_t count, size_t& line) {
+    std::unique_lock guard(lock_);
+    changed_.wait(guard, [&] {
+      return failure_ || taken_ == count || taken_ < written_ + waiting_each * size_t(threads_);
+    });
+    if (failure_ || taken_ == count) return false;
+    line = taken_++;
+    return true;
+  }
+
+  void hand_over(size_t line, AttentionOutput::Write write) {
+    const std::lock_guard guard(lock_);
+    ready_[line] = std::move(write);
+    for (auto next = ready_.begin(); next != ready_.end() && next->first == written_;
+         next = ready_.erase(next), ++written_)
+      next->second();
+    changed_.notify_all();
+  }
+
+  // Of several failures the first line's counts.
+  void fail(size_t line, std::exception_ptr failure) {
+    const std::lock_guard guard(lock_);
+    if (!failure_ || line < failed_) {
+      failure_ = failure;
+      failed_ = line;
+    }
+    changed_.notify_all();
+  }
+
   int threads_;
-  std::vector<std::unique_ptr<ItemAnswerer>> answerers_;  // made when first needed
-  std::function<std::unique_ptr<ItemAnswerer>()> make_;
+  AttentionOutput& output_;
+  std::vector<std::unique_ptr<Recorder>> recorders_;  // made when first needed
+  std::function<std::unique_ptr<Recorder>()> make_;
+  std::mutex lock_;  // guards what follows, and the output
+  std::condition_variable changed_;
+  size_t taken_ = 0, written_ = 0, failed_ = 0;
+  std::map<size_t, AttentionOutput::Write> ready_;
+  std::exception_ptr failure_;
 };
 
 }  // namespace
 
-void dump_attention(const DumpOptions& options, Writer& out, const Log& log) {
+void dump_attention(const DumpOptions& options, const Log& log) {
   TranslatorOptions settings = options.translator;
   settings.models = {options.model};
   limit_threads(settings.threads, log);
@@ -121,12 +161,16 @@ void dump_attention(const DumpOptions& options, Writer& out, const Log& log) {
   const Selection selection =
       options.heatmap ? options.selection.resolve_drawn(config) : options.selection.resolve(config);
   ItemReader reader(options, translator, log);
-  Answers answers(options, selection, translator);
+  Writer out(options.format == "safetensors" ? "-" : options.out);
+  const auto output = make_attention_output(options, selection, out);
+  Records records(selection, !options.target.empty(), translator, *output);
   std::vector<Item> items;
   while (reader.read(items)) {
     if (options.target.empty()) translate_items(translator, items);
-    answers.write(items, out);
+    records.write(items);
   }
+  output->finish();
+  out.close();
   reader.warn_at_end();
 }
 

@@ -19,10 +19,22 @@ expect_usage_error "--kinds self: must be one or more of encoder, decoder, cross
   tx-attn-dump -m model --kinds self
 expect_usage_error "--what weight: must be one or more of weights, scores, scaled, masked, q, k, v, context, output, log_p" \
   tx-attn-dump -m model --what weight
-expect_usage_error '--average heads is of weights alone; leave q out of --what, or --average' \
+expect_usage_error '--average is for weights: leave q out of --what, or --average' \
   tx-attn-dump -m model --average heads --what weights,q
 expect_usage_error '--what does not go with --heatmap: a map shows weights' \
   tx-attn-dump -m model --heatmap --what weights
+expect_usage_error '--words is for weights: leave scores out of --what, or --words' \
+  tx-attn-dump -m model --words --what weights,scores,log_p
+expect_usage_error '--top takes the largest entries of rows of weights and scores; leave v out of --what, or --top' \
+  tx-attn-dump -m model --top 3 --what scores,v
+expect_usage_error '--format safetensors is written to a file: name it with -o' \
+  tx-attn-dump -m model --format safetensors in
+expect_usage_error '--dtype needs --format safetensors' tx-attn-dump -m model --dtype f16 in
+expect_usage_error '--digits does not go with --format safetensors' \
+  tx-attn-dump -m model --format safetensors -o out --digits 3 in
+expect_usage_error 'in' tx-attn-dump -m model -o in in
+expect_status 1 tx-attn-dump -m model --format safetensors -o missing/out in
+expect_stderr_contains 'missing/'
 expect_usage_error '--average' tx-attn-dump -m model --average layers
 expect_usage_error '--digits' tx-attn-dump -m model --digits 0
 expect_usage_error '--width needs --heatmap: add it' tx-attn-dump -m model --width 60

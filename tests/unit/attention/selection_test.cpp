@@ -101,8 +101,7 @@ BOOST_AUTO_TEST_CASE(quantities_come_in_their_order_and_once) {
              "output, log_p");
   o.what = "weights,scores";
   o.average = "heads";
-  BOOST_TEST(refusal(o) ==
-             "--average heads is of weights alone; leave scores out of --what, or --average");
+  BOOST_TEST(refusal(o) == "--average is for weights: leave scores out of --what, or --average");
 }
 
 BOOST_AUTO_TEST_CASE(means) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "lib/attention/half.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/safetensors.h"
 #include "tests/support.h"
 #include "tests/unit/search/tiny_translator.h"
 
@@ -29,14 +31,8 @@ struct Setting {
   }
   std::string dump(const std::string& text) {
     options.files = {folder.file("in", text)};
-    Writer out(folder / "out");
-    try {
-      dump_attention(options, out, Log("test", true));
-    } catch (...) {
-      out.close();
-      throw;
-    }
-    out.close();
+    options.out = folder / "out";
+    dump_attention(options, Log("test", true));
     return bytes_of(folder / "out");
   }
   std::vector<Json> records(const std::string& text) {
@@ -175,6 +171,73 @@ BOOST_AUTO_TEST_CASE(a_failing_input_leaves_the_lines_before_it) {
   BOOST_TEST(std::count(written.begin(), written.end(), '\n') == 3);
   setting.options.strict = false;
   BOOST_TEST(setting.records("w5\n\xff\nw7").size() == 3u);
+}
+
+// A file of arrays holds the numbers of the records, rounded to its type.
+BOOST_AUTO_TEST_CASE(arrays_hold_what_records_hold) {
+  for (const char* dtype : {"f32", "f16"}) {
+    Setting setting;
+    setting.options.digits = 9;
+    setting.options.selection.what = "weights,masked,output,log_p";
+    const std::string text = "w5 w6\n\nw7 w9 w9 w11\n";
+    const auto records = setting.records(text);
+    setting.options.format = "safetensors";
+    setting.options.dtype = dtype;
+    setting.dump(text);
+    const SafetensorsReader file(setting.folder / "out");
+    BOOST_TEST(file.verified_hash() == *file.metadata("xxh3"));
+    BOOST_TEST(file.tensors().size() == 2u * (2 + 3 * 3) + 3);
+    for (const TensorInfo& t : file.tensors()) BOOST_TEST(t.begin % element_size(t.dtype) == 0);
+    for (const size_t i : {0, 2}) {
+      const std::string line = std::to_string(i + 1) + ".";
+      const TensorInfo* cross = file.find(line + "weights.cross");
+      BOOST_REQUIRE(cross);
+      const Json& wanted = records[i]["cross"];
+      BOOST_TEST(cross->shape == (std::vector<int64_t>{3, 4, int64_t(records[i]["target"].size()),
+                                                       int64_t(records[i]["source"].size())}));
+      const TensorInfo* output = file.find(line + "output.decoder");
+      BOOST_TEST(output->shape ==
+                 (std::vector<int64_t>{3, int64_t(records[i]["target"].size()), 48}));
+      if (dtype == std::string("f32")) {
+        const float* values = reinterpret_cast<const float*>(file.data(*cross));
+        for (const Json& layer : wanted)
+          for (const Json& head : layer)
+            for (const Json& row : head)
+              for (const Json& weight : row)
+                BOOST_TEST(std::abs(double(*values++) - weight.get<double>()) < 1e-9);
+      } else {
+        const uint16_t* halves = reinterpret_cast<const uint16_t*>(file.data(*cross));
+        BOOST_TEST(*halves == to_half(wanted[0][0][0][0].get<float>()));
+      }
+      const TensorInfo* head = file.find(line + "record");
+      const Json record = parse_json({file.data(*head), size_t(head->bytes())}, "record");
+      BOOST_TEST(record["target"] == records[i]["target"]);
+      const auto* ranks = reinterpret_cast<const int32_t*>(file.data(*file.find(line + "rank")));
+      BOOST_TEST(ranks[0] == records[i]["rank"][0].get<int>());
+    }
+    BOOST_TEST(file.find("2.record"));
+    BOOST_TEST(!file.find("2.weights.cross"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_of_each_row_alone) {
+  Setting setting;
+  const std::string text = "w5 w6 w8\n";
+  const Json whole = setting.records(text)[0];
+  setting.options.selection.top = 2;
+  const Json record = setting.records(text)[0];
+  const Json &indices = record["encoder"]["indices"], &values = record["encoder"]["values"];
+  for (size_t row = 0; row < 4; ++row) {
+    BOOST_REQUIRE(indices[1][3][row].size() == 2u);
+    for (size_t i = 0; i < 2; ++i)
+      BOOST_TEST(values[1][3][row][i] ==
+                 whole["encoder"][1][3][row][indices[1][3][row][i].get<size_t>()]);
+  }
+  setting.options.format = "safetensors";
+  setting.dump(text);
+  const SafetensorsReader file(setting.folder / "out");
+  BOOST_TEST(shape_text(file.find("1.weights.encoder.indices")->shape) == "[2, 4, 4, 2]");
+  BOOST_TEST(file.find("1.weights.encoder.values")->dtype == "F32");
 }
 
 BOOST_AUTO_TEST_CASE(drawings_in_place_of_records) {

@@ -1,0 +1,128 @@
+#include "lib/attention/array_file.h"
+
+#include <algorithm>
+
+#include "lib/attention/half.h"
+#include "lib/attention/top.h"
+#include "lib/base/json.h"
+#include "lib/checkpoint/safetensors.h"
+
+namespace tx {
+
+namespace {
+
+struct Array {
+  std::string name, dtype;
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+
+template <class T>
+void append(std::string& bytes, const std::vector<T>& values) {
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+// The arrays of one record, in the order in which they are written. Those of 4 bytes an element
+// stand before those of 2, and the text fills up to 8, so that each begins at a multiple of its
+// elements' size.
+class RecordArrays {
+ public:
+  RecordArrays(const AttentionRecord& record, const Selection& selection,
+               const DumpOptions& options)
+      : record_(record), selection_(selection), options_(options) {
+    if (!record.source.empty()) add_arrays();
+    add_head();
+  }
+  std::vector<Array> take() { return std::move(arrays_); }
+
+ private:
+  void add_arrays() {
+    if (selection_.log_p) add_labels();
+    for (const Quantity quantity : selection_.what)
+      for (size_t kind = 0; kind < selection_.kinds.size(); ++kind) {
+        const std::string name =
+            std::string(name_of_value(quantity)) + "." + name_of(selection_.kinds[kind].kind);
+        if (selection_.top > 0)
+          add_top(name, record_.of(quantity)[kind]);
+        else
+          add_maps(name, record_.of(quantity)[kind], quantity != Quantity::output);
+      }
+    std::stable_sort(arrays_.begin(), arrays_.end(), [](const Array& a, const Array& b) {
+      return element_size(a.dtype) > element_size(b.dtype);
+    });
+  }
+
+  Array& add(const std::string& name, const std::string& dtype, std::vector<int64_t> shape) {
+    return arrays_.emplace_back(
+        Array{std::to_string(record_.line) + "." + name, dtype, std::move(shape), {}});
+  }
+
+  void add_labels() {
+    const auto count = int64_t(record_.log_p.size());
+    append(add("log_p", "F32", {count}).bytes, record_.log_p);
+    if (selection_.words) return;
+    const std::vector<int32_t> ranks(record_.rank.begin(), record_.rank.end());
+    append(add("rank", "I32", {count}).bytes, ranks);
+  }
+
+  void append_floats(std::string& bytes, const std::vector<float>& values) const {
+    if (options_.dtype == "f32") return append(bytes, values);
+    std::vector<uint16_t> halves(values.size());
+    for (size_t i = 0; i < values.size(); ++i) halves[i] = to_half(values[i]);
+    append(bytes, halves);
+  }
+  std::string dtype() const { return options_.dtype == "f32" ? "F32" : "F16"; }
+
+  void add_maps(const std::string& name, const AttentionMaps& maps, bool heads) {
+    const AttentionMap& first = maps.front().front();
+    std::vector<int64_t> shape = {int64_t(maps.size())};
+    if (heads) shape.push_back(int64_t(maps.front().size()));
+    shape.insert(shape.end(), {first.rows, first.columns});
+    Array& array = add(name, dtype(), shape);
+    for (const auto& layer : maps)
+      for (const AttentionMap& map : layer) append_floats(array.bytes, map.values);
+  }
+
+  void add_top(const std::string& name, const AttentionMaps& maps) {
+    std::string indices, values;
+    std::vector<int64_t> shape;
+    for (const auto& layer : maps)
+      for (const AttentionMap& map : layer) {
+        const TopEntries top = top_of_rows(map, selection_.top);
+        shape = {int64_t(maps.size()), int64_t(layer.size()), top.rows, top.columns};
+        append(indices, top.indices);
+        append_floats(values, top.values);
+      }
+    add(name + ".indices", "I32", shape).bytes = std::move(indices);
+    add(name + ".values", dtype(), shape).bytes = std::move(values);
+  }
+
+  void add_head() {
+    std::string text = to_text(record_head(record_, selection_));
+    size_t bytes = text.size();
+    for (const Array& array : arrays_) bytes += array.bytes.size();
+    text.append((8 - bytes % 8) % 8, ' ');
+    const auto size = int64_t(text.size());
+    add("record", "U8", {size}).bytes = std::move(text);
+  }
+
+  const AttentionRecord& record_;
+  const Selection& selection_;
+  const DumpOptions& options_;
+  std::vector<Array> arrays_;
+};
+
+}  // namespace
+
+ArrayFile::ArrayFile(const DumpOptions& options, const Selection& selection)
+    : options_(options),
+      selection_(selection),
+      file_(options.out, {{"format", "tx-attention"}, {"format_version", "1"}}) {}
+
+AttentionOutput::Write ArrayFile::prepare(const AttentionRecord& record) {
+  return [this, arrays = RecordArrays(record, selection_, options_).take()] {
+    for (const Array& a : arrays) file_.add(a.name, a.dtype, a.shape, a.bytes);
+  };
+}
+
+}  // namespace tx

@@ -1,0 +1,84 @@
+#include "lib/checkpoint/safetensors_spool.h"
+
+#include <filesystem>
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/checkpoint/safetensors.h"
+
+namespace tx {
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+void copy_to(Writer& out, const std::string& path) {
+  constexpr int64_t at_a_time = 1 << 20;
+  const MappedFile file(path);
+  for (int64_t at = 0; at < file.size(); at += at_a_time)
+    out.write({file.data() + at, size_t(std::min(at_a_time, file.size() - at))});
+}
+
+}  // namespace
+
+// A temporary file that is removed with the object.
+struct SafetensorsSpool::Part {
+  TemporaryFile file;
+  Writer out;
+  explicit Part(const std::string& folder) : file(folder), out(file.name()) {}
+  ~Part() {
+    std::error_code ignored;
+    std::filesystem::remove(file.name(), ignored);
+  }
+};
+
+SafetensorsSpool::SafetensorsSpool(const std::string& path,
+                                   std::map<std::string, std::string> metadata)
+    : path_(path),
+      metadata_(std::move(metadata)),
+      header_(std::make_unique<Part>(folder_of(path))),
+      data_(std::make_unique<Part>(folder_of(path))) {
+  header_->out.write("{");
+}
+
+SafetensorsSpool::~SafetensorsSpool() = default;
+
+void SafetensorsSpool::add(const std::string& name, const std::string& dtype,
+                           const std::vector<int64_t>& shape, std::string_view bytes) {
+  int64_t size = element_size(dtype);
+  for (const int64_t d : shape) size *= d;
+  TX_ASSERT(size == int64_t(bytes.size()));
+  const Json entry = {
+      {"dtype", dtype}, {"shape", shape}, {"data_offsets", {offset_, offset_ + size}}};
+  header_->out.write(to_text(Json(name)) + ":" + to_text(entry) + ",");
+  if (header_->out.bytes_written() > longest_header)
+    throw DataError(path_ + ": its header would pass " + std::to_string(longest_header) +
+                    " bytes at " + to_text(Json(name)) +
+                    ", more than readers of safetensors take; write fewer lines to a file");
+  data_->out.write(bytes);
+  hasher_.add(bytes.data(), bytes.size());
+  offset_ += size;
+}
+
+void SafetensorsSpool::close() {
+  metadata_["xxh3"] = hasher_.hex();
+  header_->out.write("\"__metadata__\":" + to_text(Json(metadata_)) + "}");
+  const int64_t header_bytes = header_->out.bytes_written();
+  const int64_t padded = (header_bytes + 8 + 63) / 64 * 64 - 8;  // data begins at a multiple of 64
+  header_->out.close();
+  data_->out.close();
+  write_atomically(path_, [&](Writer& out) {
+    for (int i = 0; i < 8; ++i) {
+      const char byte = char(uint64_t(padded) >> (8 * i));
+      out.write({&byte, 1});
+    }
+    copy_to(out, header_->file.name());
+    out.write(std::string(size_t(padded - header_bytes), ' '));
+    copy_to(out, data_->file.name());
+  });
+}
+
+}  // namespace tx

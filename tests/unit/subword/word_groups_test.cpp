@@ -1,0 +1,83 @@
+#include "lib/subword/word_groups.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/subword/sample.h"
+#include "lib/subword/subword.h"
+#include "tests/unit/subword/subword_samples.h"
+
+using namespace tx;
+
+namespace {
+
+std::unique_ptr<Vocabulary> subwords() {
+  SubwordTraining options;
+  options.vocab_size = 400;
+  return parse_vocabulary(train_subword(count_words(source_of(sample_text()), 1), options),
+                          "model");
+}
+
+std::vector<int> encoded(const Vocabulary& vocabulary, const std::string& line) {
+  std::vector<int> ids;
+  vocabulary.encode(line, ids);
+  return ids;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(words_of_a_subword_model) {
+  const auto model = subwords();
+  std::vector<int> ids = encoded(*model, "the unseen Straßenmachine ☃ is 12.");
+  BOOST_TEST(ids.size() > 12u);  // 6 words, two of them in several pieces
+  ids.push_back(Vocabulary::eos);
+  const WordGroups groups = group_words(*model, ids);
+  BOOST_TEST(groups.words == (Words{"the", "unseen", "Straßenmachine", "☃", "is", "12.", "</s>"}),
+             boost::test_tools::per_element());
+  BOOST_REQUIRE(groups.starts.size() == 8u);
+  BOOST_TEST(groups.starts.back() == int64_t(ids.size()));
+  BOOST_TEST(groups.starts[6] == int64_t(ids.size()) - 1);
+  for (size_t w = 0; w + 1 < groups.size(); ++w) {
+    BOOST_TEST(groups.starts[w] < groups.starts[w + 1]);
+    BOOST_TEST(model->piece(ids[size_t(groups.starts[w])]).starts_with("\u2581"));
+  }
+}
+
+// Several spaces belong to the word behind them; at the end they are a word without text.
+BOOST_AUTO_TEST_CASE(spaces_in_a_row) {
+  const auto model = subwords();
+  const std::vector<int> ids = encoded(*model, "the   dog");
+  const WordGroups groups = group_words(*model, ids);
+  BOOST_TEST(groups.words == (Words{"the", "dog"}), boost::test_tools::per_element());
+  BOOST_TEST(group_words(*model, encoded(*model, "the  ")).words == (Words{"the", ""}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(words_of_a_list) {
+  const auto list =
+      parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\n@@\ndog\n", "words");
+  // <s> un@@ seen dog <unk> @@ dog un@@ </s>: a piece "@@" is a word, and one that joins ends at
+  // </s>
+  const std::vector<int> ids = {2, 4, 5, 7, 1, 6, 7, 4, 3};
+  const WordGroups groups = group_words(*list, ids);
+  BOOST_TEST(groups.words == (Words{"<s>", "unseen", "dog", "<unk>", "@@", "dog", "un", "</s>"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(groups.starts == (std::vector<int64_t>{0, 1, 3, 4, 5, 6, 7, 8, 9}),
+             boost::test_tools::per_element());
+  BOOST_TEST((group_words(*list, {}) == WordGroups{}));
+}
+
+// Every line: each piece is in one word, and the words are those of the text.
+BOOST_AUTO_TEST_CASE(random_lines_are_covered) {
+  const auto model = subwords();
+  PhiloxStream random(11, 2);
+  for (int i = 0; i < 300; ++i) {
+    const std::vector<int> ids = encoded(*model, random_line(random));
+    const WordGroups groups = group_words(*model, ids);
+    BOOST_REQUIRE(groups.starts.size() == groups.size() + 1);
+    BOOST_TEST(groups.starts.front() == 0);
+    BOOST_TEST(groups.starts.back() == int64_t(ids.size()));
+    for (size_t w = 0; w < groups.size(); ++w) BOOST_TEST(groups.starts[w] < groups.starts[w + 1]);
+  }
+}
