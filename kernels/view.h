@@ -6,18 +6,15 @@
 namespace tx {
 
 // f64 exists on the CPU only: the reference for golden tests.
-enum class DType : uint8_t { f32, bf16, f64, i8, ids };
+enum class DType : uint8_t { f32, bf16, f64, ids };
 
-constexpr size_t size_of(DType t) {
-  return t == DType::f64 ? 8 : t == DType::bf16 ? 2 : t == DType::i8 ? 1 : 4;
-}
+constexpr size_t size_of(DType t) { return t == DType::f64 ? 8 : t == DType::bf16 ? 2 : 4; }
 
 struct Matrix {
   void* data = nullptr;
   DType dtype = DType::f32;
   int64_t rows = 0, cols = 0;
   int64_t stride = 0;              // elements from one row to the next, >= cols
-  float scale = 1;                 // i8: value = stored * scale
   const void* prepared = nullptr;  // the backend's own packed form (prepare()), or null
 
   bool empty() const { return data == nullptr; }
@@ -42,7 +39,7 @@ struct Matrix {
 };
 
 inline Matrix matrix(void* data, DType dtype, int64_t rows, int64_t cols) {
-  return {data, dtype, rows, cols, cols, 1, nullptr};
+  return {data, dtype, rows, cols, cols, nullptr};
 }
 
 enum class Activation : uint8_t { none, relu, gelu };
@@ -118,10 +115,9 @@ struct Attention {
   const int32_t* k_offsets = nullptr;
   int64_t sentences = 0;
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
-  bool causal = false;
-  int64_t query_position = 0;  // causal: query i of a sentence sees keys 0 .. query_position + i
-  double scale = 1;            // 1 / sqrt(d_k)
-  Dropout drop;                // on the weights; site of head h is drop.site + (h << 16)
+  bool causal = false;  // query i of a sentence sees keys 0 .. i
+  double scale = 1;     // 1 / sqrt(d_k)
+  Dropout drop;         // on the weights; site of head h is drop.site + (h << 16)
 };
 
 // Attention of one query row a hypothesis against cached keys and values (decoding).

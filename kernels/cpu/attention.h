@@ -82,7 +82,7 @@ inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
 
 // Keys that the last of queries first .. first + rows - 1 may see.
 inline int64_t visible_keys(const Attention& p, int64_t last_query, int64_t m) {
-  return p.causal ? std::min(m, p.query_position + last_query + 1) : m;
+  return p.causal ? std::min(m, last_query + 1) : m;
 }
 
 }  // namespace tx

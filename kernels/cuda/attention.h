@@ -36,7 +36,7 @@ TX_DEVICE Rows<T> rows_of(const Matrix& m, Span span, int head, int width) {
 
 // The first keys of m that query i of a sentence sees.
 TX_DEVICE int visible_keys(const Attention& p, int i, int m) {
-  return p.causal ? int(p.query_position + i + 1 < m ? p.query_position + i + 1 : m) : m;
+  return p.causal && i + 1 < m ? i + 1 : m;
 }
 TX_DEVICE int kv_head_of(const Attention& p, int head) {
   return int(int64_t(head) * p.kv_heads / p.heads);

@@ -252,9 +252,8 @@ template <int D>
 TX_DEVICE void key_tile(const Attention& p, const AttentionGradient& g, const float* dots, Work& w,
                         Shared<D> shared, int k0) {
   const int rows = min(tile_rows, w.keys.count - k0), items = (rows + 15) / 16 * w.heads;
-  const auto first_seeing = [&](int key) {  // the first query that sees a key
-    return p.causal ? int(max(int64_t(0), key - p.query_position)) : 0;
-  };
+  // The first query that sees a key.
+  const auto first_seeing = [&](int key) { return p.causal ? key : 0; };
   for (int item = tile_warp(); item - tile_warp() < items; item += tile_warps) {
     KeyGroup<D> group;
     group.unit = item % w.heads, group.first = item / w.heads * 16;

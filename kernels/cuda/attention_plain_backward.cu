@@ -83,9 +83,9 @@ TX_DEVICE void add_head(const Attention& p, const AttentionGradient& g, const fl
   const auto q = rows_of<const T>(p.q, queries, head, p.d_k);
   const auto d_o = rows_of<const T>(g.d_o, queries, head, p.d_v);
   const auto k = rows_of<const T>(p.k, keys, kv, p.d_k), v = rows_of<const T>(p.v, keys, kv, p.d_v);
-  const int64_t begin = p.causal ? max(int64_t(0), first - p.query_position) : 0;
+  const int begin = p.causal ? first : 0;
   if (begin >= queries.count) return;  // the same for all threads
-  for (int query = int(begin) / lanes * lanes; query < queries.count; query += lanes) {
+  for (int query = begin / lanes * lanes; query < queries.count; query += lanes) {
     float s[rows_each], dp[rows_each], weight[rows_each], ds[rows_each];
     products(k, first, q, query, shared, s);
     products(v, first, d_o, query, shared, dp);

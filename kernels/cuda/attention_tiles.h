@@ -46,8 +46,7 @@ struct Sight {
 };
 TX_DEVICE Sight sight_of(const Attention& p, int q0, int k0, int keys) {
   constexpr int far = 1 << 30;
-  const int position = p.query_position < far ? int(p.query_position) : far;
-  return {keys - k0, p.causal ? position + q0 + 1 - k0 : far};
+  return {keys - k0, p.causal ? q0 + 1 - k0 : far};
 }
 
 using Product16 = float[2][4];  // c[n][2 h + e]: row tile_row(h), column tile_column(n) + e

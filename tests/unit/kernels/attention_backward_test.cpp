@@ -58,9 +58,9 @@ BOOST_AUTO_TEST_CASE(table) {
 
 BOOST_AUTO_TEST_CASE(agrees_with_differences) {
   if (lacks_f64()) return;
-  const std::vector<Packed> shapes = {{{3, 0, 5, 2}, {4, 2, 1, 0}, 2, 2, 3, 5, false, 0, 0, 0},
-                                      {{5, 3}, {5, 6}, 4, 2, 2, 3, true, 0, 0, 0.3},
-                                      {{2, 3}, {5, 6}, 2, 1, 3, 2, true, 2, 0.7, 0}};
+  const std::vector<Packed> shapes = {{{3, 0, 5, 2}, {4, 2, 1, 0}, 2, 2, 3, 5, false, 0, 0},
+                                      {{5, 3}, {5, 6}, 4, 2, 2, 3, true, 0, 0.3},
+                                      {{2, 3}, {5, 6}, 2, 1, 3, 2, true, 0.7, 0}};
   for (const Packed& shape : shapes) {
     const Scene s(shape, DType::f64, 2);
     Dense lse;
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(agrees_with_differences) {
 // The log-sum-exps that attention kept serve as well as exact ones.
 BOOST_AUTO_TEST_CASE(follows_attention) {
   for (const DType t : dtypes()) {
-    const Scene s({{63, 1, 17}, {63, 5, 130}, 2, 1, 8, 8, true, 0, 1, 0.1}, t, 4);
+    const Scene s({{63, 1, 17}, {63, 5, 130}, 2, 1, 8, 8, true, 1, 0.1}, t, 4);
     Dense lse;
     objective(s, &lse);
     const NaiveAttention want(s);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
 }
 
 BOOST_AUTO_TEST_CASE(heads_that_share_keys_unevenly_are_refused) {
-  const Scene s({{3}, {3}, 3, 2, 8, 8, false, 0, 0, 0}, DType::f32);
+  const Scene s({{3}, {3}, 3, 2, 8, 8, false, 0, 0}, DType::f32);
   Run run(layouts()[0]);
   const tx::Attention a = s.operands(run);
   run.call([&](auto& b) {

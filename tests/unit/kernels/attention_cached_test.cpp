@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(equals_attention) {
   for (const DType t : dtypes())
     for (const int32_t length : {1, 3, 17, 63, 130}) {
       Decoding p(t, std::vector<int32_t>(size_t(length)), 2, 16, 8, false);
-      Packed shape{{length}, {length}, 2, 2, 16, 8, true, 0, p.scale, 0};
+      Packed shape{{length}, {length}, 2, 2, 16, 8, true, p.scale, 0};
       Scene s(shape, t);
       s.q = p.q, s.k = p.k.slice(0, length), s.v = p.v.slice(0, length);
       for (int32_t i = 0; i < length; ++i) {

@@ -8,12 +8,12 @@ namespace {
 std::vector<Packed> wide_heads() {
   const std::vector<int64_t> a = {16, 0, 64, 1, 200}, b = {15, 7, 65, 33, 128};
   std::vector<Packed> all;
-  all.push_back({a, a, 3, 3, 64, 64, true, 0, 0, 0.1});
-  all.push_back({b, a, 2, 2, 64, 64, false, 0, 0, 0});
-  all.push_back({{40, 9, 70}, {40, 9, 70}, 8, 8, 32, 32, true, 0, 0, 0.1});
-  all.push_back({{20, 90}, {80, 17}, 4, 2, 64, 32, false, 0, 0, 0.3});
-  all.push_back({{33, 70}, {70, 33}, 1, 1, 128, 128, true, 37, 0, 0});
-  all.push_back({{5, 18}, {35, 18}, 2, 1, 136, 130, true, 0, 0, 0.1});  // without tensor cores
+  all.push_back({a, a, 3, 3, 64, 64, true, 0, 0.1});
+  all.push_back({b, a, 2, 2, 64, 64, false, 0, 0});
+  all.push_back({{40, 9, 70}, {40, 9, 70}, 8, 8, 32, 32, true, 0, 0.1});
+  all.push_back({{20, 90}, {80, 17}, 4, 2, 64, 32, false, 0, 0.3});
+  all.push_back({{33, 70}, {70, 33}, 1, 1, 128, 128, true, 0, 0});
+  all.push_back({{5, 18}, {35, 18}, 2, 1, 136, 130, true, 0, 0.1});  // without tensor cores
   return all;
 }
 
@@ -33,20 +33,9 @@ BOOST_AUTO_TEST_CASE(wide_heads_table) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_suffix_of_the_queries_of_wide_heads) {
-  const Scene whole({{150}, {150}, 2, 2, 64, 64, true, 0, 0, 0}, DType::bf16);
-  const Dense all = run_scene(whole)[0];
-  for (const int64_t first : {1, 63, 64, 149}) {
-    Scene part({{150 - first}, {150}, 2, 2, 64, 64, true, first, 0, 0}, DType::bf16);
-    part.q = whole.q.slice(first, 150 - first);
-    part.k = whole.k, part.v = whole.v;
-    BOOST_TEST(same_bits(run_scene(part)[0], all.slice(first, 150 - first)), "from " << first);
-  }
-}
-
 // A batch of fixed capacity ends in sentences without tokens.
 BOOST_AUTO_TEST_CASE(empty_sentences_at_the_end) {
-  Packed shape{{3, 20}, {3, 20}, 2, 2, 64, 64, true, 0, 0, 0.1};
+  Packed shape{{3, 20}, {3, 20}, 2, 2, 64, 64, true, 0, 0.1};
   const Scene few(shape, DType::bf16);
   const Results want = run_scene(few);
   shape.queries.resize(40), shape.keys.resize(40);

@@ -10,7 +10,6 @@ struct Packed {
   std::vector<int64_t> queries, keys;
   int heads = 1, kv_heads = 1, d_k = 8, d_v = 8;
   bool causal = false;
-  int64_t query_position = 0;
   double scale = 0, p = 0;
 };
 
@@ -34,9 +33,7 @@ struct Scene : Packed {
   int64_t sentences() const { return int64_t(queries.size()); }
   int kv_of(int head) const { return head * kv_heads / heads; }
   // Keys that query i of a sentence of m keys sees.
-  int64_t visible(int64_t i, int64_t m) const {
-    return causal ? std::min(m, query_position + i + 1) : m;
-  }
+  int64_t visible(int64_t i, int64_t m) const { return causal ? std::min(m, i + 1) : m; }
   // The operands in the memory of a run, without outputs.
   tx::Attention operands(Run& run) const {
     tx::Attention a;
@@ -48,7 +45,6 @@ struct Scene : Packed {
     a.sentences = sentences();
     a.heads = heads, a.kv_heads = kv_heads, a.d_k = d_k, a.d_v = d_v;
     a.causal = causal;
-    a.query_position = query_position;
     a.scale = scale;
     a.drop = run.dropout(drop);
     return a;
@@ -157,13 +153,13 @@ inline Tolerance sum_tolerance(DType t) {
 inline std::vector<Packed> packings() {
   const std::vector<int64_t> a = {3, 1, 17, 0, 63, 2, 130, 5}, b = {1, 130, 17, 3, 0, 47, 63, 6};
   std::vector<Packed> all;
-  all.push_back({a, b, 2, 2, 8, 8, false, 0, 0, 0});
-  all.push_back({a, a, 2, 2, 16, 16, true, 0, 0, 0});
-  all.push_back({a, b, 3, 1, 5, 7, true, 0, 0, 0.1});
-  all.push_back({a, b, 4, 2, 17, 3, false, 0, 0.3, 0.5});
-  all.push_back({{1, 1, 3, 50}, {1, 40, 7, 130}, 2, 2, 3, 33, true, 4, 0, 0});
-  all.push_back({{49, 97}, {49, 97}, 1, 1, 1, 1, true, 0, 0, 0.1});
-  all.push_back({{96}, {33}, 2, 1, 64, 64, false, 0, 0, 0});
+  all.push_back({a, b, 2, 2, 8, 8, false, 0, 0});
+  all.push_back({a, a, 2, 2, 16, 16, true, 0, 0});
+  all.push_back({a, b, 3, 1, 5, 7, true, 0, 0.1});
+  all.push_back({a, b, 4, 2, 17, 3, false, 0.3, 0.5});
+  all.push_back({{1, 1, 3, 50}, {1, 40, 7, 130}, 2, 2, 3, 33, true, 0, 0});
+  all.push_back({{49, 97}, {49, 97}, 1, 1, 1, 1, true, 0, 0.1});
+  all.push_back({{96}, {33}, 2, 1, 64, 64, false, 0, 0});
   return all;
 }
 
