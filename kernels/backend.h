@@ -14,15 +14,15 @@ decltype(auto) on(Backend& backend, F&& f) {
   return std::forward<F>(f)(*backend);
 }
 
-// "cpu", "cuda", or "auto": cuda where there is a GPU. Throws UsageError that says why a device is
-// not to be had.
+// "cpu", "cuda", or "auto": cuda where there is a GPU. Throws UsageError that says why a device
+// cannot be used.
 Backend make_backend(const std::string& device, int threads);
-// Threads that a CPU's kernels use from now on, called from this thread: as many of `threads` as can
-// be started, which it returns. Nothing on a GPU.
+// Sets how many threads the CPU's kernels use when called from this thread: as many of `threads` as
+// can be started, which it returns. Does nothing on a GPU.
 int set_threads(Backend& backend, int threads);
 // "auto" resolved to "cpu" or "cuda"; others unchanged.
 std::string resolve_device(const std::string& device);
-// Why there is no GPU to be had; empty when there is one.
+// Why no GPU can be used; empty when one can.
 std::string no_gpu_reason();
 // Whether bf16 products run on a (resolved) device at a speed worth choosing.
 bool has_fast_bf16(const std::string& device);

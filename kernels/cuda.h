@@ -12,7 +12,7 @@ class Cuda final : public Kernels {
   Cuda();
   ~Cuda() override;
 
-  // Why there is no GPU to be had, with what was searched for; empty when there is one.
+  // Why no GPU can be used, with what was searched for; empty when one can.
   static std::string refusal();
   // Lines for --version: runtime, driver, device and memory, or the reason why none is used.
   static std::string describe();

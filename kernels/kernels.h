@@ -19,7 +19,7 @@ struct Kernels {
 
 using Backend = std::unique_ptr<Kernels>;
 
-// What a library of kernels tells of itself by the one function that it exports: tx_cpu() of
+// What a library of kernels says about itself through the one function that it exports: tx_cpu() of
 // libtx-cpu.so, tx_cuda() of libtx-cuda.so.
 struct KernelLibrary {
   const char* version;              // of tx
@@ -30,10 +30,10 @@ struct KernelLibrary {
   Backend (*make)();                // throws UsageError with the reason where it is refused
 };
 
-// Opens lib`name`.so, which lies beside libtx.so, once and for good; `name` is tx-cpu or tx-cuda.
-// OpenMP and OpenBLAS come with the former and are told how to wait and not to start threads, where
-// the environment does not tell them. Throws Error when the library is missing, broken or of
-// another version.
+// Opens lib`name`.so, which lies beside libtx.so, once; `name` is tx-cpu or tx-cuda. The former
+// loads OpenMP and OpenBLAS: where the environment does not say otherwise, their threads wait
+// without spinning for long, and OpenBLAS starts none. Throws Error when the library is missing,
+// broken or of another version.
 const KernelLibrary& open_kernels(const std::string& name);
 
 }  // namespace tx

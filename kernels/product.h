@@ -1,4 +1,4 @@
-// What the products of every backend ask first. nvcc compiles it.
+// The check of a product's operands that every backend shares. nvcc compiles it.
 #pragma once
 #include "kernels/view.h"
 #include "lib/base/error.h"
@@ -10,7 +10,7 @@ struct ProductShape {
   int64_t m, n, k;
 };
 
-// Asserts that shapes and dtypes agree; f64 is the CPU's alone, which a GPU asserts itself.
+// Asserts that shapes and dtypes agree. Only the CPU has f64: a GPU checks that itself.
 inline ProductShape shape_of(const Product& p) {
   const int64_t m = p.transpose_a ? p.a.cols : p.a.rows;
   const int64_t k = p.transpose_a ? p.a.rows : p.a.cols;

@@ -1,4 +1,4 @@
-// What a kernel sees: a two-dimensional view of memory that somebody else owns. nvcc compiles it.
+// What a kernel sees: a two-dimensional view of memory that it does not own. nvcc compiles it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +51,7 @@ struct StepRecord {
   double rate = 0;           // learning rate of this step
   double loss_scale = 1;     // 1 / target labels of the whole step
   double clip_norm = 0;      // 0: no clipping
-  double loss_limit = 0;     // mean loss a label above which the update is held; 0: none
+  double loss_limit = 0;     // mean loss per label above which the update is skipped; 0: none
   double clip_factor = 1;    // written by gradient_norm
   double gradient_norm = 0;  // written by gradient_norm
   int32_t skip = 0;          // written by gradient_norm: 1 when loss or norm are not finite, or
@@ -70,7 +70,7 @@ struct RowKeys {
 };
 
 // Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, block of 8
-// features), 16 bits an element, dropped where bits < threshold. Nothing is stored: backward draws
+// features), 16 bits per element, dropped where bits < threshold. Nothing is stored: backward draws
 // the same.
 struct Dropout {
   uint32_t threshold = 0;  // round(p * 65536); 0: off
@@ -120,7 +120,7 @@ struct Attention {
   Dropout drop;         // on the weights; site of head h is drop.site + (h << 16)
 };
 
-// Attention of one query row a hypothesis against cached keys and values (decoding).
+// Attention of one query row per hypothesis over cached keys and values (decoding).
 // Key j of row r is cache row index[r * index_stride + j], j < lengths[r].
 struct CachedAttention {
   Matrix q;     // (R, heads*d_k)
@@ -135,8 +135,8 @@ struct CachedAttention {
 };
 
 // Lists of cache rows of R hypotheses that become one longer: list r of `to` is the first
-// lengths[r] - 1 entries of list parents[r] of `from`, then slots[r]. What lies behind stays. A
-// list begins every `stride` entries; `from` and `to` are apart.
+// lengths[r] - 1 entries of list parents[r] of `from`, then slots[r]. Entries beyond keep their
+// value. A list begins every `stride` entries; `from` and `to` do not overlap.
 struct CacheLists {
   const int32_t* from = nullptr;
   const int32_t* parents = nullptr;  // any number where lengths[r] is 1
@@ -153,7 +153,7 @@ struct AddNormBackward {
   Dropout drop;
 };
 
-// The arguments of attention_backward beside Attention.
+// The arguments of attention_backward besides Attention.
 struct AttentionGradient {
   Matrix d_o, dq, dk, dv;  // assigned for every row
 };

@@ -50,7 +50,7 @@ std::string Cpu::describe() {
   return "BLAS: " + gemm::blas_description() + "\noneDNN: " + gemm::OneDnn::description() + "\n";
 }
 
-bool Cpu::apart() const { return false; }
+bool Cpu::has_own_memory() const { return false; }
 size_t Cpu::free_bytes() const { return 0; }
 void Cpu::replay(int64_t, const std::function<void()>& work) { work(); }
 void Cpu::forget_graphs() {}

@@ -73,7 +73,8 @@ size_t Cpu::scratch_bytes() const { return products_->scratch.bytes; }
 
 Matrix Cpu::prepare(Matrix weights) { return gemm::pack(weights, gemm::best_isa()); }
 void Cpu::release_prepared(Matrix& weights) { gemm::release_packed(weights); }
-void Cpu::product_rows(Matrix x, Matrix prepared, Matrix bias, Activation activation, Matrix y) {
+void Cpu::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
+                           Matrix y) {
   gemm::packed_product(x, prepared, bias, activation, y, threads);
 }
 

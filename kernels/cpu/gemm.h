@@ -120,7 +120,7 @@ struct PanelProduct {
 void panel_product(const PanelProduct& p, int threads);
 size_t left_bytes(const PanelProduct& p, int threads);
 
-// Weights packed for rows, as Cpu::prepare and product_rows promise.
+// Weights packed for rows, as Cpu::prepare and matmul_invariant promise.
 Matrix pack(Matrix weights, Isa isa);
 void release_packed(Matrix& weights);
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,

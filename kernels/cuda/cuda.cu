@@ -88,7 +88,7 @@ std::string Cuda::describe() {
 }
 
 int Cuda::use_threads(int count) { return count; }
-bool Cuda::apart() const { return true; }
+bool Cuda::has_own_memory() const { return true; }
 
 size_t Cuda::free_bytes() const {
   size_t free = 0, total = 0;

@@ -44,8 +44,8 @@ void own_product(const Cuda::State& s, const Sums& p, int tile) {
   plain_product(s, p, tile);
 }
 
-void product_rows(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activation activation, Matrix y,
-                  int tile) {
+void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activation activation,
+                      Matrix y, int tile) {
   TX_ASSERT(w.prepared && x.dtype == w.dtype && x.cols == w.cols);
   TX_ASSERT(y.rows == x.rows && y.cols == w.rows && x.cols <= x.stride && y.cols <= y.stride);
   TX_ASSERT(activation == Activation::none || activation == Activation::relu);
@@ -108,11 +108,12 @@ Matrix Cuda::prepare(Matrix weights) {
 }
 void Cuda::release_prepared(Matrix& weights) { weights.prepared = nullptr; }
 
-void Cuda::product_rows(Matrix x, Matrix prepared, Matrix bias, Activation activation, Matrix y) {
+void Cuda::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
+                            Matrix y) {
   const Timed timed(*state_, x.dtype == DType::bf16 ? "rows, bf16" : "rows, fp32",
                     {traffic(x, prepared, bias, y).bytes,
                      2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
-  cuda::product_rows(*state_, x, prepared, bias, activation, y, cuda::best);
+  cuda::matmul_invariant(*state_, x, prepared, bias, activation, y, cuda::best);
 }
 
 }  // namespace tx

@@ -1,4 +1,4 @@
-// product_rows by a tile of one's choice, for tests: all tiles give the same bits.
+// matmul_invariant by a tile of one's choice, for tests: all tiles give the same bits.
 #pragma once
 #include "kernels/cuda.h"
 
@@ -6,8 +6,8 @@ namespace tx::cuda {
 
 // Tiles 0 .. tile_count - 1 are there for weights of this type.
 int tile_count(DType dtype);
-void product_rows(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
-                  Matrix y, int tile);
-constexpr int best = -1;  // the tile that product_rows() takes for this many rows
+void matmul_invariant(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
+                      Matrix y, int tile);
+constexpr int best = -1;  // the tile that matmul_invariant() takes for this many rows
 
 }  // namespace tx::cuda

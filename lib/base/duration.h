@@ -1,4 +1,4 @@
-// Lengths of time for people.
+// Durations as people write them.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
 // Failpoints: places where a test kills this process as a power cut would. The environment variable
-// TX_FAILPOINT names one, "PLACE", or "PLACE:N" for the N-th time it is passed (from 1); without it
+// TX_FAILPOINT names one: "PLACE", or "PLACE:N" for the N-th time it is passed (from 1). Without it
 // a failpoint does nothing. The places of a save, in their order:
 //
 //   sync         a file is written under its temporary name, not yet forced to the disk

@@ -8,12 +8,12 @@ namespace tx {
 enum class FirstBytes {
   too_few,  // ask again with more
   plain,
-  mark,  // U+FEFF, the byte order mark of UTF-8: three bytes that are no part of the text
+  mark,  // U+FEFF, the byte order mark of UTF-8: three bytes that are not part of the text
 };
 
 // `begin`: the file from its first byte on; whole: there are no more. Throws DataError that begins
 // with `name` for what is not read: text compressed by xz, zstd or bzip2, or in UTF-16 or UTF-32.
-// The message tells the command that makes text of it.
+// The message names the command that turns it into text.
 FirstBytes look_at_first_bytes(std::string_view begin, bool whole, const std::string& name);
 
 }  // namespace tx

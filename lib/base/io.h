@@ -11,7 +11,7 @@ namespace tx {
 
 // Reads lines split on '\n' only (CR, NUL, U+2028 are data). Gzip input is recognised by its magic
 // bytes and inflated, also from a pipe. Never seeks, so FIFOs and process substitutions work. A
-// byte order mark before the first line is left out; text that is compressed in another way, or in
+// byte order mark before the first line is skipped; text that is compressed in another way, or in
 // UTF-16, is a DataError with the command that helps.
 class LineReader {
  public:

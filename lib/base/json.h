@@ -9,11 +9,11 @@ namespace tx {
 using Json = nlohmann::ordered_json;
 
 // Parses one JSON text, nested 100 levels at most; throws DataError that begins with `where` and
-// tells the byte.
+// names the byte.
 Json parse_json(std::string_view text, const std::string& where);
 
 // Compact text on one line; invalid UTF-8 is replaced by U+FFFD. NaN and infinities are a Bug:
-// write null or a string on purpose.
+// write null or a string instead.
 std::string to_text(const Json& value, int indent = -1);
 
 }  // namespace tx

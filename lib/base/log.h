@@ -1,4 +1,4 @@
-// Talk on standard error: every line starts with the tool's name. A lost stderr is not an error.
+// Messages on standard error, each line with the tool's name. Losing stderr is not an error.
 #pragma once
 #include <string>
 

@@ -52,7 +52,7 @@ E value_of_name(std::string_view name) {
 }
 
 // A value that an option or a file sets by its name. An option binds `name`, and allows names_of()
-// alone; reading a name that is none of them is a Bug.
+// alone; reading any other name is a Bug.
 template <class E>
 struct Named {
   std::string name;

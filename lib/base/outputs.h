@@ -5,8 +5,8 @@
 
 namespace tx {
 
-// UsageError when `output` is one of the inputs, under whatever name (links are followed), so that
-// writing it would take the place of what is read. "-", devices and pipes are never the same.
+// UsageError when `output` is one of the inputs, under whatever name (links are followed): writing
+// it would destroy what is read. "-", devices and pipes are never the same.
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace tx

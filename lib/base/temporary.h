@@ -1,11 +1,11 @@
-// Temporary files: names, and that none is left behind.
+// Temporary files: their names, and their removal.
 #pragma once
 #include <string>
 
 namespace tx {
 
-// "FOLDER/.tx-RANDOM.tmp", which cannot be guessed; a killed process leaves such a file at
-// worst, and whoever tidies the folder knows it by its name.
+// "FOLDER/.tx-RANDOM.tmp", which cannot be guessed; at worst a killed process leaves such a
+// file, whose name shows that it may be deleted.
 std::string temporary_name(const std::string& folder);
 
 // The name of a file that remove_temporaries() removes as long as this lives. Made before the file.

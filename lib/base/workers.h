@@ -25,7 +25,7 @@ int startable_threads(int wanted);
 // Lowers `threads` to what can be started beside this one, with a warning.
 void limit_threads(int& threads, const Log& log);
 
-// A thread that runs f; Error that says what may be the reason when it cannot be started.
+// A thread that runs f; Error with the likely reason when it cannot be started.
 std::thread start_thread(const std::function<void()>& f);
 
 struct Block {
@@ -35,11 +35,11 @@ struct Block {
 
 // Reads blocks with `read` (false at the end), maps each with `work` on `threads` threads, and
 // hands the results to `write` in the order read. Where fewer threads can be started, fewer do the
-// work. read and write are called from one thread each, never two at a time. At most 2 x threads +
+// work. read and write are called from one thread each, one call at a time. At most 2 x threads +
 // 2 blocks are held. An exception stops everything and is rethrown here once the blocks before it
 // are written, so what a failing input leaves on the output does not depend on the number of
 // threads. A block without lines is dropped: a `read` that waits for a slow writer returns one now
-// and then, so that a failure need not wait for a line.
+// and then, so that a failure is noticed without waiting for a line.
 void ordered_workers(int threads, const std::function<bool(Block&)>& read,
                      const std::function<void(Block&)>& work,
                      const std::function<void(const Block&)>& write);

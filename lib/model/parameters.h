@@ -53,7 +53,7 @@ class Parameters {
   void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
   void finish_gradients();   // zeroes gradients that no contribution reached
   void refresh_copy();       // bf16 copy of the master
-  void prepare_inference();  // packs the weights for product_rows; again: in place
+  void prepare_inference();  // packs the weights for matmul_invariant; again: in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);

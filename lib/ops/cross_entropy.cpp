@@ -1,5 +1,5 @@
 // loss = -(1 - eps) log p[label] - eps / (V - 1) sum of the other log p, section 5.4. One kernel
-// reads the logits once and overwrites them by their gradient (p - q) times the loss scale.
+// reads the logits once and overwrites them with their gradient (p - q) times the loss scale.
 #include "lib/ops/ops.h"
 
 namespace tx {

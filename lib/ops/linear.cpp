@@ -6,8 +6,9 @@ namespace tx {
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
                      Activation activation, const Tensor& y) {
   if (w.value.prepared) {
-    context.run(
-        [&](auto& k) { k.product_rows(x.value(), w.value, bias.value, activation, y.value()); });
+    context.run([&](auto& k) {
+      k.matmul_invariant(x.value(), w.value, bias.value, activation, y.value());
+    });
     return;
   }
   Product p;

@@ -4,8 +4,8 @@
 
 namespace tx {
 
-// y = x w^T (+ bias) (+ relu); weights packed for inference take the kernel whose rows do not
-// depend on their number.
+// y = x w^T (+ bias) (+ relu); weights packed for inference go through matmul_invariant,
+// in which a row does not depend on the number of rows.
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
                      Activation activation, const Tensor& y);
 void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy);         // dx (+)=

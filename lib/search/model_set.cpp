@@ -65,7 +65,7 @@ void ModelSet::check_vocabularies() const {
 }
 
 std::string ModelSet::device() const {
-  return on(*backend_, [](auto& k) { return k.apart(); }) ? "cuda" : "cpu";
+  return on(*backend_, [](auto& k) { return k.has_own_memory(); }) ? "cuda" : "cpu";
 }
 
 int64_t ModelSet::longest() const {

@@ -1,6 +1,6 @@
-// One block of backend memory from which a step's tensors are cut. The sequence of requests of a
-// step is always the same, so are the addresses. A counting arena hands out addresses that
-// must not be touched, and finds the peak before step 1.
+// One block of backend memory from which a step's tensors are cut. Every step makes the same
+// requests in the same order, so the addresses are the same too. A counting arena hands out
+// addresses that must not be touched, and finds the peak before step 1.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace tx {
 
-// What a block of so many bytes takes: the CPU backend keeps those from 4 MiB on in pages of 2 MiB.
+// What a block of `bytes` takes: the CPU backend puts blocks of 4 MiB and more in pages of 2 MiB.
 constexpr size_t held_bytes(size_t bytes) {
   constexpr size_t page = size_t(2) << 20;
   return bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
@@ -23,7 +23,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // First fit, 64-byte aligned. Running out of a real arena is a Bug: the plan was wrong.
+  // First fit, 64-byte aligned. A real arena that runs out is a Bug: the plan was wrong.
   void* take(size_t bytes);
   void give(void* data);
   bool counting() const { return backend_ == nullptr; }

@@ -16,7 +16,8 @@ class DeviceInts {
   DeviceInts(const DeviceInts&) = delete;
   DeviceInts& operator=(const DeviceInts&) = delete;
 
-  // Room for `count` integers: arrays up to that size keep their place. Tells whether it changed.
+  // Makes room for `count` integers: arrays up to that size then stay at one address. Returns
+  // whether the address changed.
   bool reserve(size_t count) {
     if (count * 4 <= bytes_) return false;
     on(backend_, [&](auto& k) {

@@ -1,4 +1,4 @@
-// How --precision is called.
+// The names that --precision takes.
 #pragma once
 #include "kernels/view.h"
 #include "lib/base/named.h"

@@ -1,5 +1,5 @@
-// Ranges of a row of numbered places: who decodes sentences that come and go keeps their cache rows
-// in one each. First fit, neighbours that are free join; a range may be given back in parts.
+// Allocates ranges of the numbers 0 .. size - 1. Incremental decoding keeps the cache rows of each
+// sentence in one. First fit; free neighbours are merged; a range may be given back in parts.
 #pragma once
 #include <cstdint>
 #include <iterator>

@@ -78,8 +78,8 @@ class Context {
   bool recording = false;  // off: inference
   bool recompute = false;  // segments keep their inputs alone (gradient checkpointing)
   // f(inputs), a part of the model. With recompute nothing that f keeps for its backward stays: the
-  // backward of the segment runs f again first. f must draw the same masks each time. The bytes of
-  // every gradient are those without, and the order in which they are made.
+  // backward of the segment runs f again first. f must draw the same masks each time. Every
+  // gradient has the same bytes as without recomputing, and they are made in the same order.
   using Segment = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
   std::vector<Tensor> segment(std::vector<Tensor> inputs, Segment f);
   void on_backward(std::function<void()> closure);

@@ -19,9 +19,9 @@ size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacitie
 MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities) {
   const auto& [backend, parameters, transformer, step, accumulate, beside] = run;
   MemoryPlan m;
-  const bool apart = on(backend, [](auto& k) { return k.apart(); });
+  const bool own_memory = on(backend, [](auto& k) { return k.has_own_memory(); });
   m.translating = beside.translating;
-  m.program = apart ? 0 : beside.program;  // the host's memory, not the GPU's
+  m.program = own_memory ? 0 : beside.program;  // the host's memory, not the GPU's
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
@@ -115,7 +115,7 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
 void check_device_memory(Backend& backend, const MemoryPlan& memory) {
   const size_t needed = memory.activations + memory.batch + memory.saving + memory.translating;
   on(backend, [&](auto& k) {
-    const size_t free = k.apart() ? k.free_bytes() : needed;
+    const size_t free = k.has_own_memory() ? k.free_bytes() : needed;
     if (needed > free)
       throw Error("out of GPU memory: beside parameters and scratch the plan asks for " +
                   std::to_string((needed >> 20) + 1) + " MiB (activations " +
@@ -148,7 +148,8 @@ namespace {
 // what the GPU has free beside the parameters, which are there already.
 int64_t room(Backend& backend, const Parameters& parameters) {
   return on(backend, [&](auto& k) {
-    if (!k.apart()) return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+    if (!k.has_own_memory())
+      return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
     const size_t held = Parameters::bytes(parameters.config(), parameters.dtype(), true);
     return int64_t(k.free_bytes() / 10 * 9 + held);
   });

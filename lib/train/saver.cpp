@@ -9,14 +9,14 @@ namespace tx {
 
 namespace {
 
-bool apart(const Parameters& p) {
-  return on(p.backend(), [](auto& k) { return k.apart(); });
+bool has_own_memory(const Parameters& p) {
+  return on(p.backend(), [](auto& k) { return k.has_own_memory(); });
 }
 
 }  // namespace
 
 Saver::Saver(const Parameters& parameters) : parameters_(parameters) {
-  if (!apart(parameters)) return;
+  if (!has_own_memory(parameters)) return;
   reader_ = std::make_unique<Backend>(make_backend("cuda", 1));
   copy_ = std::make_unique<Parameters>(*reader_, parameters);
 }
@@ -27,7 +27,7 @@ Saver::~Saver() {
 
 size_t Saver::bytes(const Parameters& parameters) {
   const Matrix& block = parameters.master();
-  return apart(parameters) ? 3 * size_t(block.cols) * size_of(block.dtype) : 0;
+  return has_own_memory(parameters) ? 3 * size_t(block.cols) * size_of(block.dtype) : 0;
 }
 
 void Saver::begin(Write write) {

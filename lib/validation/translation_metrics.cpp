@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t gpu_batch = 4096;  // pieces; some hundred sentences, in a few hundred MiB
 
 bool on_gpu(const Parameters& parameters) {
-  return on(parameters.backend(), [](auto& k) { return k.apart(); });
+  return on(parameters.backend(), [](auto& k) { return k.has_own_memory(); });
 }
 
 // Of the weights that the CPU packs, about; a GPU reads them as they lie.

@@ -195,7 +195,7 @@ class Bench {
         Matrix w = cuda_.prepare(half(o, i));
         moved("rows " + std::to_string(n) + " x " + std::to_string(o) + " x " + std::to_string(i),
               size(x) + size(y) + size(w),
-              [&] { cuda_.product_rows(x, w, bias, tx::Activation::none, y); });
+              [&] { cuda_.matmul_invariant(x, w, bias, tx::Activation::none, y); });
         cuda_.release_prepared(w);
       }
   }

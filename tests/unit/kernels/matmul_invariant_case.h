@@ -1,4 +1,4 @@
-// What the tests of product_rows share: the naive product, the types.
+// What the tests of matmul_invariant share: the naive product, the types.
 #pragma once
 #include "tests/unit/kernels/gemm_support.h"
 

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
-#include "tests/unit/kernels/gemm_rows_case.h"
+#include "tests/unit/kernels/matmul_invariant_case.h"
 
 #if TX_HAVE_CUDA
 #include "kernels/cuda/tiles.h"
@@ -45,8 +45,8 @@ void check_values(Cuda& cuda, Types t, const Layout& layout, int64_t rows, int64
     Block y(t.out, rows, outputs, 2, flags);
     y.fill(std::nan(""));
     Image dy(cuda, y);
-    tx::cuda::product_rows(cuda.state(), dx.view(), prepared, flags & 1 ? dbias.view() : Matrix{},
-                           activation, dy.view(), tile);
+    tx::cuda::matmul_invariant(cuda.state(), dx.view(), prepared,
+                               flags & 1 ? dbias.view() : Matrix{}, activation, dy.view(), tile);
     dy.download();
     BOOST_TEST(tx_test::wrong(x.view(), w.view(), flags & 1 ? bias.view() : Matrix{}, flags & 2,
                               y.view()) == 0);
@@ -65,8 +65,8 @@ void check_invariance(Types t, int64_t outputs, int64_t inputs, int64_t gap) {
   Image dx(cuda, x), dw(cuda, w), dbias(cuda, bias), dalone(cuda, alone), dy(cuda, y);
   const Matrix prepared = cuda.prepare(dw.view());
   for (int64_t i = 0; i < 2 * kRows; i++)
-    cuda.product_rows(dx.view().slice(i, 1), prepared, dbias.view(), Activation::relu,
-                      dalone.view().slice(i, 1));
+    cuda.matmul_invariant(dx.view().slice(i, 1), prepared, dbias.view(), Activation::relu,
+                          dalone.view().slice(i, 1));
   dalone.download();
   const int tiles = tx::cuda::tile_count(t.in);
   int64_t different = 0;
@@ -75,8 +75,8 @@ void check_invariance(Types t, int64_t outputs, int64_t inputs, int64_t gap) {
     for (const int tile : {tx::cuda::best, int(n % tiles)}) {
       y.fill(std::nan(""));
       dy.upload();
-      tx::cuda::product_rows(cuda.state(), dx.view().slice(first, n), prepared, dbias.view(),
-                             Activation::relu, dy.view().slice(0, n), tile);
+      tx::cuda::matmul_invariant(cuda.state(), dx.view().slice(first, n), prepared, dbias.view(),
+                                 Activation::relu, dy.view().slice(0, n), tile);
       dy.download();
       different += !tx_test::same_bits(alone.view().slice(first, n), y.view().slice(0, n));
     }
@@ -87,7 +87,7 @@ void check_invariance(Types t, int64_t outputs, int64_t inputs, int64_t gap) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(gemm_rows_gpu)
+BOOST_AUTO_TEST_SUITE(matmul_invariant_gpu)
 
 BOOST_AUTO_TEST_CASE(values) {
   const int64_t shapes[][3] = {{1, 1, 1},    {1, 16, 3},    {2, 15, 8},
@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
       x.randomise(1), w.randomise(2);
       Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
       for (int tile = 0; tile < tx::cuda::tile_count(t.in); tile++) {
-        tx::cuda::product_rows(cuda.state(), dx.view(), cuda.prepare(dw.view()), {},
-                               Activation::none, dy.view(), tile);
+        tx::cuda::matmul_invariant(cuda.state(), dx.view(), cuda.prepare(dw.view()), {},
+                                   Activation::none, dy.view(), tile);
         dy.download();
         const std::vector<double> now = tx_test::values(y.view());
         if (first.empty()) first = now;
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
     Matrix prepared = cuda.prepare(dw.view());
     BOOST_TEST(prepared.data == dw.view().data);
     BOOST_TEST((prepared.rows == 152 && prepared.cols == 96 && prepared.dtype == t.in));
-    cuda.product_rows(dx.view(), prepared, {}, Activation::none, dy.view());
+    cuda.matmul_invariant(dx.view(), prepared, {}, Activation::none, dy.view());
     tx::Product p;
     p.a = dx.view(), p.b = dw.view(), p.c = dz.view(), p.transpose_b = true;
     cuda.product(p);
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
       x.randomise(1), w.randomise(2);
       tx_test::set(x.view(), 4, 0, std::nan(""));
       Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
-      tx::cuda::product_rows(cuda.state(), dx.view(), cuda.prepare(dw.view()), {}, Activation::none,
-                             dy.view(), tile);
+      tx::cuda::matmul_invariant(cuda.state(), dx.view(), cuda.prepare(dw.view()), {},
+                                 Activation::none, dy.view(), tile);
       dy.download();
       for (int64_t i = 0; i < 9; i++) {
         for (int64_t j = 0; j < 20; j++) {
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(no_rows_is_no_work) {
   Cuda cuda;
   Block x(DType::bf16, 0, 8), w(DType::bf16, 4, 8), y(DType::bf16, 0, 4);
   Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
-  cuda.product_rows(dx.view(), cuda.prepare(dw.view()), {}, Activation::none, dy.view());
+  cuda.matmul_invariant(dx.view(), cuda.prepare(dw.view()), {}, Activation::none, dy.view());
   BOOST_TEST(dy.unchanged());
 }
 
@@ -199,9 +199,11 @@ BOOST_AUTO_TEST_CASE(wrong_shapes_are_bugs) {
   Cuda cuda;
   Block x(DType::f32, 2, 8), w(DType::f32, 3, 8), y(DType::f32, 2, 4);
   const Matrix packed = cuda.prepare(w.view());
-  BOOST_CHECK_THROW(cuda.product_rows(x.view(), packed, {}, Activation::none, y.view()), tx::Bug);
+  BOOST_CHECK_THROW(cuda.matmul_invariant(x.view(), packed, {}, Activation::none, y.view()),
+                    tx::Bug);
   BOOST_CHECK_THROW(
-      cuda.product_rows(x.view(), w.view(), {}, Activation::none, y.view().columns(0, 3)), tx::Bug);
+      cuda.matmul_invariant(x.view(), w.view(), {}, Activation::none, y.view().columns(0, 3)),
+      tx::Bug);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,7 +3,7 @@
 
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
-#include "tests/unit/kernels/gemm_rows_case.h"
+#include "tests/unit/kernels/matmul_invariant_case.h"
 
 using tx::Activation;
 using tx::Cpu;
@@ -72,7 +72,7 @@ void check_invariance(Types t, Isa isa, int64_t outputs, int64_t inputs) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(gemm_rows)
+BOOST_AUTO_TEST_SUITE(matmul_invariant)
 
 BOOST_AUTO_TEST_CASE(values) {
   const int64_t shapes[][3] = {{1, 1, 1},     {1, 16, 3},    {2, 15, 8},    {5, 64, 2},
@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(through_the_backend) {
     BOOST_TEST(packed.data == w.view().data);
     BOOST_TEST((packed.rows == 150 && packed.cols == 96 && packed.dtype == t));
     BOOST_TEST(reinterpret_cast<uintptr_t>(packed.prepared) % 64 == 0u);
-    one.product_rows(x.view(), packed, {}, Activation::none, y.view());
-    two.product_rows(x.view(), packed, {}, Activation::none, again.view());
+    one.matmul_invariant(x.view(), packed, {}, Activation::none, y.view());
+    two.matmul_invariant(x.view(), packed, {}, Activation::none, again.view());
     BOOST_TEST(wrong(x.view(), w.view(), {}, false, y.view()) == 0);
     BOOST_TEST((y.bytes() == again.bytes()));
     one.release_prepared(packed);
@@ -142,9 +142,11 @@ BOOST_AUTO_TEST_CASE(wrong_shapes_are_bugs) {
   Cpu cpu;
   Block x(DType::f32, 2, 8), w(DType::f32, 3, 8), y(DType::f32, 2, 4);
   Matrix packed = cpu.prepare(w.view());
-  BOOST_CHECK_THROW(cpu.product_rows(x.view(), packed, {}, Activation::none, y.view()), tx::Bug);
+  BOOST_CHECK_THROW(cpu.matmul_invariant(x.view(), packed, {}, Activation::none, y.view()),
+                    tx::Bug);
   BOOST_CHECK_THROW(
-      cpu.product_rows(x.view(), w.view(), {}, Activation::none, y.view().columns(0, 3)), tx::Bug);
+      cpu.matmul_invariant(x.view(), w.view(), {}, Activation::none, y.view().columns(0, 3)),
+      tx::Bug);
   cpu.release_prepared(packed);
 }
 
