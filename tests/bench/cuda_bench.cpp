@@ -1,10 +1,10 @@
-// Speed of the CUDA kernels at the shapes of the base model with 25,000 tokens a side: bytes that
+// Speed of the CUDA kernels at the shapes of the base model with 25,000 tokens per side: bytes that
 // must be moved against the time taken, beside a plain copy of as many bytes in the same run, and
 // products beside the fastest product of this run. Medians of several rounds.
 //
-//   cuda_bench [DIVISOR [GROUP]]    rows divided by DIVISOR (1), for a quick look; groups:
-//   products,
-//                                   rows, layers, attention, loss, optimiser, searches
+//   cuda_bench [DIVISOR [GROUP]]    rows divided by DIVISOR (1), for a quick look
+//
+// Groups: products, rows, layers, attention, loss, optimiser, searches.
 //
 // Ends with 77 where there is no GPU.
 #include <algorithm>

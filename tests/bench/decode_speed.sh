@@ -26,7 +26,7 @@ for setting; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$PYTHON" "$here/ct2_convert.py" "$model" "$work/ct2" "$BIN/tx-bpe"
+"$PYTHON" "$here/peers/ct2_convert.py" "$model" "$work/ct2" "$BIN/tx-bpe"
 case $FORM in
   text) "$BIN/tx-bpe" encode -m "$work/ct2/bpe.model" < "$text" > "$work/source" ;;
   *) cp "$text" "$work/source" ;;
@@ -45,7 +45,7 @@ ours() {  # PRECISION: pieces a second
   rate "$work/out.tx.$1" "$(awk -v n=$((end - start)) 'BEGIN {print n / 1e9}')"
 }
 theirs() {  # TYPE
-  "$PYTHON" "$here/ct2_decode.py" "$work/ct2" "$1" "$BATCH" "$BEAM" "$THREADS" "$EXTRA" \
+  "$PYTHON" "$here/peers/ct2_decode.py" "$work/ct2" "$1" "$BATCH" "$BEAM" "$THREADS" "$EXTRA" \
     "$DEVICE" < "$work/source" > "$work/out.ct2.$1" 2> "$work/seconds"
   rate "$work/out.ct2.$1" "$(tail -n 1 "$work/seconds")"
 }

@@ -39,7 +39,7 @@ ours() {  # PRECISION: the median rate of the log's lines after the first
 median() { sort -n | awk '{x[NR] = $1} END {print x[int((NR + 1) / 2)]}'; }
 theirs() {  # [--bf16]
   # shellcheck disable=SC2086
-  "$PYTHON" "$here/torch_train.py" "$work/src.ids" "$work/tgt.ids" $torch_shape \
+  "$PYTHON" "$here/peers/torch_train.py" "$work/src.ids" "$work/tgt.ids" $torch_shape \
     --steps "$STEPS" --threads "$THREADS" "$@"
 }
 

@@ -53,9 +53,9 @@ for file in "$root"/tests/golden/*; do
   esac
 done
 # The scripts labelled gpu, and what they read.
-mkdir -p "$to/tests/cli" "$to/tests/bench" "$to/examples"
-cp "$root"/tests/bench/decode_*.sh "$root/tests/bench/peak.sh" "$root"/tests/bench/ct2_*.py \
-  "$to/tests/bench/"
+mkdir -p "$to/tests/cli" "$to/tests/bench/peers" "$to/examples"
+cp "$root"/tests/bench/decode_*.sh "$root/tests/bench/peak.sh" "$to/tests/bench/"
+cp "$root"/tests/bench/peers/ct2_*.py "$to/tests/bench/peers/"
 cp -r "$root"/tests/cli/*.sh "$root/tests/cli/cuda" "$to/tests/cli/"
 cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
 cp "$root/Makefile" "$root/LICENSE" "$to/"

@@ -1,6 +1,6 @@
 """Compares tx-bpe encode --codes with subword-nmt, byte for byte: on files, and on random lines.
 
-    python3 tests/bench/subword_nmt_equal.py BUILD [--merges 10000] FILE...
+    python3 tests/bench/peers/subword_nmt_equal.py BUILD [--merges 10000] FILE...
 
 Learns codes from the files with subword-nmt, cuts the files with both (all merges; a part of them;
 with a vocabulary at several thresholds; with glossaries; as codes of version 0.1), then 20,000
