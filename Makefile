@@ -12,10 +12,10 @@ $(BUILD)/CMakeCache.txt:
 
 # Installs the packages where it may, prints the one line to type where it may not.
 deps:
-	@sh examples/deps.sh
+	@sh deps.sh
 
 ready:
-	@sh examples/deps.sh --if-missing
+	@sh deps.sh --if-missing
 
 demo: ready
 	@$(MAKE) --no-print-directory all

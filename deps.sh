@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what building and testing tx needs on Debian and Ubuntu. Where it may not (neither root
 # nor sudo without a password), it prints the one line to type and ends with status 1.
-#   sh examples/deps.sh               installs all packages
-#   sh examples/deps.sh --if-missing  does nothing when everything needed is there already
+#   sh deps.sh               installs all packages
+#   sh deps.sh --if-missing  does nothing when everything needed is there already
 set -eu
 
 needed="g++ make cmake pkg-config git libopenblas-dev libsentencepiece-dev nlohmann-json3-dev \
