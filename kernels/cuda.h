@@ -21,7 +21,7 @@ class Cuda final : public Kernels {
 #include "kernels/interface.inc"
 #undef TX_KERNEL
 
-  struct State;  // kernels/cuda/state.h: stream, scratch memory, handles
+  struct State;  // kernels/cuda/runtime/state.h: stream, scratch memory, handles
   State& state() { return *state_; }
 
  private:

@@ -22,6 +22,7 @@ check_tree() {
     }
     function room(path, part) {
       n = split(path, part, "/")
+      if (part[1] == "kernels" && part[2] == "cuda") return n == 3 ? "cuda" : "cuda/" part[3]
       if (part[1] != "lib") return part[1]
       return n == 2 ? "lib" : part[2]
     }
@@ -70,7 +71,15 @@ planted lib/eval/metrics/bleu.cpp '#include "lib/tensor/tensor.h"'
 planted lib/ops/linear.cpp '#include <cblas.h>'
 planted lib/ops/linear.cpp '  #  include <omp.h>'
 planted lib/ops/linear.cpp '#pragma omp parallel for'
-planted kernels/cuda/gemm.cu '#include <oneapi/dnnl/dnnl.hpp>'
+planted kernels/cuda/products/gemm.cu '#include <oneapi/dnnl/dnnl.hpp>'
+planted kernels/cuda/products/gemm.cu '#include "lib/tensor/tensor.h"'
+planted kernels/cuda/rows/norm.cu '#include "kernels/cuda/products/gemm.h"'
+planted kernels/cuda/attention/attention.cu '#include "kernels/cuda/rows/octet.h"'
+planted kernels/cuda/runtime/memory.cu '#include "kernels/cuda/products/blaslt.h"'
+planted kernels/cuda/cuda.cu '#include "kernels/cuda/rows/octet.h"'
+planted kernels/cuda/unknown/x.cu '#include "kernels/cuda.h"'
+planted kernels/open.cpp '#include "kernels/cuda/runtime/state.h"'
+planted lib/ops/linear.cpp '#include "kernels/cuda/runtime/device.h"'
 planted kernels/cpu/gemm.cpp '#include <cuda_runtime.h>'
 planted tools/tx-bleu.cpp '#include <CLI/CLI.hpp>'
 planted lib/cli/options.h '#include <CLI/App.hpp>'

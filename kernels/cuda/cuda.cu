@@ -1,9 +1,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "kernels/cuda/blaslt.h"
-#include "kernels/cuda/profile.h"
-#include "kernels/cuda/state.h"
+#include "kernels/cuda/products/blaslt.h"
+#include "kernels/cuda/runtime/profile.h"
+#include "kernels/cuda/runtime/state.h"
 
 namespace tx {
 

@@ -19,7 +19,7 @@
 
 #if TX_HAVE_CUDA
 #include "kernels/cuda.h"
-#include "kernels/cuda/clock.h"
+#include "kernels/cuda/runtime/clock.h"
 
 using tx::DType;
 using tx::Matrix;

@@ -20,7 +20,7 @@
 #include "lib/subword/vocabulary.h"
 #if TX_HAVE_CUDA
 #include "kernels/cuda.h"
-#include "kernels/cuda/clock.h"
+#include "kernels/cuda/runtime/clock.h"
 #endif
 
 namespace {

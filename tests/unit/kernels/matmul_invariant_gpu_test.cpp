@@ -6,7 +6,7 @@
 #include "tests/unit/kernels/matmul_invariant_case.h"
 
 #if TX_HAVE_CUDA
-#include "kernels/cuda/tiles.h"
+#include "kernels/cuda/products/tiles.h"
 #include "tests/unit/kernels/gemm_gpu.h"
 
 using tx::Activation;

@@ -1,0 +1,84 @@
+// What the attention kernels share: the rows of a sentence and head, what a query sees, masks.
+// Two forms of each kernel: tiles for tensor cores (attention_tiles.h) for bf16 heads of up to 128
+// columns, and plain ones (attention_plain.h) for everything else. Which form is chosen depends on
+// dtype and shape alone, never on alignment: a row has the same bits in every layout.
+#pragma once
+#include <algorithm>
+
+#include "kernels/cuda/runtime/device.h"
+#include "kernels/cuda/runtime/state.h"
+
+namespace tx {
+
+// The rows of one sentence on one side.
+struct Span {
+  int32_t first;
+  int count;
+};
+TX_DEVICE Span span_of(const int32_t* offsets, int64_t sentence) {
+  const int32_t first = offsets[sentence];
+  return {first, offsets[sentence + 1] - first};
+}
+
+// The same rows in the columns of one head.
+template <class T>
+struct Rows {
+  T* data;
+  int64_t stride;
+  int count, width;
+  TX_DEVICE T* row(int i) const { return data + i * stride; }
+};
+template <class T>
+TX_DEVICE Rows<T> rows_of(const Matrix& m, Span span, int head, int width) {
+  return {static_cast<T*>(m.data) + span.first * m.stride + int64_t(head) * width, m.stride,
+          span.count, width};
+}
+
+// The first keys of m that query i of a sentence sees.
+TX_DEVICE int visible_keys(const Attention& p, int i, int m) {
+  return p.causal && i + 1 < m ? i + 1 : m;
+}
+TX_DEVICE int kv_head_of(const Attention& p, int head) {
+  return int(int64_t(head) * p.kv_heads / p.heads);
+}
+
+// Weights of bf16 need no better exponential than the fast one.
+template <class T>
+TX_DEVICE float exponential(float x) {
+  return expf(x);
+}
+template <>
+TX_DEVICE float exponential<bf16>(float x) {
+  return __expf(x);
+}
+
+// Bit j: whether key 8 * block + j is kept. One draw serves 8 keys.
+TX_DEVICE uint32_t kept_keys(const Dropout& drop, int64_t row, int block, int head) {
+  const MaskBits bits = mask_bits(drop, row, uint32_t(block), head);
+  uint32_t kept = 0;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) kept |= uint32_t(bits[j] >= drop.threshold) << j;
+  return kept;
+}
+
+// Blocks of one sentence and head (or heads), which take tiles of rows in turn. The host knows the
+// number of sentences, not their lengths: more than one block only where sentences are too few to
+// fill the device, for blocks that find nothing to do take time too.
+inline unsigned tile_slots(const Cuda::State& s, int64_t sentences, int64_t heads, int64_t rows,
+                           int64_t tile) {
+  const int64_t wanted = 4 * int64_t(s.processors) / std::max<int64_t>(1, sentences * heads);
+  return unsigned(
+      std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, std::min(rows / tile, int64_t(64)))));
+}
+
+// Whether the tensor-core kernels take this shape.
+inline bool takes_tiles(const Attention& p) {
+  return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128;
+}
+
+// Any dtype, any width: attention_plain.cu, attention_plain_backward.cu.
+void plain_attention(const Cuda::State& s, const Attention& p);
+void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
+                              float* dots);  // dots (T,H): scratch
+
+}  // namespace tx

@@ -1,0 +1,204 @@
+// Tiles of 64 rows of one head in shared memory and their products on tensor cores: what
+// attention.cu and attention_backward.cu are made of. A warp takes 16 rows of a tile (queries, or
+// keys where their gradients are summed) against 16 rows of the other side at a time; D is d_k and
+// d_v rounded up to 32, 64 or 128, the rest of a row being zero.
+#pragma once
+#include "kernels/cuda/attention/attention.h"
+#include "kernels/cuda/runtime/mma.h"
+
+namespace tx {
+
+constexpr int tile_rows = 64, tile_warps = 4, tile_groups = tile_rows / 16;
+
+// One access more than a row: the 8 rows that ldmatrix reads at once lie in different banks.
+template <int D>
+constexpr int tile_pitch = D + 8;
+template <int D>
+constexpr int tile_size = tile_rows* tile_pitch<D>;
+template <int D>
+constexpr int group_size = 16 * tile_pitch<D>;
+
+// Heads that a block takes at once: sentences average 27 tokens, two groups of 16 for four warps.
+template <int D>
+constexpr int tile_heads = D <= 64 ? 2 : 1;
+
+// Host: f(std::integral_constant<int, D>).
+template <class F>
+void with_tiles(int width, F&& f) {
+  if (width <= 32) return f(std::integral_constant<int, 32>{});
+  if (width <= 64) return f(std::integral_constant<int, 64>{});
+  f(std::integral_constant<int, 128>{});
+}
+// Host: whether heads of `width` columns may be moved in packs of 16 bytes.
+inline bool tile_packs(const Matrix& m, int width) { return packs(m, 16) && width % 8 == 0; }
+
+TX_DEVICE int tile_warp() { return int(threadIdx.x) / warp_size; }
+TX_DEVICE int tile_lane() { return int(threadIdx.x) % warp_size; }
+// In a product of 16 x 16: the first of the lane's rows (the second is 8 on) and of its columns
+// (the other is 1 on).
+TX_DEVICE int tile_row(int half) { return tile_lane() / 4 + 8 * half; }
+TX_DEVICE int tile_column(int half) { return tile_lane() % 4 * 2 + 8 * half; }
+
+// How many keys of the tile from k0 on the queries of the tile from q0 on see, in few registers.
+struct Sight {
+  int keys, diagonal;
+  TX_DEVICE int of(int row) const { return min(keys, diagonal + row); }
+};
+TX_DEVICE Sight sight_of(const Attention& p, int q0, int k0, int keys) {
+  constexpr int far = 1 << 30;
+  return {keys - k0, p.causal ? q0 + 1 - k0 : far};
+}
+
+using Product16 = float[2][4];  // c[n][2 h + e]: row tile_row(h), column tile_column(n) + e
+
+// Rows first .. of `from` to a tile; zero beyond its rows (up to a whole group) and columns.
+template <int D>
+TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, bool packed) {
+  constexpr int each = D / 8;
+  const int rows = min((from.count - first + 15) / 16 * 16, tile_rows);
+  for (int e = int(threadIdx.x); e < rows * each; e += tile_warps * warp_size) {
+    const int i = e / each, j = e % each * 8;
+    const bool inside = first + i < from.count && j < from.width;
+    const bf16* at = inside ? from.row(first + i) + j : from.data;
+    bf16* out = to + i * tile_pitch<D> + j;
+    if (packed) {
+      copy_async_16(out, at, inside ? 16 : 0);
+    } else {
+      Pack<bf16, 8> pack;
+#pragma unroll
+      for (int l = 0; l < 8; ++l) pack.at[l] = inside && j + l < from.width ? at[l] : bf16{0};
+      *reinterpret_cast<Pack<bf16, 8>*>(out) = pack;
+    }
+  }
+}
+
+// The 16 rows at `rows` as left operand, 16 columns each.
+template <int D>
+using Left = uint32_t[D / 16][4];
+
+template <int D>
+TX_DEVICE void load_left_part(uint32_t (&a)[4], const bf16* rows, int k) {
+  const int lane = tile_lane();
+  ldmatrix_x4(a, rows + lane % 16 * tile_pitch<D> + k * 16 + lane / 16 * 8);
+}
+template <int D>
+TX_DEVICE void load_left(Left<D>& a, const bf16* rows) {
+#pragma unroll
+  for (int k = 0; k < D / 16; ++k) load_left_part<D>(a[k], rows, k);
+}
+
+// c += a (16 x 16) of the 16 columns from 16 k on of `rows`, transposed.
+template <int D>
+TX_DEVICE void multiply_part(Product16& c, const uint32_t (&a)[4], const bf16* rows, int k) {
+  const int lane = tile_lane();
+  uint32_t b[4];
+  ldmatrix_x4(b, rows + (lane / 16 * 8 + lane % 8) * tile_pitch<D> + k * 16 + lane / 8 % 2 * 8);
+  mma_bf16(c[0], a, {b[0], b[1]});
+  mma_bf16(c[1], a, {b[2], b[3]});
+}
+// c (16 x 16) = left rows . 16 rows at `rows`, the left ones in registers or in shared memory.
+template <int D>
+TX_DEVICE void multiply(Product16& c, const Left<D>& a, const bf16* rows) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) c[i / 4][i % 4] = 0;
+#pragma unroll
+  for (int k = 0; k < D / 16; ++k) multiply_part<D>(c, a[k], rows, k);
+}
+template <int D>
+TX_DEVICE void multiply(Product16& c, const bf16* left, const bf16* rows) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) c[i / 4][i % 4] = 0;
+#pragma unroll
+  for (int k = 0; k < D / 16; ++k) {
+    uint32_t a[4];
+    load_left_part<D>(a, left, k);
+    multiply_part<D>(c, a, rows, k);
+  }
+}
+
+// Two neighbours rounded to bf16.
+TX_DEVICE uint32_t two(float x, float y) {
+  bf16 a, b;
+  store(a, x);
+  store(b, y);
+  return uint32_t(a.bits) | uint32_t(b.bits) << 16;
+}
+// The same, and what the rounding lost, rounded too.
+TX_DEVICE void split(float x, float y, uint32_t& high, uint32_t& low) {
+  high = two(x, y);
+  low = two(x - __uint_as_float(high << 16), y - __uint_as_float(high & 0xffff0000u));
+}
+
+// sum (16 x D) += w (16 x 16) times the 16 rows at `rows`. Weights keep 16 significant bits, as
+// two bf16: rounded to one they would cost the result a bit, and tensor cores are not what short
+// sentences wait for.
+template <int D>
+TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Product16& w, const bf16* rows) {
+  const int lane = tile_lane();
+  uint32_t high[4], low[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) split(w[i / 2][i % 2 * 2], w[i / 2][i % 2 * 2 + 1], high[i], low[i]);
+#pragma unroll
+  for (int n = 0; n < D / 16; ++n) {
+    uint32_t b[4];
+    ldmatrix_x4_transposed(b, rows + lane % 16 * tile_pitch<D> + n * 16 + lane / 16 * 8);
+    mma_bf16(sum[2 * n], high, {b[0], b[1]});
+    mma_bf16(sum[2 * n + 1], high, {b[2], b[3]});
+    mma_bf16(sum[2 * n], low, {b[0], b[1]});
+    mma_bf16(sum[2 * n + 1], low, {b[2], b[3]});
+  }
+}
+
+// w[i] of lane t becomes w[t] of lane i, among the four lanes that share a row.
+TX_DEVICE void transpose(uint32_t (&w)[4]) {
+#pragma unroll
+  for (int step = 1; step < 4; step *= 2)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & step) continue;
+      const bool upper = tile_lane() & step;
+      const uint32_t got = __shfl_xor_sync(whole_warp, upper ? w[i] : w[i + step], step);
+      (upper ? w[i] : w[i + step]) = got;
+    }
+}
+
+// Rows first .. first + 15 of `to` = sum * factor[half of the rows]. The lanes of a row hold two
+// columns of every 8; exchanged, each writes 8 at once.
+template <int D>
+TX_DEVICE void assign(Rows<bf16> to, int first, const float (&sum)[D / 8][4],
+                      const float (&factor)[2], bool packed) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h)
+#pragma unroll
+    for (int m = 0; m < D / 32; ++m) {
+      Pack<uint32_t, 4> pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float(&c)[4] = sum[4 * m + i];
+        pack.at[i] = two(c[2 * h] * factor[h], c[2 * h + 1] * factor[h]);
+      }
+      transpose(pack.at);
+      const int row = first + tile_row(h), column = m * 32 + tile_lane() % 4 * 8;
+      if (row >= to.count || column >= to.width) continue;
+      bf16* at = to.row(row) + column;
+      if (packed) {
+        *reinterpret_cast<Pack<uint32_t, 4>*>(at) = pack;
+      } else {
+#pragma unroll
+        for (int l = 0; l < 8; ++l)
+          if (column + l < to.width) at[l].bits = uint16_t(pack.at[l / 2] >> l % 2 * 16);
+      }
+    }
+}
+
+// The sum, or the largest, of the four lanes that share a row.
+TX_DEVICE float row_sum(float x) {
+  x += __shfl_xor_sync(whole_warp, x, 1);
+  return x + __shfl_xor_sync(whole_warp, x, 2);
+}
+TX_DEVICE float row_max(float x) {
+  x = fmaxf(x, __shfl_xor_sync(whole_warp, x, 1));
+  return fmaxf(x, __shfl_xor_sync(whole_warp, x, 2));
+}
+
+}  // namespace tx

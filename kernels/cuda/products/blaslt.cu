@@ -1,0 +1,307 @@
+// Matrices here are row-major, those of the library column-major: it is asked for
+// c^T = op(b)^T op(a)^T, where every matrix is the transpose of what it is to us, in the same
+// memory.
+#include <compare>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "kernels/cuda/products/blaslt.h"
+#include "kernels/cuda/products/blaslt_api.h"
+#include "kernels/cuda/products/gemm.h"
+#include "kernels/cuda/runtime/device.h"
+#include "kernels/cuda/runtime/timing.h"
+
+namespace tx {
+namespace {
+
+// What a plan depends on. Alignment is not part of it: 16 bytes are all that is ever promised.
+struct Key {
+  int64_t m, n, k, a_stride, b_stride, c_stride;
+  int flags;
+  auto operator<=>(const Key&) const = default;
+};
+enum Flag {
+  bf16_in = 1,
+  bf16_out = 2,
+  transpose_a = 4,
+  transpose_b = 8,
+  add = 16,
+  bias = 32,
+  relu = 64
+};
+
+Key key_of(const Product& p) {
+  const ProductShape s = shape_of(p);
+  int flags = 0;
+  if (p.a.dtype == DType::bf16) flags |= bf16_in;
+  if (p.c.dtype == DType::bf16) flags |= bf16_out;
+  if (p.transpose_a) flags |= transpose_a;
+  if (p.transpose_b) flags |= transpose_b;
+  if (p.accumulate) flags |= add;
+  if (!p.bias.empty()) flags |= bias;
+  if (p.activation == Activation::relu) flags |= relu;
+  return {s.m, s.n, s.k, p.a.stride, p.b.stride, p.c.stride, flags};
+}
+
+template <class T>
+__global__ void copy_bias(const float* from, T* to, int64_t count) {
+  const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) store(to[i], from[i]);
+}
+
+bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+
+// A bias that the epilogue can read: of the type of c, aligned.
+bool needs_copy(const Product& p) {
+  return !p.bias.empty() && (p.c.dtype == DType::bf16 || !aligned(p.bias.data));
+}
+const void* epilogue_bias(Cuda::State& s, const Product& p) {
+  if (!needs_copy(p)) return p.bias.data;
+  void* copy = s.scratch(size_t(p.bias.cols) * size_of(p.c.dtype));
+  with_type(p.c.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    launch(s, copy_bias<T>, blocks_of(p.bias.cols, 256), 256, 0,
+           static_cast<const float*>(p.bias.data), static_cast<T*>(copy), p.bias.cols);
+  });
+  return copy;
+}
+
+cudaDataType_t type_of(DType t) { return t == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+
+constexpr int most_candidates = 16;
+
+struct Algorithm {
+  cublasLtMatmulAlgo_t value{};
+};
+
+size_t bytes_of(const Matrix& m) { return size_t(m.rows * m.stride) * size_of(m.dtype); }
+
+}  // namespace
+
+// The descriptors of one product, and the algorithm when there is one.
+struct BlasLt::Plan {
+  const BlasLtApi* api = nullptr;
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+  Algorithm algorithm;
+  bool found = false;
+
+  Plan(const BlasLtApi& functions, const Product& p, const void* any_bias);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
+    api->check(api->operation_set(operation, attribute, &value, sizeof value),
+               "describing a product");
+  }
+};
+
+BlasLt::Plan::Plan(const BlasLtApi& functions, const Product& p, const void* any_bias)
+    : api(&functions) {
+  const char* doing = "describing a product";
+  // f32 in f32: TF32 is another compute type.
+  api->check(api->operation_create(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), doing);
+  const auto layout = [&](cublasLtMatrixLayout_t* to, const Matrix& m) {
+    api->check(
+        api->layout_create(to, type_of(m.dtype), uint64_t(m.cols), uint64_t(m.rows), m.stride),
+        doing);
+  };
+  layout(&a, p.a), layout(&b, p.b), layout(&c, p.c);
+  const auto operation_of = [](bool transposed) -> int32_t {
+    return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, operation_of(p.transpose_b));
+  set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(p.transpose_a));
+  const bool with_relu = p.activation == Activation::relu, with_bias = !p.bias.empty();
+  const uint32_t epilogue = with_bias && with_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                            : with_bias            ? CUBLASLT_EPILOGUE_BIAS
+                            : with_relu            ? CUBLASLT_EPILOGUE_RELU
+                                                   : CUBLASLT_EPILOGUE_DEFAULT;
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  if (with_bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, any_bias);
+}
+
+BlasLt::Plan::~Plan() {
+  if (operation) api->operation_destroy(operation);
+  for (cublasLtMatrixLayout_t x : {a, b, c})
+    if (x) api->layout_destroy(x);
+}
+
+struct BlasLt::Library {
+  BlasLtApi api;
+  cublasLtHandle_t handle = nullptr;
+  void* workspace = nullptr;
+  std::map<Key, Plan> plans;
+  std::map<Key, Algorithm> chosen;  // of all plans, and those that were given
+
+  ~Library() {
+    plans.clear();
+    cudaFree(workspace);
+    if (handle) api.destroy(handle);
+  }
+
+  std::vector<Algorithm> candidates(const Plan& plan, int most) const;
+  bool suits(const Plan& plan, const Algorithm& algorithm) const;
+  cublasStatus_t run(const Plan& plan, const Product& p, const Algorithm& algorithm,
+                     cudaStream_t stream) const;
+  Algorithm fastest(const Plan& plan, Product p, cudaStream_t stream,
+                    const std::vector<Algorithm>& candidates) const;
+};
+
+// Best first by the library's own estimate.
+std::vector<Algorithm> BlasLt::Library::candidates(const Plan& plan, int most) const {
+  cublasLtMatmulPreference_t preference = nullptr;
+  const char* doing = "choosing an algorithm";
+  api.check(api.preference_create(&preference), doing);
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
+    api.check(api.preference_set(preference, attribute, &value, sizeof value), doing);
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t(workspace_bytes));
+  // Parts of a sum split over K meet in f32, in a step of their own.
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  for (const auto attribute :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    set(attribute, uint32_t(16));
+  cublasLtMatmulHeuristicResult_t results[most_candidates];
+  int count = 0;
+  const cublasStatus_t status = api.candidates(handle, plan.operation, plan.b, plan.a, plan.c,
+                                               plan.c, preference, most, results, &count);
+  api.preference_destroy(preference);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+  api.check(status, doing);
+  std::vector<Algorithm> algorithms;
+  for (int i = 0; i < count; i++)
+    if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back({results[i].algo});
+  return algorithms;
+}
+
+bool BlasLt::Library::suits(const Plan& plan, const Algorithm& algorithm) const {
+  cublasLtMatmulHeuristicResult_t result{};
+  return api.suits(handle, plan.operation, plan.b, plan.a, plan.c, plan.c, &algorithm.value,
+                   &result) == CUBLAS_STATUS_SUCCESS &&
+         result.workspaceSize <= workspace_bytes;
+}
+
+cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p, const Algorithm& algorithm,
+                                    cudaStream_t stream) const {
+  const float alpha = 1, beta = p.accumulate ? 1 : 0;
+  return api.matmul(handle, plan.operation, &alpha, p.b.data, plan.b, p.a.data, plan.a, &beta,
+                    p.c.data, plan.c, p.c.data, plan.c, &algorithm.value, workspace,
+                    workspace_bytes, stream);
+}
+
+// By time. The operands are stretches of small numbers: those of p may not exist yet.
+Algorithm BlasLt::Library::fastest(const Plan& plan, Product p, cudaStream_t stream,
+                                   const std::vector<Algorithm>& candidates) const {
+  const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
+  const size_t a = round(bytes_of(p.a)), b = round(bytes_of(p.b)), c = round(bytes_of(p.c));
+  const Stretch memory(a + b + c);
+  if (!memory.data()) return candidates.front();
+  check(cudaMemsetAsync(memory.data(), 0x3c, a + b + c, stream), "clearing memory");
+  p.a.data = memory.data();
+  p.b.data = static_cast<char*>(memory.data()) + a;
+  p.c.data = static_cast<char*>(memory.data()) + a + b;
+  if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.c.data);
+  Stopwatch watch;
+  float best = 0;
+  const Algorithm* winner = nullptr;
+  for (const Algorithm& algorithm : candidates) {
+    if (run(plan, p, algorithm, stream) != CUBLAS_STATUS_SUCCESS) continue;  // warms up, too
+    const float time = watch.milliseconds(stream, [&] { run(plan, p, algorithm, stream); });
+    if (!winner || time < best) winner = &algorithm, best = time;
+  }
+  return winner ? *winner : candidates.front();
+}
+
+BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
+  library_->api.open();
+  library_->api.check(library_->api.create(&library_->handle), "starting");
+  library_->workspace = take_memory(workspace_bytes);
+}
+BlasLt::~BlasLt() = default;
+
+bool BlasLt::takes(const Product& p) {
+  for (const Matrix* m : {&p.a, &p.b, &p.c})
+    if (!aligned(m->data) || size_t(m->stride) * size_of(m->dtype) % 16) return false;
+  return true;
+}
+
+BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure) {
+  const Key key = key_of(p);
+  const auto old = library_->plans.find(key);
+  if (old != library_->plans.end()) return old->second;
+  // The bias must be as well aligned as this pointer, which nothing is read from.
+  const void* any_bias = static_cast<char*>(library_->workspace) + 16;
+  Plan& plan = library_->plans.try_emplace(key, library_->api, p, any_bias).first->second;
+  const auto given = library_->chosen.find(key);
+  if (given != library_->chosen.end()) {
+    if (!library_->suits(plan, given->second))
+      throw Error("cuBLASLt cannot use the algorithms that were chosen on another GPU");
+    plan.algorithm = given->second;
+    plan.found = true;
+    return plan;
+  }
+  const bool measure = by_timing && may_measure && !s.capturing;
+  const auto all = library_->candidates(plan, measure ? most_candidates : 1);
+  plan.found = !all.empty();
+  if (!plan.found) return plan;
+  plan.algorithm = measure ? library_->fastest(plan, p, s.stream, all) : all.front();
+  library_->chosen[key] = plan.algorithm;
+  return plan;
+}
+
+void BlasLt::plan(Cuda::State& s, const Product& p) {
+  plan_of(s, p, true);
+  if (needs_copy(p)) s.scratch(size_t(p.bias.cols) * size_of(p.c.dtype));
+}
+
+bool BlasLt::product(Cuda::State& s, const Product& p) {
+  const Plan& plan = plan_of(s, p, false);
+  if (!plan.found) return false;
+  if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue_bias(s, p));
+  library_->api.check(library_->run(plan, p, plan.algorithm, s.stream), "multiplying matrices");
+  return true;
+}
+
+std::string BlasLt::algorithms() const {
+  std::ostringstream text;
+  text << "cublaslt " << library_->api.version() << '\n';
+  for (const auto& [key, algorithm] : library_->chosen) {
+    text << key.m << ' ' << key.n << ' ' << key.k << ' ' << key.a_stride << ' ' << key.b_stride
+         << ' ' << key.c_stride << ' ' << key.flags << std::hex;
+    for (const uint64_t word : algorithm.value.data) text << ' ' << word;
+    text << std::dec << '\n';
+  }
+  return text.str();
+}
+
+void BlasLt::set_algorithms(const std::string& text) {
+  std::istringstream lines(text);
+  std::string word, line;
+  size_t version = 0;
+  if (!(lines >> word >> version) || word != "cublaslt")
+    throw Error("this is not a list of cuBLASLt's algorithms");
+  if (version != library_->api.version())
+    throw Error("the algorithms were chosen with cuBLASLt " + std::to_string(version) +
+                ", this is " + std::to_string(library_->api.version()));
+  std::getline(lines, line);
+  std::map<Key, Algorithm> chosen;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    Key key{};
+    Algorithm algorithm;
+    words >> key.m >> key.n >> key.k >> key.a_stride >> key.b_stride >> key.c_stride >> key.flags >>
+        std::hex;
+    for (uint64_t& part : algorithm.value.data) words >> part;
+    if (!words) throw Error("this is not a line of cuBLASLt's algorithms: " + line);
+    chosen[key] = algorithm;
+  }
+  library_->plans.clear();
+  library_->chosen = std::move(chosen);
+}
+
+}  // namespace tx

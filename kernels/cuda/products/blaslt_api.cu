@@ -1,0 +1,67 @@
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/products/blaslt_api.h"
+#include "lib/base/error.h"
+
+namespace tx {
+namespace {
+
+template <class F>
+void find(void* handle, F& f, const char* name) {
+  f = reinterpret_cast<F>(dlsym(handle, name));
+  if (!f) throw UsageError(std::string("cuBLASLt has no ") + name + "; version 12 or 13 is needed");
+}
+
+std::vector<std::string> places() {
+  const char* path = std::getenv("TX_CUBLASLT");
+  if (path && *path) return {path};
+  // That of the toolkit this was built with first; then the other, which has the same types.
+  const bool old = CUDART_VERSION < 13000;
+  std::vector<std::string> names;
+  for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {
+    names.push_back(std::string(folder) + (old ? "libcublasLt.so.12" : "libcublasLt.so.13"));
+    names.push_back(std::string(folder) + (old ? "libcublasLt.so.13" : "libcublasLt.so.12"));
+  }
+  return names;
+}
+
+}  // namespace
+
+void BlasLtApi::check(cublasStatus_t status, const char* doing) const {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(std::string("cuBLASLt failed while ") + doing + ": " + words(status));
+}
+
+void BlasLtApi::open() {
+  std::string tried;
+  for (const std::string& name : places()) {
+    handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle) break;
+    tried += "\n  " + std::string(dlerror());
+  }
+  if (!handle)
+    throw UsageError(
+        "--device cuda: cuBLASLt is needed for matrix products and cannot be opened:" + tried +
+        "\ninstall the cuBLAS library of CUDA 12 or 13, or set TX_CUBLASLT to "
+        "the path of libcublasLt.so; or use --device cpu");
+  const auto get = [&](auto& f, const char* name) { find(handle, f, name); };
+  get(create, "cublasLtCreate"), get(destroy, "cublasLtDestroy");
+  get(version, "cublasLtGetVersion"), get(words, "cublasLtGetStatusString");
+  get(operation_create, "cublasLtMatmulDescCreate");
+  get(operation_destroy, "cublasLtMatmulDescDestroy");
+  get(operation_set, "cublasLtMatmulDescSetAttribute");
+  get(layout_create, "cublasLtMatrixLayoutCreate");
+  get(layout_destroy, "cublasLtMatrixLayoutDestroy");
+  get(preference_create, "cublasLtMatmulPreferenceCreate");
+  get(preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  get(preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  get(candidates, "cublasLtMatmulAlgoGetHeuristic"), get(suits, "cublasLtMatmulAlgoCheck");
+  get(matmul, "cublasLtMatmul");
+}
+
+}  // namespace tx

@@ -1,0 +1,119 @@
+// The members of Cuda that multiply matrices: checks, and who does it.
+#include "kernels/cuda/products/blaslt.h"
+#include "kernels/cuda/products/gemm.h"
+#include "kernels/cuda/runtime/profile.h"
+
+namespace tx {
+namespace cuda {
+
+Sums sums_of(const Product& p) {
+  const ProductShape s = shape_of(p);
+  const auto side = [](const Matrix& x, int64_t rows, bool along_rows) {
+    return Side{x.data, rows, along_rows ? 1 : x.stride, along_rows ? x.stride : 1};
+  };
+  return {p.a.dtype,
+          side(p.a, s.m, p.transpose_a),
+          side(p.b, s.n, !p.transpose_b),
+          s.k,
+          p.c,
+          static_cast<const float*>(p.bias.data),
+          p.activation == Activation::relu,
+          p.accumulate};
+}
+
+int tile_count(DType dtype) {
+  return dtype == DType::bf16 ? int(std::size(tensor_tiles)) : int(std::size(plain_tiles));
+}
+
+// The largest tile of which at least half is in use and that gives every second multiprocessor a
+// block: larger ones read the operands less often.
+int best_tile(const Sums& p, int processors) {
+  const TileShape* tiles = p.dtype == DType::bf16 ? tensor_tiles : plain_tiles;
+  int tile = tile_count(p.dtype) - 1;
+  for (; tile > 0; tile--) {
+    const auto [rows, cols] = tiles[tile];
+    const int64_t blocks = int64_t(blocks_of(p.a.rows, rows)) * blocks_of(p.b.rows, cols);
+    if (p.a.rows > rows / 2 && 2 * blocks >= processors) break;
+  }
+  return tile;
+}
+
+void own_product(const Cuda::State& s, const Sums& p, int tile) {
+  if (p.a.rows == 0 || p.b.rows == 0) return;
+  if (p.dtype == DType::bf16) return tensor_product(s, p, tile);
+  plain_product(s, p, tile);
+}
+
+void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activation activation,
+                      Matrix y, int tile) {
+  TX_ASSERT(w.prepared && x.dtype == w.dtype && x.cols == w.cols);
+  TX_ASSERT(y.rows == x.rows && y.cols == w.rows && x.cols <= x.stride && y.cols <= y.stride);
+  TX_ASSERT(activation == Activation::none || activation == Activation::relu);
+  TX_ASSERT(y.dtype == DType::f32 || y.dtype == DType::bf16);
+  TX_ASSERT(bias.empty() || (bias.cols == y.cols && bias.dtype == DType::f32));
+  const Sums sums{
+      x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
+      y,       static_cast<const float*>(bias.data), activation == Activation::relu, false};
+  own_product(s, sums, tile == best ? best_tile(sums, s.processors) : tile);
+}
+
+namespace {
+
+BlasLt& blas_of(Cuda::State& s) {
+  if (!s.blas) s.blas = std::make_unique<BlasLt>();
+  return *s.blas;
+}
+
+}  // namespace
+}  // namespace cuda
+
+void Cuda::product(const Product& p) {
+  const ProductShape s = shape_of(p);
+  TX_ASSERT(p.a.dtype != DType::f64);
+  const Timed timed(*state_, p.a.dtype == DType::bf16 ? "products, bf16" : "products, fp32",
+                    product_work(p));
+  if (s.m == 0 || s.n == 0) return;
+  if (BlasLt::takes(p) && cuda::blas_of(*state_).product(*state_, p)) return;
+  const cuda::Sums sums = cuda::sums_of(p);
+  cuda::own_product(*state_, sums, cuda::best_tile(sums, state_->processors));
+}
+
+void Cuda::plan_product(const Product& p) {
+  const ProductShape s = shape_of(p);
+  TX_ASSERT(p.a.dtype != DType::f64);
+  if (s.m == 0 || s.n == 0 || !BlasLt::takes(p)) return;
+  cuda::blas_of(*state_).plan(*state_, p);
+}
+
+size_t Cuda::scratch_bytes() const {
+  return state_->scratch_bytes + (state_->blas ? BlasLt::workspace_bytes : 0);
+}
+
+std::string Cuda::tuning() const { return state_->blas ? state_->blas->algorithms() : ""; }
+void Cuda::set_tuning(const std::string& text) {
+  BlasLt& blas = cuda::blas_of(*state_);
+  if (text == "measure") {
+    blas.by_timing = true;
+  } else {
+    blas.set_algorithms(text);
+  }
+}
+
+// The loops read weights as they lie: ldmatrix wants rows along k, which (O,I) has.
+Matrix Cuda::prepare(Matrix weights) {
+  TX_ASSERT(weights.rows > 0 && weights.cols > 0);
+  TX_ASSERT(weights.dtype == DType::f32 || weights.dtype == DType::bf16);
+  weights.prepared = weights.data;
+  return weights;
+}
+void Cuda::release_prepared(Matrix& weights) { weights.prepared = nullptr; }
+
+void Cuda::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
+                            Matrix y) {
+  const Timed timed(*state_, x.dtype == DType::bf16 ? "rows, bf16" : "rows, fp32",
+                    {traffic(x, prepared, bias, y).bytes,
+                     2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
+  cuda::matmul_invariant(*state_, x, prepared, bias, activation, y, cuda::best);
+}
+
+}  // namespace tx

@@ -1,0 +1,109 @@
+// Inside of the products on CUDA: how gemm*.cu, blaslt.cu and their tests share the work.
+// Not for users of kernels/.
+//
+//   gemm.cu       checks, the choice between cuBLASLt and our own loops, the members of Cuda
+//   blaslt.cu     cuBLASLt: the products of training
+//   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt cannot take
+//   gemm_f32.cu   the same in f32
+#pragma once
+#include "kernels/cuda/products/tiles.h"
+#include "kernels/cuda/runtime/device.h"
+#include "kernels/cuda/runtime/state.h"
+#include "kernels/product.h"
+
+namespace tx::cuda {
+
+// An operand as our loops read it: `rows` rows of K elements, element (i, k) at
+// data + i * row_step + k * k_step. One of the steps is 1.
+struct Side {
+  const void* data;
+  int64_t rows, row_step, k_step;
+};
+
+// c (M,N) = a (M,K) b (N,K)^T (+ c) (+ bias) then relu.
+//
+// Every element is one chain of f32 operations in ascending k: mma of 16 steps of k in bf16, fmaf
+// in f32, over K rounded up with zeros. So its bits depend on its row of a and its row of
+// b alone: not on M, not on where the row stands, not on the tile.
+struct Sums {
+  DType dtype;  // of a and b
+  Side a, b;
+  int64_t k;
+  Matrix c;  // f32 or bf16
+  const float* bias;
+  bool relu, add;
+};
+Sums sums_of(const Product& p);
+
+// Our own loops. They differ in the tile of c that one block computes, the last the largest; all
+// give the same bits.
+struct TileShape {
+  int rows, cols;
+};
+constexpr TileShape tensor_tiles[] = {{16, 16}, {16, 64}, {32, 32}, {64, 64}, {128, 128}};
+constexpr TileShape plain_tiles[] = {{16, 32}, {64, 64}, {128, 128}};
+int best_tile(const Sums& p, int processors);
+void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16
+void plain_product(const Cuda::State& s, const Sums& p, int tile);   // f32
+void own_product(const Cuda::State& s, const Sums& p, int tile);     // either
+
+// Whether rows of a side can be read in packs of 16 bytes along k: whole packs but the last.
+inline bool packed(const Side& s, DType dtype) {
+  return s.k_step == 1 && reinterpret_cast<uintptr_t>(s.data) % 16 == 0 &&
+         size_t(s.row_step) * size_of(dtype) % 16 == 0;
+}
+
+// The end of a sum: what is added to it and where it goes.
+struct Finish {
+  void* c;
+  const float* bias;  // or null
+  int64_t rows, cols, stride;
+  bool bf16_out, relu, add;
+  bool pairs;  // two neighbours from an even column on can be stored at once
+};
+inline Finish finish_of(const Sums& p) {
+  const size_t pair = 2 * size_of(p.c.dtype);
+  return {p.c.data,
+          p.bias,
+          p.c.rows,
+          p.c.cols,
+          p.c.stride,
+          p.c.dtype == DType::bf16,
+          p.relu,
+          p.add,
+          reinterpret_cast<uintptr_t>(p.c.data) % pair == 0 && p.c.stride % 2 == 0};
+}
+
+template <class T>
+TX_DEVICE float finished(const Finish& f, const T* c, int64_t column, float sum) {
+  if (f.bias) sum += f.bias[column];
+  if (f.add) sum += load(c[column]);
+  return f.relu && sum <= 0 ? 0 : sum;  // NaN stays one
+}
+// The `count` columns of `row` from `column` on; those outside of c are left away.
+template <class T, int count>
+TX_DEVICE void finish_row(const Finish& f, int64_t row, int64_t column,
+                          const float (&sums)[count]) {
+  if (row >= f.rows) return;
+  T* c = static_cast<T*>(f.c) + row * f.stride;
+  for (int j = 0; j < count; j += 2) {
+    const int64_t at = column + j;
+    if (f.pairs && at + 1 < f.cols) {
+      Pack<T, 2> pair;
+      store(pair.at[0], finished(f, c, at, sums[j]));
+      store(pair.at[1], finished(f, c, at + 1, sums[j + 1]));
+      *reinterpret_cast<Pack<T, 2>*>(c + at) = pair;
+      continue;
+    }
+    if (at < f.cols) store(c[at], finished(f, c, at, sums[j]));
+    if (at + 1 < f.cols) store(c[at + 1], finished(f, c, at + 1, sums[j + 1]));
+  }
+}
+template <int count>
+TX_DEVICE void finish_columns(const Finish& f, int64_t row, int64_t column,
+                              const float (&sums)[count]) {
+  if (f.bf16_out) return finish_row<bf16>(f, row, column, sums);
+  finish_row<float>(f, row, column, sums);
+}
+
+}  // namespace tx::cuda

@@ -1,0 +1,126 @@
+#include "kernels/cuda/rows/vocabulary.h"
+#include "kernels/cuda/runtime/profile.h"
+
+namespace tx {
+namespace {
+
+// What one row adds to the record.
+struct RowLoss {
+  double loss, nll;
+  int32_t correct, labels;
+};
+
+struct LossOptions {
+  int vocabulary;
+  double smoothing;
+  bool gradient;
+};
+
+TX_DEVICE RowLoss loss_of(const SoftmaxSums& sums, float label_logit, const LossOptions& o) {
+  const double log_sum = log(sums.exponentials);
+  const double log_label = double(label_logit - sums.most) - log_sum;
+  RowLoss row;
+  row.nll = -log_label;
+  row.loss = -(1 - o.smoothing) * log_label;
+  if (o.smoothing > 0) {
+    const double log_all = sums.total - double(o.vocabulary) * log_sum;  // may be infinite
+    row.loss -= o.smoothing / double(o.vocabulary - 1) * (log_all - log_label);
+  }
+  row.correct = label_logit >= sums.most;
+  row.labels = 1;
+  return row;
+}
+
+template <class T>
+TX_DEVICE void zero_columns(T* x, int64_t first, int64_t end) {
+  for (int64_t j = first + threadIdx.x; j < end; j += blockDim.x) store(x[j], 0.0f);
+}
+
+// logits (T,Vp): one block a row; rows[i] is what row i adds, and its logits become the gradient.
+template <class T, bool packed, bool cached>
+__global__ void loss_rows(Matrix logits, const int32_t* labels, LossOptions o,
+                          const StepRecord* record, RowLoss* rows) {
+  using Row = LogitRow<T, packed, cached>;
+  __shared__ SoftmaxParts parts;
+  const int64_t i = blockIdx.x;
+  T* x = start_of_row<T>(logits, i);
+  const int label = labels[i];
+  if (label < 0) {
+    if (threadIdx.x == 0) rows[i] = RowLoss{0, 0, 0, 0};
+    if (o.gradient) zero_columns(x, 0, logits.cols);
+    return;
+  }
+  const float label_logit = load(x[label]);
+  const Row row(x, o.vocabulary);
+  const SoftmaxSums sums = softmax_sums(row, parts);
+  if (threadIdx.x == 0) rows[i] = loss_of(sums, label_logit, o);
+  if (!o.gradient) return;
+
+  const float scale = float(record->loss_scale), most = sums.most;
+  const float inverse = scale / float(sums.exponentials);
+  const float q = o.smoothing > 0 ? float(o.smoothing / double(o.vocabulary - 1)) * scale : 0;
+  row.each([&](const typename Row::P& pack, int first, auto count) {
+    typename Row::P d;
+#pragma unroll
+    for (int j = 0; j < Row::per; ++j)
+      store(d.at[j], fmaf(exponential<T>(load(pack.at[j]) - most), inverse, -q));
+    if (packed && count == Row::per) {
+      *reinterpret_cast<typename Row::P*>(x + first) = d;
+    } else {
+#pragma unroll
+      for (int j = 0; j < Row::per; ++j)
+        if (j < count) x[first + j] = d.at[j];
+    }
+    if (label >= first && label < first + count)
+      store(x[label],
+            fmaf(exponential<T>(label_logit - most), inverse, -float(1 - o.smoothing) * scale));
+  });
+  zero_columns(x, o.vocabulary, logits.cols);
+}
+
+// One block: each thread adds every blockDim-th row, then the threads meet in a fixed order.
+__global__ void add_rows(const RowLoss* rows, int64_t count, StepRecord* record) {
+  __shared__ double part[32];
+  __shared__ int counts[32];
+  double loss = 0, nll = 0;
+  int correct = 0, labels = 0;
+#pragma unroll 4
+  for (int64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const RowLoss row = rows[i];
+    loss += row.loss;
+    nll += row.nll;
+    correct += row.correct;
+    labels += row.labels;
+  }
+  loss = block_sum(loss, part);
+  nll = block_sum(nll, part);
+  correct = block_sum(correct, counts);
+  labels = block_sum(labels, counts);
+  if (threadIdx.x != 0) return;
+  record->loss += loss;
+  record->nll += nll;
+  record->correct += correct;
+  record->labels += labels;
+}
+
+}  // namespace
+
+void Cuda::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
+                         bool gradient, StepRecord* record) {
+  const Timed timed(*state_, "loss", traffic(logits, gradient ? logits : Matrix()));
+  if (logits.rows == 0) return;
+  auto* rows = static_cast<RowLoss*>(state_->scratch(size_t(logits.rows) * sizeof(RowLoss)));
+  const LossOptions options{int(vocabulary), smoothing, gradient};
+  const RowPlan plan = plan_rows(*state_, logits, vocabulary);
+  with_type(logits.dtype, [&](auto t) {
+    with_plan(plan, [&](auto packed, auto cached) {
+      launch(*state_, loss_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
+             dim3(unsigned(logits.rows)), plan.threads, plan.shared, logits, labels, options,
+             record, rows);
+    });
+  });
+  launch(*state_, add_rows, dim3(1), block_for(logits.rows / 8, 1024), 0, rows, logits.rows,
+         record);
+}
+
+}  // namespace tx

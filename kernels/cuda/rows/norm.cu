@@ -1,0 +1,188 @@
+// Residual, dropout and layer norm in one pass. A row of up to 1,024 features stays in the
+// registers of a warp, one of up to 4,096 in those of a block; a wider one is read again from the
+// sum that was stored.
+#include "kernels/cuda/rows/octet.h"
+#include "kernels/cuda/runtime/profile.h"
+#include "kernels/cuda/runtime/state.h"
+
+namespace tx {
+namespace {
+
+constexpr int block_threads = 256;
+
+struct AddNorm {
+  Matrix x, sub, gamma, beta, sum, normed, stats;
+  Dropout drop;
+  float epsilon;
+  bool packed;
+};
+
+// The sum over the `threads` that share a row: a warp, or a block.
+template <int threads>
+TX_DEVICE float row_sum(float x, float* part) {
+  if constexpr (threads == warp_size) return warp_sum(x);
+  return block_sum(x, part);
+}
+
+// What the thread that has the row's first element holds.
+template <int threads>
+TX_DEVICE float of_first(float x, float* part) {
+  if constexpr (threads == warp_size) return __shfl_sync(whole_warp, x, 0);
+  if (threadIdx.x == 0) part[0] = x;
+  __syncthreads();
+  const float first = part[0];
+  __syncthreads();
+  return first;
+}
+
+// x + dropout(sub) of an octet, rounded to the storage type and stored: statistics, forward and
+// backward see the same numbers. Without x it is sub.
+template <class T>
+TX_DEVICE void add_octet(const AddNorm& p, int64_t row, int64_t column, int count,
+                         const RowMask& mask, const Octet<T>& x, const Octet<T>& sub,
+                         float (&to)[octet]) {
+  spread(sub, to);
+  if (!given(p.x)) return;
+  mask.apply(p.drop, column, to);
+#pragma unroll
+  for (int j = 0; j < octet; ++j) to[j] += x[j];
+  const Octet<T> sum = octet_of<T>(to);
+  write_octet(row_of<T>(p.sum, row) + column, count, p.packed, sum);
+  spread(sum, to);
+}
+
+template <class T>
+TX_DEVICE void write_normed(const AddNorm& p, int64_t row, int64_t column, int count, float mean,
+                            float rstd, const float (&x)[octet]) {
+  const float* gamma = row_of<float>(p.gamma, 0) + column;
+  const float* beta = row_of<float>(p.beta, 0) + column;
+  const Octet<float> g = read_octet(gamma, count, p.packed), b = read_octet(beta, count, p.packed);
+  float y[octet];
+#pragma unroll
+  for (int j = 0; j < octet; ++j) y[j] = (x[j] - mean) * rstd * g[j] + b[j];
+  write_octet(row_of<T>(p.normed, row) + column, count, p.packed, octet_of<T>(y));
+}
+
+TX_DEVICE void write_stats(const AddNorm& p, int64_t row, float mean, float rstd) {
+  if (!given(p.stats)) return;
+  row_of<float>(p.stats, row)[0] = mean;
+  row_of<float>(p.stats, row)[1] = rstd;
+}
+
+// Sums of differences from the first element: a row far from zero keeps its digits, and the mean of
+// a constant row is that constant.
+template <class T, int octets, int threads>
+__global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
+  __shared__ float part[warp_size];
+  const int lane = int(threadIdx.x) % threads;
+  const int64_t row = int64_t(blockIdx.x) * (block_threads / threads) + int(threadIdx.x) / threads;
+  if (row >= p.sub.rows) return;  // a whole warp, or a whole block
+  RowMask mask;
+  mask.read(p.drop, row);
+  Octet<T> x[octets], sub[octets];
+  int count[octets];
+#pragma unroll
+  for (int k = 0; k < octets; ++k) {
+    const int64_t column = int64_t(k * threads + lane) * octet;
+    count[k] = octet_size(p.sub.cols, column);
+    if (count[k] == 0) continue;
+    if (given(p.x)) x[k] = read_octet(row_of<T>(p.x, row) + column, count[k], p.packed);
+    sub[k] = read_octet(row_of<T>(p.sub, row) + column, count[k], p.packed);
+  }
+  float v[octets][octet] = {};
+#pragma unroll
+  for (int k = 0; k < octets; ++k)
+    if (count[k])
+      add_octet(p, row, int64_t(k * threads + lane) * octet, count[k], mask, x[k], sub[k], v[k]);
+
+  const float origin = of_first<threads>(v[0][0], part), width = float(p.sub.cols);
+  float difference = 0, square = 0;
+#pragma unroll
+  for (int k = 0; k < octets; ++k)
+#pragma unroll
+    for (int j = 0; j < octet; ++j)
+      if (j < count[k]) difference += v[k][j] - origin;
+  const float mean = origin + row_sum<threads>(difference, part) / width;
+#pragma unroll
+  for (int k = 0; k < octets; ++k)
+#pragma unroll
+    for (int j = 0; j < octet; ++j)
+      if (j < count[k]) square += (v[k][j] - mean) * (v[k][j] - mean);
+  const float rstd = 1 / sqrtf(row_sum<threads>(square, part) / width + p.epsilon);
+
+#pragma unroll
+  for (int k = 0; k < octets; ++k)
+    if (count[k])
+      write_normed<T>(p, row, int64_t(k * threads + lane) * octet, count[k], mean, rstd, v[k]);
+  if (lane == 0) write_stats(p, row, mean, rstd);
+}
+
+// A row of any width. A thread reads again what it wrote itself, but for the first element.
+template <class T>
+__global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p) {
+  __shared__ float part[warp_size];
+  const int64_t row = blockIdx.x, cols = p.sub.cols;
+  constexpr int64_t step = block_threads * octet;
+  const int64_t start = int64_t(threadIdx.x) * octet;
+  RowMask mask;
+  mask.read(p.drop, row);
+  const T* r = row_of<T>(given(p.x) ? p.sum : p.sub, row);
+  float v[octet];
+  for (int64_t c = start; c < cols && given(p.x); c += step) {
+    const int count = octet_size(cols, c);
+    const Octet<T> x = read_octet(row_of<T>(p.x, row) + c, count, p.packed);
+    const Octet<T> sub = read_octet(row_of<T>(p.sub, row) + c, count, p.packed);
+    add_octet(p, row, c, count, mask, x, sub, v);
+  }
+  __syncthreads();
+  const float origin = load(r[0]), width = float(cols);
+  float difference = 0, square = 0;
+  for (int64_t c = start; c < cols; c += step) {
+    const int count = octet_size(cols, c);
+    spread(read_octet(r + c, count, p.packed), v);
+#pragma unroll
+    for (int j = 0; j < octet; ++j)
+      if (j < count) difference += v[j] - origin;
+  }
+  const float mean = origin + block_sum(difference, part) / width;
+  for (int64_t c = start; c < cols; c += step) {
+    const int count = octet_size(cols, c);
+    spread(read_octet(r + c, count, p.packed), v);
+#pragma unroll
+    for (int j = 0; j < octet; ++j)
+      if (j < count) square += (v[j] - mean) * (v[j] - mean);
+  }
+  const float rstd = 1 / sqrtf(block_sum(square, part) / width + p.epsilon);
+  for (int64_t c = start; c < cols; c += step) {
+    const int count = octet_size(cols, c);
+    spread(read_octet(r + c, count, p.packed), v);
+    write_normed<T>(p, row, c, count, mean, rstd, v);
+  }
+  if (threadIdx.x == 0) write_stats(p, row, mean, rstd);
+}
+
+template <class T, int octets, int threads>
+void launch_rows(const Cuda::State& state, const AddNorm& p) {
+  const unsigned blocks = blocks_of(p.sub.rows, block_threads / threads);
+  launch(state, add_norm_rows<T, octets, threads>, blocks, block_threads, 0, p);
+}
+
+}  // namespace
+
+void Cuda::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
+                    double epsilon, Matrix sum, Matrix normed, Matrix stats) {
+  const Timed timed(*state_, "norm", traffic(x, sub, x.empty() ? x : sum, normed));
+  AddNorm p{x, sub, gamma, beta, sum, normed, stats, drop, float(epsilon), false};
+  p.packed = all_packed(x, sub, gamma, beta, sum, normed);
+  with_type(sub.dtype, [&](auto t) {
+    using T = decltype(t);
+    if (sub.cols <= 256) return launch_rows<T, 1, warp_size>(*state_, p);
+    if (sub.cols <= 512) return launch_rows<T, 2, warp_size>(*state_, p);
+    if (sub.cols <= 1024) return launch_rows<T, 4, warp_size>(*state_, p);
+    if (sub.cols <= 2048) return launch_rows<T, 1, block_threads>(*state_, p);
+    if (sub.cols <= 4096) return launch_rows<T, 2, block_threads>(*state_, p);
+    launch(*state_, add_norm_wide<T>, unsigned(sub.rows), block_threads, 0, p);
+  });
+}
+
+}  // namespace tx

@@ -1,0 +1,201 @@
+// The gradient of add_norm in one pass: a block takes a part of the rows, a thread one octet of
+// them. dgamma and dbeta of the part stay in its registers and are added up part by part after.
+#include "kernels/cuda/rows/octet.h"
+#include "kernels/cuda/rows/reduce.h"
+#include "kernels/cuda/runtime/profile.h"
+#include "kernels/cuda/runtime/state.h"
+
+namespace tx {
+namespace {
+
+// 25,000 rows make 782 parts; their sums are a sixteenth of the bytes of one bf16 matrix.
+constexpr int64_t part_rows = 32;
+constexpr int most_threads = 512, most_warps = most_threads / warp_size;
+
+struct Backward {
+  AddNormBackward g;
+  float* partial;  // (parts, 2, D): dgamma, dbeta
+  bool packed;
+};
+
+// What a thread reads of one row, and the row's statistics.
+template <class T>
+struct Row {
+  Octet<T> dy, sum;
+  float mean = 0, rstd = 0;
+};
+
+TX_DEVICE void read_stats(const Matrix& stats, int64_t row, float& mean, float& rstd) {
+  mean = row_of<float>(stats, row)[0];
+  rstd = row_of<float>(stats, row)[1];
+}
+
+// d of an octet, from the row's means a of dy * gamma and b of dy * gamma * xhat, to dx and dsub.
+template <class T>
+TX_DEVICE void write_gradient(const Backward& p, int64_t row, int64_t column, int count,
+                              const Row<T>& in, const float (&gamma)[octet], float a, float b,
+                              const Octet<T>& dsum, const RowMask& mask) {
+  const AddNormBackward& g = p.g;
+  float d[octet];
+#pragma unroll
+  for (int j = 0; j < octet; ++j) {
+    const float xhat = (in.sum[j] - in.mean) * in.rstd;
+    d[j] = (in.dy[j] * gamma[j] - a - xhat * b) * in.rstd + dsum[j];
+  }
+  if (given(g.dx)) {
+    T* dx = row_of<T>(g.dx, row) + column;
+    float x[octet] = {};
+    if (g.add_x) spread(read_octet(dx, count, p.packed), x);
+#pragma unroll
+    for (int j = 0; j < octet; ++j) x[j] += d[j];
+    write_octet(dx, count, p.packed, octet_of<T>(x));
+  }
+  if (!given(g.dsub)) return;
+  mask.apply(g.drop, column, d);
+  write_octet(row_of<T>(g.dsub, row) + column, count, p.packed, octet_of<T>(d));
+}
+
+// Adds an octet's shares of dgamma and dbeta, and of the row's sums a and b.
+template <class T>
+TX_DEVICE void add_shares(const Row<T>& in, const float (&gamma)[octet], float (&dgamma)[octet],
+                          float (&dbeta)[octet], float& a, float& b) {
+#pragma unroll
+  for (int j = 0; j < octet; ++j) {
+    const float y = in.dy[j], xhat = (in.sum[j] - in.mean) * in.rstd;
+    dgamma[j] += y * xhat;
+    dbeta[j] += y;
+    a += y * gamma[j];
+    b += y * gamma[j] * xhat;
+  }
+}
+
+// The sums of `values` over the block, known to every thread. The caller alternates between two
+// `parts`, so that one barrier is enough.
+template <int values>
+TX_DEVICE void block_sums(float (&x)[values], float* parts) {
+  const int warps = int(blockDim.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+#pragma unroll
+  for (int v = 0; v < values; ++v) {
+    x[v] = warp_sum(x[v]);
+    if (lane == 0) parts[v * most_warps + int(threadIdx.x) / warp_size] = x[v];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int v = 0; v < values; ++v) {
+    x[v] = parts[v * most_warps];
+    for (int w = 1; w < warps; ++w) x[v] += parts[v * most_warps + w];
+  }
+}
+
+// Rows of up to 4,096 features. Beyond the row a thread holds zeros, which add nothing. `at_once`
+// rows are in flight together.
+template <class T, int at_once>
+__global__ void __launch_bounds__(most_threads) norm_backward_rows(Backward p) {
+  __shared__ float parts[2][2 * at_once * most_warps];
+  const AddNormBackward& g = p.g;
+  const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
+  const int64_t column = int64_t(threadIdx.x) * octet;
+  const int count = octet_size(width, column);
+  const int64_t first = int64_t(blockIdx.x) * part_rows;
+  const int64_t last = first + part_rows < rows ? first + part_rows : rows;
+  float gamma[octet] = {}, dgamma[octet] = {}, dbeta[octet] = {};
+  if (count) spread(read_octet(row_of<float>(g.gamma, 0) + column, count, p.packed), gamma);
+  int turn = 0;
+  for (int64_t i = first; i < last; i += at_once, turn ^= 1) {
+    Row<T> in[at_once] = {};
+    Octet<T> dsum[at_once] = {};
+    RowMask mask[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      if (i + k >= last || count == 0) continue;
+      in[k].dy = read_octet(row_of<T>(g.dnormed, i + k) + column, count, p.packed);
+      in[k].sum = read_octet(row_of<T>(g.sum, i + k) + column, count, p.packed);
+      if (given(g.dsum)) dsum[k] = read_octet(row_of<T>(g.dsum, i + k) + column, count, p.packed);
+      read_stats(g.stats, i + k, in[k].mean, in[k].rstd);
+      if (given(g.dsub)) mask[k].read(g.drop, i + k);
+    }
+    float sums[2 * at_once] = {};
+#pragma unroll
+    for (int k = 0; k < at_once; ++k)
+      add_shares(in[k], gamma, dgamma, dbeta, sums[2 * k], sums[2 * k + 1]);
+    block_sums(sums, parts[turn]);
+#pragma unroll
+    for (int k = 0; k < at_once; ++k)
+      if (i + k < last && count)
+        write_gradient(p, i + k, column, count, in[k], gamma, sums[2 * k] / float(width),
+                       sums[2 * k + 1] / float(width), dsum[k], mask[k]);
+  }
+  if (count == 0) return;
+  float* to = p.partial + int64_t(blockIdx.x) * 2 * width + column;
+  write_octet(to, count, p.packed, octet_of<float>(dgamma));
+  write_octet(to + width, count, p.packed, octet_of<float>(dbeta));
+}
+
+// Rows of any width, read twice; the part's dgamma and dbeta are kept in `partial`.
+template <class T>
+__global__ void __launch_bounds__(most_threads) norm_backward_wide(Backward p) {
+  __shared__ float parts[2][2 * most_warps];
+  const AddNormBackward& g = p.g;
+  const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
+  const int64_t first = int64_t(blockIdx.x) * part_rows;
+  const int64_t last = first + part_rows < rows ? first + part_rows : rows;
+  const int64_t start = int64_t(threadIdx.x) * octet, step = int64_t(blockDim.x) * octet;
+  float* to = p.partial + int64_t(blockIdx.x) * 2 * width;
+  for (int64_t i = first; i < last; ++i) {
+    RowMask mask;
+    if (given(g.dsub)) mask.read(g.drop, i);
+    Row<T> in;
+    read_stats(g.stats, i, in.mean, in.rstd);
+    float sums[2] = {}, gamma[octet];
+    for (int64_t c = start; c < width; c += step) {
+      const int count = octet_size(width, c);
+      in.dy = read_octet(row_of<T>(g.dnormed, i) + c, count, p.packed);
+      in.sum = read_octet(row_of<T>(g.sum, i) + c, count, p.packed);
+      spread(read_octet(row_of<float>(g.gamma, 0) + c, count, p.packed), gamma);
+      float dgamma[octet] = {}, dbeta[octet] = {};
+      if (i > first) {
+        spread(read_octet(to + c, count, p.packed), dgamma);
+        spread(read_octet(to + width + c, count, p.packed), dbeta);
+      }
+      add_shares(in, gamma, dgamma, dbeta, sums[0], sums[1]);
+      write_octet(to + c, count, p.packed, octet_of<float>(dgamma));
+      write_octet(to + width + c, count, p.packed, octet_of<float>(dbeta));
+    }
+    block_sums(sums, parts[(i - first) % 2]);
+    for (int64_t c = start; c < width; c += step) {
+      const int count = octet_size(width, c);
+      in.dy = read_octet(row_of<T>(g.dnormed, i) + c, count, p.packed);
+      in.sum = read_octet(row_of<T>(g.sum, i) + c, count, p.packed);
+      spread(read_octet(row_of<float>(g.gamma, 0) + c, count, p.packed), gamma);
+      Octet<T> dsum = {};
+      if (given(g.dsum)) dsum = read_octet(row_of<T>(g.dsum, i) + c, count, p.packed);
+      write_gradient(p, i, c, count, in, gamma, sums[0] / float(width), sums[1] / float(width),
+                     dsum, mask);
+    }
+  }
+}
+
+}  // namespace
+
+void Cuda::add_norm_backward(const AddNormBackward& g) {
+  const Timed timed(*state_, "norm, backward",
+                    traffic(g.dnormed, g.dsum, g.sum, g.dx, g.add_x ? g.dx : Matrix(), g.dsub));
+  const int64_t width = g.dnormed.cols;
+  const unsigned parts = blocks_of(g.dnormed.rows, part_rows);
+  float* partial =
+      static_cast<float*>(state_->scratch(size_t(parts) * 2 * size_t(width) * sizeof(float)));
+  const bool packed = all_packed(g.dnormed, g.dsum, g.sum, g.gamma, g.dx, g.dsub);
+  const Backward p{g, partial, packed};
+  const int64_t threads = (width + octet * warp_size - 1) / (octet * warp_size) * warp_size;
+  with_type(g.dnormed.dtype, [&](auto t) {
+    using T = decltype(t);
+    constexpr int at_once = sizeof(T) == 2 ? 4 : 2;
+    if (threads <= most_threads)
+      launch(*state_, norm_backward_rows<T, at_once>, parts, int(threads), 0, p);
+    else
+      launch(*state_, norm_backward_wide<T>, parts, most_threads, 0, p);
+  });
+  add_parts(*state_, partial, parts, g.dgamma, g.dbeta, g.add_parameters);
+}
+
+}  // namespace tx

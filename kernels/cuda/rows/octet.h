@@ -1,0 +1,131 @@
+// An octet is 8 consecutive features of a row: what one Philox block masks, and 16 bytes of bf16.
+// Threads of the row-wise kernels hold whole octets, so that each block of mask bits is drawn once.
+// A row is shared out in the same way whether it moves in packs or element by element: its bits do
+// not depend on its alignment.
+#pragma once
+#include "kernels/cuda/runtime/device.h"
+
+namespace tx {
+
+constexpr int octet = 8;
+
+// As it lies in memory, in 32-bit words: loads of both kinds end in the same registers, without an
+// instruction that would wait for them.
+template <class T>
+struct Octet {
+  static constexpr int packs = octet * int(sizeof(T)) / 16;
+  uint32_t word[4 * packs];
+
+  TX_DEVICE float operator[](int j) const {
+    if constexpr (sizeof(T) == 4) return __uint_as_float(word[j]);
+    return __uint_as_float(j % 2 ? word[j / 2] & 0xffff0000u : word[j / 2] << 16);
+  }
+};
+
+TX_DEVICE uint32_t bits_of(float x) { return __float_as_uint(x); }
+TX_DEVICE uint32_t bits_of(bf16 x) { return x.bits; }
+TX_DEVICE void from_bits(float& x, uint32_t bits) { x = __uint_as_float(bits); }
+TX_DEVICE void from_bits(bf16& x, uint32_t bits) { x.bits = uint16_t(bits); }
+
+template <class T>
+TX_DEVICE T* row_of(const Matrix& m, int64_t i) {
+  return static_cast<T*>(m.data) + i * m.stride;
+}
+
+TX_DEVICE bool given(const Matrix& m) { return m.data != nullptr; }
+
+// How many features the octet at `column` has; 0 beyond the row.
+TX_DEVICE int octet_size(int64_t cols, int64_t column) {
+  const int64_t left = cols - column;
+  return left >= octet ? octet : left > 0 ? int(left) : 0;
+}
+
+// Element by element unless `packed`; 0 from `count` on.
+template <class T>
+TX_DEVICE Octet<T> read_octet(const T* from, int count, bool packed) {
+  constexpr int each = 4 / int(sizeof(T));  // elements of a word
+  Octet<T> x;
+  if (packed) {
+#pragma unroll
+    for (int i = 0; i < Octet<T>::packs; ++i) {
+      const uint4 pack = reinterpret_cast<const uint4*>(from)[i];
+      x.word[4 * i] = pack.x, x.word[4 * i + 1] = pack.y;
+      x.word[4 * i + 2] = pack.z, x.word[4 * i + 3] = pack.w;
+    }
+  } else {
+#pragma unroll
+    for (int w = 0; w < octet / each; ++w) {
+      x.word[w] = 0;
+#pragma unroll
+      for (int e = 0; e < each; ++e)
+        if (w * each + e < count) x.word[w] |= bits_of(from[w * each + e]) << 16 * e;
+    }
+  }
+  return x;
+}
+
+template <class T>
+TX_DEVICE void write_octet(T* to, int count, bool packed, const Octet<T>& x) {
+  constexpr int each = 4 / int(sizeof(T));
+  if (packed) {
+#pragma unroll
+    for (int i = 0; i < Octet<T>::packs; ++i)
+      reinterpret_cast<uint4*>(to)[i] =
+          make_uint4(x.word[4 * i], x.word[4 * i + 1], x.word[4 * i + 2], x.word[4 * i + 3]);
+  } else {
+#pragma unroll
+    for (int j = 0; j < octet; ++j)
+      if (j < count) from_bits(to[j], x.word[j / each] >> j % each * 16);
+  }
+}
+
+template <class T>
+TX_DEVICE Octet<T> octet_of(const float (&x)[octet]) {
+  constexpr int each = 4 / int(sizeof(T));
+  Octet<T> to = {};
+#pragma unroll
+  for (int j = 0; j < octet; ++j) {
+    T stored;
+    store(stored, x[j]);
+    to.word[j / each] |= bits_of(stored) << j % each * 16;
+  }
+  return to;
+}
+
+template <class T>
+TX_DEVICE void spread(const Octet<T>& x, float (&to)[octet]) {
+#pragma unroll
+  for (int j = 0; j < octet; ++j) to[j] = x[j];
+}
+
+// Coordinates of one row's masks, read once.
+struct RowMask {
+  uint32_t step = 0, pair = 0, position = 0;
+
+  TX_DEVICE void read(const Dropout& drop, int64_t row) {
+    if (drop.threshold == 0) return;
+    step = uint32_t(drop.record->step);
+    pair = drop.keys.pair[row];
+    position = drop.keys.position[row];
+  }
+  // The octet at `column` through the dropout, which may be off.
+  TX_DEVICE void apply(const Dropout& drop, int64_t column, float (&x)[octet]) const {
+    if (drop.threshold == 0) return;
+    const Philox::Block b =
+        Philox::block(drop.seed, drop.site, step, pair, position, uint32_t(column / octet));
+    const float scale = float(drop.scale);
+#pragma unroll
+    for (int j = 0; j < octet; ++j) {
+      const uint32_t bits = (b.word[j / 2] >> (j % 2 * 16)) & 0xffffu;
+      x[j] = bits < drop.threshold ? 0.0f : x[j] * scale;
+    }
+  }
+};
+
+// Host: whether every matrix that is not empty may be moved in packs of whole octets.
+template <class... M>
+bool all_packed(const M&... matrices) {
+  return ((matrices.empty() || (packs(matrices, 16) && matrices.cols % octet == 0)) && ...);
+}
+
+}  // namespace tx

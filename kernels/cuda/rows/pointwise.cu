@@ -1,0 +1,218 @@
+#include <type_traits>
+
+#include "kernels/cuda/rows/pass.h"
+#include "kernels/cuda/runtime/profile.h"
+
+namespace tx {
+namespace {
+
+template <class T>
+constexpr int rows_at_once = sizeof(T) == 2 ? 4 : 2;
+
+// Exact GELU and its derivative (Hendrycks and Gimpel 2016), by the error function.
+TX_DEVICE float normal_cdf(float x) { return 0.5f * (1 + erff(x * 0.70710678f)); }
+TX_DEVICE float gelu_slope(float x) {
+  return normal_cdf(x) + x * 0.39894228f * expf(-0.5f * x * x);
+}
+
+template <Activation activation>
+TX_DEVICE float activated(float x) {
+  if constexpr (activation == Activation::gelu) return x * normal_cdf(x);
+  if constexpr (activation == Activation::relu) return x <= 0 ? 0.0f : x;  // NaN stays one
+  return x;
+}
+
+template <class T>
+struct Masked {
+  Octet<T> x;
+  RowMask mask;
+};
+
+// y = dropout(activation(x))
+template <class T, Activation activation>
+struct Activate {
+  static constexpr int at_once = rows_at_once<T>;
+  using Loaded = Masked<T>;
+  Matrix x, y;
+  Dropout drop;
+  bool packed;
+
+  TX_DEVICE void load(int64_t i, int64_t column, int count, Loaded& in) const {
+    in.x = read_octet(row_of<T>(x, i) + column, count, packed);
+    in.mask.read(drop, i);
+  }
+  TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,
+                        float (&value)[octet]) const {
+#pragma unroll
+    for (int j = 0; j < octet; ++j) value[j] = activated<activation>(in.x[j]);
+    in.mask.apply(drop, column, value);
+    write_octet(row_of<T>(y, i) + column, count, packed, octet_of<T>(value));
+  }
+};
+
+// dx of activate, and what was stored of it. Of relu the output is kept: it is 0 where the mask
+// dropped it. `drop` is off for relu and `scale` is that of its mask.
+template <class T, Activation activation>
+struct ActivateBackward {
+  static constexpr int at_once = rows_at_once<T>;
+  struct Loaded {
+    Octet<T> dy, kept;
+    RowMask mask;
+  };
+  Matrix dy, kept, dx;
+  Dropout drop;
+  float scale;
+  bool packed;
+
+  TX_DEVICE void load(int64_t i, int64_t column, int count, Loaded& in) const {
+    in.dy = read_octet(row_of<T>(dy, i) + column, count, packed);
+    if (activation != Activation::none)
+      in.kept = read_octet(row_of<T>(kept, i) + column, count, packed);
+    in.mask.read(drop, i);
+  }
+  TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,
+                        float (&value)[octet]) const {
+#pragma unroll
+    for (int j = 0; j < octet; ++j) {
+      value[j] = in.dy[j];
+      if (activation == Activation::gelu) value[j] *= gelu_slope(in.kept[j]);
+      if (activation == Activation::relu) value[j] = in.kept[j] > 0 ? value[j] * scale : 0.0f;
+    }
+    in.mask.apply(drop, column, value);
+    const Octet<T> stored = octet_of<T>(value);
+    write_octet(row_of<T>(dx, i) + column, count, packed, stored);
+    spread(stored, value);
+  }
+};
+
+template <class T>
+struct Read {
+  static constexpr int at_once = rows_at_once<T>;
+  using Loaded = Octet<T>;
+  Matrix x;
+  bool packed;
+
+  TX_DEVICE void load(int64_t i, int64_t column, int count, Loaded& in) const {
+    in = read_octet(row_of<T>(x, i) + column, count, packed);
+  }
+  TX_DEVICE void finish(int64_t, int64_t, int, const Loaded& in, float (&value)[octet]) const {
+    spread(in, value);
+  }
+};
+
+// y = x + dropout(sub)
+template <class T>
+struct DropoutSum {
+  static constexpr int at_once = rows_at_once<T>;
+  struct Loaded {
+    Octet<T> x, sub;
+    RowMask mask;
+  };
+  Matrix x, sub, y;
+  Dropout drop;
+  bool packed;
+
+  TX_DEVICE void load(int64_t i, int64_t column, int count, Loaded& in) const {
+    in.x = read_octet(row_of<T>(x, i) + column, count, packed);
+    in.sub = read_octet(row_of<T>(sub, i) + column, count, packed);
+    in.mask.read(drop, i);
+  }
+  TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,
+                        float (&value)[octet]) const {
+    spread(in.sub, value);
+    in.mask.apply(drop, column, value);
+#pragma unroll
+    for (int j = 0; j < octet; ++j) value[j] += in.x[j];
+    write_octet(row_of<T>(y, i) + column, count, packed, octet_of<T>(value));
+  }
+};
+
+// to[i] = from[rows[i]], or to[rows[i]] = from[i]: the bytes as they are
+template <class T>
+struct MoveRows {
+  static constexpr int at_once = rows_at_once<T>;
+  using Loaded = Octet<T>;
+  Matrix from, to;
+  const int32_t* rows;
+  bool gather, packed;
+
+  TX_DEVICE void load(int64_t i, int64_t column, int count, Loaded& in) const {
+    in = read_octet(row_of<T>(from, gather ? rows[i] : i) + column, count, packed);
+  }
+  TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,
+                        float (&)[octet]) const {
+    write_octet(row_of<T>(to, gather ? i : rows[i]) + column, count, packed, in);
+  }
+};
+
+// Host: calls f with the activation as a type.
+template <class F>
+void with_activation(Activation activation, F&& f) {
+  using enum Activation;
+  if (activation == relu) return f(std::integral_constant<Activation, relu>{});
+  if (activation == gelu) return f(std::integral_constant<Activation, gelu>{});
+  f(std::integral_constant<Activation, none>{});
+}
+
+}  // namespace
+
+void Cuda::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
+  const Timed timed(*state_, "pointwise", traffic(x, y));
+  with_type(x.dtype, [&](auto t) {
+    with_activation(activation, [&](auto a) {
+      const Activate<decltype(t), decltype(a)::value> op{x, y, drop, all_packed(x, y)};
+      pass(*state_, op, x.rows, x.cols);
+    });
+  });
+}
+
+void Cuda::activate_backward(Matrix dy, Matrix y, Activation activation, const Dropout& drop,
+                             Matrix dx, Matrix dbias, bool add_bias) {
+  const Timed timed(*state_, "pointwise", traffic(dy, y, dx));
+  Dropout mask = drop;
+  if (activation == Activation::relu) mask.threshold = 0;
+  const float scale = drop.threshold ? float(drop.scale) : 1.0f;
+  const bool packed = all_packed(dy, y, dx);
+  with_type(dy.dtype, [&](auto t) {
+    with_activation(activation, [&](auto a) {
+      const ActivateBackward<decltype(t), decltype(a)::value> op{dy, y, dx, mask, scale, packed};
+      if (dbias.empty()) return pass(*state_, op, dy.rows, dy.cols);
+      sum_pass(*state_, op, dy.rows, dy.cols, dbias, add_bias);
+    });
+  });
+}
+
+void Cuda::column_sum(Matrix x, Matrix sum, bool add) {
+  const Timed timed(*state_, "pointwise", traffic(x));
+  with_type(x.dtype, [&](auto t) {
+    sum_pass(*state_, Read<decltype(t)>{x, all_packed(x)}, x.rows, x.cols, sum, add);
+  });
+}
+
+void Cuda::dropout_sum(Matrix x, Matrix sub, const Dropout& drop, Matrix y) {
+  const Timed timed(*state_, "pointwise", traffic(x, sub, y));
+  with_type(x.dtype, [&](auto t) {
+    const DropoutSum<decltype(t)> op{x, sub, y, drop, all_packed(x, sub, y)};
+    pass(*state_, op, sub.rows, sub.cols);
+  });
+}
+
+void Cuda::add(Matrix x, Matrix y) { dropout_sum(y, x, Dropout{}, y); }
+
+void Cuda::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const Timed timed(*state_, "pointwise", traffic(to, to));
+  with_type(to.dtype, [&](auto t) {
+    const MoveRows<decltype(t)> op{from, to, rows, true, all_packed(from, to)};
+    pass(*state_, op, to.rows, to.cols);
+  });
+}
+
+void Cuda::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const Timed timed(*state_, "pointwise", traffic(from, from));
+  with_type(from.dtype, [&](auto t) {
+    const MoveRows<decltype(t)> op{from, to, rows, false, all_packed(from, to)};
+    pass(*state_, op, from.rows, from.cols);
+  });
+}
+
+}  // namespace tx

@@ -1,0 +1,20 @@
+// A stable sort of rows by a number that each of them has.
+#pragma once
+#include "kernels/cuda/runtime/state.h"
+
+namespace tx {
+
+struct SortedRows {
+  const uint32_t* key = nullptr;  // ascending
+  const uint32_t* row = nullptr;  // ascending among rows of the same key
+};
+
+// Scratch memory for `count` rows, in bytes, a multiple of 256.
+size_t sort_bytes(int64_t count);
+
+// Sorts rows 0 .. count - 1 by keys[row], each of them below `limit`; both device arrays lie in
+// `scratch`. count < 2^31.
+SortedRows sort_rows(const Cuda::State& state, const uint32_t* keys, int64_t count, int64_t limit,
+                     void* scratch);
+
+}  // namespace tx

@@ -1,0 +1,213 @@
+// log_softmax, topk, log_softmax_topk: one block a row, which is read once.
+#include "kernels/cuda/rows/vocabulary.h"
+#include "kernels/cuda/runtime/profile.h"
+
+namespace tx {
+namespace {
+
+// Candidates as numbers: a larger key is a better value, or an equal one of a lower column; no two
+// are equal, none is 0. NaN comes behind minus infinity.
+TX_DEVICE uint64_t key_of(float value, int column) {
+  const uint32_t bits = __float_as_uint(value + 0.0f);  // -0 equals 0
+  const uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  return uint64_t(value == value ? rising : 0) << 32 | (0xffffffffu - uint32_t(column));
+}
+TX_DEVICE int column_of(uint64_t key) { return int(0xffffffffu - uint32_t(key)); }
+
+TX_DEVICE uint64_t warp_best(uint64_t key) {
+  for (int step = warp_size / 2; step > 0; step /= 2) {
+    const uint64_t other = __shfl_xor_sync(whole_warp, key, step);
+    key = other > key ? other : key;
+  }
+  return key;
+}
+
+// f(key) over the thread's elements of the row less `offset`.
+template <class T, bool packed, bool cached, class F>
+TX_DEVICE void each_key(const LogitRow<T, packed, cached>& row, float offset, F&& f) {
+  using Row = LogitRow<T, packed, cached>;
+  row.each([&](const typename Row::P& x, int first, auto count) {
+#pragma unroll
+    for (int j = 0; j < Row::per; ++j)
+      if (j < count) f(key_of(load(x.at[j]) - offset, first + j));
+  });
+}
+
+// The thread's best element below `limit`, or 0.
+template <class Row>
+TX_DEVICE uint64_t best_below(const Row& row, float offset, uint64_t limit) {
+  uint64_t best = 0;
+  each_key(row, offset, [&](uint64_t key) { best = key < limit && key > best ? key : best; });
+  return best;
+}
+
+// The thread's best element of all: as above, in a third of the instructions.
+template <class T, bool packed, bool cached>
+TX_DEVICE uint64_t best_of_all(const LogitRow<T, packed, cached>& row, float offset) {
+  using Row = LogitRow<T, packed, cached>;
+  float most = -INFINITY;
+  int column = -1;
+  row.each([&](const typename Row::P& x, int first, auto count) {
+#pragma unroll
+    for (int j = 0; j < Row::per; ++j) {
+      const float value = load(x.at[j]) - offset;
+      if (j < count && value > most) most = value, column = first + j;
+    }
+  });
+  return column < 0 ? best_below(row, offset, ~uint64_t(0)) : key_of(most, column);
+}
+
+// k rounds of "the best that is left". Only the warp that lost its best looks for another; the
+// others hand theirs on, in two arrays by turns, so that a round has one barrier.
+template <class Row, class Emit>
+TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) {
+  __shared__ uint64_t best[2][32];
+  const int lane = int(threadIdx.x) % warp_size, warp = int(threadIdx.x) / warp_size;
+  const int warps = int(blockDim.x) / warp_size;
+  uint64_t mine = best_of_all(row, offset);
+  uint64_t ours = warp_best(mine);
+  for (int n = 0; n < k; ++n) {
+    if (lane == 0) best[n % 2][warp] = ours;
+    __syncthreads();
+    const uint64_t winner = warp_best(lane < warps ? best[n % 2][lane] : 0);
+    if (ours != winner) continue;
+    if (mine == winner) {
+      emit(n, winner);
+      mine = best_below(row, offset, winner);
+    }
+    ours = warp_best(mine);
+  }
+}
+
+// Any k: finds the k-th best key bit by bit, collects the k keys from there on in `found`, and
+// ranks them against one another. 20 to 64 passes over the row, whatever k is, then k * k
+// comparisons.
+template <class Row, class Emit>
+TX_DEVICE void best_by_threshold(const Row& row, float offset, int k, uint64_t* found,
+                                 Emit&& emit) {
+  __shared__ int part[32];
+  __shared__ int used;
+  uint64_t threshold = 0;
+  for (int bit = 63; bit >= 0; --bit) {
+    const uint64_t tried = threshold | uint64_t(1) << bit;
+    int count = 0;
+    each_key(row, offset, [&](uint64_t key) { count += key >= tried; });
+    count = block_sum(count, part);
+    if (count >= k) threshold = tried;
+    if (count == k) break;
+  }
+  if (threadIdx.x == 0) used = 0;
+  __syncthreads();
+  // Where a key lies in `found` depends on timing, its rank does not.
+  each_key(row, offset, [&](uint64_t key) {
+    if (key >= threshold) found[atomicAdd(&used, 1)] = key;
+  });
+  __syncthreads();
+  for (int n = int(threadIdx.x); n < k; n += int(blockDim.x)) {
+    const uint64_t key = found[n];
+    int rank = 0;
+    for (int j = 0; j < k; ++j) rank += found[j] > key;
+    emit(rank, key);
+  }
+}
+
+constexpr int most_rounds = 64;
+
+struct Best {
+  int columns, k;
+  bool normalise;
+  float* values;    // (R,k)
+  int32_t* ids;     // (R,k)
+  uint64_t* found;  // (R,k), for k above most_rounds
+};
+
+template <class T, bool packed, bool cached>
+TX_DEVICE float log_sum_exp(const LogitRow<T, packed, cached>& row, SoftmaxParts& parts) {
+  const SoftmaxSums sums = softmax_sums(row, parts);
+  return sums.most + float(log(sums.exponentials));
+}
+
+template <class T, bool packed, bool cached>
+__global__ void best_of_rows(Matrix logits, Best b) {
+  __shared__ SoftmaxParts parts;
+  const int64_t i = blockIdx.x;
+  const T* x = start_of_row<T>(logits, i);
+  const LogitRow<T, packed, cached> row(x, b.columns);
+  const float offset = b.normalise ? log_sum_exp(row, parts) : 0;
+  const auto emit = [&](int n, uint64_t key) {
+    const int column = column_of(key);
+    b.values[i * b.k + n] = load(x[column]) - offset;
+    b.ids[i * b.k + n] = column;
+  };
+  if (b.k <= most_rounds)
+    best_in_rounds(row, offset, b.k, emit);
+  else
+    best_by_threshold(row, offset, b.k, b.found + i * b.k, emit);
+}
+
+template <class T, bool packed, bool cached>
+__global__ void log_softmax_rows(Matrix logits, int columns, Matrix out, bool out_packed) {
+  using Row = LogitRow<T, packed, cached>;
+  __shared__ SoftmaxParts parts;
+  const int64_t i = blockIdx.x;
+  const Row row(start_of_row<T>(logits, i), columns);
+  float* y = start_of_row<float>(out, i);
+  const float offset = log_sum_exp(row, parts);
+  row.each([&](const typename Row::P& x, int first, auto count) {
+    Pack<float, Row::per> value;
+#pragma unroll
+    for (int j = 0; j < Row::per; ++j) value.at[j] = load(x.at[j]) - offset;
+    if (out_packed && count == Row::per) {
+#pragma unroll
+      for (int j = 0; j < Row::per; j += 4)
+        *reinterpret_cast<Pack<float, 4>*>(y + first + j) =
+            *reinterpret_cast<const Pack<float, 4>*>(value.at + j);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Row::per; ++j)
+        if (j < count) y[first + j] = value.at[j];
+    }
+  });
+}
+
+void best(Cuda::State& s, const Matrix& x, Best b) {
+  TX_ASSERT(b.k <= b.columns);
+  if (x.rows == 0 || b.k < 1) return;
+  if (b.k > most_rounds)
+    b.found = static_cast<uint64_t*>(s.scratch(size_t(x.rows) * size_t(b.k) * sizeof(uint64_t)));
+  const RowPlan plan = plan_rows(s, x, b.columns);
+  with_type(x.dtype, [&](auto t) {
+    with_plan(plan, [&](auto packed, auto cached) {
+      launch(s, best_of_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
+             dim3(unsigned(x.rows)), plan.threads, plan.shared, x, b);
+    });
+  });
+}
+
+}  // namespace
+
+void Cuda::log_softmax(Matrix logits, int64_t vocabulary, Matrix out) {
+  const Timed timed(*state_, "search", traffic(logits, out));
+  if (logits.rows == 0) return;
+  const RowPlan plan = plan_rows(*state_, logits, vocabulary);
+  with_type(logits.dtype, [&](auto t) {
+    with_plan(plan, [&](auto packed, auto cached) {
+      launch(*state_,
+             log_softmax_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
+             dim3(unsigned(logits.rows)), plan.threads, plan.shared, logits, int(vocabulary), out,
+             rows_aligned(out));
+    });
+  });
+}
+
+void Cuda::topk(Matrix x, int64_t columns, int k, float* values, int32_t* ids) {
+  const Timed timed(*state_, "search", traffic(x));
+  best(*state_, x, {int(columns), k, false, values, ids, nullptr});
+}
+
+void Cuda::log_softmax_topk(Matrix logits, int64_t vocabulary, int k, float* values, int32_t* ids) {
+  const Timed timed(*state_, "search", traffic(logits));
+  best(*state_, logits, {int(vocabulary), k, true, values, ids, nullptr});
+}
+
+}  // namespace tx

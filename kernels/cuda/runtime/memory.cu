@@ -1,0 +1,90 @@
+#include <cstring>
+#include <string>
+
+#include "kernels/cuda/runtime/state.h"
+
+namespace tx {
+
+void* take_memory(size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMalloc(&data, bytes ? bytes : 1);
+  if (status == cudaSuccess) return data;
+  cudaGetLastError();  // a refusal is not left behind for the next launch to find
+  if (status != cudaErrorMemoryAllocation) check(status, "asking for memory");
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  const auto mebibytes = [](size_t n) { return std::to_string(n >> 20) + " MiB"; };
+  throw Error("out of GPU memory: " + mebibytes(bytes) + " were asked for, " + mebibytes(free) +
+              " of " + mebibytes(total) +
+              " are free; take less at a time (--batch-tokens), or end what else uses the GPU");
+}
+
+void* Cuda::allocate(size_t bytes) { return take_memory(bytes); }
+
+void Cuda::release(void* data) {
+  if (data) cudaFree(data);  // also called while an error unwinds: no check
+}
+
+Staging::~Staging() {
+  for (const Half& half : halves_) {
+    if (half.data) cudaFreeHost(half.data);
+    if (half.left) cudaEventDestroy(half.left);
+  }
+}
+
+char* Staging::take(size_t bytes, cudaStream_t stream) {
+  TX_ASSERT(bytes <= most);
+  const size_t rounded = (bytes + 63) / 64 * 64;
+  if (used_ + rounded > most) {
+    check(cudaEventRecord(halves_[now_].left, stream), "marking a copy");
+    now_ = 1 - now_;
+    used_ = 0;
+    if (halves_[now_].left) check(cudaEventSynchronize(halves_[now_].left), "waiting for a copy");
+  }
+  Half& half = halves_[now_];
+  if (!half.data) {
+    void* data = nullptr;
+    check(cudaMallocHost(&data, most), "asking for page-locked memory");
+    half.data = static_cast<char*>(data);
+    check(cudaEventCreateWithFlags(&half.left, cudaEventDisableTiming), "making an event");
+  }
+  char* taken = half.data + used_;
+  used_ += rounded;
+  return taken;
+}
+
+// `host` has been read when the call returns: what is too much for the staging memory is pageable,
+// which CUDA itself copies first.
+void Cuda::upload(void* to, const void* host, size_t bytes) {
+  if (!bytes) return;
+  TX_ASSERT(!state_->capturing);
+  if (bytes <= Staging::most) {
+    char* staged = state_->staging.take(bytes, state_->stream);
+    std::memcpy(staged, host, bytes);
+    host = staged;
+  }
+  check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, state_->stream), "uploading");
+}
+
+void Cuda::download(void* host, const void* from, size_t bytes) const {
+  if (!bytes) return;
+  TX_ASSERT(!state_->capturing);
+  const bool small = bytes <= Staging::most;
+  void* to = small ? state_->staging.take(bytes, state_->stream) : host;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
+  wait();
+  if (small) std::memcpy(host, to, bytes);
+}
+
+void Cuda::copy(void* to, const void* from, size_t bytes) {
+  if (bytes)
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, state_->stream), "copying");
+}
+
+void Cuda::wait() const { check(cudaStreamSynchronize(state_->stream), "waiting for the GPU"); }
+
+void Cuda::zero(void* data, size_t bytes) {
+  if (bytes) check(cudaMemsetAsync(data, 0, bytes, state_->stream), "clearing memory");
+}
+
+}  // namespace tx

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "kernels/cuda/runtime/profile.h"
+#include "kernels/cuda/runtime/timing.h"
+
+namespace tx {
+
+Profile::~Profile() {
+  for (const Span& s : open_)
+    for (cudaEvent_t e : {s.first, s.last})
+      if (e) cudaEventDestroy(e);
+  for (cudaEvent_t e : spare_) cudaEventDestroy(e);
+}
+
+cudaEvent_t Profile::event() {
+  cudaEvent_t e = nullptr;
+  if (spare_.empty()) {
+    check(cudaEventCreateWithFlags(&e, cudaEventDefault), "making an event");
+  } else {
+    e = spare_.back();
+    spare_.pop_back();
+  }
+  check(cudaEventRecord(e, stream_), "timing");
+  return e;
+}
+
+void Profile::begin(const char* group, Work work) {
+  if (depth_++ > 0) return;  // a part of what is timed already
+  if (open_.size() > 10000) collect();
+  ++groups_[group].calls[work];
+  open_.push_back({group, event(), nullptr});
+}
+
+void Profile::end() {
+  if (--depth_ == 0) open_.back().last = event();
+}
+
+void Profile::collect() {
+  check(cudaStreamSynchronize(stream_), "timing");
+  for (const Span& s : open_) {
+    float time = 0;
+    check(cudaEventElapsedTime(&time, s.first, s.last), "timing");
+    groups_[s.group].milliseconds += double(time);
+    spare_.push_back(s.first);
+    spare_.push_back(s.last);
+  }
+  open_.clear();
+}
+
+std::string Profile::report(double copy_rate, double bf16_rate, double f32_rate) {
+  collect();
+  char line[200];
+  std::snprintf(
+      line, sizeof line,
+      "rates of this GPU: copies %.2f TB/s, products %.0f TFLOP/s in bf16, %.0f in fp32\n",
+      copy_rate * 1e-12, bf16_rate * 1e-12, f32_rate * 1e-12);
+  std::string text = line;
+  std::vector<std::pair<std::string, Group>> all(groups_.begin(), groups_.end());
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.second.milliseconds > b.second.milliseconds;
+  });
+  for (const auto& [name, g] : all) {
+    const double rate = name.find("fp32") == std::string::npos ? bf16_rate : f32_rate;
+    const double floor = 1e3 * least_seconds(g.calls, copy_rate, rate);
+    int64_t calls = 0;
+    for (const auto& [work, count] : g.calls) calls += count;
+    std::snprintf(line, sizeof line, "%-24s %9lld calls %12.3f ms, floor %12.3f ms, %3.0f %%\n",
+                  name.c_str(), static_cast<long long>(calls), g.milliseconds, floor,
+                  g.milliseconds > 0 ? 100 * floor / g.milliseconds : 0);
+    text += line;
+  }
+  return text;
+}
+
+namespace {
+
+// Bytes read and written a second by a copy within the GPU.
+double measured_copies(Cuda::State& s) {
+  constexpr size_t bytes = size_t(256) << 20;
+  const Stretch from(bytes), to(bytes);
+  if (!from.data() || !to.data()) return 1;
+  double best = 0;
+  for (int round = 0; round < 4; ++round) {
+    const float time = Stopwatch().milliseconds(s.stream, [&] {
+      check(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, s.stream),
+            "copying");
+    });
+    best = std::max(best, 2e3 * double(bytes) / double(std::max(time, 1e-6f)));
+  }
+  return best;
+}
+
+// Products of numbers a second, of square matrices.
+double measured_products(Cuda& cuda, Cuda::State& s, DType t, int64_t size) {
+  const size_t bytes = size_t(size * size) * size_of(t);
+  const Stretch a(bytes), b(bytes), c(bytes);
+  if (!a.data() || !b.data() || !c.data()) return 1;
+  for (const Stretch* x : {&a, &b}) cuda.zero(x->data(), bytes);
+  Product p;
+  p.a = matrix(a.data(), t, size, size), p.b = matrix(b.data(), t, size, size);
+  p.c = matrix(c.data(), t, size, size);
+  p.transpose_b = true;
+  double best = 0;
+  cuda.product(p);
+  for (int round = 0; round < 4; ++round) {
+    const float time = Stopwatch().milliseconds(s.stream, [&] { cuda.product(p); });
+    best = std::max(
+        best, 2e3 * double(size) * double(size) * double(size) / double(std::max(time, 1e-6f)));
+  }
+  return best;
+}
+
+}  // namespace
+
+void Cuda::start_profile() { state_->profile = std::make_unique<Profile>(state_->stream); }
+
+std::string Cuda::profile_report() {
+  const std::unique_ptr<Profile> profile = std::move(state_->profile);
+  if (!profile) return "";
+  const int64_t size = state_->processors >= 64 ? 8192 : 256;  // what fills the GPU
+  return profile->report(measured_copies(*state_),
+                         measured_products(*this, *state_, DType::bf16, size),
+                         measured_products(*this, *state_, DType::f32, size));
+}
+
+}  // namespace tx

@@ -1,0 +1,43 @@
+// The least time that work can take: what it must move through memory, or the products it must
+// make, whichever takes longer. No CUDA in here.
+#pragma once
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+
+#include "kernels/product.h"
+
+namespace tx {
+
+// Of one call; what depends on data that the host does not know (how often an id occurs, the
+// lengths of sentences) is left out, so that a floor is never too high.
+struct Work {
+  double bytes = 0, flops = 0;
+  auto operator<=>(const Work&) const = default;
+};
+
+inline double bytes_of(const Matrix& m) {
+  return m.empty() ? 0 : double(m.rows) * double(m.cols) * double(size_of(m.dtype));
+}
+// Each matrix once: name one twice that is read and written.
+template <class... M>
+Work traffic(const M&... matrices) {
+  return {(bytes_of(matrices) + ...), 0};
+}
+inline Work product_work(const Product& p) {
+  const ProductShape s = shape_of(p);
+  const Work moved = traffic(p.a, p.b, p.bias, p.c, p.accumulate ? p.c : Matrix());
+  return {moved.bytes, 2.0 * double(s.m) * double(s.n) * double(s.k)};
+}
+
+// Seconds of calls, each counted, one after another; rates in bytes and FLOPs a second.
+inline double least_seconds(const std::map<Work, int64_t>& calls, double copy_rate,
+                            double product_rate) {
+  double sum = 0;
+  for (const auto& [work, count] : calls)
+    sum += double(count) * std::max(work.bytes / copy_rate, work.flops / product_rate);
+  return sum;
+}
+
+}  // namespace tx

@@ -1,0 +1,76 @@
+// What the CUDA backend holds, and how its host code calls the runtime.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "kernels/cuda.h"
+#include "kernels/cuda/runtime/staging.h"
+#include "lib/base/error.h"
+
+namespace tx {
+
+// Throws Error with CUDA's name and words for `status`, and what was being done.
+void check(cudaError_t status, const char* doing);
+
+// Device memory; throws Error that says how much was asked for and how much is free.
+void* take_memory(size_t bytes);
+
+class Profile;  // kernels/cuda/runtime/profile.h: time by groups of kernels
+class BlasLt;   // kernels/cuda/products/blaslt.h: the products of cuBLASLt, opened at first use
+
+struct Cuda::State {
+  State();
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  int device = 0;
+  int processors = 0;          // multiprocessors
+  int shared_bytes_limit = 0;  // dynamic shared memory that one block may have
+  cudaStream_t stream = nullptr;
+  Staging staging;
+  std::unique_ptr<BlasLt> blas;
+  std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
+  bool capturing = false;
+  std::unique_ptr<Profile> profile;  // null: none is kept
+  void forget_graphs();
+
+  // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good
+  // until the next call. It grows only where a step is met for the first time.
+  void* scratch(size_t bytes);
+  size_t scratch_bytes = 0;
+
+ private:
+  void* scratch_ = nullptr;
+};
+
+// kernel<<<grid, block, shared, stream>>>(arguments...), checked. No block, no launch.
+template <class... P, class... A>
+void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
+            A&&... arguments) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  if (shared > 48 * 1024)
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
+          "asking for shared memory");
+#ifdef TX_EMULATED_CUDA
+  emulator::launch(
+      s.stream, grid, dim3(unsigned(block)), shared,
+      [=](const auto&... a) { kernel(static_cast<P>(a)...); }, arguments...);
+#else
+  // clang-format off
+  kernel<<<grid, unsigned(block), shared, s.stream>>>(static_cast<P>(arguments)...);
+  // clang-format on
+#endif
+  check(cudaGetLastError(), "starting a kernel");
+}
+
+// The blocks of `each` that `count` needs.
+inline unsigned blocks_of(int64_t count, int64_t each) {
+  return unsigned((count + each - 1) / each);
+}
+
+}  // namespace tx

@@ -1,0 +1,68 @@
+// The floors that tx-train --profile prints beside its times.
+#include "kernels/cuda/runtime/roofline.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace tx;
+
+namespace {
+
+char memory[1];  // nothing is read: a view that is not empty
+
+Matrix view(DType t, int64_t rows, int64_t cols) { return matrix(memory, t, rows, cols); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(floors)
+
+BOOST_AUTO_TEST_CASE(bytes_are_counted_by_type_and_not_by_stride) {
+  Matrix slice = view(DType::bf16, 10, 8);
+  slice.stride = 64;
+  BOOST_TEST(bytes_of(slice) == 10 * 8 * 2);
+  BOOST_TEST(traffic(slice, view(DType::f32, 3, 5), Matrix()).bytes == 160 + 60);
+  BOOST_TEST(traffic(slice, slice).bytes == 320);
+}
+
+BOOST_AUTO_TEST_CASE(products) {
+  // dw (O,I) += dy (N,O)^T x (N,I) in f32: the old dw is read, too.
+  Product p;
+  p.a = view(DType::bf16, 100, 24);
+  p.b = view(DType::bf16, 100, 16);
+  p.c = view(DType::f32, 24, 16);
+  p.transpose_a = true;
+  BOOST_TEST(product_work(p).flops == 2.0 * 24 * 16 * 100);
+  BOOST_TEST(product_work(p).bytes == 100 * 24 * 2 + 100 * 16 * 2 + 24 * 16 * 4);
+  p.accumulate = true;
+  BOOST_TEST(product_work(p).bytes == 100 * 24 * 2 + 100 * 16 * 2 + 2 * 24 * 16 * 4);
+  // y (N,O) = x (N,I) w (O,I)^T + bias
+  p = Product();
+  p.a = view(DType::bf16, 100, 16);
+  p.b = view(DType::bf16, 24, 16);
+  p.c = view(DType::bf16, 100, 24);
+  p.bias = view(DType::f32, 1, 24);
+  p.transpose_b = true;
+  BOOST_TEST(product_work(p).flops == 2.0 * 100 * 24 * 16);
+  BOOST_TEST(product_work(p).bytes == (100 * 16 + 24 * 16 + 100 * 24) * 2 + 24 * 4);
+}
+
+// At 4 TB/s and 800 TFLOP/s: the feed-forward product of base is bound by its arithmetic, a copy of
+// its output by memory. Together they take the sum, not the larger of the two sums.
+BOOST_AUTO_TEST_CASE(each_call_has_its_own_bound) {
+  Product p;
+  p.a = view(DType::bf16, 25000, 512);
+  p.b = view(DType::bf16, 2048, 512);
+  p.c = view(DType::bf16, 25000, 2048);
+  p.transpose_b = true;
+  const Work product = product_work(p), copy = traffic(p.c, p.c);
+  const double multiplied = 2.0 * 25000 * 2048 * 512 / 800e12, moved = 25000.0 * 2048 * 4 / 4e12;
+  const auto seconds = [](const std::map<Work, int64_t>& calls) {
+    return least_seconds(calls, 4e12, 800e12);
+  };
+  BOOST_TEST(seconds({{product, 1}}) == multiplied, boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(seconds({{copy, 1}}) == moved, boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(seconds({{product, 12}, {copy, 3}}) == 12 * multiplied + 3 * moved,
+             boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(seconds({}) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
