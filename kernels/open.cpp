@@ -13,8 +13,8 @@ namespace tx {
 
 namespace {
 
-// An environment variable for as long as this lives, unless one of `names`, of which it is the
-// first, is set: what a library reads when it is loaded, children of this process do not inherit.
+// Sets the first of the environment variables `names` for as long as this lives, unless one of them
+// is set: a library reads it while it is loaded, and children of this process do not inherit it.
 class Setting {
  public:
   Setting(std::initializer_list<const char*> names, const char* value) : name_(*names.begin()) {
@@ -54,9 +54,9 @@ std::filesystem::path own_path() {
 
 const KernelLibrary& open_kernels(const std::string& name) {
   const std::string path = own_path().replace_filename("lib" + name + ".so");
-  // Two programs whose threads spin for libgomp's 300,000 rounds on two cores fall to a tenth; 300
-  // cost nothing alone. OpenBLAS would start threads when it is loaded; the kernels divide the work
-  // themselves.
+  // Two programs on two cores whose threads spin for libgomp's 300,000 rounds fall to a tenth of
+  // their speed; 300 rounds cost a single program nothing. OpenBLAS would start threads when it is
+  // loaded, but the kernels divide the work themselves.
   const Setting rounds({"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}, "300");
   const Setting blas_threads({"OPENBLAS_NUM_THREADS"}, "1");
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

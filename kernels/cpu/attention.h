@@ -23,8 +23,8 @@ struct Panel {  // a matrix in the sum type with padded rows
   A* row(int64_t i) { return data.data() + i * stride; }
 };
 
-// Asks for all rows of one head at once: each begins a new line of memory, and a loop that comes to
-// them one by one waits for every line.
+// Prefetches all rows of one head: each begins a new cache line, and a loop that reached them one
+// by one would wait for every line.
 template <class T>
 TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
   constexpr int64_t line = 64 / sizeof(T);
@@ -80,7 +80,7 @@ inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
   return h;
 }
 
-// Keys that the last of queries first .. first + rows - 1 may see.
+// How many of m keys the last of the queries sees.
 inline int64_t visible_keys(const Attention& p, int64_t last_query, int64_t m) {
   return p.causal ? std::min(m, last_query + 1) : m;
 }

@@ -1,5 +1,5 @@
-// Attention of single queries against cached keys and values (decoding). Keys are taken as many at
-// a time as a vector has lanes, so that their dot products are summed across lanes together. The
+// Attention of single queries over cached keys and values (decoding). As many keys are taken at a
+// time as a vector has lanes, so that their dot products are summed across lanes together. The
 // order of every sum depends on the row alone.
 #include <algorithm>
 #include <utility>
@@ -99,7 +99,7 @@ struct Cached {
   TX_INLINE int64_t at(int64_t j) const { return index ? int64_t(index[j]) : first + j; }
   TX_INLINE const T* key(int64_t j) const { return k + at(j) * k_stride; }
   TX_INLINE const T* value(int64_t j) const { return v + at(j) * v_stride; }
-  // The rows of a cache lie apart, where the processor does not foresee them.
+  // The rows of a cache are scattered, so the processor does not prefetch them.
   TX_INLINE void fetch_key(int64_t j, int64_t d_k) const {
     fetch(key(std::min(j, count - 1)), d_k);
   }

@@ -14,8 +14,8 @@ namespace tx {
 Cpu::Cpu(int count) : products_(std::make_unique<Products>()) { use_threads(count); }
 Cpu::~Cpu() = default;
 
-// libgomp keeps the largest team that a thread has had, and ends the process where it cannot start
-// one: whether it can is tried before, and a thread that goes on alone lets its team go.
+// libgomp keeps the largest team that a thread has had, and ends the process when it cannot start a
+// team. So that is tried first, and a thread that goes on alone releases its team.
 int Cpu::use_threads(int count) {
   TX_ASSERT(count >= 1);
 #ifdef _OPENMP

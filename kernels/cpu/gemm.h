@@ -16,7 +16,7 @@
 
 namespace tx::gemm {
 
-// Zero on failure of aligned_alloc is turned into Error. 64-byte aligned.
+// 64-byte aligned; throws Error where aligned_alloc fails.
 void* aligned(size_t bytes);
 
 struct Free {
@@ -56,7 +56,7 @@ class OneDnn {
   std::unique_ptr<Cache> cache_;
 };
 
-// -- Our own. Bits depend on the instruction set, never on the number of rows, their place,
+// -- Our own. Bits depend on the instruction set, never on the number of rows, on their place or on
 // threads.
 enum class Isa { plain, avx2, avx512, avx512_bf16 };
 Isa best_isa();  // of this processor
@@ -120,7 +120,7 @@ struct PanelProduct {
 void panel_product(const PanelProduct& p, int threads);
 size_t left_bytes(const PanelProduct& p, int threads);
 
-// Weights packed for rows, as Cpu::prepare and matmul_invariant promise.
+// Cpu::prepare and Cpu::matmul_invariant on packed weights.
 Matrix pack(Matrix weights, Isa isa);
 void release_packed(Matrix& weights);
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,

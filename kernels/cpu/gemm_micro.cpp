@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kPanel = 16;  // four SSE vectors of floats
 
-// Group: 2 for bf16, whose k lie in pairs.
+// Group: 2 for bf16, whose k are in pairs.
 template <class T, int Rows, int Group>
 void block(Left left, const void* panel, int64_t k, void* tile, bool add) {
   using A = acc_t<T>;

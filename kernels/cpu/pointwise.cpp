@@ -21,7 +21,7 @@ TX_INLINE A gelu_slope(A x) {
 template <Activation activation, class A>
 TX_INLINE A activated(A x) {
   if (activation == Activation::gelu) return gelu(x);
-  if (activation == Activation::relu) return x <= 0 ? A(0) : x;  // NaN stays one
+  if (activation == Activation::relu) return x <= 0 ? A(0) : x;  // NaN stays NaN
   return x;
 }
 
@@ -58,7 +58,7 @@ TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& dr
   }
 }
 
-// dx of one row. Of relu the output is kept: it is 0 where the mask dropped it.
+// dx of one row. relu keeps its output, which is 0 where the mask dropped it.
 template <class T>
 TX_INLINE void activate_backward_row(const T* dy, const T* kept, Activation activation,
                                      const uint16_t* bits, const Dropout& drop, T* dx,

@@ -33,7 +33,7 @@ TX_INLINE float load(bf16 x) {
 }
 TX_INLINE void store(float& to, float x) { to = x; }
 TX_INLINE void store(double& to, double x) { to = x; }
-// Round to nearest even; a NaN stays one.
+// Rounds to nearest even; NaN stays NaN.
 TX_INLINE void store(bf16& to, float x) {
   uint32_t u;
   std::memcpy(&u, &x, 4);

@@ -45,7 +45,7 @@ TX_INLINE void small_tile(const SmallProduct<typename L::Scalar>& p, int64_t i, 
     for (int c = 0; c < C; ++c) store_lanes(p.c + (i + r) * p.ldc + j + c * lanes, acc[r][c]);
 }
 
-// Sums in registers: 2 vectors of lanes a row where 32 registers of 64 bytes hold them, else 1.
+// Sums in registers: 2 vectors of lanes per row where 32 registers of 64 bytes hold them, else 1.
 template <class L, int R>
 TX_INLINE void small_rows(const SmallProduct<typename L::Scalar>& p, int64_t i) {
   constexpr int lanes = L::count;

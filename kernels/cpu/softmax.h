@@ -19,8 +19,8 @@ struct SoftmaxSums {
   double total = 0;         // of x - most: centred sums lose no digits to a common offset
 };
 
-// In blocks, because one float cannot take the tail of a large vocabulary: with a word at .9 and
-// 37,000 others alike, the probability was wrong by 4e-5.
+// In blocks, because a single float loses the tail of a large vocabulary: with one word at .9 and
+// 37,000 equal others, the probability was wrong by 4e-5.
 template <class L, class T>
 TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
   constexpr int64_t block = 1024;

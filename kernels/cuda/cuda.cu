@@ -31,7 +31,7 @@ Cuda::State::State() {
 }
 
 Cuda::State::~State() {
-  cudaStreamSynchronize(stream);  // copies through the staging memory
+  cudaStreamSynchronize(stream);  // copies may still read the staging memory
   forget_graphs();
   blas.reset();
   cudaFree(scratch_);
@@ -41,7 +41,7 @@ Cuda::State::~State() {
 void* Cuda::State::scratch(size_t bytes) {
   if (bytes > scratch_bytes) {
     TX_ASSERT(!capturing);  // the same work has run before with the same shapes
-    forget_graphs();        // those that were recorded hold the old address
+    forget_graphs();        // recorded graphs hold the old address
     cudaFree(scratch_);     // waits for the kernels that still use it
     scratch_ = nullptr;
     scratch_bytes = 0;

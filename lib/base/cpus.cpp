@@ -37,8 +37,8 @@ std::string text_of(const std::string& path) {
   }
 }
 
-// Whole processors of a quota, 0 for none. Rounded down: a team of threads that a barrier holds
-// together is as slow as the one the quota stops.
+// Whole processors of a quota, 0 for none. Rounded down: threads that wait for one another
+// at barriers are as slow as the one that the quota stops.
 int whole(double quota, double period) {
   return quota > 0 && period > 0 ? std::max(1, int(quota / period)) : 0;
 }

@@ -10,7 +10,7 @@ namespace tx {
 
 namespace {
 
-// A link whose file is gone looks like a file that is there; say what is not.
+// A link whose target is gone looks like an existing file, so the message names the target.
 std::string broken_link(const std::string& path, int number) {
   char target[PATH_MAX];
   const ssize_t length = number == ENOENT ? ::readlink(path.c_str(), target, sizeof target) : -1;

@@ -26,7 +26,7 @@ struct Failpoint {
 }  // namespace
 
 void failpoint(const char* place) {
-  static Failpoint chosen;  // read once: what is counted belongs to the process
+  static Failpoint chosen;  // read once: the count belongs to the process
   if (chosen.place.empty() || chosen.place != place) return;
   if (--chosen.left == 0) std::raise(SIGKILL);
 }

@@ -11,11 +11,11 @@ using namespace std::string_view_literals;
 struct Form {
   std::string_view magic;
   const char* what;
-  const char* command;  // that makes text of it; null: the mark of UTF-8
+  const char* command;  // that turns it into text; null: the mark of UTF-8
 };
 
-// The longer of two that begin alike first. None has a '\n' before its last byte, so a line that
-// has arrived whole is never held back to see more.
+// Of two that begin alike, the longer comes first. None has a '\n' before its last byte, so a whole
+// line is never held back to wait for more bytes.
 constexpr Form forms[] = {
     {"\xEF\xBB\xBF"sv, "", nullptr},
     {"\xFD\x37zXZ\0"sv, "is compressed with xz", "xz -dc"},

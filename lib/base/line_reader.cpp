@@ -16,10 +16,9 @@ namespace tx {
 
 namespace {
 
-constexpr size_t chunk = 1 << 16;  // bytes a read; also the capacity of a Linux pipe
+constexpr size_t chunk = 1 << 16;  // bytes per read; also the capacity of a Linux pipe
 
-// A "line" beyond this is no text, but a disk image or what a small gzip file was made to unfold
-// to.
+// A longer "line" is not text, but a disk image or the contents of a gzip file made to explode.
 constexpr size_t longest_line = size_t(1) << 28;
 
 enum class Form { unknown, plain, gzip };
@@ -41,7 +40,7 @@ struct LineReader::State {
   int64_t lines = 0;
   bool open_end = false;
   bool begun = false, mark = false;  // the first bytes are known; a byte order mark was left out
-  bool fifo = false;  // opened without a writer, read() would take it for ended: poll() does not
+  bool fifo = false;  // opened before its writer: read() would report the end, poll() does not
   z_stream z{};
   bool z_ready = false;
 
@@ -79,7 +78,7 @@ struct LineReader::State {
   bool has_input(int wait_ms) const {
     if (inflate_more || raw_end || (form == Form::gzip && raw_used < raw.size())) return true;
     pollfd p{fd, POLLIN, 0};
-    return ::poll(&p, 1, wait_ms) != 0;  // an error counts: read() will tell it
+    return ::poll(&p, 1, wait_ms) != 0;  // an error counts too: read() will report it
   }
 
   // One step of input: adds bytes to text, or learns the form, or sets `end`.
@@ -105,7 +104,7 @@ struct LineReader::State {
     if (!begun && form != Form::unknown) begin_text();
   }
 
-  // What gzip data hold is looked at as a file's own bytes are.
+  // Unpacked gzip data are examined like the bytes of a plain file.
   void begin_text() {
     const FirstBytes first = look_at_first_bytes(text, end, name);
     begun = first != FirstBytes::too_few;
@@ -144,7 +143,7 @@ struct LineReader::State {
     if (in_member) inflate_some();
   }
 
-  // gzip files may be several members one behind another, and may end in zero bytes (tapes, tar).
+  // gzip files may consist of several members, and may end in zero bytes (tapes, tar).
   void begin_member() {
     while (raw_used < raw.size() && raw[raw_used] == '\0' && z_ready) ++raw_used;
     if (raw_used == raw.size()) return;
@@ -195,7 +194,7 @@ LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>
   }
   if (path == "-") return;
   state_->fifo = S_ISFIFO(info.st_mode);
-  if (!state_->fifo) ::fcntl(state_->fd, F_SETFL, 0);  // no status flag is left: waits as usual
+  if (!state_->fifo) ::fcntl(state_->fd, F_SETFL, 0);  // clears O_NONBLOCK: reads wait as usual
 }
 
 LineReader::~LineReader() = default;

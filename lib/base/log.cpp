@@ -11,7 +11,7 @@ namespace tx {
 
 namespace {
 
-// There is one standard error in a process, so its lock is one too.
+// A process has one standard error, so one lock.
 std::mutex& stderr_lock() {
   static std::mutex lock;
   return lock;

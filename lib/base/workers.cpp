@@ -100,7 +100,7 @@ void write_loop(Pipeline& p, const std::function<void(const Block&)>& write) {
   }
 }
 
-// Joins its threads whatever happens.
+// Joins its threads even when an exception passes.
 struct Team {
   std::vector<std::thread> threads;
   // False where not all of `count` more could be started.
@@ -129,7 +129,7 @@ void run_alone(const std::function<bool(Block&)>& read, const std::function<void
 
 using std::chrono::milliseconds;
 
-// Threads of this process that the system still knows; 0 where it does not tell.
+// Threads of this process that the system still counts; 0 where it does not say.
 int known_threads() {
   struct stat task;
   return ::stat("/proc/self/task", &task) == 0 ? int(task.st_nlink) - 2 : 0;
@@ -147,7 +147,7 @@ int startable_threads(int wanted) {
     team.start(wanted - 1, [&] { const std::lock_guard wait(until_all_have_started); });
     started = int(team.threads.size());
   }
-  // One that has been joined counts against the limit a moment longer.
+  // A thread that has been joined counts against the limit a moment longer.
   for (int i = 0; i < 100 && known_threads() > before; ++i)
     std::this_thread::sleep_for(milliseconds(1));
   return 1 + started;
@@ -190,7 +190,7 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
       p.stop = true;
       p.changed.notify_all();
     };
-    // The reader is the last: until it runs, nothing is lost by going on alone.
+    // The reader starts last: until it runs, this thread can go on alone without losing anything.
     team.start(threads, [&] { work_loop(p, work); });
     if (!team.threads.empty() && team.start(1, [&] { read_loop(p, read); })) {
       try {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
 
-// Of a failure on a disk the user wants to know how full it is. `fd`: the file, where it is open;
-// standard output is not always one, and its name is no path.
+// After a failed write the user wants to know how full the disk is. `fd`: the file if it is open;
+// standard output is not always a file, and its name is not a path.
 [[noreturn]] void fail_to_write(const std::string& path, int number, int fd = -1,
                                 const char* verb = "write") {
   std::string detail;
@@ -34,7 +34,7 @@ constexpr size_t buffer_bytes = 1 << 16;
       const int64_t free = free_bytes(place);
       detail = std::to_string(free >> 20) + " MiB free";
       if (number == ENOSPC || number == EDQUOT) detail += "; make room";
-    } catch (const IoError&) {  // then without the figure
+    } catch (const IoError&) {  // leaves the number out
     }
   }
   throw IoError(verb, path, number, detail);
@@ -67,8 +67,8 @@ bool is_open_file(const std::string& path) {
   return folder == "/dev/fd" || (folder.starts_with("/proc/") && folder.ends_with("/fd"));
 }
 
-// A link that somebody put in the place of our file must not lead the bytes elsewhere, unless it is
-// where the user wants them.
+// A link put in the place of our file by somebody else must not send the bytes elsewhere; one that
+// belongs to the user may.
 bool is_foreign_link(const std::string& path) {
   struct stat info;
   return !is_open_file(path) && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
@@ -95,7 +95,7 @@ int create_temporary(const std::string& folder, const std::string& target,
 
 void sync_folder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;  // a folder one may write but not read: nothing more can be done
+  if (fd < 0) return;  // may be written but not read: nothing more can be done
   const int status = ::fsync(fd), number = errno;
   ::close(fd);
   // Some file systems (network, FUSE) do not know fsync of a folder.
@@ -120,7 +120,7 @@ Writer::Writer(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 Writer::~Writer() {
   try {
     if (fd_ >= 0) flush();  // results computed before a failure are worth keeping
-  } catch (const Error&) {  // close() is where a failure is told
+  } catch (const Error&) {  // close() reports failures
   }
   if (fd_ > 2) ::close(fd_);
 }
@@ -177,7 +177,7 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
   const char* name = temporary->name().c_str();
   try {
     Writer writer(fd, path);
-    if (exists) (void)!::fchmod(fd, info.st_mode & 07777);  // keep who may read it
+    if (exists) (void)!::fchmod(fd, info.st_mode & 07777);  // keeps its permissions
     content(writer);
     writer.flush();
     failpoint("sync");

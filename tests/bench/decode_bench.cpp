@@ -1,10 +1,11 @@
-// Decoding speed of a model with random weights at a fixed output length, in target tokens a second
-// of processor time (comparable on a busy machine) and of the clock; best of several runs. On a GPU
-// beside the floor: what weights, keys and cache take at the rate of a copy, or the products at the
-// rate of a large one, both measured in the same run.
-// Arguments: base|small (base), precision (auto), sentences a batch (32), threads (1), beam (4),
+// Decoding speed of a model with random weights at a fixed output length, in target tokens per
+// second of processor time (comparable on a busy machine) and of the clock; best of several runs.
+// On a GPU beside the floor: what weights, keys and cache take at the rate of a copy, or the
+// products at the rate of a large one, both measured in the same run.
+//
+// Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
 // pieces of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu).
-// Ends with 77 where that device is not to be had.
+// Ends with 77 where that device cannot be used.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

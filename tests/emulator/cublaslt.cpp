@@ -1,6 +1,6 @@
 // cuBLASLt for the emulated device, a library that TX_CUBLASLT names: plain loops, column-major. It
 // refuses what the real one's manual does not promise: types that do not go together, a bias of
-// another type than the output, leading dimensions and pointers that are no multiples of 16 bytes,
+// another type than the output, leading dimensions and pointers that are not multiples of 16 bytes,
 // attributes of another size, a workspace too small, a stranger's algorithm. What the caller did
 // wrong is INVALID_VALUE, what the library might do but need not is NOT_SUPPORTED.
 #include "tests/emulator/cublasLt.h"

@@ -17,7 +17,7 @@ class DeviceMemory {
   size_t free_bytes() const { return size_ - used_; }
   bool owns(const void* p) const { return p >= base_ && p < base_ + size_; }
   void* allocate(size_t bytes);  // null: no room
-  bool release(void* data);      // false: it is no allocation
+  bool release(void* data);      // false: not an allocation
 
   // The host may touch it while one of these exists.
   struct Access {

@@ -28,7 +28,7 @@ struct EmulatedEvent {
 namespace emulator {
 namespace {
 
-// Work waits until somebody synchronises with its stream, as on a device that is far behind: what
+// Work waits until the host synchronises with its stream, as on a device that is far behind: what
 // reads a result too early finds the old bytes. Where all streams are waited for, the youngest goes
 // first: an order among streams that nothing asked for does not come by itself.
 struct Device {

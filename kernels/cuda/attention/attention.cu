@@ -1,8 +1,8 @@
 // softmax(q k^T scale) v of packed sentences on tensor cores (attention_tiles.h). A block takes all
-// queries of one sentence and of one or two heads, 64 a time, with 64 keys and values in shared
+// queries of one sentence and of one or two heads, 64 at a time, with 64 keys and values in shared
 // memory; its warps share out the groups of 16 queries of both heads. Most sentences have one tile
-// of keys, which then is loaded once; longer ones run the softmax over their tiles, always from key
-// 0 on, so that a query has the same bits whichever queries stand beside it.
+// of keys, which is then loaded once; longer ones run the softmax over their tiles, always from key
+// 0 on, so that a query has the same bits whatever the other queries are.
 #include "kernels/cuda/attention/attention_tiles.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -56,7 +56,7 @@ TX_DEVICE void load_tiles(const Attention& p, const Work& w, Shared<D> shared, i
   __syncthreads();
 }
 
-// Weights of dropped keys become zero. Each draw of the warp serves the four lanes of a row.
+// Weights of dropped keys become zero. Each draw of the warp serves the four lanes of one row.
 TX_DEVICE void drop_weights(const Attention& p, const Work& w, int head, int first, int k0,
                             int groups, uint8_t* kept, Product16 (&c)[tile_groups]) {
   __syncwarp();
@@ -80,7 +80,7 @@ TX_DEVICE void drop_weights(const Attention& p, const Work& w, int head, int fir
   }
 }
 
-// Scores become weights before division by the sum; what was summed so far falls accordingly.
+// Scores become weights, not yet divided by their sum; the sums so far are scaled to match.
 // seen[h]: the keys of this tile that row h sees.
 template <int D>
 TX_DEVICE void softmax_step(Group<D>& group, Product16 (&c)[tile_groups], int groups,

@@ -34,7 +34,7 @@ TX_DEVICE Rows<T> rows_of(const Matrix& m, Span span, int head, int width) {
           span.count, width};
 }
 
-// The first keys of m that query i of a sentence sees.
+// How many of m keys, from the first on, query i of a sentence sees.
 TX_DEVICE int visible_keys(const Attention& p, int i, int m) {
   return p.causal && i + 1 < m ? i + 1 : m;
 }
@@ -42,7 +42,7 @@ TX_DEVICE int kv_head_of(const Attention& p, int head) {
   return int(int64_t(head) * p.kv_heads / p.heads);
 }
 
-// Weights of bf16 need no better exponential than the fast one.
+// For bf16 the fast exponential is precise enough.
 template <class T>
 TX_DEVICE float exponential(float x) {
   return expf(x);
@@ -61,9 +61,9 @@ TX_DEVICE uint32_t kept_keys(const Dropout& drop, int64_t row, int block, int he
   return kept;
 }
 
-// Blocks of one sentence and head (or heads), which take tiles of rows in turn. The host knows the
-// number of sentences, not their lengths: more than one block only where sentences are too few to
-// fill the device, for blocks that find nothing to do take time too.
+// How many blocks one sentence and head (or heads) get; they take tiles of rows in turn. The host
+// knows the number of sentences, not their lengths. More than one block only where sentences are
+// too few to fill the device: blocks that find nothing to do take time too.
 inline unsigned tile_slots(const Cuda::State& s, int64_t sentences, int64_t heads, int64_t rows,
                            int64_t tile) {
   const int64_t wanted = 4 * int64_t(s.processors) / std::max<int64_t>(1, sentences * heads);

@@ -59,8 +59,8 @@ TX_DEVICE void draw_masks(const Attention& p, const Work& w, int head, uint8_t* 
   }
 }
 
-// Makes w hold queries q0 .. of the reader-th query heads and keys k0 ..; dots come from memory
-// where they are known already.
+// Makes w hold queries q0 .. of the reader-th query heads and keys k0 ..; dots that are known
+// already come from memory.
 template <int D>
 TX_DEVICE void hold(const Attention& p, const AttentionGradient& g, const float* dots, Work& w,
                     Shared<D> shared, int reader, int q0, int k0) {
@@ -166,8 +166,8 @@ TX_DEVICE void add_dq(Shared<D> shared, QueryGroup<D>& group, int groups,
   }
 }
 
-// dq and the dots of queries q0 .. q0 + 63 of one query head a unit. One tile of keys is gone
-// through once, more of them twice: for the dots, then for dq.
+// dq and the dots of queries q0 .. q0 + 63 of one query head per unit. A single tile of keys is
+// visited once, several are visited twice: for the dots, then for dq.
 template <int D>
 TX_DEVICE void query_tile(const Attention& p, const AttentionGradient& g, float* dots, Work& w,
                           Shared<D> shared, int reader, int q0) {
@@ -185,7 +185,7 @@ TX_DEVICE void query_tile(const Attention& p, const AttentionGradient& g, float*
       for (int k0 = 0; k0 < limit; k0 += tile_rows) {
         hold<D>(p, g, nullptr, w, shared, reader, q0, k0);
         const int groups = min((mine - k0 + 15) / 16, tile_groups);
-        if (groups <= 0) continue;  // the same for the warp
+        if (groups <= 0) continue;  // the same for the whole warp
         Product16 c[tile_groups], d[tile_groups];
         recompute<D>(p, w, shared, group, groups, c, d);
         if (once || pass == 0) add_dots<D>(group, groups, c, d);

@@ -3,7 +3,7 @@
 // softmax; what they hold is combined in a fixed order at the end, so that every sum depends on the
 // row alone. A lane holds 8 consecutive columns of every 64, in one load where addresses allow.
 // Rows of one sentence (hypotheses of a beam) share their keys in cross-attention: there a block
-// takes up to four of them and reads keys and values once, with the same arithmetic a row.
+// takes up to four of them and reads keys and values once, with the same arithmetic per row.
 #include "kernels/cuda/attention/attention.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -50,7 +50,7 @@ struct Running {
     for (int c = 0; c < parts; ++c)
       for (int j = 0; j < 8; ++j) o[c][j] = 0;
   }
-  // The largest so far rises to `next`.
+  // The largest score so far rises to `next`.
   template <class T>
   TX_DEVICE void rise(float next, float scale) {
     const float factor = exponential<T>((most - base(next)) * scale);
@@ -63,7 +63,7 @@ struct Running {
   static TX_DEVICE float base(float most) { return most == -INFINITY ? 0.f : most; }
 };
 
-// The keys of one row; several rows that share them have one.
+// The keys of one row, or of several rows that share them.
 struct Keys {
   const int32_t* index;  // null: first, first + 1, ...
   int64_t first;
@@ -143,7 +143,7 @@ struct Combined {  // one row in shared memory: what each warp found
   float most[warps], sum[warps], o[warps][parts * chunk];
 };
 
-// The sums of all teams: of the four of a warp by shuffles, of the warps through shared memory.
+// The sums of all teams: the four of a warp by shuffles, then the warps through shared memory.
 template <class T, int rows, int parts>
 TX_DEVICE void combine(const CachedAttention& p, int64_t row, int head, int column, int here,
                        Running<parts> (&running)[rows], Combined<parts>* shared) {

@@ -12,7 +12,7 @@ struct Running {
   TX_DEVICE void begin() {
     for (int i = 0; i < rows_each; ++i) most[i] = -INFINITY, sum[i] = 0;
   }
-  // s[i] becomes the weight before division by the sum; returns by what older weights change.
+  // s[i] becomes the weight before division by the sum; returns the factor of earlier weights.
   TX_DEVICE float step(int i, float& s, bool seen, float scale) {
     if (!seen) s = -INFINITY;
     const float next = fmaxf(most[i], warp_max(s));

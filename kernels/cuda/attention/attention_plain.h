@@ -1,7 +1,7 @@
 // Attention without tensor cores: f32, and heads wider than 128 columns. A block takes 16 rows of
-// one sentence and head, 4 a warp; the other side passes through shared memory 32 rows at a time, a
-// lane each. Scores have any depth (in steps of 64); outputs any width (128 columns a time, for
-// each of which the scores are computed again).
+// one sentence and head, 4 per warp; the other side passes through shared memory 32 rows at a time,
+// one per lane. Scores have any depth (in steps of 64); outputs any width (128 columns at a time,
+// for each of which the scores are computed again).
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 
@@ -89,8 +89,8 @@ TX_DEVICE void assign(Rows<T> to, int first, int column, const float (&sum)[rows
   }
 }
 
-// Bit i: whether the lane's key first_key + lane is kept for query first + 4 warp + i. The 16 draws
-// are one a lane.
+// Bit i: whether the lane's key first_key + lane is kept for query first + 4 warp + i. Each of
+// 16 lanes makes one draw.
 TX_DEVICE uint32_t kept_rows(const Attention& p, Span queries, int first, int first_key, int head) {
   if (p.drop.threshold == 0) return ~0u;
   const int lane = lane_index(), mine = first + warp_index() * rows_each + lane / 4 % rows_each;

@@ -6,7 +6,7 @@ namespace tx {
 using namespace plain;
 namespace {
 
-// One weight and the gradient by it, behind the dropout of the weight.
+// One weight and its gradient, after the dropout of the weight.
 struct Pair {
   float weight, gradient;
 };

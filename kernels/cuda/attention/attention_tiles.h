@@ -10,7 +10,7 @@ namespace tx {
 
 constexpr int tile_rows = 64, tile_warps = 4, tile_groups = tile_rows / 16;
 
-// One access more than a row: the 8 rows that ldmatrix reads at once lie in different banks.
+// A row and one access more: so the 8 rows that ldmatrix reads at once lie in different banks.
 template <int D>
 constexpr int tile_pitch = D + 8;
 template <int D>
@@ -130,8 +130,8 @@ TX_DEVICE void split(float x, float y, uint32_t& high, uint32_t& low) {
 }
 
 // sum (16 x D) += w (16 x 16) times the 16 rows at `rows`. Weights keep 16 significant bits, as
-// two bf16: rounded to one they would cost the result a bit, and tensor cores are not what short
-// sentences wait for.
+// two bf16: one would cost the result a bit of precision, and tensor cores are not what limits
+// short sentences.
 template <int D>
 TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Product16& w, const bf16* rows) {
   const int lane = tile_lane();

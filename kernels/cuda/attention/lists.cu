@@ -1,4 +1,4 @@
-// The lists of cache rows that hypotheses read. A warp takes one.
+// The lists of cache rows that hypotheses read, one warp per list.
 #include "kernels/cuda/runtime/device.h"
 #include "kernels/cuda/runtime/profile.h"
 

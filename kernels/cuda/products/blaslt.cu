@@ -1,6 +1,5 @@
-// Matrices here are row-major, those of the library column-major: it is asked for
-// c^T = op(b)^T op(a)^T, where every matrix is the transpose of what it is to us, in the same
-// memory.
+// Our matrices are row-major, the library's column-major. So it is asked for c^T = op(b)^T op(a)^T:
+// in the same memory it sees the transpose of each of our matrices.
 #include <compare>
 #include <map>
 #include <sstream>
@@ -15,7 +14,7 @@
 namespace tx {
 namespace {
 
-// What a plan depends on. Alignment is not part of it: 16 bytes are all that is ever promised.
+// What a plan depends on. Alignment is not part of it: no more than 16 bytes is ever promised.
 struct Key {
   int64_t m, n, k, a_stride, b_stride, c_stride;
   int flags;
@@ -79,7 +78,7 @@ size_t bytes_of(const Matrix& m) { return size_t(m.rows * m.stride) * size_of(m.
 
 }  // namespace
 
-// The descriptors of one product, and the algorithm when there is one.
+// The descriptors of one product, and the algorithm once one is chosen.
 struct BlasLt::Plan {
   const BlasLtApi* api = nullptr;
   cublasLtMatmulDesc_t operation = nullptr;
@@ -135,7 +134,7 @@ struct BlasLt::Library {
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
   std::map<Key, Plan> plans;
-  std::map<Key, Algorithm> chosen;  // of all plans, and those that were given
+  std::map<Key, Algorithm> chosen;  // of all plans, and those set from outside
 
   ~Library() {
     plans.clear();
@@ -194,12 +193,12 @@ cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p, const Al
                     workspace_bytes, stream);
 }
 
-// By time. The operands are stretches of small numbers: those of p may not exist yet.
+// By time, on buffers of its own: the operands of p may not exist yet.
 Algorithm BlasLt::Library::fastest(const Plan& plan, Product p, cudaStream_t stream,
                                    const std::vector<Algorithm>& candidates) const {
   const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
   const size_t a = round(bytes_of(p.a)), b = round(bytes_of(p.b)), c = round(bytes_of(p.c));
-  const Stretch memory(a + b + c);
+  const DeviceBuffer memory(a + b + c);
   if (!memory.data()) return candidates.front();
   check(cudaMemsetAsync(memory.data(), 0x3c, a + b + c, stream), "clearing memory");
   p.a.data = memory.data();

@@ -10,28 +10,28 @@ namespace tx {
 
 class BlasLt {
  public:
-  // Opens the library that TX_CUBLASLT names, or else the first found of the usual places, and
-  // takes the workspace. Not while a stream is captured. Throws UsageError when there is none.
+  // Opens the library that TX_CUBLASLT names, or else the first one found in the usual places, and
+  // allocates the workspace. Not while a stream is captured. Throws UsageError when none is found.
   BlasLt();
   ~BlasLt();
   BlasLt(const BlasLt&) = delete;
   BlasLt& operator=(const BlasLt&) = delete;
 
-  // Whether pointers and strides are such that the library can be asked: multiples of 16 bytes.
+  // Whether the library can take these pointers and strides: multiples of 16 bytes.
   static bool takes(const Product& p);
-  // Enqueues the product, or returns false where the library knows no algorithm for it. A bias that
-  // goes to a bf16 output is rounded to bf16 itself, as the weights are: the library's table of
-  // types has no other for it, and adding it afterwards would be a pass over the output. So an
-  // element differs by up to 2^-9 of its bias from one whose bias is added in f32.
+  // Enqueues the product, or returns false where the library knows no algorithm for it. The bias
+  // of a bf16 output is rounded to bf16, as the weights are: the library supports no other type
+  // there, and adding it afterwards would be a pass over the output. So an element differs by up
+  // to 2^-9 of its bias from one with the bias added in f32.
   bool product(Cuda::State& s, const Product& p);
-  // Chooses the algorithm of this shape unless that is done, and makes room for the bias.
+  // Chooses the algorithm for this shape unless one is chosen, and makes room for the bias.
   void plan(Cuda::State& s, const Product& p);
 
   // With it plan() times up to 16 candidates on memory of its own and keeps the fastest. Without it
   // the choice is the library's own first, the same on every run.
   bool by_timing = false;
-  // The algorithms chosen so far, a line a shape, as set_algorithms() takes them. They hold for the
-  // same version of the library and the same kind of GPU: Error when that is not so.
+  // The algorithms chosen so far, one line per shape, as set_algorithms() takes them. They are
+  // valid for one version of the library and one kind of GPU: Error for others.
   std::string algorithms() const;
   void set_algorithms(const std::string& text);
 

@@ -20,7 +20,7 @@ void find(void* handle, F& f, const char* name) {
 std::vector<std::string> places() {
   const char* path = std::getenv("TX_CUBLASLT");
   if (path && *path) return {path};
-  // That of the toolkit this was built with first; then the other, which has the same types.
+  // First the one of the toolkit that this was built with, then the other: its types are the same.
   const bool old = CUDART_VERSION < 13000;
   std::vector<std::string> names;
   for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {

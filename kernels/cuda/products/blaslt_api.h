@@ -1,4 +1,4 @@
-// The functions of cuBLASLt by shorter names, as dlsym finds them: nothing links with the library.
+// The functions of cuBLASLt, found by dlsym, under shorter names: nothing links with the library.
 // For blaslt*.cu alone.
 #pragma once
 #include <cublasLt.h>
@@ -23,7 +23,7 @@ struct BlasLtApi {
   decltype(&cublasLtMatmulAlgoCheck) suits;
   decltype(&cublasLtMatmul) matmul;
 
-  void open();  // UsageError when there is none, with what was tried
+  void open();  // UsageError when none is found, with what was tried
   void check(cublasStatus_t status, const char* doing) const;  // throws Error
 };
 

@@ -1,4 +1,4 @@
-// The members of Cuda that multiply matrices: checks, and who does it.
+// The members of Cuda that multiply matrices: checks, and the choice between cuBLASLt and our own.
 #include "kernels/cuda/products/blaslt.h"
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/profile.h"
@@ -25,8 +25,8 @@ int tile_count(DType dtype) {
   return dtype == DType::bf16 ? int(std::size(tensor_tiles)) : int(std::size(plain_tiles));
 }
 
-// The largest tile of which at least half is in use and that gives every second multiprocessor a
-// block: larger ones read the operands less often.
+// The largest tile that is at least half in use and gives at least every second multiprocessor a
+// block: larger tiles read the operands less often.
 int best_tile(const Sums& p, int processors) {
   const TileShape* tiles = p.dtype == DType::bf16 ? tensor_tiles : plain_tiles;
   int tile = tile_count(p.dtype) - 1;
@@ -99,7 +99,7 @@ void Cuda::set_tuning(const std::string& text) {
   }
 }
 
-// The loops read weights as they lie: ldmatrix wants rows along k, which (O,I) has.
+// The loops read weights in place: ldmatrix needs rows along k, and (O,I) has them.
 Matrix Cuda::prepare(Matrix weights) {
   TX_ASSERT(weights.rows > 0 && weights.cols > 0);
   TX_ASSERT(weights.dtype == DType::f32 || weights.dtype == DType::bf16);

@@ -24,7 +24,7 @@ struct Side {
 //
 // Every element is one chain of f32 operations in ascending k: mma of 16 steps of k in bf16, fmaf
 // in f32, over K rounded up with zeros. So its bits depend on its row of a and its row of
-// b alone: not on M, not on where the row stands, not on the tile.
+// b alone: neither on M nor on the place of the row nor on the tile.
 struct Sums {
   DType dtype;  // of a and b
   Side a, b;
@@ -35,8 +35,8 @@ struct Sums {
 };
 Sums sums_of(const Product& p);
 
-// Our own loops. They differ in the tile of c that one block computes, the last the largest; all
-// give the same bits.
+// Our own loops. They differ in the tile of c that one block computes, the last being the largest;
+// all give the same bits.
 struct TileShape {
   int rows, cols;
 };
@@ -47,19 +47,19 @@ void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16
 void plain_product(const Cuda::State& s, const Sums& p, int tile);   // f32
 void own_product(const Cuda::State& s, const Sums& p, int tile);     // either
 
-// Whether rows of a side can be read in packs of 16 bytes along k: whole packs but the last.
+// Whether rows can be read along k in packs of 16 bytes, of which only the last may be incomplete.
 inline bool packed(const Side& s, DType dtype) {
   return s.k_step == 1 && reinterpret_cast<uintptr_t>(s.data) % 16 == 0 &&
          size_t(s.row_step) * size_of(dtype) % 16 == 0;
 }
 
-// The end of a sum: what is added to it and where it goes.
+// The epilogue of a sum: what is added to it and where it is stored.
 struct Finish {
   void* c;
   const float* bias;  // or null
   int64_t rows, cols, stride;
   bool bf16_out, relu, add;
-  bool pairs;  // two neighbours from an even column on can be stored at once
+  bool pairs;  // two neighbours from an even column can be stored at once
 };
 inline Finish finish_of(const Sums& p) {
   const size_t pair = 2 * size_of(p.c.dtype);
@@ -78,9 +78,9 @@ template <class T>
 TX_DEVICE float finished(const Finish& f, const T* c, int64_t column, float sum) {
   if (f.bias) sum += f.bias[column];
   if (f.add) sum += load(c[column]);
-  return f.relu && sum <= 0 ? 0 : sum;  // NaN stays one
+  return f.relu && sum <= 0 ? 0 : sum;  // NaN stays NaN
 }
-// The `count` columns of `row` from `column` on; those outside of c are left away.
+// The `count` columns of `row` from `column` on; those outside c are left out.
 template <class T, int count>
 TX_DEVICE void finish_row(const Finish& f, int64_t row, int64_t column,
                           const float (&sums)[count]) {

@@ -2,8 +2,8 @@
 //
 // A block computes one tile of c. It walks along K in steps of 64: the slices of a and b lie in
 // shared memory, several steps ahead, as rows of 128 bytes whose eight 16-byte chunks are permuted
-// by the row's number, so that neither copies nor ldmatrix meet in a bank. Rows and elements beyond
-// the matrices are zero there. Warps multiply fragments with mma m16n8k16.
+// by the row's number, so that neither copies nor ldmatrix have bank conflicts. Rows and elements
+// beyond the matrices are zero there. Warps multiply fragments with mma m16n8k16.
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/mma.h"
 
@@ -60,7 +60,7 @@ struct Elements {
 };
 
 // A block of (rows / warp_rows) x (cols / warp_cols) warps; `stages` slices are in shared memory,
-// of which stages - 1 may be on their way.
+// of which stages - 1 may still be in flight.
 template <int index, int warp_rows, int warp_cols, int stage_count>
 struct Tile {
   static constexpr int rows = tensor_tiles[index].rows, cols = tensor_tiles[index].cols;
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(T::threads, T::threads == 256 ? 2 : 1)
   for (int step = 0; step < T::stages - 1; step++) fetch(step);
   for (int step = 0; step < steps; step++) {
     copy_async_wait<T::stages - 2>();
-    __syncthreads();  // this slice is there for all, and all are done with the one before
+    __syncthreads();  // all have this slice and are done with the one before
     fetch(step + T::stages - 1);
     const unsigned char* slice = shared + step % T::stages * T::bytes;
     multiply<T>(slice, slice + T::a_bytes, a_row, b_row, sums);

@@ -1,4 +1,4 @@
-// Products of f32 on the ordinary multipliers, c (M,N) = a (M,K) b (N,K)^T: one fmaf chain for
+// Products of f32 without tensor cores, c (M,N) = a (M,K) b (N,K)^T: one fmaf chain for
 // every element.
 //
 // A block computes one tile of c in steps of 16 along K. The slices of a and b lie in shared memory
@@ -71,9 +71,8 @@ struct Slice {
   }
 };
 
-// `count` of a k's values, those of thread `index` of `threads` in this direction: groups of
-// `width` neighbours, a group of every thread after the other, so that a warp reads neighbouring
-// words.
+// `count` values of one k, those of thread `index` of `threads` in this direction: groups of
+// `width` neighbours, dealt to the threads in turn, so that a warp reads neighbouring words.
 template <int count>
 struct Share {
   static constexpr int width = count < 4 ? count : 4;
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(T::threads)
   float sums[T::m][T::n] = {};
   next_left.fetch(a, row, 0), next_right.fetch(b, col, 0);
   for (int step = 0; step < steps; step++) {
-    // The barrier of the step before is behind all: nobody reads the slice of two steps ago.
+    // All threads have passed the barrier of the last step: none still reads the slice before that.
     next_left.put(left[step % 2], a.k_step == 1), next_right.put(right[step % 2], b.k_step == 1);
     __syncthreads();
     const int64_t k0 = int64_t(step + 1) * kStep;

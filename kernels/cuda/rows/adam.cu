@@ -1,5 +1,5 @@
-// The optimiser over flat blocks of f32. Nothing here is decided by the host: rates, clip factor
-// and skip flag stand in the record.
+// The optimiser over flat blocks of f32. The host decides nothing here: rates, clip factor and skip
+// flag are in the step record.
 #include <algorithm>
 
 #include "kernels/cuda/runtime/device.h"
@@ -10,7 +10,7 @@ namespace tx {
 namespace {
 
 constexpr int threads = 256;
-constexpr int per = 4;             // elements a pack: 16 bytes of f32
+constexpr int per = 4;             // elements per pack: 16 bytes of f32
 constexpr int64_t chunk = 16384;   // elements of one partial sum, the same for any count
 constexpr int norm_threads = 256;  // a thread takes 16 packs of a chunk
 
@@ -36,7 +36,7 @@ TX_DEVICE void write(T* x, const Pack<T, per>& pack, int64_t first, int64_t coun
     if (first + j < count) x[first + j] = pack.at[j];
 }
 
-// sums[b] = the squares of chunk b, in double: a float could not hold those of large gradients.
+// sums[b] = the sum of squares of chunk b, in double: large gradients would overflow a float.
 template <bool packed>
 __global__ void square_sums(const float* g, int64_t count, double* sums) {
   __shared__ double part[32];
@@ -53,7 +53,7 @@ __global__ void square_sums(const float* g, int64_t count, double* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// One block; the whole decision about the update.
+// One block, which decides about the update.
 __global__ void decide(const double* sums, int64_t count, StepRecord* record) {
   __shared__ double part[32];
   double sum = 0;
@@ -77,7 +77,7 @@ struct Step {
   float epsilon, rate, decay, clip, correct1, correct2;
 };
 
-// Pointers to the flat blocks of one update; m and v are null for sgd, copy where there is none.
+// Pointers to the flat blocks of one update; m and v are null for sgd, copy when there is none.
 struct Blocks {
   float* w;
   const float* g;
@@ -111,7 +111,7 @@ TX_DEVICE float adam_move(const Step& s, float g, float& m, float& v) {
   return m * s.correct1 / (sqrtf(v * s.correct2) + s.epsilon);
 }
 
-// A grid that fills the device goes over the blocks once: 30 bytes an element with the copy.
+// A grid that fills the device goes over the blocks once: 30 bytes per element with the copy.
 template <bool adam, bool packed>
 __global__ void update(Blocks b, AdamSettings settings, const StepRecord* record) {
   if (record->skip) return;

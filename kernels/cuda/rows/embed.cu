@@ -36,14 +36,14 @@ struct Embed {
   }
 };
 
-// Rows of one id are added in chunks of this many: a batch of 25,000 rows has ids, <eos> or the
-// positions of short sentences, that stand in thousands of them.
+// Rows of one id are added in chunks of this many: in a batch of 25,000 rows, <eos> and the first
+// positions occur thousands of times.
 constexpr int64_t chunk_rows = 64;
 constexpr int warps = 8;  // of a block
 
 // to (V,D) f32 += scale * dropout(dout) by sorted key. Rows of a key are those at start[key] ..
 // end[key] - 1 of the sorted ones. Their first chunk is added to the row of `to`; the others are
-// summed into partial[place / chunk_rows] and added one after another then.
+// summed into partial[place / chunk_rows] and then added one after another.
 struct AddRows {
   Matrix dout, to;
   Dropout drop;
@@ -90,7 +90,7 @@ TX_DEVICE void add_places(const AddRows& p, int64_t first, int64_t last, int64_t
   }
 }
 
-// A warp for 256 columns of each place at which a chunk begins.
+// One warp per 256 columns of each place at which a chunk begins.
 template <class T>
 __global__ void __launch_bounds__(warps* warp_size) add_chunks(AddRows p) {
   const int64_t i = int64_t(blockIdx.x) * warps + int(threadIdx.x) / warp_size;
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(warps* warp_size) add_chunks(AddRows p) {
   write_octet(to + column, count, p.packed, octet_of<float>(sum));
 }
 
-// A warp for 256 columns of each key that has more than one chunk.
+// One warp per 256 columns of each key that has more than one chunk.
 __global__ void __launch_bounds__(warps* warp_size) add_partial(AddRows p) {
   const int64_t start = int64_t(blockIdx.x) * warps + int(threadIdx.x) / warp_size;
   const int64_t column = (int64_t(blockIdx.y) * warp_size + int(threadIdx.x) % warp_size) * octet;

@@ -36,7 +36,7 @@ TX_DEVICE void zero_columns(T* x, int64_t first, int64_t end) {
   for (int64_t j = first + threadIdx.x; j < end; j += blockDim.x) store(x[j], 0.0f);
 }
 
-// logits (T,Vp): one block a row; rows[i] is what row i adds, and its logits become the gradient.
+// logits (T,Vp): one block per row; rows[i] is what row i adds, and its logits become the gradient.
 template <class T, bool packed, bool cached>
 __global__ void loss_rows(Matrix logits, const int32_t* labels, LossOptions o,
                           const StepRecord* record, RowLoss* rows) {
@@ -78,7 +78,7 @@ __global__ void loss_rows(Matrix logits, const int32_t* labels, LossOptions o,
   zero_columns(x, o.vocabulary, logits.cols);
 }
 
-// One block: each thread adds every blockDim-th row, then the threads meet in a fixed order.
+// One block: each thread adds every blockDim-th row, then their sums are added in a fixed order.
 __global__ void add_rows(const RowLoss* rows, int64_t count, StepRecord* record) {
   __shared__ double part[32];
   __shared__ int counts[32];

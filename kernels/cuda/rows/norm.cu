@@ -1,6 +1,6 @@
 // Residual, dropout and layer norm in one pass. A row of up to 1,024 features stays in the
-// registers of a warp, one of up to 4,096 in those of a block; a wider one is read again from the
-// sum that was stored.
+// registers of a warp, one of up to 4,096 in those of a block; of a wider one the stored sum is
+// read again.
 #include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"

@@ -1,6 +1,6 @@
-// An octet is 8 consecutive features of a row: what one Philox block masks, and 16 bytes of bf16.
+// An octet is 8 consecutive features of a row: as many as one Philox block masks; 16 bytes of bf16.
 // Threads of the row-wise kernels hold whole octets, so that each block of mask bits is drawn once.
-// A row is shared out in the same way whether it moves in packs or element by element: its bits do
+// Threads divide a row in the same way whether it moves in packs or element by element: its bits do
 // not depend on its alignment.
 #pragma once
 #include "kernels/cuda/runtime/device.h"

@@ -18,7 +18,7 @@ TX_DEVICE float gelu_slope(float x) {
 template <Activation activation>
 TX_DEVICE float activated(float x) {
   if constexpr (activation == Activation::gelu) return x * normal_cdf(x);
-  if constexpr (activation == Activation::relu) return x <= 0 ? 0.0f : x;  // NaN stays one
+  if constexpr (activation == Activation::relu) return x <= 0 ? 0.0f : x;  // NaN stays NaN
   return x;
 }
 
@@ -50,7 +50,7 @@ struct Activate {
   }
 };
 
-// dx of activate, and what was stored of it. Of relu the output is kept: it is 0 where the mask
+// dx of activate from what forward stored. relu keeps its output, which is 0 where the mask
 // dropped it. `drop` is off for relu and `scale` is that of its mask.
 template <class T, Activation activation>
 struct ActivateBackward {

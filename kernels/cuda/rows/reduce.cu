@@ -4,7 +4,7 @@
 namespace tx {
 namespace {
 
-// Lanes of parts beside each other, for loads in flight: 780 parts are 49 rounds of additions.
+// Parts that are added side by side, to keep loads in flight: 780 parts take 49 rounds.
 constexpr int lanes = 16;
 
 // A block sums 32 columns: lane l adds parts l, l + 16, .., then the lanes are added in order.

@@ -1,5 +1,5 @@
-// Radix sort, 8 bits a pass from the lowest on. A pass counts the digits of each tile of the rows,
-// adds the counts up to the place of each (digit, tile), and moves the rows there in their order.
+// Radix sort, 8 bits per pass from the lowest. A pass counts the digits in each tile of rows, turns
+// the counts into the first place of each (digit, tile), and moves the rows there in order.
 #include "kernels/cuda/rows/sort.h"
 #include "kernels/cuda/runtime/device.h"
 

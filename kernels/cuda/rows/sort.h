@@ -1,4 +1,4 @@
-// A stable sort of rows by a number that each of them has.
+// A stable sort of rows by an integer key.
 #pragma once
 #include "kernels/cuda/runtime/state.h"
 

@@ -1,12 +1,12 @@
-// log_softmax, topk, log_softmax_topk: one block a row, which is read once.
+// log_softmax, topk, log_softmax_topk: one block per row, which is read once.
 #include "kernels/cuda/rows/vocabulary.h"
 #include "kernels/cuda/runtime/profile.h"
 
 namespace tx {
 namespace {
 
-// Candidates as numbers: a larger key is a better value, or an equal one of a lower column; no two
-// are equal, none is 0. NaN comes behind minus infinity.
+// Candidates as keys: a larger key is a better value, or an equal one of a lower column. All keys
+// differ and none is 0. NaN ranks below minus infinity.
 TX_DEVICE uint64_t key_of(float value, int column) {
   const uint32_t bits = __float_as_uint(value + 0.0f);  // -0 equals 0
   const uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
@@ -41,7 +41,7 @@ TX_DEVICE uint64_t best_below(const Row& row, float offset, uint64_t limit) {
   return best;
 }
 
-// The thread's best element of all: as above, in a third of the instructions.
+// The thread's best element without a limit: the same in a third of the instructions.
 template <class T, bool packed, bool cached>
 TX_DEVICE uint64_t best_of_all(const LogitRow<T, packed, cached>& row, float offset) {
   using Row = LogitRow<T, packed, cached>;
@@ -57,8 +57,8 @@ TX_DEVICE uint64_t best_of_all(const LogitRow<T, packed, cached>& row, float off
   return column < 0 ? best_below(row, offset, ~uint64_t(0)) : key_of(most, column);
 }
 
-// k rounds of "the best that is left". Only the warp that lost its best looks for another; the
-// others hand theirs on, in two arrays by turns, so that a round has one barrier.
+// k rounds, each taking the best key left. Only the warp whose best was taken looks for another.
+// Two arrays alternate, so that a round needs one barrier.
 template <class Row, class Emit>
 TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) {
   __shared__ uint64_t best[2][32];

@@ -1,5 +1,5 @@
-// Rows of logits over a vocabulary (loss.cu, topk.cu): one block a row. A row is read from device
-// memory once, into shared memory where it fits (37,008 columns of bf16 are 74 KB: three rows a
+// Rows of logits over a vocabulary (loss.cu, topk.cu): one block per row. A row is read from device
+// memory once, into shared memory where it fits (37,008 columns of bf16 are 74 KB: three rows per
 // multiprocessor on sm_90, two on sm_80), else again for every pass.
 #pragma once
 #include <cfloat>
@@ -24,8 +24,8 @@ TX_DEVICE T* start_of_row(const Matrix& m, int64_t i) {
 }
 
 // The first `columns` of a row in packs of 16 bytes. Pack p belongs to thread p % blockDim.x in
-// every pass, so that a thread meets its own copies only and no barrier is needed; the partition
-// goes by column, never by address, so that sums have the same bits for any alignment.
+// every pass, so that a thread reads only its own copies and needs no barrier. The partition goes
+// by column, never by address, so that sums have the same bits for any alignment.
 template <class T, bool packed, bool cached>
 class LogitRow {
  public:
@@ -84,7 +84,7 @@ class LogitRow {
   int columns_;
 };
 
-// The exponential as good as logits of type T need it.
+// The exponential, as precise as logits of type T need it.
 template <class T>
 TX_DEVICE float exponential(float x) {
   if constexpr (std::is_same_v<T, bf16>) return __expf(x);
@@ -104,7 +104,7 @@ struct SoftmaxParts {
 };
 
 // Known to every thread of the block. A float adds up one pack, then the packs of a thread and the
-// lanes of a warp; warps meet in double: one float cannot take the tail of a large vocabulary.
+// lanes of a warp; warps are added in double: a float would lose the tail of a large vocabulary.
 template <class T, bool packed, bool cached>
 TX_DEVICE SoftmaxSums softmax_sums(const LogitRow<T, packed, cached>& row, SoftmaxParts& parts) {
   using Row = LogitRow<T, packed, cached>;
@@ -172,7 +172,7 @@ inline RowPlan plan_rows(const Cuda::State& s, const Matrix& m, int64_t columns)
   constexpr int64_t fixed = 2048;  // what kernels declare as __shared__ beside the row
   plan.cached = packs * 16 + fixed <= s.shared_bytes_limit;
   plan.shared = plan.cached ? size_t(packs) * 16 : 0;
-  // Four packs or more a thread. Where two blocks do not fit a multiprocessor, one of 1,024.
+  // At least four packs per thread. Where two blocks do not fit a multiprocessor, one of 1,024.
   const bool alone = plan.shared * 2 > size_t(s.shared_bytes_limit);
   plan.threads = block_for(packs / 4, alone ? 1024 : 512);
   return plan;

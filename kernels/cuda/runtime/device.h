@@ -1,4 +1,4 @@
-// What kernels are written with: element types, sums over a warp and a block in a fixed order,
+// What kernels are made of: element types, sums over a warp and a block in a fixed order,
 // masks of dropout. tests/emulator runs the same source on the CPU.
 #pragma once
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@ struct bf16 {
 TX_DEVICE float load(float x) { return x; }
 TX_DEVICE float load(bf16 x) { return __uint_as_float(uint32_t(x.bits) << 16); }
 TX_DEVICE void store(float& to, float x) { to = x; }
-// Round to nearest even; a NaN stays one.
+// Rounds to nearest even; NaN stays NaN.
 TX_DEVICE void store(bf16& to, float x) {
 #ifdef __CUDA_ARCH__
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
@@ -55,8 +55,8 @@ void with_type(DType dtype, F&& f) {
   TX_ASSERT(!"f32 or bf16");
 }
 
-// Host: whether rows of the matrix start at addresses that packs of `bytes` may be read from, and
-// hold whole packs.
+// Host: whether every row of the matrix starts at an address aligned for packs of `bytes`, and
+// consists of whole packs.
 inline bool packs(const Matrix& m, size_t bytes) {
   const size_t e = size_of(m.dtype);
   return reinterpret_cast<uintptr_t>(m.data) % bytes == 0 && size_t(m.stride) * e % bytes == 0 &&

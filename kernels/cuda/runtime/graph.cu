@@ -4,7 +4,7 @@ namespace tx {
 
 namespace {
 
-// Ends the capture however the work ends.
+// Ends the capture even when the work throws.
 class Capture {
  public:
   explicit Capture(Cuda::State& s) : s_(s) {

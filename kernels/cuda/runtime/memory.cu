@@ -9,7 +9,7 @@ void* take_memory(size_t bytes) {
   void* data = nullptr;
   const cudaError_t status = cudaMalloc(&data, bytes ? bytes : 1);
   if (status == cudaSuccess) return data;
-  cudaGetLastError();  // a refusal is not left behind for the next launch to find
+  cudaGetLastError();  // or the next launch would find this error
   if (status != cudaErrorMemoryAllocation) check(status, "asking for memory");
   size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
@@ -22,7 +22,7 @@ void* take_memory(size_t bytes) {
 void* Cuda::allocate(size_t bytes) { return take_memory(bytes); }
 
 void Cuda::release(void* data) {
-  if (data) cudaFree(data);  // also called while an error unwinds: no check
+  if (data) cudaFree(data);  // unchecked: also called while an exception unwinds
 }
 
 Staging::~Staging() {
@@ -53,8 +53,8 @@ char* Staging::take(size_t bytes, cudaStream_t stream) {
   return taken;
 }
 
-// `host` has been read when the call returns: what is too much for the staging memory is pageable,
-// which CUDA itself copies first.
+// `host` has been read when the call returns: what the staging memory cannot hold is pageable
+// memory, which CUDA copies before it returns.
 void Cuda::upload(void* to, const void* host, size_t bytes) {
   if (!bytes) return;
   TX_ASSERT(!state_->capturing);

@@ -26,7 +26,7 @@ cudaEvent_t Profile::event() {
 }
 
 void Profile::begin(const char* group, Work work) {
-  if (depth_++ > 0) return;  // a part of what is timed already
+  if (depth_++ > 0) return;  // part of a call that is timed already
   if (open_.size() > 10000) collect();
   ++groups_[group].calls[work];
   open_.push_back({group, event(), nullptr});
@@ -62,12 +62,12 @@ std::string Profile::report(double copy_rate, double bf16_rate, double f32_rate)
   });
   for (const auto& [name, g] : all) {
     const double rate = name.find("fp32") == std::string::npos ? bf16_rate : f32_rate;
-    const double floor = 1e3 * least_seconds(g.calls, copy_rate, rate);
+    const double least = 1e3 * least_seconds(g.calls, copy_rate, rate);
     int64_t calls = 0;
     for (const auto& [work, count] : g.calls) calls += count;
     std::snprintf(line, sizeof line, "%-24s %9lld calls %12.3f ms, floor %12.3f ms, %3.0f %%\n",
-                  name.c_str(), static_cast<long long>(calls), g.milliseconds, floor,
-                  g.milliseconds > 0 ? 100 * floor / g.milliseconds : 0);
+                  name.c_str(), static_cast<long long>(calls), g.milliseconds, least,
+                  g.milliseconds > 0 ? 100 * least / g.milliseconds : 0);
     text += line;
   }
   return text;
@@ -75,10 +75,10 @@ std::string Profile::report(double copy_rate, double bf16_rate, double f32_rate)
 
 namespace {
 
-// Bytes read and written a second by a copy within the GPU.
+// Bytes read and written per second by a copy within the GPU.
 double measured_copies(Cuda::State& s) {
   constexpr size_t bytes = size_t(256) << 20;
-  const Stretch from(bytes), to(bytes);
+  const DeviceBuffer from(bytes), to(bytes);
   if (!from.data() || !to.data()) return 1;
   double best = 0;
   for (int round = 0; round < 4; ++round) {
@@ -91,12 +91,12 @@ double measured_copies(Cuda::State& s) {
   return best;
 }
 
-// Products of numbers a second, of square matrices.
+// Multiplications and additions per second of a product of square matrices.
 double measured_products(Cuda& cuda, Cuda::State& s, DType t, int64_t size) {
   const size_t bytes = size_t(size * size) * size_of(t);
-  const Stretch a(bytes), b(bytes), c(bytes);
+  const DeviceBuffer a(bytes), b(bytes), c(bytes);
   if (!a.data() || !b.data() || !c.data()) return 1;
-  for (const Stretch* x : {&a, &b}) cuda.zero(x->data(), bytes);
+  for (const DeviceBuffer* x : {&a, &b}) cuda.zero(x->data(), bytes);
   Product p;
   p.a = matrix(a.data(), t, size, size), p.b = matrix(b.data(), t, size, size);
   p.c = matrix(c.data(), t, size, size);

@@ -1,5 +1,6 @@
 // Where the GPU's time goes (tx-train --profile): each call of the backend is timed by events and
-// counted under the name of its group, beside the bytes it must move and the products it must make.
+// counted under the name of its group, beside the bytes that it moves and the products that it
+// computes.
 #pragma once
 #include <map>
 #include <string>
@@ -20,8 +21,8 @@ class Profile {
 
   void begin(const char* group, Work work);
   void end();
-  // A line a group: calls, milliseconds, the floor, the share of it. Rates in bytes and products a
-  // second, measured on this GPU.
+  // One line per group: calls, milliseconds, the roofline's least time, and that over the time
+  // taken. Rates in bytes and FLOPs per second, measured on this GPU.
   std::string report(double copy_rate, double bf16_rate, double f32_rate);
 
  private:
@@ -42,7 +43,7 @@ class Profile {
   std::vector<cudaEvent_t> spare_;
 };
 
-// Times what is called while it lives; does nothing where no profile is kept.
+// Times the calls made while it lives; does nothing when there is no profile.
 class Timed {
  public:
   Timed(Cuda::State& s, const char* group, Work work) : profile_(s.profile.get()) {

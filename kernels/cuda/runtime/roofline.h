@@ -1,5 +1,5 @@
-// The least time that work can take: what it must move through memory, or the products it must
-// make, whichever takes longer. No CUDA in here.
+// The roofline: the least time that work can take, be it for what it must move through memory or
+// for the products it must compute, whichever takes longer. Free of CUDA.
 #pragma once
 #include <algorithm>
 #include <compare>
@@ -11,7 +11,7 @@
 namespace tx {
 
 // Of one call; what depends on data that the host does not know (how often an id occurs, the
-// lengths of sentences) is left out, so that a floor is never too high.
+// lengths of sentences) is left out, so that the bound is never too high.
 struct Work {
   double bytes = 0, flops = 0;
   auto operator<=>(const Work&) const = default;
@@ -20,7 +20,7 @@ struct Work {
 inline double bytes_of(const Matrix& m) {
   return m.empty() ? 0 : double(m.rows) * double(m.cols) * double(size_of(m.dtype));
 }
-// Each matrix once: name one twice that is read and written.
+// Each matrix counts once: pass a matrix that is both read and written twice.
 template <class... M>
 Work traffic(const M&... matrices) {
   return {(bytes_of(matrices) + ...), 0};
@@ -31,7 +31,7 @@ inline Work product_work(const Product& p) {
   return {moved.bytes, 2.0 * double(s.m) * double(s.n) * double(s.k)};
 }
 
-// Seconds of calls, each counted, one after another; rates in bytes and FLOPs a second.
+// Seconds that the calls take one after another; rates in bytes and FLOPs per second.
 inline double least_seconds(const std::map<Work, int64_t>& calls, double copy_rate,
                             double product_rate) {
   double sum = 0;

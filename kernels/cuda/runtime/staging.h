@@ -1,6 +1,6 @@
-// Page-locked host memory through which small copies go: the copy itself needs neither the host nor
-// the end of what the stream is doing. Two halves in turn: one is filled while the device may still
-// read the other. Not for use while a graph is recorded.
+// Page-locked host memory through which small copies go, so that a copy waits neither for the host
+// nor for earlier work of the stream. Two halves alternate: one is filled while the device may
+// still read the other. Not for use while a graph is recorded.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -12,14 +12,14 @@
 
 namespace tx {
 
-// Throws Error with CUDA's name and words for `status`, and what was being done.
+// Throws Error with CUDA's name and text for `status`, and what was being done.
 void check(cudaError_t status, const char* doing);
 
 // Device memory; throws Error that says how much was asked for and how much is free.
 void* take_memory(size_t bytes);
 
-class Profile;  // kernels/cuda/runtime/profile.h: time by groups of kernels
-class BlasLt;   // kernels/cuda/products/blaslt.h: the products of cuBLASLt, opened at first use
+class Profile;  // profile.h: time by groups of kernels
+class BlasLt;   // products/blaslt.h: the products of cuBLASLt, opened at first use
 
 struct Cuda::State {
   State();
@@ -35,11 +35,11 @@ struct Cuda::State {
   std::unique_ptr<BlasLt> blas;
   std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
   bool capturing = false;
-  std::unique_ptr<Profile> profile;  // null: none is kept
+  std::unique_ptr<Profile> profile;  // null: nothing is timed
   void forget_graphs();
 
   // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good
-  // until the next call. It grows only where a step is met for the first time.
+  // until the next call. It grows only when a shape is met for the first time.
   void* scratch(size_t bytes);
   size_t scratch_bytes = 0;
 
@@ -47,7 +47,7 @@ struct Cuda::State {
   void* scratch_ = nullptr;
 };
 
-// kernel<<<grid, block, shared, stream>>>(arguments...), checked. No block, no launch.
+// kernel<<<grid, block, shared, stream>>>(arguments...), checked. An empty grid launches nothing.
 template <class... P, class... A>
 void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
             A&&... arguments) {
@@ -68,7 +68,7 @@ void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, si
   check(cudaGetLastError(), "starting a kernel");
 }
 
-// The blocks of `each` that `count` needs.
+// How many blocks of `each` hold `count`.
 inline unsigned blocks_of(int64_t count, int64_t each) {
   return unsigned((count + each - 1) / each);
 }

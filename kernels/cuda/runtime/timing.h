@@ -1,18 +1,18 @@
-// What it takes to time work on the device: memory for it, and a pair of events.
+// What timing work on the device takes: memory for it, and a pair of events.
 #pragma once
 #include "kernels/cuda/runtime/state.h"
 
 namespace tx {
 
-// Device memory that is given back; data() is null where there was not enough.
-class Stretch {
+// Device memory that its destructor frees; data() is null where there was not enough.
+class DeviceBuffer {
  public:
-  explicit Stretch(size_t bytes) {
+  explicit DeviceBuffer(size_t bytes) {
     if (cudaMalloc(&data_, bytes) != cudaSuccess) data_ = nullptr, cudaGetLastError();
   }
-  ~Stretch() { cudaFree(data_); }
-  Stretch(const Stretch&) = delete;
-  Stretch& operator=(const Stretch&) = delete;
+  ~DeviceBuffer() { cudaFree(data_); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
   void* data() const { return data_; }
 
  private:

@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(not_a_number_skips_the_step) {
           }
 }
 
-// The mean loss a label against its limit; a loss that is not finite is no spike.
+// The mean loss per label against its limit; a loss that is not finite is not a spike.
 BOOST_AUTO_TEST_CASE(a_loss_over_the_limit_skips_the_step) {
   const auto record_of = [](double loss, double limit) {
     StepRecord after;

@@ -1,4 +1,4 @@
-// The floors that tx-train --profile prints beside its times.
+// The least times that tx-train --profile prints, as "floor", beside those measured.
 #include "kernels/cuda/runtime/roofline.h"
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@ Matrix view(DType t, int64_t rows, int64_t cols) { return matrix(memory, t, rows
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(floors)
+BOOST_AUTO_TEST_SUITE(roofline)
 
 BOOST_AUTO_TEST_CASE(bytes_are_counted_by_type_and_not_by_stride) {
   Matrix slice = view(DType::bf16, 10, 8);

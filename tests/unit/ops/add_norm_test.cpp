@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(gradients) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(gradients_of_the_norm_alone) {  // post-norm: nobody else reads the sum
+BOOST_AUTO_TEST_CASE(gradients_of_the_norm_alone) {  // post-norm: nothing else reads the sum
   GradientCheck check;
   const tx::Norm norm = norm_of(check, 9);
   check({{6, 9}, {6, 9}},

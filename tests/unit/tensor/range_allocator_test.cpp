@@ -1,4 +1,4 @@
-// RangeAllocator against a plain list of who holds which place.
+// RangeAllocator against a plain list of the owner of each place.
 #include "lib/tensor/range_allocator.h"
 
 #include <boost/test/unit_test.hpp>
