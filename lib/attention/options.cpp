@@ -40,7 +40,7 @@ void DumpOptions::describe(Options& options) {
       .needs({"--format safetensors"});
   options.add("--digits", digits, "N", "decimal places of the weights")
       .range(1, 9)
-      .excludes({"--heatmap"}, "a map shows shades; digits are for records")
+      .excludes({"--heatmap", "--html"}, "a map shows shades; digits are for records")
       .excludes({"--format safetensors"}, "its numbers are not rounded to digits");
   options.add("--top", selection.top, "N", "of each row only its N largest entries")
       .at_least(1)
@@ -55,6 +55,18 @@ void DumpOptions::describe(Options& options) {
       .range(20, 10000)
       .default_is("the terminal's")
       .needs({"--heatmap"});
+  options
+      .add("--html", html, "FILE", "write a page to look at in a browser instead",
+           "One file, which needs no network: lines between the texts, matrices, all heads side by "
+           "side, and the steps from queries and keys to the weighted sum. What is selected is in "
+           "it, by default everything; --what weights makes it smaller and leaves the steps out.")
+      .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
+      .excludes({"--words"}, "a page shows both, pieces and words");
+  options
+      .add("--html-limit", html_limit, "N", "largest size of the sentences of a page, in MB",
+           "Sentences that do not fit are left out, from the first such one on; the page says so.")
+      .range(1, 1000)
+      .needs({"--html"});
   translator.search.describe_beam(options);
   options.at("alpha").excludes({"--tgt"});
   translator.describe_machine(options);
@@ -68,6 +80,9 @@ void DumpOptions::check() const {
   inputs.push_back(model);
   if (!target.empty()) inputs.push_back(target);
   check_output(out, inputs);
+  if (html.empty()) return;
+  if (out != "-") throw UsageError("--html names the file of the page: leave --out out");
+  check_output(html, inputs, "--html");
 }
 
 }  // namespace tx

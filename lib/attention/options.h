@@ -16,6 +16,8 @@ struct DumpOptions {
   int digits = 6;
   bool heatmap = false;
   int width = 0;  // of a heatmap; 0: the terminal's
+  std::string html;
+  int html_limit = 32;  // MB of sentences
   TranslatorOptions translator;
 
   DumpOptions() {

@@ -48,6 +48,8 @@ struct SelectionOptions {
   // The same for drawings. What is not asked for is not drawn: no kind is cross, no layer the last,
   // no head the mean over all.
   Selection resolve_drawn(const ModelConfig& config) const;
+  // The same for pages, which show the steps too unless --what or --average says otherwise.
+  Selection resolve_page(const ModelConfig& config) const;
 };
 
 std::vector<std::string> split_at_commas(const std::string& text);

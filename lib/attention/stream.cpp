@@ -9,6 +9,7 @@
 
 #include "lib/attention/input.h"
 #include "lib/attention/output.h"
+#include "lib/attention/page.h"
 #include "lib/attention/words.h"
 #include "lib/base/error.h"
 
@@ -150,6 +151,28 @@ class Records {
   std::exception_ptr failure_;
 };
 
+constexpr size_t page_lines_together = 16;
+
+// Reads the whole text first, so that one that is far too long is refused before any work.
+void write_page(const DumpOptions& options, const Translator& translator,
+                const Selection& selection, ItemReader& reader, const Log& log) {
+  AttentionPage page(options, selection, translator.models());
+  const std::vector<Item> all = read_page_text(reader, page);
+  Records records(selection, !options.target.empty(), translator, page);
+  for (size_t first = 0; first < all.size(); first += page_lines_together) {
+    const size_t end = std::min(all.size(), first + page_lines_together);
+    std::vector<Item> items(all.begin() + int64_t(first), all.begin() + int64_t(end));
+    if (page.full()) {
+      for (const Item& item : items) page.leave_out(item.line);
+      continue;
+    }
+    if (options.target.empty()) translate_items(translator, items);
+    records.write(items);
+  }
+  page.finish();
+  if (page.full()) log.warn(page.notice());
+}
+
 }  // namespace
 
 void dump_attention(const DumpOptions& options, const Log& log) {
@@ -158,9 +181,14 @@ void dump_attention(const DumpOptions& options, const Log& log) {
   limit_threads(settings.threads, log);
   const Translator translator(settings);
   const ModelConfig& config = translator.models().transformers().front()->config();
-  const Selection selection =
-      options.heatmap ? options.selection.resolve_drawn(config) : options.selection.resolve(config);
+  const Selection selection = !options.html.empty() ? options.selection.resolve_page(config)
+                              : options.heatmap     ? options.selection.resolve_drawn(config)
+                                                    : options.selection.resolve(config);
   ItemReader reader(options, translator, log);
+  if (!options.html.empty()) {
+    write_page(options, translator, selection, reader, log);
+    return reader.warn_at_end();
+  }
   Writer out(options.format == "safetensors" ? "-" : options.out);
   const auto output = make_attention_output(options, selection, out);
   Records records(selection, !options.target.empty(), translator, *output);

@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 
-# skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu and peer.
+# skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu, peer and browser.
 skip() {
   echo "skipped: $*" >&2
   exit 77

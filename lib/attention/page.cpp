@@ -1,0 +1,171 @@
+#include "lib/attention/page.h"
+
+#include <algorithm>
+
+#include "lib/attention/words.h"
+#include "lib/base/error.h"
+#include "lib/page/page.h"
+
+namespace tx {
+
+namespace {
+
+constexpr Quantity vectors[] = {Quantity::q, Quantity::k, Quantity::v};
+
+bool has_vectors(const Selection& selection) {
+  return std::count(selection.what.begin(), selection.what.end(), Quantity::q) > 0;
+}
+
+// The values of some maps one after another.
+std::vector<float> flat(const std::vector<AttentionMap>& heads) {
+  std::vector<float> out;
+  for (const AttentionMap& map : heads) out.insert(out.end(), map.values.begin(), map.values.end());
+  return out;
+}
+
+// Names of layers or heads; a mean has one for all.
+Json names(const std::vector<int>& numbers, bool mean) {
+  Json out = Json::array();
+  if (mean) return {"mean"};
+  for (const int number : numbers) out.push_back(std::to_string(number));
+  return out;
+}
+
+// {"starts": the first piece of each word, "words": their texts}
+Json words_json(const WordGroups& groups) {
+  Json starts = groups.starts;
+  starts.erase(starts.size() - 1);
+  return {{"starts", std::move(starts)}, {"words", groups.words}};
+}
+
+int64_t base64_bytes(int64_t numbers) { return numbers * 2 * 4 / 3; }
+
+}  // namespace
+
+AttentionPage::AttentionPage(const DumpOptions& options, const Selection& selection,
+                             const ModelSet& models)
+    : options_(options),
+      selection_(selection),
+      models_(models),
+      limit_(int64_t(options.html_limit) * 1'000'000) {}
+
+AttentionOutput::Write AttentionPage::prepare(const AttentionRecord& record) {
+  if (record.source.empty()) return [] {};
+  return [this, line = record.line, text = sentence(record)] { add(line, text); };
+}
+
+std::string AttentionPage::sentence(const AttentionRecord& record) const {
+  const RecordWords words = words_of(record, models_.source(), models_.target());
+  Json out = {{"line", record.line},
+              {"source", record.source},
+              {"input", record.input},
+              {"target", record.target},
+              {"translation", record.translation},
+              {"forced", record.forced},
+              {"words",
+               {{"source", words_json(words.source)},
+                {"input", words_json(words.input)},
+                {"target", words_json(words.target)}}}};
+  Json weights = Json::array();
+  for (const AttentionMaps& kind : record.maps) {
+    std::vector<float> all;
+    for (const auto& layer : kind) {
+      const std::vector<float> heads = flat(layer);
+      all.insert(all.end(), heads.begin(), heads.end());
+    }
+    weights.push_back(base64_shares(all));
+  }
+  out["weights"] = std::move(weights);
+  if (!has_vectors(selection_)) return to_text(out);
+  for (const Quantity quantity : vectors) {
+    Json kinds = Json::array();
+    for (const AttentionMaps& kind : record.of(quantity)) {
+      Json layers = Json::array();
+      for (const auto& layer : kind) layers.push_back(scaled_numbers(flat(layer)));
+      kinds.push_back(std::move(layers));
+    }
+    out[name_of_value(quantity)] = std::move(kinds);
+  }
+  return to_text(out);
+}
+
+int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
+  const ModelConfig& config = models_.transformers().front()->config();
+  const int64_t heads = selection_.mean_of_heads ? 1 : int64_t(selection_.heads.size());
+  int64_t numbers = 0;
+  for (const auto& [kind, layers] : selection_.kinds) {
+    const int64_t rows = kind == AttentionKind::encoder ? source : target;
+    const int64_t columns = kind == AttentionKind::decoder ? target : source;
+    const int64_t maps = heads * (selection_.mean_of_layers ? 1 : int64_t(layers.size()));
+    numbers += maps * rows * columns;
+    if (has_vectors(selection_))
+      numbers += maps * (rows * config.d_k + columns * (config.d_k + config.d_v));
+  }
+  constexpr int64_t piece = 32;  // of a piece's text, in the lists it stands in
+  return base64_bytes(numbers) + piece * (source + 2 * target);
+}
+
+void AttentionPage::add(int64_t line, const std::string& sentence) {
+  const auto bytes = int64_t(sentence.size());
+  if (full() || bytes_ + bytes > limit_) return leave_out(line);
+  bytes_ += bytes;
+  sentences_.push_back(sentence);
+}
+
+void AttentionPage::leave_out(int64_t line) {
+  if (!full()) first_left_out_ = line;
+  ++left_out_;
+}
+
+std::string AttentionPage::notice() const {
+  if (left_out_ == 0) return "";
+  return "left out from line " + std::to_string(first_left_out_) +
+         " on: " + std::to_string(left_out_) + (left_out_ == 1 ? " sentence" : " sentences") +
+         ", beyond " + std::to_string(limit_ / 1'000'000) + " MB (--html-limit)";
+}
+
+std::string AttentionPage::data() const {
+  const ModelConfig& config = models_.transformers().front()->config();
+  Json head = {{"heads", names(selection_.heads, selection_.mean_of_heads)},
+               {"d_k", config.d_k},
+               {"d_v", config.d_v},
+               {"kinds", Json::array()}};
+  for (const auto& [kind, layers] : selection_.kinds)
+    head["kinds"].push_back(
+        {{"kind", name_of(kind)}, {"layers", names(layers, selection_.mean_of_layers)}});
+  std::string out = to_text(head);
+  out.pop_back();
+  out += ",\"sentences\":[";
+  for (const std::string& sentence : sentences_)
+    out += (&sentence == &sentences_[0] ? "" : ",") + sentence;
+  return out + "]}";
+}
+
+std::string AttentionPage::html() const {
+  PageSpec page;
+  page.title = "What the model attends to";
+  if (sentences_.empty()) page.notices.push_back("The text has no line that is not blank.");
+  if (left_out_ > 0) page.notices.push_back("This page is not the whole text: " + notice() + ".");
+  page.footer = made_by("tx-attn-dump") + ", model " + options_.model + ", " +
+                std::to_string(sentences_.size()) +
+                (sentences_.size() == 1 ? " sentence" : " sentences");
+  page.styles = {"lib/page/parts/base.css", "lib/attention/page/attention.css"};
+  for (const char* name : {"dom", "data", "palette", "state", "theme", "keys"})
+    page.scripts.push_back(std::string("lib/page/parts/") + name + ".js");
+  for (const char* name :
+       {"attention", "lines", "matrix", "grid", "steps", "statistics", "controls", "main"})
+    page.scripts.push_back(std::string("lib/attention/page/") + name + ".js");
+  return html_page(page, data());
+}
+
+void AttentionPage::finish() {
+  if (full() && sentences_.empty())
+    throw UsageError("--html-limit " + std::to_string(options_.html_limit) +
+                     ": the first sentence does not fit; raise it, or choose --layers or --heads");
+  if (options_.html != "-") return write_atomically(options_.html, html());
+  Writer out("-");
+  out.write(html());
+  out.close();
+}
+
+}  // namespace tx

@@ -1,0 +1,68 @@
+// The controls above the views, and the texts of the sentence.
+
+function drawControls(page) {
+  const { state } = page;
+  const view = state.get('view');
+  const choose = (name) => (value) => state.set({ [name]: value });
+  const kind = data.kinds[page.kindPlace];
+  const layered = view !== 'grid' && view !== 'statistics';
+  return [
+    element('div', { class: 'bar' },
+      choice('view', 'View', views, view, choose('view')),
+      choice('kind', 'Attention', data.kinds.map(({ kind: name }) => ({
+        value: name, label: kindNames[name], title: kindTexts[name] })), kind.kind, choose('kind')),
+      choice('unit', 'Units', [{ value: 'pieces', label: 'pieces' },
+        { value: 'words', label: 'words' }],
+      page.byWords ? 'words' : 'pieces',
+      (unit) => state.set({ unit, query: '' }))),
+    layered ? element('div', { class: 'bar' },
+      slider('layer', 'Layer', kind.layers, kind.layers[page.layerPlace], choose('layer')),
+      slider('head-slider', 'Head', data.heads, data.heads[page.heads[0]], choose('heads')),
+      view === 'steps' ? null : chips(page), viewControls(page, view)) : null,
+  ];
+}
+
+// Several heads at once: lines in a colour each, the mean in a matrix.
+function chips(page) {
+  return element('div', { class: 'field', role: 'group', 'aria-label': 'Heads shown' },
+    element('div', { class: 'chips' }, data.heads.map((name, place) => element('button', {
+      type: 'button', class: 'chip', id: `head-${name}`, title: `show head ${name} too`,
+      'aria-pressed': String(page.heads.includes(place)), onclick: () => page.toggleHead(place) },
+    element('i', { style: `background:${colourOf(place)}` }), name))),
+    element('button', { type: 'button', id: 'all-heads',
+      onclick: () => page.state.set({ heads: data.heads.join(',') }) }, 'all'));
+}
+
+function viewControls(page, view) {
+  const { state } = page;
+  if (view === 'lines') {
+    return slider('least', 'Least weight', ['0', '0.01', '0.03', '0.1', '0.3'], state.get('least'),
+      (least) => state.set({ least }));
+  }
+  if (view === 'matrix') {
+    return choice('shades', 'Shades up to', [{ value: 'own', label: 'the largest' },
+      { value: 'full', label: '1' }], state.get('shades'), (shades) => state.set({ shades }));
+  }
+  return null;
+}
+
+// The sentence that is shown, and what it became.
+function drawHead(page) {
+  const { record } = page.sentence;
+  const options = data.sentences.map(({ line, source }) => element('option', {
+    value: line, selected: line === record.line },
+  `${line}: ${shortened(textOf(source.slice(0, -1)), 150)}`));
+  return [
+    element('label', { class: 'field' }, element('span', { class: 'name' }, 'Line'),
+      element('select', { id: 'line', onchange: (event) =>
+        page.state.set({ line: event.target.value, query: '' }) }, options)),
+    element('div', { class: 'field' },
+      element('span', { class: 'name' }, record.forced ? 'Given' : 'Translated'),
+      element('span', { id: 'translation' }, record.translation)),
+  ];
+}
+
+function textOf(pieces) {
+  const spaced = pieces.some((piece) => piece.includes('\u2581'));
+  return spaced ? pieces.join('').replaceAll('\u2581', ' ').trim() : pieces.join(' ');
+}

@@ -1,0 +1,11 @@
+# cmake -DROOT=... -DOUTPUT=page_parts.cpp -P embed.cmake: writes the files of the pages as C++.
+file(GLOB parts RELATIVE ${ROOT} ${ROOT}/lib/page/parts/* ${ROOT}/lib/*/page/*)
+set(count 0)
+set(out "#include \"lib/page/parts.h\"\n\nnamespace tx {\n\nconst PagePart page_parts[] = {\n")
+foreach(part ${parts})
+  file(READ ${ROOT}/${part} text)
+  string(APPEND out "    {\"${part}\", R\"page(${text})page\"},\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+string(APPEND out "};\nconst int page_part_count = ${count};\n\n}  // namespace tx\n")
+file(WRITE ${OUTPUT} "${out}")

@@ -1,0 +1,57 @@
+// Elements. Text only ever enters the page as text nodes and attributes, never as markup.
+
+const svgNames = new Set(['svg', 'g', 'path', 'line', 'rect', 'text', 'circle', 'title', 'polyline']);
+
+function element(name, attributes = {}, ...children) {
+  const node = svgNames.has(name)
+    ? document.createElementNS('http://www.w3.org/2000/svg', name)
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value === true ? '' : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+function replaceChildren(node, ...children) {
+  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+}
+
+// A row of buttons of which one is pressed. options: [{value, label, title}].
+function choice(id, name, options, chosen, choose) {
+  const buttons = options.map(({ value, label, title, disabled }) => element('button', {
+    type: 'button', id: `${id}-${value}`, title, disabled, 'aria-pressed': String(value === chosen),
+    onclick: () => choose(value),
+  }, label));
+  return element('div', { class: 'field', role: 'group', 'aria-label': name },
+    element('span', { class: 'name' }, name), element('div', { class: 'choice' }, buttons));
+}
+
+// A slider over the numbers given, which need not be consecutive.
+function slider(id, name, numbers, chosen, choose) {
+  const output = element('output', { for: id }, String(chosen));
+  const input = element('input', {
+    type: 'range', id, min: 0, max: numbers.length - 1, step: 1, value: numbers.indexOf(chosen),
+    disabled: numbers.length < 2, 'aria-label': name, 'aria-valuetext': String(chosen),
+    oninput: (event) => choose(numbers[Number(event.target.value)]),
+  });
+  return element('div', { class: 'field' },
+    element('label', { class: 'name', for: id }, name), input, output);
+}
+
+// Rebuilds a part of the page and gives the focus back to the control that had it.
+function rebuild(node, ...children) {
+  const focused = node.contains(document.activeElement) ? document.activeElement.id : '';
+  replaceChildren(node, ...children);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+function decimal(x, digits = 2) {
+  return Number.isFinite(x) ? x.toFixed(digits).replace('-', '\u2212') : x < 0 ? '\u2212\u221e' : '';
+}
+
+function thousands(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,215 @@
+"""The page of tx-attn-dump --html: every control does what it says.  attention_test.py PAGE
+
+PAGE is of three lines, the second blank and the third with markup in its words; two layers of four
+heads.
+"""
+import sys
+
+from browser import Browser, fail
+
+MARKUP = "<script>document.title='taken'</script>"
+
+
+def pressed(page, selector):
+    return page.value(f"document.querySelector('{selector}').getAttribute('aria-pressed') === 'true'")
+
+
+def expect_pressed(page, selector):
+    if not pressed(page, selector):
+        fail(f"{selector} is not pressed")
+
+
+def check_views(page):
+    page.expect("document.querySelectorAll('#lines').length", 1)
+    for view, there in (("grid", "#grid"), ("matrix", "#matrix"), ("steps", "#steps"),
+                        ("lines", "#lines")):
+        page.click(f"#view-{view}")
+        expect_pressed(page, f"#view-{view}")
+        page.expect(f"document.querySelectorAll('{there}').length", 1)
+    page.expect("location.hash", "")
+
+
+def check_selection(page):
+    page.click("#kind-encoder")
+    page.expect("location.hash", "#kind=encoder")
+    page.expect("document.querySelector('#caption').textContent.startsWith('encoder, layer 1')")
+    page.choose("#layer", 0)
+    page.choose("#head-slider", 2)
+    page.expect("document.querySelector('#caption').textContent", "encoder, layer 0, head 2")
+    page.click("#head-1")
+    page.expect("document.querySelector('#caption').textContent", "encoder, layer 0, heads 1, 2")
+    page.click("#all-heads")
+    page.expect("document.querySelector('#caption').textContent",
+                "encoder, layer 0, heads 0, 1, 2, 3")
+    page.choose("#line", 3)
+    page.expect("new URLSearchParams(location.hash.slice(1)).get('line')", "3")
+
+
+def check_markup(page):
+    """Words of a sentence that look like markup stay text."""
+    page.go("line=3")
+    page.expect("document.title.includes('taken')", False)
+    page.expect(f"""[...document.querySelectorAll('#lines text.key')]
+        .some((text) => text.querySelector('title').textContent === `{MARKUP}`)""")
+    page.expect("document.querySelectorAll('main script, header script').length", 0)
+
+
+def check_lines(page):
+    page.go("")
+    total = page.value("document.querySelectorAll('#lines path').length")
+    page.choose("#least", 0)
+    more = page.value("document.querySelectorAll('#lines path').length")
+    cells = page.value("document.querySelectorAll('#lines .row').length *"
+                       " document.querySelectorAll('#lines text.key').length")
+    if not total <= more == cells:
+        fail(f"{total} lines, {more} of least weight 0, {cells} pairs")
+    page.point("#lines .row[data-query='1'] .pick")
+    page.expect("document.querySelectorAll('#lines .of-query.shown').length", 1)
+    weights = page.value("[...document.querySelectorAll('#lines .bars text')]"
+                         ".map((text) => Number(text.textContent))")
+    if abs(sum(weights) - 1) > 0.02 * len(weights):
+        fail(f"weights {weights} of a query")
+    page.click("#lines .row[data-query='1'] .pick")
+    page.expect("location.hash.includes('query=1')")
+    page.mouse("mouseMoved", 2, 2)
+    page.expect("document.querySelectorAll('#lines .of-query.shown').length", 1)
+    page.press("Escape")
+    page.expect("document.querySelectorAll('#lines .of-query.shown').length", 0)
+    page.click("#all-heads")
+    page.click("#lines .row[data-query='0'] .pick")
+    page.expect("document.querySelectorAll('#lines [data-key=\"0\"] .bars rect').length", 4)
+
+
+def check_matrix(page):
+    page.go("view=matrix")
+    x, y = page.place("#matrix")
+    page.mouse("mouseMoved", x, y)
+    page.expect("/\u2192.*: [01]\\.\\d{4}$/.test(document.querySelector('#said').textContent)")
+    numbers = page.value("[...document.querySelectorAll('#matrix .number')]"
+                         ".map((text) => Number(text.textContent))")
+    rows = page.value("document.querySelectorAll('#matrix [data-row]').length")
+    if abs(sum(numbers) - rows) > 0.03 * rows:
+        fail(f"the cells of {rows} rows sum to {sum(numbers)}")
+    page.click_at(x, y)
+    page.expect("location.hash.includes('query=')")
+    page.expect("document.querySelector('#matrix .mark').getAttribute('visibility')", "visible")
+    page.click("#shades-full")
+    page.expect("document.querySelector('.scale').nextSibling.textContent.trim()", "1.00")
+
+
+def check_grid(page):
+    page.go("view=grid&kind=decoder")
+    page.expect("document.querySelectorAll('#grid canvas').length", 8)
+    page.click("#grid-0-3")
+    page.expect("document.querySelector('#caption').textContent", "decoder, layer 0, head 3")
+    page.expect("document.querySelectorAll('#matrix').length", 1)
+
+
+def check_steps(page):
+    """The figures of the steps agree with one another and with the weights of the matrix."""
+    page.go("view=steps&kind=decoder&layer=0&head=0&query=1&step=0")
+    page.expect("document.querySelector('#steps td.score').classList.contains('hidden')")
+    page.expect("document.querySelector('#step-back').disabled")
+    for step in range(1, 8):
+        page.click("#step-next")
+        page.expect(f"new URLSearchParams(location.hash.slice(1)).get('step') ?? '7'", str(step))
+    page.expect("document.querySelector('#step-next').disabled")
+    page.expect("document.querySelectorAll('#steps .hidden').length", 0)
+    page.click("#step-score")
+    page.expect("document.querySelector('#steps td.weight').classList.contains('hidden')")
+    page.click("#step-sum")
+    column = ("[...document.querySelectorAll('#steps tr[data-key] td.{}')]"
+              ".map((cell) => cell.textContent.replace('\u2212', '-'))")
+    scores, scaled, masked, weights = (page.value(column.format(name)) for name in
+                                       ("score", "scaled", "masked", "weight"))
+    for score, part in zip(scores, scaled):
+        if abs(float(score) / 8 ** 0.5 - float(part)) > 0.02:  # d_k is 8
+            fail(f"{score} over the root of d_k is {part}")
+    if masked[:2] != scaled[:2] or any(text != "-\u221e" for text in masked[2:]):
+        fail(f"masked scores {masked} of row 1")
+    page.go("view=matrix&kind=decoder&layer=0&head=0&query=1")
+    cells = page.value("document.querySelector('#said').textContent")
+    if f"{max(map(float, weights)):.3f}" not in cells:
+        fail(f"weights {weights}, but {cells}")
+    page.go("view=steps&kind=decoder")
+    page.choose("#query", 2)
+    page.expect("location.hash.includes('query=2')")
+
+
+def check_units(page):
+    """The pieces w5@@ w6 are a word: its columns are added, its rows averaged."""
+    page.go("view=matrix&kind=encoder&heads=0")
+    cells = ("[...document.querySelectorAll('#matrix .number')]"
+             ".map((text) => Number(text.textContent))")
+    pieces = page.value("document.querySelectorAll('#matrix [data-row]').length")
+    page.click("#unit-words")
+    page.expect("location.hash.includes('unit=words')")
+    page.expect("document.querySelectorAll('#matrix [data-row]').length", pieces - 1)
+    page.expect("[...document.querySelectorAll('#matrix [data-row]')][1].querySelector('title')"
+                "?.textContent ?? [...document.querySelectorAll('#matrix [data-row]')][1].textContent",
+                "w5w6")
+    total = sum(page.value(cells))
+    if abs(total - (pieces - 1)) > 0.05 * pieces:
+        fail(f"the cells of {pieces - 1} words sum to {total}")
+    page.press("w")
+    page.expect("location.hash.includes('unit=words')", False)
+
+
+def check_keys(page):
+    page.go("")
+    page.press("ArrowRight")
+    page.expect("location.hash", "#heads=1")
+    page.press("ArrowLeft")
+    page.press("ArrowUp")
+    page.expect("location.hash", "#layer=0")
+    page.press("ArrowDown")
+    page.press("n")
+    page.expect("location.hash", "#line=3")
+    page.press("p")
+    page.press("a")
+    page.expect("location.hash", "#kind=encoder")
+    page.press("3")
+    page.expect("location.hash.includes('view=matrix')")
+    page.press("j")
+    page.expect("location.hash.includes('query=0')")
+    page.press("?")
+    page.expect("document.querySelector('#help').open")
+    page.press("Escape")
+    page.value("document.querySelector('#help').close()")
+    before = page.value("document.documentElement.dataset.theme")
+    page.press("t")
+    page.expect("document.documentElement.dataset.theme", "dark" if before == "light" else "light")
+    page.click("#theme")
+    page.expect("document.documentElement.dataset.theme", before)
+
+
+def check_links(page):
+    """What makes no sense in an address is passed over."""
+    page.go("view=nonsense&layer=99&heads=0,77&query=x&line=2&step=12")
+    page.expect("document.querySelectorAll('#lines').length", 1)
+    page.go("view=matrix&kind=cross&layer=0&heads=1,3&query=999")
+    page.expect("document.querySelector('#caption').textContent", "cross, layer 0, heads 1, 3")
+
+
+def check_print(page):
+    """Paper is light and has no controls."""
+    page.go("view=matrix")
+    page.call("Page.printToPDF")
+    page.value("dispatchEvent(new Event('beforeprint'))")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.expect("document.documentElement.dataset.theme", "light")
+    page.expect("getComputedStyle(document.querySelector('#controls')).display", "none")
+    page.value("dispatchEvent(new Event('afterprint'))")
+    page.call("Emulation.setEmulatedMedia", media="screen")
+
+
+with Browser() as browser:
+    for dark in (False, True):
+        page = browser.open(sys.argv[1], dark)
+        page.expect("document.documentElement.dataset.theme", "dark" if dark else "light")
+        for check in (check_views, check_selection, check_markup, check_lines, check_matrix,
+                      check_grid, check_steps, check_units, check_keys, check_links):
+            check(page)
+            page.expect_quiet()
+    check_print(page)
+    page.expect_quiet()

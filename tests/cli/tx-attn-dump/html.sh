@@ -1,0 +1,68 @@
+# A page is one file that holds all it needs; what does not fit is left out and said.
+make_model model
+printf 'w5 w6 w7\n\nw8 w9\n' > in
+printf 'w40\n\nw41 w42\n' > target
+expect_status 0 tx-attn-dump -m model --html page.html --tgt target in
+expect_empty_stdout
+expect_empty_stderr
+[ "$(head -n 1 page.html)" = '<!doctype html>' ] || fail 'the first line'
+grep -q "Content-Security-Policy\" content=\"default-src 'none'" page.html || fail 'no policy'
+grep -qE '(src|href)=' page.html && fail 'the page refers to another file'
+grep -q '<footer>tx-attn-dump .*, model model, 2 sentences</footer>' page.html || fail 'the footer'
+grep -q 'class="notice"' page.html && fail 'a notice without a reason'
+tx-attn-dump -m model --html - --tgt target in > printed
+expect_same page.html printed
+tx-attn-dump -m model --html one.html --threads 1 --tgt target in
+expect_same page.html one.html
+
+# data FILE: the JSON in it.
+data() { sed -n 's|^<script type="application/json" id="data">\(.*\)</script>$|\1|p' "$1"; }
+data page.html | grep -qF '"line":3,"source":["w8","w9","</s>"]' &&
+  fail 'a piece may not stand as it is where it could end the script'
+data page.html | grep -qF '"line":3,"source":["w8","w9","\u003c/s\u003e"]' || fail 'the pieces'
+data page.html | grep -qF '"q":[[{"scale":' || fail 'no queries'
+data page.html | grep -qF '"words":{"source":{"starts":[0,1,2],' || fail 'no words'
+tx-attn-dump -m model --html weights.html --what weights --tgt target in
+data weights.html | grep -qF '"q":' && fail 'queries although --what weights'
+tx-attn-dump -m model --html mean.html --average all --tgt target in
+data mean.html | grep -qF '"heads":["mean"],' || fail 'the mean of heads'
+
+# Beyond the limit: the rest is left out; a text far beyond it is refused.
+awk 'BEGIN { for (i = 0; i < 300; ++i) { s = ""; for (j = 0; j < 20; ++j) s = s "w5 "; print s } }' > many
+expect_status 0 tx-attn-dump -m model --html many.html --html-limit 1 --tgt many many
+kept=$(grep -o '"line":' many.html | wc -l)
+[ "$kept" -gt 5 ] && [ "$kept" -lt 300 ] || fail "$kept sentences in a page of 1 MB"
+expect_stderr "tx-attn-dump: warning: left out from line $((kept + 1)) on: $((300 - kept)) sentences, beyond 1 MB (--html-limit)"
+grep -qF "left out from line $((kept + 1)) on" many.html || fail 'the page does not say so'
+[ "$(wc -c < many.html)" -lt 1100000 ] || fail 'the page is larger than the limit'
+yes 'w5 w6' | head -n 1000000 > million
+expect_status 1 tx-attn-dump -m model --html no.html million
+expect_stderr_contains 'the text has more than 10000 lines, and about '
+expect_no_file no.html
+n=$(last_stderr | sed 's/.*head -n \([0-9]*\)$/\1/')
+[ "$n" -gt 100 ] && [ "$n" -le 10000 ] || fail "$n lines would fit"
+make_model large d_model 512 heads 8
+awk 'BEGIN { for (i = 0; i < 200; ++i) printf "w5 "; print "" }' > long
+expect_usage_error '--html-limit 1: the first sentence does not fit' \
+  tx-attn-dump -m large --html no.html --html-limit 1 --tgt long long
+expect_no_file no.html
+
+printf '\n \n' > blank
+expect_status 0 tx-attn-dump -m model --html blank.html blank
+grep -q 'class="notice">The text has no line' blank.html || fail 'a page of nothing does not say so'
+
+expect_usage_error '--html model is also an input: choose another name' \
+  tx-attn-dump -m model --html model in
+expect_usage_error '--html in is also an input' tx-attn-dump -m model --html in in
+expect_usage_error '--html does not go with --heatmap' \
+  tx-attn-dump -m model --html x.html --heatmap in
+expect_usage_error '--html does not go with --words: a page shows both, pieces and words' \
+  tx-attn-dump -m model --html x.html --words in
+expect_usage_error '--html names the file of the page: leave --out out' \
+  tx-attn-dump -m model --html x.html -o y.html in
+expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v' \
+  tx-attn-dump -m model --html x.html --what scores in
+expect_usage_error '--html-limit needs --html: add it' tx-attn-dump -m model --html-limit 3 in
+expect_usage_error '--html-limit' tx-attn-dump -m model --html x.html --html-limit 0 in
+expect_status 1 tx-attn-dump -m model --html missing/page.html in
+expect_stderr_contains 'missing/page.html'
