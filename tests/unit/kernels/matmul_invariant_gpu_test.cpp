@@ -1,5 +1,5 @@
 // Products for inference on the GPU: right against double loops and near the products of training,
-// and a row's bits depend neither on its company nor on the tile.
+// and a row's bits depend neither on other rows nor on the tile.
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
@@ -55,7 +55,8 @@ void check_values(Cuda& cuda, Types t, const Layout& layout, int64_t rows, int64
   BOOST_TEST((dx.unchanged() && dw.unchanged() && dbias.unchanged()));
 }
 
-// Every number of rows from 1 to 130, at a moving place, by the tile taken of itself and by each.
+// Every number of rows from 1 to 130, at a moving place, by the tile chosen for them and by each
+// other one.
 void check_invariance(Types t, int64_t outputs, int64_t inputs, int64_t gap) {
   constexpr int64_t kRows = 130;
   Cuda cuda;

@@ -1,4 +1,4 @@
-// Products for inference: right against double loops, and a row's bits never depend on its company.
+// Products for inference: right against double loops, and a row's bits never depend on other rows.
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/cpu/gemm.h"
