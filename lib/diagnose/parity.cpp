@@ -40,7 +40,7 @@ std::vector<Way> ways() {
 
 struct Outcome {
   double loss = 0;
-  std::vector<std::vector<float>> gradients, weights;  // an entry of the table each
+  std::vector<std::vector<float>> gradients, weights;  // one per entry of the table
 };
 
 struct Task {

@@ -72,7 +72,7 @@ std::string report(const Json& facts) {
   return text;
 }
 
-// The first figure of the two that differs, as text; "" where none does.
+// The first figure that differs between the two, as text; "" where they are equal.
 std::string first_difference(const Json& was, const Json& is) {
   for (const auto& [key, value] : was.at("result").items())
     if (is.at("result").at(key) != value)

@@ -32,7 +32,7 @@ class Checkpointer {
     int64_t step;
     Json provenance;  // of the model
     Json state;       // TrainState::to_json()
-    int64_t best;     // the best model's step; -1: none yet
+    int64_t best;     // the best model's step; -1: there is none yet
     int64_t good;     // weights of steps before this one are known to be good
   };
   using WriteState = std::function<void(const Content& content)>;
@@ -42,7 +42,8 @@ class Checkpointer {
   using Saved = std::function<void(int64_t step)>;
   using Clock = std::function<double()>;  // seconds since any moment
 
-  // `saved` is told of each save that succeeded, by finish_save(). The rest outlives this.
+  // finish_save() calls `saved` for each save that succeeded. Run directory, parameters and
+  // vocabularies outlive this.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
                const Vocabularies& vocabularies, CheckpointSettings settings, Saved saved,
                Clock clock = steady_seconds);
@@ -69,8 +70,8 @@ class Checkpointer {
   void poll();  // finish_save() where it need not wait
 
   int64_t saved() const { return saved_; }  // step of the checkpoint to go on from; -1: none
-  // A run goes on from the checkpoint of `content`, which may have been killed before its links and
-  // its pruning: they are done. `keep` may be more than the settings'.
+  // The run goes on from its checkpoint of `step`. It may have been killed before it set the links
+  // and pruned: that is done now. `keep` may be more than that of the settings.
   void resume(int64_t step, int64_t best, int64_t good, int keep);
   // The checkpoint of `step` is the last from here on, and later ones are removed. best as above.
   void go_back(int64_t step, int64_t best);

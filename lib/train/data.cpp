@@ -49,7 +49,7 @@ std::string shared_name(const std::vector<CacheSide>& sides, const TrainOptions&
       struct stat info;
       if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
       if (!S_ISREG(info.st_mode))
-        throw UsageError("--cache shares caches of regular files, but " + file + " is none");
+        throw UsageError("--cache shares caches of regular files, but " + file + " is not one");
       key += "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
              std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
     }
@@ -112,7 +112,7 @@ std::unique_ptr<IdCache> open_again(const std::vector<CacheSide>& sides,
   if (cache->checksum() == checksum) return cache;
   const std::string other = " does not hold the text this run was started with";
   if (!missing) throw DataError(path + other + ": remove it, and it is made anew from the text");
-  ::unlink(path.c_str());  // made here; under its name others would take it for the right one
+  ::unlink(path.c_str());  // made here: under its name others would take it for the right one
   throw DataError(sides.front().files.front() + other);
 }
 

@@ -13,8 +13,8 @@
 
 namespace tx {
 
-// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError when none is given,
-// or two that contradict.
+// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError when no vocabulary
+// is given, or two that contradict each other.
 Vocabularies load_vocabularies(const TrainOptions& options);
 Vocabularies model_vocabularies(const std::string& model);  // of a model file
 

@@ -1,5 +1,6 @@
-// The batches of a training, step by step. The host packs them while a GPU computes the step
-// before; what is read ahead is part of no state, so that a checkpoint loses none of it.
+// The batches of a training, step by step. The host packs those of the next step while a GPU
+// computes the present one. What is read ahead is not part of the state, so that a checkpoint loses
+// nothing.
 #pragma once
 #include <memory>
 #include <vector>
@@ -13,8 +14,8 @@ struct FeedSettings {
   int accumulate = 1;          // batches of a step
   int64_t epochs = 0;          // after so many there are no more batches; 0: never
   uint64_t seed = 1;           // of the order and of the merges left out
-  double merge_dropout = 0;    // probability that a merge is left out (PairDropout); 0: none is
-  int64_t dropout_epochs = 0;  // in the first so many epochs; 0: in all
+  double merge_dropout = 0;    // probability that a merge is left out (PairDropout)
+  int64_t dropout_epochs = 0;  // they are left out in the first so many epochs; 0: in all
 
   // How many times as long as in the text a sentence can be.
   int growth() const { return merge_dropout > 0 ? PairDropout::most_growth : 1; }
@@ -22,8 +23,8 @@ struct FeedSettings {
 
 class Feed {
  public:
-  // One vocabulary for each side; they and the text outlive it. UsageError for a pair that is
-  // longer than a batch, and for merges to be left out of a vocabulary that has none.
+  // The text outlives it. UsageError for a pair that is longer than a batch, and where merges are to
+  // be left out of a vocabulary without merges.
   Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSettings& settings);
 
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side
@@ -46,7 +47,7 @@ class Feed {
  private:
   const IdCache& text_;
   FeedSettings settings_;
-  std::unique_ptr<PairDropout> dropout_;  // null: none
+  std::unique_ptr<PairDropout> dropout_;  // null: every merge is made
   std::unique_ptr<Packer> packer_;        // behind batches_
   std::unique_ptr<Packer> ahead_;         // behind next_; null: nothing is read ahead
   std::vector<Batch> batches_, next_;

@@ -10,12 +10,12 @@ namespace tx {
 
 struct StepRecord;
 
-// The warning. `flight`: the file that recorded the step; "": none.
+// The warning. `flight`: the file that records the step; "": there is no such file.
 std::string describe_incident(const StepRecord& record, const SpikeDecision& decision,
                               const std::string& flight);
 
 // The line of log.jsonl, tx-run(5), but for `seconds`. `flight`: that file's name in the run
-// directory; "": none. Where the run goes back, the line belongs behind the lines of the checkpoint
+// directory, or "". Where the run goes back, the line belongs behind the lines of the checkpoint
 // it goes back to.
 Json incident_line(const StepRecord& record, const SpikeDecision& decision,
                    const std::string& flight);

@@ -171,7 +171,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
       .range(0, 1)
       .needs({"--optimizer adam"});
   o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0).needs({"--optimizer adam"});
-  o.add("--clip-norm", t.clip_norm, "X", "limit of the gradient's norm; 0: none").at_least(0);
+  o.add("--clip-norm", t.clip_norm, "X", "largest norm of the gradient; 0: no limit").at_least(0);
   o.add(
        "--on-spike", t.on_spike, "log|skip|rewind", "what to do about a loss spike",
        "log: the step counts. skip: its update is left out. rewind: training goes back to the "
@@ -180,7 +180,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
       .one_of({"log", "skip", "rewind"})
       .needs({"--spike-threshold"});
   o.add("--spike-threshold", t.spike_threshold, "X",
-        "a spike lies so many standard deviations above the mean; 0: none")
+        "standard deviations above the mean from which on a loss is a spike; 0: never")
       .at_least(0);
   o.add("--spike-window", t.spike_window, "STEPS", "steps that mean and deviation are taken over")
       .range(2, 100000)
@@ -211,7 +211,7 @@ void TrainOptions::describe(Options& o) {
 
 namespace {
 
-// Numbers with which no training can be: a division by 0, or a step of none.
+// Numbers that no training can use: a division by 0, or steps of length 0.
 void check_numbers(const TrainOptions& t, const Options& given) {
   for (const auto& [name, value] : {std::pair("--beta1", t.beta1), std::pair("--beta2", t.beta2)})
     if (value >= 1) throw UsageError(std::string(name) + ": must be at least 0 and less than 1");
@@ -261,7 +261,7 @@ void TrainOptions::check_limits() const {
     throw UsageError("--patience needs --valid-src and --valid-tgt, or --valid-command");
   if (patience > 0 && save_every == 0 && save_minutes == 0 && valid_every == 0)
     throw UsageError(
-        "--patience counts validations, but --save-every 0 asks for none: give "
+        "--patience counts validations, but --save-every 0 asks for no validation: give "
         "--valid-every");
 }
 

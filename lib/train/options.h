@@ -42,7 +42,7 @@ struct TrainOptions {
   double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
 
   std::string on_spike = "log";
-  double spike_threshold = 6;  // standard deviations; 0: no spike
+  double spike_threshold = 6;  // standard deviations; 0: nothing is a spike
   int spike_window = 100;
   double spike_floor = 0.1;
   int max_skips = 20;
@@ -71,7 +71,7 @@ struct TrainOptions {
   void check_limits() const;
 };
 
-// The number of --batch-tokens, which is not "auto"; UsageError when it is none.
+// The number of --batch-tokens, which is not "auto"; UsageError when it is not a number.
 int parse_batch_tokens(const std::string& text);
 // The word behind --NAME or --NAME=word in a command line, "" when absent; --preset, --config and
 // --resume change the defaults, so they are looked up before the other options are parsed.

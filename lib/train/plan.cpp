@@ -145,7 +145,7 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
 namespace {
 
 // What a plan may come to where no limit is given: half of the machine's memory, or nine tenths of
-// what the GPU has free beside the parameters, which are there already.
+// what the GPU has free beside the parameters, which it holds already.
 int64_t room(Backend& backend, const Parameters& parameters) {
   return on(backend, [&](auto& k) {
     if (!k.has_own_memory())

@@ -15,7 +15,7 @@ struct MemoryPlan {
   size_t parameters = 0, gradients = 0, moments = 0, copy = 0;  // bytes
   size_t saving = 0;       // what a GPU's saves are made from: lib/train/saver.h
   size_t activations = 0;  // the arena: values, their gradients, statistics
-  size_t other = 0;        // the same with --recompute the other way; 0: not known; in no total
+  size_t other = 0;        // the same with --recompute the other way; 0: not known; not in total()
   size_t scratch = 0;      // of the backend's products
   size_t batch = 0;        // ids, offsets and row keys; positions
   size_t program = 0;      // libraries, vocabularies and settings

@@ -1,6 +1,6 @@
-// The preset of a run that names none: a shape and a length of training that suit its text and its
-// device. The same text, vocabulary and device always give the same one; no clock and no memory is
-// read.
+// The preset of a run that does not name one: a shape and a length of training that suit its text
+// and its device. The same text, vocabulary and device always give the same preset, whatever the
+// clock and the free memory.
 #pragma once
 #include <string>
 

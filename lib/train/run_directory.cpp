@@ -81,8 +81,8 @@ RunDirectory RunDirectory::create(const std::string& path) {
   return run;
 }
 
-// A name that a run writes to, of a file that no run wrote; "" where there is none. Checkpoints lie
-// beside the settings that made them.
+// The name of a file that a run would overwrite although it was not written by one; "" where there
+// is no such file. Checkpoints lie beside the settings that made them.
 std::string RunDirectory::foreign_file() const {
   const auto begins = [&](const std::string& name, std::string_view magic) {
     std::string start(magic.size(), '\0');
@@ -162,7 +162,7 @@ void RunDirectory::sweep() const {
     if (is_temporary(name)) ::unlink(file(name).c_str());
 }
 
-// A start that fails removes its lock, so the file locked may be no longer the one of that name.
+// A start that fails removes its lock, so the locked file may no longer be the one of that name.
 void RunDirectory::lock() {
   const std::string name = file("lock");
   do {
@@ -233,7 +233,7 @@ void RunDirectory::prune(int keep, int64_t step, std::set<int64_t> others,
   std::set<int64_t> kept = std::move(others);
   kept.insert(step);
   for (auto at = complete.rbegin(); at != complete.rend() && keep > 0; ++at) {
-    // The start is nothing that an average should hold.
+    // Initial weights do not belong in an average.
     if (*at == 0 || *at > step || !on_schedule(*at)) continue;
     kept.insert(*at);
     --keep;
@@ -265,7 +265,7 @@ bool RunDirectory::append_log(const Json& line) const {
   const off_t end = ::lseek(fd, 0, SEEK_END);
   const bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
   if (!whole && ::ftruncate(fd, end) != 0) {
-    // Half a line stays; whoever reads the log skips it.
+    // Half a line stays; readers of the log skip it.
   }
   ::close(fd);
   return whole;

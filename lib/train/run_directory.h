@@ -16,7 +16,7 @@ class RunDirectory {
   // keep() is called nothing is begun: the destructor removes what the run wrote, so that a failed
   // start leaves nothing behind.
   static RunDirectory create(const std::string& path);
-  // Opens an existing run; DataError when it is none, or has no checkpoint to go on from.
+  // Opens an existing run; DataError when it is not a run, or has no checkpoint to go on from.
   static RunDirectory open(const std::string& path);
   ~RunDirectory();
   RunDirectory(RunDirectory&& other) noexcept;
@@ -32,7 +32,7 @@ class RunDirectory {
 
   // Steps that have both model and state, ascending; the last is where a resumed run goes on.
   std::vector<int64_t> complete_steps() const;
-  int64_t newest_before(int64_t step) const;  // of them; -1: none
+  int64_t newest_before(int64_t step) const;  // of them; -1: there is none
   // Atomically points `name` (best, last) at the model of `step`.
   void link(const std::string& name, int64_t step) const;
   // Removes the link or file NAME.safetensors, where it is.

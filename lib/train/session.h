@@ -20,7 +20,7 @@ struct SessionSettings {
   int64_t steps = 0, epochs = 0;  // that end the run; 0: no limit
   double seconds = 0;             // the same
   int64_t valid_every = 0;        // steps between two validations; 0: at every save by schedule
-  ValidCommand command = {};      // scores the models saved by schedule; none where it is empty
+  ValidCommand command = {};      // scores the models saved by schedule; may be empty
   std::string init = {};          // the model that the weights came from, for a message
   bool profile = false;           // say at the end where the time went
 };

@@ -28,7 +28,8 @@ std::optional<Session::WayBack> Session::incident(StepRecord& record) {
   return {};
 }
 
-// The name of the file written, "" when there is none. A disk that is full ends no training.
+// The name of the file written, "" where it could not be written: a full disk does not end a
+// training.
 std::string Session::record_flight(int64_t number, const StepRecord& record) const {
   const std::string name = "flight-" + std::to_string(number) + ".safetensors";
   const Json& config = parts_.config;

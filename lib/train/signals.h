@@ -16,14 +16,14 @@ class SignalWatch {
   ~SignalWatch();  // restores what was there
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
-  int stop() const;  // the signal that asked to stop, 0: none
+  int stop() const;  // the signal that asked to stop; 0: there was none
   bool take_save();  // whether USR1 came since the last call
 
  private:
   std::map<int, struct sigaction> before_;
 };
 
-// A lost standard error must end no training: from here on a write to a closed pipe only fails.
+// A lost standard error must not end a training: from here on a write to a closed pipe only fails.
 void ignore_sigpipe();
 
 // While it lives, a second INT also ends the process group that `leader` leads.

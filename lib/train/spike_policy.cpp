@@ -8,7 +8,7 @@ namespace tx {
 namespace {
 
 constexpr size_t most_flights = 2;  // each holds all weights
-constexpr int most_rewinds = 10;    // to one checkpoint, nor go in circles for ever
+constexpr int most_rewinds = 10;    // to one checkpoint: a run must not go in circles for ever
 
 }  // namespace
 
@@ -58,7 +58,7 @@ SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
   return decision;
 }
 
-// The first of several in a row is recorded: the others tell the same.
+// The first of several in a row is recorded: the others would say the same.
 void SpikePolicy::choose_flight(SpikeDecision& decision, int64_t step) {
   const bool first = incidents_ == 0 || step != incident_step_ + 1;
   ++incidents_;

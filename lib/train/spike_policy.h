@@ -34,7 +34,7 @@ struct SpikeDecision {
   // good, those of this step perhaps not.
   int64_t to = -1;
   std::string why;
-  // Number of the flight record to write, and of the one that goes for it; 0: none.
+  // Number of the flight record to write, and of the one to remove for it; 0: there is none.
   int64_t flight = 0, old_flight = 0;
 };
 

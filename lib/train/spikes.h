@@ -19,7 +19,7 @@ class SpikeDetector {
   // Mean loss of a label above which the next step is a spike; 0 while the window is not full,
   // where its losses are all the same, and with a threshold of 0.
   double limit() const;
-  void add(double loss);  // of a step, in nats a label; one that is not finite is left out
+  void add(double loss);  // of a step, in nats per label; one that is not finite is left out
   // What add() kept, for the state file: with it another detector goes on exactly from here.
   Json state() const;
   void restore(const Json& state);  // throws Json::exception

@@ -58,8 +58,8 @@ void Stepper::reserve(size_t arena_bytes) {
   arena_ = std::make_unique<Arena>(backend_, arena_bytes);
 }
 
-// Empty sentences fill the batch up to a multiple of this where steps are replayed: few numbers of
-// sentences occur then, and each is recorded once.
+// Empty sentences fill the batch up to a multiple of this where steps are replayed: few numbers
+// of sentences occur then, and each is recorded once.
 constexpr size_t sentence_steps = 256;
 
 PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
@@ -70,7 +70,7 @@ PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   }
   to.reserve_sentences(side.ids.size() + sentence_steps);
   std::vector<uint32_t> position = side.position;
-  // A dummy may be longer than any real sentence; its positions carry no loss.
+  // A dummy may be longer than any real sentence; there is no loss at its positions.
   for (uint32_t& x : position) x = std::min(x, uint32_t(transformer_.longest() - 1));
   return to.upload({side.ids, offsets, side.pair, position});
 }

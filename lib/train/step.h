@@ -36,8 +36,8 @@ class Stepper {
   void reserve(size_t arena_bytes);
 
   // A whole step over `batches`; returns the record after it (sums, norm, skip). The update is held
-  // (skip) where loss or gradients are not finite, and where the mean loss a label passes
-  // `loss_limit` (0: none), which sets `spike` too.
+  // (skip) where loss or gradients are not finite, and where the mean loss per label passes
+  // `loss_limit` (0: no limit), which sets `spike` too.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
   // The same in two parts: between them a GPU computes, and the host is free. `batches` may go

@@ -1,6 +1,5 @@
 // Scores of what a model translates while it is trained (--valid-metric bleu, chrf). Training knows
-// neither search nor metrics of text: whoever starts it hands in what implements this
-// (lib/validation).
+// neither search nor metrics of text: the tool hands in what implements this (lib/validation).
 #pragma once
 #include <functional>
 #include <memory>
@@ -43,8 +42,8 @@ class TranslationScorer {
   // when it is refused.
   virtual void reserve() = 0;
   // Translates the sources by the parameters as they are now, greedily, and scores the
-  // translations: a score for each metric, or none where `stop`, asked now and then by any thread,
-  // said true.
+  // translations: a score for each metric, or nothing where `stop`, which any thread
+  // calls now and then, returned true.
   virtual std::optional<std::vector<double>> score(const std::function<bool()>& stop) = 0;
 };
 

@@ -10,14 +10,14 @@ namespace tx {
 
 struct ValidCommand {
   std::string command;  // of /bin/sh
-  double timeout = 0;   // seconds after which it is ended; 0: none
-  // Asked ten times a second: once it says true, `ending` is called and the command is ended.
+  double timeout = 0;   // seconds after which it is ended; 0: never
+  // Called ten times a second: once it returns true, `ending` is called and the command is ended.
   std::function<bool()> stop = [] { return false; };
   std::function<void()> ending = [] {};
 };
 
 struct CommandScore {
-  std::optional<double> score;  // none: it failed, which was warned of, or it was stopped
+  std::optional<double> score;  // empty: it failed, with a warning, or it was stopped
   bool stopped = false;         // by ValidCommand::stop
 };
 

@@ -1,6 +1,6 @@
 // Validation during training: measures a model on the validation text, remembers which step was the
 // best and counts how many validations ago that was. It writes nothing; what it remembers is part
-// of the state file, tx-run(5), so that a resumed run judges as one that was never stopped.
+// of the state file, tx-run(5), so that a resumed run compares as one that was never stopped.
 //
 // Models are compared by one criterion: the first metric of --valid-metric, or the score of
 // --valid-command where there is one.
@@ -29,7 +29,7 @@ struct ValidatorSettings {
   std::vector<std::string> metrics = {"loss"};  // names of validation_metrics(); the first decides
   std::string command;                          // decides in their place where it is not empty
   int64_t lines = 0;                            // that bleu and chrf translate; 0: all
-  // The criterion() of a state that names none, of an older run.
+  // The criterion() of a state that does not name its own, of an older run.
   std::string unnamed = "perplexity";
 };
 
@@ -60,8 +60,8 @@ class Validator {
   // Empty for a step that was not measured last.
   Json report(int64_t step) const;
 
-  // The command's score of the model of `step`, higher is better; none: the command failed, which
-  // counts as a validation without a better one.
+  // The command's score of the model of `step`, higher is better; empty: the command failed,
+  // which counts as a validation without a better one.
   void take_command_score(int64_t step, std::optional<double> score);
 
   int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
@@ -72,11 +72,12 @@ class Validator {
   void forget_found() { step_ = -1; }
 
   // Members of the state file of `step`. restore() throws Json::exception where one is missing. A
-  // state that was judged by another criterion brings no best and no patience: its scores say
+  // state that was compared by another criterion brings no best and no patience: its scores say
   // nothing about the models to come.
   Json state(int64_t step) const;
   void restore(const Json& state);
-  // That other criterion, "" where the last restore() met none or where nothing was lost by it.
+  // That other criterion, "" where the last restore() met the same one, or where nothing was lost
+  // by it.
   const std::string& replaced() const { return replaced_; }
   static int64_t best_of(const Json& state);  // the best step by its own criterion; -1: none
 

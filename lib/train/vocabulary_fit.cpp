@@ -15,10 +15,10 @@ struct Side {
   const char* name;     // for messages
   const char* options;  // of the two texts
   const std::vector<std::string>& files;
-  std::string vocabulary;  // its file; "" where there is none
+  std::string vocabulary;  // its file; "" where it has none
 };
 
-// Of the first lines of one side, those that the cache has dropped left out.
+// Of the first lines of one side, without those that the cache has dropped.
 PieceShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
   PieceShares shares;
   for (int64_t pair = 0; pair < std::min(cache.pairs(), most_lines); ++pair)

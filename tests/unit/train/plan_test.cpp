@@ -1,12 +1,14 @@
-// What a step costs, from shapes alone.
+// What a step costs, from shapes alone, and the largest batch that fits.
 #include "lib/train/plan.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
 #include "lib/base/error.h"
+#include "tests/unit/train/tiny_training.h"
 
 using namespace tx;
+using namespace tx_test;
 
 BOOST_AUTO_TEST_CASE(product_flops_of_a_step) {
   ModelConfig c;
@@ -37,4 +39,42 @@ BOOST_AUTO_TEST_CASE(flops_grow_with_each_side) {
   BOOST_TEST(step_flops(c, 1, 0) == 6.0 * (128 + 64 + 64));
   BOOST_TEST(step_flops(c, 0, 1) == 6.0 * (128 + 64 + 64 + 400));
   BOOST_TEST(step_flops(c, 7, 3) == 7 * step_flops(c, 1, 0) + 3 * step_flops(c, 0, 1));
+}
+
+BOOST_FIXTURE_TEST_CASE(auto_takes_the_largest_batch_that_fits, TinyText) {
+  TinyModel m({}, int(words->size()), capacities);
+  const PlannedRun run{m.backend, m.parameters, m.transformer, {}, 1, {}};
+  const BatchShape shape = shape_of(text);
+  const auto total = [&](int tokens) { return plan_memory(run, shape.capacities(tokens)).total(); };
+  const size_t limit = size_t(48) << 20;
+  const int tokens = resolve_batch_tokens(run, shape, {0, "48M"});
+  BOOST_TEST(tokens % 64 == 0);
+  BOOST_TEST(total(tokens) <= limit);
+  BOOST_TEST(total(tokens + 64) > limit);
+  BOOST_TEST(resolve_batch_tokens(run, shape, {100, "48M"}) == 100);
+  BOOST_TEST(resolve_batch_tokens(run, shape, {100, ""}) == 100);
+  BOOST_CHECK_THROW(resolve_batch_tokens(run, shape, {tokens + 64, "48M"}), UsageError);
+  BOOST_CHECK_THROW(resolve_batch_tokens(run, shape, {0, "100K"}), UsageError);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
+  TinyModel m({}, int(words->size()), capacities);
+  const PlannedRun plain{m.backend, m.parameters, m.transformer, {}, 1, {}};
+  const PlannedRun beside{m.backend, m.parameters, m.transformer, {}, 3, {1000, 200}};
+  const MemoryPlan one = plan_memory(plain, capacities), other = plan_memory(beside, capacities);
+  BOOST_TEST(one.moments == 2 * one.parameters);
+  BOOST_TEST(one.activations == plan_activations(plain, capacities));
+  BOOST_TEST(other.batch > one.batch);
+  BOOST_TEST(other.total() == one.total() + other.batch - one.batch + 1200);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_worst_batch_fills_every_row, TinyText) {
+  const Batch batch = worst_batch(text, capacities);
+  for (size_t side = 0; side < capacities.size(); ++side) {
+    BOOST_TEST(batch.sides[side].ids.size() == size_t(capacities[side]));
+    BOOST_TEST(batch.sides[side].offsets.back() == capacities[side]);
+    BOOST_TEST(batch.sides[side].offsets.size() == size_t(batch.sentences) + 1);
+  }
+  BOOST_TEST(std::count(batch.labels.begin(), batch.labels.end(), no_label) == 0);
+  BOOST_TEST(worst_batch(text, capacities, 2).sentences < batch.sentences);
 }

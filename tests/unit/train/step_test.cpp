@@ -4,50 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/model_support.h"
-#include "tests/unit/data/packing_fixture.h"
+#include "tests/unit/train/tiny_training.h"
 
 using namespace tx;
+using namespace tx_test;
 
 namespace {
-
-struct Fixture : PackingFixture {
-  IdCache text = make(captions(60));
-  std::vector<Batch> batches = std::vector<Batch>(2);
-  std::vector<int> capacities;
-  Fixture() {
-    PackerOptions packing;
-    packing.batch_tokens = 256;
-    Packer packer(text, packing);
-    for (Batch& batch : batches) BOOST_REQUIRE(packer.next(batch));
-    capacities = packer.capacities();
-  }
-};
-
-struct Model {
-  Backend backend = make_backend("cpu", 2);
-  Parameters parameters;
-  Transformer transformer;
-  Stepper stepper;
-  Model(const StepSettings& settings, int words, const std::vector<int>& capacities)
-      : parameters(backend, config_of(words), DType::f32, true),
-        transformer(backend, parameters, 128),
-        stepper(backend, parameters, transformer, settings) {
-    parameters.initialise(3);
-    stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, capacities));
-  }
-  static ModelConfig config_of(int words) {
-    ModelConfig c;
-    c.set_vocabularies(words);
-    c.set_layers(1);
-    c.d_model = 16;
-    c.d_ff = 32;
-    c.heads = 2;
-    c.resolve();
-    return c;
-  }
-  std::vector<double> weights() { return tx_test::to_host(backend, parameters.master()); }
-};
 
 StepSettings with_dropout() {
   StepSettings s;
@@ -61,10 +23,10 @@ constexpr double rate = 0.01, no_limit = 0;
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(stepper, Fixture)
+BOOST_FIXTURE_TEST_SUITE(stepper, TinyText)
 
 BOOST_AUTO_TEST_CASE(a_step_counts_its_labels_and_moves_the_weights) {
-  Model m(with_dropout(), int(words->size()), capacities);
+  TinyModel m(with_dropout(), int(words->size()), capacities);
   const std::vector<double> before = m.weights();
   const StepRecord record = m.stepper.step(batches, 1, rate, no_limit);
   int64_t labels = 0;
@@ -80,8 +42,8 @@ BOOST_AUTO_TEST_CASE(a_step_counts_its_labels_and_moves_the_weights) {
 }
 
 BOOST_AUTO_TEST_CASE(a_step_above_the_limit_is_held_and_can_be_released) {
-  Model held(with_dropout(), int(words->size()), capacities);
-  Model plain(with_dropout(), int(words->size()), capacities);
+  TinyModel held(with_dropout(), int(words->size()), capacities);
+  TinyModel plain(with_dropout(), int(words->size()), capacities);
   const std::vector<double> before = held.weights();
   const StepRecord record = held.stepper.step(batches, 1, rate, 1.0);
   BOOST_TEST((record.skip == 1 && record.spike == 1));
@@ -92,8 +54,8 @@ BOOST_AUTO_TEST_CASE(a_step_above_the_limit_is_held_and_can_be_released) {
 }
 
 BOOST_AUTO_TEST_CASE(rehearsing_and_measuring_leave_no_trace) {
-  Model one(with_dropout(), int(words->size()), capacities);
-  Model other(with_dropout(), int(words->size()), capacities);
+  TinyModel one(with_dropout(), int(words->size()), capacities);
+  TinyModel other(with_dropout(), int(words->size()), capacities);
   one.stepper.rehearse(batches[1]);
   StepRecord sums, again;
   one.stepper.evaluate(batches[0], sums);
@@ -109,7 +71,7 @@ BOOST_AUTO_TEST_CASE(rehearsing_and_measuring_leave_no_trace) {
 
 BOOST_AUTO_TEST_CASE(the_settings_are_heeded) {
   const auto after = [&](const StepSettings& settings) {
-    Model m(settings, int(words->size()), capacities);
+    TinyModel m(settings, int(words->size()), capacities);
     m.stepper.step(batches, 1, rate, no_limit);
     return m.weights();
   };
@@ -135,18 +97,18 @@ BOOST_AUTO_TEST_CASE(the_settings_are_heeded) {
 
 BOOST_AUTO_TEST_CASE(recomputing_needs_less_memory) {
   StepSettings settings = with_dropout();
-  Model m(settings, int(words->size()), capacities);
+  TinyModel m(settings, int(words->size()), capacities);
   const size_t kept = Stepper::plan(m.backend, m.parameters, m.transformer, settings, capacities);
   settings.recompute = true;
   BOOST_TEST(Stepper::plan(m.backend, m.parameters, m.transformer, settings, capacities) < kept);
 }
 
 BOOST_AUTO_TEST_CASE(weights_that_are_not_finite_are_found) {
-  Model m(with_dropout(), int(words->size()), capacities);
+  TinyModel m(with_dropout(), int(words->size()), capacities);
   BOOST_TEST(m.stepper.weights_finite());
   std::vector<double> values = m.weights();
   values[7] = std::numeric_limits<double>::infinity();
-  tx_test::to_device(m.backend, values, m.parameters.master());
+  to_device(m.backend, values, m.parameters.master());
   BOOST_TEST(!m.stepper.weights_finite());
   const StepRecord record = m.stepper.step(batches, 1, rate, no_limit);
   BOOST_TEST((record.skip == 1 && record.spike == 0));

@@ -1,0 +1,49 @@
+// A text, a model and its Stepper, small enough for a test to train.
+#pragma once
+#include "lib/train/step.h"
+#include "tests/model_support.h"
+#include "tests/unit/data/packing_fixture.h"
+
+namespace tx_test {
+
+// Sentences like captions, two batches of them, and their capacities.
+struct TinyText : tx::PackingFixture {
+  tx::IdCache text = make(tx::captions(60));
+  std::vector<tx::Batch> batches = std::vector<tx::Batch>(2);
+  std::vector<int> capacities;
+  TinyText() {
+    tx::PackerOptions packing;
+    packing.batch_tokens = 256;
+    tx::Packer packer(text, packing);
+    for (tx::Batch& batch : batches) BOOST_REQUIRE(packer.next(batch));
+    capacities = packer.capacities();
+  }
+};
+
+// One layer on each side with the weights of seed 3, and its Stepper.
+struct TinyModel {
+  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Parameters parameters;
+  tx::Transformer transformer;
+  tx::Stepper stepper;
+  TinyModel(const tx::StepSettings& settings, int words, const std::vector<int>& capacities)
+      : parameters(backend, config_of(words), tx::DType::f32, true),
+        transformer(backend, parameters, 128),
+        stepper(backend, parameters, transformer, settings) {
+    parameters.initialise(3);
+    stepper.reserve(tx::Stepper::plan(backend, parameters, transformer, settings, capacities));
+  }
+  static tx::ModelConfig config_of(int words) {
+    tx::ModelConfig c;
+    c.set_vocabularies(words);
+    c.set_layers(1);
+    c.d_model = 16;
+    c.d_ff = 32;
+    c.heads = 2;
+    c.resolve();
+    return c;
+  }
+  std::vector<double> weights() { return to_host(backend, parameters.master()); }
+};
+
+}  // namespace tx_test
