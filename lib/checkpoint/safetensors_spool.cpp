@@ -1,6 +1,8 @@
 #include "lib/checkpoint/safetensors_spool.h"
 
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -15,11 +17,15 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// Read, not mapped: pages of a map would count as memory.
 void copy_to(Writer& out, const std::string& path) {
-  constexpr int64_t at_a_time = 1 << 20;
-  const MappedFile file(path);
-  for (int64_t at = 0; at < file.size(); at += at_a_time)
-    out.write({file.data() + at, size_t(std::min(at_a_time, file.size() - at))});
+  std::ifstream in(path, std::ios::binary);
+  std::vector<char> bytes(1 << 20);
+  while (in) {
+    in.read(bytes.data(), std::streamsize(bytes.size()));
+    out.write({bytes.data(), size_t(in.gcount())});
+  }
+  if (!in.eof()) throw IoError("read", path, errno);
 }
 
 }  // namespace
