@@ -30,10 +30,12 @@ void DumpOptions::describe(Options& options) {
   options.group("Output");
   options.add("-o,--out", out, "FILE", "where the records go; - is standard output").runtime();
   options
-      .add("--format", format, "json|safetensors", "JSON Lines, or one file of arrays",
+      .add("--format", format, "json|safetensors|tsv",
+           "JSON Lines, one file of arrays, or of statistics a table",
            "safetensors needs -o: its header stands in front and lists every array, so all are "
            "kept in temporary files beside it until the text has ended.")
-      .one_of({"json", "safetensors"})
+      .one_of({"json", "safetensors", "tsv"})
+      .default_is("json, with --stats tsv")
       .excludes({"--heatmap"}, "a map is text");
   options.add("--dtype", dtype, "f32|f16", "numbers of arrays")
       .one_of({"f32", "f16"})
@@ -47,6 +49,13 @@ void DumpOptions::describe(Options& options) {
       .default_is("all")
       .more("As indices of columns and values, the largest first.")
       .excludes({"--heatmap"});
+  options
+      .add("--stats", stats, "heads|pairs", "statistics over the text in place of records",
+           "heads: a line for each head, of its entropy, mean distance, and where its weights go. "
+           "pairs: a line for each pair of heads of a kind, of their Jensen-Shannon distance.")
+      .one_of({"heads", "pairs"})
+      .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
+                 "--format safetensors"});
   options.flag(
       "--heatmap", heatmap, "draw the maps of each line in the terminal",
       "All that are selected, as by --layers 0-2 --heads 0-7. Without --kinds that is cross, "
@@ -76,6 +85,7 @@ void DumpOptions::check() const {
   LinePairs::check(files, target);
   if (format == "safetensors" && out == "-")
     throw UsageError("--format safetensors is written to a file: name it with -o");
+  if (format == "tsv" && stats.empty()) throw UsageError("--format tsv is for --stats; add it");
   std::vector<std::string> inputs = files;
   inputs.push_back(model);
   if (!target.empty()) inputs.push_back(target);

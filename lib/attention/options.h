@@ -11,8 +11,9 @@ struct DumpOptions {
   std::string target;              // file of translations to force; "": the model's own
   bool strict = false;
   SelectionOptions selection;
-  std::string format = "json", dtype = "f32";
-  std::string out = "-";  // file
+  std::string format, dtype = "f32";  // format "": what is usual
+  std::string stats;                  // "heads" or "pairs": statistics in place of records
+  std::string out = "-";              // file
   int digits = 6;
   bool heatmap = false;
   int width = 0;  // of a heatmap; 0: the terminal's

@@ -2,6 +2,7 @@
 
 #include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
+#include "lib/attention/statistics.h"
 
 namespace tx {
 
@@ -22,10 +23,37 @@ class TextOutput : public AttentionOutput {
   Format format_;
 };
 
+// One table at the end of the text. A line's own sums are made on any thread and added in the order
+// of the lines, so that the table does not depend on the threads.
+class StatisticsOutput : public AttentionOutput {
+ public:
+  StatisticsOutput(const DumpOptions& options, const Selection& selection, Writer& out)
+      : options_(options), selection_(selection), out_(out), sums_(selection, pairs()) {}
+  Write prepare(const AttentionRecord& record) override {
+    AttentionStatistics own(selection_, pairs());
+    own.add(record);
+    return [this, own = std::move(own)] { sums_.add(own); };
+  }
+  void finish() override {
+    if (options_.format == "json")
+      return out_.write(to_text(pairs() ? pairs_as_json(sums_) : heads_as_json(sums_)) + "\n");
+    out_.write(pairs() ? pairs_as_tsv(sums_, options_.digits)
+                       : heads_as_tsv(sums_, options_.digits));
+  }
+
+ private:
+  bool pairs() const { return options_.stats == "pairs"; }
+  const DumpOptions& options_;
+  const Selection& selection_;
+  Writer& out_;
+  AttentionStatistics sums_;
+};
+
 }  // namespace
 
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
                                                        const Selection& selection, Writer& out) {
+  if (!options.stats.empty()) return std::make_unique<StatisticsOutput>(options, selection, out);
   if (options.format == "safetensors") return std::make_unique<ArrayFile>(options, selection);
   if (!options.heatmap)
     return std::make_unique<TextOutput>(out, [&](const AttentionRecord& record) {

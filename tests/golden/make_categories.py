@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes lib/eval/tokenizers/unicode_categories.inc: which characters are numbers (N), punctuation (P) and
+"""Writes lib/base/unicode_categories.inc: which characters are numbers (N), punctuation (P) and
 symbols (S), as the package regex sees them, with which sacreBLEU's tokeniser "intl" works.
 
-usage: make_categories.py > lib/eval/tokenizers/unicode_categories.inc      (pip install regex)
+usage: make_categories.py > lib/base/unicode_categories.inc      (pip install regex)
 """
 import regex
 

@@ -4,29 +4,16 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lib/base/characters.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/tokenizers/tokenizer.h"
 
 namespace tx {
 namespace {
 
-enum Category : uint8_t { other, N, P, S };  // Unicode's: number, punctuation, symbol
-
-struct CategoryRange {
-  char32_t first, last;
-  Category category;
-};
-
-constexpr CategoryRange category_ranges[] = {
-#include "lib/eval/tokenizers/unicode_categories.inc"
-};
-
-Category category_of(char32_t c) {
-  const auto* range =
-      std::lower_bound(std::begin(category_ranges), std::end(category_ranges), c,
-                       [](const CategoryRange& r, char32_t x) { return r.last < x; });
-  return range != std::end(category_ranges) && range->first <= c ? range->category : other;
-}
+using Category = CharacterClass;
+constexpr auto other = Category::other, N = Category::number, P = Category::punctuation,
+               S = Category::symbol;
 
 struct Character {
   char32_t code;
@@ -60,7 +47,7 @@ void split_mark_before_non_number(const Characters& in, Characters& out) {
 class TokenizerIntl : public Tokenizer {
  public:
   TokenizerIntl() {
-    for (size_t c = 0; c < std::size(frequent_); ++c) frequent_[c] = category_of(char32_t(c));
+    for (size_t c = 0; c < std::size(frequent_); ++c) frequent_[c] = class_of(char32_t(c));
   }
 
   std::string name() const override { return "intl"; }
@@ -69,7 +56,7 @@ class TokenizerIntl : public Tokenizer {
     one_.clear();
     for (size_t i = 0; i < text.size();) {
       const char32_t c = next_code_point(text, i);
-      one_.push_back({c, c < std::size(frequent_) ? frequent_[c] : category_of(c)});
+      one_.push_back({c, c < std::size(frequent_) ? frequent_[c] : class_of(c)});
     }
     split_mark_after_non_number(one_, two_);
     split_mark_before_non_number(two_, one_);

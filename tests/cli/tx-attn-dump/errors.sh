@@ -33,6 +33,10 @@ expect_usage_error '--dtype needs --format safetensors' tx-attn-dump -m model --
 expect_usage_error '--digits does not go with --format safetensors' \
   tx-attn-dump -m model --format safetensors -o out --digits 3 in
 expect_usage_error 'in' tx-attn-dump -m model -o in in
+expect_usage_error '--stats rows' tx-attn-dump -m model --stats rows in
+expect_usage_error '--format tsv is for --stats; add it' tx-attn-dump -m model --format tsv in
+expect_usage_error '--stats does not go with --average' \
+  tx-attn-dump -m model --stats heads --average heads in
 expect_status 1 tx-attn-dump -m model --format safetensors -o missing/out in
 expect_stderr_contains 'missing/'
 expect_usage_error '--average' tx-attn-dump -m model --average layers

@@ -1,0 +1,72 @@
+// How the heads of a model attend over a text: means over all rows of all lines, in constant
+// memory.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "lib/attention/record.h"
+
+namespace tx {
+
+// What is measured of each head; the definitions are in tx-attn-dump(1).
+struct HeadFigures {
+  static constexpr const char* names[] = {"entropy", "distance", "previous",    "self",      "next",
+                                          "first",   "eos",      "punctuation", "confidence"};
+  static constexpr size_t count = std::size(names);
+  enum Figure { entropy, distance, previous, self, next, first, eos, punctuation, confidence };
+
+  AttentionKind kind;
+  int layer = 0, head = 0;
+  int64_t rows = 0;
+  std::array<double, count> values{};  // means, in the order of `names`; entropy in nats
+};
+
+// Two heads of one kind.
+struct HeadPair {
+  AttentionKind kind;
+  int layer = 0, head = 0, other_layer = 0, other_head = 0;
+  double distance = 0;  // Jensen-Shannon, mean over rows, from 0 to sqrt(ln 2)
+};
+
+class AttentionStatistics {
+ public:
+  // `pairs`: distances too, which take longer. A selection without means, with weights.
+  explicit AttentionStatistics(const Selection& selection, bool pairs = false);
+  // Counts nothing for the record of a blank line.
+  void add(const AttentionRecord& record);
+  // What another object of the same selection has counted. Sums are the same bits for the same
+  // order of calls.
+  void add(const AttentionStatistics& other);
+
+  int64_t lines() const { return lines_; }  // that are not blank
+  std::vector<HeadFigures> heads() const;   // in the order of kinds, layers and heads
+  std::vector<HeadPair> pairs() const;
+
+ private:
+  struct Sums {
+    std::array<double, HeadFigures::count> values{};
+    int64_t rows = 0, confident_rows = 0;
+  };
+  struct Kind {
+    AttentionKind kind;
+    std::vector<int> layers;
+    std::vector<Sums> heads;        // [layer * heads + head]
+    std::vector<double> distances;  // [first * count + second], first < second
+  };
+  void add_distances(Kind& kind, const std::vector<const AttentionMap*>& maps);
+
+  std::vector<int> head_numbers_;
+  bool pairs_, shift_;
+  int64_t lines_ = 0;
+  std::vector<Kind> kinds_;
+};
+
+// As text: a line of names, then a line for each head (pair), fields apart by tabs. As JSON: one
+// object. Figures have `digits` decimal places.
+std::string heads_as_tsv(const AttentionStatistics& statistics, int digits);
+std::string pairs_as_tsv(const AttentionStatistics& statistics, int digits);
+Json heads_as_json(const AttentionStatistics& statistics);
+Json pairs_as_json(const AttentionStatistics& statistics);
+
+}  // namespace tx
