@@ -107,11 +107,11 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
   const Translator& translator = state_->translator;
   Source one;
   parse_line(one_line(source), {}, translator, one.ids);
-  parse_given(one_line(target), {}, translator, one.given);
+  parse_target(one_line(target), {}, translator, one.target);
   const Vocabulary& vocabulary = translator.models().target();
   if (one.ids.empty()) return worded(answer_blank(one).front(), vocabulary);
   TranslatorOptions options = translator.options();
-  options.search.given = true;
+  options.search.forced_target = true;
   TranslationWorker worker(translator.models(), options);
   const Source* const batch[] = {&one};
   return worded(worker.translate(batch, options.threads).front().front(), vocabulary);

@@ -70,7 +70,7 @@ void resolve(const tx::Options& options, Settings& s) {
   if (s.ids) s.lines.form = tx::LineForm::ids;
   s.lines.list = options.given("nbest");
   s.translator.search.check();
-  if (!s.target.empty()) s.translator.search.given = s.lines.scores = true;
+  if (!s.target.empty()) s.translator.search.forced_target = s.lines.scores = true;
   tx::LinePairs::check(s.files, s.target);
   if (!s.translator.memory.empty()) tx::parse_size(s.translator.memory, "--memory");
 }

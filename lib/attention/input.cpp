@@ -44,7 +44,7 @@ bool ItemReader::next(Item& item) {
 }
 
 void ItemReader::take_target(Item& item) {
-  const int64_t pieces = parse_given(target_, {}, translator_, item.target);
+  const int64_t pieces = parse_target(target_, {}, translator_, item.target);
   item.translation = target_;
   const int64_t labels = int64_t(item.target.size());
   if (pieces > labels) cuts_.add(*in_.other(), pieces, labels, "--max-length and --max-extra");

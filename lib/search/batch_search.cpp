@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/search/beam.h"
-#include "lib/search/given.h"
+#include "lib/search/forced_target.h"
 #include "lib/search/sampling.h"
 #include "lib/subword/vocabulary.h"
 
@@ -16,10 +16,12 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
       forbidden_(std::move(forbidden)),
       longest_(models.front()->longest()),
       guard_(std::move(guard)),
-      strikes_(guard_.needed() && !options.sample && !options.given),
+      strikes_(guard_.needed() && !options.sample && !options.forced_target),
       legal_(guard_, forbidden_, Beam::candidates(options, 0)),
       scorer_(backend, models, dtype,
-              options.sample || options.given ? 0 : Beam::candidates(options, forbidden_.size()),
+              options.sample || options.forced_target
+                  ? 0
+                  : Beam::candidates(options, forbidden_.size()),
               strikes_) {
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
 }
@@ -29,13 +31,13 @@ int64_t BatchSearch::longest(int64_t pieces) const {
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
-  if (!options_.given) return longest(int64_t(source.ids.size()));
-  TX_ASSERT(int64_t(source.given.size()) <= longest_);
-  return int64_t(source.given.size());
+  if (!options_.forced_target) return longest(int64_t(source.ids.size()));
+  TX_ASSERT(int64_t(source.target.size()) <= longest_);
+  return int64_t(source.target.size());
 }
 
 std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) const {
-  if (options_.given) return std::make_unique<Given>(options_, source.given);
+  if (options_.forced_target) return std::make_unique<ForcedTarget>(options_, source.target);
   if (options_.sample)
     return std::make_unique<Sampling>(options_, forbidden_, longest(source), source.line,
                                       guard_.needed() ? &guard_ : nullptr);

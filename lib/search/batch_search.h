@@ -13,15 +13,15 @@ namespace tx {
 struct Source {
   std::vector<int> ids;  // pieces without <eos>, at least one
   int64_t line = 1;      // sampling draws by it
-  // With SearchOptions::given, the output to score: pieces, and <eos> unless it has been cut.
-  std::vector<int> given;
+  // With SearchOptions::forced_target, the output to score: pieces, and <eos> unless it was cut.
+  std::vector<int> target;
 };
 
 // What a source asks of a batch, in pieces: a short one costs more than its length, its cache holds
 // --max-extra of them.
 constexpr int64_t least_cost = 16;
 inline int64_t cost_of(const Source& source) {
-  const size_t longer = std::max(source.ids.size() + 1, source.given.size());
+  const size_t longer = std::max(source.ids.size() + 1, source.target.size());
   return std::max(least_cost, int64_t(longer));
 }
 
@@ -59,7 +59,7 @@ class BatchSearch {
   int64_t longest(int64_t pieces) const;        // steps of a source of so many
   int64_t longest(const Source& source) const;  // and of this one
   int width() const {
-    return options_.given ? 1 : options_.sample ? options_.nbest : options_.beam;
+    return options_.forced_target ? 1 : options_.sample ? options_.nbest : options_.beam;
   }
   IncrementalDecoder::Capacity most_capacity(int64_t at_a_time, int64_t pieces,
                                              int64_t steps) const;

@@ -70,8 +70,8 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
   return line;
 }
 
-int64_t parse_given(std::string_view text, const LineOptions& options, const Translator& translator,
-                    std::vector<int>& labels) {
+int64_t parse_target(std::string_view text, const LineOptions& options,
+                     const Translator& translator, std::vector<int>& labels) {
   labels = ids_of(text, options.form, translator.models().target());
   const int64_t pieces = int64_t(labels.size()), most = translator.models().longest() - 1;
   if (pieces <= most)
@@ -93,8 +93,8 @@ void CutWarnings::at_end() const {
 
 Translation answer_blank(const Source& source) {
   PieceHypothesis h;
-  if (source.given.size() <= 1) return {h};
-  h.ids = source.given;
+  if (source.target.size() <= 1) return {h};
+  h.ids = source.target;
   h.complete = h.ids.back() == Vocabulary::eos;
   if (h.complete) h.ids.pop_back();
   h.log_p = h.score = -std::numeric_limits<double>::infinity();

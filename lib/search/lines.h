@@ -35,8 +35,8 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
                 std::vector<int>& ids);
 // Fills `labels` with the pieces of a given translation and <eos>, or with as many of its pieces as
 // the model can hold. Returns the pieces of the whole.
-int64_t parse_given(std::string_view text, const LineOptions& options, const Translator& translator,
-                    std::vector<int>& labels);
+int64_t parse_target(std::string_view text, const LineOptions& options,
+                     const Translator& translator, std::vector<int>& labels);
 // Warns of lines that were cut, the first ten by their place.
 class CutWarnings {
  public:

@@ -18,7 +18,7 @@ struct SearchOptions {
   int top_k = 0;     // draw among the k likeliest pieces; 0: all
   double top_p = 1;  // draw among the likeliest pieces that together have this probability
   uint64_t seed = 1;
-  bool given = false;  // no search: each source comes with the output to score (Source::given)
+  bool forced_target = false;  // no search: each source comes with the output to score
 
   void describe(Options& options);
   void describe_beam(Options& options);  // only the options of the beam

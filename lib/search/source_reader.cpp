@@ -18,7 +18,7 @@ void at_its_place(const TextReader& reader, F&& parse) {
 }  // namespace
 
 bool SourceReader::next(Line& line, Source& source) {
-  if (!in_.next(text_, given_)) return false;
+  if (!in_.next(text_, target_)) return false;
   const TextReader& text = in_.text();
   source = {};
   at_its_place(text, [&] { line = parse_line(text_, options_, translator_, source.ids); });
@@ -28,8 +28,9 @@ bool SourceReader::next(Line& line, Source& source) {
   if (!in_.other()) return true;
   const TextReader& other = *in_.other();
   int64_t pieces = 0;
-  at_its_place(other, [&] { pieces = parse_given(given_, options_, translator_, source.given); });
-  const auto labels = int64_t(source.given.size());
+  at_its_place(other,
+               [&] { pieces = parse_target(target_, options_, translator_, source.target); });
+  const auto labels = int64_t(source.target.size());
   if (pieces > labels) cuts_.add(other, pieces, labels, "--max-length and --max-extra");
   return true;
 }

@@ -18,7 +18,7 @@ class SourceReader {
   bool ready(int wait_ms) { return in_.ready(wait_ms); }
   // False at the end. Bad input is a DataError that names its place.
   bool next(Line& line, Source& source);
-  size_t bytes() const { return text_.size() + given_.size(); }  // of the lines read last
+  size_t bytes() const { return text_.size() + target_.size(); }  // of the lines read last
   void warn_at_end() const { cuts_.at_end(); }
 
  private:
@@ -26,7 +26,7 @@ class SourceReader {
   const Translator& translator_;
   const LineOptions& options_;
   CutWarnings cuts_;
-  std::string text_, given_;
+  std::string text_, target_;
 };
 
 }  // namespace tx

@@ -226,9 +226,9 @@ BOOST_AUTO_TEST_CASE(a_given_output_may_be_anything) {
   const auto models = byte_models({3});
   Backend backend = make_backend("cpu", 1);
   SearchOptions o;
-  o.given = true;
+  o.forced_target = true;
   std::vector<Source> sources = random_sources(1);
-  sources[0].given = {piece_of(0xFF), piece_of(0xC3), Vocabulary::eos};
+  sources[0].target = {piece_of(0xFF), piece_of(0xC3), Vocabulary::eos};
   BatchSearch scoring(backend, models->transformers(), DType::f32, o, models->forbidden(),
                       Utf8Guard(models->target()));
   const auto found = search(scoring, sources, 1000);

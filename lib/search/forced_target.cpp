@@ -1,17 +1,17 @@
-#include "lib/search/given.h"
+#include "lib/search/forced_target.h"
 
 #include "lib/base/error.h"
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
 
-Given::Given(const SearchOptions& options, std::vector<int> labels)
+ForcedTarget::ForcedTarget(const SearchOptions& options, std::vector<int> labels)
     : alpha_(options.alpha), labels_(std::move(labels)) {
   TX_ASSERT(!labels_.empty());
   rows_.push_back({-1, Vocabulary::bos});
 }
 
-void Given::advance(const Scores& scores) {
+void ForcedTarget::advance(const Scores& scores) {
   TX_ASSERT(!done() && !scores.ids && labels_[scored_] < scores.width);
   const int label = labels_[scored_++];
   check_number(scores.log_p[label]);
@@ -20,7 +20,7 @@ void Given::advance(const Scores& scores) {
   if (scored_ < labels_.size()) rows_.push_back({0, label});
 }
 
-std::vector<PieceHypothesis> Given::results() const {
+std::vector<PieceHypothesis> ForcedTarget::results() const {
   TX_ASSERT(done());
   PieceHypothesis h{labels_, log_p_, log_p_ / length_penalty(int64_t(labels_.size()), alpha_),
                     false};

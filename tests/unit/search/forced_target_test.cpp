@@ -1,5 +1,5 @@
 // Outputs that are given: their scores are the model's.
-#include "lib/search/given.h"
+#include "lib/search/forced_target.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -24,7 +24,7 @@ Model by_turns() {
 PieceHypothesis score(Ids labels, double alpha = 0) {
   SearchOptions o;
   o.alpha = alpha;
-  tx::Given search(o, std::move(labels));
+  tx::ForcedTarget search(o, std::move(labels));
   const auto found = run(search, by_turns(), 0);
   BOOST_REQUIRE(found.size() == 1u);
   return found[0];

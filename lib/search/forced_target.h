@@ -5,11 +5,11 @@
 
 namespace tx {
 
-class Given : public SentenceSearch {
+class ForcedTarget : public SentenceSearch {
  public:
   // labels: the output's pieces, and <eos> unless it has been cut; at least one. advance() needs
   // Scores of the whole vocabulary.
-  Given(const SearchOptions& options, std::vector<int> labels);
+  ForcedTarget(const SearchOptions& options, std::vector<int> labels);
   void advance(const Scores& scores) override;
   std::vector<PieceHypothesis> results() const override;  // one, with the labels' own score
 
