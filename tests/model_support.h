@@ -29,18 +29,18 @@ struct Sentence {
   std::vector<int32_t> source, target, labels;  // target: what the decoder reads
 };
 
-// A batch in the backend's memory.
+// A batch in the backend's memory: source and target, or the target as its only side.
 class PackedBatch {
  public:
-  PackedBatch(tx::Backend& backend, const std::vector<Sentence>& sentences)
+  PackedBatch(tx::Backend& backend, const std::vector<Sentence>& sentences, size_t count = 2)
       : source_(backend), target_(backend), label_ids_(backend) {
     std::vector<int32_t> all;
     for (const Sentence& s : sentences) {
       all.insert(all.end(), s.labels.begin(), s.labels.end());
       labels += s.pair == dummy ? 0 : int64_t(s.labels.size());
     }
-    sides = {upload(source_, sentences, &Sentence::source),
-             upload(target_, sentences, &Sentence::target)};
+    if (count > 1) sides.push_back(upload(source_, sentences, &Sentence::source));
+    sides.push_back(upload(target_, sentences, &Sentence::target));
     label_ids = label_ids_.set<int32_t>(all);
   }
 

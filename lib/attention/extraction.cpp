@@ -46,9 +46,9 @@ Extraction::Extraction(Backend& backend, const Transformer& transformer, DType d
     : backend_(backend),
       transformer_(transformer),
       dtype_(dtype),
-      selection_(std::move(selection)),
-      source_(backend),
-      target_(backend) {}
+      selection_(std::move(selection)) {
+  while (sides_.size() < transformer.config().sides.size()) sides_.emplace_back(backend);
+}
 
 Extraction::~Extraction() {
   on(backend_, [&](auto& k) { k.release(room_); });
@@ -191,13 +191,15 @@ void Extraction::read_labels(Matrix logits, std::span<const int> labels, Extract
   }
 }
 
-Extracted Extraction::run(std::span<const int> source, std::span<const int> input,
-                          std::span<const int> labels) {
-  const int64_t longest = transformer_.longest();
-  TX_ASSERT(!source.empty() && int64_t(source.size()) <= longest);
-  TX_ASSERT(!input.empty() && int64_t(input.size()) <= longest);
-  TX_ASSERT(!selection_.log_p || labels.size() == input.size());
-  const PackedSide sides[] = {source_.upload({&source, 1}), target_.upload({&input, 1})};
+Extracted Extraction::run(const std::vector<std::vector<int>>& ids, std::span<const int> labels) {
+  TX_ASSERT(ids.size() == sides_.size());
+  TX_ASSERT(!selection_.log_p || labels.size() == ids.back().size());
+  std::vector<PackedSide> sides;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    TX_ASSERT(!ids[i].empty() && int64_t(ids[i].size()) <= transformer_.longest());
+    const std::span<const int> sentence(ids[i]);
+    sides.push_back(sides_[i].upload({&sentence, 1}));
+  }
   reserve(sides);
   Extracted out;
   for (const Quantity quantity : selection_.what)

@@ -1,6 +1,7 @@
 // What a model's attentions compute on one sentence: the model runs as in training (teacher
-// forcing, without dropout) on source and target, and every attention selected is read on the way.
+// forcing, without dropout) on all its sides, and every attention selected is read on the way.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -47,11 +48,11 @@ class Extraction {
   Extraction(const Extraction&) = delete;
   Extraction& operator=(const Extraction&) = delete;
 
-  // source: ids with <eos>; input: <bos> and the ids before each position; labels: the ids that the
-  // rows predict, read where selection.log_p. None is empty or longer than the transformer's
-  // longest(). Numbers that are not finite, which a damaged model gives, are a DataError.
-  Extracted run(std::span<const int> source, std::span<const int> input,
-                std::span<const int> labels = {});
+  // ids: what each side reads, an encoder the ids with <eos>, a decoder <bos> and the ids before
+  // each position; labels: the ids that the last side's rows predict, read where selection.log_p.
+  // None is empty or longer than the transformer's longest(). Numbers that are not finite, which a
+  // damaged model gives, are a DataError.
+  Extracted run(const std::vector<std::vector<int>>& ids, std::span<const int> labels = {});
 
  private:
   struct Sentence;
@@ -70,7 +71,7 @@ class Extraction {
   const Transformer& transformer_;
   DType dtype_;
   Selection selection_;
-  DeviceSide source_, target_;
+  std::deque<DeviceSide> sides_;
   std::unique_ptr<Arena> arena_;
   size_t arena_bytes_ = 0, room_bytes_ = 0;
   void* room_ = nullptr;  // in the backend's memory, for what is about to be downloaded

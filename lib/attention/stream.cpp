@@ -59,7 +59,7 @@ class Recorder {
     record.translation = item.translation;
     try {
       static_cast<Extracted&>(record) =
-          extraction_.run(record.source_ids, record.input_ids, record.target_ids);
+          extraction_.run({record.source_ids, record.input_ids}, record.target_ids);
     } catch (const DataError& error) {
       throw DataError("line " + std::to_string(item.line) + ": " + error.what());
     }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/transfer.h"
 
@@ -65,6 +66,9 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
     throw DataError(this->path() + ": its configuration is too long");
   config_ = ModelConfig::from_json(parse_json(text("config"), this->path() + ": configuration"),
                                    this->path());
+  if (config_.kind.name != text("kind"))
+    throw DataError(this->path() + " is damaged: its metadata says that it is of kind '" +
+                    text("kind") + "', its configuration says '" + config_.kind.name + "'");
   check_sizes();
   table_ = parameter_table(config_);
   check_tensors();
@@ -88,9 +92,9 @@ void ModelReader::check_format() const {
     throw DataError(path() + " is not a model of tx, but of the format '" + text("format") +
                     "'; expected " + expected);
   check_format_version(file_, model_format_version);
-  if (text("kind") != "encoder-decoder")
+  if (find_value<ModelKind>(text("kind")) == nullptr)
     throw DataError(path() + " holds a model of kind '" + text("kind") +
-                    "'; this tool needs an encoder-decoder");
+                    "', which tx " TX_VERSION " does not know: a newer version wrote it");
 }
 
 // A table is built only from sizes that the file has room for: whoever wrote them, no memory is

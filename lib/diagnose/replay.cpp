@@ -37,8 +37,9 @@ Batch read_batch(const Json& facts, const ModelConfig& config) {
          s.at("pair").get<std::vector<uint32_t>>(), s.at("position").get<std::vector<uint32_t>>()});
   bool good = batch.sides.size() == config.sides.size() &&
               batch.tokens.size() == batch.sides.size() &&
-              batch.labels.size() == batch.sides.back().ids.size() &&
-              batch.sides.front().offsets.size() == batch.sides.back().offsets.size();
+              batch.labels.size() == batch.sides.back().ids.size();
+  for (const BatchSide& side : batch.sides)
+    good = good && side.offsets.size() == batch.sides.back().offsets.size();
   for (const int32_t x : batch.labels)
     good = good && x >= no_label && x < config.target().vocabulary;
   if (!good) throw DataError("the batch of the flight record is damaged");
@@ -88,11 +89,11 @@ std::string first_difference(const Json& was, const Json& is) {
 Json run_again(const TrainOptions& options, const FlightReader& file) {
   const Json& facts = file.facts();
   std::vector<Batch> batches;
-  size_t source = 0, target = 0;
+  std::vector<int> capacities(file.config().sides.size(), 0);
   for (const Json& batch : facts.at("batches")) {
     batches.push_back(read_batch(batch, file.config()));
-    source = std::max(source, batches.back().sides.front().ids.size());
-    target = std::max(target, batches.back().sides.back().ids.size());
+    for (size_t i = 0; i < capacities.size(); ++i)
+      capacities[i] = std::max(capacities[i], int(batches.back().sides[i].ids.size()));
   }
   if (batches.empty()) throw DataError(options.replay + ": the flight record holds no batch");
   Backend backend = make_backend(options.device, options.threads);
@@ -104,8 +105,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   const Transformer transformer(backend, parameters, longest_position(batches));
   const StepSettings settings = step_settings(options);
   Stepper stepper(backend, parameters, transformer, settings);
-  stepper.reserve(
-      Stepper::plan(backend, parameters, transformer, settings, {int(source), int(target)}));
+  stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, capacities));
   const StepRecord record =
       stepper.step(batches, facts.at("step").get<int64_t>(), facts.at("rate").get<double>(),
                    facts.at("loss_limit").get<double>());

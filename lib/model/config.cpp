@@ -28,12 +28,18 @@ void check_least(const char* option, int64_t value, int64_t least) {
 
 }  // namespace
 
+void ModelConfig::set_kind(ModelKind which) {
+  kind = which;
+  sides.resize(which == ModelKind::encoder_decoder ? 2 : 1);
+}
+
 void ModelConfig::resolve() {
+  TX_ASSERT(sides.size() == (kind == ModelKind::encoder_decoder ? 2u : 1u));
   check_least("--d-model", d_model, 2);
   check_least("--d-ff", d_ff, 1);
   check_least("--heads", heads, 1);
-  check_least("--encoder-layers", sides.front().layers, 1);
-  check_least("--decoder-layers", sides.back().layers, 1);
+  for (size_t side = 0; side < sides.size(); ++side)
+    check_least(names(side).layers_option, sides[side].layers, 1);
   if (d_model % 2 != 0)
     throw UsageError("--d-model " + std::to_string(d_model) +
                      ": positions come in pairs of sine and cosine; the nearest even value is " +
@@ -135,9 +141,6 @@ class FieldReader {
   void set_name(const char* key, Named<E>& value) {
     value.name = json_.at(key).get<std::string>();
     if (value.valid()) return;
-    if constexpr (std::is_same_v<E, ModelKind>)
-      throw DataError(where_ + ": a model of kind '" + value.name +
-                      "'; this tool needs encoder-decoder");
     throw DataError(where_ + ": unknown " + key + " '" + value.name +
                     "' in the model's configuration");
   }
@@ -156,6 +159,7 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
     visit_fields(c, [&](const ConfigField& field, auto& value) {
       try {
         reader(field, value);
+        if constexpr (std::is_same_v<decltype(value), Named<ModelKind>&>) c.set_kind(value);
       } catch (const Json::exception& e) {
         throw damaged(where, e.what());
       }

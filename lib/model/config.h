@@ -12,14 +12,18 @@
 
 namespace tx {
 
-enum class ModelKind { encoder_decoder };
+// Which stacks a model has: an encoder and a decoder that attends to it (the paper's); a decoder
+// alone, which continues its own text; an encoder alone, which sees all of its text.
+enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class NormPosition { post, pre };  // behind a sub-layer (the paper), or before it
 enum class PositionEncoding { sinusoid, learned };
 enum class Tie { all, target, none };  // which of the embeddings and the output are one matrix
 
 template <>
 struct Names<ModelKind> {
-  static constexpr NameOf<ModelKind> list[] = {{"encoder-decoder", ModelKind::encoder_decoder}};
+  static constexpr NameOf<ModelKind> list[] = {{"encoder-decoder", ModelKind::encoder_decoder},
+                                               {"decoder", ModelKind::decoder},
+                                               {"encoder", ModelKind::encoder}};
 };
 template <>
 struct Names<Activation> {
@@ -42,15 +46,26 @@ struct Names<Tie> {
       {"all", Tie::all}, {"target", Tie::target}, {"none", Tie::none}};
 };
 
-// One stack of layers and the vocabulary that it reads.
+// One side: its vocabulary, and the stack of layers that reads it.
 struct SideConfig {
   int64_t vocabulary = 0;
   int layers = 6;
 };
 
+// What a stack and its side are called: in names of weights, in messages, files and options.
+struct StackNames {
+  const char *stack, *side, *vocabulary_key, *layers_key, *layers_option, *layers_help;
+};
+inline constexpr StackNames encoder_names{"encoder",           "source",
+                                          "source_vocabulary", "encoder_layers",
+                                          "--encoder-layers",  "layers of the encoder"};
+inline constexpr StackNames decoder_names{"decoder",           "target",
+                                          "target_vocabulary", "decoder_layers",
+                                          "--decoder-layers",  "layers of the decoder"};
+
 struct ModelConfig {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
-  std::vector<SideConfig> sides = {{}, {}};  // the encoder's, then the decoder's
+  std::vector<SideConfig> sides = {{}, {}};  // as the kind has them; the last is predicted
   int d_model = 512, d_ff = 2048, heads = 8;
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
   Named<Activation> activation = Activation::relu;
@@ -64,18 +79,23 @@ struct ModelConfig {
   // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
   // value.
   void resolve();
-  // What is predicted: the last side.
+  void set_kind(ModelKind which);  // with its sides; those that are new have the defaults
   const SideConfig& target() const { return sides.back(); }
   int64_t layers() const;                                    // of all sides
   int64_t most_pieces() const;                               // of the largest vocabulary
   void set_vocabularies(int64_t size);                       // of all sides
   void set_vocabularies(const std::vector<int64_t>& sizes);  // one per side
   void set_layers(int count);                                // of each side
-  bool is_decoder(size_t side) const { return side + 1 == sides.size(); }
-  // Whether the side's layers attend to another side.
-  bool has_cross(size_t side) const { return is_decoder(side) && sides.size() > 1; }
-  const char* side_name(size_t side) const { return is_decoder(side) ? "target" : "source"; }
-  const char* stack_name(size_t side) const { return is_decoder(side) ? "decoder" : "encoder"; }
+  bool is_predicted(size_t side) const { return side + 1 == sides.size(); }
+  // Whether the rows of a side see only themselves and the rows before them.
+  bool is_decoder(size_t side) const { return is_predicted(side) && kind != ModelKind::encoder; }
+  // Whether the side's layers also attend to the output of the side before.
+  bool has_cross(size_t side) const { return is_decoder(side) && side > 0; }
+  const StackNames& names(size_t side) const {
+    return is_decoder(side) ? decoder_names : encoder_names;
+  }
+  const char* side_name(size_t side) const { return names(side).side; }
+  const char* stack_name(size_t side) const { return names(side).stack; }
   bool pre_norm() const { return norm == NormPosition::pre; }
   bool learned_positions() const { return positions == PositionEncoding::learned; }
 
@@ -96,16 +116,17 @@ struct ConfigField {
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). What reads, writes,
-// describes or checks a configuration goes through this one list.
+// describes or checks a configuration goes through this one list. The kind comes first, since the
+// sides that follow depend on it: a visitor that sets it calls set_kind() before it returns.
 template <class Config, class Visit>
 void visit_fields(Config& c, Visit&& visit) {
   visit({"kind"}, c.kind);
-  visit({"source_vocabulary"}, c.sides.front().vocabulary);
-  visit({"target_vocabulary"}, c.sides.back().vocabulary);
-  visit({"encoder_layers", "--encoder-layers", "N", "layers of the encoder", 1, 1000},
-        c.sides.front().layers);
-  visit({"decoder_layers", "--decoder-layers", "N", "layers of the decoder", 1, 1000},
-        c.sides.back().layers);
+  for (size_t side = 0; side < c.sides.size(); ++side)
+    visit({c.names(side).vocabulary_key}, c.sides[side].vocabulary);
+  for (size_t side = 0; side < c.sides.size(); ++side) {
+    const StackNames& n = c.names(side);
+    visit({n.layers_key, n.layers_option, "N", n.layers_help, 1, 1000}, c.sides[side].layers);
+  }
   visit({"d_model", "--d-model", "N", "width of embeddings and layers", 2, 65536}, c.d_model);
   visit({"d_ff", "--d-ff", "N", "inner width of the feed-forward layer", 1, 1 << 20}, c.d_ff);
   visit({"heads", "--heads", "N", "attention heads", 1, 65535}, c.heads);

@@ -16,6 +16,7 @@ IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& tran
       step_rows_(backend),
       lists_(backend),
       kv_(std::make_shared<CachedKeysValues>()) {
+  TX_ASSERT(transformer.config().is_decoder(transformer.config().sides.size() - 1));
   kv_->shape = transformer.attention_shape();
 }
 
@@ -41,12 +42,17 @@ int64_t IncrementalDecoder::cache_rows(const Capacity& capacity) const {
   return int64_t(transformer_.decoder_layers()) * (capacity.cache_rows + 1);
 }
 
+// (S, cross_width): what the cross-attentions read of source_.
+Tensor IncrementalDecoder::cross_keys_values(Context& context) const {
+  return transformer_.cross_keys_values(context, transformer_.hidden(context, {&source_, 1}));
+}
+
 // Arena bytes that encoding the sources and a step take, found on a counting arena.
 size_t IncrementalDecoder::plan(const Capacity& capacity) {
   Arena counting;
   Context context(backend_, counting, dtype_);
   source_.rows = capacity.source_rows;
-  transformer_.cross_keys_values(context, transformer_.encode(context, source_));
+  if (has_cross()) cross_keys_values(context);
   run(context, rounded(capacity.rows));
   return counting.peak();
 }
@@ -80,7 +86,7 @@ bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int6
 
 void IncrementalDecoder::open(const Capacity& capacity) {
   TX_ASSERT(capacity.steps <= transformer_.longest() && capacity.rows > 0 &&
-            capacity.source_rows > 0);
+            (capacity.source_rows > 0) == has_cross());
   logits_ = Tensor();
   Capacity needed = capacity;
   if (replays_) {  // what has been recorded stays good where nothing grows
@@ -116,18 +122,30 @@ void IncrementalDecoder::open(const Capacity& capacity) {
 PackedSide IncrementalDecoder::upload(const Sources& sources) {
   std::vector<std::span<const int>> sentences;
   for (const std::vector<int>& source : sources) {
-    TX_ASSERT(!source.empty() && int64_t(source.size()) <= transformer_.longest());
+    TX_ASSERT(int64_t(source.size()) <= transformer_.longest());
     sentences.emplace_back(source);
   }
   return sources_.upload(sentences);
+}
+
+// What the cross-attentions read of the sources goes to the rows of kv_->cross from first_row on.
+void IncrementalDecoder::encode(const Sources& sources, int64_t first_row) {
+  source_ = upload(sources);
+  Context context(backend_, *arena_, dtype_);
+  const Tensor cross = cross_keys_values(context);
+  on(backend_,
+     [&](auto& k) { k.convert(cross.value(), kv_->cross.slice(first_row, source_.rows)); });
 }
 
 bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> longest,
                                int width) {
   TX_ASSERT(arena_ && sources.size() == longest.size() && width > 0);
   int64_t rows = 0;
-  for (const auto& source : sources) rows += int64_t(source.size());
-  const int64_t first = source_rows_.take(rows);
+  for (const auto& source : sources) {
+    TX_ASSERT(source.empty() != has_cross());
+    rows += int64_t(source.size());
+  }
+  const int64_t first = has_cross() ? source_rows_.take(rows) : 0;
   if (first < 0) return false;
   std::vector<Sentence> admitted;
   int64_t key = first;
@@ -136,7 +154,7 @@ bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> 
     const int64_t slots = longest[i] * width, slot = slots_.take(slots);
     if (slot < 0) {
       for (const Sentence& s : admitted) slots_.give(s.first_slot, s.slots);
-      source_rows_.give(first, rows);
+      if (has_cross()) source_rows_.give(first, rows);
       return false;
     }
     const int64_t keys = int64_t(sources[i].size());
@@ -144,11 +162,7 @@ bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> 
     key += keys;
   }
   logits_ = Tensor();
-  source_ = upload(sources);
-  Context context(backend_, *arena_, dtype_);
-  const Tensor cross =
-      transformer_.cross_keys_values(context, transformer_.encode(context, source_));
-  on(backend_, [&](auto& k) { k.convert(cross.value(), kv_->cross.slice(first, rows)); });
+  if (has_cross()) encode(sources, first);
   sentences_.insert(sentences_.end(), admitted.begin(), admitted.end());
   return true;
 }
@@ -157,7 +171,7 @@ void IncrementalDecoder::release(int32_t sentence) {
   TX_ASSERT(size_t(sentence) < sentences_.size() && sentences_[size_t(sentence)].active);
   Sentence& s = sentences_[size_t(sentence)];
   s.active = false;
-  source_rows_.give(s.first_key, s.keys);
+  if (has_cross()) source_rows_.give(s.first_key, s.keys);
   slots_.give(s.first_slot, s.slots);
 }
 

@@ -9,6 +9,8 @@
 //   Matrix logits = d.step(rows);     // first row of a sentence: parent -1, token <bos>
 //   d.release(0);                     // another sentence may take its place
 //
+// A decoder alone has no sources: its sentences are admitted with empty ones, source_rows is 0.
+//
 // On a backend that replays work (CUDA graphs) everything that a step touches keeps its place, and
 // rows are rounded up to one of few numbers, each of which is recorded once.
 //
@@ -38,7 +40,8 @@ class IncrementalDecoder {
     int32_t parent = -1;   // row of the previous step; -1 in the sentence's first step
     int32_t token = 0;     // what this row reads: the piece chosen last, <bos> in the first step
   };
-  using Sources = std::vector<std::vector<int>>;  // ids with their final <eos>, none empty
+  // Ids with their final <eos>, none empty; of a decoder alone all empty.
+  using Sources = std::vector<std::vector<int>>;
 
   IncrementalDecoder(Backend& backend, const Transformer& transformer, DType dtype);
   ~IncrementalDecoder();
@@ -66,7 +69,10 @@ class IncrementalDecoder {
     int width = 1;
     bool active = true;
   };
+  bool has_cross() const { return transformer_.cross_width() > 0; }
   PackedSide upload(const Sources& sources);
+  Tensor cross_keys_values(Context& context) const;
+  void encode(const Sources& sources, int64_t first_row);
   // What is uploaded for a step: so many columns, each of an integer a row.
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
   size_t plan(const Capacity& capacity);

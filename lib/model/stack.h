@@ -13,7 +13,7 @@ class Stack {
     std::string name;     // of its weights: "encoder", "decoder"
     uint32_t number = 0;  // among the model's stacks: which dropout masks are its own
     int layers = 0;
-    bool cross = false;   // whether its layers attend to another stack's output
+    bool cross = false;   // whether its layers attend to the output of the stack before
     Parameter embedding;  // (V,D)
     Matrix sinusoids;     // (longest, D); not read where positions are learned
   };

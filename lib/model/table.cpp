@@ -16,12 +16,11 @@ class TableBuilder {
     embeddings();
     for (size_t side = 0; side < c_.sides.size(); ++side)
       for (int i = 0; i < c_.sides[side].layers; ++i) layer_matrices(side, i);
-    const int cross_layers = c_.sides.size() > 1 ? c_.target().layers : 0;
-    for (int i = 0; i < cross_layers; ++i) cross_keys_values(i, i > 0, ".weight");
+    for (size_t side = 0; side < c_.sides.size(); ++side) cross_keys_values(side, ".weight");
     for (size_t side = 0; side < c_.sides.size(); ++side)
       for (int i = 0; i < c_.sides[side].layers; ++i) layer_vectors(side, i);
-    for (int i = 0; c_.attention_bias && i < cross_layers; ++i)
-      cross_keys_values(i, i > 0, ".bias");
+    for (size_t side = 0; c_.attention_bias && side < c_.sides.size(); ++side)
+      cross_keys_values(side, ".bias");
     for (size_t side = 0; c_.pre_norm() && side < c_.sides.size(); ++side)
       norm(stack(side) + "norm");
     place();
@@ -60,7 +59,7 @@ class TableBuilder {
     for (size_t side = 0; c_.tie != Tie::all && side < c_.sides.size(); ++side) {
       matrix(stack(side) + "embedding.weight", c_.sides[side].vocabulary, d, Init::embedding, false,
              true);
-      table_.back().multiplied = c_.is_decoder(side) && c_.tie == Tie::target;  // the output
+      table_.back().multiplied = c_.is_predicted(side) && c_.tie == Tie::target;  // the output
     }
     if (c_.tie == Tie::none)
       matrix("output.weight", c_.target().vocabulary, d, Init::xavier, false, true);
@@ -105,15 +104,17 @@ class TableBuilder {
     norm(layer + "ffn_norm");
   }
 
-  // Keys and values of the encoder's output for all decoder layers: one product.
-  void cross_keys_values(int i, bool joined, const std::string& kind) {
-    const std::string layer = "decoder.layers." + std::to_string(i) + ".cross_attn.";
-    if (kind == ".weight") {
-      matrix(layer + "k_proj.weight", keys_, c_.d_model, Init::xavier, joined);
-      matrix(layer + "v_proj.weight", values_, c_.d_model, Init::xavier, true);
-    } else {
-      vector(layer + "k_proj.bias", keys_, Init::zeros, joined);
-      vector(layer + "v_proj.bias", values_, Init::zeros, true);
+  // Keys and values of the encoder's output for all layers of a decoder: one product.
+  void cross_keys_values(size_t side, const std::string& kind) {
+    for (int i = 0; c_.has_cross(side) && i < c_.sides[side].layers; ++i) {
+      const std::string layer = stack(side) + "layers." + std::to_string(i) + ".cross_attn.";
+      if (kind == ".weight") {
+        matrix(layer + "k_proj.weight", keys_, c_.d_model, Init::xavier, i > 0);
+        matrix(layer + "v_proj.weight", values_, c_.d_model, Init::xavier, true);
+      } else {
+        vector(layer + "k_proj.bias", keys_, Init::zeros, i > 0);
+        vector(layer + "v_proj.bias", values_, Init::zeros, true);
+      }
     }
   }
 

@@ -21,18 +21,14 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
     stacks_.emplace_back(p, Stack::Settings{name, uint32_t(side), config_.sides[side].layers,
                                             config_.has_cross(side), embedding(name), sinusoids});
   }
-  output_.weight = config_.tie == Tie::none ? p.get("output.weight") : embedding("decoder");
-  if (config_.sides.size() < 2) return;
-  const std::string cross = "decoder.layers.0.cross_attn.k_proj";
+  const size_t last = config_.sides.size() - 1;
+  const std::string name = config_.stack_name(last);
+  output_.weight = config_.tie == Tie::none ? p.get("output.weight") : embedding(name);
+  if (!config_.has_cross(last)) return;
+  const std::string cross = name + ".layers.0.cross_attn.k_proj";
   const int joined = 2 * config_.target().layers;
   cross_.weight = p.get(cross + ".weight", joined);
   if (config_.attention_bias) cross_.bias = p.get(cross + ".bias", joined);
-}
-
-Tensor Transformer::encode(Context& context, const PackedSide& source, const DropoutRates& rates,
-                           const AttentionProbe& probe) const {
-  const auto kv = std::make_shared<PackedKeysValues>(shape_, source, false, probe);
-  return stacks_.front().run(context, source, kv, rates);
 }
 
 Tensor Transformer::cross_keys_values(Context& context, Tensor encoded) const {
@@ -44,22 +40,27 @@ Tensor Transformer::decode(Context& context, const PackedSide& target,
   return stacks_.back().run(context, target, std::move(kv), rates);
 }
 
-Tensor Transformer::logits(Context& context, Tensor decoded) const {
-  return output_(context, std::move(decoded));
+Tensor Transformer::logits(Context& context, Tensor hidden) const {
+  return output_(context, std::move(hidden));
 }
 
 Tensor Transformer::hidden(Context& context, std::span<const PackedSide> sides,
                            const DropoutRates& rates, const AttentionProbe& probe) const {
-  TX_ASSERT(sides.size() == stacks_.size());
-  const auto kv = std::make_shared<PackedKeysValues>(shape_, sides.back(), true, probe);
-  if (sides.size() > 1)
-    kv->attend_to(cross_keys_values(context, encode(context, sides.front(), rates, probe)),
-                  sides.front());
-  return decode(context, sides.back(), kv, rates);
+  TX_ASSERT(!sides.empty() && sides.size() <= stacks_.size());
+  Tensor out;
+  for (size_t i = 0; i < sides.size(); ++i) {
+    const bool causal = config_.is_decoder(i);
+    const auto kv = std::make_shared<PackedKeysValues>(shape_, sides[i], causal, probe);
+    if (config_.has_cross(i))
+      kv->attend_to(cross_keys_values(context, std::move(out)), sides[i - 1]);
+    out = stacks_[i].run(context, sides[i], kv, rates);
+  }
+  return out;
 }
 
 Tensor Transformer::forward(Context& context, std::span<const PackedSide> sides,
                             const DropoutRates& rates, const AttentionProbe& probe) const {
+  TX_ASSERT(sides.size() == stacks_.size());
   return logits(context, hidden(context, sides, rates, probe));
 }
 

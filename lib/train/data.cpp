@@ -129,7 +129,11 @@ void check_standard_input(const TrainOptions& options) {
 }  // namespace
 
 Vocabularies model_vocabularies(const std::string& model) {
-  return ModelReader(model).vocabularies();
+  const ModelReader reader(model);
+  if (reader.config().kind != ModelKind::encoder_decoder)
+    throw DataError(reader.path() + " is a model of kind " + reader.config().kind.name +
+                    "; tx-train trains those of kind encoder-decoder");
+  return reader.vocabularies();
 }
 
 Vocabularies load_vocabularies(const TrainOptions& options) {

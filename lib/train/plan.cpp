@@ -65,15 +65,19 @@ Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int 
   return batch;
 }
 
-double step_flops(const ModelConfig& c, double source, double target) {
+double step_flops(const ModelConfig& c, const std::vector<double>& tokens) {
+  TX_ASSERT(tokens.size() == c.sides.size());
   const double d = c.d_model, keys = double(c.heads) * c.d_k, values = double(c.heads) * c.d_v;
   const double self = d * (2 * keys + values) + values * d;
   const double ffn = 2 * d * double(c.d_ff);
   const double cross_query = d * keys + values * d, cross_memory = d * (keys + values);
-  const double encoder = source * c.sides.front().layers * (self + ffn);
-  const double decoder =
-      c.sides.back().layers * (source * cross_memory + target * (self + cross_query + ffn));
-  return 6 * (encoder + decoder + target * double(c.target().vocabulary) * d);
+  double sum = tokens.back() * double(c.target().vocabulary) * d;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    sum += c.sides[i].layers * tokens[i] * (self + ffn);
+    if (c.has_cross(i))
+      sum += c.sides[i].layers * (tokens[i - 1] * cross_memory + tokens[i] * cross_query);
+  }
+  return 6 * sum;
 }
 
 namespace {
@@ -135,11 +139,12 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                 static_cast<long long>(parameter_count(config)));
   text += line;
   text += "memory\n" + describe_memory(memory, step.recompute);
-  const double flops = step_flops(config, capacities.front(), capacities.back()) * accumulate;
-  std::snprintf(line, sizeof line,
-                "step\n  %d x (%d source + %d target) tokens, %.5g product FLOPs\n", accumulate,
-                capacities.front(), capacities.back(), flops);
-  return text + line;
+  std::string sides;
+  for (size_t i = 0; i < capacities.size(); ++i)
+    sides += (i ? " + " : "") + std::to_string(capacities[i]) + " " + config.side_name(i);
+  const double flops = step_flops(config, {capacities.begin(), capacities.end()}) * accumulate;
+  std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
+  return text + "step\n  " + std::to_string(accumulate) + " x (" + sides + ")" + line;
 }
 
 namespace {
@@ -158,8 +163,9 @@ int64_t room(Backend& backend, const Parameters& parameters) {
 }  // namespace
 
 BatchShape shape_of(const IdCache& cache) {
-  return {std::max(cache.longest(0), cache.longest(cache.sides() - 1)),
-          [&cache](int tokens) { return batch_capacities(cache, tokens); }};
+  int longest = 0;
+  for (int side = 0; side < cache.sides(); ++side) longest = std::max(longest, cache.longest(side));
+  return {longest, [&cache](int tokens) { return batch_capacities(cache, tokens); }};
 }
 
 int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,

@@ -51,9 +51,9 @@ size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacitie
 // taken: activations, batches and the copy of saves. Does nothing on the CPU.
 void check_device_memory(Backend& backend, const MemoryPlan& memory);
 
-// Product FLOPs of a training step (forward and backward) on Ns source and Nt target tokens; the
+// Product FLOPs of a training step (forward and backward) on so many tokens of each side; the
 // formula of tx-paper(7), Table 2: 6 per weight and token, attention apart.
-double step_flops(const ModelConfig& config, double source_tokens, double target_tokens);
+double step_flops(const ModelConfig& config, const std::vector<double>& tokens);
 
 // The batch that asks for most: sentences `growth` times as long as the longest of the text, as
 // many as fit on either side, and a loss for every row.

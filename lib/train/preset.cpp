@@ -32,7 +32,10 @@ double run_flops(const std::string& preset, const TextSize& text) {
   model.set_vocabularies(8000);
   model.resolve();
   const double target = double(o.steps) * parse_batch_tokens(o.batch_tokens);
-  return step_flops(model, target * double(text.source) / double(text.target), target);
+  std::vector<double> tokens;
+  for (const int64_t side : text.pieces)
+    tokens.push_back(target * double(side) / double(text.target()));
+  return step_flops(model, tokens);
 }
 
 // With room for what BPE-dropout makes of the longest sentences.
@@ -49,10 +52,10 @@ bool holds_longest(const std::string& preset, const Corpora& corpora) {
 }  // namespace
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device) {
-  const std::string has = "; this text has " + grouped(text.target);
-  if (text.target < toy_pieces && text.fits_toy)
+  const std::string has = "; this text has " + grouped(text.target());
+  if (text.target() < toy_pieces && text.fits_toy)
     return {"toy", "for less than " + grouped(toy_pieces) + " target pieces" + has};
-  if (text.target < base_pieces)
+  if (text.target() < base_pieces)
     return {"tiny", "for less than " + grouped(base_pieces) + " target pieces" + has};
   if (device == "cuda")
     return {"base", "for " + grouped(base_pieces) + " target pieces or more on a GPU" + has};
@@ -75,9 +78,10 @@ bool preset_is_open(const TrainOptions& options, const Options& given) {
 
 void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log) {
   const IdCache& text = *corpora.train;
-  const PresetChoice choice = choose_preset(
-      {text.tokens(0) + text.pairs(), text.tokens(1) + text.pairs(), holds_longest("toy", corpora)},
-      options.device);
+  TextSize size{{}, holds_longest("toy", corpora)};
+  for (int side = 0; side < text.sides(); ++side)
+    size.pieces.push_back(text.tokens(side) + text.pairs());
+  const PresetChoice choice = choose_preset(size, options.device);
   TrainOptions start = with_preset(choice.name);
   Options defaults("", "");
   start.describe(defaults);

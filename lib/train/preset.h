@@ -3,6 +3,7 @@
 // clock and the free memory.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "lib/base/log.h"
 #include "lib/train/data.h"
@@ -21,8 +22,9 @@ struct PresetChoice {
 };
 
 struct TextSize {
-  int64_t source = 0, target = 0;  // pieces of the training text, ends of sentences included
-  bool fits_toy = true;            // toy's batches, which are small, hold the longest sentence
+  std::vector<int64_t> pieces;  // of each side of the training text, ends of sentences included
+  bool fits_toy = true;         // toy's batches, which are small, hold the longest sentence
+  int64_t target() const { return pieces.back(); }
 };
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device);

@@ -152,11 +152,12 @@ std::string profile(Backend& backend, const StepTimes& t, double seconds) {
 
 void Session::report() const {
   const IdCache& text = *parts_.corpora.train;
-  const double tokens = double(state_.tokens), source = double(text.tokens(0) + text.pairs());
-  const double share = source / double(parts_.feed->epoch_tokens());
-  parts_.progress.end(
-      state_.step, state_.tokens, state_.skipped,
-      step_flops(parts_.parameters->config(), tokens * share, tokens * (1 - share)));
+  std::vector<double> tokens;  // of each side: its share of all
+  for (int side = 0; side < text.sides(); ++side)
+    tokens.push_back(double(state_.tokens) * double(text.tokens(side) + text.pairs()) /
+                     double(parts_.feed->epoch_tokens()));
+  parts_.progress.end(state_.step, state_.tokens, state_.skipped,
+                      step_flops(parts_.parameters->config(), tokens));
   if (settings_.profile)
     log_.info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
 }

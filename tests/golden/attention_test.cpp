@@ -36,7 +36,7 @@ class Comparison {
     tx::Extraction extraction(backend_, model_, dtype, selection_);
     for (const Json& s : entry["sentences"]) {
       const auto ids = [&](const char* side) { return s[side].get<std::vector<int>>(); };
-      compare(extraction.run(ids("source"), ids("input"), ids("labels")), s);
+      compare(extraction.run({ids("source"), ids("input")}, ids("labels")), s);
     }
   }
 

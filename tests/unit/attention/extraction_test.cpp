@@ -18,7 +18,7 @@ std::vector<AttentionMaps> extract(RandomModel& model, const SelectionOptions& o
                                    const std::vector<int>& input = target) {
   const Selection selection = options.resolve(model.transformer.config());
   return Extraction(model.backend, model.transformer, DType::f32, selection)
-      .run(source, input)
+      .run({source, input})
       .maps;
 }
 
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
   o.heads = "0,2";
   const Selection selection = o.resolve(model.transformer.config());
   Extraction extraction(model.backend, model.transformer, DType::f32, selection);
-  const Extracted all = extraction.run(source, target);
+  const Extracted all = extraction.run({source, target});
   const double scale = std::sqrt(double(model.transformer.config().d_k));
   const auto close = [](double a, double b) { return std::abs(a - b) < 3e-6; };
   for (size_t kind = 0; kind < 3; ++kind)
@@ -236,14 +236,14 @@ BOOST_AUTO_TEST_CASE(labels_have_log_p_and_rank) {
   std::vector<std::vector<float>> all(target.size());
   for (int id = 0; id < 71; ++id) {
     const std::vector<int> same_label(target.size(), id);
-    const Extracted one = extraction.run(source, target, same_label);
+    const Extracted one = extraction.run({source, target}, same_label);
     BOOST_TEST(one.maps.empty());
     for (size_t i = 0; i < target.size(); ++i) {
       total[i] += std::exp(double(one.log_p[i]));
       all[i].push_back(one.log_p[i]);
     }
   }
-  const Extracted some = extraction.run(source, target, labels);
+  const Extracted some = extraction.run({source, target}, labels);
   for (size_t i = 0; i < target.size(); ++i) {
     BOOST_TEST(std::abs(total[i] - 1) < 1e-5);
     int64_t rank = 1;
@@ -263,8 +263,8 @@ BOOST_AUTO_TEST_CASE(a_sentence_does_not_depend_on_what_came_before) {
     const auto from = random_sentence(uint32_t(length), length + 1);
     auto to = random_sentence(uint32_t(length) + 50, 41 - length);
     const auto fresh =
-        Extraction(model.backend, model.transformer, DType::f32, selection).run(from, to).maps;
-    const auto again = one.run(from, to).maps, other = three.run(from, to).maps;
+        Extraction(model.backend, model.transformer, DType::f32, selection).run({from, to}).maps;
+    const auto again = one.run({from, to}).maps, other = three.run({from, to}).maps;
     for (size_t kind = 0; kind < 3; ++kind) {
       BOOST_TEST(same(again[kind][1][2], fresh[kind][1][2]));
       BOOST_TEST(same(other[kind][1][2], fresh[kind][1][2]));
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(low_precision_gives_nearly_the_same) {
   const Selection selection = SelectionOptions().resolve(full.transformer.config());
   const auto wanted = extract(full);
   const auto given =
-      Extraction(low.backend, low.transformer, DType::bf16, selection).run(source, target).maps;
+      Extraction(low.backend, low.transformer, DType::bf16, selection).run({source, target}).maps;
   for (size_t i = 0; i < wanted[2][0][0].values.size(); ++i) {
     BOOST_TEST(std::abs(wanted[2][0][0].values[i] - given[2][0][0].values[i]) < 0.03f);
   }

@@ -69,8 +69,16 @@ Rows uncached(SmallModel& small, const std::vector<std::vector<int>>& sources, c
   return last;
 }
 
-std::vector<std::vector<int>> sources_of(std::initializer_list<size_t> lengths) {
+constexpr tx::ModelKind kinds[] = {tx::ModelKind::encoder_decoder, tx::ModelKind::decoder};
+
+// Sources of these lengths; a decoder alone has empty ones.
+std::vector<std::vector<int>> sources_of(std::initializer_list<size_t> lengths,
+                                         tx::ModelKind kind = kinds[0]) {
   std::vector<std::vector<int>> sources;
+  if (kind == tx::ModelKind::decoder) {
+    sources.resize(lengths.size());
+    return sources;
+  }
   for (size_t length : lengths) {
     const Sentence s = sentence_of(uint32_t(length), length, 1);
     sources.emplace_back(s.source.begin(), s.source.end());
@@ -82,54 +90,59 @@ std::vector<std::vector<int>> sources_of(std::initializer_list<size_t> lengths) 
 
 BOOST_AUTO_TEST_SUITE(model_decoding)
 
+void check_cached(const tx::ModelConfig& config, DType dtype) {
+  const double bound = dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 1e-5 : 2e-2;
+  SmallModel small(config, dtype, true);
+  const auto sources = sources_of({7, 1, 70, 20}, config.kind);
+  IncrementalDecoder decoding(small.backend, *small.model, dtype);
+  decoding.begin(sources, 16, 24);
+  Beam beam;
+  beam.start(4);
+  for (int step = 0; step < 24; ++step) {
+    if (step) beam.grow(step, 4);
+    const Rows logits = download(small, decoding.step(beam.rows));
+    BOOST_TEST_CONTEXT(int(dtype) << " " << tx::to_text(config.to_json()) << " step " << step)
+    BOOST_TEST(difference(logits, uncached(small, sources, beam)) < bound);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(cached_equals_uncached) {
-  for (DType dtype : dtypes()) {
-    const double bound = dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 1e-5 : 2e-2;
-    for (const char* norm : {"post", "pre"}) {
-      for (const char* positions : {"sinusoid", "learned"}) {
-        SmallModel small(small_config(norm, positions), dtype, true);
-        const auto sources = sources_of({7, 1, 70, 20});
-        IncrementalDecoder decoding(small.backend, *small.model, dtype);
-        decoding.begin(sources, 16, 24);
-        Beam beam;
-        beam.start(4);
-        for (int step = 0; step < 24; ++step) {
-          if (step) beam.grow(step, 4);
-          const Rows logits = download(small, decoding.step(beam.rows));
-          BOOST_TEST_CONTEXT(int(dtype) << " " << norm << " " << positions << " step " << step)
-          BOOST_TEST(difference(logits, uncached(small, sources, beam)) < bound);
-        }
-      }
+  for (DType dtype : dtypes())
+    for (const char* norm : {"post", "pre"})
+      for (const char* positions : {"sinusoid", "learned"})
+        for (tx::ModelKind kind : kinds) check_cached(small_config(norm, positions, kind), dtype);
+}
+
+void check_independence(const tx::ModelConfig& config, DType dtype) {
+  SmallModel small(config, dtype, true), threads(config, dtype, true, 3);
+  const auto sources = sources_of({7, 1, 70, 20}, config.kind);
+  IncrementalDecoder decoding(small.backend, *small.model, dtype);
+  decoding.begin(sources_of({3, 3}, config.kind), 2, 5);
+  const IncrementalDecoder::Row two[] = {{0, -1, 2}, {1, -1, 2}};
+  decoding.step(two);
+  decoding.begin(sources, 4, 8);
+  std::vector<Rows> together;
+  for (int step = 0; step < 8; ++step) {
+    std::vector<IncrementalDecoder::Row> rows;
+    for (int s = 0; s < 4; ++s) rows.push_back({s, step ? s : -1, step ? 4 + s + step : 2});
+    together.push_back(download(small, decoding.step(rows)));
+  }
+  for (int s = 0; s < 4; ++s) {
+    IncrementalDecoder alone(threads.backend, *threads.model, dtype);
+    alone.begin({sources[size_t(s)]}, 1, 8);
+    for (int step = 0; step < 8; ++step) {
+      const IncrementalDecoder::Row row{0, step ? 0 : -1, step ? 4 + s + step : 2};
+      const Rows logits = download(threads, alone.step({&row, 1}));
+      BOOST_TEST((logits[0] == together[size_t(step)][size_t(s)]));
     }
   }
 }
 
 // The bits of a row depend neither on its neighbours nor on the object's past or the threads.
 BOOST_AUTO_TEST_CASE(rows_are_independent_of_the_batch) {
-  for (DType dtype : dtypes()) {
-    SmallModel small(small_config(), dtype, true), threads(small_config(), dtype, true, 3);
-    const auto sources = sources_of({7, 1, 70, 20});
-    IncrementalDecoder decoding(small.backend, *small.model, dtype);
-    decoding.begin(sources_of({3, 3}), 2, 5);
-    const IncrementalDecoder::Row two[] = {{0, -1, 2}, {1, -1, 2}};
-    decoding.step(two);
-    decoding.begin(sources, 4, 8);
-    std::vector<Rows> together;
-    for (int step = 0; step < 8; ++step) {
-      std::vector<IncrementalDecoder::Row> rows;
-      for (int s = 0; s < 4; ++s) rows.push_back({s, step ? s : -1, step ? 4 + s + step : 2});
-      together.push_back(download(small, decoding.step(rows)));
-    }
-    for (int s = 0; s < 4; ++s) {
-      IncrementalDecoder alone(threads.backend, *threads.model, dtype);
-      alone.begin({sources[size_t(s)]}, 1, 8);
-      for (int step = 0; step < 8; ++step) {
-        const IncrementalDecoder::Row row{0, step - 1 < 0 ? -1 : 0, step ? 4 + s + step : 2};
-        const Rows logits = download(threads, alone.step({&row, 1}));
-        BOOST_TEST((logits[0] == together[size_t(step)][size_t(s)]));
-      }
-    }
-  }
+  for (DType dtype : dtypes())
+    for (tx::ModelKind kind : kinds)
+      check_independence(small_config("post", "sinusoid", kind), dtype);
 }
 
 // Sentences that come and go, in room for two: the bits of each are those it has alone, and what a
@@ -228,6 +241,30 @@ BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
   const IncrementalDecoder::Row child{0, 0, 5};
   decoding.step({&child, 1});
   BOOST_CHECK_THROW(decoding.step({&child, 1}), tx::Bug);
+}
+
+// Sentences of a decoder alone come and go by their cache rows; a source is not for it.
+BOOST_AUTO_TEST_CASE(a_decoder_alone_needs_room_for_its_rows_only) {
+  SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
+  IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
+  const IncrementalDecoder::Sources none(1), source{{5, 3}};
+  const std::vector<int64_t> steps{3};
+  BOOST_CHECK_THROW(decoding.open({.source_rows = 4, .rows = 1, .cache_rows = 3, .steps = 3}),
+                    tx::Bug);
+  decoding.open({.source_rows = 0, .rows = 1, .cache_rows = 3, .steps = 3});
+  BOOST_CHECK_THROW(decoding.admit(source, steps, 1), tx::Bug);
+  BOOST_TEST(decoding.admit(none, steps, 1));
+  BOOST_TEST(!decoding.admit(none, steps, 1));
+  const IncrementalDecoder::Row first{0, -1, 2}, second{1, -1, 2};
+  const Rows before = download(small, decoding.step({&first, 1}));
+  decoding.release(0);
+  BOOST_TEST(decoding.admit(none, steps, 1));
+  BOOST_TEST((download(small, decoding.step({&second, 1})) == before));
+}
+
+BOOST_AUTO_TEST_CASE(an_encoder_alone_does_not_decode) {
+  SmallModel small(small_config("post", "sinusoid", tx::ModelKind::encoder), DType::f32, true);
+  BOOST_CHECK_THROW(IncrementalDecoder(small.backend, *small.model, DType::f32), tx::Bug);
 }
 
 BOOST_AUTO_TEST_CASE(the_probe_sees_every_attention_of_a_step) {

@@ -7,8 +7,10 @@
 namespace tx_test {
 
 inline tx::ModelConfig small_config(const std::string& norm = "post",
-                                    const std::string& positions = "sinusoid") {
+                                    const std::string& positions = "sinusoid",
+                                    tx::ModelKind kind = tx::ModelKind::encoder_decoder) {
   tx::ModelConfig c;
+  c.set_kind(kind);
   c.set_vocabularies(37);
   c.set_layers(2);
   c.d_model = 32;
@@ -74,7 +76,7 @@ class SmallModel {
   }
   // Logits of all target rows of a batch, the sentences one behind another.
   Rows logits(const std::vector<Sentence>& sentences, const tx::DropoutRates& masks = {}) {
-    const PackedBatch batch(backend, sentences);
+    const PackedBatch batch(backend, sentences, sides());
     const auto f = [&](tx::Context& c) { return model->forward(c, batch.sides, masks); };
     tx::Arena arena(backend, peak_of(backend, dtype, f));
     tx::Context context(backend, arena, dtype);
@@ -82,7 +84,7 @@ class SmallModel {
   }
   Rows encoded(const Sentence& sentence) {
     const PackedBatch batch(backend, {sentence});
-    const auto f = [&](tx::Context& c) { return model->encode(c, batch.sides[0]); };
+    const auto f = [&](tx::Context& c) { return model->hidden(c, {batch.sides.data(), 1}); };
     tx::Arena arena(backend, peak_of(backend, dtype, f));
     tx::Context context(backend, arena, dtype);
     return host_rows(f(context), model->config().d_model);
@@ -98,7 +100,7 @@ class SmallModel {
     masks.record = record.data;
     parameters.begin_step();
     for (const std::vector<Sentence>& sentences : batches) {
-      const PackedBatch batch(backend, sentences);
+      const PackedBatch batch(backend, sentences, sides());
       const auto f = [&](tx::Context& c) {
         forward_backward(c, *model, batch, masks, .1, record.data);
       };
@@ -112,6 +114,19 @@ class SmallModel {
     parameters.finish_gradients();
     return to_host(backend, parameters.gradients());
   }
+
+  // The loss that gradients() differentiates.
+  double loss(const std::vector<Sentence>& sentences) {
+    Record record(backend);
+    const PackedBatch batch(backend, sentences, sides());
+    run([&](tx::Context& c) {
+      cross_entropy(c, model->forward(c, batch.sides), batch.label_ids,
+                    model->config().target().vocabulary, .1, record.data);
+      return 0;
+    });
+    return record.get().loss;
+  }
+  size_t sides() const { return parameters.config().sides.size(); }
 
   tx::Backend backend;
   tx::DType dtype;

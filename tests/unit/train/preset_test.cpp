@@ -10,7 +10,7 @@ using namespace tx;
 namespace {
 
 std::string chosen(int64_t target, const std::string& device, bool fits_toy = true) {
-  return choose_preset({target, target, fits_toy}, device).name;
+  return choose_preset({{target, target}, fits_toy}, device).name;
 }
 
 bool open_for(std::vector<const char*> words) {
@@ -38,11 +38,11 @@ BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
 }
 
 BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
-  BOOST_TEST(choose_preset({500000, 452331, true}, "cpu").why ==
+  BOOST_TEST(choose_preset({{500000, 452331}, true}, "cpu").why ==
              "for less than 25,000,000 target pieces; this text has 452,331");
   // Weights that a source and a target piece pass (tx-paper(7), Table 2, 8,000 pieces): base 22.0
   // and 26.1 million in 100,000 x 25,000 pieces, tiny 0.655 and 1.68 million in 12,000 x 2,048.
-  BOOST_TEST(choose_preset({base_pieces, base_pieces, true}, "cpu").why ==
+  BOOST_TEST(choose_preset({{base_pieces, base_pieces}, true}, "cpu").why ==
              "as there is no GPU; this text has 25,000,000, but --preset base takes about 2,100 "
              "times the arithmetic");
 }
