@@ -64,8 +64,15 @@ std::vector<int> all_of(int count) {
   return out;
 }
 
+// 0 where the model has no attention of this kind.
 int layers_of(AttentionKind kind, const ModelConfig& config) {
-  return kind == AttentionKind::encoder ? config.sides.front().layers : config.sides.back().layers;
+  for (size_t side = 0; side < config.sides.size(); ++side) {
+    const bool has = kind == AttentionKind::cross
+                         ? config.has_cross(side)
+                         : name_of(kind) == std::string(config.stack_name(side));
+    if (has) return config.sides[side].layers;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -158,6 +165,9 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   Selection out;
   for (const AttentionKind kind : parse_kinds(kinds.empty() ? "encoder,decoder,cross" : kinds)) {
     const int count = layers_of(kind, config);
+    if (count == 0 && kinds.empty()) continue;
+    if (count == 0)
+      throw UsageError("--kinds " + kinds + ": the model has no " + name_of(kind) + " attention");
     const char* stack = kind == AttentionKind::encoder ? "encoder layers" : "decoder layers";
     out.kinds.push_back(
         {kind, layers.empty() ? all_of(count) : parse_numbers(layers, count, "--layers", stack)});
@@ -185,7 +195,8 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
 
 Selection SelectionOptions::resolve_drawn(const ModelConfig& config) const {
   SelectionOptions usual = *this;
-  if (kinds.empty()) usual.kinds = "cross";
+  const AttentionKind cross = AttentionKind::cross;
+  if (kinds.empty() && layers_of(cross, config) > 0) usual.kinds = name_of(cross);
   if (heads.empty() && average == "none") usual.average = "heads";
   Selection out = usual.resolve(config);
   for (auto& [kind, chosen] : out.kinds)

@@ -45,8 +45,8 @@ struct SelectionOptions {
   void describe(Options& options);
   // Everything that was asked for, by default all; UsageError for what the model does not have.
   Selection resolve(const ModelConfig& config) const;
-  // The same for drawings. What is not asked for is not drawn: no kind is cross, no layer the last,
-  // no head the mean over all.
+  // The same for drawings. What is not asked for is not drawn: no kind is cross, or what the model
+  // has where it lacks that, no layer the last, no head the mean over all.
   Selection resolve_drawn(const ModelConfig& config) const;
   // The same for pages, which show the steps too unless --what or --average says otherwise.
   Selection resolve_page(const ModelConfig& config) const;

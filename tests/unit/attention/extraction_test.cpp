@@ -291,3 +291,21 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused) {
   }
   BOOST_CHECK_THROW(extract(model), DataError);
 }
+
+BOOST_AUTO_TEST_CASE(a_decoder_alone_looks_back_at_itself) {
+  ModelConfig config = small_config();
+  config.set_kind(ModelKind::decoder);
+  RandomModel model(config, DType::f32, 50);
+  const Selection selection = SelectionOptions().resolve(config);
+  const auto maps =
+      Extraction(model.backend, model.transformer, DType::f32, selection).run({target}).maps;
+  BOOST_REQUIRE(maps.size() == 1u);
+  BOOST_TEST(maps[0].size() == 2u);
+  for (const auto& layer : maps[0])
+    for (const AttentionMap& map : layer)
+      for (int64_t row = 0; row < map.rows; ++row) {
+        double sum = 0;
+        for (int64_t column = 0; column <= row; ++column) sum += double(map.at(row, column));
+        BOOST_TEST(std::abs(sum - 1) < 1e-5);
+      }
+}

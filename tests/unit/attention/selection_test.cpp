@@ -104,6 +104,20 @@ BOOST_AUTO_TEST_CASE(quantities_come_in_their_order_and_once) {
   BOOST_TEST(refusal(o) == "--average is for weights: leave scores out of --what, or --average");
 }
 
+BOOST_AUTO_TEST_CASE(a_model_of_one_stack_has_one_kind) {
+  ModelConfig one = uneven();
+  one.set_kind(ModelKind::decoder);
+  SelectionOptions o;
+  for (const Selection& s : {o.resolve(one), o.resolve_drawn(one)}) {
+    BOOST_REQUIRE(s.kinds.size() == 1u);
+    BOOST_TEST((s.kinds[0].kind == AttentionKind::decoder));
+  }
+  BOOST_TEST(o.resolve(one).kinds[0].layers.size() == 3u);
+  o.kinds = "cross";
+  BOOST_TEST(message_of<UsageError>([&] { o.resolve(one); }) ==
+             "--kinds cross: the model has no cross attention");
+}
+
 BOOST_AUTO_TEST_CASE(means) {
   SelectionOptions o;
   o.average = "heads";

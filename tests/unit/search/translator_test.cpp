@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
 #include "tests/support.h"
 #include "tests/unit/search/tiny_translator.h"
 
@@ -144,6 +145,20 @@ BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
   const std::string message =
       message_of<DataError>([&] { ModelSet(std::move(backend), std::move(models)); });
   BOOST_TEST(message.find("model3 and model4 have different source vocabularies") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_decoder_alone_does_not_translate) {
+  const TempFolder folder;
+  ModelConfig config = small_config();
+  config.set_kind(ModelKind::decoder);
+  Backend backend = make_backend("cpu", 1);
+  const Parameters parameters(backend, config, DType::f32, false);
+  save_model(folder / "decoder", parameters, {word_vocabulary(71), 1}, Json::object());
+  BOOST_TEST(message_of<DataError>([&] {
+               ModelSet::load(make_backend("cpu", 1), {folder / "decoder"}, DType::f32, 100);
+             }) ==
+             (folder / "decoder") +
+                 " is a model of kind decoder; translating needs one of kind encoder-decoder");
 }
 
 BOOST_AUTO_TEST_CASE(batches_hold_every_source_once) {

@@ -1,0 +1,73 @@
+// Models of one stack in training: packed batches of one side through the steps of a run.
+#include "lib/checkpoint/model_file.h"
+#include "lib/train/data.h"
+#include "lib/train/step.h"
+#include "tests/unit/checkpoint/samples.h"
+#include "tests/unit/data/packing_fixture.h"
+
+using namespace tx;
+
+namespace {
+
+ModelConfig config_of(ModelKind kind) {
+  ModelConfig c;
+  c.set_kind(kind);
+  c.set_vocabularies(1004);
+  c.set_layers(2);
+  c.d_model = 32;
+  c.d_ff = 64;
+  c.heads = 4;
+  c.norm = NormPosition::pre;
+  c.resolve();
+  return c;
+}
+
+struct Run {
+  TrainOptions options;
+  Backend backend = make_backend("cpu", 1);
+  Parameters parameters;
+  Transformer model;
+
+  explicit Run(ModelKind kind)
+      : parameters(backend, config_of(kind), DType::f32, true), model(backend, parameters, 80) {
+    parameters.initialise(1);
+  }
+};
+
+}  // namespace
+
+// Word n is followed by word n + 1, in lines that begin anywhere: all but the first is learned.
+BOOST_FIXTURE_TEST_CASE(one_stack_learns_what_follows, PackingFixture) {
+  const IdCache cache = make(captions(60, 1));
+  for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder}) {
+    PackerOptions packing;
+    packing.batch_tokens = 256;
+    Packer packer(cache, packing);
+    Run run(kind);
+    Stepper stepper(run.backend, run.parameters, run.model, run.options);
+    stepper.reserve(
+        Stepper::plan(run.backend, run.parameters, run.model, run.options, packer.capacities()));
+    const auto step = [&](int64_t number) {
+      std::vector<Batch> batches(1);
+      packer.next(batches.front());
+      BOOST_TEST(batches.front().sides.size() == 1u);
+      const StepRecord record = stepper.step(batches, number, 0.01, 0);
+      return record.loss * record.loss_scale;
+    };
+    const double first = step(1);
+    for (int64_t number = 2; number < 80; ++number) step(number);
+    BOOST_TEST(first > 6.5);
+    BOOST_TEST(step(80) < 0.6 * first);
+  }
+}
+
+// Training and translating know models of an encoder and a decoder; what they cannot use is said.
+BOOST_AUTO_TEST_CASE(a_model_of_one_stack_has_no_two_vocabularies) {
+  const tx_test::TempFolder folder;
+  ModelConfig config = tx_test::small_config();
+  config.set_kind(ModelKind::decoder);
+  const std::string path = folder / "decoder";
+  tx_test::SampleModel(1, DType::f32, config).save(path);
+  BOOST_TEST(tx_test::message_of<DataError>([&] { model_vocabularies(path); }) ==
+             path + " is a model of kind decoder; tx-train trains those of kind encoder-decoder");
+}
