@@ -32,7 +32,7 @@ std::string config_difference(const ModelReader& a, const ModelReader& b) {
 }
 
 std::string vocabulary_difference(const ModelReader& a, const ModelReader& b) {
-  if (a.vocabularies().size() != b.vocabularies().size()) return "";  // told by the kind
+  if (a.vocabularies().size() != b.vocabularies().size()) return "";  // the kinds differ
   for (size_t side = 0; side < a.vocabularies().size(); ++side) {
     const Vocabulary &ours = a.vocabularies()[side], &other = b.vocabularies()[side];
     if (ours.bytes() != other.bytes())
@@ -66,7 +66,7 @@ void check_alike(const ModelReader& a, const ModelReader& b) {
   if (!all.empty()) throw DataError(b.path() + " cannot be averaged with " + a.path() + ": " + all);
 }
 
-constexpr int64_t chunk = 1 << 14;  // of every model one piece after another in the cache
+constexpr int64_t chunk = 1 << 14;  // elements; so many of every model fit in the cache
 
 // Adds n values of a tensor from `from` on to the sums.
 void add_values(const ModelReader& model, const std::string& name, int64_t from,
@@ -107,7 +107,7 @@ Json input_provenance(const std::string& name, const ModelReader& model) {
   return input;
 }
 
-// Members that tell of a moment, not of a training.
+// Members that describe a moment of a training, not the training.
 bool is_momentary(const std::string& key) {
   return key == "step" || key == "tokens" || key.starts_with("validation_");
 }
@@ -125,7 +125,7 @@ Json common_provenance(const Models& models) {
   return common;
 }
 
-// As in tx-train's, the output's name is left out: the same average elsewhere has the same bytes.
+// The output's name is left out, as in tx-train's: the same average elsewhere has the same bytes.
 std::string command_of(const AverageOptions& options) {
   std::string command = "tx-avg";
   if (options.last) command += " --last " + std::to_string(*options.last);
@@ -144,7 +144,8 @@ Json provenance_of_mean(const AverageOptions& options, const std::vector<std::st
               {"common", common_provenance(models)}};
 }
 
-// Whether nothing but a model is lost when a file takes this name. Pipes and devices lose nothing.
+// Whether a file may take this name without loss of anything but a model. Pipes and devices hold
+// nothing that could be lost.
 bool replaceable(const std::string& path) {
   std::error_code error;
   return !std::filesystem::is_regular_file(path, error) ||

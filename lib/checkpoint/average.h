@@ -14,9 +14,10 @@ struct AverageOptions {
   std::string out;                  // the model file to write; "-": standard output
 };
 
-// The files to average: the inputs, or the models of the run that --last or --best mean, ascending
-// by step. The model of step 0 never counts; the best are those of rank_checkpoints(). UsageError
-// for inputs that do not go with --last and --best, DataError when the run has too few models.
+// The files to average: the inputs, or the models of the run that --last or --best select,
+// ascending by step. The model of step 0 never counts; the best are those of rank_checkpoints().
+// UsageError for inputs that do not go with --last and --best, DataError when the run has too few
+// models.
 std::vector<std::string> models_to_average(const AverageOptions& options);
 
 // Writes the mean, atomically: sums in double, rounded once to fp32. Inputs are mapped, and the

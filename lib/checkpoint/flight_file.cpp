@@ -41,7 +41,7 @@ FlightReader::FlightReader(const std::string& path)
   const std::string* config = file_.metadata("config");
   if (config == nullptr) throw DataError(path + " holds no configuration; expected " + expected);
   config_ = ModelConfig::from_json(parse_json(*config, path + ": configuration"), path);
-  // Before a table of so many is made.
+  // Checked before a table of that size is built.
   if (config_.layers() > int64_t(file_.tensors().size()))
     throw DataError(path + " is damaged: its configuration asks for more weights than it holds");
   for (const ParameterEntry& e : parameter_table(config_)) {

@@ -14,7 +14,7 @@ void save_flight(const std::string& path, const Parameters& parameters, const Js
 
 class FlightReader {
  public:
-  // DataError: empty, truncated, damaged, of a newer format, or no flight record.
+  // DataError: empty, truncated, damaged, of a newer format, or not a flight record.
   explicit FlightReader(const std::string& path);
   const ModelConfig& config() const { return config_; }
   const Json& facts() const { return facts_; }

@@ -14,7 +14,7 @@ namespace tx {
 
 namespace {
 
-// How good a checkpoint is, and by what: scores of different criteria say nothing together.
+// How good a checkpoint is, and by what: scores of different criteria cannot be compared.
 struct Recorded {
   std::string metric;
   Json criterion;

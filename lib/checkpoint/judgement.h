@@ -12,18 +12,18 @@ namespace tx {
 const std::vector<std::string>& validation_metrics();
 inline constexpr char command_metric[] = "command";  // the name that stands for --valid-command
 
-// Whether it is a score of translations (bleu, chrf) and none of pieces.
+// Whether it scores translations (bleu, chrf), not pieces.
 bool is_translated(const std::string& metric);
-// Of loss and perplexity the lower value is the better one, of everything else the higher one.
+// For loss and perplexity lower is better, for everything else higher.
 bool lower_is_better(const std::string& metric);
 
-// The checkpoints of a run that can be compared, the best first, those as good by their step.
+// The checkpoints of a run that can be compared, the best first, equal ones by their step.
 struct Ranking {
   std::string metric;
   std::vector<int64_t> steps;
 };
-// Of `steps`, ascending, those that record what the newest of them was compared by; a model that
-// names no metric, of an older run, by its validation loss. Reads headers alone.
+// Of `steps` (ascending) those that record what the newest of them was compared by. A model that
+// names no metric, as in older runs, is compared by its validation loss. Reads headers only.
 Ranking rank_checkpoints(const std::string& run, const std::vector<int64_t>& steps);
 
 }  // namespace tx

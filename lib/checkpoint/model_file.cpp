@@ -97,8 +97,8 @@ void ModelReader::check_format() const {
                     "', which tx " TX_VERSION " does not know: a newer version wrote it");
 }
 
-// A table is built only from sizes that the file has room for: whoever wrote them, no memory is
-// asked for, and no product of sizes overflows, on account of a few bytes of header.
+// A table is built only from sizes that the file has room for, so that a few bytes of a hostile
+// header can neither ask for memory nor make a product of sizes overflow.
 void ModelReader::check_sizes() const {
   const double room = double(file_.data_bytes()), d = config_.d_model;
   const double layers = double(config_.layers());

@@ -26,7 +26,7 @@ class ModelReader {
  public:
   // Maps the model that `path` names (resolve_model()) and checks all of it: the checksum, and that
   // the tensors are those of its configuration. DataError names the file and what to do: empty,
-  // truncated, damaged, no model of tx, of a newer format or of another kind.
+  // truncated, damaged, not a model of tx, or of a newer format.
   explicit ModelReader(const std::string& path);
   const std::string& path() const { return file_.path(); }
   const ModelConfig& config() const { return config_; }
@@ -54,12 +54,12 @@ class ModelReader {
   Vocabularies vocabularies_;
 };
 
-// The file that -m names: itself, or of a run directory its best, else its last model. DataError
-// with what is there when a directory has neither.
+// The file that -m names: the file itself, or the best model of a run directory, else its last.
+// DataError where a directory has neither, with what it holds instead.
 std::string resolve_model(const std::string& path);
 
-// Whether -m names a model of this kind (a run directory, or a regular file that begins as
-// safetensors do) and not a vocabulary by itself. Says nothing about the rest of the file.
+// Whether -m names a model (a run directory, or a regular file that begins as safetensors files do)
+// and not a vocabulary. Says nothing about the rest of the file.
 bool names_model(const std::string& path);
 
 // The vocabulary that -m names: a vocabulary file, or the one inside a model, of the side that is

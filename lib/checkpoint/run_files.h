@@ -1,5 +1,5 @@
 // The checkpoints of a run directory, tx-run(5), as every reader sees them. Nothing is locked: a
-// file that is there is whole.
+// file that exists is whole.
 #pragma once
 #include <cstdint>
 #include <string>

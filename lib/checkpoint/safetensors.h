@@ -1,6 +1,6 @@
 // The safetensors format: 8 bytes of header length (little-endian), a JSON header that gives each
 // tensor's dtype, shape and place and some strings ("__metadata__"), then the tensors' bytes, one
-// behind another. Reading trusts nothing: every size is checked against the file before it is used.
+// after another. Reading trusts nothing: every size is checked against the file before it is used.
 #pragma once
 #include <functional>
 #include <map>
@@ -27,8 +27,8 @@ std::string shape_text(const std::vector<int64_t>& shape);  // "[512, 64]"
 class SafetensorsReader {
  public:
   // Maps the file and checks its header: no tensor outside the file, no gap, no overlap, no name
-  // twice. DataError when it is empty, truncated, damaged or something else; `expected` completes
-  // "expected ..." in the message. Of the file only the header is read.
+  // twice. DataError when it is empty, truncated, damaged or of another format; `expected`
+  // completes "expected ..." in the message. Of the file only the header is read.
   explicit SafetensorsReader(const std::string& path,
                              const std::string& expected = "a safetensors file");
   const std::string& path() const { return file_.path(); }

@@ -1,8 +1,8 @@
-// A header is read event by event instead of into a tree: what is not exactly of the form
+// A header is read event by event instead of into a tree: anything not exactly of the form
 //   {"__metadata__": {KEY: STRING, ...},
 //    NAME: {"dtype": STRING, "shape": [N, ...], "data_offsets": [N, N]}, ...}
-// stops the parser at once, so nesting never grows, and keys that stand twice are seen (a tree
-// keeps one of them in silence).
+// stops the parser at once, so nesting never grows, and a key that occurs twice is seen (a tree
+// silently keeps one of them).
 #include "lib/checkpoint/safetensors_header.h"
 
 #include <set>

@@ -32,7 +32,7 @@ void check_format(const SafetensorsReader& file, const std::string& model_checks
                     " instead of " + model_checksum + "): one of the two was replaced");
 }
 
-// The state proper and both moments of every parameter. The checksum knows nothing of names.
+// The state proper and both moments of every parameter. The checksum does not cover names.
 const TensorInfo& check_tensors(const SafetensorsReader& file,
                                 const std::vector<ParameterEntry>& table) {
   const TensorInfo* text = file.find("state");

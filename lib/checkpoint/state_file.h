@@ -18,10 +18,10 @@ void check_state(const std::string& path, const ModelConfig& config,
                  const std::string& model_checksum);
 
 // Fills the moments and returns `state`. DataError: empty, truncated, damaged, of a newer format,
-// no state, or of another model than the one with this checksum.
+// not a state, or of another model than the one with this checksum.
 Json load_state(const std::string& path, Parameters& parameters, const std::string& model_checksum);
 
-// `state` alone: nothing but that it is one is checked. DataError: no state, or damaged.
+// `state` alone; checks only that the file is a state. DataError: not a state, or damaged.
 Json read_state(const std::string& path);
 
 }  // namespace tx

@@ -221,7 +221,7 @@ void ModelOptions::apply_layers(const Options& options) {
     throw UsageError("--layers does not go with both --encoder-layers and --decoder-layers");
   if (!options.given("encoder-layers")) config.sides.front().layers = layers;
   if (!options.given("decoder-layers")) config.sides.back().layers = layers;
-  layers = 0;  // said by the two from here on, also in config.json
+  layers = 0;  // from here on the two options say it, in config.json too
 }
 
 }  // namespace tx

@@ -15,7 +15,7 @@ namespace tx {
 // Which stacks a model has: an encoder and a decoder that attends to it (the paper's); a decoder
 // alone, which continues its own text; an encoder alone, which sees all of its text.
 enum class ModelKind { encoder_decoder, decoder, encoder };
-enum class NormPosition { post, pre };  // behind a sub-layer (the paper), or before it
+enum class NormPosition { post, pre };  // after a sub-layer (the paper), or before it
 enum class PositionEncoding { sinusoid, learned };
 enum class Tie { all, target, none };  // which of the embeddings and the output are one matrix
 
@@ -73,7 +73,7 @@ struct ModelConfig {
   Named<PositionEncoding> positions = PositionEncoding::sinusoid;
   int max_positions = 1024;  // rows of learned positions
   Named<Tie> tie = Tie::all;
-  bool attention_bias = false;  // models of other toolkits have them
+  bool attention_bias = false;  // as models of other toolkits have
   double norm_epsilon = 1e-6;
 
   // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
@@ -111,7 +111,7 @@ struct ConfigField {
   const char* option = nullptr;  // "--d-model"
   const char* unit = "";
   const char* help = "";
-  double least = 0, most = 0;  // of what the option takes
+  double least = 0, most = 0;  // the range that the option takes
   const char* long_help = "";
 };
 
@@ -148,8 +148,8 @@ void visit_fields(Config& c, Visit&& visit) {
   visit({"norm_epsilon"}, c.norm_epsilon);
 }
 
-// The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers: when
-// not 0 it sets all stacks; call apply_layers() after parsing, which leaves it 0.
+// The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers, which
+// sets all stacks unless it is 0; call apply_layers() after parsing, which leaves it 0.
 struct ModelOptions {
   ModelConfig config;
   int layers = 0;

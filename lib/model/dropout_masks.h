@@ -1,5 +1,5 @@
-// Where a pass drops what. A mask belongs to a site, a fixed number for each place in the model, so
-// that it does not depend on packing, device or recomputation (kernels/view.h, Dropout).
+// What a pass drops, and where. A mask belongs to a site, a fixed number for each place in the
+// model, so that it does not depend on packing, device or recomputation (kernels/view.h, Dropout).
 #pragma once
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct DropoutRates {
   const StepRecord* record = nullptr;
 };
 
-// The numbers are part of what a seed means: never change one.
+// The numbers are part of what a seed means: never change them.
 enum class DropoutPlace : uint32_t {
   on_embedding,
   on_self,

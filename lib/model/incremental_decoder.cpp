@@ -37,7 +37,7 @@ int64_t IncrementalDecoder::rounded(int64_t rows) const {
   return (rows + to - 1) / to * to;
 }
 
-// A row more, which rows that only fill up a number write to.
+// One row more than asked for: rows that only round up their number write to it.
 int64_t IncrementalDecoder::cache_rows(const Capacity& capacity) const {
   return int64_t(transformer_.decoder_layers()) * (capacity.cache_rows + 1);
 }
@@ -67,7 +67,7 @@ size_t IncrementalDecoder::bytes(const Capacity& capacity) {
          held_bytes(size_t(2 * list_entries(capacity)) * 4) + size_t(uploads) * 4;
 }
 
-// Makes `block` a matrix of these sizes; tells whether its memory moved.
+// Makes `block` a matrix of these sizes; returns whether its memory moved.
 bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) {
   const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype_);
   const bool moves = bytes > held;
@@ -89,7 +89,7 @@ void IncrementalDecoder::open(const Capacity& capacity) {
             (capacity.source_rows > 0) == has_cross());
   logits_ = Tensor();
   Capacity needed = capacity;
-  if (replays_) {  // what has been recorded stays good where nothing grows
+  if (replays_) {  // what was recorded stays valid where nothing grows
     needed.source_rows = std::max(capacity.source_rows, capacity_.source_rows);
     needed.rows = std::max(capacity.rows, capacity_.rows);
     needed.cache_rows = std::max(capacity.cache_rows, capacity_.cache_rows);
@@ -186,16 +186,16 @@ void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t
   TX_ASSERT(admit(sources, longest, int(max_rows)));
 }
 
-// Uploads the step's rows: what is read, and what makes each hypothesis' list longer by its own.
+// Uploads the step's rows: what they read, and the row that each adds to its hypothesis' list.
 void IncrementalDecoder::follow(std::span<const Row> rows) {
   const size_t count = size_t(rounded(int64_t(rows.size())));
   rows_.assign(count * columns, 0);
   const auto column = [&](Column c) { return rows_.data() + c * count; };
-  // What rows that only fill up a number do: one key, of the row behind all others.
+  // Rows that only round up the number read one key, that of the row behind all others.
   std::fill_n(column(slot), count, int32_t(capacity_.cache_rows));
   std::fill_n(column(length), count, 1);
   std::fill_n(column(source_length), count, 1);
-  int64_t place = 0;  // of the row among those of its sentence
+  int64_t place = 0;  // of the row among the rows of its sentence
   for (size_t r = 0; r < rows.size(); ++r) {
     TX_ASSERT(size_t(rows[r].sentence) < sentences_.size());
     const Sentence& s = sentences_[size_t(rows[r].sentence)];

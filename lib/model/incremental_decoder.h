@@ -1,7 +1,7 @@
 // Step-by-step decoding of sentences that come and go, with cached keys and values (section 6.1,
-// tx-paper(7)). Knows nothing of beams: the caller says for every row which row of the step before
-// it continues, and no key or value is ever copied: each hypothesis keeps the list of its cache
-// rows, which the device makes longer by one in every step.
+// tx-paper(7)). It knows nothing of beams: for every row the caller says which row of the step
+// before it continues. Keys and values are never copied: each hypothesis keeps a list of its cache
+// rows, to which the device adds one in every step.
 //
 //   IncrementalDecoder d(backend, transformer, DType::bf16);
 //   d.open({.source_rows = 1000, .rows = 64, .cache_rows = 6400, .steps = 100});
@@ -12,10 +12,10 @@
 // A decoder alone has no sources: its sentences are admitted with empty ones, source_rows is 0.
 //
 // On a backend that replays work (CUDA graphs) everything that a step touches keeps its place, and
-// rows are rounded up to one of few numbers, each of which is recorded once.
+// the number of rows is rounded up to one of a few, each of which is recorded once.
 //
 // Needs Parameters::prepare_inference(). A row's logits are the same bits whatever rows stand
-// beside it. One object for each thread; the Transformer may be shared.
+// beside it. One object per thread; the Transformer may be shared.
 #pragma once
 #include <map>
 #include <memory>
@@ -47,9 +47,10 @@ class IncrementalDecoder {
   ~IncrementalDecoder();
 
   void open(const Capacity& capacity);     // drops all sentences
-  size_t bytes(const Capacity& capacity);  // of memory that open() takes at the most
-  // Encodes the sources. Sentence i has at most `width` rows a step and longest[i] steps. Numbers
-  // follow on from the last, from 0. False, and nothing has changed, where the capacity is used up.
+  size_t bytes(const Capacity& capacity);  // of memory that open() takes at most
+  // Encodes the sources. Sentence i has at most `width` rows per step and longest[i] steps.
+  // Sentences are numbered from 0 in the order in which they are admitted. Returns false and
+  // changes nothing where the capacity is used up.
   bool admit(const Sources& sources, std::span<const int64_t> longest, int width);
   void release(int32_t sentence);
   // open() for these sources and admit(), every sentence with up to max_rows rows.
@@ -57,8 +58,8 @@ class IncrementalDecoder {
   // Logits (R,Vp) of the next position, valid until the next call. Rows of a sentence stand
   // together.
   Matrix step(std::span<const Row> rows);
-  // Called for every attention of every step, see keys_values.h. Where the backend replays work, of
-  // the steps that are not replayed.
+  // Called for every attention of every step, see keys_values.h; where the backend replays work,
+  // only in the steps that are not replayed.
   void set_probe(AttentionProbe probe);
 
  private:
@@ -73,7 +74,7 @@ class IncrementalDecoder {
   PackedSide upload(const Sources& sources);
   Tensor cross_keys_values(Context& context) const;
   void encode(const Sources& sources, int64_t first_row);
-  // What is uploaded for a step: so many columns, each of an integer a row.
+  // What is uploaded for a step: columns of one integer per row.
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
   size_t plan(const Capacity& capacity);
   bool reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols);

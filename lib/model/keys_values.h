@@ -47,8 +47,8 @@ class KeysValues {
                         const Tensor& /*output*/) const {}
 };
 
-// Those of the packed rows themselves. A causal stack's rows see themselves and what stands before
-// them in their sentence.
+// The keys and values of the packed rows themselves. The rows of a causal stack see themselves and
+// the rows before them in their sentence.
 class PackedKeysValues : public KeysValues {
  public:
   PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, bool causal,
@@ -77,8 +77,8 @@ class PackedKeysValues : public KeysValues {
   const int32_t* cross_offsets_ = nullptr;
 };
 
-// Those of the steps before, kept in a cache: one row a hypothesis and step (incremental_decoder.h
-// fills and owns what this points to).
+// The keys and values of the steps before, kept in a cache: one row per hypothesis and step.
+// incremental_decoder.h fills and owns what this points to.
 class CachedKeysValues : public KeysValues {
  public:
   AttentionShape shape;
@@ -94,7 +94,7 @@ class CachedKeysValues : public KeysValues {
   Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
 
  private:
-  // Where keys and values of a layer stand side by side: from `column` of `rows` on.
+  // Where the keys of a layer and the values beside them are: from `column` of `rows` on.
   struct Block {
     Matrix rows;
     int64_t column;

@@ -1,7 +1,7 @@
 // The sub-layers and layers of section 3.1 of the paper (Figure 1) as objects: each holds its
-// weights and makes of the stream that enters it the one that leaves it. Whole passes and
-// incremental decoding run the same ones, see keys_values.h. Shapes in the letters of
-// lib/tensor/dims.h.
+// weights and turns the stream that enters it into the one that leaves it. Whole passes and
+// incremental decoding run the same objects, see keys_values.h. Shapes are written in the letters
+// of lib/tensor/dims.h.
 #pragma once
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ struct Projection {
   Tensor operator()(Context& context, Tensor x) const;
 };
 
-// The end of a sub-layer: x + dropout(sub) and the norm behind it. In a pre-norm stack that is the
+// The end of a sub-layer: x + dropout(sub) and the norm after it. In a pre-norm stack that is the
 // norm of the sub-layer that follows.
 struct ResidualNorm {
   Norm norm;
@@ -66,7 +66,7 @@ struct Layer {
 };
 
 // The layer whose weights are called `name`.*; `cross`: with cross-attention. Each sub-layer ends
-// with its own norm; a pre-norm stack exchanges them.
+// with its own norm; a pre-norm stack shifts them.
 Layer find_layer(Parameters& parameters, const std::string& name, bool cross);
 // The norm whose weights are called `name`.weight and `name`.bias.
 Norm find_norm(Parameters& parameters, const std::string& name);

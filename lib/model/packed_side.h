@@ -1,4 +1,4 @@
-// One side of a packed batch: sentences one behind another, without padding.
+// One side of a packed batch: sentences one after another, without padding.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -33,7 +33,7 @@ class DeviceSide {
   PackedSide upload(const HostSide& side);
   // Whole sentences of ids; sentence s is pair s, its positions count from 0.
   PackedSide upload(std::span<const std::span<const int>> sentences);
-  // Room for so many sentences: later uploads of no more keep the place of the offsets.
+  // Makes room for so many sentences: later uploads of no more leave the offsets in their place.
   void reserve_sentences(size_t sentences) { offsets_.reserve(sentences + 1); }
 
  private:

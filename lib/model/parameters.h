@@ -21,7 +21,7 @@ struct ParameterEntry {
   int64_t padded_rows = 1;  // rows in the block
   int64_t offset = 0;       // elements from the block's start
   bool lookup = false;      // learned positions: read in full precision
-  bool multiplied = false;  // a product reads it; other tables are looked up in alone
+  bool multiplied = false;  // a product reads it; false for tables that are only looked up
   bool joined = false;      // follows its predecessor without a gap
 };
 
@@ -35,8 +35,8 @@ class Parameters {
   // double. training adds gradients and Adam's two moments. Memory is zero until initialise() or
   // loading.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training);
-  // Room on `backend` for what a checkpoint holds of `of`, the master and the moments, which take()
-  // copies. The backends are two of one device; copying has ended when take() returns.
+  // Room on `backend` for what a checkpoint holds of `of`: the master and the moments, which take()
+  // copies. Both backends are of one device; the copy is complete when take() returns.
   Parameters(Backend& backend, const Parameters& of);
   void take(const Parameters& of);
   ~Parameters();
@@ -53,7 +53,7 @@ class Parameters {
   void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
   void finish_gradients();   // zeroes gradients that no contribution reached
   void refresh_copy();       // bf16 copy of the master
-  void prepare_inference();  // packs the weights for matmul_invariant; again: in place
+  void prepare_inference();  // packs the weights for matmul_invariant; when called again, in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);

@@ -49,14 +49,14 @@ IncrementalDecoder::Capacity BatchSearch::most_capacity(int64_t at_a_time, int64
                                                         int64_t steps) const {
   const int64_t sentences = at_a_time / least_cost + 1;
   IncrementalDecoder::Capacity most;
-  most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // gaps
+  most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // a quarter more, for gaps
   most.rows = sentences * width();
   most.cache_rows = std::max(steps, at_a_time + sentences * options_.max_extra) * width();
   most.steps = steps;
   return most;
 }
 
-// That, and no more than all sources together do.
+// The same, but no more than all sources together can take.
 IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t at_a_time) const {
   IncrementalDecoder::Capacity all;
   int64_t pieces = 0, steps = 0;
@@ -85,10 +85,10 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     ids.back().push_back(Vocabulary::eos);
     steps.push_back(longest(*sources[next]));
   }
-  // Few at a time would be encoded in small products.
+  // Encoding only a few sentences at a time would make small products.
   const bool last = waiting_ + ids.size() == sources.size();
   if (!active_.empty() && !last && cost < at_a_time / 8) return;
-  // The free room may be in several pieces: then fewer of them.
+  // The free room may be fragmented; then fewer of them fit.
   while (!ids.empty() && !scorer_.admit(ids, steps, width())) {
     ids.resize(ids.size() / 2);
     steps.resize(ids.size());

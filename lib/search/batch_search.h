@@ -17,8 +17,8 @@ struct Source {
   std::vector<int> target;
 };
 
-// What a source asks of a batch, in pieces: a short one costs more than its length, its cache holds
-// --max-extra of them.
+// The share of a batch that a source takes, in pieces. A short source costs more than its length,
+// since its cache has room for --max-extra pieces more.
 constexpr int64_t least_cost = 16;
 inline int64_t cost_of(const Source& source) {
   const size_t longer = std::max(source.ids.size() + 1, source.target.size());
@@ -27,17 +27,17 @@ inline int64_t cost_of(const Source& source) {
 
 class BatchSearch {
  public:
-  // `forbidden`: pieces never to be put out; guard: of the vocabulary, keeps the outputs to UTF-8
-  // (not those that are given). A source plus <eos> must not be longer than any model's longest().
+  // `forbidden`: pieces that are never output. `guard`: the vocabulary's; it keeps all outputs but
+  // forced targets valid UTF-8. A source plus <eos> must not be longer than any model's longest().
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
               const SearchOptions& options, std::vector<int> forbidden, Utf8Guard guard = {});
 
-  // For each source its outputs, best first: at least one, at most options.nbest. Sources of up to
-  // `at_a_time` pieces of cost are translated together, in this order: a sentence that is done
-  // leaves, and the next ones enter when there is room for an eighth.
+  // The outputs of each source, best first: at least one, at most options.nbest. Sources whose
+  // costs add up to `at_a_time` are searched together, in this order. A sentence that is done
+  // leaves; the next ones enter once an eighth of the room is free.
   std::vector<std::vector<PieceHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
-  // Takes that memory now: calls with such sources then take no more.
+  // Allocates that memory now, so that calls with such sources allocate no more.
   void reserve(int64_t at_a_time, int64_t pieces) {
     scorer_.open(most_capacity(at_a_time, pieces, longest(pieces)));
   }
@@ -56,8 +56,8 @@ class BatchSearch {
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
-  int64_t longest(int64_t pieces) const;        // steps of a source of so many
-  int64_t longest(const Source& source) const;  // and of this one
+  int64_t longest(int64_t pieces) const;        // steps of a source of so many pieces
+  int64_t longest(const Source& source) const;  // of this one
   int width() const {
     return options_.forced_target ? 1 : options_.sample ? options_.nbest : options_.beam;
   }

@@ -59,7 +59,7 @@ void Beam::finish(const Candidate& candidate) {
 
 // Log P only falls, and alpha >= 0 makes the penalty grow: log P over the largest penalty bounds
 // what the best open hypothesis can reach. Greedy search ends with its first <eos>, whatever the
-// second best piece could still have become.
+// second-best piece might have led to.
 bool Beam::can_improve() const {
   if (open_.empty() || length_ == longest_) return false;
   if (finished_.size() < size_t(options_.beam)) return true;
@@ -94,7 +94,7 @@ std::vector<PieceHypothesis> Beam::results() const {
   for (const Finished& f : finished_) {
     if (out.size() < wanted) out.push_back({tree_.path(f.leaf), f.log_p, f.score, true});
   }
-  // At the longest output none may have ended.
+  // At the longest output it may be that none has ended.
   for (const Open& o : open_) {
     if (!finished_.empty() || out.size() >= wanted) break;
     const double penalty = length_penalty(length_ - 1, options_.alpha);

@@ -1,7 +1,7 @@
 // Beam search (tx-paper(7), 6.1). Each step takes the 2W best continuations of the open
 // hypotheses. Those among the first W that end in <eos> are finished; the W best others stay open.
-// Over when W are finished and no open one can still beat the worst of them, or at the
-// longest output allowed. Beam 1 is greedy search: it is over with its first <eos>.
+// The search ends when W are finished and no open one can still beat the worst of them, or at the
+// longest output allowed. Beam 1 is greedy search, which ends with its first <eos>.
 //
 // Deterministic: higher log P first, then the lower row, then the lower piece.
 #pragma once

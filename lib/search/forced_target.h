@@ -1,4 +1,4 @@
-// An output that is given, to be scored: a search with one way to go.
+// Scores a given output: a search in which every step has one choice, the next piece of the target.
 #pragma once
 #include "lib/search/hypothesis.h"
 #include "lib/search/options.h"
@@ -7,8 +7,8 @@ namespace tx {
 
 class ForcedTarget : public SentenceSearch {
  public:
-  // labels: the output's pieces, and <eos> unless it has been cut; at least one. advance() needs
-  // Scores of the whole vocabulary.
+  // labels: the output's pieces, and <eos> unless it was cut; at least one. advance() needs Scores
+  // of the whole vocabulary.
   ForcedTarget(const SearchOptions& options, std::vector<int> labels);
   void advance(const Scores& scores) override;
   std::vector<PieceHypothesis> results() const override;  // one, with the labels' own score

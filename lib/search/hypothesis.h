@@ -1,5 +1,5 @@
-// The search over the outputs of one sentence, apart from every model: it names the rows to score
-// next, is told their scores, and goes on until it is done.
+// The search over the outputs of one sentence. It knows no model: it names the rows to score next,
+// receives their scores, and continues until it is done.
 //
 //   for (Beam beam(options, forbidden, longest); !beam.done();) {
 //     ... score the next piece of every row of beam.rows() ...
@@ -24,7 +24,7 @@ struct PieceHypothesis {
 // What a model says about the next piece of some rows: `width` entries per row.
 struct Scores {
   const float* log_p = nullptr;  // natural logarithms
-  // Their pieces, best first, -1 for an entry that counts nothing; null: entry i is piece i.
+  // Their pieces, best first; -1: ignore the entry. Null: entry i is piece i.
   const int32_t* ids = nullptr;
   int64_t width = 0;
 };
@@ -43,7 +43,7 @@ class SentenceSearch {
   bool done() const { return rows_.empty(); }
   // `scores` has an entry for each of rows(), in their order.
   virtual void advance(const Scores& scores) = 0;
-  // The outputs found, best first, once done: at least one, at most options.nbest.
+  // Once done, the outputs found, best first: at least one, at most options.nbest.
   virtual std::vector<PieceHypothesis> results() const = 0;
 
  protected:

@@ -26,7 +26,7 @@ void LegalRows::strike(Scorer& scorer) {
   if (!again_.empty()) look_again(scorer);
 }
 
-// False where pieces that stand further down the row's list are wanted.
+// False where too few candidates are left.
 bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) const {
   int legal = 0;
   bool struck = false;
@@ -56,7 +56,7 @@ void LegalRows::look_again(Scorer& scorer) {
   }
 }
 
-// The best of all that may follow, in the order of the candidates before: best first, of equals the
+// The best of all pieces that may follow, ordered as the candidates were: best first, of equals the
 // lower piece.
 void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
                        std::span<int32_t> ids) {

@@ -1,7 +1,7 @@
-// Keeps the candidates of a beam's rows to UTF-8 (utf8_guard.h): pieces that may not follow are
+// Keeps the candidates of a beam's rows valid UTF-8 (utf8_guard.h): pieces that may not follow are
 // struck out before a search sees them, and the next best take their place. Log-probabilities stay
-// what the model gave, they are not made to add up to 1 again. What happens to a row depends on
-// that row alone.
+// as the model gave them; they are not renormalised. What happens to a row depends on that row
+// alone.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,17 +13,17 @@ namespace tx {
 
 class LegalRows {
  public:
-  // wanted: the candidates that a search needs of each row, besides `forbidden` pieces (Beam),
-  // where there are so many; 0: it takes the whole vocabulary.
+  // wanted: how many candidates a search needs for each row besides `forbidden` pieces (Beam), as
+  // far as there are so many; 0: the whole vocabulary.
   LegalRows(const Utf8Guard& guard, std::vector<int> forbidden, int wanted)
       : guard_(guard), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
-  // The rows of the next step: begin(), then one add() a row. parent: the row of the step before
-  // that it continues, or -1; left: pieces that its output may get behind the one to be chosen.
+  // The rows of the next step: begin(), then one add() per row. parent: the row of the step before
+  // that it continues, or -1; left: pieces that its output may still get after this step.
   void begin();
   void add(int32_t parent, int piece, int64_t left);
-  // Strikes out what scorer.step() gave: ids become -1. Rows left with too few candidates are
-  // looked at again as a whole.
+  // Strikes illegal pieces out of what scorer.step() gave: their ids become -1. A row left with too
+  // few candidates is searched again over the whole vocabulary.
   void strike(Scorer& scorer);
 
  private:
@@ -40,7 +40,7 @@ class LegalRows {
   std::vector<int> forbidden_;
   int wanted_;
   std::vector<Row> rows_, before_;
-  std::vector<int32_t> again_;  // rows to be looked at again
+  std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
 };
 

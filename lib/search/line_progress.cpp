@@ -23,7 +23,7 @@ bool is_regular(int fd) {
   return ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// Calls f with each file's descriptor while it returns true; whether it always did.
+// Calls f with each file's descriptor as long as it returns true; returns whether it always did.
 template <class F>
 bool each_file(const std::vector<std::string>& files, F&& f) {
   if (files.empty()) return f(0);

@@ -11,9 +11,9 @@
 
 namespace tx {
 
-// The lines of the files, or of standard input where there are none, from where it stands; nothing
-// is read from it. Empty where that is not known: of anything but a regular file, of compressed
-// files and of more than a GiB.
+// The number of lines in the files, or in the rest of standard input where there are none, which is
+// not consumed. Empty where it is not known: for anything but regular files, for compressed files
+// and for more than a GiB.
 std::optional<int64_t> count_lines(const std::vector<std::string>& files);
 
 class LineProgress {

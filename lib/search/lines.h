@@ -1,4 +1,4 @@
-// Between lines of text and what the search takes and gives.
+// Turns lines of text into what the search takes, and what it gives into lines.
 #pragma once
 #include <string>
 #include <string_view>
@@ -33,15 +33,15 @@ bool is_blank(std::string_view line);
 // that is not a piece (id) of the vocabulary is a DataError.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
-// Fills `labels` with the pieces of a given translation and <eos>, or with as many of its pieces as
-// the model can hold. Returns the pieces of the whole.
+// Fills `labels` with the pieces of a forced target and <eos>, or with as many of its pieces as the
+// model can hold. Returns the number of pieces of the whole.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels);
 // Warns of lines that were cut, the first ten by their place.
 class CutWarnings {
  public:
   explicit CutWarnings(const Log& log) : log_(log) {}
-  // The reader's last line, of so many pieces; `options` would leave more of it.
+  // The reader's last line has so many pieces, of which `left` stay; `options` would keep more.
   void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options);
   void at_end() const;
 
@@ -50,8 +50,8 @@ class CutWarnings {
   int64_t lines_ = 0;
 };
 
-// A blank line is answered by an empty line with log P 0. A translation given for it that is not
-// blank has minus infinity: it is never put out.
+// A blank line is answered by an empty line with log P 0. A forced target for it that is not blank
+// has minus infinity: it is never output.
 Translation answer_blank(const Source& source);
 
 // The answer, each output with its newline:

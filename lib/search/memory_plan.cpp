@@ -8,11 +8,11 @@ namespace tx {
 
 namespace {
 
-// Lines that are read, translated and written at a time, with their pieces and answers: short ones
-// take 8 MiB, three windows of long ones have twice the pieces.
+// The lines that are read, translated and written at a time, with their pieces and answers: short
+// ones take 8 MiB, three windows of long ones have twice as many pieces.
 constexpr size_t text_bytes = size_t(16) << 20;
-// Batches are planned in steps of the one size, up to the other on a GPU. On a CPU more than the
-// usual one is slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s with 1,024 pieces and
+// Batches are planned in multiples of the one, on a GPU up to the other. On a CPU more than the
+// usual batch is slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s with 1,024 pieces and
 // 276 MB, 4.5 s with 4,096 and 946 MB.
 constexpr int64_t unit = 64, most_planned = 32768;
 

@@ -5,11 +5,10 @@
 
 namespace tx {
 
-// The batch size to use: options.batch_tokens where given, else the largest whose plan fits
-// options.memory (on a CPU no more than what suits it), else what suits the device, on a GPU no
-// more than fits into what it has free.
-// Sources have up to `longest` pieces. UsageError where the limit is too small; it names one that
-// is large enough. `options` are resolved().
+// The batch size to use: options.batch_tokens where it is given; else the largest that fits
+// options.memory, on a CPU no more than what suits it; else what suits the device, on a GPU no more
+// than fits into its free memory. Sources have up to `longest` pieces. UsageError where the limit
+// is too small; it names one that is large enough. `options` are resolved().
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
                           int64_t longest);
 

@@ -47,7 +47,7 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
   std::vector<LoadedModel> models;
   for (const std::string& path : paths) models.push_back(load_model(*own, path, dtype, longest));
   on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
-  set_threads(*own, 1);                 // and have threads of their own
+  set_threads(*own, 1);                 // workers have threads of their own
   return std::make_unique<ModelSet>(std::move(own), std::move(models));
 }
 

@@ -11,19 +11,19 @@ namespace tx {
 
 struct LoadedModel {
   std::string name;                        // the file, for messages
-  std::shared_ptr<Parameters> parameters;  // a training's are its own
+  std::shared_ptr<Parameters> parameters;  // those of a training are not owned
   std::unique_ptr<Transformer> transformer;
   Vocabularies vocabularies;
 };
 
 class ModelSet {
  public:
-  // Weights as they are multiplied: "bf16", "fp32", or "auto": bf16 where the hardware has it.
   std::string device() const;  // "cpu" or "cuda": where the weights are
-  // auto: bf16 where `device` multiplies it fast.
+  // What `name` asks of the weights: "bf16", "fp32", or "auto": bf16 where `device` multiplies it
+  // fast.
   static DType precision(const std::string& name, const std::string& device = "cpu");
 
-  // Loads model files or run directories. `longest`: rows of the longest sentence to come.
+  // Loads model files or run directories. `longest`: no sentence has more rows than this.
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
                                         DType dtype, int64_t longest);
   // From models in memory, made on `backend`; DataError when they do not belong together.

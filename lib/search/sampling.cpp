@@ -78,8 +78,9 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
   return choices_.back();
 }
 
-// A piece that may not follow is drawn again among those that may: so every one of these has its
-// share of what is left, and an output that never meets one is drawn as without a guard.
+// Where the piece drawn may not follow, another is drawn among those that may. So each of these has
+// its share of the rest, and an output that never draws such a piece is the same as without a
+// guard.
 Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
   const Choice first = draw(open.output, false);
   if (allows(open.state, first.token)) return first;

@@ -42,8 +42,8 @@ void Scorer::reserve(int64_t rows) {
   rows_ = rows;
 }
 
-// Whole rows: their sum, one model's, the host's copy. Candidates: value and id here, the host's
-// copy, another in the result, and the room in which a long list is sorted.
+// Whole rows: their sum, one model's, the host's copy. Candidates: value and id on the device, the
+// host's copy, another in the result, and the room in which a long list is sorted.
 size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
@@ -58,7 +58,7 @@ void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
   reserve(capacity.rows);
 }
 
-// All models have the same room, so either every one has enough or none.
+// All models have the same room: either every one has enough, or none has.
 bool Scorer::admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
                    int width) {
   for (auto& decoder : decoders_)

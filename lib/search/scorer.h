@@ -20,15 +20,15 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // As those of IncrementalDecoder.
+  // As in IncrementalDecoder.
   void open(const IncrementalDecoder::Capacity& capacity);
   size_t bytes(const IncrementalDecoder::Capacity& capacity);
   bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
              int width);
   void release(int32_t sentence);
-  // In host memory, valid until the next call.
+  // The scores lie in host memory and are valid until the next call.
   Scores step(std::span<const IncrementalDecoder::Row> rows);
-  // What it gave, to be changed before a search sees it; ids() is empty where top is 0.
+  // What step() gave, which may be changed before a search sees it; ids() is empty where top is 0.
   std::span<float> values() { return values_; }
   std::span<int32_t> ids() { return std::span(best_).subspan(best_.size() / 2); }
   // log P of every piece (N,V) after some rows of that step, at most `looks`; until the next call.
@@ -45,7 +45,7 @@ class Scorer {
   int top_;
   bool looks_again_;
   std::vector<std::unique_ptr<IncrementalDecoder>> decoders_;
-  int64_t rows_ = 0;                        // that the following have room for
+  int64_t rows_ = 0;                        // what the following have room for
   void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one
   void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids
   void* looked_at_ = nullptr;               // (looks,V) f32

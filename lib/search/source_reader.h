@@ -1,4 +1,5 @@
-// Lines of a text as what the search takes, with the translations beside it.
+// Reads lines of text as sources of the search, with their forced targets where there is a second
+// text.
 #pragma once
 #include <string>
 
@@ -10,7 +11,8 @@ namespace tx {
 
 class SourceReader {
  public:
-  // All of these must live longer. `log` gets a warning for each of the first ten lines cut.
+  // All arguments must outlive the reader. `log` gets a warning for each of the first ten lines
+  // that are cut.
   SourceReader(LinePairs& in, const Translator& translator, const LineOptions& options,
                const Log& log)
       : in_(in), translator_(translator), options_(options), cuts_(log) {}

@@ -19,7 +19,7 @@ struct StreamOutput {
 // Over-long lines are cut with a warning each (the first ten) and a count at the end. The second
 // text of `in`, where there is one, holds translations to score (SearchOptions::forced_target). An
 // input that fails (--strict, a word that is not a piece, texts of different length) is rethrown
-// once the lines before are written.
+// once the lines before it are written.
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log);
 

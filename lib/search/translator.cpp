@@ -61,7 +61,7 @@ size_t TranslationWorker::free_bytes() {
   return on(backend_, [](auto& k) { return k.free_bytes(); });
 }
 
-// On a GPU two workers: while one waits for it the other does the host's part.
+// A GPU has two workers: while one waits for it, the other does the host's part.
 TranslatorOptions TranslatorOptions::resolved() const {
   TranslatorOptions o = *this;
   o.device = resolve_device(device);
@@ -99,8 +99,8 @@ std::string Translator::precision() const {
   return models_->dtype() == DType::bf16 ? "bf16" : "fp32";
 }
 
-// A step of one sentence passes some 11 barriers per layer, 1 or 2 us each; below this size that
-// is as much as the other threads save.
+// A step of one sentence passes about 11 barriers per layer, 1 or 2 us each; below this size that
+// costs as much as more threads save.
 int Translator::threads_each(size_t batches) const {
   constexpr int64_t worth_sharing = 20'000'000;
   if (models_->parameters() < worth_sharing) return 1;
@@ -115,7 +115,7 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
     return sources[a].ids.size() > sources[b].ids.size();
   });
   const auto cost = [&](size_t i) { return cost_of(sources[i]); };
-  // More than are translated at a time: those that are done make room for others.
+  // More than are translated at a time: sentences that are done make room for others.
   const int64_t most = options_.batch_tokens * batches_in_turn;
   int64_t all = 0;
   for (size_t i : order) all += cost(i);

@@ -1,5 +1,5 @@
 // Translation of sentences by several workers over shared models. What comes out does not depend on
-// the workers, their threads, the size of batches, or the order and company of sentences.
+// the workers, their threads, the size of batches, or the order and neighbours of sentences.
 //
 //   Translator translator(options);
 //   std::vector<Translation> out = translator.translate(sources);
@@ -15,7 +15,7 @@
 
 namespace tx {
 
-// Source pieces translated together by default. On the CPU more are slower.
+// Source pieces that are translated together by default. On the CPU larger batches are slower.
 constexpr int64_t usual_cpu_batch = 1024, usual_gpu_batch = 16384;
 
 struct TranslatorOptions {
@@ -40,13 +40,13 @@ struct TeamSize {
   int workers = 1, threads = 1;
 };
 
-// The share of one thread: a backend and a search of its own.
+// What one thread needs: a backend and a search of its own.
 class TranslationWorker {
  public:
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options);
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
-  // The most memory that it takes when it translates so many pieces at a time, sources of up to
+  // The most memory that it takes to translate so many pieces at a time, in sources of up to
   // `longest`.
   size_t bytes(int64_t batch_tokens, int64_t longest) {
     return search_.bytes(batch_tokens, longest);
@@ -78,7 +78,7 @@ class Translator {
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
   std::string precision() const;  // that of the products: "bf16" or "fp32"
-  // Threads for each of `batches` that are all there is to do.
+  // Threads for each batch where there are so many in all.
   int threads_each(size_t batches) const;
   // All at once. A source without pieces has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;

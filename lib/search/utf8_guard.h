@@ -1,7 +1,7 @@
-// Which pieces may follow so that an output stays UTF-8. A vocabulary with byte pieces can spell
-// any bytes; of those a search takes only what can still become a well-formed sequence of Unicode
-// (chapter 3, table 3-7): behind a first byte only the bytes that continue it, no other piece and
-// no <eos>, and no first byte whose sequence would not fit into the pieces left.
+// Which pieces may follow so that an output stays valid UTF-8. A vocabulary with byte pieces can
+// spell any bytes; a search takes only those that can still become a well-formed sequence (Unicode,
+// chapter 3, table 3-7): after a first byte only bytes that continue it, neither another piece nor
+// <eos>, and no first byte whose sequence would not fit into the pieces left.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,18 +17,18 @@ class Utf8Guard {
     uint8_t lacking = 0, low = 0, high = 0;
   };
 
-  Utf8Guard() = default;  // of no byte pieces: allows everything
+  Utf8Guard() = default;  // no byte pieces: allows everything
   explicit Utf8Guard(const Vocabulary& vocabulary);
   // Whether it ever forbids a piece.
   bool needed() const { return needed_; }
 
-  // `left`: pieces that the output may still get behind this one.
+  // `left`: pieces that the output may still get after this one.
   bool allows(const State& state, int piece, int64_t left) const {
     const int byte = byte_of_[size_t(piece)];
     if (state.lacking > 0) return byte >= state.low && byte <= state.high;
     return byte < 0x80 || (continuations(byte) > 0 && continuations(byte) <= left);
   }
-  // The state behind an allowed piece.
+  // The state after an allowed piece.
   State after(const State& state, int piece) const;
 
  private:
@@ -36,7 +36,7 @@ class Utf8Guard {
   static int continuations(int byte) {
     return byte < 0xC2 || byte > 0xF4 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
   }
-  std::vector<int16_t> byte_of_;  // by piece; -1: no byte piece
+  std::vector<int16_t> byte_of_;  // by piece; -1: not a byte piece
   bool needed_ = false;
 };
 

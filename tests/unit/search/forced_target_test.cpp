@@ -1,4 +1,4 @@
-// Outputs that are given: their scores are the model's.
+// Forced targets: their scores are the model's.
 #include "lib/search/forced_target.h"
 
 #include <boost/test/unit_test.hpp>
