@@ -158,9 +158,8 @@ void TrainingParts::reserve(const TrainOptions& options, const PlannedRun& plann
   const MemoryPlan memory = plan_memory(planned, capacities);
   log.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
            std::to_string(parameter_count(parameters->config())) + " parameters, batches of " +
-           std::to_string(capacities.front()) + " source and " + std::to_string(capacities.back()) +
-           " target pieces, " + options.precision + ", " +
-           (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")));
+           by_side(parameters->config(), capacities, " and ") + " pieces, " + options.precision +
+           ", " + (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")));
   check_device_memory(backend, memory);
   if (resumed) check_new_limit(options, run.read_config(), memory.total());
   stepper->reserve(arena);

@@ -129,6 +129,14 @@ void check_device_memory(Backend& backend, const MemoryPlan& memory) {
   });
 }
 
+std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
+                    const std::string& between) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    text += (i ? between : "") + std::to_string(numbers[i]) + " " + config.side_name(i);
+  return text;
+}
+
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const StepSettings& step,
                          int accumulate) {
@@ -139,9 +147,7 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                 static_cast<long long>(parameter_count(config)));
   text += line;
   text += "memory\n" + describe_memory(memory, step.recompute);
-  std::string sides;
-  for (size_t i = 0; i < capacities.size(); ++i)
-    sides += (i ? " + " : "") + std::to_string(capacities[i]) + " " + config.side_name(i);
+  const std::string sides = by_side(config, capacities, " + ");
   const double flops = step_flops(config, {capacities.begin(), capacities.end()}) * accumulate;
   std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
   return text + "step\n  " + std::to_string(accumulate) + " x (" + sides + ")" + line;

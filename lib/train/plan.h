@@ -59,6 +59,10 @@ double step_flops(const ModelConfig& config, const std::vector<double>& tokens);
 // many as fit on either side, and a loss for every row.
 Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int growth = 1);
 
+// "448 source + 500 target": a number of each side, with `between` between them.
+std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
+                    const std::string& between);
+
 // What --describe prints: every block with shape and parameters, memory, FLOPs of a step.
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const StepSettings& step,
