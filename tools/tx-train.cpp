@@ -9,10 +9,14 @@
 #include "lib/diagnose/parity.h"
 #include "lib/diagnose/replay.h"
 #include "lib/diagnose/selftest_resume.h"
+#include "lib/report/describe_page.h"
+#include "lib/report/options.h"
+#include "lib/report/report.h"
 #include "lib/train/describe.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_directory.h"
 #include "lib/train/run_options.h"
+#include "lib/train/settings.h"
 #include "lib/train/trainer.h"
 #include "lib/validation/translation_metrics.h"
 
@@ -49,6 +53,13 @@ std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& opti
   return {"schedule"};
 }
 
+int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std::string& page,
+                     const tx::Log& log) {
+  const tx::ModelConfig model = tx::describe_model(settings, options, log);
+  tx::write_description(model, tx::rate_schedule(settings, model.d_model), settings.steps, page);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -58,12 +69,16 @@ int main(int argc, char** argv) {
     options.version(tx::describe_backends);
     set_defaults(settings, argc, argv);
     settings.describe(options);
+    tx::ReportOptions pages;
+    pages.describe(options);
     if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
     const tx::Log log("tx-train", settings.quiet);
+    if (pages.report) return tx::write_report(pages.runs, settings.out), 0;
     if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
     if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
     tx::resolve_run(settings, options, log);
     const auto& scorer = tx::make_translation_scorer;
+    if (!pages.html.empty()) return describe_as_page(settings, options, pages.html, log);
     if (settings.describe_only) return tx::describe_training(settings, options, scorer, log);
     if (settings.parity) return tx::parity(settings, options, log);
     return tx::train(settings, options, tx::command_line(argc, argv), scorer, log);

@@ -162,10 +162,7 @@ void AttentionPage::finish() {
   if (full() && sentences_.empty())
     throw UsageError("--html-limit " + std::to_string(options_.html_limit) +
                      ": the first sentence does not fit; raise it, or choose --layers or --heads");
-  if (options_.html != "-") return write_atomically(options_.html, html());
-  Writer out("-");
-  out.write(html());
-  out.close();
+  write_page(options_.html, html());
 }
 
 }  // namespace tx

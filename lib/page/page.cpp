@@ -5,6 +5,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/page/parts.h"
 
 namespace tx {
@@ -119,6 +120,13 @@ std::string html_page(const PageSpec& spec, std::string_view json) {
   out += "<script type=\"application/json\" id=\"data\">" + script_safe(json) + "</script>\n";
   out += "<script>\n(() => {\n'use strict';\n" + joined(spec.scripts) + "})();\n</script>\n";
   return out + "</body>\n</html>\n";
+}
+
+void write_page(const std::string& path, const std::string& page) {
+  if (path != "-") return write_atomically(path, page);
+  Writer out(path);
+  out.write(page);
+  out.close();
 }
 
 }  // namespace tx

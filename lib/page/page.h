@@ -22,6 +22,9 @@ struct PageSpec {
 // The file. `json` is what the scripts read as `data`; any text may stand in its strings.
 std::string html_page(const PageSpec& spec, std::string_view json);
 
+// Writes a page as a whole or not at all; "-" is standard output.
+void write_page(const std::string& path, const std::string& page);
+
 // The same JSON without what could end a script element or a line of it.
 std::string script_safe(std::string_view json);
 std::string html_escaped(std::string_view text);

@@ -56,10 +56,14 @@ size_t translating_bytes(const TrainOptions& options, const MakeTranslationScore
 
 }  // namespace
 
+ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log) {
+  if (preset_is_open(options, given)) settle_described(options, given, log);
+  return described_model(options, given, log);
+}
+
 int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
                       const Log& log) {
-  if (preset_is_open(options, given)) settle_described(options, given, log);
-  const ModelConfig model = described_model(options, given, log);
+  const ModelConfig model = describe_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
   const DType dtype = precision_dtype(options.precision);

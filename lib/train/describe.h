@@ -6,6 +6,10 @@
 
 namespace tx {
 
+// The model of the run that the options describe, of the one to resume, or the paper's base model
+// where nothing says more; the options become those of that run.
+ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log);
+
 // Prints it for the run that the resolved options describe, for the one to resume, or for the
 // paper's base model where nothing says more. `scorer` as in lib/train/trainer.h. Returns the exit
 // status.

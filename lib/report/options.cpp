@@ -1,0 +1,25 @@
+#include "lib/report/options.h"
+
+namespace tx {
+
+void ReportOptions::describe(Options& options) {
+  options.group("Pages");
+  options
+      .flag("--report", report, "write a page about runs to -o: their courses side by side",
+            "One HTML file that needs no network: loss, perplexity, rate, gradient norm, speed and "
+            "validation over steps, tokens or minutes, spikes and checkpoints, and the options "
+            "that differ. A run may still be going on.")
+      .runtime()
+      .excludes({"--describe", "--parity", "--replay", "--resume", "--selftest-resume"});
+  options.positional("RUN", runs, "run directories that --report is about")
+      .runtime()
+      .needs({"--report"});
+  options
+      .add("--html", html, "FILE", "write what --describe tells as a page",
+           "One HTML file that needs no network: the learning rate for any width and warm-up, the "
+           "positional encoding, the parameters by block.")
+      .runtime()
+      .needs({"--describe"});
+}
+
+}  // namespace tx

@@ -1,0 +1,94 @@
+// Runs: their lines as the log has them, over steps, tokens or minutes.
+
+const axes = {
+  steps: { label: 'steps', name: 'step' },
+  tokens: { label: 'tokens', name: 'tokens' },
+  minutes: { label: 'minutes', name: 'minute' },
+};
+
+// What is drawn, in this order, where any run has it: in lines of steps, and of validations.
+const quantities = [
+  { id: 'loss', title: 'Loss, nats per target piece', steps: 'loss', validation: 'validation_loss' },
+  { id: 'perplexity', title: 'Perplexity', steps: 'perplexity',
+    validation: 'validation_perplexity' },
+  { id: 'learning_rate', title: 'Learning rate', steps: 'learning_rate', fromZero: true },
+  { id: 'gradient_norm', title: 'Gradient norm, before it is cut', steps: 'gradient_norm' },
+  { id: 'tokens_per_second', title: 'Tokens per second', steps: 'tokens_per_second',
+    fromZero: true },
+  { id: 'accuracy', title: 'Accuracy on the validation text', validation: 'validation_accuracy' },
+  { id: 'bleu', title: 'BLEU of the validation text', validation: 'validation_bleu' },
+  { id: 'chrf', title: 'chrF of the validation text', validation: 'validation_chrf' },
+  { id: 'score', title: 'Score of the validation command', validation: 'validation_score' },
+];
+
+// y at x of points whose x ascend, on the line between the neighbours.
+function between(xs, ys, x) {
+  const next = xs.findIndex((one) => one >= x);
+  if (next < 0) return ys.at(-1);
+  if (next === 0) return ys[0];
+  const share = (x - xs[next - 1]) / (xs[next] - xs[next - 1]);
+  return ys[next - 1] + share * (ys[next] - ys[next - 1]);
+}
+
+class Run {
+  constructor(record, index) {
+    Object.assign(this, { record, index, name: record.name, label: String(index + 1) });
+  }
+
+  // The place of a line on the axis; lines other than of steps have no count of tokens.
+  place(line, axis) {
+    if (axis === 'steps') return line.step;
+    if (axis === 'minutes') return line.seconds / 60;
+    const { steps } = this.record;
+    return line.tokens ?? (steps.step.length === 0 ? NaN : between(steps.step, steps.tokens, line.step));
+  }
+
+  // Points of a quantity of the lines of steps, each the mean of the `smooth` lines up to it.
+  points(name, axis, smooth) {
+    const { steps } = this.record;
+    const out = [];
+    const recent = [];
+    steps.step.forEach((step, i) => {
+      const y = steps[name][i];
+      const x = this.place({ step, seconds: steps.seconds[i], tokens: steps.tokens[i] }, axis);
+      if (y === null || !Number.isFinite(x)) return;
+      recent.push(y);
+      if (recent.length > smooth) recent.shift();
+      out.push([x, recent.reduce((a, b) => a + b, 0) / recent.length]);
+    });
+    return out;
+  }
+
+  validations(name, axis) {
+    return this.record.validations
+      .filter((line) => Number.isFinite(line[name]))
+      .map((line) => [this.place(line, axis), line[name]])
+      .filter(([x]) => Number.isFinite(x));
+  }
+
+  // Checkpoints and steps that went wrong, for the chart whose points are given.
+  events(axis, points) {
+    const xs = points.map(([x]) => x);
+    const ys = points.map(([, y]) => y);
+    const wrong = points.length === 0 ? [] : this.record.incidents.map((line) => {
+      const x = this.place({ ...line, step: line.at_step }, axis);
+      return { x, y: between(xs, ys, x), shape: 'spike', index: this.index,
+        text: `${this.name}: ${line.incident} at step ${line.at_step}, ${line.action}` };
+    });
+    const saved = this.record.checkpoints.map((line) => ({
+      x: this.place(line, axis), y: null, shape: 'checkpoint', index: this.index,
+      text: `${this.name}: ${line.checkpoint}` }));
+    return [...wrong, ...saved].filter(({ x }) => Number.isFinite(x));
+  }
+
+  // The line of the best validation: the lowest loss.
+  best() {
+    const lines = this.record.validations.filter((line) => Number.isFinite(line.validation_loss));
+    return lines.reduce((best, line) =>
+      (!best || line.validation_loss < best.validation_loss ? line : best), null);
+  }
+
+  last(name) {
+    return this.record.steps[name].at(-1) ?? null;
+  }
+}

@@ -1,0 +1,38 @@
+# label: browser
+# The pages of --report and --describe, in a browser without a window.
+command -v python3 > /dev/null || skip "no python3 here"
+
+# a_run DIRECTORY STEPS SEED: what a run of so many steps could have left.
+a_run() {
+  mkdir -p "$1"
+  printf '{"command":"tx-train","options":{"steps":20,"seed":%d}}\n' "$3" > "$1/config.json"
+  awk -v steps="$2" 'BEGIN {
+    print "{\"step\":0,\"checkpoint\":\"model-0.safetensors\",\"seconds\":0.5}"
+    for (i = 1; i <= steps; ++i) {
+      printf "{\"step\":%d,\"epoch\":1,\"loss\":%g,\"perplexity\":%g,\"learning_rate\":%g,", i,
+        6 / i + i % 2, exp(6 / i), i / 1000
+      printf "\"gradient_norm\":%g,\"tokens_per_second\":%d,\"tokens\":%d,\"skipped\":%d,", 3 / i,
+        1000 + 10 * i, i * i * 40, (i > 12)
+      printf "\"seconds\":%g}\n", i + exp(i / 20)
+      if (i % 20 == 0) {
+        if (steps == 20) {
+          printf "{\"step\":%d,\"validation_loss\":2,\"validation_perplexity\":5,", i
+          printf "\"validation_accuracy\":0.5,\"seconds\":%g}\n", i + exp(i / 20)
+        }
+        printf "{\"step\":%d,\"checkpoint\":\"model-%d.safetensors\",\"seconds\":%g}\n", i, i,
+          i + exp(i / 20)
+      }
+      if (i == 12 && steps == 20)
+        print "{\"step\":12,\"incident\":\"not finite\",\"at_step\":12,\"action\":\"skipped\"," \
+          "\"incident_loss\":null,\"loss_limit\":0,\"gradient_norm\":null,\"seconds\":14}"
+    }
+  }' > "$1/log.jsonl"
+}
+# A folder's name may not hold a slash, and the end of an element has one.
+mkdir -p '<b>one<'
+a_run '<b>one</b>' 20 1
+a_run two 40 2
+tx-train --report '<b>one</b>' two -o report.html
+python3 "$TX_SOURCE/tests/browser/report_test.py" report.html
+tx-train --describe --html describe.html --preset toy --schedule paper --warmup 1000 --steps 5000
+python3 "$TX_SOURCE/tests/browser/describe_test.py" describe.html

@@ -1,0 +1,70 @@
+# Pages about runs: what they hold, and what is refused.
+mkdir run
+printf '{"command":"tx-train --seed 1","options":{"seed":1,"src":["a"]}}\n' > run/config.json
+printf '%s\n' '{"step":0,"checkpoint":"model-0.safetensors","seconds":0.1}' \
+  '{"step":1,"epoch":1,"loss":4.5,"perplexity":null,"learning_rate":0.1,"gradient_norm":2,"tokens_per_second":10,"tokens":5,"skipped":0,"seconds":1}' \
+  '{"step":1,"validation_score":3,"seconds":1.5}' > run/log.jsonl
+printf '{"step":2,"ep' >> run/log.jsonl # a run that is just writing it
+data() { sed -n 's|^<script type="application/json" id="data">\(.*\)</script>$|\1|p' "$1"; }
+expect_status 0 tx-train --report run -o page.html
+expect_empty_stdout
+expect_empty_stderr
+data page.html | grep -qF '"steps":{"step":[1],"epoch":[1],"learning_rate":[0.1],"tokens":[5],' ||
+  fail 'the steps'
+data page.html | grep -qF '"perplexity":[null],' || fail 'a number that is missing'
+data page.html | grep -qF '"validations":[{"step":1,"validation_score":3,"seconds":1.5}]' ||
+  fail 'the validation'
+data page.html | grep -qF '"common":{"seed":1,"src":["a"]}' || fail 'the options'
+grep -qE '(src|href)=' page.html && fail 'the page refers to another file'
+tx-train --report run -o - > printed
+expect_same page.html printed
+
+cp -r run other
+printf '{"options":{"seed":2,"src":["a"],"steps":7}}\n' > other/config.json
+tx-train --report run other -o page.html
+data page.html |
+  grep -qF '"differing":[{"option":"seed","values":[1,2]},{"option":"steps","values":[null,7]}]' ||
+  fail 'the options that differ'
+
+# A long log becomes means.
+awk 'BEGIN {
+  for (i = 1; i <= 9001; ++i) printf "{\"step\":%d,\"loss\":%d,\"seconds\":%d}\n", i, i, i
+}' > run/log.jsonl
+tx-train --report run -o page.html
+data page.html | grep -qF '"steps":{"step":[3,6,9,' || fail 'groups of three lines'
+data page.html | grep -qF '9000,9001],"epoch"' || fail 'the last group'
+data page.html | grep -qF '"loss":[2.0,5.0,8.0,' || fail 'the means'
+grep -q 'class="notice">run: each point stands for 3 lines of the log' page.html || fail 'no notice'
+printf '{"step":0,"checkpoint":"model-0.safetensors","seconds":0.1}\n' > run/log.jsonl
+tx-train --report run -o page.html
+grep -q 'class="notice">run: the log has no line of a step yet' page.html || fail 'no notice'
+
+# refused MESSAGE: the log as it is now.
+refused() {
+  expect_status 1 tx-train --report run -o none.html
+  expect_stderr_contains "tx-train: $1"
+  expect_no_file none.html
+}
+printf '{"step":1,"loss":2}\n\n' > run/log.jsonl
+refused 'run/log.jsonl:2'
+printf '{"step":1,"loss":2}\n[1]\n' > run/log.jsonl
+refused "run/log.jsonl:2: is no line of a run's log, which has a step"
+printf '{"step":"1","loss":2}\n' > run/log.jsonl
+refused "run/log.jsonl:1: is no line of a run's log"
+printf '{"step":1,"incident":"spike"}\n' > run/log.jsonl
+refused 'run/log.jsonl:1: has no at_step'
+rm run/log.jsonl
+refused 'cannot read run/log.jsonl: No such file or directory'
+printf '[]\n' > run/config.json
+refused 'run/config.json: has no options; is this the directory of a run?'
+expect_status 1 tx-train --report missing -o none.html
+expect_stderr 'tx-train: cannot read missing/config.json: No such file or directory'
+expect_usage_error '--report: name at least one run directory' tx-train --report -o none.html
+expect_usage_error '--report: name the page: -o page.html' tx-train --report other
+expect_usage_error 'RUN needs --report' tx-train other
+expect_usage_error '--report does not go with --describe' tx-train --report other --describe
+expect_usage_error '--html needs --describe: add it' tx-train --html page.html
+expect_status 0 tx-train --describe --preset toy --html describe.html
+expect_empty_stdout
+[ "$(head -n 1 describe.html)" = '<!doctype html>' ] || fail 'the page of --describe'
+data describe.html | grep -qF '"kind":"' || fail 'its data'
