@@ -38,6 +38,11 @@ Json words_json(const WordGroups& groups) {
   return {{"starts", std::move(starts)}, {"words", groups.words}};
 }
 
+// Of means there are no statistics.
+Selection measured(const Selection& selection) {
+  return selection.mean_of_heads ? Selection() : selection;
+}
+
 int64_t base64_bytes(int64_t numbers) { return numbers * 2 * 4 / 3; }
 
 }  // namespace
@@ -47,11 +52,16 @@ AttentionPage::AttentionPage(const DumpOptions& options, const Selection& select
     : options_(options),
       selection_(selection),
       models_(models),
-      limit_(int64_t(options.html_limit) * 1'000'000) {}
+      limit_(int64_t(options.html_limit) * 1'000'000),
+      statistics_(measured(selection)) {}
 
 AttentionOutput::Write AttentionPage::prepare(const AttentionRecord& record) {
   if (record.source.empty()) return [] {};
-  return [this, line = record.line, text = sentence(record)] { add(line, text); };
+  AttentionStatistics own(measured(selection_));
+  if (!selection_.mean_of_heads) own.add(record);
+  return [this, line = record.line, text = sentence(record), own = std::move(own)] {
+    add(line, text, own);
+  };
 }
 
 std::string AttentionPage::sentence(const AttentionRecord& record) const {
@@ -105,11 +115,13 @@ int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
   return base64_bytes(numbers) + piece * (source + 2 * target);
 }
 
-void AttentionPage::add(int64_t line, const std::string& sentence) {
+void AttentionPage::add(int64_t line, const std::string& sentence,
+                        const AttentionStatistics& statistics) {
   const auto bytes = int64_t(sentence.size());
   if (full() || bytes_ + bytes > limit_) return leave_out(line);
   bytes_ += bytes;
   sentences_.push_back(sentence);
+  statistics_.add(statistics);
 }
 
 void AttentionPage::leave_out(int64_t line) {
@@ -133,6 +145,7 @@ std::string AttentionPage::data() const {
   for (const auto& [kind, layers] : selection_.kinds)
     head["kinds"].push_back(
         {{"kind", name_of(kind)}, {"layers", names(layers, selection_.mean_of_layers)}});
+  if (!selection_.mean_of_heads) head["statistics"] = heads_as_json(statistics_);
   std::string out = to_text(head);
   out.pop_back();
   out += ",\"sentences\":[";

@@ -6,6 +6,7 @@
 
 #include "lib/attention/input.h"
 #include "lib/attention/output.h"
+#include "lib/attention/statistics.h"
 
 namespace tx {
 
@@ -29,7 +30,7 @@ class AttentionPage : public AttentionOutput {
 
  private:
   std::string sentence(const AttentionRecord& record) const;
-  void add(int64_t line, const std::string& sentence);
+  void add(int64_t line, const std::string& sentence, const AttentionStatistics& statistics);
   std::string data() const;
   std::string html() const;
 
@@ -38,6 +39,7 @@ class AttentionPage : public AttentionOutput {
   const ModelSet& models_;
   int64_t limit_, bytes_ = 0, left_out_ = 0, first_left_out_ = 0;
   std::vector<std::string> sentences_;
+  AttentionStatistics statistics_;  // of the sentences in the page
 };
 
 // Lines that a page is made from at most, whether they fit into it or not.

@@ -22,7 +22,7 @@ def expect_pressed(page, selector):
 def check_views(page):
     page.expect("document.querySelectorAll('#lines').length", 1)
     for view, there in (("grid", "#grid"), ("matrix", "#matrix"), ("steps", "#steps"),
-                        ("lines", "#lines")):
+                        ("statistics", "#statistics"), ("lines", "#lines")):
         page.click(f"#view-{view}")
         expect_pressed(page, f"#view-{view}")
         page.expect(f"document.querySelectorAll('{there}').length", 1)
@@ -103,6 +103,23 @@ def check_grid(page):
     page.click("#grid-0-3")
     page.expect("document.querySelector('#caption').textContent", "decoder, layer 0, head 3")
     page.expect("document.querySelectorAll('#matrix').length", 1)
+
+
+def check_statistics(page):
+    page.go("view=statistics&kind=cross")
+    page.expect("document.querySelectorAll('#statistics [data-head]').length", 8)
+    column = "[...document.querySelectorAll('#statistics td.{}')].map((cell) => +cell.textContent)"
+    for name in ("entropy", "confidence"):
+        page.click(f"#sort-{name}")
+        falling = page.value(column.format(name))
+        page.click(f"#sort-{name}")
+        rising = page.value(column.format(name))
+        if falling != sorted(falling, reverse=True) or rising != sorted(rising):
+            fail(f"{name} is sorted as {falling}, {rising}")
+    if not all(0.2 < value <= 1 for value in page.value(column.format("confidence"))):
+        fail("a row of at most five keys has a largest weight of more than a fifth")
+    page.click("#statistics [data-head='0.3'] td")
+    page.expect("document.querySelector('#caption').textContent", "cross, layer 0, head 3")
 
 
 def check_steps(page):
@@ -208,7 +225,7 @@ with Browser() as browser:
         page = browser.open(sys.argv[1], dark)
         page.expect("document.documentElement.dataset.theme", "dark" if dark else "light")
         for check in (check_views, check_selection, check_markup, check_lines, check_matrix,
-                      check_grid, check_steps, check_units, check_keys, check_links):
+                      check_grid, check_statistics, check_steps, check_units, check_keys, check_links):
             check(page)
             page.expect_quiet()
     check_print(page)

@@ -1,51 +1,62 @@
-// The statistics of the heads over the whole text, as the tool counted them: a table that sorts by
-// the column clicked. data.statistics: {columns: [{name, title}], heads: [{kind, layer, head,
-// values}]}, layers and heads by name.
+// The statistics of the heads over the sentences of the page, as the tool counted them: a table that
+// sorts by the column clicked. A row opens its head.
+
+const figureTitles = {
+  entropy: 'entropy of a row, in nats: 0 where all weight is on one key',
+  distance: 'mean distance of what is attended to, in positions',
+  previous: 'weight on the position before the row',
+  self: 'weight on the row\u2019s own position',
+  next: 'weight on the position behind the row',
+  first: 'weight on the first position',
+  eos: 'weight on the end of the sentence',
+  punctuation: 'weight on punctuation',
+  confidence: 'largest weight of a row (Voita et al. 2019)',
+};
 
 class StatisticsView {
   constructor(page) {
     this.page = page;
-    this.sorted = { column: -1, descending: true };
+    this.sorted = { figure: null, descending: true };
   }
 
   draw() {
-    const { page } = this;
-    const { columns, heads } = data.statistics;
-    const kind = data.kinds[page.kindPlace];
-    const rows = heads.filter((row) => row.kind === kind.kind);
-    if (this.sorted.column >= 0) {
-      const sign = this.sorted.descending ? -1 : 1;
-      rows.sort((a, b) => sign * (a.values[this.sorted.column] - b.values[this.sorted.column]));
-    }
-    const largest = columns.map((_, c) =>
-      Math.max(...heads.map((row) => Math.abs(row.values[c] ?? 0))) || 1);
+    const { heads, lines } = data.statistics;
+    const kind = data.kinds[this.page.kindPlace];
+    const figures = Object.keys(heads[0]).filter((name) => name in figureTitles);
+    const rows = heads.filter((head) => head.kind === kind.kind);
+    const { figure, descending } = this.sorted;
+    if (figure) rows.sort((a, b) => (descending ? -1 : 1) * (a[figure] - b[figure]));
+    const largest = Object.fromEntries(figures.map((name) =>
+      [name, Math.max(...heads.map((head) => Math.abs(head[name]))) || 1]));
     return [element('table', { class: 'statistics', id: 'statistics' },
       element('tr', {}, element('th', {}, 'layer'), element('th', {}, 'head'),
-        columns.map((column, c) => element('th', {}, this.sorter(column, c)))),
-      rows.map((row) => this.row(row, kind, largest))),
-    element('p', { class: 'soft' }, data.statistics.about)];
+        figures.map((name) => element('th', {}, this.sorter(name)))),
+      rows.map((row) => this.row(row, kind, figures, largest))),
+    element('p', { class: 'soft' }, `Means over all rows of ${lines} `,
+      lines === 1 ? 'sentence' : 'sentences', ', by pieces; tx-attn-dump(1) has the definitions. ',
+      'Click a name to sort, a row to see the head.')];
   }
 
-  sorter(column, c) {
-    const { sorted } = this;
-    const arrow = sorted.column !== c ? '' : sorted.descending ? ' \u25be' : ' \u25b4';
-    return element('button', { type: 'button', title: column.title, id: `sort-${c}`,
+  sorter(name) {
+    const { figure, descending } = this.sorted;
+    const arrow = figure !== name ? '' : descending ? ' \u25be' : ' \u25b4';
+    return element('button', { type: 'button', title: figureTitles[name], id: `sort-${name}`,
       onclick: () => {
-        this.sorted = { column: c, descending: sorted.column !== c || !sorted.descending };
+        this.sorted = { figure: name, descending: figure !== name || !descending };
         this.page.draw();
-      } }, column.name + arrow);
+      } }, name + arrow);
   }
 
-  row(row, kind, largest) {
+  row(row, kind, figures, largest) {
     const { page } = this;
-    const layer = kind.layers.indexOf(row.layer);
-    const head = data.heads.indexOf(row.head);
+    const layer = kind.layers.indexOf(String(row.layer));
+    const head = data.heads.indexOf(String(row.head));
     const chosen = layer === page.layerPlace && page.heads.includes(head);
     return element('tr', { 'data-head': `${row.layer}.${row.head}`, class: chosen ? 'chosen' : '',
       onclick: () => page.open(layer, head) },
     element('td', {}, row.layer), element('td', {}, row.head),
-    row.values.map((value, c) => element('td', {}, value === null ? '' : decimal(value, 3),
+    figures.map((name) => element('td', { class: name }, decimal(row[name], 3),
       element('svg', { class: 'weight-bar', width: 40, height: 9 }, element('rect', {
-        width: ((40 * Math.abs(value ?? 0)) / largest[c]).toFixed(1), height: 9 })))));
+        width: ((40 * Math.abs(row[name])) / largest[name]).toFixed(1), height: 9 })))));
   }
 }

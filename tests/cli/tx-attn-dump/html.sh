@@ -22,10 +22,13 @@ data page.html | grep -qF '"line":3,"source":["w8","w9","</s>"]' &&
 data page.html | grep -qF '"line":3,"source":["w8","w9","\u003c/s\u003e"]' || fail 'the pieces'
 data page.html | grep -qF '"q":[[{"scale":' || fail 'no queries'
 data page.html | grep -qF '"words":{"source":{"starts":[0,1,2],' || fail 'no words'
+data page.html | grep -qF '"statistics":{"lines":2,"heads":[{"kind":"encoder","layer":0,"head":0,' ||
+  fail 'no statistics'
 tx-attn-dump -m model --html weights.html --what weights --tgt target in
 data weights.html | grep -qF '"q":' && fail 'queries although --what weights'
 tx-attn-dump -m model --html mean.html --average all --tgt target in
 data mean.html | grep -qF '"heads":["mean"],' || fail 'the mean of heads'
+data mean.html | grep -qF '"statistics":' && fail 'statistics of means'
 
 # Beyond the limit: the rest is left out; a text far beyond it is refused.
 awk 'BEGIN { for (i = 0; i < 300; ++i) { s = ""; for (j = 0; j < 20; ++j) s = s "w5 "; print s } }' > many
