@@ -1,5 +1,3 @@
-#include "lib/cli/conditions.h"
-
 #include <algorithm>
 #include <type_traits>
 
@@ -63,8 +61,8 @@ void require(bool met, const Option& option, const char* relation, const Conditi
 
 }  // namespace
 
-std::vector<std::string> relations(const std::vector<Conditions>& needed,
-                                   const std::vector<Conditions>& excluded) {
+std::vector<std::string> values::relations(const std::vector<Conditions>& needed,
+                                           const std::vector<Conditions>& excluded) {
   std::vector<std::string> out;
   for (const Conditions& c : needed) out.push_back("needs " + alternatives(c.words));
   std::vector<std::string> all;

@@ -1,7 +1,6 @@
 // --help, the man page's OPTIONS and the completion: three views of the one list of options.
 #include <algorithm>
 
-#include "lib/cli/conditions.h"
 #include "lib/cli/options.h"
 #include "lib/cli/values.h"
 
@@ -33,7 +32,7 @@ std::string notes(const Option& option) {
   if (option.required) add("required");
   if (option.repeatable() && !option.positional) add("repeatable");
   if (!option.default_text.empty()) add("default " + option.default_text);
-  for (const auto& relation : relations(option.needed, option.excluded)) add(relation);
+  for (const auto& relation : values::relations(option.needed, option.excluded)) add(relation);
   return out.empty() ? out : out + ")";
 }
 
@@ -129,7 +128,7 @@ std::string sentence(std::string text) {
 // "needs --metric chrf; not with --json" of a whole group, or "".
 std::string joined(const Group& group) {
   std::string out;
-  for (const auto& relation : relations(group.needed, group.excluded))
+  for (const auto& relation : values::relations(group.needed, group.excluded))
     out += (out.empty() ? "" : "; ") + relation;
   return out;
 }

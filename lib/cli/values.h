@@ -1,4 +1,5 @@
-// Between an option's field and its texts and JSON. Inside lib/cli only.
+// What only lib/cli sees: between an option's field and its texts and JSON, and its conditions in
+// words.
 #pragma once
 #include "lib/cli/options.h"
 
@@ -14,5 +15,9 @@ std::vector<std::string> split(const std::string& words);  // "a,b" as {"a", "b"
 std::vector<std::string> names(const Option& option);      // {"-o", "--out"}
 std::vector<std::string> all_names(const Option& option);  // old ones behind them
 std::string title(const Option& option);                   // how messages call it: the long name
+
+// {"needs --metric chrf or ter", "not with --json"}; see Option::needs().
+std::vector<std::string> relations(const std::vector<Conditions>& needed,
+                                   const std::vector<Conditions>& excluded);
 
 }  // namespace tx::values
