@@ -11,38 +11,29 @@ namespace tx {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { throw UsageError("TranslateOptions: " + what); }
-
-void check(const TranslatorOptions& o) {
-  if (o.search.beam < 1) refuse("beam must be at least 1");
-  if (!(o.search.alpha >= 0)) refuse("alpha must be at least 0");
-  if (o.search.max_extra < 0) refuse("max_extra must be at least 0");
-  if (o.search.nbest < 1 || o.search.nbest > o.search.beam)
-    refuse("nbest must be from 1 to beam, which is " + std::to_string(o.search.beam));
-  if (o.max_source < 1) refuse("max_source must be at least 1");
-  if (o.threads < 1) refuse("threads must be at least 0, which is all processors");
-  if (o.precision != "auto" && o.precision != "bf16" && o.precision != "fp32")
-    refuse("precision must be auto, bf16 or fp32, not '" + o.precision + "'");
-}
-
-// What is not given keeps the tools' default.
 TranslatorOptions translator_options(const std::vector<std::string>& paths,
                                      const TranslateOptions& given) {
   if (paths.empty()) throw UsageError("Model: give at least one path");
   TranslatorOptions o;
   o.models = paths;
-  const auto take = [](auto& to, const auto& from) {
-    if (from) to = *from;
+  Options options("tx-decode", "");
+  o.search.describe(options);
+  o.describe_length(options);
+  o.describe_machine(options);
+  Json json = Json::object();
+  const auto give = [&](const char* name, const auto& value) {
+    if (value) json[name] = *value;
   };
-  take(o.search.beam, given.beam);
-  take(o.search.alpha, given.alpha);
-  take(o.search.max_extra, given.max_extra);
-  take(o.search.nbest, given.nbest);
-  take(o.max_source, given.max_source);
-  take(o.precision, given.precision);
-  take(o.device, given.device);
-  if (given.threads != 0) o.threads = given.threads;
-  check(o);
+  give("beam", given.beam);
+  give("alpha", given.alpha);
+  give("max-extra", given.max_extra);
+  give("max-length", given.max_length);
+  give("nbest", given.nbest);
+  give("precision", given.precision);
+  give("device", given.device);
+  if (given.threads != 0) give("threads", given.threads);
+  options.from_json(json, "TranslateOptions");
+  o.search.check();
   return o;
 }
 

@@ -20,14 +20,15 @@ namespace tx {
 
 std::string version();  // "0.1.0"
 
-// The options of the same names of tx-decode(1), where they and their defaults are explained.
+// The options of the same names of tx-decode(1), which explains them. What is not set has the
+// default that it has there, and what is refused there is refused here.
 struct TranslateOptions {
   std::optional<int> beam;  // 1 is greedy search
   std::optional<double> alpha;
   std::optional<int> max_extra;          // pieces
-  std::optional<int> max_source;         // pieces; what a longer line has beyond is not translated
+  std::optional<int> max_length;         // pieces of a line; what it has beyond is not translated
   std::optional<int> nbest;              // what Model::hypotheses() gives for a line, at most beam
-  int threads = 0;                       // 0: all processors
+  std::optional<int> threads;            // 0: all processors
   std::optional<std::string> precision;  // auto, bf16, fp32
   std::optional<std::string> device;     // auto (the GPU where there is one), cpu, cuda
 };

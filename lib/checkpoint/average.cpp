@@ -182,6 +182,33 @@ void warn_of_twins(const Models& models, const Log& log) {
 
 }  // namespace
 
+void AverageOptions::describe(Options& options) {
+  options.usage("tx-avg [OPTION]... -o FILE MODEL...");
+  options.usage("tx-avg --last N|--best N [OPTION]... -o FILE RUN");
+  options.group("Input");
+  options
+      .positional("MODEL", inputs, "model file, or run directory",
+                  "Of a run directory the best model is taken, else the last one; with --last or "
+                  "--best several.")
+      .must();
+  options
+      .add("--last", last, "N", "the newest N models of a run directory",
+           "The model of step 0, which was never trained, does not count.")
+      .range(1, 1000000)
+      .excludes({"--best"});
+  options
+      .add(
+          "--best", best, "N", "the N models of a run with the best validation",
+          "They are compared by what the run chose its best model by: its --valid-metric, the loss "
+          "of the validation text where it names none, or the score of its --valid-command. "
+          "Models that were saved without one do not count.")
+      .range(1, 1000000)
+      .excludes({"--last"});
+  options.group("Output");
+  options.add("-o,--out", out, "FILE", "model file to write").must();
+  options.flag("-q,--quiet", quiet, "do not name the models that were averaged");
+}
+
 std::vector<std::string> models_to_average(const AverageOptions& options) {
   if (!options.last && !options.best) {
     std::vector<std::string> files;

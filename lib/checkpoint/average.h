@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/base/log.h"
+#include "lib/cli/options.h"
 
 namespace tx {
 
@@ -12,6 +13,9 @@ struct AverageOptions {
   std::vector<std::string> inputs;  // model files; of a run directory its best, else its last model
   std::optional<int> last, best;    // instead: so many models of the one run directory given
   std::string out;                  // the model file to write; "-": standard output
+  bool quiet = false;               // does not name the models
+
+  void describe(Options& options);
 };
 
 // The files to average: the inputs, or the models of the run that --last or --best select,

@@ -18,6 +18,14 @@ void TranslatorOptions::describe_models(Options& options) {
       .must();
 }
 
+void TranslatorOptions::describe_length(Options& options) {
+  options
+      .add("--max-length", max_source, "N", "largest number of pieces per source",
+           "The rest of a longer line is not translated; a warning names the line.")
+      .range(1, 100000)
+      .was("--max-source");
+}
+
 void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options

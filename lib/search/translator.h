@@ -28,6 +28,7 @@ struct TranslatorOptions {
   std::string device = "auto", precision = "auto";
 
   void describe_models(Options& options);   // -m
+  void describe_length(Options& options);   // --max-length
   void describe_machine(Options& options);  // --batch-tokens, --threads, --device, --precision
   void describe_memory(Options& options);   // --memory
   TranslatorOptions resolved() const;       // with device and threads settled

@@ -134,22 +134,23 @@ BOOST_AUTO_TEST_CASE(a_model_moves) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   BOOST_TEST(refusal({}).find("none: No such file or directory") != std::string::npos);
-  tx::TranslateOptions beam, alpha, extra, source, nbest, threads, precision, device;
+  tx::TranslateOptions beam, alpha, extra, length, nbest, threads, precision, device;
   beam.beam = 0;
   alpha.alpha = -1;
   extra.max_extra = -1;
-  source.max_source = 0;
+  length.max_length = 0;
   nbest.nbest = 5;
   threads.threads = -1;
   precision.precision = "fp16";
   device.device = "tpu";
-  BOOST_TEST(refusal(beam) == "TranslateOptions: beam must be at least 1");
-  BOOST_TEST(refusal(alpha).find("alpha") != std::string::npos);
-  BOOST_TEST(refusal(extra).find("max_extra") != std::string::npos);
-  BOOST_TEST(refusal(source).find("max_source") != std::string::npos);
-  BOOST_TEST(refusal(nbest) == "TranslateOptions: nbest must be from 1 to beam, which is 4");
-  BOOST_TEST(refusal(threads).find("threads") != std::string::npos);
-  BOOST_TEST(refusal(precision).find("'fp16'") != std::string::npos);
+  BOOST_TEST(refusal(beam) == "TranslateOptions: --beam 0: must be from 1 to 1000");
+  BOOST_TEST(refusal(alpha).find("--alpha") != std::string::npos);
+  BOOST_TEST(refusal(extra).find("--max-extra") != std::string::npos);
+  BOOST_TEST(refusal(length).find("--max-length") != std::string::npos);
+  BOOST_TEST(refusal(nbest) ==
+             "--nbest 5 needs a beam at least as wide: give --beam 5 or --nbest 4");
+  BOOST_TEST(refusal(threads).find("--threads") != std::string::npos);
+  BOOST_TEST(refusal(precision).find("--precision fp16: must be one of") != std::string::npos);
   BOOST_TEST(refusal(device).find("tpu") != std::string::npos);
 }
 
