@@ -1,6 +1,6 @@
 // The id cache: parallel text as ids in one memory-mapped file, written once and shared between
-// runs. The format is tx-cache(5). K sides (1: a language model's text; 2: source, target) stand
-// line by line beside each other; a "pair" is one line of every side.
+// runs. The format is tx-cache(5). The lines of K sides (1: a language model's text; 2: source,
+// target) correspond; a "pair" is one line of every side.
 #pragma once
 #include <cstdint>
 #include <string>

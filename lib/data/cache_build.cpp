@@ -23,7 +23,8 @@ void append(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// A file without a name, beside the cache: the index is as long as the text and comes after it.
+// A temporary file without a name in the cache's folder. It holds the index, which grows with the
+// text and is written after it.
 class Spool {
  public:
   explicit Spool(const std::string& path) : name_(path + ".index.XXXXXX"), fd_(open_unnamed()) {

@@ -1,8 +1,8 @@
 // The layout of the id cache, shared by its writer and its reader (tx-cache(5) is the full text):
 //   magic, 8 bytes | ids of pair 0 side 0, pair 0 side 1, pair 1 side 0 ... | padding to 8
 //   index: one entry per pair | description: JSON | trailer
-// All numbers are little-endian. The description stands at the end because its totals are known
-// only there, and the file is written in one go.
+// All numbers are little-endian. The description is at the end because its totals are not known
+// earlier, and the file is written in one pass.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -90,7 +90,7 @@ void write_side(const IdCache& cache, int s, const std::vector<Candidate>& taken
   }
 }
 
-// How many dummies the rows left over make: short ones, but none empty on any side.
+// How many dummies fill the rows left over: short ones, none of them empty on any side.
 int count_dummies(const std::vector<int>& left) {
   int wanted = 1, possible = std::numeric_limits<int>::max();
   for (const int rows : left) {

@@ -62,13 +62,13 @@ class Packer {
   // both and the smallest --batch-tokens that holds every pair.
   Packer(const IdCache& cache, PackerOptions options);
 
-  bool next(Batch& batch);  // false when options.epochs are over
+  bool next(Batch& batch);  // false after options.epochs epochs
   int64_t epoch() const { return epoch_ + int64_t(epoch_over()); }  // of the next batch, from 0
   const std::vector<int>& capacities() const { return options_.capacities; }
 
-  // Where the packer stands between two batches. A packer of the same cache and options gives after
-  // restore() exactly the batches that this one would have given; a state of another cache or of
-  // other options is a DataError.
+  // The packer's place between two batches. After restore() a packer of the same cache and options
+  // gives exactly the batches that this one would have given; a state of another cache or of other
+  // options is a DataError.
   Json state() const;
   void restore(const Json& state);
 

@@ -9,23 +9,23 @@
 namespace tx {
 
 // The cache holds the usual ids, and a model's ids are the text: decoded and encoded again with
-// dropout they give other pieces of the same line. What comes depends on the seed, the epoch, the
+// dropout they give other pieces of the same line. The result depends on the seed, the epoch, the
 // line's number in the text and its side alone, so a resumed run sees what an uninterrupted one
 // would have seen.
 class PairDropout {
  public:
-  // No cut has more pieces than this many times those of the side's longest line: lines that would
-  // have keep their usual ids, so that a run knows its longest sentence beforehand.
+  // A line has at most this many times the pieces of the side's longest line. Lines that would get
+  // more keep their usual ids, so that a run knows the length of its longest sentence beforehand.
   static constexpr int most_growth = 2;
 
-  // epochs: only the first so many; 0: all. The cache must outlive this. A vocabulary without
-  // merges is a UsageError.
+  // epochs: only the first ones, this many; 0: all. The cache must outlive this. A vocabulary
+  // without merges is a UsageError.
   PairDropout(const IdCache& cache, Vocabularies vocabularies, double probability, uint64_t seed,
               int64_t epochs = 0);
 
   double probability() const { return probability_; }
   int64_t epochs() const { return epochs_; }
-  // Ids of one side of a pair in an epoch, at most `most` where the usual ones are not more.
+  // Ids of one side of a pair in an epoch: at most `most`, unless the usual ones are more.
   std::vector<int> ids(int64_t pair, int side, int64_t epoch, int most) const;
 
  private:

@@ -1,6 +1,6 @@
 // A seeded random order of 0..size-1 that needs no table: a Feistel network (Luby and Rackoff,
 // 1988) over the next even number of bits, whose round function is Philox; a value that falls
-// outside is sent through again until it falls inside (cycle walking: at most four times on
+// outside goes through it again until it falls inside (cycle walking: at most four times on
 // average).
 #pragma once
 #include <cstdint>
@@ -11,7 +11,7 @@ class Permutation {
  public:
   // The order of one epoch. size from 1 to 2^32 - 1.
   Permutation(uint64_t size, uint64_t seed, uint64_t epoch);
-  // What stands at `place`; a bijection of [0, size).
+  // The element at `place`; a bijection of [0, size).
   uint64_t operator()(uint64_t place) const;
 
  private:

@@ -14,7 +14,7 @@ struct Candidate {
 
 class Window {
  public:
-  // mean_rows: of a pair, by side; what "about as many pairs" is measured by.
+  // mean_rows: of a pair, by side; from it follows about how many pairs fit into a batch.
   explicit Window(std::vector<double> mean_rows);
 
   size_t size() const { return candidates_.size(); }

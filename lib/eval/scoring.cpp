@@ -22,7 +22,7 @@ void check(const ScoringOptions& o) {
   refuse((o.sentence || o.stats) && several, "--sentence and --stats take one system");
 }
 
-// Text in: a score or row per segment at once, or systems whose statistics are gathered.
+// Reads text, and writes a score or a row for each segment, or gathers the statistics of systems.
 class Scoring {
  public:
   Scoring(const ScoringOptions& options, const Log& log, Writer& out)

@@ -8,7 +8,7 @@
 namespace tx {
 namespace {
 
-// In bytes: how a longer piece is made takes long to find out.
+// In bytes: finding out how a longer piece is made takes too long.
 constexpr size_t longest_piece = 1000;
 
 // Bytes of the character that begins with `lead` in valid UTF-8.
@@ -121,7 +121,7 @@ BpeEncoder::Symbol BpeEncoder::next_symbol(std::string_view rest) const {
   return {character(text), text};
 }
 
-// The work grows with the square of the count, which for words is the quickest way.
+// Quadratic in the number of symbols, which is the fastest way for words.
 size_t BpeEncoder::merge_all(Symbol* symbols, size_t count, Partings& partings,
                              MergeDraws* draws) const {
   const auto look = [&](size_t i) {
@@ -149,7 +149,7 @@ size_t BpeEncoder::merge_all(Symbol* symbols, size_t count, Partings& partings,
   }
 }
 
-// The same for any length: possible merges wait in a heap, symbols are linked.
+// The same for any length: possible merges in a heap, symbols in a linked list.
 class BpeEncoder::LongWord {
  public:
   LongWord(const BpeEncoder& encoder, std::vector<Symbol>& symbols, Partings& partings)
@@ -240,7 +240,7 @@ void BpeEncoder::append(const Symbol& symbol, const Partings& partings,
 
 void BpeEncoder::encode_word(std::string_view word, std::vector<int>& ids,
                              MergeDraws* draws) const {
-  constexpr size_t most = 100;  // symbols that stand on the stack
+  constexpr size_t most = 100;  // symbols that are kept on the stack
   std::array<Symbol, most + 1> symbols;
   size_t count = 0, at = 0;
   Partings partings;

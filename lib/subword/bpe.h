@@ -14,9 +14,9 @@
 
 namespace tx {
 
-// A piece that merges make, or (user) one that stands for itself wherever its text is met and never
-// merges; neither special nor a byte. Of two possible merges the one with the higher score is done
-// first, of two equal ones the one further left. Of user symbols the longest is taken.
+// A piece that merges produce, or (user) one that is taken wherever its text occurs and never
+// merges; special pieces and bytes are not entries. Of two possible merges the one with the higher
+// score goes first, of two equal ones the one further left. Of user symbols the longest is taken.
 struct BpePiece {
   int id;
   std::string text;
@@ -29,7 +29,7 @@ class BpeEncoder {
   static constexpr std::string_view word_sign = "\xE2\x96\x81";  // U+2581 begins each word
 
   // byte_ids: of the 256 byte pieces. No value when the table does not allow encoding word by word:
-  // word_sign stands inside a piece or in a user symbol, a character of a piece is not a piece, or
+  // word_sign is inside a piece or in a user symbol, a character of a piece is not a piece, or
   // a piece is longer than any that training makes.
   static std::optional<BpeEncoder> make(const std::vector<BpePiece>& pieces,
                                         const std::array<int, 256>& byte_ids);
@@ -39,8 +39,8 @@ class BpeEncoder {
   void restrict_to(std::vector<bool> usable) { usable_ = std::move(usable); }
 
   // Appends the ids of word_sign + word, where word is valid UTF-8 without space. A character that
-  // has no piece, word_sign itself among them, becomes its bytes. Each merge that `draws`, where
-  // given, drops is not done in that round.
+  // has no piece, word_sign itself among them, becomes its bytes. In each round the
+  // merges that `draws`, where given, drops are left out.
   void encode_word(std::string_view word, std::vector<int>& ids, MergeDraws* draws = nullptr) const;
 
  private:
@@ -56,7 +56,7 @@ class BpeEncoder {
     const Merge* merge = nullptr;  // with the symbol to the right, or null
     bool dropped = false;          // the merge, in this round
   };
-  // How pieces that are not usable could be made, by id; of two ways the last one met counts.
+  // How pieces that are not usable could be made, by id; of several ways the last one found.
   using Partings = std::unordered_map<int, const Merge*>;
   class LongWord;
 

@@ -31,15 +31,15 @@ using LineEncoder = std::function<LineCounts(std::string& line, int64_t number)>
 // The vocabulary must outlive it. Dropout with a vocabulary without merges: UsageError.
 LineEncoder line_encoder(const Vocabulary& vocabulary, const EncodeOptions& options);
 
-// Over all lines; what is first or longest does not depend on the number of threads.
+// Totals of all lines. They do not depend on the number of threads.
 struct EncodeReport {
   int64_t lines = 0, words = 0, pieces = 0, bytes = 0, unknown = 0;
   int64_t longest = 0, longest_line = 0;  // pieces, and its number
   int64_t cut_lines = 0, first_cut = 0;   // by max_pieces
 };
 
-// One line out for each line in, in order. What has arrived is written before more is waited for,
-// so it works at the other end of a pipe that answers.
+// One line out for each line in, in order. It writes what has arrived before it waits for more, so
+// that a program may write a line to it and wait for the answer.
 EncodeReport encode_lines(TextReader& in, const LineEncoder& encoder, int threads, Writer& out);
 
 // "3 lines, 12 words, 18 pieces: 1.500 per word, 5.556 % of them bytes, 0.000 % <unk>; longest line

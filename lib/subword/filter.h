@@ -12,9 +12,9 @@ namespace tx {
 // place of the line in front.
 using LineMap = std::function<void(std::string& line, int64_t number)>;
 
-// One line out for each line in, in order; what has arrived is written before more is waited for.
-// The output does not depend on the number of threads, not even that of a failure: the lines
-// before the first that `map` refuses have been written.
+// One line out for each line in, in order; it writes what has arrived before it waits for more.
+// The output does not depend on the number of threads. After a failure, too, it is the same: all
+// lines before the first one that `map` refuses.
 void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map);
 
 // Pieces, or with `ids` decimal ids, joined by single spaces; and the way back: a word that is not

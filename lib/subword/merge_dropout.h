@@ -1,5 +1,5 @@
 // BPE-dropout (Provilkov et al., 2020): whenever the best merge is sought, each possible one is
-// left out with a probability, so that a word is cut another way each time. Which are left out is a
+// left out with a probability, so that a word is cut in another way each time. Which ones is a
 // pure function of the seed, the epoch and the number of the line, whatever the threads, the order
 // or the neighbours.
 #pragma once
@@ -12,7 +12,7 @@ namespace tx {
 struct MergeDropout {
   double probability = 0;  // 0: every merge is done; 1: none, a line becomes its characters
   uint64_t seed = 1;
-  uint32_t epoch = 0;  // another cut of the same line in each
+  uint32_t epoch = 0;  // each cuts the same line in another way
 };
 
 // The choices of one line, drawn one after another.

@@ -6,7 +6,7 @@
 
 namespace tx {
 
-// What the settings inside say.
+// What its settings say.
 struct ModelSettings {
   // Byte-pair encoding with byte fallback of words that U+2581 begins; no unused pieces.
   bool bpe = false;
@@ -22,10 +22,10 @@ struct ModelSettings {
 // outside themselves. Throws DataError that begins with `where`.
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where);
 
-// SentencePiece finds at most so many user-defined pieces that begin at the same place, and writes
-// beyond its table where there are more.
+// SentencePiece can find this many user-defined pieces that begin at the same place; with more it
+// writes beyond the end of its table.
 inline constexpr size_t most_nested_pieces = 64;
-// Of the texts the first that begins with so many others; empty where there is none.
+// The first text that begins with that many of the others; empty: there is none.
 std::string_view nested_too_deep(std::vector<std::string_view> texts);
 
 }  // namespace tx

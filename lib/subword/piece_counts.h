@@ -1,4 +1,4 @@
-// How often each piece stands in a text, and the files that say so: on each line a piece, a tab
+// How often each piece occurs in a text, and files of such counts: on each line a piece, a tab
 // (SentencePiece) or a space (subword-nmt) and a count.
 #pragma once
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tx {
 
 using PieceCounts = std::vector<std::pair<std::string, int64_t>>;
 
-// The pieces that encoding the text gives, the most frequent first, equal ones by id. The result
+// The pieces into which the text is cut, the most frequent first, ties by id. The result
 // does not depend on the number of threads.
 PieceCounts count_pieces(TextReader& in, const Vocabulary& vocabulary, int threads);
 

@@ -14,7 +14,7 @@ namespace tx {
 
 class PieceTable {
  public:
-  // user: stands for itself wherever its text is met; control: <s> and the like, without text.
+  // user: taken wherever its text occurs; control: <s> and the like, without text.
   enum class Kind : uint8_t { normal, user, byte, control, unknown };
 
   // The next id. A byte piece is written <0xE2>.
@@ -29,13 +29,13 @@ class PieceTable {
   int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }
 
   // U+2581 becomes a space, but nothing at the beginning of the line; each byte that is not valid
-  // UTF-8 becomes U+FFFD. No value when a piece of kind unknown is met: its text is the model's
-  // choice.
+  // UTF-8 becomes U+FFFD. No value when there is a piece of kind unknown: the model decides what
+  // its text is.
   std::optional<std::string> join(std::span<const int> ids) const;
 
  private:
   struct Entry {
-    std::string text, surface;  // surface: with spaces, as it stands in a line
+    std::string text, surface;  // surface: with spaces, as in a line
     Kind kind;
     char byte;
     float score;

@@ -1,6 +1,6 @@
 // Any SentencePiece model as a tokeniser: text to the texts of its pieces, as spm_encode gives
 // them, the model's own normalisation included. Unlike a Vocabulary (lib/subword/vocabulary.h) it
-// takes models with other special ids and promises no way back.
+// takes models with other special ids, and does not promise to get the text back.
 #pragma once
 #include <memory>
 #include <string>

@@ -8,12 +8,12 @@
 
 namespace tx {
 
-// `size` lines of the source, every line as likely as any other (Vitter's algorithm R, 1985), in no
-// particular order; all lines where there are no more. The same source, size and seed give the same
+// `size` lines of the source, each as likely as any other (Vitter's algorithm R, 1985), in no
+// particular order; all lines where there are fewer. The same source, size and seed give the same
 // lines.
 std::vector<std::string> sample_lines(const LineSource& lines, int64_t size, uint64_t seed);
 
-// What such lines, or any others, are read from again.
+// Reads such lines again.
 LineSource source_of(const std::vector<std::string>& lines);
 
 }  // namespace tx

@@ -1,7 +1,7 @@
 // The one door to SentencePiece: subword models by byte-pair encoding with byte fallback.
 //
-// decode(encode(x)) == x for every line of valid UTF-8: normalisation is the identity (unless
-// another is asked for: then only what it changes does not come back), white space is kept as it
+// decode(encode(x)) == x for every line of valid UTF-8: normalisation is the identity (with
+// any other, what it changes does not come back), white space is kept as it
 // is, and U+2581, SentencePiece's own sign for the space, is carried as its three byte pieces
 // (SentencePiece alone would return it as a space).
 #pragma once

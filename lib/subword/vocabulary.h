@@ -31,15 +31,16 @@ class Vocabulary {
   // encode() with BPE-dropout: `draws` are those of this line. A Bug where has_merges() is false.
   virtual void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const;
   // From here on encode() gives only those of its pieces that are listed, single characters, bytes
-  // and user symbols; a piece left out is split into others. Not safe beside encode(). A
-  // UsageError for a list of words.
+  // and user symbols; a piece left out is split into others. Not safe while another thread encodes.
+  // A UsageError for a list of words.
   virtual void restrict_to(const std::vector<std::string>& pieces);
-  // The score of a piece, higher is merged earlier; no value in a list of words.
+  // The score of a piece: those of a higher score are merged earlier. No value in a list of words.
   virtual std::optional<float> score(int id) const;
   // Whether the piece stands for one byte of a character without a piece.
   virtual bool is_byte(int id) const;
   // One line of valid UTF-8: a byte piece <0x0A> becomes a space, broken byte sequences U+FFFD;
-  // pad, bos and eos are left out. Ids outside [0, size) are a DataError. Safe as encode().
+  // pad, bos and eos are left out. Ids outside [0, size) are a DataError. Thread-safe as encode()
+  // is.
   virtual std::string decode(std::span<const int> ids) const = 0;
   // The text of a piece; in vocabularies made by tx it holds no space and no control character, so
   // that pieces joined by spaces can be taken apart again. Outside [0, size): DataError.

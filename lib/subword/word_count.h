@@ -1,5 +1,5 @@
-// Counts of the words of a corpus: all that vocabulary training reads, so memory grows with the
-// number of different words and not with the text.
+// Counts of the words of a corpus. Vocabularies are trained from these alone, so memory grows with
+// the number of different words and not with the text.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@ using WordCounts = std::unordered_map<std::string, int64_t>;
 // Gives the next line, false at the end.
 using LineSource = std::function<bool(std::string&)>;
 
-// Words stand between ASCII white space and control characters.
+// Words are separated by ASCII white space and control characters.
 constexpr bool separates_words(char c) {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
 }

@@ -1,4 +1,4 @@
-// The vocabulary of plain words (separates_words() tells what stands between them). The file is
+// The vocabulary of plain words (separates_words() tells what separates them). The file is
 // text: the line "tx-words 1", then one word per line; the line number less 2 is the id, the first
 // four words are <pad>, <unk>, <s>, </s>. A word not listed encodes to unk; decode() joins with one
 // space.

@@ -9,7 +9,7 @@
 
 namespace tx {
 
-// Lines of one kind of oddity: how many, and the number of the first (0: none).
+// How many lines have an oddity of one kind, and the number of the first (0: none).
 struct Oddity {
   int64_t lines = 0, first = 0;
 };
@@ -27,7 +27,7 @@ class TextReader {
   // "FILE:LINE" of a line number over all files that has been read.
   std::string place(int64_t line_number) const;
   // What was odd so far: a byte order mark, ill-formed UTF-8, NUL bytes, CR LF. One message per
-  // kind; each begins with the place of the first such line.
+  // kind, which begins with the place of the first such line.
   std::vector<std::string> warnings() const;
 
  private:

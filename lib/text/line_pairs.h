@@ -1,4 +1,4 @@
-// A text and, where there is one, a second beside it whose line n belongs to line n of the first.
+// A text, and optionally a second one whose line n belongs to line n of the first.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -15,8 +15,8 @@ struct LineCount {
   bool more = false;  // than those
 };
 
-// The DataError for texts whose lines should correspond and do not: `first` is the line of
-// `longer` that has no counterpart, `quoted` its beginning where that is to be shown.
+// The message for texts whose lines should correspond and do not: `first` is the line of `longer`
+// that has no counterpart, `quoted` its beginning; empty: it is not shown.
 std::string counts_differ(const LineCount& shorter, const LineCount& longer, int64_t first,
                           const std::string& quoted = "");
 
@@ -38,7 +38,7 @@ class LinePairs {
   // files: as those of TextReader; none: standard input. beside: "" for the text alone.
   explicit LinePairs(std::vector<std::string> files, const std::string& beside = "",
                      bool strict = false);
-  // UsageError where standard input would have to be both.
+  // UsageError: standard input would have to be both.
   static void check(const std::vector<std::string>& files, const std::string& beside);
 
   // The next line of each, `other` empty where there is one text; false at the end. DataError where

@@ -1,4 +1,4 @@
-// Shows on a terminal how far the reading of a text and what follows have come; wiped at the end.
+// Shows on a terminal how much of a text has been read and what is done next; wiped at the end.
 #pragma once
 #include <chrono>
 #include <cstdint>

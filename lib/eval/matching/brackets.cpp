@@ -22,7 +22,7 @@ std::string_view plain(std::string_view label) {
   return label == "PRT" ? "ADVP" : label;
 }
 
-// Where the run of characters that are neither parenthesis nor white space ends.
+// The end of the word that begins at i: up to a parenthesis or white space.
 size_t end_of_word(std::string_view line, size_t i) {
   while (i < line.size() && line[i] != '(' && line[i] != ')' && white_space(line, i) == 0) ++i;
   return i;

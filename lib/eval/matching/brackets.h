@@ -7,7 +7,7 @@
 //   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are left out, and constituents that
 //     hold no other word
 //   - constituents of these labels do not count
-//   - of a label only what stands before its first - or = counts (NP-SBJ is NP); PRT is ADVP
+//   - of a label only the part before its first - or = counts (NP-SBJ is NP); PRT is ADVP
 // ROOT and S1, which other parameter files of EVALB have, are the one addition to COLLINS.prm.
 #pragma once
 #include <string>

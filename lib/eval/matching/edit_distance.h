@@ -16,11 +16,11 @@ enum class Edit : uint8_t { keep, replace, insert, remove };  // into the refere
 
 class BandedEditDistance {
  public:
-  // Fills the matrix; the sequences must live as long as it is asked. hypothesis may be empty.
+  // Fills the matrix; the sequences must outlive all questions about it. hypothesis may be empty.
   void set(std::span<const int32_t> hypothesis, std::span<const int32_t> reference);
   int32_t distance() const { return distance_; }
-  // The cheapest edits in order. Of equally cheap ones that is taken whose last steps are, in this
-  // order, keep or replace, remove, insert.
+  // The cheapest edits in order. Among equally cheap ones the last step is, in order of preference,
+  // keep or replace, remove, insert; then the step before it, and so on.
   void trace(std::vector<Edit>& edits) const;
   // The distance of the hypothesis whose words [begin, end) are replaced by as many `words`: the
   // rows before and the costs after them are those of the hypothesis.

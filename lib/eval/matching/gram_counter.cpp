@@ -7,8 +7,8 @@ namespace {
 
 constexpr int32_t none = -1;
 
-// An n-gram is the number of its first n - 1 symbols and its last symbol: exact, and no n-gram is
-// ever put together.
+// An n-gram is the number of its first n - 1 symbols and its last symbol: exact, without ever
+// building the n-gram.
 uint64_t key(int32_t prefix, int32_t symbol) {
   return uint64_t(uint32_t(prefix)) << 32 | uint32_t(symbol);
 }
@@ -36,7 +36,7 @@ void GramCounter::count(std::span<const int32_t> a, std::span<const int32_t> b,
   std::fill(matches.begin(), matches.end(), 0);
   for (size_t order = 0; order < matches.size(); ++order) {
     if (a.size() <= order || b.size() <= order) break;
-    if (++round_ == 0) {  // the count wrapped round: no slot may look in use
+    if (++round_ == 0) {  // the counter has wrapped round: no slot may look used
       slots_.assign(slots_.size(), Slot{});
       round_ = 1;
     }

@@ -1,5 +1,5 @@
-// How many n-grams of two sequences match, for all orders up to a highest: of each n-gram as many
-// as the sequence has that holds it less often.
+// How many n-grams of two sequences match, for all orders up to the highest: an n-gram counts as
+// often as it occurs in the sequence that has it less often.
 #pragma once
 #include <cstdint>
 #include <span>

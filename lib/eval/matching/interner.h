@@ -28,7 +28,7 @@ class Interner {
     return slot.round == round_ ? slot.number : none;
   }
 
-  // The number of key, which is a new one where key has not been seen since clear().
+  // The number of the key; a new one where it has not been seen since clear().
   int32_t insert(const Key& key) {
     if (size_t(size_) * 2 >= slots_.size()) grow();
     Slot& slot = slots_[place(key)];
@@ -43,7 +43,7 @@ class Interner {
     int32_t number = none;
   };
 
-  // Where key stands or would be put: linear probing in a table at most half full.
+  // Where the key is or would go: linear probing in a table at most half full.
   size_t place(const Key& key) const {
     const size_t mask = slots_.size() - 1;
     size_t i = (std::hash<Key>{}(key)*golden_ratio >> 32) & mask;

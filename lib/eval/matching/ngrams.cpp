@@ -28,7 +28,7 @@ void NgramMatcher::begin(const Tokens& hypothesis) {
   }
 }
 
-// Only what the hypothesis has as well: an n-gram is looked up only where its prefix was found.
+// Only n-grams of the hypothesis matter: one is looked up only where its prefix was found.
 void NgramMatcher::add_reference(const Tokens& reference) {
   constexpr int32_t none = Interner<uint64_t>::none;
   for (Seen& seen : seen_) seen.in_reference = 0;

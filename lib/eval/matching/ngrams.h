@@ -12,7 +12,7 @@ namespace tx {
 // Index n - 1 holds order n.
 struct NgramCounts {
   std::vector<int64_t> total;    // n-grams of the hypothesis
-  std::vector<int64_t> matched;  // of these also in a reference, each at most as often as in the
+  std::vector<int64_t> matched;  // those also in a reference, each at most as often as in the
                                  // reference that has it most often (Papineni et al., 2002)
 };
 
@@ -29,7 +29,7 @@ class NgramMatcher {
     int64_t in_hypothesis = 0, in_reference = 0, most = 0;
   };
   // An n-gram's key is the number of its first n - 1 words as an n-gram and that of its last word:
-  // exact, and no n-gram is ever put together.
+  // exact, without ever building the n-gram.
   static uint64_t key(int32_t prefix, int32_t word) {
     return uint64_t(uint32_t(prefix)) << 32 | uint32_t(word);
   }

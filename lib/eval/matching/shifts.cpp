@@ -29,8 +29,8 @@ void ShiftSearch::align() {
   }
 }
 
-// Something must be wrong with the phrase where it stands and with the place it would go to, and
-// it must not stand there already.
+// The phrase must be wrong where it is, the place it would go to must be wrong as well, and it must
+// not be there already.
 bool ShiftSearch::worth_a_try(int start, int reference_start, int length) const {
   const auto errors = [length](const std::vector<int>& sums, int begin) {
     return sums[size_t(begin + length)] - sums[size_t(begin)];
@@ -41,7 +41,7 @@ bool ShiftSearch::worth_a_try(int start, int reference_start, int length) const 
   return place < start || place >= start + length;
 }
 
-// The words that change places, and where the first of them stands. A target inside the phrase
+// The words that change places, and the place of the first of them. A target inside the phrase
 // counts in words after it.
 void ShiftSearch::rotate(int start, int length, int target, std::vector<int32_t>& words,
                          int& begin) const {
@@ -111,7 +111,7 @@ int64_t ShiftSearch::edits(std::span<const int32_t> hypothesis,
   for (;;) {
     if (distance_.distance() == 0) break;
     align();
-    // A best move found as the candidates run out is not made.
+    // The best move is not made where the candidates ran out while it was sought.
     if (!find_best() || !found_ || best_.gain <= 0) break;
     int begin = 0;
     rotate(best_.start, best_.length, best_.target, moved_, begin);

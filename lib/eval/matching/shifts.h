@@ -1,5 +1,5 @@
-// tercom's search for the edits of TER, with the limits of sacreBLEU: phrases of the hypothesis are
-// moved, one after another, each time the one that lowers the edit distance most, until none does.
+// tercom's search for the edits of TER, with the limits of sacreBLEU: it moves phrases of the
+// hypothesis one by one, each time the one that lowers the edit distance most, until none does.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,17 +16,17 @@ class ShiftSearch {
   static constexpr int most_candidates =
       1000;  // moves tried; the search ends where they are used up
 
-  // Moves plus the edit distance that is left. Words are numbers.
+  // Moves plus the remaining edit distance. Words are numbers.
   int64_t edits(std::span<const int32_t> hypothesis, std::span<const int32_t> reference);
 
  private:
-  // Phrase [start, start + length) of the hypothesis put before the word `target`.
+  // Moves the phrase [start, start + length) of the hypothesis in front of the word `target`.
   struct Move {
     int32_t gain = 0;
     int start = 0, length = 0, target = 0;
     bool better_than(const Move& other) const;
   };
-  // How each word fares in the cheapest edits.
+  // Finds out what the cheapest edits do to each word.
   void align();
   bool worth_a_try(int start, int reference_start, int length) const;
   void try_targets(int start, int reference_start, int length);

@@ -9,9 +9,9 @@
 //            source and of the target; ? or p in place of - makes a link a possible one
 //   NAACL    each line is a link, "SENTENCE SOURCE TARGET [S|P] [CONFIDENCE]", numbers from 1, in
 //            the order of the sentences (Mihalcea and Pedersen, 2003); P makes it a possible one.
-//            0 stands for no word: such links are left out. Sentences that are not named have no
+//            0 means no word: such links are left out. Sentences that are not named have no
 //            links.
-// In a hypothesis all links are the same.
+// In a hypothesis it makes no difference whether a link is sure or possible.
 #include <algorithm>
 #include <charconv>
 #include <iterator>

@@ -22,8 +22,8 @@
 
 namespace tx {
 
-// The release of sacreBLEU whose figures lib/eval reproduces. It stands in the signatures, so that
-// a score made here can be printed beside one made there.
+// The release of sacreBLEU whose figures lib/eval reproduces. Signatures name it, so that scores of
+// both can be compared.
 inline constexpr char sacrebleu_version[] = "2.6.0";
 // "tx-0.1.0": in its place for a metric that sacreBLEU does not have.
 std::string own_version();
@@ -62,7 +62,7 @@ class Metric {
 
   // How a file comes apart into segments; null: one line each.
   virtual std::unique_ptr<SegmentForm> form() const { return nullptr; }
-  // Of two scores the lower is better, and a text has 0 against itself.
+  // Whether lower scores are better; a text then scores 0 against itself.
   virtual bool lower_is_better() const { return false; }
   // Whether it splits text as people write it into words. Of text that is tokenised already it
   // gives other scores than those that are published.
@@ -111,8 +111,8 @@ struct MetricOptionsBase {
 
 // A metric M over its options O: derive M from MetricOf<M, O> and write
 //   template <class T> T compute(std::span<const T> sums) const
-// for T double and float, the score's value. Where the result for floats is no float, the metric
-// is one that sacreBLEU scores in double precision.
+// for T double and float, the score's value. Where the result for floats is a double, sacreBLEU
+// scores the metric in double precision.
 template <class M, class O>
 class MetricOf : public Metric {
  public:

@@ -12,7 +12,7 @@
 namespace tx {
 namespace {
 
-// For JSON, which has no infinity. Text never gives one, but invented statistics may.
+// For JSON, which has no infinity. No text gives one, but made-up statistics may.
 double rounded(double value, int width) {
   if (!std::isfinite(value)) throw DataError("the statistics give no finite score");
   return std::strtod(fixed(value, width).c_str(), nullptr);

@@ -17,7 +17,7 @@ RunSettings run_settings(const ScoringOptions& options, const System& system) {
   return run;
 }
 
-// What resampling adds to a table of scores: all metrics and systems by the same draws.
+// Adds the results of resampling to a table of scores: all metrics and systems have the same draws.
 class Tests {
  public:
   Tests(const ScoringOptions& options, const Metrics& metrics, std::vector<System> systems,

@@ -1,5 +1,5 @@
-// From the statistics of systems to what tx-bleu prints of whole texts: scores, what resampling
-// says of them, and their form.
+// What tx-bleu prints about whole texts, from the statistics of systems: scores, confidence and
+// tests by resampling, as lines, a table or JSON.
 #pragma once
 #include <string>
 #include <vector>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view magic = "#tx-stats 1 ";
 
-// The shortest text that gives the same double back.
+// The shortest text that is read as the same double.
 void append_number(std::string& text, double value) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;

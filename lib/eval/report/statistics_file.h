@@ -20,8 +20,9 @@ class StatisticsReader {
  public:
   explicit StatisticsReader(const std::string& path);  // throws IoError, DataError: no header
   const Json& settings() const { return settings_; }
-  // The next segment; false at the end. A repeated header of the same settings is passed over.
-  // Throws DataError that names the line: too many or too few numbers, or one that no text gives.
+  // The next segment; false at the end. A repeated header of the same settings is skipped.
+  // Throws DataError that names the line: too many or too few numbers, or one that cannot come from
+  // a text.
   bool next(const std::vector<std::string>& columns, size_t& references, std::vector<double>& row);
   const std::string& name() const { return reader_.name(); }
   std::string place() const;  // "FILE line N", of the line read last

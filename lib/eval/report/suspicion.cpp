@@ -26,7 +26,7 @@ void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter
     say(space_signs_, "hold U+2581, as pieces of a subword model that were not joined do",
         "join them with tx-bpe decode before scoring");
   }
-  // Any long text has some such lines.
+  // Every long text has a few such lines.
   const bool many = (tokens_.lines >= 100 && 10 * tokens_.lines >= lines_) ||
                     (lines_ >= 10 && 2 * tokens_.lines >= lines_);
   if (tokens_matter && many) {

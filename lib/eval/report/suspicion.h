@@ -1,5 +1,5 @@
-// Hypotheses that are not the text people read: pieces of a subword model that were not joined, or
-// tokens. Their scores are not those of the text and cannot be compared with published ones.
+// Recognises hypotheses that are not text as people read it: pieces of a subword model that were
+// not joined, or tokens. Their scores cannot be compared with published ones.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +12,8 @@ namespace tx {
 class Suspicion {
  public:
   void look_at(std::string_view hypothesis);
-  // Warnings about the file `name`. Tokens matter to tokenisers that expect none.
+  // Warnings about the file `name`. tokens_matter: the tokeniser expects text that is not
+  // tokenised.
   void warn(const Log& log, const std::string& name, bool tokens_matter) const;
 
  private:

@@ -36,7 +36,7 @@ struct System {
   void add(size_t metric, std::span<const double> row, bool keep);
 };
 
-// Without segments yet. Throws UsageError: a name is given twice.
+// They have no segments yet. Throws UsageError: a name is given twice.
 std::vector<System> make_systems(const std::vector<std::string>& names, const Metrics& metrics);
 
 // The systems of files of statistics, and the metrics that the files name. A part is the files of

@@ -1,7 +1,7 @@
 // The random numbers of numpy.random.default_rng(seed), which sacreBLEU resamples with: PCG64
 // (O'Neill, 2014) seeded through numpy's SeedSequence, and the two ways in which its Generator
 // draws what is needed here. With them the same seed gives the same resamples. Numbers come in
-// words of 32 bits, and any place of their order can be gone to.
+// words of 32 bits, and it can skip to any of them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@ namespace tx {
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint64_t seed);
-  // Leaves out so many words. The time grows with the logarithm of their number.
+  // Skips this many words. The time grows with the logarithm of their number.
   void skip(uint64_t words);
   // The next words. Generator.integers(2, dtype=bool) of an array takes their bits from the lowest.
   void draw_words(std::span<uint32_t> words);

@@ -1,6 +1,6 @@
-// Sums over rows of statistics, fast: rows as whole numbers of 16 bits side by side, so that a few
-// vector instructions add one. The sums are exact, and so equal those in any order and in single
-// precision, where these are exact; rows for which this cannot be promised are refused.
+// Fast sums over rows of statistics: a row is whole numbers of 16 bits, so that a few vector
+// instructions add it. The sums are exact, so that their order does not matter and those in single
+// precision are the same; rows for which this does not hold are refused.
 #pragma once
 #include <cstdint>
 #include <optional>

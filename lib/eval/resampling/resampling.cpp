@@ -35,7 +35,7 @@ class Summation {
   size_t size() const { return size_; }
 
  private:
-  // One row after another in single precision, as numpy adds along the first axis.
+  // Row by row in single precision, as numpy adds along the first axis.
   void sum_plain(std::span<const uint32_t> indices, std::span<float> sums) const {
     std::fill(sums.begin(), sums.end(), 0.0f);
     for (const uint32_t index : indices) {
@@ -50,9 +50,9 @@ class Summation {
   std::vector<float> plain_;
 };
 
-// Deals out resamples to threads, a stretch of them at a time. Where a stretch begins among the
-// random words is known but for how many were drawn again before it, about one in a million: a
-// thread takes what is known so far, and where that proves wrong the stretch is computed again.
+// Deals out resamples to threads in stretches. Where a stretch begins among the random words
+// depends on how many words were drawn again before it, about one in a million. A thread goes by
+// what is known so far, and where that proves wrong the stretch is computed again.
 class Stretches {
  public:
   Stretches(int64_t resamples, int64_t segments)

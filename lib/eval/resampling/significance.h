@@ -1,5 +1,5 @@
-// What resampled scores say: their mean and spread, and whether two systems differ. Every figure is
-// the one that sacreBLEU 2.6 prints for such scores.
+// Results from resampled scores: their mean and spread, and whether two systems differ. Every
+// figure equals sacreBLEU 2.6's for the same scores.
 #pragma once
 #include <vector>
 

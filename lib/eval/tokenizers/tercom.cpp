@@ -27,7 +27,7 @@ bool western_punctuation(char32_t c) {
 
 enum class Treat { keep, isolate, remove };
 
-// Every character as `treat` says.
+// Treats every character as `treat` says.
 template <class F>
 void rewrite(std::string_view in, std::string& out, F treat) {
   out.clear();

@@ -1,5 +1,5 @@
-// The tokenisers of BLEU. Scores are comparable only where the tokeniser is the same, so its name
-// stands in the signature.
+// The tokenisers of BLEU. Only scores of the same tokeniser are comparable, so the signature names
+// it.
 //   13a   that of mteval-v13a, the WMT's scoring script: four entities are resolved, punctuation
 //         and symbols of ASCII stand alone, points and commas stay inside numbers, a hyphen is
 //         split off only after a digit
@@ -8,7 +8,7 @@
 //   zh    every Chinese character stands alone, the rest as 13a without its entities
 //   char  every character is a token
 //   spm   the pieces of a SentencePiece model (spBLEU)
-//   none  the text is tokenised already: words stand between white space
+//   none  the text is tokenised already: white space separates words
 #pragma once
 #include <memory>
 #include <string>

@@ -20,7 +20,7 @@ struct Range {
 };
 
 // Characters that do not end a word for the sigma rule (Case_Ignorable): marks, modifiers and the
-// punctuation that stands inside words, of the scripts that know upper and lower case.
+// punctuation inside words, of the scripts that have upper and lower case.
 constexpr Range ignorable_ranges[] = {
     {'\'', '\''},     {'.', '.'},       {':', ':'},       {'^', '^'},       {'`', '`'},
     {0xA8, 0xA8},     {0xAD, 0xAD},     {0xAF, 0xAF},     {0xB4, 0xB4},     {0xB7, 0xB8},
@@ -118,7 +118,7 @@ bool Lowercaser::cased(char32_t c) const {
   return iswlower_l(wint_t(c), locale) != 0 || iswupper_l(wint_t(c), locale) != 0;
 }
 
-// A letter with case stands before and none after, ignoring the ignorable characters between.
+// A letter with case comes before it and none after it, ignorable characters apart.
 bool Lowercaser::final_sigma(std::string_view before, std::string_view after) const {
   char32_t c = 0;
   while (!before.empty()) {

@@ -7,7 +7,7 @@
 // The rules in the order in which mteval-v13a applies them. Each rule reads the whole line left
 // to right and goes on after what it has just matched, so of two neighbours only the first may
 // find its context: "1..5" differs from "a..b". All contexts are ASCII or "anything but a digit",
-// and no byte of a multi-byte character is ASCII, so bytes may stand for characters here.
+// and no byte of a multi-byte character is ASCII, so bytes can be treated as characters here.
 
 namespace tx {
 namespace {

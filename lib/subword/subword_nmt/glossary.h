@@ -11,9 +11,9 @@ namespace tx {
 // which is the same for characters, classes, repetition, | and (?:...)) over code points.
 class Glossary {
  public:
-  // The longest word, in characters, that expressions are looked for in: the search recurses.
+  // Expressions are not searched for in words of more characters, since the search recurses.
   static constexpr size_t longest_word = 1000;
-  // The longest expression, in bytes: reading one recurses, too.
+  // The longest expression, in bytes: parsing one recurses, too.
   static constexpr size_t longest_expression = 4000;
 
   Glossary() = default;
