@@ -1,5 +1,6 @@
 // tx-decode: translate lines of text.
 #include "kernels/backend.h"
+#include "lib/attention/alignment.h"
 #include "lib/diagnose/invariance.h"
 #include "lib/search/decode_options.h"
 #include "lib/search/stream.h"
@@ -16,20 +17,24 @@ int main(int argc, char** argv) {
     tx::Options options(tool, "translate lines of text");
     options.version(tx::describe_backends);
     s.describe(options);
+    tx::OutputAlignments alignments;
+    alignments.describe(options);
     if (!options.parse(argc, argv)) return 0;
     s.resolve(options);
+    alignments.check(s.translator);
 
     const tx::Log log(tool, s.quiet);
     tx::limit_threads(s.translator.threads, log);
     const tx::Translator translator(s.translator);
     tx::LinePairs in(s.files, s.target, s.strict);
+    const auto aligner = alignments.column(translator);
     const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
     tx::Writer out("-");
     if (s.check_invariance) {
       out.write(tx::check_invariance(in, translator, s.lines, log));
     } else {
       tx::LineProgress progress(s.files, log);
-      tx::translate_stream(in, translator, s.lines, {out, status.get(), &progress}, log);
+      tx::translate_stream(in, translator, s.lines, {out, status.get(), &progress, aligner}, log);
     }
     out.close();
     if (status) status->close();

@@ -56,6 +56,19 @@ void DumpOptions::describe(Options& options) {
       .one_of({"heads", "pairs"})
       .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
                  "--format safetensors"});
+  options
+      .flag(
+          "--align", align, "alignments in place of records: a line such as 0-0 1-2",
+          "The source piece, or with --words the word, that each target one has the largest weight "
+          "for, as SOURCE-TARGET, counted from 0; </s> is left out. From cross, as the mean over "
+          "the layers and heads selected, by default all heads of the last layer.")
+      .excludes({"--heatmap", "--html", "--stats", "--what", "--top", "--format", "--average heads",
+                 "--average all"});
+  options
+      .add("--align-dev", align_dev, "FILE", "text with alignments to choose the head by",
+           "Lines of source, target and links with tabs between. Of the heads selected the one is "
+           "taken whose links have the lowest alignment error rate.")
+      .needs({"--align"});
   options.flag(
       "--heatmap", heatmap, "draw the maps of each line in the terminal",
       "All that are selected, as by --layers 0-2 --heads 0-7. Without --kinds that is cross, "
@@ -88,7 +101,8 @@ void DumpOptions::check() const {
   if (format == "tsv" && stats.empty()) throw UsageError("--format tsv is for --stats; add it");
   std::vector<std::string> inputs = files;
   inputs.push_back(model);
-  if (!target.empty()) inputs.push_back(target);
+  for (const std::string& file : {target, align_dev})
+    if (!file.empty()) inputs.push_back(file);
   check_output(out, inputs);
   if (html.empty()) return;
   if (out != "-") throw UsageError("--html names the file of the page: leave --out out");

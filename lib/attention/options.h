@@ -12,6 +12,8 @@ struct DumpOptions {
   bool strict = false;
   SelectionOptions selection;
   std::string format, dtype = "f32";  // format "": what is usual
+  bool align = false;                 // alignments in place of records
+  std::string align_dev;              // file to choose a head by; "": the selection's mean
   std::string stats;                  // "heads" or "pairs": statistics in place of records
   std::string out = "-";              // file
   int digits = 6;

@@ -1,5 +1,6 @@
 #include "lib/attention/output.h"
 
+#include "lib/attention/alignment.h"
 #include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
 #include "lib/attention/statistics.h"
@@ -54,6 +55,7 @@ class StatisticsOutput : public AttentionOutput {
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
                                                        const Selection& selection, Writer& out) {
   if (!options.stats.empty()) return std::make_unique<StatisticsOutput>(options, selection, out);
+  if (options.align) return std::make_unique<AlignmentOutput>(selection, out);
   if (options.format == "safetensors") return std::make_unique<ArrayFile>(options, selection);
   if (!options.heatmap)
     return std::make_unique<TextOutput>(out, [&](const AttentionRecord& record) {

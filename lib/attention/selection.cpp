@@ -161,6 +161,15 @@ void SelectionOptions::describe(Options& options) {
                "sign of a space; in a list of words, a piece that ends in @@ goes on in the next.");
 }
 
+void SelectionOptions::describe_aligned(Options& options) {
+  options.add("--layers", layers, "LIST", "layers whose attention is read, the first is 0")
+      .default_is("the last")
+      .more("Of several layers and heads the mean is taken.");
+  options.add("--heads", heads, "LIST", "heads, the first is 0").default_is("all");
+  options.flag("--shift", shift, "align a word by the row that reads it",
+               "Otherwise by the row that predicts it.");
+}
+
 Selection SelectionOptions::resolve(const ModelConfig& config) const {
   Selection out;
   for (const AttentionKind kind : parse_kinds(kinds.empty() ? "encoder,decoder,cross" : kinds)) {
@@ -212,6 +221,22 @@ Selection SelectionOptions::resolve_page(const ModelConfig& config) const {
   const bool steps = has(Quantity::q) && has(Quantity::k) && has(Quantity::v);
   if (!has(Quantity::weights) || out.log_p || out.what.size() != (steps ? 4U : 1U))
     throw UsageError("--what " + what + ": a page (--html) shows weights, or weights,q,k,v");
+  return out;
+}
+
+Selection SelectionOptions::resolve_candidates(const ModelConfig& config) const {
+  if (!kinds.empty() && kinds != "cross")
+    throw UsageError("--kinds " + kinds + ": alignments are read from cross; leave --kinds out");
+  SelectionOptions usual = *this;
+  usual.kinds = "cross";
+  usual.average = "none";
+  return usual.resolve(config);
+}
+
+Selection SelectionOptions::resolve_aligned(const ModelConfig& config) const {
+  Selection out = resolve_candidates(config);
+  if (layers.empty()) out.kinds.front().layers = {out.kinds.front().layers.back()};
+  out.mean_of_heads = out.mean_of_layers = true;
   return out;
 }
 

@@ -43,6 +43,7 @@ struct SelectionOptions {
   int top = 0;
 
   void describe(Options& options);
+  void describe_aligned(Options& options);  // those of resolve_aligned()
   // Everything that was asked for, by default all; UsageError for what the model does not have.
   Selection resolve(const ModelConfig& config) const;
   // The same for drawings. What is not asked for is not drawn: no kind is cross, or what the model
@@ -50,6 +51,11 @@ struct SelectionOptions {
   Selection resolve_drawn(const ModelConfig& config) const;
   // The same for pages, which show the steps too unless --what or --average says otherwise.
   Selection resolve_page(const ModelConfig& config) const;
+  // The one map that alignments are read from: of cross the last layer unless others are selected,
+  // the mean over all that is selected.
+  Selection resolve_aligned(const ModelConfig& config) const;
+  // All heads of cross that are selected, to choose one of them.
+  Selection resolve_candidates(const ModelConfig& config) const;
 };
 
 std::vector<std::string> split_at_commas(const std::string& text);

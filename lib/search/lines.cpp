@@ -102,7 +102,8 @@ Translation answer_blank(const Source& source) {
 }
 
 std::string format_line(const Line& line, const Translation& translation,
-                        const LineOptions& options, const Vocabulary& vocabulary) {
+                        const LineOptions& options, const Vocabulary& vocabulary,
+                        const std::vector<std::string>& columns) {
   std::string out;
   for (size_t rank = 0; rank < translation.size(); ++rank) {
     const PieceHypothesis& h = translation[rank];
@@ -110,7 +111,9 @@ std::string format_line(const Line& line, const Translation& translation,
     if (options.list || options.scores) {
       out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
     }
-    out += output(h, options.form, vocabulary) + "\n";
+    out += output(h, options.form, vocabulary);
+    if (!columns.empty()) out += "\t" + columns[rank];
+    out += "\n";
     if (!options.list) break;
   }
   return out;

@@ -58,9 +58,11 @@ Translation answer_blank(const Source& source);
 //   plain          TEXT
 //   scores         SCORE TAB LOG_P TAB TEXT
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
+// and TAB COLUMN behind each, where there are columns, one for each output.
 // Numbers have six decimals and are natural logarithms.
 std::string format_line(const Line& line, const Translation& translation,
-                        const LineOptions& options, const Vocabulary& vocabulary);
+                        const LineOptions& options, const Vocabulary& vocabulary,
+                        const std::vector<std::string>& columns = {});
 
 // The record of a line for --status, and its header (tx-status(5)).
 std::string status_header();

@@ -41,7 +41,7 @@ struct Pipeline {
   const Translator& translator;
   const LineOptions& options;
   const Log& log;
-  LineProgress* progress;
+  const StreamOutput& out;
 
   std::mutex lock;
   std::condition_variable changed;
@@ -54,12 +54,17 @@ struct Pipeline {
   void answer(Window& window, size_t line, const Translation& translation) {
     const std::chrono::duration<double, std::milli> spent = Clock::now() - window.arrived[line];
     Answer a;
-    a.text = format_line(window.lines[line], translation, options, translator.models().target());
+    std::vector<std::string> columns;
+    if (out.column)
+      for (const PieceHypothesis& h : translation)
+        columns.push_back(out.column(window.sources[line], h));
+    a.text = format_line(window.lines[line], translation, options, translator.models().target(),
+                         columns);
     a.status = format_status(window.lines[line], translation, spent.count());
     a.ready = true;
     const std::lock_guard guard(lock);
     window.answers[line] = std::move(a);
-    if (progress) progress->add();
+    if (out.progress) out.progress->add();
     changed.notify_all();
   }
   void halt(std::exception_ptr failure = nullptr) {
@@ -266,8 +271,7 @@ std::unique_ptr<Writer> open_status(const std::string& place) {
 
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log) {
-  Pipeline p{translator, options, log,   out.progress, {},      {},     {},
-             {},         0,       false, false,        nullptr, nullptr};
+  Pipeline p{translator, options, log, out, {}, {}, {}, {}, 0, false, false, nullptr, nullptr};
   {
     Team team{p, {}};
     team.threads.push_back(start_thread([&] { StreamReader(p, in).run(); }));

@@ -2,6 +2,8 @@
 // when the input pauses, what has arrived is translated, written and flushed. Memory does not grow
 // with the input.
 #pragma once
+#include <functional>
+
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/search/line_progress.h"
@@ -14,6 +16,8 @@ struct StreamOutput {
   Writer& lines;
   Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
   LineProgress* progress = nullptr;  // is told each line answered, in any order
+  // Where set: what stands behind each output of a line, after a tab. Called on several threads.
+  std::function<std::string(const Source&, const PieceHypothesis&)> column = {};
 };
 
 // Over-long lines are cut with a warning each (the first ten) and a count at the end. The second

@@ -1,0 +1,192 @@
+#include "lib/attention/alignment.h"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/error.h"
+#include "lib/eval/metrics.h"
+#include "lib/search/lines.h"
+
+namespace tx {
+
+namespace {
+
+struct Candidate {
+  int layer, head;
+  std::vector<double> sums;
+};
+
+// Adds up each head's agreement with the links given.
+class HeadChooser : public AttentionOutput {
+ public:
+  HeadChooser(const Selection& selection, const std::string& path)
+      : selection_(selection), path_(path) {
+    MetricOptions options;
+    options.names = "aer";
+    metric_ = std::move(options.make().front());
+    for (const int layer : selection.kinds.front().layers)
+      for (const int head : selection.heads)
+        candidates.push_back({layer, head, std::vector<double>(metric_->size())});
+  }
+
+  std::vector<std::string> given;  // links of line n, counted from 1
+
+  Write prepare(const AttentionRecord& record) override {
+    std::vector<std::string> links;
+    if (!record.maps.empty())
+      for (const auto& layer : record.maps.front())
+        for (const AttentionMap& map : layer) links.push_back(links_of(record, selection_, map));
+    return [this, line = size_t(record.line), links = std::move(links)] {
+      try {
+        for (size_t i = 0; i < links.size(); ++i)
+          metric_->add(links[i], {&given[line - 1], 1}, candidates[i].sums);
+      } catch (const DataError& error) {
+        throw DataError(path_ + ":" + std::to_string(line) + ": " + error.what());
+      }
+    };
+  }
+
+  double error_rate(const Candidate& candidate) const { return metric_->value(candidate.sums); }
+  std::vector<Candidate> candidates;
+
+ private:
+  const Selection& selection_;
+  const std::string& path_;
+  std::unique_ptr<Metric> metric_;
+};
+
+std::array<std::string, 3> three_fields(const std::string& line, const std::string& place) {
+  const size_t first = line.find('\t'), second = line.find('\t', first + 1);
+  if (first == line.npos || second == line.npos || line.find('\t', second + 1) != line.npos)
+    throw DataError(place + ": not of the form SOURCE TAB TARGET TAB LINKS; paste(1) makes it");
+  return {line.substr(0, first), line.substr(first + 1, second - first - 1),
+          line.substr(second + 1)};
+}
+
+}  // namespace
+
+std::string links_of(const AttentionRecord& record, const Selection& selection,
+                     const AttentionMap& map) {
+  if (record.source.empty()) return "";
+  const bool complete = record.target_ids.back() == Vocabulary::eos;
+  const auto targets = int64_t(record.target.size()) - complete;
+  const int64_t first_row = selection.shift ? 1 : 0, columns = map.columns - 1;  // without </s>
+  std::vector<std::pair<int64_t, int64_t>> links;
+  for (int64_t target = 0; target < targets && columns > 0; ++target) {
+    const int64_t row = target + first_row;
+    if (row >= map.rows) break;
+    const auto begin = map.values.begin() + row * map.columns;
+    links.emplace_back(std::max_element(begin, begin + columns) - begin, target);
+  }
+  std::sort(links.begin(), links.end());
+  std::string out;
+  for (const auto& [source, target] : links)
+    out += (out.empty() ? "" : " ") + std::to_string(source) + "-" + std::to_string(target);
+  return out;
+}
+
+AttentionOutput::Write AlignmentOutput::prepare(const AttentionRecord& record) {
+  const std::string links =
+      record.maps.empty() ? "" : links_of(record, selection_, record.maps[0][0][0]);
+  return [this, links] { out_.write(links + "\n"); };
+}
+
+Selection chosen_head(const Selection& candidates, const std::string& path,
+                      const Translator& translator, const Log& log) {
+  HeadChooser chooser(candidates, path);
+  Records records(candidates, true, translator, chooser);
+  TextReader reader({path});
+  std::string text;
+  std::vector<Item> items;
+  constexpr size_t lines_together = 256;
+  bool any = false;
+  while (reader.next(text)) {
+    const std::string place = reader.place(reader.line_number());
+    const auto [source, target, links] = three_fields(text, place);
+    Item& item = items.emplace_back();
+    item.line = item.source.line = reader.line_number();
+    const Line line = parse_line(source, {}, translator, item.source.ids);
+    if (!line.blank) parse_target(target, {}, translator, item.target);
+    chooser.given.push_back(links);
+    any = any || !line.blank;
+    if (items.size() < lines_together) continue;
+    records.write(items);
+    items.clear();
+  }
+  if (!items.empty()) records.write(items);
+  if (!any) throw DataError(path + " has no line to choose a head by");
+  const auto rate = [&](const Candidate& c) { return chooser.error_rate(c); };
+  const auto best = std::min_element(  // the first of equals
+      chooser.candidates.begin(), chooser.candidates.end(),
+      [&](const Candidate& a, const Candidate& b) { return rate(a) < rate(b); });
+  char figures[64];
+  std::snprintf(figures, sizeof figures, "%.1f", rate(*best));
+  log.info("head " + std::to_string(best->head) + " of layer " + std::to_string(best->layer) +
+           " has the lowest alignment error rate on " + path + ", " + figures);
+  Selection out = candidates;
+  out.kinds.front().layers = {best->layer};
+  out.heads = {best->head};
+  return out;
+}
+
+Aligner::Aligner(Selection selection, const Translator& translator)
+    : selection_(std::move(selection)), translator_(translator) {}
+
+std::string Aligner::links(int64_t line, const std::vector<int>& source,
+                           const std::vector<int>& target) {
+  std::unique_ptr<Recorder> recorder;
+  {
+    const std::lock_guard guard(lock_);
+    if (!idle_.empty()) {
+      recorder = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!recorder) recorder = std::make_unique<Recorder>(selection_, true, translator_);
+  Item item;
+  item.line = line;
+  item.source.ids = source;
+  item.target = target;
+  std::string out;
+  if (!target.empty()) {
+    const AttentionRecord record = recorder->record(item, 1);
+    if (!record.maps.empty()) out = links_of(record, selection_, record.maps[0][0][0]);
+  }
+  const std::lock_guard guard(lock_);
+  idle_.push_back(std::move(recorder));
+  return out;
+}
+
+void OutputAlignments::describe(Options& options) {
+  options.group("Alignments");
+  options
+      .add("--alignments", unit_, "words|pieces",
+           "print which source word each word of an output goes with, after a tab",
+           "Links such as 0-0 1-2, SOURCE-TARGET counted from 0, read from the attention to the "
+           "source: with each target word goes the source word that it has the largest weight for. "
+           "tx-attn-dump --align tells more, and chooses a head that aligns well.")
+      .one_of({"words", "pieces"})
+      .excludes({"--check-invariance"});
+  selection_.describe_aligned(options);
+  for (const char* name : {"layers", "heads", "shift"}) options.at(name).needs({"--alignments"});
+}
+
+void OutputAlignments::check(const TranslatorOptions& translator) {
+  selection_.words = unit_ == "words";
+  if (!unit_.empty() && translator.models.size() > 1)
+    throw UsageError("--alignments are those of one model; give one -m");
+}
+
+std::function<std::string(const Source&, const PieceHypothesis&)> OutputAlignments::column(
+    const Translator& translator) const {
+  if (unit_.empty()) return {};
+  const ModelConfig& config = translator.models().transformers().front()->config();
+  const auto aligner = std::make_shared<Aligner>(selection_.resolve_aligned(config), translator);
+  return [aligner](const Source& source, const PieceHypothesis& hypothesis) {
+    std::vector<int> target = hypothesis.ids;
+    if (hypothesis.complete) target.push_back(Vocabulary::eos);
+    return aligner->links(source.line, source.ids, target);
+  };
+}
+
+}  // namespace tx

@@ -1,0 +1,29 @@
+# Alignments of translations, as tx-attn-dump --align gives them, behind each output.
+make_model model
+awk 'BEGIN { for (i = 0; i < 30; ++i) { for (j = 0; j <= i % 7; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } print "" }' > in
+expect_status 0 tx-decode -m model --precision fp32 --alignments words in
+expect_stdout_lines 31
+last_stdout > aligned
+cut -f 1 aligned > text
+tx-decode -m model --precision fp32 in | cmp - text
+tx-attn-dump -m model --align --words in > links
+cut -f 2 aligned | cmp - links
+expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --nbest 3 --threads 1 in
+last_stdout > one
+awk -F '\t' 'NF != 6 || split($5, w, " ") != split($6, l, " ") { exit 1 }' one ||
+  fail 'the n-best list'
+expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --nbest 3 --threads 3 in
+expect_stdout_file one
+
+# Of translations given, and from one head.
+expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --layers 0 --heads 3 --tgt in in
+last_stdout | cut -f 4 > links
+tx-attn-dump -m model --align --layers 0 --heads 3 --tgt in in | cmp - links
+
+expect_usage_error '--layers needs --alignments: add it' tx-decode -m model --layers 0 in
+expect_usage_error '--layers 2: the model has 2 decoder layers, 0 to 1' \
+  tx-decode -m model --alignments words --layers 2 in
+expect_usage_error '--alignments are those of one model; give one -m' \
+  tx-decode -m model -m model --alignments words in
+expect_usage_error '--alignments letters: must be one of words, pieces' \
+  tx-decode -m model --alignments letters in
