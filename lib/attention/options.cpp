@@ -43,7 +43,8 @@ void DumpOptions::describe(Options& options) {
   options.add("--digits", digits, "N", "decimal places of the weights")
       .range(1, 9)
       .excludes({"--heatmap", "--html"}, "a map shows shades; digits are for records")
-      .excludes({"--format safetensors"}, "its numbers are not rounded to digits");
+      .excludes({"--format safetensors"}, "its numbers are not rounded to digits")
+      .excludes({"--align"});
   options.add("--top", selection.top, "N", "of each row only its N largest entries")
       .at_least(1)
       .default_is("all")
