@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     options.usage("tx-attn-dump -m MODEL --format safetensors -o attention.safetensors < TEXT");
     options.usage("tx-attn-dump -m MODEL --heatmap < TEXT");
     options.usage("tx-attn-dump -m MODEL --html page.html < TEXT");
+    options.usage("tx-attn-dump -m MODEL --svg picture.svg < TEXT");
     options.version(tx::describe_backends);
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;

@@ -42,7 +42,7 @@ void DumpOptions::describe(Options& options) {
       .needs({"--format safetensors"});
   options.add("--digits", digits, "N", "decimal places of the weights")
       .range(1, 9)
-      .excludes({"--heatmap", "--html"}, "a map shows shades; digits are for records")
+      .excludes({"--heatmap", "--html", "--svg"}, "a map shows shades; digits are for records")
       .excludes({"--format safetensors"}, "its numbers are not rounded to digits")
       .excludes({"--align"});
   options.add("--top", selection.top, "N", "of each row only its N largest entries")
@@ -79,6 +79,11 @@ void DumpOptions::describe(Options& options) {
       .default_is("the terminal's")
       .needs({"--heatmap"});
   options
+      .add("--color", color, "auto|always|never", "colours in a drawing",
+           "auto has them on a terminal, unless NO_COLOR is set.")
+      .one_of({"auto", "always", "never"})
+      .needs({"--heatmap"});
+  options
       .add("--html", html, "FILE", "write a page to look at in a browser instead",
            "One file, which needs no network: lines between the texts, matrices, all heads side by "
            "side, and the steps from queries and keys to the weighted sum. What is selected is in "
@@ -90,6 +95,18 @@ void DumpOptions::describe(Options& options) {
            "Sentences that do not fit are left out, from the first such one on; the page says so.")
       .range(1, 1000)
       .needs({"--html"});
+  options
+      .add("--svg", svg, "FILE", "draw lines between the two texts, a colour for each head",
+           "A picture for papers and talks, as Figures 3 to 5 of Vaswani et al. (2017). Without "
+           "--kinds it is of cross, without --layers of the last layer. Lines of text, kinds and "
+           "layers stand below one another.")
+      .excludes(
+          {"--heatmap", "--html", "--stats", "--align", "--what", "--top", "--format safetensors"});
+  options
+      .add("--token", token, "TEXT|N", "only the lines from this token",
+           "The text of a piece or, with --words, of a word; or its number, from 0.")
+      .needs({"--svg"});
+  options.flag("--apart", apart, "a drawing for each head").needs({"--svg"});
   translator.search.describe_beam(options);
   options.at("alpha").excludes({"--tgt"});
   translator.describe_machine(options);
@@ -105,9 +122,11 @@ void DumpOptions::check() const {
   for (const std::string& file : {target, align_dev})
     if (!file.empty()) inputs.push_back(file);
   check_output(out, inputs);
-  if (html.empty()) return;
-  if (out != "-") throw UsageError("--html names the file of the page: leave --out out");
-  check_output(html, inputs, "--html");
+  for (const auto& [option, file] : {std::pair("--html", html), std::pair("--svg", svg)}) {
+    if (file.empty()) continue;
+    if (out != "-") throw UsageError(std::string(option) + " names its file: leave --out out");
+    check_output(file, inputs, option);
+  }
 }
 
 }  // namespace tx

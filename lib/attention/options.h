@@ -21,6 +21,9 @@ struct DumpOptions {
   int width = 0;  // of a heatmap; 0: the terminal's
   std::string html;
   int html_limit = 32;  // MB of sentences
+  std::string svg, token;
+  bool apart = false;
+  std::string color = "auto";  // of a heatmap
   TranslatorOptions translator;
 
   DumpOptions() {

@@ -4,6 +4,7 @@
 #include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
 #include "lib/attention/statistics.h"
+#include "lib/attention/svg.h"
 
 namespace tx {
 
@@ -56,6 +57,7 @@ std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& option
                                                        const Selection& selection, Writer& out) {
   if (!options.stats.empty()) return std::make_unique<StatisticsOutput>(options, selection, out);
   if (options.align) return std::make_unique<AlignmentOutput>(selection, out);
+  if (!options.svg.empty()) return std::make_unique<SvgOutput>(options, selection);
   if (options.format == "safetensors") return std::make_unique<ArrayFile>(options, selection);
   if (!options.heatmap)
     return std::make_unique<TextOutput>(out, [&](const AttentionRecord& record) {
@@ -63,6 +65,7 @@ std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& option
     });
   HeatmapStyle style = terminal_style();
   if (options.width > 0) style.width = options.width;
+  if (options.color != "auto") style.color = options.color == "always";
   return std::make_unique<TextOutput>(out, [&selection, style](const AttentionRecord& record) {
     return (record.line > 1 ? "\n" : "") + draw_heatmap(record, selection, style);
   });

@@ -56,7 +56,7 @@ AttentionPage::AttentionPage(const DumpOptions& options, const Selection& select
       statistics_(measured(selection)) {}
 
 AttentionOutput::Write AttentionPage::prepare(const AttentionRecord& record) {
-  if (record.source.empty()) return [] {};
+  if (record.maps.empty()) return [] {};
   AttentionStatistics own(measured(selection_));
   if (!selection_.mean_of_heads) own.add(record);
   return [this, line = record.line, text = sentence(record), own = std::move(own)] {

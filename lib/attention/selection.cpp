@@ -202,11 +202,11 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   return out;
 }
 
-Selection SelectionOptions::resolve_drawn(const ModelConfig& config) const {
+Selection SelectionOptions::resolve_drawn(const ModelConfig& config, bool all_heads) const {
   SelectionOptions usual = *this;
   const AttentionKind cross = AttentionKind::cross;
   if (kinds.empty() && layers_of(cross, config) > 0) usual.kinds = name_of(cross);
-  if (heads.empty() && average == "none") usual.average = "heads";
+  if (heads.empty() && average == "none" && !all_heads) usual.average = "heads";
   Selection out = usual.resolve(config);
   for (auto& [kind, chosen] : out.kinds)
     if (layers.empty() && !out.mean_of_layers) chosen = {chosen.back()};

@@ -48,7 +48,8 @@ struct SelectionOptions {
   Selection resolve(const ModelConfig& config) const;
   // The same for drawings. What is not asked for is not drawn: no kind is cross, or what the model
   // has where it lacks that, no layer the last, no head the mean over all.
-  Selection resolve_drawn(const ModelConfig& config) const;
+  // `all_heads`: no head is all of them.
+  Selection resolve_drawn(const ModelConfig& config, bool all_heads = false) const;
   // The same for pages, which show the steps too unless --what or --average says otherwise.
   Selection resolve_page(const ModelConfig& config) const;
   // The one map that alignments are read from: of cross the last layer unless others are selected,

@@ -25,3 +25,12 @@ expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder,cross --layers 0
 expect_stdout_contains 'line 1: encoder, layer 0, head 2; '
 expect_stdout_contains 'line 3: cross, layer 1, head 3; '
 [ "$(last_stdout | grep -c '^largest 0\.[0-9]*[1-9]')" -eq 24 ] || fail 'a legend without figures'
+# Colours where they are asked for: eight shades, each with its colour.
+tx-attn-dump -m model --heatmap --color always --kinds encoder --tgt target in > coloured
+grep -q "$(printf '\033')\[38;5;" coloured || fail 'no colours although --color always'
+[ "$(grep '^largest' coloured | head -n 1 | grep -o '38;5;[0-9]*' | sort -u | wc -l)" -eq 8 ] ||
+  fail 'eight shades'
+NO_COLOR='' tx-attn-dump -m model --heatmap --color never --tgt target in > plain
+grep -q "$(printf '\033')" plain && fail 'colours although --color never'
+expect_usage_error '--color' tx-attn-dump -m model --heatmap --color red in
+expect_usage_error '--color needs --heatmap' tx-attn-dump -m model --color always in

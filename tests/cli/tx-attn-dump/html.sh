@@ -61,7 +61,7 @@ expect_usage_error '--html does not go with --heatmap' \
   tx-attn-dump -m model --html x.html --heatmap in
 expect_usage_error '--html does not go with --words: a page shows both, pieces and words' \
   tx-attn-dump -m model --html x.html --words in
-expect_usage_error '--html names the file of the page: leave --out out' \
+expect_usage_error '--html names its file: leave --out out' \
   tx-attn-dump -m model --html x.html -o y.html in
 expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v' \
   tx-attn-dump -m model --html x.html --what scores in
