@@ -1,4 +1,4 @@
-"""Chromium without a window, driven over a pipe by its DevTools protocol; the standard library alone.
+"""Chromium without a window, driven over a pipe by its DevTools protocol.
 
     with Browser() as browser:
         page = browser.open("/path/page.html#view=grid")
@@ -9,6 +9,7 @@
 A check that does not hold ends the script with a message, status 1. Where there is no Chromium the
 script ends with status 77, "skipped".
 """
+import base64
 import json
 import os
 import pathlib
@@ -183,7 +184,6 @@ class Page:
         }})()""")
 
     def screenshot(self, path):
-        import base64
         picture = self.call("Page.captureScreenshot", format="png")["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(picture))
 

@@ -11,12 +11,14 @@ POINTS = "document.querySelector('#chart-{} [data-series=\"{}\"] polyline').getA
 
 
 def texts(page, selector):
-    return page.value(f"[...document.querySelectorAll('{selector}')].map((node) => node.textContent)")
+    return page.value(
+        f"[...document.querySelectorAll('{selector}')].map((node) => node.textContent)")
 
 
 def check_charts(page):
     charts = page.value("[...document.querySelectorAll('.chart')].map((node) => node.id)")
-    wanted = ["loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second", "accuracy"]
+    wanted = ["loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second",
+              "accuracy"]
     if charts != [f"chart-{name}" for name in wanted]:
         fail(f"charts {charts}")
     page.expect("document.querySelectorAll('#chart-loss .spike').length", 1)

@@ -10,7 +10,7 @@ function drawControls(page) {
     element('div', { class: 'bar' },
       choice('view', 'View', views, view, choose('view')),
       choice('kind', 'Attention', data.kinds.map(({ kind: name }) => ({
-        value: name, label: kindNames[name], title: kindTexts[name] })), kind.kind, choose('kind')),
+        value: name, label: name, title: kindTexts[name] })), kind.kind, choose('kind')),
       choice('unit', 'Units', [{ value: 'pieces', label: 'pieces' },
         { value: 'words', label: 'words' }],
       page.byWords ? 'words' : 'pieces',

@@ -42,7 +42,8 @@ class LinesView {
 
   query(label, i) {
     const text = element('text', {
-      x: labelWidth - 8, y: this.place(i) + 4, 'text-anchor': 'end', class: 'query', 'data-query': i,
+      x: labelWidth - 8, y: this.place(i) + 4, 'text-anchor': 'end', class: 'query',
+      'data-query': i,
     }, shortened(label, 26), element('title', {}, label));
     const pick = element('rect', {
       x: 0, y: this.place(i) - this.lineHeight / 2, width: labelWidth, height: this.lineHeight,

@@ -8,7 +8,6 @@ const views = [
   { value: 'statistics', label: 'Statistics', View: StatisticsView },
 ].filter(({ value }) => value !== 'statistics' || data.statistics);
 
-const kindNames = { encoder: 'encoder', decoder: 'decoder', cross: 'cross' };
 const kindTexts = {
   encoder: 'The source attends to itself',
   decoder: 'The target attends to itself as far as it is written',
@@ -147,7 +146,8 @@ class Page {
     this.state.set({ [name]: list[(Math.max(0, place) + by + list.length) % list.length] });
   }
   turnHead(by) {
-    this.state.set({ heads: data.heads[(this.heads[0] + by + data.heads.length) % data.heads.length] });
+    const { heads } = data;
+    this.state.set({ heads: heads[(this.heads[0] + by + heads.length) % heads.length] });
   }
   turnLayer(by) {
     const { layers } = data.kinds[this.kindPlace];
@@ -170,10 +170,12 @@ class Page {
         run: (key) => this.turnLayer(key === 'ArrowUp' ? -1 : 1) },
       { keys: ['j', 'k'], shown: 'j k', what: 'next query, query before',
         run: (key) => this.turnQuery(key === 'j' ? 1 : -1) },
-      { keys: ['Escape'], shown: 'Esc', what: 'no query', run: () => this.state.set({ query: '' }) },
+      { keys: ['Escape'], shown: 'Esc', what: 'no query',
+        run: () => this.state.set({ query: '' }) },
       { keys: ['n', 'p'], shown: 'n p', what: 'next sentence, sentence before',
         run: (key) => this.turn('line', lines, key === 'n' ? 1 : -1) },
-      { keys: ['a'], shown: 'a', what: 'kind of attention', run: () => this.turn('kind', kinds, 1) },
+      { keys: ['a'], shown: 'a', what: 'kind of attention',
+        run: () => this.turn('kind', kinds, 1) },
       { keys: views.map((_, i) => String(i + 1)), shown: views.map((_, i) => i + 1).join(' '),
         what: views.map((view) => view.label).join(', '),
         run: (key) => this.state.set({ view: views[Number(key) - 1].value }) },

@@ -125,10 +125,12 @@ class MatrixView {
 
   scale() {
     const most = this.page.full ? 1 : this.largest;
-    const bar = paint(new AttentionMap(1, 64, Float32Array.from({ length: 64 }, (_, i) => i / 63)), 1);
+    const rising = Float32Array.from({ length: 64 }, (_, i) => i / 63);
+    const bar = paint(new AttentionMap(1, 64, rising), 1);
     bar.className = 'scale';
     return element('p', { class: 'soft' }, '0 ', bar, ` ${decimal(most)}`,
       this.page.full ? '' : ' (the largest weight of this map)',
-      '. Rows attend to columns; each row sums to 1. Point at a cell to read it, click to pick its row.');
+      '. Rows attend to columns; each row sums to 1. ',
+      'Point at a cell to read it, click to pick its row.');
   }
 }

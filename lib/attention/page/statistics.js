@@ -1,5 +1,5 @@
-// The statistics of the heads over the sentences of the page, as the tool counted them: a table that
-// sorts by the column clicked. A row opens its head.
+// The statistics of the heads over the sentences of the page, as the tool counted them: a table
+// that sorts by the column clicked. A row opens its head.
 
 const figureTitles = {
   entropy: 'entropy of a row, in nats: 0 where all weight is on one key',

@@ -9,7 +9,8 @@ const attentionSteps = [
   { name: 'score', title: 'Scores', equation: 'q \u00b7 k\u2c7c', text: () =>
     'The dot product of the query with each key: large where the two point the same way.' },
   { name: 'scaled', title: 'Scaled', equation: 'q \u00b7 k\u2c7c / \u221ad\u2096', text: () =>
-    `Divided by \u221a${data.d_k} = ${decimal(Math.sqrt(data.d_k))}, so that the softmax keeps a gradient.` },
+    `Divided by \u221a${data.d_k} = ${decimal(Math.sqrt(data.d_k))}, so that the softmax keeps a ` +
+    'gradient.' },
   { name: 'masked', title: 'Masked', equation: '\u2212\u221e after the row', text: (s) =>
     s.causal ? 'The decoder must not look ahead: later positions get \u2212\u221e.'
       : 'Nothing is hidden here: every position may be read.' },
@@ -28,8 +29,9 @@ function strip(values, largest, width = 112, height = 24) {
   values.forEach((x, i) => {
     const length = (Math.min(1, Math.abs(x) / largest) * height) / 2;
     const y = x > 0 ? height / 2 - length : height / 2;
-    paths[x > 0 ? 'positive' : 'negative'] +=
-      `M${(i * step).toFixed(2)} ${y.toFixed(2)}h${(step * 0.85).toFixed(2)}v${length.toFixed(2)}h-${(step * 0.85).toFixed(2)}z`;
+    const wide = (step * 0.85).toFixed(2);
+    paths[x > 0 ? 'positive' : 'negative'] += `M${(i * step).toFixed(2)} ${y.toFixed(2)}` +
+      `h${wide}v${length.toFixed(2)}h-${wide}z`;
   });
   const most = [...values.slice(0, 8)].map((x) => decimal(x)).join(', ');
   return element('svg', { width, height, class: 'strip', role: 'img', 'aria-label': most },
@@ -82,7 +84,7 @@ class StepsView {
   }
 
   explain() {
-    const { title, equation, text } = attentionSteps[this.step];
+    const { title, text } = attentionSteps[this.step];
     const go = (step) => this.page.state.set({ step });
     return element('div', { class: 'explain' },
       element('div', { class: 'bar controls' },
@@ -94,8 +96,14 @@ class StepsView {
         element('div', { class: 'choice' }, attentionSteps.map((step, i) => element('button', {
           type: 'button', id: `step-${step.name}`, 'aria-pressed': String(i === this.step),
           onclick: () => go(i) }, String(i + 1))))),
-      element('h2', {}, `${this.step + 1}. ${title}`, element('code', {}, equation)),
+      element('h2', {}, `${this.step + 1}. ${title}`,
+        element('code', {}, this.equation(attentionSteps[this.step]))),
       element('p', {}, text(this.subject)));
+  }
+
+  // Only the decoder's attention to itself hides something.
+  equation(step) {
+    return step.name === 'masked' && !this.subject.causal ? 'nothing hidden' : step.equation;
   }
 
   pickers(labels, row) {
@@ -128,7 +136,8 @@ class StepsView {
         attentionSteps[this.step].name === name ? ' current' : ''}` }, content);
     return element('table', { class: 'steps', id: 'steps' },
       element('tr', {}, element('th', { class: 'text' }, this.page.columnName()),
-        columns.map((step) => cell('th', step.name, step.title, element('code', {}, step.equation)))),
+        columns.map((step) => cell('th', step.name, step.title,
+          element('code', {}, this.equation(step))))),
       element('tr', { class: 'query' },
         element('td', { class: 'text' }, element('b', {}, this.subject.label), ' (query)'),
         element('td', { class: this.step === 0 ? 'current' : '' }, strip(query, keySize)),

@@ -8,7 +8,8 @@ function ticks(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
   const out = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) out.push(i * step);
+  const first = Math.ceil(low / step - 1e-9);
+  for (let i = first; i * step <= high + step * 1e-9; ++i) out.push(i * step);
   return out;
 }
 
@@ -104,15 +105,17 @@ class Chart {
   }
 
   summary() {
-    return `${this.title}: ${this.series.map(({ name, points }) => (points.length === 0 ? name
-      : `${name} from ${shortNumber(points[0][1])} to ${shortNumber(points.at(-1)[1])}`)).join('; ')}`;
+    const ends = ({ name, points }) => (points.length === 0 ? name
+      : `${name} from ${shortNumber(points[0][1])} to ${shortNumber(points.at(-1)[1])}`);
+    return `${this.title}: ${this.series.map(ends).join('; ')}`;
   }
 
   // The labels at the ends of the lines, moved apart where they would lie on one another.
   placeLabels() {
+    const least = this.y.logarithmic ? this.y.low : -Infinity;
     const ends = this.series.filter(({ label, points }) => label && points.length > 0)
       .map((one) => ({ one, x: this.x.at(one.points.at(-1)[0]) + 5,
-        y: this.y.at(Math.max(one.points.at(-1)[1], this.y.logarithmic ? this.y.low : -Infinity)) }))
+        y: this.y.at(Math.max(one.points.at(-1)[1], least)) }))
       .sort((a, b) => a.y - b.y);
     ends.forEach((end, i) => {
       for (const above of ends.slice(0, i)) {
@@ -134,7 +137,8 @@ class Chart {
       x.ticks(5).map((value) => element('text', { x: x.at(value), y: y.from + 17,
         'text-anchor': 'middle', class: 'soft' }, shortNumber(value))),
       element('line', { x1: x.from, x2: x.to, y1: y.from, y2: y.from, class: 'axis' }),
-      element('text', { x: x.to, y: y.from + 33, 'text-anchor': 'end', class: 'soft' }, this.xName));
+      element('text', { x: x.to, y: y.from + 33, 'text-anchor': 'end', class: 'soft' },
+        this.xName));
   }
 
   line(one) {

@@ -1,6 +1,12 @@
 // Elements. Text only ever enters the page as text nodes and attributes, never as markup.
 
-const svgNames = new Set(['svg', 'g', 'path', 'line', 'rect', 'text', 'circle', 'title', 'polyline']);
+const svgNames = new Set(
+  ['svg', 'g', 'path', 'line', 'rect', 'text', 'circle', 'title', 'polyline']);
+
+// Lists of lists of nodes as one, without what is not there.
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined);
+}
 
 function element(name, attributes = {}, ...children) {
   const node = svgNames.has(name)
@@ -11,12 +17,12 @@ function element(name, attributes = {}, ...children) {
     if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value === true ? '' : value);
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  node.append(...nodes(children));
   return node;
 }
 
 function replaceChildren(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  node.replaceChildren(...nodes(children));
 }
 
 // A row of buttons of which one is pressed. options: [{value, label, title}].
@@ -49,7 +55,8 @@ function rebuild(node, ...children) {
 }
 
 function decimal(x, digits = 2) {
-  return Number.isFinite(x) ? x.toFixed(digits).replace('-', '\u2212') : x < 0 ? '\u2212\u221e' : '';
+  if (!Number.isFinite(x)) return x < 0 ? '\u2212\u221e' : '';
+  return x.toFixed(digits).replace('-', '\u2212');
 }
 
 function thousands(n) {

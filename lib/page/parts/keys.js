@@ -7,7 +7,8 @@ class Keyboard {
     this.dialog = element('dialog', { id: 'help', 'aria-label': 'Keys' },
       element('h2', {}, 'Keys'),
       element('table', {}, keys.map(({ shown, what }) => element('tr', {},
-        element('td', { class: 'text' }, shown.split(' ').map((key) => [element('kbd', {}, key), ' '])),
+        element('td', { class: 'text' },
+          shown.split(' ').map((key) => [element('kbd', {}, key), ' '])),
         element('td', { class: 'text' }, what)))),
       element('p', {}, element('button', { type: 'button', onclick: () => this.dialog.close() },
         'Close')));

@@ -37,7 +37,8 @@ for (const [theme, [from, to]] of Object.entries(sequenceEnds)) {
   sequences[theme] = Array.from({ length: 256 }, (_, i) => {
     const share = i / 255;
     const between = (key) => from[key] + share * (to[key] - from[key]);
-    return srgb(between('lightness'), between('a') - 0.07 * Math.sin(Math.PI * share), between('b'));
+    const bend = 0.07 * Math.sin(Math.PI * share);
+    return srgb(between('lightness'), between('a') - bend, between('b'));
   });
 }
 

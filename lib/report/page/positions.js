@@ -32,7 +32,8 @@ function drawPositions(page) {
     said.textContent = `position ${i}, feature ${j}: ${j % 2 === 0 ? 'sin' : 'cos'} of ${i} / ` +
       `10000^(${j - (j % 2)}/${columns}) = ${decimal(sinusoid(i, j, columns), 4)}`;
   });
-  const sines = [...new Set([0.03, 0.1, 0.18, 0.28].map((share) => 2 * Math.round((share * columns) / 2)))];
+  const even = (share) => 2 * Math.round((share * columns) / 2);
+  const sines = [...new Set([0.03, 0.1, 0.18, 0.28].map(even))];
   const waves = sines.map((feature, index) => ({
     name: `feature ${feature}`, label: String(feature), index,
     points: Array.from({ length: rows }, (_, i) => [i, sinusoid(i, feature, columns)]) }));

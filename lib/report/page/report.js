@@ -30,7 +30,8 @@ class ReportPage {
       this.state.set({ [name]: list[(place + 1) % list.length] });
     };
     return [
-      { keys: ['x'], shown: 'x', what: 'steps, tokens or minutes', run: turn('x', Object.keys(axes)) },
+      { keys: ['x'], shown: 'x', what: 'steps, tokens or minutes',
+        run: turn('x', Object.keys(axes)) },
       { keys: ['l'], shown: 'l', what: 'linear or logarithmic', run: turn('y', ['linear', 'log']) },
       { keys: ['s'], shown: 's', what: 'smoother', run: turn('smooth', ['1', '5', '25']) },
       { keys: this.runs.slice(0, 9).map((run) => run.label), shown: '1 \u2026 9',

@@ -8,7 +8,8 @@ const axes = {
 
 // What is drawn, in this order, where any run has it: in lines of steps, and of validations.
 const quantities = [
-  { id: 'loss', title: 'Loss, nats per target piece', steps: 'loss', validation: 'validation_loss' },
+  { id: 'loss', title: 'Loss, nats per target piece', steps: 'loss',
+    validation: 'validation_loss' },
   { id: 'perplexity', title: 'Perplexity', steps: 'perplexity',
     validation: 'validation_perplexity' },
   { id: 'learning_rate', title: 'Learning rate', steps: 'learning_rate', fromZero: true },
@@ -40,7 +41,8 @@ class Run {
     if (axis === 'steps') return line.step;
     if (axis === 'minutes') return line.seconds / 60;
     const { steps } = this.record;
-    return line.tokens ?? (steps.step.length === 0 ? NaN : between(steps.step, steps.tokens, line.step));
+    if (line.tokens !== undefined) return line.tokens;
+    return steps.step.length === 0 ? NaN : between(steps.step, steps.tokens, line.step);
   }
 
   // Points of a quantity of the lines of steps, each the mean of the `smooth` lines up to it.
