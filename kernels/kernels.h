@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/int8.h"
 #include "kernels/view.h"
 
 namespace tx {

@@ -5,10 +5,12 @@
 
 namespace tx {
 
-// f64 exists on the CPU only: the reference for golden tests.
-enum class DType : uint8_t { f32, bf16, f64, ids };
+// f64 exists on the CPU only: the reference for golden tests; i8 in weights alone (kernels/int8.h).
+enum class DType : uint8_t { f32, bf16, f64, ids, i8 };
 
-constexpr size_t size_of(DType t) { return t == DType::f64 ? 8 : t == DType::bf16 ? 2 : 4; }
+constexpr size_t size_of(DType t) {
+  return t == DType::f64 ? 8 : t == DType::bf16 ? 2 : t == DType::i8 ? 1 : 4;
+}
 
 struct Matrix {
   void* data = nullptr;

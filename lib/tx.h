@@ -29,7 +29,7 @@ struct TranslateOptions {
   std::optional<int> max_length;         // pieces of a line; what it has beyond is not translated
   std::optional<int> nbest;              // what Model::hypotheses() gives for a line, at most beam
   std::optional<int> threads;            // 0: all processors
-  std::optional<std::string> precision;  // auto, bf16, fp32
+  std::optional<std::string> precision;  // auto, int8, bf16, fp32
   std::optional<std::string> device;     // auto (the GPU where there is one), cpu, cuda
 };
 

@@ -29,6 +29,21 @@ struct Sentence {
   std::vector<int32_t> source, target, labels;  // target: what the decoder reads
 };
 
+// Weights in the CPU's memory as a file gives them.
+struct MasterSource : tx::WeightSource {
+  explicit MasterSource(const tx::Parameters& of) : parameters(of) {}
+  tx::WeightRows rows(const tx::ParameterEntry& e) const override {
+    const tx::Matrix m = parameters.master(e);
+    return {e.padded_rows, e.cols, [m](int64_t first, int64_t count, float* to) {
+              for (int64_t i = first; i < first + count; ++i)
+                for (int64_t j = 0; j < m.cols; ++j)
+                  *to++ = i < m.rows ? m.row<const float>(i)[j] : 0.0f;
+            }};
+  }
+  tx::Int8Weights int8(std::span<const tx::ParameterEntry>) const override { return {}; }
+  const tx::Parameters& parameters;
+};
+
 // A batch in the backend's memory: source and target, or the target as its only side.
 class PackedBatch {
  public:

@@ -1,4 +1,6 @@
-#include "kernels/cpu.h"
+#include <vector>
+
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
@@ -23,6 +25,23 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
       }
       const DropRow<A> dropped(drop, mask.draw(i));
       for (int64_t j = 0; j < d; ++j) store(y[j], dropped(j, load(e[j]) * A(scale) + p[j]));
+    }
+  }
+}
+
+// Rows of 8-bit weights, for inference.
+void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matrix positions,
+                const Dropout& drop, Matrix out, int threads) {
+  TX_ASSERT(drop.threshold == 0 && out.dtype == DType::f32);
+#pragma omp parallel num_threads(threads)
+  {
+    std::vector<float> row(size_t(out.cols));
+#pragma omp for
+    for (int64_t i = 0; i < out.rows; ++i) {
+      restore_row(table, ids[i], row.data());
+      const float* p = positions.row<float>(drop.keys.position[i]);
+      float* y = out.row<float>(i);
+      for (int64_t j = 0; j < out.cols; ++j) y[j] = row[size_t(j)] * float(scale) + p[j];
     }
   }
 }
@@ -55,6 +74,11 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
 
 void Cpu::embed(const int32_t* ids, Matrix table, double scale, Matrix positions,
                 const Dropout& drop, Matrix out) {
+  if (table.empty()) {
+    const Int8Weights* weights = gemm::int8_of(table);
+    TX_ASSERT(weights);
+    return embed_int8(ids, *weights, scale, positions, drop, out, threads);
+  }
   with_type(out.dtype, [&](auto t) {
     embed_rows<decltype(t)>(ids, table, scale, positions, drop, out, threads);
   });

@@ -72,9 +72,19 @@ void Cpu::plan_product(const Product& p) {
 size_t Cpu::scratch_bytes() const { return products_->scratch.bytes; }
 
 Matrix Cpu::prepare(Matrix weights) { return gemm::pack(weights, gemm::best_isa()); }
+Matrix Cpu::prepare_rows(const WeightRows& from, DType dtype) {
+  return gemm::pack(from, dtype, gemm::best_isa(), threads);
+}
+Matrix Cpu::prepare_int8(const Int8Weights& weights) { return gemm::attach(weights); }
 void Cpu::release_prepared(Matrix& weights) { gemm::release_packed(weights); }
 void Cpu::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
                            Matrix y) {
+  if (const Int8Weights* w = gemm::int8_of(prepared)) {
+    void* scratch = products_->scratch.grow(gemm::int8_scratch_bytes(x.rows, x.cols));
+    return gemm::int8_product(
+        {x, bias, y, activation == Activation::relu, *w, static_cast<char*>(scratch)},
+        gemm::int8_micro(gemm::best_int8_isa()), threads);
+  }
   gemm::packed_product(x, prepared, bias, activation, y, threads);
 }
 

@@ -7,11 +7,13 @@
 //   gemm_own.cpp       our own, through panels: inference and bf16 training on AVX-512 BF16
 //   gemm_panels.cpp    the two outer loops of those; gemm_fill.cpp packs panels
 //   gemm_micro*.cpp    their innermost loops, one table per instruction set
+//   gemm_int8*.cpp     8-bit weights: quantising, outer and innermost loops
 #pragma once
 #include <memory>
 #include <string>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/gemm_int8.h"
 #include "kernels/product.h"
 
 namespace tx::gemm {
@@ -35,6 +37,11 @@ struct Scratch {
   void* grow(size_t wanted);
 };
 
+// What DNNL_MAX_CPU_ISA leaves; everything without oneDNN.
+struct IsaLimits {
+  bool avx2 = true, avx_vnni = true, avx512 = true, avx512_vnni = true, avx512_bf16 = true;
+};
+
 // -- oneDNN. Without it built_in() is false and run() is a bug.
 class OneDnn {
  public:
@@ -47,6 +54,7 @@ class OneDnn {
   std::string implementation(const Product& p, int threads, Scratch& scratch);
 
   static bool built_in();
+  static IsaLimits limits();
   static bool has_avx512();  // instruction sets in use, DNNL_MAX_CPU_ISA respected
   static bool has_avx512_bf16();
   static std::string description();
@@ -59,7 +67,7 @@ class OneDnn {
 // -- Our own. Bits depend on the instruction set, never on the number of rows, on their place or on
 // threads.
 enum class Isa { plain, avx2, avx512, avx512_bf16 };
-Isa best_isa();  // of this processor
+Isa best_isa();  // of this processor, within OneDnn::limits()
 
 // The left operand as the innermost loops read it: bytes from a row to the next, and from one k to
 // the next (for bf16 from one pair of k to the next, the two of a pair being neighbours).
@@ -122,6 +130,10 @@ size_t left_bytes(const PanelProduct& p, int threads);
 
 // Cpu::prepare and Cpu::matmul_invariant on packed weights.
 Matrix pack(Matrix weights, Isa isa);
+// The same from the host; f32, bf16 or i8, whose matrix is one of f32.
+Matrix pack(const WeightRows& from, DType dtype, Isa isa, int threads);
+Matrix attach(const Int8Weights& weights);         // as they are
+const Int8Weights* int8_of(const Matrix& packed);  // null: they are not of 8 bits
 void release_packed(Matrix& weights);
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,
                     int threads);

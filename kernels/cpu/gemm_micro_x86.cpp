@@ -180,11 +180,14 @@ using Rows = std::make_integer_sequence<int, kMaxRows>;
 }  // namespace
 
 Isa best_isa() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  const IsaLimits limits = OneDnn::limits();
+  if (limits.avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl")) {
-    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
+    const bool half = limits.avx512_bf16 && __builtin_cpu_supports("avx512bf16");
+    return half ? Isa::avx512_bf16 : Isa::avx512;
   }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::avx2 : Isa::plain;
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return limits.avx2 && avx2 ? Isa::avx2 : Isa::plain;
 }
 
 Micro micro_avx2(DType dtype) { return avx2(dtype, Rows()); }

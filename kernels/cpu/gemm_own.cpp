@@ -1,6 +1,8 @@
 // Products through panels of our own: weights packed once for inference, operands packed on the way
 // for training.
+#include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include "kernels/cpu/gemm.h"
@@ -23,9 +25,11 @@ const Micro& micro(DType dtype, Isa isa) {
 
 namespace {
 
-// What Matrix::prepared points to; the panels follow.
+// What Matrix::prepared points to; the weights follow, panels or those of 8 bits, unless they are
+// somebody else's.
 struct alignas(64) Packed {
   Panels panels;
+  Int8Weights int8;
 };
 
 // p without its scratch memory; b's panels are not filled.
@@ -54,8 +58,80 @@ Matrix pack(Matrix weights, Isa isa) {
   char* data = memory + sizeof(Packed);
   fill_panels(weights, false, panels, data, 1);
   panels.data = data;
-  weights.prepared = new (memory) Packed{panels};
+  weights.prepared = new (memory) Packed{panels, {}};
   return weights;
+}
+
+namespace {
+
+// `bytes` of weights behind a Packed.
+char* packed_memory(size_t bytes) {
+  char* memory = static_cast<char*>(aligned(sizeof(Packed) + bytes));
+  new (memory) Packed;
+  return memory;
+}
+
+Matrix packed_matrix(char* memory, DType dtype, int64_t rows, int64_t cols) {
+  Matrix m = matrix(nullptr, dtype, rows, cols);
+  m.prepared = memory;
+  return m;
+}
+
+Matrix pack_int8(const WeightRows& from, int threads) {
+  const int64_t groups = int8_groups(from.rows), bytes = int8_group_bytes(from.cols);
+  char* memory = packed_memory(size_t(groups * bytes + from.rows * 4));
+  auto* data = reinterpret_cast<uint8_t*>(memory + sizeof(Packed));
+  auto* scales = reinterpret_cast<float*>(data + groups * bytes);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t g = 0; g < groups; g++)
+    quantise_group(from, g, data + g * bytes, scales + g * kInt8Group);
+  reinterpret_cast<Packed*>(memory)->int8 = {data, scales, from.rows, from.cols};
+  return packed_matrix(memory, DType::f32, from.rows, from.cols);
+}
+
+}  // namespace
+
+Matrix pack(const WeightRows& from, DType dtype, Isa isa, int threads) {
+  TX_ASSERT(from.rows > 0 && from.cols > 0);
+  if (dtype == DType::i8) return pack_int8(from, threads);
+  TX_ASSERT(dtype == DType::f32 || dtype == DType::bf16);
+  Matrix shape = matrix(nullptr, dtype, from.rows, from.cols);
+  Panels panels = panels_of(shape, false, micro(dtype, isa));
+  char* memory = packed_memory(weight_bytes(panels));
+  char* data = memory + sizeof(Packed);
+  const int64_t width = panels.micro->panel;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    const auto values = std::make_unique<float[]>(size_t(width * from.cols));
+    const auto halves =
+        std::make_unique<bf16[]>(dtype == DType::bf16 ? size_t(width * from.cols) : 0);
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < panels.count; i++) {
+      const int64_t rows = std::min(width, from.rows - i * width);
+      from.read(i * width, rows, values.get());
+      Matrix part = matrix(values.get(), DType::f32, rows, from.cols);
+      if (dtype == DType::bf16) {
+        for (int64_t j = 0; j < rows * from.cols; j++) store(halves[size_t(j)], values[size_t(j)]);
+        part = matrix(halves.get(), DType::bf16, rows, from.cols);
+      }
+      fill_panel(part, false, 0, width, data + size_t(i) * panels.bytes);
+    }
+  }
+  panels.data = data;
+  reinterpret_cast<Packed*>(memory)->panels = panels;
+  return packed_matrix(memory, dtype, from.rows, from.cols);
+}
+
+Matrix attach(const Int8Weights& weights) {
+  TX_ASSERT(reinterpret_cast<uintptr_t>(weights.groups) % 64 == 0);
+  char* memory = packed_memory(0);
+  reinterpret_cast<Packed*>(memory)->int8 = weights;
+  return packed_matrix(memory, DType::f32, weights.rows, weights.cols);
+}
+
+const Int8Weights* int8_of(const Matrix& packed) {
+  const auto* p = static_cast<const Packed*>(packed.prepared);
+  return p && p->int8.groups ? &p->int8 : nullptr;
 }
 
 void release_packed(Matrix& weights) {

@@ -92,6 +92,13 @@ MappedFile::~MappedFile() {
   ::munmap(const_cast<char*>(data_), size_t(size_));
 }
 
+void MappedFile::forget(int64_t begin, int64_t bytes) const {
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  const int64_t first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
+  if (end > first)
+    ::madvise(const_cast<char*>(data_ + first), size_t(end - first), MADV_DONTNEED);
+}
+
 bool file_exists(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0;

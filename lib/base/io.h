@@ -73,6 +73,9 @@ class MappedFile {
   const char* data() const { return data_; }
   int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
+  // The pages that lie wholly in these bytes no longer count as this process's memory; they are
+  // there again when they are read again.
+  void forget(int64_t begin, int64_t bytes) const;
 
  private:
   std::string path_;

@@ -5,14 +5,17 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/outputs.h"
+#include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/checkpoint/transfer.h"
+#include "lib/tensor/precision.h"
 
 namespace tx {
 
@@ -70,10 +73,10 @@ constexpr int64_t chunk = 1 << 14;  // elements; so many of every model fit in t
 
 // Adds n values of a tensor from `from` on to the sums.
 void add_values(const ModelReader& model, const std::string& name, int64_t from,
-                std::vector<double>& values, std::vector<double>& sums) {
+                std::vector<double>& values, std::span<double> sums) {
   const TensorInfo& t = *model.file().find(name);
-  const int64_t n = int64_t(sums.size());
-  to_doubles(model.file().data(t) + from * element_size(t.dtype), t.dtype, n, values.data());
+  to_doubles(model.file().data(t) + from * element_size(t.dtype), t.dtype, int64_t(sums.size()),
+             values.data());
   bool finite = true;
   for (size_t i = 0; i < sums.size(); ++i) {
     sums[i] += values[i];
@@ -84,20 +87,49 @@ void add_values(const ModelReader& model, const std::string& name, int64_t from,
                     " holds values that are not finite; average models from before that");
 }
 
-// The mean of a tensor over all models, which must outlive the source.
-TensorSource mean_tensor(const Models& models, const ParameterEntry& entry) {
-  const auto produce = [&models, &entry](const ByteSink& sink) {
-    std::vector<double> values(static_cast<size_t>(chunk)), sums;
-    std::vector<float> means(static_cast<size_t>(chunk));
-    const int64_t count = entry.rows * entry.cols;
-    for (int64_t from = 0; from < count; from += chunk) {
-      sums.assign(size_t(std::min(chunk, count - from)), 0.0);
-      for (const auto& model : models) add_values(*model, entry.name, from, values, sums);
-      for (size_t i = 0; i < sums.size(); ++i) means[i] = float(sums[i] / double(models.size()));
-      sink(means.data(), sums.size() * sizeof(float));
+// The mean of a tensor over all models, which must outlive it.
+WeightRows mean_rows(const Models& models, const ParameterEntry& entry) {
+  return {entry.padded_rows, entry.cols,
+          [&models, &entry](int64_t first, int64_t count, float* to) {
+            std::vector<double> values(static_cast<size_t>(chunk)), sums;
+            const int64_t begin = first * entry.cols, end = begin + count * entry.cols;
+            const int64_t own = std::clamp(entry.rows * entry.cols, begin, end);
+            for (int64_t from = begin; from < own; from += chunk) {
+              sums.assign(size_t(std::min(chunk, own - from)), 0.0);
+              for (const auto& model : models) add_values(*model, entry.name, from, values, sums);
+              for (const double sum : sums) *to++ = float(sum / double(models.size()));
+            }
+            std::fill(to, to + (end - own), 0.0f);
+          }};
+}
+
+// The entry's own rows as a tensor of this dtype.
+TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
+                          const std::string& dtype) {
+  const auto produce = [=](const ByteSink& sink) {
+    const int64_t most = std::max<int64_t>(1, chunk / entry.cols);
+    std::vector<float> values(size_t(most * entry.cols));
+    std::vector<char> bytes(values.size() * size_t(element_size(dtype)));
+    for (int64_t first = 0; first < entry.rows; first += most) {
+      const int64_t count = std::min(most, entry.rows - first) * entry.cols;
+      rows.read(first, count / entry.cols, values.data());
+      const std::vector<double> wide(values.begin(), values.begin() + count);
+      from_doubles(wide.data(), count, dtype, bytes.data());
+      sink(bytes.data(), size_t(count * element_size(dtype)));
     }
   };
-  return {entry.name, "F32", file_shape(entry), produce};
+  return {entry.name, dtype, file_shape(entry), produce};
+}
+
+// Vectors and learned positions stay fp32 beside matrices of less.
+void add_tensors(std::vector<TensorSource>& to, const ParameterEntry& entry, const WeightRows& rows,
+                 DType precision) {
+  if (precision == DType::i8 && is_quantised(entry)) {
+    for (TensorSource& tensor : int8_tensors(entry, rows)) to.push_back(std::move(tensor));
+    return;
+  }
+  const bool narrow = precision == DType::bf16 && !entry.vector && !entry.lookup;
+  to.push_back(float_tensor(entry, rows, narrow ? "BF16" : "F32"));
 }
 
 Json input_provenance(const std::string& name, const ModelReader& model) {
@@ -130,6 +162,7 @@ std::string command_of(const AverageOptions& options) {
   std::string command = "tx-avg";
   if (options.last) command += " --last " + std::to_string(*options.last);
   if (options.best) command += " --best " + std::to_string(*options.best);
+  if (options.to != "fp32") command += " --to " + options.to;
   for (const std::string& input : options.inputs) command += " " + input;
   return command;
 }
@@ -206,6 +239,12 @@ void AverageOptions::describe(Options& options) {
       .excludes({"--last"});
   options.group("Output");
   options.add("-o,--out", out, "FILE", "model file to write").must();
+  options
+      .add("--to", to, "fp32|bf16|int8", "of the weights in the file",
+           "bf16 takes half the room. int8 takes a quarter, is read where it is mapped, so that "
+           "processes share it, and is for translating alone: it cannot be averaged or trained on. "
+           "Vectors stay fp32.")
+      .one_of({"fp32", "bf16", "int8"});
   options.flag("-q,--quiet", quiet, "do not name the models that were averaged");
 }
 
@@ -246,6 +285,9 @@ void average_models(const AverageOptions& options, const Log& log) {
   Models models;
   for (const std::string& file : files) {
     models.push_back(std::make_unique<ModelReader>(file));
+    if (models.back()->has_int8())
+      throw DataError(models.back()->path() + " holds 8-bit weights, which do not give back what " +
+                      "they were made of; give the model that it was made from");
     check_alike(*models.front(), *models.back());
   }
   warn_of_twins(models, log);
@@ -254,7 +296,7 @@ void average_models(const AverageOptions& options, const Log& log) {
                        provenance_of_mean(options, files, models),
                        {}};
   for (const ParameterEntry& e : models[0]->table())
-    content.weights.push_back(mean_tensor(models, e));
+    add_tensors(content.weights, e, mean_rows(models, e), value_of_name<DType>(options.to));
   write_model(options.out, std::move(content));
   for (const std::string& file : files) log.info("averaged " + file);
 }

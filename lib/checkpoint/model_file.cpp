@@ -7,6 +7,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
+#include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/transfer.h"
 
 namespace tx {
@@ -27,6 +28,8 @@ std::string vocabulary_name(const ModelConfig& config, size_t side) {
 std::string write_model(const std::string& path, ModelContent content) {
   TX_ASSERT(content.provenance.is_object());
   std::vector<TensorSource> tensors = std::move(content.weights);
+  const bool int8 = std::any_of(tensors.begin(), tensors.end(),
+                                [](const TensorSource& t) { return t.dtype == "U8"; });
   const Vocabularies& v = content.vocabularies;
   TX_ASSERT(v.size() == content.config.sides.size());
   if (v.shared()) tensors.push_back(byte_tensor(shared_vocabulary, v.target().bytes()));
@@ -34,7 +37,7 @@ std::string write_model(const std::string& path, ModelContent content) {
     tensors.push_back(byte_tensor(vocabulary_name(content.config, side), v[side].bytes()));
   return write_safetensors(path, std::move(tensors),
                            {{"format", "tx"},
-                            {"format_version", std::to_string(model_format_version)},
+                            {"format_version", int8 ? "2" : "1"},
                             {"kind", content.config.kind.name},
                             {"config", to_text(content.config.to_json())},
                             {"provenance", to_text(content.provenance)}});
@@ -111,25 +114,42 @@ void ModelReader::check_sizes() const {
     throw DataError(path() + " is damaged: its configuration asks for more weights than it holds");
 }
 
-void ModelReader::check_tensors() const {
-  size_t vocabularies = file_.find(shared_vocabulary) != nullptr;
+void ModelReader::check_tensors() {
+  size_t scales = 0, vocabularies = file_.find(shared_vocabulary) != nullptr;
   for (size_t side = 0; side < config_.sides.size(); ++side)
     vocabularies += file_.find(vocabulary_name(config_, side)) != nullptr;
   for (const ParameterEntry& e : table_) {
     const TensorInfo* tensor = file_.find(e.name);
     if (tensor == nullptr)
       throw DataError(path() + ": the tensor " + e.name + " of its configuration is missing");
+    if (tensor->dtype == "U8") {
+      check_int8(e, *tensor);
+      int8_ = true, ++scales;
+      continue;
+    }
     if (tensor->shape != file_shape(e))
       throw DataError(path() + ": " + e.name + " has the shape " + shape_text(tensor->shape) +
                       ", but its configuration asks for " + shape_text(file_shape(e)));
     if (!is_floating(tensor->dtype))
       throw DataError(path() + ": " + e.name + " is " + tensor->dtype +
-                      "; weights must be F32, BF16 or F64");
+                      "; weights must be F32, BF16, F64 or U8");
   }
-  if (file_.tensors().size() != table_.size() + vocabularies)
+  const size_t expected_count = table_.size() + scales + vocabularies;
+  if (file_.tensors().size() != expected_count)
     throw DataError(path() + ": it holds " + std::to_string(file_.tensors().size()) +
-                    " tensors, but its configuration asks for " +
-                    std::to_string(table_.size() + vocabularies));
+                    " tensors, but its configuration asks for " + std::to_string(expected_count));
+}
+
+void ModelReader::check_int8(const ParameterEntry& e, const TensorInfo& tensor) const {
+  if (!is_quantised(e))
+    throw DataError(path() + ": " + e.name + " is U8; it must be F32, BF16 or F64");
+  if (tensor.shape != int8_shape(e))
+    throw DataError(path() + ": " + e.name + " has the shape " + shape_text(tensor.shape) +
+                    ", but its configuration asks for " + shape_text(int8_shape(e)));
+  const TensorInfo* scale = file_.find(scale_name(e));
+  if (scale == nullptr || scale->dtype != "F32" || scale->shape != std::vector<int64_t>{e.rows})
+    throw DataError(path() + ": " + e.name + " has no scales (the tensor " + scale_name(e) +
+                    ", F32 " + shape_text({e.rows}) + ")");
 }
 
 Vocabularies ModelReader::read_vocabularies() const {
@@ -161,7 +181,24 @@ Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int6
   return vocabulary;
 }
 
+WeightRows ModelReader::rows(const ParameterEntry& entry) const {
+  return rows_of_tensor(file_, entry);
+}
+
+Int8Weights ModelReader::int8(std::span<const ParameterEntry> joined) const {
+  if (!int8_) return {};
+  scales_.emplace_back();
+  return mapped_int8(file_, joined, scales_.back());
+}
+
+void ModelReader::forget() const {
+  for (const TensorInfo& tensor : file_.tensors()) file_.forget(tensor);
+}
+
 void ModelReader::load(Parameters& parameters) const {
+  if (int8_)
+    throw DataError(path() + " holds 8-bit weights, which are for translating alone; give the " +
+                    "model that it was made from");
   TX_ASSERT(parameters.config().to_json() == config_.to_json());
   for (const ParameterEntry& e : table_)
     load_entry(file_, *file_.find(e.name), parameters, parameters.master(), e);

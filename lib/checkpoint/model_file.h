@@ -1,7 +1,9 @@
 // The model file, tx-model(5): weights, vocabulary, configuration and provenance in one
 // .safetensors file that translates text.
 #pragma once
+#include <list>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,7 @@
 
 namespace tx {
 
-inline constexpr int model_format_version = 1;
+inline constexpr int model_format_version = 2;  // 1 for files without 8-bit weights
 
 // Writes the weights as fp32, or rounded to bf16, and the vocabularies (one for all sides: stored
 // once), atomically; returns the XXH3 of the data, which a state file names. `provenance` is an
@@ -22,7 +24,7 @@ std::string save_model(const std::string& path, const Parameters& parameters,
                        const Vocabularies& vocabularies, const Json& provenance,
                        DType precision = DType::f32);
 
-class ModelReader {
+class ModelReader final : public WeightSource {
  public:
   // Maps the model that `path` names (resolve_model()) and checks all of it: the checksum, and that
   // the tensors are those of its configuration. DataError names the file and what to do: empty,
@@ -37,12 +39,19 @@ class ModelReader {
   const SafetensorsReader& file() const { return file_; }
   const std::vector<ParameterEntry>& table() const { return table_; }  // of config()
   // Fills the master weights and the bf16 copy; the parameters must have this configuration.
+  // DataError where it holds 8-bit weights: they do not give back what they were made of.
   void load(Parameters& parameters) const;
+  bool has_int8() const { return int8_; }
+  // For inference; the reader must outlive parameters of 8-bit weights.
+  WeightRows rows(const ParameterEntry& entry) const override;
+  Int8Weights int8(std::span<const ParameterEntry> joined) const override;
+  void forget() const;  // what has been read need not stay in memory
 
  private:
   void check_format() const;
   void check_sizes() const;
-  void check_tensors() const;
+  void check_tensors();
+  void check_int8(const ParameterEntry& entry, const TensorInfo& tensor) const;
   const std::string& text(const std::string& key) const;
   Vocabularies read_vocabularies() const;
   Vocabularies::Pointer read_vocabulary(const std::string& name, int64_t size) const;
@@ -52,6 +61,8 @@ class ModelReader {
   std::vector<ParameterEntry> table_;
   Json provenance_;
   Vocabularies vocabularies_;
+  bool int8_ = false;
+  mutable std::list<std::vector<float>> scales_;  // of 8-bit weights that were asked for
 };
 
 // The file that -m names: the file itself, or the best model of a run directory, else its last.

@@ -103,7 +103,14 @@ const TensorInfo* SafetensorsReader::find(const std::string& name) const {
 }
 
 std::string SafetensorsReader::verified_hash() const {
-  const std::string hash = xxh3_hex(file_.data() + data_, size_t(data_bytes()));
+  constexpr int64_t piece = 16 << 20;  // what has been read need not stay in memory
+  Hasher hasher;
+  for (int64_t at = data_; at < file_.size(); at += piece) {
+    const int64_t bytes = std::min(piece, file_.size() - at);
+    hasher.add(file_.data() + at, size_t(bytes));
+    file_.forget(at, bytes);
+  }
+  const std::string hash = hasher.hex();
   const std::string* stored = metadata("xxh3");
   if (stored != nullptr && *stored != hash)
     throw DataError(path() + " is damaged: its data does not have the checksum that was stored " +

@@ -39,6 +39,8 @@ class SafetensorsReader {
   // The tensor's bytes in the map; not aligned in a foreign file.
   const char* data(const TensorInfo& tensor) const { return file_.data() + data_ + tensor.begin; }
   int64_t data_bytes() const { return file_.size() - data_; }
+  // Its pages no longer count as this process's memory until they are read again.
+  void forget(const TensorInfo& t) const { file_.forget(data_ + t.begin, t.bytes()); }
   // XXH3 of the data section, compared with the metadata's "xxh3" where that is present: DataError
   // when they differ.
   std::string verified_hash() const;
@@ -63,12 +65,13 @@ struct TensorSource {
   std::string name, dtype;
   std::vector<int64_t> shape;
   std::function<void(const ByteSink& sink)> produce;
+  int64_t alignment = 0;  // bytes; 0: one element. The tensor's size is a multiple of it
 };
 
 // A U8 tensor of these bytes, which must outlive the source.
 TensorSource byte_tensor(const std::string& name, std::string_view bytes);
 
-// Writes atomically; tensors by descending element size, else in the order given; the header is
+// Writes atomically; tensors by descending alignment, else in the order given; the header is
 // padded with spaces so that data begins at a multiple of 64 bytes. metadata gains "xxh3", the hash
 // of the data section, which is returned. The bytes depend on the arguments alone.
 std::string write_safetensors(const std::string& path, std::vector<TensorSource> tensors,

@@ -15,6 +15,10 @@ int64_t size_of(const TensorSource& t) {
   return bytes;
 }
 
+int64_t alignment_of(const TensorSource& t) {
+  return t.alignment ? t.alignment : element_size(t.dtype);
+}
+
 // Hands every tensor's bytes to the sink and returns their hash.
 std::string produce_all(const std::vector<TensorSource>& tensors, const ByteSink& sink) {
   Hasher hasher;
@@ -61,7 +65,7 @@ std::string write_safetensors(const std::string& path, std::vector<TensorSource>
                               std::map<std::string, std::string> metadata) {
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const TensorSource& a, const TensorSource& b) {
-                     return element_size(a.dtype) > element_size(b.dtype);
+                     return alignment_of(a) > alignment_of(b);
                    });
   std::string hash;
   write_atomically(path, [&](Writer& out) {

@@ -21,7 +21,18 @@ T load_as(const char* bytes, int64_t i) {  // tensors of a foreign file need not
   return value;
 }
 
-double from_bf16(uint16_t bits) { return double(std::bit_cast<float>(uint32_t(bits) << 16)); }
+float from_bf16(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
+
+template <class T>
+void to_values(const char* bytes, const std::string& dtype, int64_t count, T* values) {
+  TX_ASSERT(is_floating(dtype));
+  if (dtype == "F32")
+    for (int64_t i = 0; i < count; ++i) values[i] = T(load_as<float>(bytes, i));
+  else if (dtype == "F64")
+    for (int64_t i = 0; i < count; ++i) values[i] = T(load_as<double>(bytes, i));
+  else
+    for (int64_t i = 0; i < count; ++i) values[i] = T(from_bf16(load_as<uint16_t>(bytes, i)));
+}
 
 uint16_t to_bf16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -41,13 +52,10 @@ std::string exact_dtype(DType dtype) {
 }
 
 void to_doubles(const char* bytes, const std::string& dtype, int64_t count, double* values) {
-  TX_ASSERT(is_floating(dtype));
-  if (dtype == "F32")
-    for (int64_t i = 0; i < count; ++i) values[i] = double(load_as<float>(bytes, i));
-  else if (dtype == "F64")
-    for (int64_t i = 0; i < count; ++i) values[i] = load_as<double>(bytes, i);
-  else
-    for (int64_t i = 0; i < count; ++i) values[i] = from_bf16(load_as<uint16_t>(bytes, i));
+  to_values(bytes, dtype, count, values);
+}
+void to_floats(const char* bytes, const std::string& dtype, int64_t count, float* values) {
+  to_values(bytes, dtype, count, values);
 }
 
 void from_doubles(const double* values, int64_t count, const std::string& dtype, char* bytes) {

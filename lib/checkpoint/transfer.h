@@ -11,6 +11,7 @@ namespace tx {
 // Elements from a file's bytes and back; dtype is F32, F64 or BF16. Writing rounds to nearest even.
 void to_doubles(const char* bytes, const std::string& dtype, int64_t count, double* values);
 void from_doubles(const double* values, int64_t count, const std::string& dtype, char* bytes);
+void to_floats(const char* bytes, const std::string& dtype, int64_t count, float* values);
 bool is_floating(const std::string& dtype);  // one of the three
 // "F32" or "F64": keeps every bit of a value of this dtype.
 std::string exact_dtype(DType dtype);

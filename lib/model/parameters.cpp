@@ -39,6 +39,15 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
   v_ = allocate(full);
 }
 
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weights,
+                       const WeightSource& source)
+    : Parameters(backend, config, weights == DType::i8 ? DType::f32 : weights) {
+  TX_ASSERT(weights == DType::f32 || weights == DType::bf16 || weights == DType::i8);
+  read_only_ = std::make_unique<ReadOnly>();
+  read_tables(weights, source);
+  read_vectors(source);
+}
+
 Parameters::Parameters(Backend& backend, const Parameters& of)
     : Parameters(backend, of.config_, of.dtype_) {
   for (Matrix* block : {&master_, &m_, &v_}) *block = allocate(of.master_.dtype);
@@ -68,6 +77,9 @@ Parameters::~Parameters() {
   on(backend_, [&](auto& k) {
     for (auto& [key, weights] : prepared_) k.release_prepared(weights);
     for (Matrix* block : {&master_, &gradients_, &m_, &v_, &copy_}) k.release(block->data);
+    if (!read_only_) return;
+    k.release(read_only_->vectors.data);
+    for (auto& [entry, rows] : read_only_->tables) k.release(rows.data);
   });
 }
 
@@ -140,11 +152,17 @@ Parameter Parameters::get(const std::string& name, int count) {
     return m;
   };
   Parameter p;
+  p.assigned = assigned_[first].get();
+  const auto packed = prepared_.find({first, count});
+  if (read_only_) {
+    p.value = packed == prepared_.end() ? matrix(nullptr, dtype_, rows, e.cols) : packed->second;
+    p.value.data = read_only(first, rows).data;
+    if (e.vector) p.value = read_only(first, rows);
+    return p;
+  }
   const bool full = e.vector || e.lookup || copy_.empty();
   p.value = view(full ? master_ : copy_);
   if (!gradients_.empty()) p.gradient = view(gradients_);
-  p.assigned = assigned_[first].get();
-  const auto packed = prepared_.find({first, count});
   if (packed != prepared_.end()) p.value.prepared = packed->second.prepared;
   return p;
 }
@@ -158,7 +176,15 @@ Matrix Parameters::entry_of(Matrix block, const ParameterEntry& entry) const {
 
 Matrix Parameters::master(const ParameterEntry& entry) const { return entry_of(master_, entry); }
 
+Matrix Parameters::read_only(size_t first, int64_t rows) const {
+  const ParameterEntry& e = table_[first];
+  if (e.vector) return read_only_->vectors.columns(e.offset - vectors_from_, rows);
+  const auto found = read_only_->tables.find(first);
+  return found == read_only_->tables.end() ? Matrix{} : found->second;
+}
+
 void Parameters::prepare_inference() {
+  if (read_only_) return;
   for (size_t i = 0; i < table_.size();) {
     size_t end = i + 1;
     while (end < table_.size() && table_[end].joined) ++end;

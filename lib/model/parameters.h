@@ -4,6 +4,8 @@
 // vocabulary (zeros) exists in the blocks only.
 #pragma once
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,12 +31,26 @@ std::vector<ParameterEntry> parameter_table(const ModelConfig& config);
 int64_t parameter_count(const ModelConfig& config);  // without padding
 constexpr int64_t padded_vocabulary(int64_t v) { return (v + 63) / 64 * 64; }
 
+// Where a model that only computes forward finds its weights.
+struct WeightSource {
+  virtual ~WeightSource() = default;
+  // padded_rows rows, those of padding zero; of a vector one row.
+  virtual WeightRows rows(const ParameterEntry& entry) const = 0;
+  // The entries as one matrix of 8-bit weights where they lie like that already; they must stay
+  // there as long as the parameters. `groups` is null where they do not.
+  virtual Int8Weights int8(std::span<const ParameterEntry> joined) const = 0;
+};
+
 class Parameters {
  public:
   // dtype of activations: bf16 keeps an fp32 master and a bf16 copy, f64 holds everything in
   // double. training adds gradients and Adam's two moments. Memory is zero until initialise() or
   // loading.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training);
+  // For inference alone, and prepared for it: each weight in the one form that is read, no master.
+  // `weights`: f32 or bf16, as activations are then; i8, with activations of f32.
+  Parameters(Backend& backend, const ModelConfig& config, DType weights,
+             const WeightSource& source);
   // Room on `backend` for what a checkpoint holds of `of`: the master and the moments, which take()
   // copies. Both backends are of one device; the copy is complete when take() returns.
   Parameters(Backend& backend, const Parameters& of);
@@ -46,7 +62,7 @@ class Parameters {
   Backend& backend() const { return backend_; }
   const ModelConfig& config() const { return config_; }
   const std::vector<ParameterEntry>& table() const { return table_; }
-  DType dtype() const { return dtype_; }
+  DType dtype() const { return dtype_; }  // of activations
   static size_t bytes(const ModelConfig& config, DType dtype, bool training);
 
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (tx-paper(7))
@@ -74,6 +90,14 @@ class Parameters {
   Parameters(Backend& backend, const ModelConfig& config, DType dtype);  // without memory
   Matrix allocate(DType dtype);
   void upload_row(Matrix to, const std::vector<double>& row);
+  // What a model for inference holds beside its packed weights, instead of blocks.
+  struct ReadOnly {
+    Matrix vectors;                   // all of them, f32
+    std::map<size_t, Matrix> tables;  // by place in the table: rows that are looked up
+  };
+  void read_tables(DType weights, const WeightSource& source);
+  void read_vectors(const WeightSource& source);
+  Matrix read_only(size_t first, int64_t rows) const;
   Backend& backend_;
   ModelConfig config_;
   std::vector<ParameterEntry> table_;
@@ -83,6 +107,7 @@ class Parameters {
   DType dtype_;
   int64_t elements_ = 0, vectors_from_ = 0;
   Matrix master_, gradients_, m_, v_, copy_;
+  std::unique_ptr<ReadOnly> read_only_;
 };
 
 }  // namespace tx

@@ -8,11 +8,6 @@
 
 namespace tx {
 
-DType ModelSet::precision(const std::string& name, const std::string& device) {
-  if (name != "auto") return precision_dtype(name);
-  return has_fast_bf16(resolve_device(device)) ? DType::bf16 : DType::f32;
-}
-
 ModelSet::ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models)
     : backend_(std::move(backend)), models_(std::move(models)) {
   TX_ASSERT(!models_.empty());
@@ -23,18 +18,30 @@ ModelSet::~ModelSet() = default;
 
 namespace {
 
-LoadedModel load_model(Backend& backend, const std::string& path, DType dtype, int64_t longest) {
-  const ModelReader reader(resolve_model(path));
+using Files = std::vector<std::shared_ptr<const ModelReader>>;
+
+DType dtype_of_weights(const std::string& precision, Backend& backend, const Files& files) {
+  if (precision != "auto") return value_of_name<DType>(precision);
+  const auto quantised = [](const auto& file) { return file->has_int8(); };
+  const bool gpu = on(backend, [](auto& k) { return k.has_own_memory(); });
+  if (!gpu && std::any_of(files.begin(), files.end(), quantised)) return DType::i8;
+  return has_fast_bf16(gpu ? "cuda" : "cpu") ? DType::bf16 : DType::f32;
+}
+
+LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader>& file,
+                       DType weights, int64_t longest) {
   LoadedModel m;
-  m.name = reader.path();
-  if (reader.config().kind != ModelKind::encoder_decoder) {
-    throw DataError(m.name + " is a model of kind " + reader.config().kind.name +
+  m.name = file->path();
+  if (file->config().kind != ModelKind::encoder_decoder) {
+    throw DataError(m.name + " is a model of kind " + file->config().kind.name +
                     "; translating needs one of kind encoder-decoder");
   }
-  m.vocabularies = reader.vocabularies();
-  m.parameters = std::make_unique<Parameters>(backend, reader.config(), dtype, false);
-  reader.load(*m.parameters);
-  m.parameters->prepare_inference();
+  m.vocabularies = file->vocabularies();
+  m.parameters = std::make_unique<Parameters>(backend, file->config(), weights, *file);
+  if (weights == DType::i8 && file->has_int8())
+    m.file = file;
+  else
+    file->forget();
   m.transformer = std::make_unique<Transformer>(backend, *m.parameters, longest);
   return m;
 }
@@ -42,14 +49,22 @@ LoadedModel load_model(Backend& backend, const std::string& path, DType dtype, i
 }  // namespace
 
 std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
-                                         DType dtype, int64_t longest) {
+                                         const std::string& precision, int64_t longest) {
+  Files files;
+  for (const std::string& path : paths)
+    files.push_back(std::make_shared<const ModelReader>(resolve_model(path)));
   auto own = std::make_unique<Backend>(std::move(backend));
+  const DType weights = dtype_of_weights(precision, *own, files);
   std::vector<LoadedModel> models;
-  for (const std::string& path : paths) models.push_back(load_model(*own, path, dtype, longest));
+  for (const auto& file : files) models.push_back(load_model(*own, file, weights, longest));
   on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
   set_threads(*own, 1);                 // workers have threads of their own
-  return std::make_unique<ModelSet>(std::move(own), std::move(models));
+  auto set = std::make_unique<ModelSet>(std::move(own), std::move(models));
+  set->int8_ = weights == DType::i8;
+  return set;
 }
+
+std::string ModelSet::precision() const { return int8_ ? "int8" : name_of_value(dtype()); }
 
 void ModelSet::check_vocabularies() const {
   const LoadedModel& first = models_.front();
@@ -87,10 +102,8 @@ int64_t ModelSet::parameters() const {
 }
 
 size_t ModelSet::bytes() const {
-  size_t sum = 0;
-  for (const LoadedModel& m : models_)
-    sum += Parameters::bytes(m.parameters->config(), m.parameters->dtype(), false);
-  return sum;
+  const size_t each = int8_ ? 1 : size_of(dtype());
+  return size_t(parameters()) * each;
 }
 
 std::vector<int> ModelSet::forbidden() const {

@@ -9,9 +9,12 @@
 
 namespace tx {
 
+class ModelReader;
+
 struct LoadedModel {
-  std::string name;                        // the file, for messages
-  std::shared_ptr<Parameters> parameters;  // those of a training are not owned
+  std::string name;                         // the file, for messages
+  std::shared_ptr<const ModelReader> file;  // where its weights are used as they lie there
+  std::shared_ptr<Parameters> parameters;   // those of a training are not owned
   std::unique_ptr<Transformer> transformer;
   Vocabularies vocabularies;
 };
@@ -19,20 +22,20 @@ struct LoadedModel {
 class ModelSet {
  public:
   std::string device() const;  // "cpu" or "cuda": where the weights are
-  // What `name` asks of the weights: "bf16", "fp32", or "auto": bf16 where `device` multiplies it
-  // fast.
-  static DType precision(const std::string& name, const std::string& device = "cpu");
 
-  // Loads model files or run directories. `longest`: no sentence has more rows than this.
+  // Loads model files or run directories. `precision` is that of the weights: "fp32", "bf16",
+  // "int8", or "auto": int8 where a file holds such weights, else bf16 where the backend multiplies
+  // it fast. `longest`: no sentence has more rows than this.
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
-                                        DType dtype, int64_t longest);
+                                        const std::string& precision, int64_t longest);
   // From models in memory, made on `backend`; DataError when they do not belong together.
   ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models);
   ~ModelSet();
 
   const Vocabulary& source() const { return models_.front().vocabularies.source(); }
   const Vocabulary& target() const { return models_.front().vocabularies.target(); }
-  DType dtype() const { return models_.front().parameters->dtype(); }
+  DType dtype() const { return models_.front().parameters->dtype(); }  // of activations
+  std::string precision() const;  // of the weights: "fp32", "bf16" or "int8"
   // Rows of the longest sentence that every model takes, <eos> or <bos> counted.
   int64_t longest() const;
   std::vector<const Transformer*> transformers() const;
@@ -45,6 +48,7 @@ class ModelSet {
  private:
   void check_vocabularies() const;
   std::unique_ptr<Backend> backend_;  // outlives the models
+  bool int8_ = false;
   std::vector<LoadedModel> models_;
 };
 

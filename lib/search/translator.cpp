@@ -41,9 +41,11 @@ void TranslatorOptions::describe_machine(Options& options) {
            "auto takes the GPU where there is one.")
       .one_of({"auto", "cpu", "cuda"});
   options
-      .add("--precision", precision, "auto|bf16|fp32", "of weights and activations",
-           "auto is bf16 where the device multiplies it fast.")
-      .one_of({"auto", "bf16", "fp32"});
+      .add("--precision", precision, "auto|int8|bf16|fp32", "of weights and products",
+           "int8 weights have 8 bits, and activations have while they are multiplied; that is "
+           "for CPUs. auto is int8 for a model that tx-avg --to int8 wrote, else bf16 where the "
+           "device multiplies it fast.")
+      .one_of({"auto", "int8", "bf16", "fp32"});
 }
 
 void TranslatorOptions::describe_memory(Options& options) {
@@ -87,8 +89,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
 Translator::Translator(const TranslatorOptions& options)
     : Translator(options,
                  ModelSet::load(make_backend(options.device, options.threads), options.models,
-                                ModelSet::precision(options.precision, options.device),
-                                options.search.longest(options.max_source))) {}
+                                options.precision, options.search.longest(options.max_source))) {}
 
 int64_t Translator::max_source() const {
   return std::min(options_.max_source, models_->longest() - 1);
@@ -103,9 +104,7 @@ std::unique_ptr<TranslationWorker> Translator::worker() const {
   return std::make_unique<TranslationWorker>(*models_, options_);
 }
 
-std::string Translator::precision() const {
-  return models_->dtype() == DType::bf16 ? "bf16" : "fp32";
-}
+std::string Translator::precision() const { return models_->precision(); }
 
 // A step of one sentence passes about 11 barriers per layer, 1 or 2 us each; below this size that
 // costs as much as more threads save.

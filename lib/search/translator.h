@@ -78,7 +78,7 @@ class Translator {
   static constexpr int64_t batches_in_turn = 4;
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
-  std::string precision() const;  // that of the products: "bf16" or "fp32"
+  std::string precision() const;  // of the weights: "int8", "bf16" or "fp32"
   // Threads for each batch where there are so many in all.
   int threads_each(size_t batches) const;
   // All at once. A source without pieces has the empty translation.

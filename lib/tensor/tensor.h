@@ -55,7 +55,7 @@ struct Parameter {
   Matrix value;              // what products read: bf16 copy, fp32 master or f64
   Matrix gradient;           // f32, or f64 in a double model
   bool* assigned = nullptr;  // whether this step already wrote the gradient
-  explicit operator bool() const { return !value.empty(); }
+  explicit operator bool() const { return value.rows > 0; }
 };
 
 class Context {

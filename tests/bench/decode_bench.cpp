@@ -19,6 +19,8 @@
 #include "lib/search/batch_search.h"
 #include "lib/search/model_set.h"
 #include "lib/subword/vocabulary.h"
+#include "lib/tensor/precision.h"
+#include "tests/model_support.h"
 #if TX_HAVE_CUDA
 #include "kernels/cuda.h"
 #include "kernels/cuda/runtime/clock.h"
@@ -120,11 +122,16 @@ int main(int argc, char** argv) try {
   const int sentences = number(3, 32), threads = number(4, 1), length = number(6, 30);
   const tx::ModelConfig config = config_of(text(1, "base"), number(7, 8000));
   const std::string device = text(9, "cpu");
-  const tx::DType dtype = tx::ModelSet::precision(text(2, "auto"), device);
+  const std::string precision = text(2, "auto");
+  const tx::DType weights = precision != "auto"         ? tx::value_of_name<tx::DType>(precision)
+                            : tx::has_fast_bf16(device) ? tx::DType::bf16
+                                                        : tx::DType::f32;
   tx::Backend backend = tx::make_backend(device, threads);
-  tx::Parameters parameters(backend, config, dtype, false);
-  parameters.initialise(1);
-  parameters.prepare_inference();
+  tx::Backend host = tx::make_backend("cpu", 1);
+  tx::Parameters random(host, config, tx::DType::f32, false);
+  random.initialise(1);
+  tx::Parameters parameters(backend, config, weights, tx_test::MasterSource(random));
+  const tx::DType dtype = parameters.dtype();
   const tx::Transformer transformer(backend, parameters, length + 2);
   const std::vector<const tx::Transformer*> models = {&transformer};
 

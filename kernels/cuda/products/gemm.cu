@@ -1,4 +1,7 @@
 // The members of Cuda that multiply matrices: checks, and the choice between cuBLASLt and our own.
+#include <algorithm>
+#include <vector>
+
 #include "kernels/cuda/products/blaslt.h"
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/profile.h"
@@ -106,13 +109,44 @@ Matrix Cuda::prepare(Matrix weights) {
   weights.prepared = weights.data;
   return weights;
 }
-void Cuda::release_prepared(Matrix& weights) { weights.prepared = nullptr; }
+
+Matrix Cuda::prepare_rows(const WeightRows& from, DType dtype) {
+  TX_ASSERT(from.rows > 0 && from.cols > 0);
+  if (dtype == DType::i8) throw UsageError("--precision int8: such products run on the CPU alone");
+  Matrix m = matrix(nullptr, dtype, from.rows, from.cols);
+  const size_t row = size_t(from.cols) * size_of(dtype);
+  char* memory = static_cast<char*>(allocate(size_t(from.rows) * row));
+  m.prepared = memory;
+  constexpr int64_t kRows = 256;  // at a time
+  std::vector<float> values(size_t(kRows * from.cols));
+  float* staged = static_cast<float*>(allocate(values.size() * 4));
+  for (int64_t first = 0; first < from.rows; first += kRows) {
+    const int64_t count = std::min(kRows, from.rows - first);
+    from.read(first, count, values.data());
+    upload(staged, values.data(), size_t(count * from.cols) * 4);
+    convert(matrix(staged, DType::f32, count, from.cols),
+            matrix(memory + size_t(first) * row, dtype, count, from.cols));
+  }
+  wait();
+  release(staged);
+  return m;
+}
+
+Matrix Cuda::prepare_int8(const Int8Weights&) {
+  throw UsageError("--precision int8: such products run on the CPU alone");
+}
+
+void Cuda::release_prepared(Matrix& weights) {
+  if (weights.empty()) release(const_cast<void*>(weights.prepared));  // of prepare_rows()
+  weights.prepared = nullptr;
+}
 
 void Cuda::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
                             Matrix y) {
   const Timed timed(*state_, x.dtype == DType::bf16 ? "rows, bf16" : "rows, fp32",
                     {traffic(x, prepared, bias, y).bytes,
                      2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
+  prepared.data = const_cast<void*>(prepared.prepared);
   cuda::matmul_invariant(*state_, x, prepared, bias, activation, y, cuda::best);
 }
 

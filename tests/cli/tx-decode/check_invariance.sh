@@ -2,7 +2,7 @@
 make_model model layers 1
 awk 'BEGIN { for (i = 0; i < 50; ++i) { for (j = 0; j < i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
-for precision in fp32 bf16; do
+for precision in fp32 bf16 int8; do
   expect_status 0 tx-decode -m model --check-invariance --max-extra 5 --threads 2 \
     --precision $precision < in
   expect_stdout <<END

@@ -2,7 +2,7 @@
 make_model model
 awk 'BEGIN { for (i = 0; i < 120; ++i) { for (j = 0; j <= i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
-for precision in bf16 fp32; do
+for precision in bf16 fp32 int8; do
   decode="tx-decode -m model --scores --max-extra 9 --precision $precision"
   expect_status 0 $decode --threads 1 < in
   last_stdout > wanted

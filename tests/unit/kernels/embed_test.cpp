@@ -1,4 +1,5 @@
 // embed and embed_backward.
+#include "kernels/cpu.h"
 #include "tests/unit/kernels/checker.h"
 
 using namespace tx_test;
@@ -133,6 +134,41 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
       run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
       run.keep(out);
     });
+  }
+}
+
+// A table of 8-bit weights gives the rows that it stands for.
+BOOST_AUTO_TEST_CASE(int8_table) {
+  const int64_t widths[] = {1, 7, 64};
+  for (const int64_t width : widths) {
+    const Problem p(DType::f32, 20, width, 0);
+    tx::Cpu cpu(2);
+    tx::Matrix table = cpu.prepare_rows({words, width,
+                                         [&](int64_t first, int64_t count, float* to) {
+                                           for (int64_t i = 0; i < count * width; ++i)
+                                             to[i] = float(p.table(first + i / width, i % width));
+                                         }},
+                                        tx::DType::i8);
+    std::vector<float> positions(size_t(longest * width)), out(size_t(20 * width));
+    for (int64_t i = 0; i < longest * width; ++i)
+      positions[size_t(i)] = float(p.positions(i / width, i % width));
+    tx::RowKeys keys;
+    keys.position = p.drop.position.data();
+    cpu.embed(p.ids.data(), table, p.scale,
+              tx::matrix(positions.data(), DType::f32, longest, width),
+              tx::dropout(0, 0, 0, nullptr, keys), tx::matrix(out.data(), DType::f32, 20, width));
+    for (int64_t i = 0; i < 20; ++i) {
+      double largest = 0;
+      for (int64_t j = 0; j < width; ++j)
+        largest = std::max(largest, std::abs(p.table(p.ids[size_t(i)], j)));
+      for (int64_t j = 0; j < width; ++j) {
+        const double wanted =
+            p.scale * p.table(p.ids[size_t(i)], j) + p.positions(p.drop.position[size_t(i)], j);
+        const double error = std::abs(out[size_t(i * width + j)] - wanted);
+        BOOST_TEST(error <= p.scale * largest / 127 * 0.501 + 1e-6);
+      }
+    }
+    cpu.release_prepared(table);
   }
 }
 

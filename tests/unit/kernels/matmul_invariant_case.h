@@ -1,5 +1,6 @@
 // What the tests of matmul_invariant share: the naive product, the types.
 #pragma once
+#include "kernels/int8.h"
 #include "tests/unit/kernels/gemm_support.h"
 
 namespace tx_test {
@@ -22,6 +23,14 @@ inline int64_t wrong(const tx::Matrix& x, const tx::Matrix& w, const tx::Matrix&
     }
   }
   return count;
+}
+
+// The values of m as a host gives them; m must outlive it.
+inline tx::WeightRows rows_of(const tx::Matrix& m) {
+  return {m.rows, m.cols, [m](int64_t first, int64_t count, float* to) {
+            for (int64_t i = 0; i < count * m.cols; i++)
+              to[i] = float(get(m, first + i / m.cols, i % m.cols));
+          }};
 }
 
 struct Types {

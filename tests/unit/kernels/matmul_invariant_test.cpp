@@ -119,6 +119,45 @@ BOOST_AUTO_TEST_CASE(through_the_backend) {
   }
 }
 
+// Weights from the host give the bits of weights in the backend's memory.
+BOOST_AUTO_TEST_CASE(weights_from_the_host) {
+  for (const int threads : {1, 3}) {
+    Cpu cpu(threads);
+    for (const DType t : {DType::f32, DType::bf16}) {
+      for (const int64_t outputs : {1, 70, 192}) {
+        Block x(t, 9, 33), w(DType::f32, outputs, 33, 2), same(t, outputs, 33);
+        x.randomise(1), w.randomise(2);
+        cpu.convert(w.view(), same.view());
+        Matrix packed = cpu.prepare(same.view());
+        Matrix read = cpu.prepare_rows(tx_test::rows_of(w.view()), t);
+        BOOST_TEST((read.data == nullptr && read.rows == outputs && read.cols == 33));
+        BOOST_TEST((read.dtype == t));
+        Block y(t, 9, outputs), again(t, 9, outputs);
+        cpu.matmul_invariant(x.view(), packed, {}, Activation::none, y.view());
+        cpu.matmul_invariant(x.view(), read, {}, Activation::none, again.view());
+        BOOST_TEST((y.bytes() == again.bytes()));
+        cpu.release_prepared(packed), cpu.release_prepared(read);
+      }
+    }
+  }
+}
+
+// 8-bit weights that were made on the way, and those that were there before.
+BOOST_AUTO_TEST_CASE(int8_through_the_backend) {
+  Cpu cpu(2);
+  Block x(DType::f32, 9, 33), w(DType::f32, 70, 33), y(DType::f32, 9, 70);
+  Block again(DType::f32, 9, 70);
+  x.randomise(1), w.randomise(2);
+  Matrix made = cpu.prepare_rows(tx_test::rows_of(w.view()), DType::i8);
+  BOOST_TEST((made.dtype == DType::f32 && made.rows == 70 && made.cols == 33));
+  cpu.matmul_invariant(x.view(), made, {}, Activation::none, y.view());
+  Matrix there = cpu.prepare_int8(*tx::gemm::int8_of(made));
+  cpu.matmul_invariant(x.view(), there, {}, Activation::none, again.view());
+  BOOST_TEST((y.bytes() == again.bytes()));
+  BOOST_TEST(tx_test::get(y.view(), 3, 5) != 0);
+  cpu.release_prepared(there), cpu.release_prepared(made);
+}
+
 // A NaN in one row stays there; x of an odd number of columns is not read past its end.
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
   for (const Isa isa : instruction_sets()) {

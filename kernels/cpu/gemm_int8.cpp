@@ -1,0 +1,172 @@
+// Quantising, and the outer loops of products with 8-bit weights.
+#include "kernels/cpu/gemm_int8.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/cpu/simd.h"
+
+namespace tx::gemm {
+namespace {
+
+template <class T>
+TX_CLONES float largest(const T* x, int64_t n) {
+  // The bits of |x| are ordered as the values are, and those of a NaN above all.
+  uint32_t most = 0;
+#pragma omp simd reduction(max : most)
+  for (int64_t i = 0; i < n; i++) {
+    const float value = load(x[i]);
+    uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    most = std::max(most, bits & 0x7fffffffu);
+  }
+  float value;
+  std::memcpy(&value, &most, 4);
+  return value;
+}
+
+// Rounds to nearest even: 1.5 * 2^23 leaves no place for a fraction.
+TX_INLINE int32_t rounded(float x) {
+  const float shifted = x + 12582912.0f;
+  int32_t bits;
+  std::memcpy(&bits, &shifted, 4);
+  return bits - 0x4b400000;
+}
+
+// q of x; returns their sum. A factor of 0 gives zeros even where x is not finite.
+template <class T, class Q>
+TX_CLONES int32_t quantise(const T* x, int64_t n, float factor, Q* q) {
+  int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; i++) {
+    const float value = load(x[i]) * factor;
+    const int32_t r = factor == 0 ? 0 : rounded(value);
+    q[i] = Q(r);
+    sum += r;
+  }
+  return sum;
+}
+
+// What the scratch memory holds: q of all rows, then for each its scale and its start.
+struct Rows {
+  char* q;
+  float* scales;
+  int32_t* starts;
+  int64_t step;
+};
+int64_t row_step(int64_t inputs, bool wide) {
+  return (int8_quads(inputs) * (wide ? 8 : 4) + 63) / 64 * 64;
+}
+Rows rows_of(char* scratch, int64_t rows, int64_t inputs, bool wide) {
+  const int64_t step = row_step(inputs, wide);
+  char* behind = scratch + rows * step;
+  return {scratch, reinterpret_cast<float*>(behind), reinterpret_cast<int32_t*>(behind + rows * 4),
+          step};
+}
+
+template <class T, class Q>
+void quantise_row(const Matrix& x, int64_t i, const Rows& to) {
+  const T* from = x.row<const T>(i);
+  Q* q = reinterpret_cast<Q*>(to.q + i * to.step);
+  const Int8Scale s = int8_scale(largest(from, x.cols));
+  to.scales[i] = s.scale;
+  to.starts[i] = -128 * quantise(from, x.cols, s.factor, q);
+  std::fill(q + x.cols, q + to.step / int64_t(sizeof(Q)), Q(0));
+  if constexpr (sizeof(Q) == 2) {
+    for (int64_t k = 0; k < x.cols; k += 4) std::swap(q[k + 1], q[k + 2]);
+  }
+}
+
+template <class T>
+TX_CLONES void finish(const int32_t* sums, int64_t columns, float scale, const float* scales,
+                      const float* bias, bool relu, T* y) {
+  const float least = relu ? 0 : -std::numeric_limits<float>::infinity();
+  for (int64_t j = 0; j < columns; j++) {
+    const float value = float(sums[j]) * (scale * scales[j]) + (bias ? bias[j] : 0);
+    store(y[j], value < least ? least : value);
+  }
+}
+
+// Rows first .. first + count - 1 of y, outputs from 16 * group on.
+template <class T>
+void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t first, int64_t count,
+           int64_t group) {
+  alignas(64) int32_t tile[kInt8MaxRows * kInt8MaxGroups * kInt8Group];
+  const int64_t bytes = int8_group_bytes(p.w.cols), column = group * kInt8Group;
+  const int64_t groups = std::min<int64_t>(m.groups, int8_groups(p.w.rows) - group);
+  const int64_t columns = std::min(groups * kInt8Group, p.w.rows - column);
+  const Int8Right right{p.w.groups + group * bytes, bytes, int8_quads(p.w.cols)};
+  const float* bias = p.bias.empty() ? nullptr : static_cast<const float*>(p.bias.data) + column;
+  for (int64_t done = 0, blocks = (count + m.rows - 1) / m.rows; blocks > 0; blocks--) {
+    const int64_t rows = (count - done + blocks - 1) / blocks, row = first + done;
+    m.block[rows - 1][groups - 1]({x.q + row * x.step, x.step, x.starts + row}, right, tile);
+    for (int64_t r = 0; r < rows; r++)
+      finish(tile + r * groups * kInt8Group, columns, x.scales[row + r], p.w.scales + column, bias,
+             p.relu, p.y.row<T>(row + r) + column);
+    done += rows;
+  }
+}
+
+// Rows that share a panel while it is in the second-level cache.
+constexpr int64_t kChunk = 96;
+
+template <class X, class Y>
+void all(const Int8Product& p, const Int8Micro& m, int threads) {
+  const Rows rows = rows_of(p.scratch, p.x.rows, p.x.cols, m.wide);
+  const int64_t panels = (int8_groups(p.w.rows) + m.groups - 1) / m.groups;
+  const int64_t chunks = (p.x.rows + kChunk - 1) / kChunk;
+  const int64_t size = (p.x.rows + chunks - 1) / chunks;
+#pragma omp parallel num_threads(threads) if (threads > 1 && panels * chunks > 1)
+  {
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < p.x.rows; i++) {
+      m.wide ? quantise_row<X, int16_t>(p.x, i, rows) : quantise_row<X, int8_t>(p.x, i, rows);
+    }
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < panels * chunks; i++) {
+      const int64_t first = i / panels * size;
+      panel<Y>(p, rows, m, first, std::min(size, p.x.rows - first), i % panels * m.groups);
+    }
+  }
+}
+
+void block_plain(const Int8Left& left, const Int8Right& right, int32_t* tile) {
+  for (int64_t j = 0; j < kInt8Group; j++) tile[j] = left.start[0];
+  const uint8_t* w = right.groups;
+  for (int64_t k = 0; k < right.quads; k++, w += 4 * kInt8Group) {
+    const int8_t* a = reinterpret_cast<const int8_t*>(left.data) + 4 * k;
+    for (int64_t j = 0; j < kInt8Group; j++) {
+      for (int i = 0; i < 4; i++) tile[j] += int32_t(a[i]) * int32_t(w[4 * j + i]);
+    }
+  }
+}
+
+}  // namespace
+
+size_t int8_scratch_bytes(int64_t rows, int64_t inputs) {
+  return size_t(rows) * size_t(row_step(inputs, true) + 8);
+}
+
+const Int8Micro& int8_micro(Int8Isa isa) {
+  static const Int8Micro all[] = {{"plain", 1, 1, false, {{block_plain}}},
+                                  int8_micro_avx2(),
+                                  int8_micro_avx_vnni(),
+                                  int8_micro_avx512_vnni()};
+  int best = int(isa);
+  while (all[best].rows == 0) best--;
+  return all[best];
+}
+
+void int8_product(const Int8Product& p, const Int8Micro& micro, int threads) {
+  TX_ASSERT(p.x.cols == p.w.cols && p.y.cols == p.w.rows && p.x.rows == p.y.rows);
+  TX_ASSERT(p.bias.empty() || (p.bias.dtype == DType::f32 && p.bias.cols == p.y.cols));
+  if (p.y.rows == 0) return;
+  const bool narrow = p.x.dtype == DType::bf16;
+  TX_ASSERT(narrow || (p.x.dtype == DType::f32 && p.y.dtype == DType::f32));
+  if (!narrow) return all<float, float>(p, micro, threads);
+  if (p.y.dtype == DType::f32) return all<bf16, float>(p, micro, threads);
+  TX_ASSERT(p.y.dtype == DType::bf16);
+  all<bf16, bf16>(p, micro, threads);
+}
+
+}  // namespace tx::gemm

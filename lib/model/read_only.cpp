@@ -1,0 +1,96 @@
+// Parameters for inference alone, packed on the way from where they are stored.
+#include <algorithm>
+
+#include "lib/model/parameters.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t kRows = 256;  // read at a time
+
+// The rows of `from` in the backend's memory, rounded to the dtype of `to`.
+void upload(Backend& backend, const WeightRows& from, Matrix to) {
+  std::vector<float> values(size_t(std::min(kRows, from.rows) * from.cols));
+  on(backend, [&](auto& k) {
+    float* staged = static_cast<float*>(k.allocate(values.size() * 4));
+    for (int64_t first = 0; first < from.rows; first += kRows) {
+      const int64_t count = std::min(kRows, from.rows - first);
+      from.read(first, count, values.data());
+      k.upload(staged, values.data(), size_t(count * from.cols) * 4);
+      k.convert(matrix(staged, DType::f32, count, from.cols), to.slice(first, count));
+    }
+    k.wait();
+    k.release(staged);
+  });
+}
+
+// Several matrices one behind another.
+WeightRows join(std::vector<WeightRows> parts) {
+  int64_t rows = 0;
+  for (const WeightRows& part : parts) rows += part.rows;
+  const int64_t cols = parts.front().cols;
+  return {rows, cols, [parts = std::move(parts), cols](int64_t first, int64_t count, float* to) {
+            for (const WeightRows& part : parts) {
+              const int64_t here = std::min(count, part.rows - first);
+              if (here > 0) {
+                part.read(first, here, to);
+                to += here * cols, first += here, count -= here;
+              }
+              first -= part.rows;
+            }
+          }};
+}
+
+bool looked_up(const ParameterEntry& e) {
+  return e.lookup || e.init == ParameterEntry::Init::embedding;
+}
+
+}  // namespace
+
+void Parameters::read_tables(DType weights, const WeightSource& source) {
+  for (size_t i = 0; i < table_.size() && !table_[i].vector;) {
+    size_t end = i + 1;
+    while (end < table_.size() && table_[end].joined) ++end;
+    const std::span<const ParameterEntry> joined(&table_[i], end - i);
+    const ParameterEntry& e = joined.front();
+    const bool narrow = weights == DType::i8 && !e.lookup;  // an embedding is read in that form too
+    std::vector<WeightRows> parts;
+    for (const ParameterEntry& part : joined) parts.push_back(source.rows(part));
+    if (e.multiplied || narrow) {
+      const Int8Weights there = narrow ? source.int8(joined) : Int8Weights{};
+      prepared_[{i, int(end - i)}] = on(backend_, [&](auto& k) {
+        return there.groups ? k.prepare_int8(there) : k.prepare_rows(join(parts), weights);
+      });
+    }
+    if (looked_up(e) && !narrow) {
+      const DType dtype = e.lookup ? DType::f32 : dtype_;
+      void* data = on(backend_, [&](auto& k) {
+        return k.allocate(size_t(e.padded_rows * e.cols) * size_of(dtype));
+      });
+      const Matrix rows = read_only_->tables[i] = matrix(data, dtype, e.padded_rows, e.cols);
+      upload(backend_, parts.front(), rows);
+    }
+    i = end;
+  }
+}
+
+void Parameters::read_vectors(const WeightSource& source) {
+  Matrix& all = read_only_->vectors;
+  const int64_t count = elements_ - vectors_from_;
+  all = on(backend_, [&](auto& k) {
+    void* data = k.allocate(size_t(count) * 4);
+    k.zero(data, size_t(count) * 4);
+    return matrix(data, DType::f32, 1, count);
+  });
+  std::vector<float> values;
+  for (const ParameterEntry& e : table_) {
+    if (!e.vector) continue;
+    values.resize(size_t(e.cols));
+    source.rows(e).read(0, 1, values.data());
+    const Matrix to = all.columns(e.offset - vectors_from_, e.cols);
+    on(backend_, [&](auto& k) { k.upload(to.data, values.data(), values.size() * 4); });
+  }
+}
+
+}  // namespace tx

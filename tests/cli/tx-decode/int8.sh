@@ -1,0 +1,34 @@
+# 8-bit weights: made on the way or by tx-avg, the same answer, on every instruction set.
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+train_small run
+expect_status 0 tx-avg --to int8 -q -o int8 run
+decode='tx-decode --scores --nbest 2 --beam 2 --max-extra 5'
+$decode -m run --precision int8 < train.src > made
+for how in '' '--precision int8' '--device cpu'; do
+  $decode -m int8 $how < train.src > got
+  expect_same made got
+done
+near() { # FILE FILE X: the scores differ by no more
+  paste "$1" "$2" | awk -F '\t' -v most="$3" '{
+    d = $1 - $(NF / 2 + 1)
+    if (d * d > most * most) exit 1
+  }'
+}
+for isa in SSE41 AVX2 AVX2_VNNI AVX512_CORE_VNNI; do
+  DNNL_MAX_CPU_ISA=$isa $decode -m int8 < train.src > "$isa"
+  near made "$isa" 0.001 || fail "$isa gives another answer"
+done
+
+# Not what full precision gives, but near: scores differ, and little.
+$decode -m run --precision fp32 < train.src > full
+! cmp -s made full || fail 'int8 changed nothing'
+near made full 0.2 || fail 'a score is off by more than 0.2'
+
+# The file can be read with its weights restored; beside it a full one serves an ensemble.
+expect_status 0 $decode -m int8 --precision fp32 train.src
+expect_status 0 $decode -m int8 -m run train.src
+
+expect_status 1 tx-train --quiet --init int8 --src train.src --tgt train.tgt --steps 1 -o new
+expect_stderr_contains 'int8 holds 8-bit weights, which are for translating alone'
+expect_usage_error '--precision int4' tx-decode -m int8 --precision int4
