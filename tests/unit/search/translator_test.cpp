@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_decoder_alone_does_not_translate) {
   const Parameters parameters(backend, config, DType::f32, false);
   save_model(folder / "decoder", parameters, {word_vocabulary(71), 1}, Json::object());
   BOOST_TEST(message_of<DataError>([&] {
-               ModelSet::load(make_backend("cpu", 1), {folder / "decoder"}, DType::f32, 100);
+               ModelSet::load(make_backend("cpu", 1), {folder / "decoder"}, "fp32", 100);
              }) ==
              (folder / "decoder") +
                  " is a model of kind decoder; translating needs one of kind encoder-decoder");
