@@ -1,6 +1,7 @@
 #include "lib/attention/page.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/attention/words.h"
 #include "lib/base/error.h"
@@ -38,6 +39,20 @@ Json words_json(const WordGroups& groups) {
   return {{"starts", std::move(starts)}, {"words", groups.words}};
 }
 
+// For each kind the distances of its heads, of each to those after it, in parts of the largest
+// that there can be.
+Json distances_of(const AttentionStatistics& statistics, const Selection& selection) {
+  Json out = Json::array();
+  const std::vector<HeadPair> pairs = statistics.pairs();
+  for (const Selection::Kind& kind : selection.kinds) {
+    std::vector<float> shares;
+    for (const HeadPair& pair : pairs)
+      if (pair.kind == kind.kind) shares.push_back(float(pair.distance / std::sqrt(std::log(2.0))));
+    out.push_back(base64_shares(shares));
+  }
+  return out;
+}
+
 // Of means there are no statistics.
 Selection measured(const Selection& selection) {
   return selection.mean_of_heads ? Selection() : selection;
@@ -53,11 +68,11 @@ AttentionPage::AttentionPage(const DumpOptions& options, const Selection& select
       selection_(selection),
       models_(models),
       limit_(int64_t(options.html_limit) * 1'000'000),
-      statistics_(measured(selection)) {}
+      statistics_(measured(selection), true) {}
 
 AttentionOutput::Write AttentionPage::prepare(const AttentionRecord& record) {
   if (record.maps.empty()) return [] {};
-  AttentionStatistics own(measured(selection_));
+  AttentionStatistics own(measured(selection_), true);
   if (!selection_.mean_of_heads) own.add(record);
   return [this, line = record.line, text = sentence(record), own = std::move(own)] {
     add(line, text, own);
@@ -145,7 +160,10 @@ std::string AttentionPage::data() const {
   for (const auto& [kind, layers] : selection_.kinds)
     head["kinds"].push_back(
         {{"kind", name_of(kind)}, {"layers", names(layers, selection_.mean_of_layers)}});
-  if (!selection_.mean_of_heads) head["statistics"] = heads_as_json(statistics_);
+  if (!selection_.mean_of_heads) {
+    head["statistics"] = heads_as_json(statistics_);
+    head["statistics"]["distances"] = distances_of(statistics_, selection_);
+  }
   std::string out = to_text(head);
   out.pop_back();
   out += ",\"sentences\":[";

@@ -119,6 +119,19 @@ def check_statistics(page):
             fail(f"{name} is sorted as {falling}, {rising}")
     if not all(0.2 < value <= 1 for value in page.value(column.format("confidence"))):
         fail("a row of at most five keys has a largest weight of more than a fifth")
+    # The distances of the heads: 0 from itself, the same in both directions.
+    box = page.value("(document.querySelector('#distances').scrollIntoView({block: 'center'}),"
+                     " (({left, top, width}) => [left, top, width / 8])"
+                     "(document.querySelector('#distances').getBoundingClientRect()))")
+    said = []
+    for a, b in ((1, 6), (6, 1), (4, 4)):
+        page.mouse("mouseMoved", box[0] + (b + 0.5) * box[2], box[1] + (a + 0.5) * box[2])
+        said.append(page.text("#said"))
+    if not said[0].startswith("layer 0, head 1 and layer 1, head 2: distance 0."):
+        fail(f"a pair of heads: {said[0]}")
+    figures = [float(text.split("distance ")[1]) for text in said]
+    if not 0 < figures[0] == figures[1] <= 0.833 or figures[2] != 0:
+        fail(f"distances {figures}")
     page.click("#statistics [data-head='0.3'] td")
     page.expect("document.querySelector('#caption').textContent", "cross, layer 0, head 3")
 

@@ -3,6 +3,7 @@
 
 const labelWidth = 230;
 const barWidth = 120;
+const mostLines = 20000;  // more would make the page slow
 
 class LinesView {
   constructor(page) {
@@ -19,6 +20,7 @@ class LinesView {
     const width = 1150;
     this.bars = width - barWidth - 50;
     this.right = this.bars - labelWidth;
+    this.least = this.leastDrawn();
     this.lines = element('g', { class: 'lines' });
     this.keys = columns.labels.map((label, j) => this.key(label, j));
     this.queries = rows.labels.map((label, i) => this.query(label, i));
@@ -34,6 +36,14 @@ class LinesView {
     this.svg.addEventListener('pointerleave', () => this.show(page.query));
     this.show(page.query);
     return [this.svg, this.legend(heads)];
+  }
+
+  // The least weight that has a line: that of the slider, or more where there were too many lines.
+  leastDrawn() {
+    const { least } = this.page;
+    const drawn = this.maps.flatMap((map) => [...map.values].filter((weight) => weight >= least));
+    if (drawn.length <= mostLines) return least;
+    return Float32Array.from(drawn).sort()[drawn.length - mostLines];
   }
 
   place(i) {
@@ -70,7 +80,7 @@ class LinesView {
       const colour = this.maps.length > 1 ? colourOf(page.heads[h]) : 'var(--accent)';
       columns.labels.forEach((_, j) => {
         const weight = map.at(i, j);
-        if (weight < page.least) return;
+        if (weight < this.least) return;
         const aside = (h - (this.maps.length - 1) / 2) * 2.5;
         const y0 = this.place(i) + aside;
         const y1 = this.place(j) + aside;
@@ -127,7 +137,8 @@ class LinesView {
         element('i', { style: `background:${colourOf(head)}` }), `head ${data.heads[head]} `)));
     return element('p', { class: 'soft' },
       'Point at a query to see its lines alone, click to keep it. ',
-      `Lines of weights below ${decimal(this.page.least)} are left out. `, names);
+      `Lines of weights below ${decimal(this.least, this.least < 0.01 ? 4 : 2)} are left out. `,
+      names);
   }
 }
 

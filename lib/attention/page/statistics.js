@@ -1,5 +1,6 @@
 // The statistics of the heads over the sentences of the page, as the tool counted them: a table
-// that sorts by the column clicked. A row opens its head.
+// that sorts by the column clicked, and the distances of the heads of a kind from one another. A
+// row opens its head.
 
 const figureTitles = {
   entropy: 'entropy of a row, in nats: 0 where all weight is on one key',
@@ -12,6 +13,20 @@ const figureTitles = {
   punctuation: 'weight on punctuation',
   confidence: 'largest weight of a row (Voita et al. 2019)',
 };
+
+// Jensen-Shannon distances of all heads of a kind: a symmetric map, in parts of the largest.
+function distanceMap(kindPlace) {
+  const count = data.kinds[kindPlace].layers.length * data.heads.length;
+  const shares = sharesOf(data.statistics.distances[kindPlace]);
+  const values = new Float32Array(count * count);
+  let next = 0;
+  for (let a = 0; a < count; ++a) {
+    for (let b = a + 1; b < count; ++b) {
+      values[a * count + b] = values[b * count + a] = shares[next++];
+    }
+  }
+  return new AttentionMap(count, count, values);
+}
 
 class StatisticsView {
   constructor(page) {
@@ -34,7 +49,34 @@ class StatisticsView {
       rows.map((row) => this.row(row, kind, figures, largest))),
     element('p', { class: 'soft' }, `Means over all rows of ${lines} `,
       lines === 1 ? 'sentence' : 'sentences', ', by pieces; tx-attn-dump(1) has the definitions. ',
-      'Click a name to sort, a row to see the head.')];
+      'Click a name to sort, a row to see the head.'),
+    this.distances()];
+  }
+
+  distances() {
+    const { page } = this;
+    const { layers } = data.kinds[page.kindPlace];
+    const map = distanceMap(page.kindPlace);
+    if (map.rows < 2) return null;
+    const canvas = paint(map, 1);
+    canvas.id = 'distances';
+    const side = Math.max(160, Math.min(480, 24 * map.rows));
+    canvas.setAttribute('style', `width:${side}px;height:${side}px`);
+    const name = (place) => `layer ${layers[Math.floor(place / data.heads.length)]}, ` +
+      `head ${data.heads[place % data.heads.length]}`;
+    canvas.addEventListener('pointermove', (event) => {
+      const box = canvas.getBoundingClientRect();
+      const place = (at) => Math.min(map.rows - 1, Math.max(0, Math.floor(at / side * map.rows)));
+      const a = place(event.clientY - box.top);
+      const b = place(event.clientX - box.left);
+      page.say(`${name(a)} and ${name(b)}: distance ${
+        decimal(map.at(a, b) * Math.sqrt(Math.LN2), 3)}`);
+    });
+    canvas.addEventListener('pointerleave', () => page.say(''));
+    return [element('h2', {}, 'How far the heads are from one another'), canvas,
+      element('p', { class: 'soft' }, 'Jensen-Shannon distance of each pair, mean over the rows: ',
+        'from 0, alike, to 0.833. Rows and columns are the heads, layer after layer; ',
+        'blocks are heads that attend alike. Point at a pair to read it.')];
   }
 
   sorter(name) {

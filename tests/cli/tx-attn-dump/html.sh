@@ -24,6 +24,8 @@ data page.html | grep -qF '"q":[[{"scale":' || fail 'no queries'
 data page.html | grep -qF '"words":{"source":{"starts":[0,1,2],' || fail 'no words'
 data page.html | grep -qF '"statistics":{"lines":2,"heads":[{"kind":"encoder","layer":0,"head":0,' ||
   fail 'no statistics'
+# 3 kinds of 8 heads, 28 pairs, 56 bytes: 76 letters of base64 each
+data page.html | grep -qE '"distances":\[("[A-Za-z0-9+/=]{76}",?){3}\]' || fail 'no distances'
 tx-attn-dump -m model --html weights.html --what weights --tgt target in
 data weights.html | grep -qF '"q":' && fail 'queries although --what weights'
 tx-attn-dump -m model --html mean.html --average all --tgt target in
