@@ -68,4 +68,6 @@ check_with "$good
 $skipping)" 1 "1 tests passed, 0 failed, 1 skipped"
 check_with "$good
 $skipping LABELS gpu)" 0 "1 tests passed, 0 failed, 1 skipped"
+check_with "$good
+$skipping LABELS browser)" 0 "1 tests passed, 0 failed, 1 skipped"
 check_with "" 1 "0 tests passed, 0 failed, 0 skipped"
