@@ -11,6 +11,8 @@ namespace tx {
 
 namespace {
 
+constexpr int mean = -1;  // in place of a head
+
 struct Candidate {
   int layer, head;
   std::vector<double> sums;
@@ -24,8 +26,10 @@ class HeadChooser : public AttentionOutput {
     MetricOptions options;
     options.names = "aer";
     metric_ = std::move(options.make().front());
+    std::vector<int> heads = selection.heads;
+    if (heads.size() > 1) heads.push_back(mean);
     for (const int layer : selection.kinds.front().layers)
-      for (const int head : selection.heads)
+      for (const int head : heads)
         candidates.push_back({layer, head, std::vector<double>(metric_->size())});
   }
 
@@ -34,8 +38,10 @@ class HeadChooser : public AttentionOutput {
   Write prepare(const AttentionRecord& record) override {
     std::vector<std::string> links;
     if (!record.maps.empty())
-      for (const auto& layer : record.maps.front())
+      for (const auto& layer : record.maps.front()) {
         for (const AttentionMap& map : layer) links.push_back(links_of(record, selection_, map));
+        if (layer.size() > 1) links.push_back(links_of(record, selection_, mean_of(layer)));
+      }
     return [this, line = size_t(record.line), links = std::move(links)] {
       try {
         for (size_t i = 0; i < links.size(); ++i)
@@ -121,11 +127,14 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
       [&](const Candidate& a, const Candidate& b) { return rate(a) < rate(b); });
   char figures[64];
   std::snprintf(figures, sizeof figures, "%.1f", rate(*best));
-  log.info("head " + std::to_string(best->head) + " of layer " + std::to_string(best->layer) +
+  const std::string which =
+      best->head == mean ? "the mean of the heads" : "head " + std::to_string(best->head);
+  log.info(which + " of layer " + std::to_string(best->layer) +
            " has the lowest alignment error rate on " + path + ", " + figures);
   Selection out = candidates;
   out.kinds.front().layers = {best->layer};
-  out.heads = {best->head};
+  out.mean_of_heads = best->head == mean;
+  if (best->head != mean) out.heads = {best->head};
   return out;
 }
 

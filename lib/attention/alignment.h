@@ -30,9 +30,10 @@ class AlignmentOutput : public AttentionOutput {
   Writer& out_;
 };
 
-// Of the heads of cross that are selected the one of the lowest alignment error rate on a file of
-// lines "SOURCE TAB TARGET TAB LINKS", links as tx-bleu --metric aer reads them; tells the log
-// which. DataError for a line of another form, or a file without lines.
+// Of the heads of cross that are selected, and their mean in each layer, the one of the lowest
+// alignment error rate on a file of lines "SOURCE TAB TARGET TAB LINKS", links as tx-bleu --metric
+// aer reads them; tells the log which. DataError for a line of another form, or a file without
+// lines.
 Selection chosen_head(const Selection& candidates, const std::string& path,
                       const Translator& translator, const Log& log);
 

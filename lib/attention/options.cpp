@@ -67,8 +67,8 @@ void DumpOptions::describe(Options& options) {
                  "--average all"});
   options
       .add("--align-dev", align_dev, "FILE", "text with alignments to choose the head by",
-           "Lines of source, target and links with tabs between. Of the heads selected the one is "
-           "taken whose links have the lowest alignment error rate.")
+           "Lines of source, target and links with tabs between. Of the heads selected, and their "
+           "mean in each layer, the one is taken whose links have the lowest alignment error rate.")
       .needs({"--align"});
   options.flag(
       "--heatmap", heatmap, "draw the maps of each line in the terminal",

@@ -27,7 +27,7 @@ tx-attn-dump -m model --align --tgt tgt src |
 
 # Of all heads that one which aligns the text best, as tx-bleu judges it.
 for layer in 0 1; do
-  for head in 0 1 2 3; do
+  for head in 0 1 2 3 0-3; do
     tx-attn-dump -m model --align --layers $layer --heads $head --tgt tgt src > links.$layer.$head
   done
 done
@@ -38,10 +38,15 @@ expect_stdout_file gold
 expect_stderr 'tx-attn-dump: head 2 of layer 1 has the lowest alignment error rate on dev, 0.0'
 [ "$(tx-bleu --metric aer --score-only gold < links.0.3 | sed 's/\..*//')" -gt 0 ] || fail 'heads agree'
 expect_status 0 tx-attn-dump -m model --align --align-dev dev --layers 0 --tgt tgt src
-best=$(for head in 0 1 2 3; do
+best=$(for head in 0 1 2 3 0-3; do
   echo "$(tx-bleu --metric aer --score-only gold < links.0.$head) $head"
 done | sort -n | head -n 1 | cut -d ' ' -f 2)
 expect_stdout_file links.0.$best
+
+paste src tgt links.0.0-3 > dev
+expect_status 0 tx-attn-dump -m model --align --align-dev dev --tgt tgt src
+expect_stdout_file links.0.0-3
+expect_stderr 'tx-attn-dump: the mean of the heads of layer 0 has the lowest alignment error rate on dev, 0.0'
 
 # Rows that read a word; words of pieces; the model's own translations.
 expect_status 0 tx-attn-dump -m model --align --shift --tgt target in

@@ -25,6 +25,23 @@ expect_status 1 tx-attn-dump -m model --format safetensors -o failed --strict od
 expect_no_file failed
 [ -z "$(find . -name '.tx-*')" ] || fail 'temporary files after a failure'
 
+# Nor does one that a signal ends.
+mkfifo slow
+env --default-signal tx-attn-dump -m model --format safetensors -o ended < slow &
+tool=$!
+exec 3> slow
+printf 'w5\n' >&3
+until [ -n "$(find . -name '.tx-*')" ]; do
+  kill -0 $tool || fail 'it ended by itself'
+  sleep 0.02
+done
+kill -s TERM $tool
+status=0
+wait $tool || status=$?
+exec 3>&-
+[ "$(kill -l $status)" = TERM ] || fail "status $status"
+[ -z "$(find . -name '.tx-*')" ] || fail 'temporary files after a signal'
+
 # Sixteen times the lines, at most 3 MiB more.
 peak_of() { # FILE
   tx-attn-dump -m model --format safetensors -o large --tgt "$1" "$1" &
