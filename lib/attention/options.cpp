@@ -13,6 +13,7 @@ void DumpOptions::describe(Options& options) {
            "Of a run directory its best model is taken, else its last.")
       .must();
   options.positional("FILE", files, "text, plain or gzip; standard input when left out");
+  translator.describe_heads(options);
   options
       .add("--tgt", target, "FILE", "translations to look at in place of the model's own",
            "Line n belongs to line n of the text.")

@@ -26,6 +26,7 @@ void DecodeOptions::describe(Options& options) {
            "are printed, as with --scores; it is cut as the model cuts it into pieces.")
       .was("--target");
   translator.describe_length(options);
+  translator.describe_heads(options);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
                "Otherwise such bytes are replaced by U+FFFD and counted.");
   options

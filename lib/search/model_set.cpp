@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/model/head_mask.h"
 #include "lib/tensor/precision.h"
 
 namespace tx {
@@ -29,7 +30,7 @@ DType dtype_of_weights(const std::string& precision, Backend& backend, const Fil
 }
 
 LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader>& file,
-                       DType weights, int64_t longest) {
+                       DType weights, int64_t longest, const std::string& masked_heads) {
   LoadedModel m;
   m.name = file->path();
   if (file->config().kind != ModelKind::encoder_decoder) {
@@ -37,7 +38,9 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
                     "; translating needs one of kind encoder-decoder");
   }
   m.vocabularies = file->vocabularies();
-  m.parameters = std::make_unique<Parameters>(backend, file->config(), weights, *file);
+  const HeadMask mask(masked_heads, file->config(), "--mask-heads");
+  m.parameters = std::make_unique<Parameters>(backend, file->config(), weights,
+                                              MaskedWeights(*file, mask, file->config().d_v));
   if (weights == DType::i8 && file->has_int8())
     m.file = file;
   else
@@ -49,14 +52,16 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
 }  // namespace
 
 std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
-                                         const std::string& precision, int64_t longest) {
+                                         const std::string& precision, int64_t longest,
+                                         const std::string& masked_heads) {
   Files files;
   for (const std::string& path : paths)
     files.push_back(std::make_shared<const ModelReader>(resolve_model(path)));
   auto own = std::make_unique<Backend>(std::move(backend));
   const DType weights = dtype_of_weights(precision, *own, files);
   std::vector<LoadedModel> models;
-  for (const auto& file : files) models.push_back(load_model(*own, file, weights, longest));
+  for (const auto& file : files)
+    models.push_back(load_model(*own, file, weights, longest, masked_heads));
   on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
   set_threads(*own, 1);                 // workers have threads of their own
   auto set = std::make_unique<ModelSet>(std::move(own), std::move(models));

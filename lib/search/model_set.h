@@ -26,8 +26,10 @@ class ModelSet {
   // Loads model files or run directories. `precision` is that of the weights: "fp32", "bf16",
   // "int8", or "auto": int8 where a file holds such weights, else bf16 where the backend multiplies
   // it fast. `longest`: no sentence has more rows than this.
+  // `masked_heads`: a list for HeadMask.
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
-                                        const std::string& precision, int64_t longest);
+                                        const std::string& precision, int64_t longest,
+                                        const std::string& masked_heads = "");
   // From models in memory, made on `backend`; DataError when they do not belong together.
   ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models);
   ~ModelSet();

@@ -26,6 +26,13 @@ void TranslatorOptions::describe_length(Options& options) {
       .was("--max-source");
 }
 
+void TranslatorOptions::describe_heads(Options& options) {
+  options.add("--mask-heads", masked_heads, "LIST",
+              "switch off heads, such as encoder.2.5,cross.1.0",
+              "Each is KIND.LAYER.HEAD: encoder, decoder or cross, and numbers from 0; * is all of "
+              "them. What such a head gathers does not reach the output of its sub-layer.");
+}
+
 void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options
@@ -89,7 +96,8 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
 Translator::Translator(const TranslatorOptions& options)
     : Translator(options,
                  ModelSet::load(make_backend(options.device, options.threads), options.models,
-                                options.precision, options.search.longest(options.max_source))) {}
+                                options.precision, options.search.longest(options.max_source),
+                                options.masked_heads)) {}
 
 int64_t Translator::max_source() const {
   return std::min(options_.max_source, models_->longest() - 1);

@@ -26,8 +26,10 @@ struct TranslatorOptions {
   std::string memory;         // limit of the plan, such as 2G; "": what a GPU has free
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
+  std::string masked_heads;  // a list for HeadMask
 
   void describe_models(Options& options);   // -m
+  void describe_heads(Options& options);    // --mask-heads
   void describe_length(Options& options);   // --max-length
   void describe_machine(Options& options);  // --batch-tokens, --threads, --device, --precision
   void describe_memory(Options& options);   // --memory
