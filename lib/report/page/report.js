@@ -57,8 +57,8 @@ class ReportPage {
     rebuild(this.tools, this.theme.button(), this.keyboard.button());
     rebuild(this.controls, this.drawControls());
     replaceChildren(this.body, element('p', { class: 'soft', id: 'legend' },
-      'Each run has a colour, dashes and its number at the end of its line; with a v the line is of ',
-      'validations, with dots. Triangles are steps that went wrong, strokes at the bottom ',
+      'Each run has a colour, dashes and its number at the end of its line; with a v the line is ',
+      'of validations, with dots. Triangles are steps that went wrong, strokes at the bottom ',
       'checkpoints.'),
     element('div', { class: 'charts', id: 'charts' },
       quantities.map((quantity) => this.chart(quantity))), drawSummary(this.runs),
