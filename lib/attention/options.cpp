@@ -52,10 +52,13 @@ void DumpOptions::describe(Options& options) {
       .more("As indices of columns and values, the largest first.")
       .excludes({"--heatmap"});
   options
-      .add("--stats", stats, "heads|pairs", "statistics over the text in place of records",
+      .add("--stats", stats, "heads|pairs|importance",
+           "statistics over the text in place of records",
            "heads: a line for each head, of its entropy, mean distance, and where its weights go. "
-           "pairs: a line for each pair of heads of a kind, of their Jensen-Shannon distance.")
-      .one_of({"heads", "pairs"})
+           "pairs: a line for each pair of heads of a kind, of their Jensen-Shannon distance. "
+           "importance: a line for each head, of the loss without it and the gradient of its gate; "
+           "the text is held in memory, and a pass is made for each head.")
+      .one_of({"heads", "pairs", "importance"})
       .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
                  "--format safetensors"});
   options
@@ -114,6 +117,8 @@ void DumpOptions::describe(Options& options) {
 }
 
 void DumpOptions::check() const {
+  if (stats == "importance" && !translator.masked_heads.empty())
+    throw UsageError("--mask-heads does not go with --stats importance, which masks one at a time");
   LinePairs::check(files, target);
   if (format == "safetensors" && out == "-")
     throw UsageError("--format safetensors is written to a file: name it with -o");

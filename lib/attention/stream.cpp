@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/attention/alignment.h"
+#include "lib/attention/importance.h"
 #include "lib/attention/input.h"
 #include "lib/attention/page.h"
 #include "lib/attention/records.h"
@@ -46,6 +47,19 @@ void write_page(const DumpOptions& options, const Translator& translator,
   if (page.full()) log.warn(page.notice());
 }
 
+void write_importance(const DumpOptions& options, const Translator& translator,
+                      const Selection& selection, ItemReader& reader, Writer& out, const Log& log) {
+  std::vector<Item> all, items;
+  while (reader.read(items)) {
+    if (options.target.empty()) translate_items(translator, items);
+    all.insert(all.end(), items.begin(), items.end());
+  }
+  const Importance found = measure_importance(options, selection, all, log);
+  out.write(options.format == "json" ? to_text(importance_as_json(found)) + "\n"
+                                     : importance_as_tsv(found, options.digits));
+  out.close();
+}
+
 Selection selected(const DumpOptions& options, const Translator& translator, const Log& log) {
   const ModelConfig& config = translator.models().transformers().front()->config();
   if (!options.html.empty()) return options.selection.resolve_page(config);
@@ -71,6 +85,10 @@ void dump_attention(const DumpOptions& options, const Log& log) {
     return reader.warn_at_end();
   }
   Writer out(options.format == "safetensors" ? "-" : options.out);
+  if (options.stats == "importance") {
+    write_importance(options, translator, selection, reader, out, log);
+    return reader.warn_at_end();
+  }
   const auto output = make_attention_output(options, selection, out);
   Records records(selection, !options.target.empty(), translator, *output);
   std::vector<Item> items;

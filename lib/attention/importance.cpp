@@ -1,0 +1,231 @@
+#include "lib/attention/importance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/base/figure.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/model/transformer.h"
+#include "lib/ops/ops.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t rows_together = 1024;  // target rows of a batch whose loss alone is wanted
+
+// A model with gradients, and losses of sentences by it.
+class Meter {
+ public:
+  Meter(const DumpOptions& options, int64_t longest)
+      : backend_(make_backend(options.translator.device, options.translator.threads)),
+        reader_(options.model),
+        parameters_(backend_, reader_.config(), DType::f32, true),
+        source_(backend_),
+        target_(backend_),
+        labels_(backend_) {
+    reader_.load(parameters_);
+    transformer_ = std::make_unique<Transformer>(backend_, parameters_, longest);
+    record_ = on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); });
+  }
+  ~Meter() {
+    on(backend_, [&](auto& k) { k.release(record_); });
+  }
+  Meter(const Meter&) = delete;
+
+  const ModelConfig& config() const { return reader_.config(); }
+
+  // The sum over the items' target pieces; with `gradients` those of the weights too.
+  double loss(std::span<const Item> items, bool gradients) {
+    std::vector<std::vector<int>> sources, inputs;
+    std::vector<int32_t> labels;
+    for (const Item& item : items) {
+      sources.push_back(item.source.ids);
+      sources.back().push_back(Vocabulary::eos);
+      inputs.push_back({Vocabulary::bos});
+      inputs.back().insert(inputs.back().end(), item.target.begin(), item.target.end() - 1);
+      labels.insert(labels.end(), item.target.begin(), item.target.end());
+    }
+    const auto upload = [](DeviceSide& to, const std::vector<std::vector<int>>& sentences) {
+      const std::vector<std::span<const int>> views(sentences.begin(), sentences.end());
+      return to.upload(views);
+    };
+    const std::vector<PackedSide> sides{upload(source_, sources), upload(target_, inputs)};
+    const int32_t* const wanted = labels_.set<int32_t>(labels);
+    StepRecord record;
+    on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+    parameters_.begin_step();
+    const auto pass = [&](Context& context) {
+      context.recording = gradients;
+      cross_entropy(context, transformer_->forward(context, sides), wanted,
+                    config().target().vocabulary, 0, static_cast<StepRecord*>(record_));
+      if (gradients) context.backward();
+    };
+    Arena counting;
+    Context dry(backend_, counting, DType::f32);
+    pass(dry);
+    if (counting.peak() > bytes_) {
+      arena_.reset();
+      bytes_ = counting.peak();
+      arena_ = std::make_unique<Arena>(backend_, bytes_);
+    }
+    parameters_.begin_step();
+    Context context(backend_, *arena_, DType::f32);
+    pass(context);
+    on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+    if (!std::isfinite(record.nll))
+      throw DataError(reader_.path() + " gives log-probabilities that are not finite");
+    return record.nll;
+  }
+
+  const ParameterEntry& entry(const std::string& name) const {
+    for (const ParameterEntry& e : parameters_.table())
+      if (e.name == name) return e;
+    throw Bug("the model has this projection", __FILE__, __LINE__);
+  }
+  std::vector<float> download(Matrix block, const ParameterEntry& e) {
+    std::vector<float> values(size_t(e.rows * e.cols));
+    const Matrix from = parameters_.entry_of(block, e);
+    on(backend_, [&](auto& k) { k.download(values.data(), from.data, values.size() * 4); });
+    return values;
+  }
+  std::vector<float> weights(const ParameterEntry& e) { return download(parameters_.master(), e); }
+  std::vector<float> gradients(const ParameterEntry& e) {
+    return download(parameters_.gradients(), e);
+  }
+  void set_weights(const ParameterEntry& e, const std::vector<float>& values) {
+    const Matrix to = parameters_.master(e);
+    on(backend_, [&](auto& k) { k.upload(to.data, values.data(), values.size() * 4); });
+  }
+
+ private:
+  Backend backend_;
+  ModelReader reader_;
+  Parameters parameters_;
+  std::unique_ptr<Transformer> transformer_;
+  DeviceSide source_, target_;
+  DeviceInts labels_;
+  std::unique_ptr<Arena> arena_;
+  size_t bytes_ = 0;
+  void* record_ = nullptr;
+};
+
+// The output projection whose columns are heads.
+std::string projection(AttentionKind kind, int layer) {
+  const std::string stack = kind == AttentionKind::encoder ? "encoder" : "decoder";
+  const std::string part = kind == AttentionKind::cross ? "cross_attn" : "self_attn";
+  return stack + ".layers." + std::to_string(layer) + "." + part + ".out_proj.weight";
+}
+
+double loss_of_all(Meter& meter, const std::vector<Item>& items) {
+  double sum = 0;
+  for (size_t first = 0; first < items.size();) {
+    size_t end = first;
+    for (int64_t rows = 0; end < items.size(); ++end) {
+      rows += int64_t(std::max(items[end].target.size(), items[end].source.ids.size() + 1));
+      if (end > first && rows > rows_together) break;
+    }
+    sum += meter.loss({&items[first], end - first}, false);
+    first = end;
+  }
+  return sum;
+}
+
+// d loss / d gate of each head is the sum of weight times gradient over its columns: a gate before
+// the projection scales them all.
+void add_gradients(Meter& meter, Importance& to) {
+  const int width = meter.config().d_v;
+  std::string name;
+  std::vector<float> w, g;
+  int64_t rows = 0, cols = 0;
+  for (HeadImportance& h : to.heads) {
+    if (projection(h.kind, h.layer) != name) {
+      name = projection(h.kind, h.layer);
+      const ParameterEntry& e = meter.entry(name);
+      w = meter.weights(e), g = meter.gradients(e), rows = e.rows, cols = e.cols;
+    }
+    double sum = 0;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = i * cols + h.head * width; j < i * cols + (h.head + 1) * width; ++j)
+        sum += double(w[size_t(j)]) * double(g[size_t(j)]);
+    h.gradient += std::abs(sum);
+  }
+}
+
+double loss_without(Meter& meter, const HeadImportance& h, const std::vector<Item>& items) {
+  const ParameterEntry& e = meter.entry(projection(h.kind, h.layer));
+  const std::vector<float> whole = meter.weights(e);
+  std::vector<float> masked = whole;
+  const int width = meter.config().d_v;
+  for (int64_t i = 0; i < e.rows; ++i)
+    std::fill_n(masked.begin() + i * e.cols + h.head * width, width, 0.0f);
+  meter.set_weights(e, masked);
+  const double loss = loss_of_all(meter, items);
+  meter.set_weights(e, whole);
+  return loss;
+}
+
+}  // namespace
+
+Importance measure_importance(const DumpOptions& options, const Selection& selection,
+                              const std::vector<Item>& all, const Log& log) {
+  Importance out;
+  std::vector<Item> items;
+  int64_t longest = 1;
+  for (const Item& item : all) {
+    if (item.source.ids.empty() || item.target.empty()) continue;
+    items.push_back(item);
+    out.pieces += int64_t(item.target.size());
+    longest = std::max({longest, int64_t(item.target.size()), int64_t(item.source.ids.size()) + 1});
+  }
+  out.lines = int64_t(items.size());
+  for (const Selection::Kind& kind : selection.kinds)
+    for (const int layer : kind.layers)
+      for (const int head : selection.heads) out.heads.push_back({kind.kind, layer, head, 0, 0});
+  if (items.empty()) return out;
+  Meter meter(options, longest);
+  for (const Item& item : items) {
+    meter.loss({&item, 1}, true);
+    add_gradients(meter, out);
+  }
+  const double pieces = double(out.pieces);
+  out.loss = loss_of_all(meter, items) / pieces;
+  size_t done = 0;
+  for (HeadImportance& h : out.heads) {
+    h.gradient /= pieces;
+    h.loss = loss_without(meter, h, items) / pieces;
+    if (++done % 16 == 0 && done < out.heads.size())
+      log.info(std::to_string(done) + " of " + std::to_string(out.heads.size()) + " heads");
+  }
+  return out;
+}
+
+std::string importance_as_tsv(const Importance& importance, int digits) {
+  std::string out = "kind\tlayer\thead\tloss\tchange\tgradient\n";
+  for (const HeadImportance& h : importance.heads) {
+    out += std::string(name_of(h.kind)) + "\t" + std::to_string(h.layer) + "\t" +
+           std::to_string(h.head);
+    for (const double x : {h.loss, h.loss - importance.loss, h.gradient})
+      out += "\t" + figure(x, digits);
+    out += "\n";
+  }
+  return out;
+}
+
+Json importance_as_json(const Importance& importance) {
+  Json heads = Json::array();
+  for (const HeadImportance& h : importance.heads)
+    heads.push_back({{"kind", name_of(h.kind)},
+                     {"layer", h.layer},
+                     {"head", h.head},
+                     {"loss", h.loss},
+                     {"change", h.loss - importance.loss},
+                     {"gradient", h.gradient}});
+  return {{"lines", importance.lines},
+          {"pieces", importance.pieces},
+          {"loss", importance.loss},
+          {"heads", heads}};
+}
+
+}  // namespace tx
