@@ -55,9 +55,10 @@ std::filesystem::path own_path() {
 const KernelLibrary& open_kernels(const std::string& name) {
   const std::string path = own_path().replace_filename("lib" + name + ".so");
   // Two programs on two cores whose threads spin for libgomp's 300,000 rounds fall to a tenth of
-  // their speed; 300 rounds cost a single program nothing. OpenBLAS would start threads when it is
-  // loaded, but the kernels divide the work themselves.
-  const Setting rounds({"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}, "300");
+  // their speed. With 600 a single one keeps 98 % of it, and two together have 97 % of one; fewer
+  // rounds cost the single one more, 1,000 cost the two 8 % (tests/bench/RESULTS.md). OpenBLAS
+  // would start threads when it is loaded, but the kernels divide the work themselves.
+  const Setting rounds({"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}, "600");
   const Setting blas_threads({"OPENBLAS_NUM_THREADS"}, "1");
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) refuse(path);

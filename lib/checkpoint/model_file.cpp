@@ -191,8 +191,10 @@ Int8Weights ModelReader::int8(std::span<const ParameterEntry> joined) const {
   return mapped_int8(file_, joined, scales_.back());
 }
 
-void ModelReader::forget() const {
-  for (const TensorInfo& tensor : file_.tensors()) file_.forget(tensor);
+// What has been packed elsewhere need not stay in memory; 8-bit weights may be used where they lie.
+void ModelReader::finished(const ParameterEntry& entry) const {
+  const TensorInfo& tensor = *file_.find(entry.name);
+  if (tensor.dtype != "U8") file_.forget(tensor);
 }
 
 void ModelReader::load(Parameters& parameters) const {

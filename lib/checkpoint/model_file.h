@@ -45,7 +45,7 @@ class ModelReader final : public WeightSource {
   // For inference; the reader must outlive parameters of 8-bit weights.
   WeightRows rows(const ParameterEntry& entry) const override;
   Int8Weights int8(std::span<const ParameterEntry> joined) const override;
-  void forget() const;  // what has been read need not stay in memory
+  void finished(const ParameterEntry& entry) const override;
 
  private:
   void check_format() const;

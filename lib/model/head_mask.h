@@ -30,6 +30,7 @@ class MaskedWeights final : public WeightSource {
       : of_(of), mask_(mask), d_v_(d_v) {}
   WeightRows rows(const ParameterEntry& entry) const override;
   Int8Weights int8(std::span<const ParameterEntry> joined) const override;
+  void finished(const ParameterEntry& entry) const override { of_.finished(entry); }
 
  private:
   const WeightSource& of_;

@@ -39,6 +39,7 @@ struct WeightSource {
   // The entries as one matrix of 8-bit weights where they lie like that already; they must stay
   // there as long as the parameters. `groups` is null where they do not.
   virtual Int8Weights int8(std::span<const ParameterEntry> joined) const = 0;
+  virtual void finished(const ParameterEntry&) const {}  // its rows are not read again
 };
 
 class Parameters {

@@ -71,6 +71,7 @@ void Parameters::read_tables(DType weights, const WeightSource& source) {
       const Matrix rows = read_only_->tables[i] = matrix(data, dtype, e.padded_rows, e.cols);
       upload(backend_, parts.front(), rows);
     }
+    for (const ParameterEntry& part : joined) source.finished(part);
     i = end;
   }
 }

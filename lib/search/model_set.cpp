@@ -41,10 +41,7 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
   const HeadMask mask(masked_heads, file->config(), "--mask-heads");
   m.parameters = std::make_unique<Parameters>(backend, file->config(), weights,
                                               MaskedWeights(*file, mask, file->config().d_v));
-  if (weights == DType::i8 && file->has_int8())
-    m.file = file;
-  else
-    file->forget();
+  if (weights == DType::i8 && file->has_int8()) m.file = file;
   m.transformer = std::make_unique<Transformer>(backend, *m.parameters, longest);
   return m;
 }

@@ -32,7 +32,7 @@ head -n "$LINES" "$SRC" > "$work/lines"
 
 train() { # NAME: pieces a second, the first tenth of the run apart
   rm -rf "$work/$1.run"
-  "$BIN/tx-train" --preset tiny --src "$SRC" --tgt "$TGT" --bpe "$work/bpe.model" -q \
+  "$BIN/tx-train" --preset tiny --src "$SRC" --tgt "$TGT" --vocab "$work/bpe.model" -q \
     --steps "$STEPS" --log-every $((STEPS / 10)) --save-every "$STEPS" --cache "$work/cache.$1" \
     --threads "$THREADS" -o "$work/$1.run"
   sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$work/$1.run/log.jsonl" | sed 1d | median

@@ -38,7 +38,7 @@ done
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 spins() { env OMP_DISPLAY_ENV=verbose "$@" tx-avg --version 2>&1 | grep -o "GOMP_SPINCOUNT = '[0-9]*'"; }
 if loads tx-avg --version | grep -q libgomp; then
-  [ "$(spins)" = "GOMP_SPINCOUNT = '300'" ] || fail "$(spins)"
+  [ "$(spins)" = "GOMP_SPINCOUNT = '600'" ] || fail "$(spins)"
   [ "$(spins GOMP_SPINCOUNT=77)" = "GOMP_SPINCOUNT = '77'" ] || fail "$(spins GOMP_SPINCOUNT=77)"
   [ "$(spins OMP_WAIT_POLICY=passive)" = "GOMP_SPINCOUNT = '0'" ] || fail "a policy is overruled"
 fi
