@@ -34,9 +34,10 @@ expect_usage_error '--norm-position post contradicts --init new' \
 
 # A file called words was a file under the old name, and is one; --vocab words counts the text's.
 tx-bpe train --type words --vocab-size 40 -o words train.en train.de 2> log
+described() { last_stdout | grep -v '^  program \|^  total '; } # what the process itself takes varies
 expect_status 0 tx-train --describe --bpe words
-last_stdout > file
+described > file
 expect_status 0 tx-train --describe --vocab ./words
-expect_stdout_file file
+described | cmp - file || fail "a file called words is another vocabulary by its new name"
 expect_status 0 tx-train --describe --vocab words --src train.en --tgt train.de
-! cmp -s file "$TX_LAST/stdout" || fail "--vocab words reads the file"
+! described | cmp -s - file || fail "--vocab words reads the file"
