@@ -23,7 +23,9 @@ for signal in INT TERM HUP; do
   wait $writer || true
 done
 # One that was ignored when the tool started (nohup) stays ignored.
-rm -rf run
+# A new pipe: what was left in the old one lives on until the last writer's sleep has ended.
+rm -rf run slow
+mkfifo slow
 (for i in $(seq 100); do echo 'a b c'; sleep 0.01; done) > slow &
 (
   trap '' HUP
