@@ -1,5 +1,6 @@
 # `make deb` packs what `make install` puts down, with what it needs stated for apt.
 [ -e /etc/debian_version ] || { echo "not a Debian system: nothing is packed" && exit 0; }
+command -v file > /dev/null || { echo "skipped: packing needs file(1)" >&2 && exit 77; }
 (cd "$TX_BUILD" && expect_status 0 cpack -G DEB -B "$OLDPWD/packed")
 package=$(find packed -maxdepth 1 -name 'tx_*.deb')
 [ -n "$package" ] || fail "cpack wrote no tx_*.deb"

@@ -2,6 +2,7 @@
 # the output goes to the terminal too, and where standard error is no terminal.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 command -v script > /dev/null || fail "this test needs script(1), which Debian's bsdutils holds"
+script -qec true /dev/null < /dev/null > pty 2>&1 || skip "no pseudo-terminal here: $(cat pty)"
 
 # shown COMMAND: what standard error got, which is a terminal, as lines.
 shown() { TERM=xterm script -qec "$1" /dev/null < /dev/null | tr '\r' '\n'; }
