@@ -1,36 +1,26 @@
 // The innermost loops of products with 8-bit weights for x86. VNNI multiplies and adds four bytes
 // at a time, exactly. AVX2 has no such instruction without saturation, so that there both are
-// widened to 16 bits and multiplied by twos: no bit is lost, and the sums are the same.
+// widened to 16 bits and multiplied in pairs: no bit is lost, and the sums are the same.
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/gemm_int8.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <immintrin.h>
 
 #include <utility>
 
-#define TX_AVX2 __attribute__((target("avx2")))
-#define TX_AVX_VNNI __attribute__((target("avx2,avxvnni")))
-#define TX_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#define TX_UNROLL _Pragma("GCC unroll 16")
+#include "kernels/cpu/x86.h"
 
 namespace tx::gemm {
 namespace {
 
-TX_INLINE int32_t load_four(const char* from) {
-  int32_t four;
-  std::memcpy(&four, from, 4);
-  return four;
-}
-
 // Few rows have few sums, which wait for one another: two sets of them take turns.
-template <int Rows, int Groups>
-TX_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
-  constexpr int Turns = Rows * Groups <= 12 ? 2 : 1;
-  __m512i sum[Turns][Rows][Groups];
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int g = 0; g < Groups; g++) {
+template <int Rows, int Vectors>
+TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
+  constexpr int Turns = Rows * Vectors <= 12 ? 2 : 1;
+  __m512i sum[Turns][Rows][Vectors];
+  TX_EACH(r, g) {
     sum[0][r][g] = _mm512_set1_epi32(left.start[r]);
     if (Turns == 2) sum[Turns - 1][r][g] = _mm512_setzero_si512();
   }
@@ -39,51 +29,51 @@ TX_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int32_t* t
   for (int64_t k = 0; k < right.quads; k += Turns) {
     TX_UNROLL for (int turn = 0; turn < Turns; turn++) {
       if (turn > 0 && k + turn == right.quads) break;
-      __m512i weights[Groups];
-      TX_UNROLL for (int g = 0; g < Groups; g++) weights[g] =
+      __m512i weights[Vectors];
+      TX_UNROLL for (int g = 0; g < Vectors; g++) weights[g] =
           _mm512_load_si512(w + g * right.group_bytes);
       TX_UNROLL for (int r = 0; r < Rows; r++) {
-        const __m512i x = _mm512_set1_epi32(load_four(a + r * left.step));
-        TX_UNROLL for (int g = 0; g < Groups; g++) sum[turn][r][g] =
+        const __m512i x = _mm512_set1_epi32(load_four_bytes(a + r * left.step));
+        TX_UNROLL for (int g = 0; g < Vectors; g++) sum[turn][r][g] =
             _mm512_dpbusd_epi32(sum[turn][r][g], weights[g], x);
       }
       a += 4, w += 64;
     }
   }
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int g = 0; g < Groups; g++) {
+  TX_EACH(r, g) {
     __m512i s = sum[0][r][g];
     if (Turns == 2) s = _mm512_add_epi32(s, sum[Turns - 1][r][g]);
-    _mm512_store_si512(tile + (r * Groups + g) * 16, s);
+    _mm512_store_si512(tile + (r * Vectors + g) * 16, s);
   }
 }
 
 // VNNI of processors without AVX-512: a group is two vectors.
-template <int Rows>
+template <int Rows, int Vectors = 2>
 TX_AVX_VNNI void block_avx_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
-  __m256i sum[Rows][2];
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < 2; v++) sum[r][v] =
-      _mm256_set1_epi32(left.start[r]);
+  __m256i sum[Rows][Vectors];
+  TX_EACH(r, v)
+  sum[r][v] = _mm256_set1_epi32(left.start[r]);
   const char* a = left.data;
   const __m256i* w = reinterpret_cast<const __m256i*>(right.groups);
   for (int64_t k = 0; k < right.quads; k++, a += 4, w += 2) {
     const __m256i weights[2] = {_mm256_load_si256(w), _mm256_load_si256(w + 1)};
     TX_UNROLL for (int r = 0; r < Rows; r++) {
-      const __m256i x = _mm256_set1_epi32(load_four(a + r * left.step));
+      const __m256i x = _mm256_set1_epi32(load_four_bytes(a + r * left.step));
       TX_UNROLL for (int v = 0; v < 2; v++) sum[r][v] =
           _mm256_dpbusd_avx_epi32(sum[r][v], weights[v], x);
     }
   }
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < 2; v++)
-      _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
+  TX_EACH(r, v)
+  _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
 }
 
 // Of each quad the even and the odd bytes are multiplied apart; the left operand lies in that
 // order.
-template <int Rows>
+template <int Rows, int Vectors = 2>
 TX_AVX2 void block_avx2(const Int8Left& left, const Int8Right& right, int32_t* tile) {
-  __m256i sum[Rows][2];
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < 2; v++) sum[r][v] =
-      _mm256_set1_epi32(left.start[r]);
+  __m256i sum[Rows][Vectors];
+  TX_EACH(r, v)
+  sum[r][v] = _mm256_set1_epi32(left.start[r]);
   const char* a = left.data;
   const __m256i* w = reinterpret_cast<const __m256i*>(right.groups);
   const __m256i low = _mm256_set1_epi16(255);
@@ -93,14 +83,14 @@ TX_AVX2 void block_avx2(const Int8Left& left, const Int8Right& right, int32_t* t
       const __m256i even = _mm256_and_si256(both, low), odd = _mm256_srli_epi16(both, 8);
       TX_UNROLL for (int r = 0; r < Rows; r++) {
         const char* x = a + r * left.step;
-        const __m256i two = _mm256_madd_epi16(even, _mm256_set1_epi32(load_four(x)));
-        const __m256i other = _mm256_madd_epi16(odd, _mm256_set1_epi32(load_four(x + 4)));
+        const __m256i two = _mm256_madd_epi16(even, _mm256_set1_epi32(load_four_bytes(x)));
+        const __m256i other = _mm256_madd_epi16(odd, _mm256_set1_epi32(load_four_bytes(x + 4)));
         sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_add_epi32(two, other));
       }
     }
   }
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < 2; v++)
-      _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
+  TX_EACH(r, v)
+  _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
 }
 
 template <int R, int... G>
@@ -134,12 +124,22 @@ bool has_avx_vnni() {
   return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 4);
 }
 
-Int8Isa best_int8_isa() {
+namespace {
+
+Int8Isa find_best_int8_isa() {
   const IsaLimits limits = OneDnn::limits();
   if (limits.avx512_vnni && best_isa() >= Isa::avx512 && __builtin_cpu_supports("avx512vnni"))
     return Int8Isa::avx512_vnni;
   if (limits.avx_vnni && has_avx_vnni()) return Int8Isa::avx_vnni;
   return best_isa() >= Isa::avx2 ? Int8Isa::avx2 : Int8Isa::plain;
+}
+
+}  // namespace
+
+// Asked at every product, and cpuid takes long on a virtual machine.
+Int8Isa best_int8_isa() {
+  static const Int8Isa best = find_best_int8_isa();
+  return best;
 }
 
 }  // namespace tx::gemm

@@ -1,31 +1,17 @@
-// The innermost loops of our own products for x86. Each function names its instruction set, so that
-// one object file holds them all and no inline function of the standard library is compiled for a
-// processor that does not have it. 6 rows x 4 vectors of AVX-512 (24 sums, 4 weights, 1 broadcast
-// of 32 registers) and 6 x 2 of AVX2 keep the multipliers busy: 98 % of the peak on Zen 4.
+// The innermost loops of our own products for x86. 6 rows x 4 vectors of AVX-512 (24 sums, 4
+// weights, 1 broadcast of 32 registers) and 6 x 2 of AVX2 keep the multipliers busy: 98 % of the
+// peak on Zen 4.
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
 #include <utility>
 
-#define TX_AVX2 __attribute__((target("avx2,fma")))
-#define TX_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,fma")))
-#define TX_AVX512_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
-#define TX_UNROLL _Pragma("GCC unroll 16")
-// For every sum of a block.
-#define TX_EACH(r, v) \
-  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < Vectors; v++)
+#include "kernels/cpu/x86.h"
 
 namespace tx::gemm {
 namespace {
 
-TX_INLINE int load_pair(const char* from) {
-  int pair;
-  std::memcpy(&pair, from, 4);
-  return pair;
-}
 TX_INLINE int load_half(const char* from) {
   uint16_t half;
   std::memcpy(&half, from, 2);
@@ -115,7 +101,7 @@ TX_AVX512_BF16 void bf16_avx512(Left left, const void* panel, int64_t k, void* t
     __m512bh right[Vectors];
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = (__m512bh)_mm512_load_si512(b + v);
     TX_UNROLL for (int r = 0; r < Rows; r++) {
-      const __m512bh x = (__m512bh)_mm512_set1_epi32(load_pair(a + r * left.row_step));
+      const __m512bh x = (__m512bh)_mm512_set1_epi32(load_four_bytes(a + r * left.row_step));
       TX_UNROLL for (int v = 0; v < Vectors; v++) {
         sum[r][v] = _mm512_dpbf16_ps(sum[r][v], x, right[v]);
       }
@@ -179,7 +165,9 @@ using Rows = std::make_integer_sequence<int, kMaxRows>;
 
 }  // namespace
 
-Isa best_isa() {
+namespace {
+
+Isa find_best_isa() {
   const IsaLimits limits = OneDnn::limits();
   if (limits.avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl")) {
@@ -188,6 +176,13 @@ Isa best_isa() {
   }
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return limits.avx2 && avx2 ? Isa::avx2 : Isa::plain;
+}
+
+}  // namespace
+
+Isa best_isa() {
+  static const Isa best = find_best_isa();
+  return best;
 }
 
 Micro micro_avx2(DType dtype) { return avx2(dtype, Rows()); }

@@ -5,6 +5,7 @@
 
 #include "lib/base/figure.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/model/head_mask.h"
 #include "lib/model/transformer.h"
 #include "lib/ops/ops.h"
 #include "lib/subword/vocabulary.h"
@@ -79,7 +80,9 @@ class Meter {
     return record.nll;
   }
 
-  const ParameterEntry& entry(const std::string& name) const {
+  // The output projection of this head's attention.
+  const ParameterEntry& projection(const HeadImportance& h) const {
+    const std::string name = HeadMask::projection(name_of(h.kind), h.layer, config());
     for (const ParameterEntry& e : parameters_.table())
       if (e.name == name) return e;
     throw Bug("the model has this projection", __FILE__, __LINE__);
@@ -111,13 +114,6 @@ class Meter {
   void* record_ = nullptr;
 };
 
-// The output projection whose columns are heads.
-std::string projection(AttentionKind kind, int layer) {
-  const std::string stack = kind == AttentionKind::encoder ? "encoder" : "decoder";
-  const std::string part = kind == AttentionKind::cross ? "cross_attn" : "self_attn";
-  return stack + ".layers." + std::to_string(layer) + "." + part + ".out_proj.weight";
-}
-
 double loss_of_all(Meter& meter, const std::vector<Item>& items) {
   double sum = 0;
   for (size_t first = 0; first < items.size();) {
@@ -140,9 +136,8 @@ void add_gradients(Meter& meter, Importance& to) {
   std::vector<float> w, g;
   int64_t rows = 0, cols = 0;
   for (HeadImportance& h : to.heads) {
-    if (projection(h.kind, h.layer) != name) {
-      name = projection(h.kind, h.layer);
-      const ParameterEntry& e = meter.entry(name);
+    if (const ParameterEntry& e = meter.projection(h); e.name != name) {
+      name = e.name;
       w = meter.weights(e), g = meter.gradients(e), rows = e.rows, cols = e.cols;
     }
     double sum = 0;
@@ -154,7 +149,7 @@ void add_gradients(Meter& meter, Importance& to) {
 }
 
 double loss_without(Meter& meter, const HeadImportance& h, const std::vector<Item>& items) {
-  const ParameterEntry& e = meter.entry(projection(h.kind, h.layer));
+  const ParameterEntry& e = meter.projection(h);
   const std::vector<float> whole = meter.weights(e);
   std::vector<float> masked = whole;
   const int width = meter.config().d_v;

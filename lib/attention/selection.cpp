@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
@@ -15,7 +16,7 @@ constexpr AttentionKind all_kinds[] = {AttentionKind::encoder, AttentionKind::de
 
 std::vector<AttentionKind> parse_kinds(const std::string& text) {
   std::vector<AttentionKind> out;
-  const auto words = split_at_commas(text);
+  const auto words = split_at(text, ',');
   for (const AttentionKind kind : all_kinds) {
     if (std::count(words.begin(), words.end(), name_of(kind)) > 0) out.push_back(kind);
   }
@@ -36,7 +37,7 @@ std::vector<std::string> what_names() {
 }
 
 void parse_what(const std::string& text, Selection& selection) {
-  const auto words = split_at_commas(text);
+  const auto words = split_at(text, ',');
   const auto asked = [&](const std::string& name) {
     return std::count(words.begin(), words.end(), name) > 0;
   };
@@ -77,16 +78,6 @@ int layers_of(AttentionKind kind, const ModelConfig& config) {
 
 }  // namespace
 
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
-}
-
 const char* name_of(AttentionKind kind) {
   return kind == AttentionKind::encoder   ? "encoder"
          : kind == AttentionKind::decoder ? "decoder"
@@ -103,7 +94,7 @@ const Selection::Kind* Selection::find(const std::string& name) const {
 std::vector<int> parse_numbers(const std::string& text, int count, const std::string& option,
                                const std::string& things) {
   std::vector<int> out;
-  for (const std::string& part : split_at_commas(text)) {
+  for (const std::string& part : split_at(text, ',')) {
     const size_t dash = part.find('-');
     int first = 0, last = 0;
     if (!parse_number(part.substr(0, dash), first) ||

@@ -59,7 +59,6 @@ struct SelectionOptions {
   Selection resolve_candidates(const ModelConfig& config) const;
 };
 
-std::vector<std::string> split_at_commas(const std::string& text);
 // "0,2-3" as {0, 2, 3}. `things` completes "the model has 4 ...". UsageError names the option.
 std::vector<int> parse_numbers(const std::string& text, int count, const std::string& option,
                                const std::string& things);

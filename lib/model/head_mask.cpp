@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
@@ -14,6 +15,9 @@ namespace {
 struct Place {
   std::string kind, stack, part;
   int layers;
+  std::string projection(int layer) const {
+    return stack + ".layers." + std::to_string(layer) + "." + part + ".out_proj.weight";
+  }
 };
 
 std::vector<Place> places(const ModelConfig& c) {
@@ -24,17 +28,6 @@ std::vector<Place> places(const ModelConfig& c) {
     if (c.has_cross(side)) all.push_back({"cross", stack, "cross_attn", c.sides[side].layers});
   }
   return all;
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == at)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
 }
 
 // What a number or * stands for; empty where it is neither, or is `count` or more.
@@ -52,11 +45,11 @@ std::vector<int> numbers(const std::string& text, int count) {
 
 HeadMask::HeadMask(const std::string& list, const ModelConfig& config, const std::string& option) {
   if (list.empty()) return;
-  for (const std::string& text : split(list, ',')) add(text, config, option);
+  for (const std::string& text : split_at(list, ',')) add(text, config, option);
 }
 
 void HeadMask::add(const std::string& text, const ModelConfig& config, const std::string& option) {
-  const std::vector<std::string> parts = split(text, '.');
+  const std::vector<std::string> parts = split_at(text, '.');
   const std::vector<Place> all = places(config);
   const auto place =
       std::find_if(all.begin(), all.end(), [&](const Place& p) { return p.kind == parts.front(); });
@@ -69,16 +62,19 @@ void HeadMask::add(const std::string& text, const ModelConfig& config, const std
   const auto check = [&](const std::string& number, int count, const std::string& things) {
     const std::vector<int> found = numbers(number, count);
     if (found.empty())
-      throw UsageError(option + " " + text + ": '" + number + "' is none of its " + things +
-                       ", 0 to " + std::to_string(count - 1) + ", or *");
+      throw UsageError(option + " " + text + ": '" + number + "' is not one of its " + things +
+                       " (0 to " + std::to_string(count - 1) + ", or * for all)");
     return found;
   };
   const std::vector<int> heads = check(parts[2], config.heads, "heads");
-  for (const int layer : check(parts[1], place->layers, "layers")) {
-    const std::string name =
-        place->stack + ".layers." + std::to_string(layer) + "." + place->part + ".out_proj.weight";
-    heads_[name].insert(heads.begin(), heads.end());
-  }
+  for (const int layer : check(parts[1], place->layers, "layers"))
+    heads_[place->projection(layer)].insert(heads.begin(), heads.end());
+}
+
+std::string HeadMask::projection(const std::string& kind, int layer, const ModelConfig& config) {
+  for (const Place& place : places(config))
+    if (place.kind == kind) return place.projection(layer);
+  throw Bug("the model has attention of this kind", __FILE__, __LINE__);
 }
 
 const std::set<int>* HeadMask::find(const std::string& projection) const {

@@ -17,6 +17,8 @@ class HeadMask {
   HeadMask(const std::string& list, const ModelConfig& config, const std::string& option);
   bool empty() const { return heads_.empty(); }
   const std::set<int>* find(const std::string& projection) const;  // null: none of its heads
+  // The weight whose columns are the heads of this attention, d_v for each.
+  static std::string projection(const std::string& kind, int layer, const ModelConfig& config);
 
  private:
   void add(const std::string& text, const ModelConfig& config, const std::string& option);

@@ -30,6 +30,6 @@ for count in 1 8; do
   for id in $(pgrep -f "$work/int8"); do
     awk '/^Pss:/ { print $2 }' "/proc/$id/smaps_rollup" 2> /dev/null || :
   done | awk -v count=$count '{ sum += $1 } END {
-    printf "%d processes of the int8 file: %.1f MB together\n", count, sum * 1024 / 1e6 }'
+    printf "waiting, int8 file, processes: %d, memory of all: %.1f MB\n", count, sum * 1024 / 1e6 }'
   wait
 done

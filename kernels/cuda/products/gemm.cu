@@ -112,7 +112,7 @@ Matrix Cuda::prepare(Matrix weights) {
 
 Matrix Cuda::prepare_rows(const WeightRows& from, DType dtype) {
   TX_ASSERT(from.rows > 0 && from.cols > 0);
-  if (dtype == DType::i8) throw UsageError("--precision int8: such products run on the CPU alone");
+  if (dtype == DType::i8) throw UsageError("--precision int8 needs a CPU: give --device cpu, or another precision");
   Matrix m = matrix(nullptr, dtype, from.rows, from.cols);
   const size_t row = size_t(from.cols) * size_of(dtype);
   char* memory = static_cast<char*>(allocate(size_t(from.rows) * row));
@@ -133,7 +133,7 @@ Matrix Cuda::prepare_rows(const WeightRows& from, DType dtype) {
 }
 
 Matrix Cuda::prepare_int8(const Int8Weights&) {
-  throw UsageError("--precision int8: such products run on the CPU alone");
+  throw UsageError("--precision int8 needs a CPU: give --device cpu, or another precision");
 }
 
 void Cuda::release_prepared(Matrix& weights) {

@@ -1,0 +1,28 @@
+// What the innermost loops for x86 share. Each function names its instruction set, so that one
+// object file holds them all and no inline function of the standard library is compiled for a
+// processor that does not have it.
+#pragma once
+#include <immintrin.h>
+
+#include "kernels/cpu/simd.h"
+
+#define TX_AVX2 __attribute__((target("avx2,fma")))
+#define TX_AVX_VNNI __attribute__((target("avx2,avxvnni")))
+#define TX_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,fma")))
+#define TX_AVX512_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define TX_AVX512_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define TX_UNROLL _Pragma("GCC unroll 16")
+// For every sum of a block of Rows rows and Vectors vectors.
+#define TX_EACH(r, v) \
+  TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < Vectors; v++)
+
+namespace tx::gemm {
+
+// Two bf16, or four of 8 bits.
+TX_INLINE int load_four_bytes(const char* from) {
+  int bytes;
+  std::memcpy(&bytes, from, 4);
+  return bytes;
+}
+
+}  // namespace tx::gemm
