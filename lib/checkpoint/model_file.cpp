@@ -58,7 +58,7 @@ Json provenance_of(const SafetensorsReader& file) {
   if (text == nullptr) return Json::object();
   if (text->size() > metadata_limit) throw DataError(file.path() + ": its provenance is too long");
   Json json = parse_json(*text, file.path() + ": provenance");
-  if (!json.is_object()) throw DataError(file.path() + ": its provenance is no JSON object");
+  if (!json.is_object()) throw DataError(file.path() + ": its provenance is not a JSON object");
   return json;
 }
 

@@ -48,7 +48,7 @@ void take_steps(const std::vector<Json>& lines, RunLog& run) {
 
 void take_line(Json line, const std::string& where, std::vector<Json>& steps, RunLog& run) {
   if (!line.is_object() || number_of(line, "step").is_null())
-    throw DataError(where + ": is no line of a run's log, which has a step");
+    throw DataError(where + ": is not a line of a run's log: it has no number \"step\"");
   if (line.contains("incident")) {
     if (number_of(line, "at_step").is_null()) throw DataError(where + ": has no at_step");
     run.incidents.push_back(std::move(line));

@@ -22,7 +22,7 @@ struct RunLog {
 // Entries that a run has at most.
 constexpr int64_t most_log_entries = 4000;
 
-// IoError where a file cannot be read, DataError where a line is no object with a number `step`;
+// IoError where a file cannot be read, DataError where a line is not an object with a number `step`;
 // names file and line. A last line without '\n', which a run is just writing, is passed over.
 RunLog read_run_log(const std::string& directory);
 

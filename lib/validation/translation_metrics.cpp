@@ -136,7 +136,7 @@ std::optional<std::vector<double>> TranslationMetrics::score(const std::function
   for (const auto& metric : metrics_) {
     Statistics sums(metric->size());
     for (size_t i = 0; i < translations.size(); ++i) {
-      repair_utf8(translations[i]);  // small models give byte pieces that are no character
+      repair_utf8(translations[i]);  // small models give byte pieces that are not characters
       metric->add(translations[i], {&task_.references[i], 1}, sums);
     }
     scores.push_back(metric->value(sums));

@@ -48,9 +48,9 @@ refused() {
 printf '{"step":1,"loss":2}\n\n' > run/log.jsonl
 refused 'run/log.jsonl:2'
 printf '{"step":1,"loss":2}\n[1]\n' > run/log.jsonl
-refused "run/log.jsonl:2: is no line of a run's log, which has a step"
+refused "run/log.jsonl:2: is not a line of a run's log: it has no number \"step\""
 printf '{"step":"1","loss":2}\n' > run/log.jsonl
-refused "run/log.jsonl:1: is no line of a run's log"
+refused "run/log.jsonl:1: is not a line of a run's log"
 printf '{"step":1,"incident":"spike"}\n' > run/log.jsonl
 refused 'run/log.jsonl:1: has no at_step'
 rm run/log.jsonl

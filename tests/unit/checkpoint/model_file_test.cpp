@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
                       "has the key \"window\", which tx "));
   BOOST_TEST(contains(saved.changed(R"("config":"{)", R"("config":"[)"),
                       ": configuration: not valid JSON"));
-  BOOST_TEST(contains(saved.changed(R"({\"step\":10})", "[]"), "provenance is no JSON object"));
+  BOOST_TEST(contains(saved.changed(R"({\"step\":10})", "[]"), "provenance is not a JSON object"));
   BOOST_TEST(
       contains(saved.changed(R"("vocabulary")", R"("vocabularx")"), "tensors, but its conf"));
 }
