@@ -103,7 +103,7 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
   if (one.ids.empty()) return worded(answer_blank(one).front(), vocabulary);
   TranslatorOptions options = translator.options();
   options.search.forced_target = true;
-  TranslationWorker worker(translator.models(), options);
+  TranslationWorker worker(translator.models(), options, translator.rules());
   const Source* const batch[] = {&one};
   return worded(worker.translate(batch, options.threads).front().front(), vocabulary);
 }

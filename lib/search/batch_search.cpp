@@ -11,13 +11,13 @@
 namespace tx {
 
 BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
-                         const SearchOptions& options, std::vector<int> forbidden, Utf8Guard guard)
+                         const SearchOptions& options, std::vector<int> forbidden, Rules rules)
     : options_(options),
       forbidden_(std::move(forbidden)),
       longest_(models.front()->longest()),
-      guard_(std::move(guard)),
-      strikes_(guard_.needed() && !options.sample && !options.forced_target),
-      legal_(guard_, forbidden_, Beam::candidates(options, 0)),
+      rules_(std::move(rules)),
+      strikes_((rules_.any() || options.prefix) && !options.sample && !options.forced_target),
+      legal_(rules_, forbidden_, Beam::candidates(options, 0)),
       scorer_(backend, models, dtype,
               options.sample || options.forced_target
                   ? 0
@@ -31,7 +31,7 @@ int64_t BatchSearch::longest(int64_t pieces) const {
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
-  if (!options_.forced_target) return longest(int64_t(source.ids.size()));
+  if (!options_.forced_target) return longest(source.pieces());
   TX_ASSERT(int64_t(source.target.size()) <= longest_);
   return int64_t(source.target.size());
 }
@@ -39,9 +39,9 @@ int64_t BatchSearch::longest(const Source& source) const {
 std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) const {
   if (options_.forced_target) return std::make_unique<ForcedTarget>(options_, source.target);
   if (options_.sample)
-    return std::make_unique<Sampling>(options_, forbidden_, longest(source), source.line,
-                                      guard_.needed() ? &guard_ : nullptr);
-  return std::make_unique<Beam>(options_, forbidden_, longest(source));
+    return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
+  const std::vector<int> none;
+  return std::make_unique<Beam>(options_, strikes_ ? none : forbidden_, longest(source));
 }
 
 // The most that sources of that cost can take, none longer than so many pieces or steps.
@@ -61,8 +61,8 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
   IncrementalDecoder::Capacity all;
   int64_t pieces = 0, steps = 0;
   for (const Source* s : sources) {
-    const int64_t here = int64_t(s->ids.size());
-    all.source_rows += here + 1;
+    const int64_t here = s->pieces();
+    all.source_rows += int64_t(s->ids.size()) + 1;
     all.cache_rows += longest(*s) * width();
     all.rows += width();
     pieces = std::max(pieces, here);
@@ -102,7 +102,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());
 }
 
-void BatchSearch::step() {
+void BatchSearch::step(Sources sources) {
   rows_.clear();
   if (strikes_) legal_.begin();
   for (Active& a : active_) {
@@ -111,7 +111,7 @@ void BatchSearch::step() {
     --a.left;
     for (const SentenceSearch::Row& row : a.search->rows()) {
       rows_.push_back({a.number, row.parent < 0 ? -1 : before + row.parent, row.token});
-      if (strikes_) legal_.add(rows_.back().parent, row.token, a.left);
+      if (strikes_) legal_.add(rows_.back().parent, row.token, a.left, sources[a.source]);
     }
   }
   const Scores scores = scorer_.step(rows_);
@@ -135,7 +135,7 @@ std::vector<std::vector<PieceHypothesis>> BatchSearch::run(Sources sources, int6
   for (;;) {
     admit(sources, at_a_time);
     if (active_.empty()) break;
-    step();
+    step(sources);
     std::erase_if(active_, [&](const Active& a) {
       if (!a.search->done()) return false;
       out[a.source] = a.search->results();

@@ -1,36 +1,20 @@
 // Searches the outputs of a batch of sentences: one search per sentence, one model step for the
 // rows of all. Rows become fewer as sentences are done. One object per thread.
 #pragma once
-#include <algorithm>
-
 #include "lib/search/hypothesis.h"
 #include "lib/search/legal_rows.h"
 #include "lib/search/options.h"
 #include "lib/search/scorer.h"
+#include "lib/search/source.h"
 
 namespace tx {
 
-struct Source {
-  std::vector<int> ids;  // pieces without <eos>, at least one
-  int64_t line = 1;      // sampling draws by it
-  // With SearchOptions::forced_target, the output to score: pieces, and <eos> unless it was cut.
-  std::vector<int> target;
-};
-
-// The share of a batch that a source takes, in pieces. A short source costs more than its length,
-// since its cache has room for --max-extra pieces more.
-constexpr int64_t least_cost = 16;
-inline int64_t cost_of(const Source& source) {
-  const size_t longer = std::max(source.ids.size() + 1, source.target.size());
-  return std::max(least_cost, int64_t(longer));
-}
-
 class BatchSearch {
  public:
-  // `forbidden`: pieces that are never output. `guard`: the vocabulary's; it keeps all outputs but
-  // forced targets valid UTF-8. A source plus <eos> must not be longer than any model's longest().
+  // `forbidden`: pieces that are never output. All outputs but forced targets keep to `rules`. A
+  // source plus <eos> must not be longer than any model's longest().
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
-              const SearchOptions& options, std::vector<int> forbidden, Utf8Guard guard = {});
+              const SearchOptions& options, std::vector<int> forbidden, Rules rules = {});
 
   // The outputs of each source, best first: at least one, at most options.nbest. Sources whose
   // costs add up to `at_a_time` are searched together, in this order. A sentence that is done
@@ -65,13 +49,13 @@ class BatchSearch {
                                              int64_t steps) const;
   IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
-  void step();
+  void step(Sources sources);
 
   SearchOptions options_;
   std::vector<int> forbidden_;
   int64_t longest_;  // of all models
-  Utf8Guard guard_;
-  bool strikes_;  // whether legal_ is needed: a beam's candidates may hold what may not follow
+  Rules rules_;
+  bool strikes_;  // whether legal_ is needed: a beam's candidates may hold what may not come
   LegalRows legal_;
   Scorer scorer_;
 

@@ -36,7 +36,8 @@ void Beam::collect(const Scores& scores) {
       if (token < 0) continue;
       if (std::find(forbidden_.begin(), forbidden_.end(), token) != forbidden_.end()) continue;
       check_number(scores.log_p[i]);
-      candidates_.push_back({open_[row].log_p + double(scores.log_p[i]), int32_t(row), token});
+      candidates_.push_back(
+          {open_[row].log_p + double(scores.log_p[i]), int32_t(row), token, scores.log_p[i]});
     }
   }
   const size_t keep = std::min(candidates_.size(), 2 * size_t(options_.beam));
@@ -53,7 +54,8 @@ void Beam::finish(const Candidate& candidate) {
   const double score = candidate.log_p / length_penalty(length_, options_.alpha);
   const auto place = std::find_if(finished_.begin(), finished_.end(),
                                   [&](const Finished& f) { return f.score < score; });
-  finished_.insert(place, {score, candidate.log_p, open_[size_t(candidate.row)].leaf});
+  finished_.insert(place,
+                   {score, candidate.log_p, open_[size_t(candidate.row)].leaf, candidate.own});
   if (finished_.size() > size_t(options_.beam)) finished_.pop_back();
 }
 
@@ -73,13 +75,14 @@ void Beam::advance(const Scores& scores) {
   ++length_;
   next_.clear();
   rows_.clear();
+  if (candidates_.empty()) return;  // results() takes those that are open
   const size_t beam = size_t(options_.beam);
   for (size_t rank = 0; rank < candidates_.size(); ++rank) {
     const Candidate& c = candidates_[rank];
     if (c.token == Vocabulary::eos) {
       if (rank < beam) finish(c);
     } else if (next_.size() < beam && length_ < longest_) {
-      next_.push_back({c.log_p, tree_.add(open_[size_t(c.row)].leaf, c.token)});
+      next_.push_back({c.log_p, tree_.add(open_[size_t(c.row)].leaf, c.token, c.own)});
       rows_.push_back({c.row, c.token});
     }
   }
@@ -92,13 +95,15 @@ std::vector<PieceHypothesis> Beam::results() const {
   std::vector<PieceHypothesis> out;
   const size_t wanted = size_t(options_.nbest);
   for (const Finished& f : finished_) {
-    if (out.size() < wanted) out.push_back({tree_.path(f.leaf), f.log_p, f.score, true});
+    if (out.size() == wanted) break;
+    out.push_back({tree_.path(f.leaf), f.log_p, f.score, true, tree_.log_ps(f.leaf)});
+    out.back().piece_log_p.push_back(f.end);
   }
-  // At the longest output it may be that none has ended.
+  // At the longest output, or where nothing may follow, it may be that none has ended.
   for (const Open& o : open_) {
     if (!finished_.empty() || out.size() >= wanted) break;
     const double penalty = length_penalty(length_ - 1, options_.alpha);
-    out.push_back({tree_.path(o.leaf), o.log_p, o.log_p / penalty, false});
+    out.push_back({tree_.path(o.leaf), o.log_p, o.log_p / penalty, false, tree_.log_ps(o.leaf)});
   }
   return out;
 }

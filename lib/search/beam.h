@@ -1,7 +1,8 @@
 // Beam search (tx-paper(7), 6.1). Each step takes the 2W best continuations of the open
 // hypotheses. Those among the first W that end in <eos> are finished; the W best others stay open.
 // The search ends when W are finished and no open one can still beat the worst of them, or at the
-// longest output allowed. Beam 1 is greedy search, which ends with its first <eos>.
+// longest output allowed, or where nothing may follow any more. Beam 1 is greedy search, which ends
+// with its first <eos>.
 //
 // Deterministic: higher log P first, then the lower row, then the lower piece.
 #pragma once
@@ -26,6 +27,7 @@ class Beam : public SentenceSearch {
   struct Candidate {
     double log_p;
     int32_t row, token;
+    float own;  // log P of the token alone
   };
   struct Open {
     double log_p;
@@ -34,6 +36,7 @@ class Beam : public SentenceSearch {
   struct Finished {
     double score, log_p;
     int32_t leaf;
+    float end;  // log P of <eos> alone
   };
   void collect(const Scores& scores);
   void finish(const Candidate& candidate);

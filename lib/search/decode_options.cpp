@@ -25,6 +25,11 @@ void DecodeOptions::describe(Options& options) {
            "Line n belongs to line n of the text. For each the score, log P and the translation "
            "are printed, as with --scores; it is cut as the model cuts it into pieces.")
       .was("--target");
+  options
+      .flag("--prefix", lines.prefix, "lines are TEXT, a tab, and what the output begins with",
+            "The beginning is cut into pieces as the model cuts it, is forced, and counts in score "
+            "and log P like the rest. Nothing behind the tab, or no tab, forces nothing.")
+      .excludes({"--tgt"});
   translator.describe_length(options);
   translator.describe_heads(options);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
@@ -53,6 +58,7 @@ void DecodeOptions::resolve(const Options& options) {
   if (pieces) lines.form = LineForm::pieces;
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
+  translator.search.prefix = lines.prefix;
   translator.search.check();
   if (!target.empty()) translator.search.forced_target = lines.scores = true;
   LinePairs::check(files, target);

@@ -18,7 +18,9 @@ struct PieceHypothesis {
   std::vector<int> ids;  // without <eos>
   double log_p = 0;      // natural logarithm of its probability, <eos> included when complete
   double score = 0;      // log_p / length_penalty(pieces, <eos> included when complete)
-  bool complete = true;  // false: it reached the maximum length without <eos>
+  // false: it has no <eos>, since it reached the maximum length or nothing may follow.
+  bool complete = true;
+  std::vector<float> piece_log_p = {};  // of each piece, and of <eos> when complete
 };
 
 // What a model says about the next piece of some rows: `width` entries per row.
@@ -54,8 +56,8 @@ class SentenceSearch {
 class PieceTree {
  public:
   static constexpr int32_t root = -1;
-  int32_t add(int32_t parent, int32_t token) {
-    nodes_.push_back({parent, token});
+  int32_t add(int32_t parent, int32_t token, float log_p) {
+    nodes_.push_back({parent, token, log_p});
     return int32_t(nodes_.size()) - 1;
   }
   std::vector<int> path(int32_t leaf) const {
@@ -65,10 +67,18 @@ class PieceTree {
     }
     return {ids.rbegin(), ids.rend()};
   }
+  std::vector<float> log_ps(int32_t leaf) const {  // of the pieces of path()
+    std::vector<float> values;
+    for (; leaf != root; leaf = nodes_[size_t(leaf)].parent) {
+      values.push_back(nodes_[size_t(leaf)].log_p);
+    }
+    return {values.rbegin(), values.rend()};
+  }
 
  private:
   struct Node {
     int32_t parent, token;
+    float log_p;
   };
   std::vector<Node> nodes_;
 };

@@ -11,9 +11,20 @@ void LegalRows::begin() {
   rows_.clear();
 }
 
-void LegalRows::add(int32_t parent, int piece, int64_t left) {
-  const Utf8Guard::State before = parent < 0 ? Utf8Guard::State() : before_[size_t(parent)].state;
-  rows_.push_back({guard_.after(before, piece), left});
+void LegalRows::add(int32_t parent, int piece, int64_t left, const Source* source) {
+  Row row{{}, left, source};
+  if (parent >= 0) {
+    row.pieces = before_[size_t(parent)].pieces;
+    row.pieces.push_back(piece);
+  }
+  rows_.push_back(std::move(row));
+}
+
+bool LegalRows::may_follow(const OpenOutput& output, int piece) const {
+  const int forced = Rules::forced(output);
+  if (forced >= 0) return piece == forced;
+  return std::find(forbidden_.begin(), forbidden_.end(), piece) == forbidden_.end() &&
+         rules_.allows(output, piece);
 }
 
 void LegalRows::strike(Scorer& scorer) {
@@ -28,17 +39,16 @@ void LegalRows::strike(Scorer& scorer) {
 
 // False where too few candidates are left.
 bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) const {
+  const OpenOutput output = row.output();
+  const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
   int legal = 0;
-  bool struck = false;
   for (int32_t& id : ids) {
-    if (guard_.allows(row.state, id, row.left)) {
-      legal += std::find(forbidden_.begin(), forbidden_.end(), id) == forbidden_.end();
-    } else {
+    if (may_follow(output, id))
+      ++legal;
+    else
       id = -1;
-      struck = true;
-    }
   }
-  return !struck || legal >= wanted_;
+  return legal == int(ids.size()) || legal >= wanted;
 }
 
 void LegalRows::look_again(Scorer& scorer) {
@@ -60,9 +70,10 @@ void LegalRows::look_again(Scorer& scorer) {
 // lower piece.
 void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
                        std::span<int32_t> ids) {
+  const OpenOutput output = row.output();
   order_.clear();
   for (size_t piece = 0; piece < log_p.size(); ++piece) {
-    if (!guard_.allows(row.state, int(piece), row.left)) continue;
+    if (!may_follow(output, int(piece))) continue;
     check_number(log_p[piece]);
     order_.push_back(int32_t(piece));
   }

@@ -1,42 +1,45 @@
-// Keeps the candidates of a beam's rows valid UTF-8 (utf8_guard.h): pieces that may not follow are
-// struck out before a search sees them, and the next best take their place. Log-probabilities stay
-// as the model gave them; they are not renormalised. What happens to a row depends on that row
-// alone.
+// Keeps the candidates of a beam's rows to what may come next (lib/search/rules/rule.h): others are
+// struck out before the search sees them, and the next best take their place. What happens to a row
+// depends on that row alone.
 #pragma once
 #include <span>
 #include <vector>
 
+#include "lib/search/rules/rule.h"
 #include "lib/search/scorer.h"
-#include "lib/search/utf8_guard.h"
 
 namespace tx {
 
 class LegalRows {
  public:
-  // wanted: how many candidates a search needs for each row besides `forbidden` pieces (Beam), as
-  // far as there are so many; 0: the whole vocabulary.
-  LegalRows(const Utf8Guard& guard, std::vector<int> forbidden, int wanted)
-      : guard_(guard), forbidden_(std::move(forbidden)), wanted_(wanted) {}
+  // forbidden: pieces that are struck unless a prefix forces them. wanted: how many candidates a
+  // search needs for each row, as far as there are so many. `rules` must outlive this.
+  LegalRows(const Rules& rules, std::vector<int> forbidden, int wanted)
+      : rules_(rules), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
   // The rows of the next step: begin(), then one add() per row. parent: the row of the step before
-  // that it continues, or -1; left: pieces that its output may still get after this step.
+  // that it continues, or -1 of a row that reads <bos>; left: pieces that its output may still get
+  // after this step.
   void begin();
-  void add(int32_t parent, int piece, int64_t left);
-  // Strikes illegal pieces out of what scorer.step() gave: their ids become -1. A row left with too
-  // few candidates is searched again over the whole vocabulary.
+  void add(int32_t parent, int piece, int64_t left, const Source* source);
+  // Strikes what may not come next out of what scorer.step() gave: such ids become -1. A row left
+  // with too few candidates is searched again over the whole vocabulary.
   void strike(Scorer& scorer);
 
  private:
   struct Row {
-    Utf8Guard::State state;
+    std::vector<int> pieces;
     int64_t left = 0;
+    const Source* source = nullptr;
+    OpenOutput output() const { return {pieces, left, source}; }
   };
+  bool may_follow(const OpenOutput& output, int piece) const;
   bool strike_candidates(const Row& row, std::span<int32_t> ids) const;
   void look_again(Scorer& scorer);
   void choose(const Row& row, std::span<const float> log_p, std::span<float> values,
               std::span<int32_t> ids);
 
-  const Utf8Guard& guard_;
+  const Rules& rules_;
   std::vector<int> forbidden_;
   int wanted_;
   std::vector<Row> rows_, before_;

@@ -81,6 +81,15 @@ int64_t parse_target(std::string_view text, const LineOptions& options,
   return pieces;
 }
 
+int64_t parse_prefix(std::string_view text, const LineOptions& options,
+                     const Translator& translator, std::vector<int>& ids) {
+  if (options.form == LineForm::text) text = text.substr(0, text.find_last_not_of(" \r") + 1);
+  ids = ids_of(text, options.form, translator.models().target());
+  const int64_t pieces = int64_t(ids.size());
+  ids.resize(size_t(std::min(pieces, translator.max_source())));
+  return pieces;
+}
+
 void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options) {
   if (++lines_ > most_warnings) return;
   log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") +

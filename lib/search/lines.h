@@ -15,6 +15,7 @@ struct LineOptions {
   LineForm form = LineForm::text;  // of input and output alike
   bool scores = false;             // score and log P in front of each translation
   bool list = false;               // the n-best list: also the line's number and the rank in front
+  bool prefix = false;             // a second column: what the output begins with
 };
 
 // One line on its way.
@@ -37,6 +38,10 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
 // model can hold. Returns the number of pieces of the whole.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels);
+// Fills `ids` with what an output shall begin with, or with as many of its pieces as a source may
+// have. Spaces at the end of a text do not count. Returns the number of pieces of the whole.
+int64_t parse_prefix(std::string_view text, const LineOptions& options,
+                     const Translator& translator, std::vector<int>& ids);
 // Warns of lines that were cut, the first ten by their place.
 class CutWarnings {
  public:

@@ -18,8 +18,9 @@ constexpr int64_t unit = 64, most_planned = 32768;
 
 class Plan {
  public:
-  Plan(const ModelSet& models, const TranslatorOptions& options, int64_t longest)
-      : options_(options), longest_(longest), worker_(models, options) {
+  Plan(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
+       int64_t longest)
+      : options_(options), longest_(longest), worker_(models, options, rules) {
     const bool gpu = options.device == "cuda", limited = !options.memory.empty();
     if (limited) limit_ = size_t(parse_size(options.memory, "--memory"));
     if (!limited) limit_ = worker_.free_bytes() / 10 * 9;
@@ -54,11 +55,11 @@ class Plan {
 }  // namespace
 
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
-                          int64_t longest) {
+                          const Rules& rules, int64_t longest) {
   const bool gpu = options.device == "cuda", limited = !options.memory.empty();
   const int64_t given = options.batch_tokens, usual = gpu ? usual_gpu_batch : usual_cpu_batch;
   if (!limited && (given || !gpu)) return given ? given : usual;
-  Plan plan(models, options, longest);
+  Plan plan(models, options, rules, longest);
   if (given && plan.fits(given)) return given;
   const int64_t fits = given ? plan.largest(given, spare_bytes)  // for a message
                              : plan.largest(gpu && limited ? most_planned : usual, 0);

@@ -30,6 +30,18 @@ void SearchOptions::describe(Options& options) {
       .flag("--sample", sample, "draw outputs at random instead of searching for the best",
             "--nbest draws several outputs then.")
       .excludes({"--tgt"});
+  options.group("What may come").excludes({"--tgt"});
+  options
+      .add("--min-length", min_length, "N", "pieces an output has at least",
+           "It cannot end before; where it may not be so long, it is cut at its longest length.")
+      .range(0, 100000);
+  options
+      .add("--no-repeat", no_repeat, "N", "no N pieces in a row come twice in an output",
+           "0 allows them to come again.")
+      .range(0, 1000);
+  options.add("--forbid", forbid, "FILE", "words and phrases that may not come, one per line",
+              "Each as it is written, a word's beginning where it begins: write other spellings, "
+              "such as one with a capital, on lines of their own.");
   options.group("Sampling").needs({"--sample"});
   options
       .add("--temperature", temperature, "X", "divides the logits; below 1 draws likelier pieces")

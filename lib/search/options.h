@@ -18,6 +18,10 @@ struct SearchOptions {
   int top_k = 0;     // draw among the k likeliest pieces; 0: all
   double top_p = 1;  // draw among the likeliest pieces that together have this probability
   uint64_t seed = 1;
+  int min_length = 0;          // pieces of an output, at least
+  int no_repeat = 0;           // so many pieces in a row come once; 0: they may come again
+  std::string forbid;          // a file of words and phrases that may not come
+  bool prefix = false;         // a source comes with the pieces that its output begins with
   bool forced_target = false;  // no search: each source comes with the output to score
 
   void describe(Options& options);

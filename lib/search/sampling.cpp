@@ -26,22 +26,22 @@ double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output, b
 }  // namespace
 
 Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-                   int64_t line, const Utf8Guard* guard)
+                   const Source& source, const Rules& rules)
     : options_(options),
       forbidden_(forbidden.begin(), forbidden.end()),
       longest_(longest),
-      line_(line),
-      guard_(guard) {
+      source_(source),
+      rules_(rules) {
   TX_ASSERT(options.nbest >= 1 && options.temperature > 0 && longest >= 1);
   rows_.push_back({-1, Vocabulary::bos});
 }
 
 // What may be drawn after a row. Cutting needs an order: likelier first, then the lower piece.
-void Sampling::gather(std::span<const float> log_p, const Utf8Guard::State* state) {
+void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   choices_.clear();
   for (size_t i = 0; i < log_p.size(); ++i) {
     if (std::find(forbidden_.begin(), forbidden_.end(), int(i)) != forbidden_.end()) continue;
-    if (state && !allows(*state, int32_t(i))) continue;
+    if (output && !rules_.allows(*output, int(i))) continue;
     check_number(log_p[i]);
     choices_.push_back({log_p[i], int32_t(i)});
   }
@@ -54,9 +54,10 @@ void Sampling::gather(std::span<const float> log_p, const Utf8Guard::State* stat
     std::partial_sort(choices_.begin(), choices_.begin() + ptrdiff_t(k), choices_.end(), likelier);
     choices_.resize(k);
   }
+  weights_.clear();
+  if (choices_.empty()) return;
   const auto most = std::max_element(choices_.begin(), choices_.end(),
                                      [](auto& a, auto& b) { return a.log_p < b.log_p; });
-  weights_.clear();
   for (const Choice& c : choices_) {
     weights_.push_back(std::exp(double(c.log_p - most->log_p) / options_.temperature));
   }
@@ -69,7 +70,7 @@ void Sampling::gather(std::span<const float> log_p, const Utf8Guard::State* stat
 }
 
 Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
-  double left = uniform(options_.seed, line_, length_, output, again) *
+  double left = uniform(options_.seed, source_.line, length_, output, again) *
                 std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (size_t i = 0; i + 1 < choices_.size(); ++i) {
     left -= weights_[i];
@@ -79,31 +80,35 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
 }
 
 // Where the piece drawn may not follow, another is drawn among those that may. So each of these has
-// its share of the rest, and an output that never draws such a piece is the same as without a
-// guard.
+// its share of the rest, and an output that never draws such a piece is the same as without rules.
 Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
+  const std::vector<int> pieces = tree_.path(open.leaf);
+  const OpenOutput output{pieces, longest_ - 2 - length_, &source_};
+  const int forced = Rules::forced(output);
+  if (forced >= 0) return {log_p[size_t(forced)], forced};
   const Choice first = draw(open.output, false);
-  if (allows(open.state, first.token)) return first;
-  gather(log_p, &open.state);
-  const Choice second = draw(open.output, true);
+  if (rules_.allows(output, first.token)) return first;
+  gather(log_p, &output);
+  const Choice second = choices_.empty() ? Choice{0, -1} : draw(open.output, true);
   gather(log_p);  // for the row's other outputs
   return second;
 }
 
-PieceHypothesis Sampling::hypothesis(const Open& open, bool complete, int64_t length) const {
+PieceHypothesis Sampling::hypothesis(const Open& open, int64_t length) const {
   const double penalty = length_penalty(length, options_.alpha);
-  return {tree_.path(open.leaf), open.log_p, open.log_p / penalty, complete};
+  return {tree_.path(open.leaf), open.log_p, open.log_p / penalty, false, tree_.log_ps(open.leaf)};
 }
 
 void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
-  const Open after{open.log_p + double(choice.log_p), open.leaf, open.output, {}};
+  const Open after{open.log_p + double(choice.log_p), open.leaf, open.output};
   if (choice.token == Vocabulary::eos) {
-    finished_.push_back(hypothesis(after, true, length_ + 1));
-  } else if (length_ + 1 == longest_) {
-    finished_.push_back(hypothesis(open, false, length_));
+    finished_.push_back(hypothesis(after, length_ + 1));
+    finished_.back().complete = true;
+    finished_.back().piece_log_p.push_back(choice.log_p);
+  } else if (choice.token < 0 || length_ + 1 == longest_) {
+    finished_.push_back(hypothesis(open, length_));
   } else {
-    next_.push_back({after.log_p, tree_.add(open.leaf, choice.token), open.output,
-                     guard_ ? guard_->after(open.state, choice.token) : Utf8Guard::State()});
+    next_.push_back({after.log_p, tree_.add(open.leaf, choice.token, choice.log_p), open.output});
     rows_.push_back({row, choice.token});
   }
 }
@@ -118,7 +123,7 @@ void Sampling::advance(const Scores& scores) {
   if (length_ == 0) {
     gather(row_of(0));
     for (uint32_t i = 0; i < uint32_t(options_.nbest); ++i) {
-      const Open start{0, PieceTree::root, i, {}};
+      const Open start{0, PieceTree::root, i};
       follow(start, 0, choose(start, row_of(0)));
     }
   }

@@ -5,42 +5,39 @@
 #pragma once
 #include "lib/search/hypothesis.h"
 #include "lib/search/options.h"
-#include "lib/search/utf8_guard.h"
+#include "lib/search/rules/rule.h"
 
 namespace tx {
 
 class Sampling : public SentenceSearch {
  public:
-  // advance() needs Scores of the whole vocabulary. `line` is the number of the input line.
+  // advance() needs Scores of the whole vocabulary. `source` and `rules` must outlive this.
   Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-           int64_t line, const Utf8Guard* guard = nullptr);
+           const Source& source, const Rules& rules);
   void advance(const Scores& scores) override;
   std::vector<PieceHypothesis> results() const override;  // the likeliest first
 
  private:
   struct Choice {
     float log_p;
-    int32_t token;
+    int32_t token;  // -1: nothing may follow
   };
   struct Open {
     double log_p;
     int32_t leaf;
     uint32_t output;  // which of the nbest
-    Utf8Guard::State state;
   };
-  bool allows(const Utf8Guard::State& state, int32_t token) const {
-    return !guard_ || guard_->allows(state, token, longest_ - 2 - length_);
-  }
-  void gather(std::span<const float> log_p, const Utf8Guard::State* state = nullptr);
+  void gather(std::span<const float> log_p, const OpenOutput* output = nullptr);
   Choice draw(uint32_t output, bool again) const;
   Choice choose(const Open& open, std::span<const float> log_p);
   void follow(const Open& open, int32_t row, const Choice& choice);
-  PieceHypothesis hypothesis(const Open& open, bool complete, int64_t length) const;
+  PieceHypothesis hypothesis(const Open& open, int64_t length) const;
 
   SearchOptions options_;
   std::vector<int> forbidden_;
-  int64_t longest_, line_, length_ = 0;
-  const Utf8Guard* guard_;
+  int64_t longest_, length_ = 0;
+  const Source& source_;
+  const Rules& rules_;
   PieceTree tree_;
   std::vector<Open> open_, next_;
   std::vector<PieceHypothesis> finished_;

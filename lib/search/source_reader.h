@@ -1,5 +1,5 @@
-// Reads lines of text as sources of the search, with their forced targets where there is a second
-// text.
+// Reads lines of text as sources of the search: columns of a line with what is wished of its output
+// (LineOptions), and forced targets where there is a second text.
 #pragma once
 #include <string>
 
@@ -24,6 +24,7 @@ class SourceReader {
   void warn_at_end() const { cuts_.at_end(); }
 
  private:
+  void parse(Line& line, Source& source);
   LinePairs& in_;
   const Translator& translator_;
   const LineOptions& options_;

@@ -127,7 +127,7 @@ class StreamReader {
     do {
       if (!in_.next(line, source)) return false;
       bytes += in_.bytes();
-      pieces += int64_t(source.ids.size() + source.target.size());
+      pieces += int64_t(source.ids.size() + source.target.size() + source.prefix.size());
       window.lines.push_back(line);
       window.sources.push_back(std::move(source));
       window.arrived.push_back(Clock::now());

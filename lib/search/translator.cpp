@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/search/memory_plan.h"
+#include "lib/search/rules/make_rules.h"
 
 namespace tx {
 
@@ -61,12 +62,12 @@ void TranslatorOptions::describe_memory(Options& options) {
               "--batch-tokens names one.");
 }
 
-TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options)
+TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options,
+                                     const Rules& rules)
     : backend_(make_backend(options.device, 1)),
       at_a_time_(options.batch_tokens),
       transformers_(models.transformers()),
-      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(),
-              Utf8Guard(models.target())) {}
+      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {}
 
 std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
                                                       int threads) {
@@ -87,10 +88,12 @@ TranslatorOptions TranslatorOptions::resolved() const {
 }
 
 Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
-    : options_(options), models_(std::move(models)) {
+    : options_(options),
+      models_(std::move(models)),
+      rules_(make_rules(options.search, models_->target())) {
   options_.device = models_->device();  // workers must reach the weights
   options_ = options_.resolved();
-  options_.batch_tokens = plan_batch_tokens(*models_, options_, max_source());
+  options_.batch_tokens = plan_batch_tokens(*models_, options_, rules_, max_source());
 }
 
 Translator::Translator(const TranslatorOptions& options)
@@ -109,7 +112,7 @@ const char* Translator::limit() const {
 }
 
 std::unique_ptr<TranslationWorker> Translator::worker() const {
-  return std::make_unique<TranslationWorker>(*models_, options_);
+  return std::make_unique<TranslationWorker>(*models_, options_, rules_);
 }
 
 std::string Translator::precision() const { return models_->precision(); }

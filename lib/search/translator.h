@@ -46,7 +46,7 @@ struct TeamSize {
 // What one thread needs: a backend and a search of its own.
 class TranslationWorker {
  public:
-  TranslationWorker(const ModelSet& models, const TranslatorOptions& options);
+  TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules);
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
   // The most memory that it takes to translate so many pieces at a time, in sources of up to
@@ -72,6 +72,7 @@ class Translator {
 
   const TranslatorOptions& options() const { return options_; }
   const ModelSet& models() const { return *models_; }
+  const Rules& rules() const { return rules_; }
   // The most pieces of a source: max_source, or what the models take where that is less.
   int64_t max_source() const;
   const char* limit() const;  // which of the two it is, for a message about a line that was cut
@@ -93,6 +94,7 @@ class Translator {
  private:
   TranslatorOptions options_;
   std::unique_ptr<ModelSet> models_;
+  Rules rules_;
 };
 
 }  // namespace tx

@@ -21,7 +21,10 @@ SearchOptions sampling(int nbest = 1) {
 
 std::vector<PieceHypothesis> draw(const Model& model, const SearchOptions& o, int64_t line,
                                   int64_t longest = 6) {
-  tx::Sampling search(o, forbidden, longest, line);
+  tx::Source source;
+  source.line = line;
+  const tx::Rules rules;
+  tx::Sampling search(o, forbidden, longest, source, rules);
   return run(search, model, 0);
 }
 

@@ -1,6 +1,7 @@
 // Outputs stay UTF-8, whatever a model makes of byte pieces.
-#include "lib/search/utf8_guard.h"
+#include "lib/search/rules/utf8_guard.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -75,6 +76,12 @@ SearchOptions search_options(int beam, int nbest, bool sample = false) {
   return o;
 }
 
+Rules only(const Utf8Guard& guard) {
+  Rules rules;
+  rules.add(std::make_shared<Utf8Guard>(guard));
+  return rules;
+}
+
 int invalid_outputs(const std::vector<Translation>& found) {
   int invalid = 0;
   for (const Translation& t : found)
@@ -121,6 +128,14 @@ BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
   BOOST_TEST(!guard.allows(open, Vocabulary::eos, 9));
   BOOST_TEST(guard.allows({}, word, -1));
   BOOST_TEST(guard.allows({}, Vocabulary::eos, -1));
+  // The same from the pieces so far, whatever a prefix holds.
+  const auto after = [&](std::vector<int> pieces) { return guard.state_of(pieces); };
+  BOOST_TEST(after({}).lacking == 0);
+  BOOST_TEST(after({word, piece_of(0xF0), piece_of(0x9F)}).lacking == 2);
+  BOOST_TEST(after({piece_of(0xE0)}).low == 0xA0);
+  BOOST_TEST(after({piece_of(0xC3), piece_of(0xA4)}).lacking == 0);
+  BOOST_TEST(after({piece_of(0xC3), word}).lacking == 0);
+  BOOST_TEST(after({piece_of(0xBF), piece_of(0xFF), piece_of(0xC3)}).lacking == 1);
   // A sequence that cannot be finished is not begun.
   BOOST_TEST(guard.allows({}, piece_of(0xF0), 3));
   BOOST_TEST(!guard.allows({}, piece_of(0xF0), 2));
@@ -138,7 +153,8 @@ BOOST_AUTO_TEST_CASE(every_search_gives_utf8_and_a_line_is_searched_alike_in_any
     for (const SearchOptions& o : kinds) {
       const Utf8Guard guard(models->target());
       BatchSearch free(backend, models->transformers(), DType::f32, o, models->forbidden());
-      BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(), guard);
+      BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(),
+                       only(guard));
       BOOST_TEST(invalid_outputs(search(free, sources, 1000)) > 0);
       const auto together = search(kept, sources, 1000);
       BOOST_TEST(invalid_outputs(together) == 0);
@@ -158,7 +174,8 @@ BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
   const Utf8Guard guard(models->target());
   Backend backend = make_backend("cpu", 1);
   BatchSearch free(backend, models->transformers(), DType::f32, o, models->forbidden());
-  BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(), guard);
+  BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(),
+                   only(guard));
   const auto a = search(free, sources, 1000), b = search(kept, sources, 1000);
   size_t same = 0, redrawn = 0;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -189,7 +206,8 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   constexpr int wanted = 8;
   Scorer whole(backend, models->transformers(), DType::f32, 0);
   Scorer top(backend, models->transformers(), DType::f32, wanted + int(forbidden.size()), true);
-  LegalRows legal(guard, forbidden, wanted);
+  const Rules rules = only(guard);
+  LegalRows legal(rules, forbidden, wanted);
   const std::vector<std::vector<int>> source = {random_sentence(1, 7)};
   const int64_t steps[] = {9};
   for (Scorer* scorer : {&whole, &top}) {
@@ -205,11 +223,12 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
     const Scores all = whole.step(row), best = top.step(row);
     state = guard.after(state, piece);
     legal.begin();
-    legal.add(row[0].parent, piece, left);
+    legal.add(row[0].parent, piece, left, nullptr);
     legal.strike(top);
     std::vector<std::pair<float, int>> expected, given;
     for (int id = 0; id < int(all.width); ++id) {
-      if (guard.allows(state, id, left)) expected.emplace_back(-all.log_p[id], id);
+      if (guard.allows(state, id, left) && !std::ranges::count(forbidden, id))
+        expected.emplace_back(-all.log_p[id], id);
     }
     std::sort(expected.begin(), expected.end());
     for (int64_t i = 0; i < best.width; ++i) {
@@ -230,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_given_output_may_be_anything) {
   std::vector<Source> sources = random_sources(1);
   sources[0].target = {piece_of(0xFF), piece_of(0xC3), Vocabulary::eos};
   BatchSearch scoring(backend, models->transformers(), DType::f32, o, models->forbidden(),
-                      Utf8Guard(models->target()));
+                      only(Utf8Guard(models->target())));
   const auto found = search(scoring, sources, 1000);
   BOOST_TEST(std::isfinite(found[0][0].log_p));
   BOOST_TEST(found[0][0].ids.size() == 2u);

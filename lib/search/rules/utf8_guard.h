@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/search/rules/rule.h"
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
 
-class Utf8Guard {
+class Utf8Guard : public Rule {
  public:
   // Where an output stands: how many bytes its open sequence lacks, and the range of the next one.
   struct State {
@@ -22,6 +23,9 @@ class Utf8Guard {
   // Whether it ever forbids a piece.
   bool needed() const { return needed_; }
 
+  bool allows(const OpenOutput& output, int piece) const override {
+    return allows(state_of(output.pieces), piece, output.left);
+  }
   // `left`: pieces that the output may still get after this one.
   bool allows(const State& state, int piece, int64_t left) const {
     const int byte = byte_of_[size_t(piece)];
@@ -30,6 +34,8 @@ class Utf8Guard {
   }
   // The state after an allowed piece.
   State after(const State& state, int piece) const;
+  // The state after some pieces, of which a prefix may hold others than are allowed.
+  State state_of(std::span<const int> pieces) const;
 
  private:
   // Bytes that follow a first byte; 0 where no sequence begins with it.

@@ -1,4 +1,4 @@
-#include "lib/search/utf8_guard.h"
+#include "lib/search/rules/utf8_guard.h"
 
 #include <cstdio>
 
@@ -25,6 +25,19 @@ Utf8Guard::State Utf8Guard::after(const State& state, int piece) const {
   if (byte == 0xF0) next.low = 0x90;   // below: too long again
   if (byte == 0xF4) next.high = 0x8F;  // above: beyond U+10FFFF
   return next;
+}
+
+// A sequence has at most four bytes: the first byte is looked for that far back.
+Utf8Guard::State Utf8Guard::state_of(std::span<const int> pieces) const {
+  const auto byte_at = [&](size_t i) { return int(byte_of_[size_t(pieces[i])]); };
+  size_t first = pieces.size();
+  while (first > 0 && pieces.size() - first < 3 && byte_at(first - 1) >= 0x80 &&
+         byte_at(first - 1) < 0xC0)
+    --first;
+  if (first > 0 && continuations(byte_at(first - 1)) > 0) --first;
+  State state;
+  for (size_t i = first; i < pieces.size(); ++i) state = after(state, pieces[i]);
+  return state;
 }
 
 }  // namespace tx

@@ -1,0 +1,49 @@
+// What may come next in an output. A rule is a pure function of the output so far and of what its
+// line wishes, so that it cannot depend on company. What may not come is struck out before a search
+// sees it, and the next best takes its place (legal_rows.h; Sampling draws again).
+// Log-probabilities stay as the model gave them; they are not renormalised.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/search/source.h"
+
+namespace tx {
+
+// An output that goes on.
+struct OpenOutput {
+  std::span<const int> pieces;     // so far
+  int64_t left = 0;                // pieces that it may still get after the next one
+  const Source* source = nullptr;  // whose output it is; null: one without wishes
+};
+
+class Rule {
+ public:
+  virtual ~Rule() = default;
+  // Whether this piece, or <eos>, may come next.
+  virtual bool allows(const OpenOutput& output, int piece) const = 0;
+};
+
+// All rules of a search. Shared by threads.
+class Rules {
+ public:
+  void add(std::shared_ptr<const Rule> rule) { rules_.push_back(std::move(rule)); }
+  bool any() const { return !rules_.empty(); }
+
+  // The next piece of a prefix that is forced, which no rule is asked about; -1 behind it.
+  static int forced(const OpenOutput& output) {
+    if (!output.source || output.pieces.size() >= output.source->prefix.size()) return -1;
+    return output.source->prefix[output.pieces.size()];
+  }
+  bool allows(const OpenOutput& output, int piece) const {
+    for (const auto& rule : rules_)
+      if (!rule->allows(output, piece)) return false;
+    return true;
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Rule>> rules_;
+};
+
+}  // namespace tx

@@ -1,0 +1,28 @@
+// What a search is asked for: the pieces of a line, and what is wished of its output.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace tx {
+
+struct Source {
+  std::vector<int> ids;  // pieces without <eos>, at least one
+  int64_t line = 1;      // sampling draws by it
+  // With SearchOptions::forced_target, the output to score: pieces, and <eos> unless it was cut.
+  std::vector<int> target;
+  // With SearchOptions::prefix, the pieces that the output begins with.
+  std::vector<int> prefix = {};
+  // The pieces of the longer side, as far as they are known: an output may have --max-extra more.
+  int64_t pieces() const { return int64_t(std::max(ids.size(), prefix.size())); }
+};
+
+// The share of a batch that a source takes, in pieces. A short source costs more than its length,
+// since its cache has room for --max-extra pieces more.
+constexpr int64_t least_cost = 16;
+inline int64_t cost_of(const Source& source) {
+  const size_t longer = std::max(size_t(source.pieces()) + 1, source.target.size());
+  return std::max(least_cost, int64_t(longer));
+}
+
+}  // namespace tx

@@ -1,0 +1,50 @@
+# A forced beginning: a second column of the line, in every kind of search, scored like the rest.
+make_model one seed 1
+make_model two seed 2
+printf 'w5 w6 w7\tw9 w10\nw5 w6 w7\nw8\tw11 w12 w13 w14 w15 w16 w17\nw8 \t\n\tw5\n' > in
+cut -f 2 in | sed '2s/.*//; 5s/.*//' > beginnings
+tab=$(printf '\t')
+for way in '' '--beam 1' '--beam 30 --nbest 5' '--sample' '--sample --nbest 3 --top-k 5' '-m two' \
+  '--threads 1 --batch-tokens 1' '--pieces'; do
+  expect_status 0 tx-decode -m one --prefix --max-extra 4 $way in
+  last_stdout > out
+  case $way in
+    *nbest*) cut -f 1,5 out > numbered ;;
+    *) awk -v OFS='\t' '{ print NR, $0 }' out > numbered ;;
+  esac
+  awk -F '\t' 'NR == FNR { begin[NR] = $0; next }
+    index($2, begin[$1]) != 1 || $1 == 5 && $2 != "" { exit bad = 1 }
+    length($2) > length(begin[$1]) { ++longer }
+    END { exit bad || longer < 3 }' beginnings numbered || fail "$way: not the beginnings"
+  expect_status 0 tx-decode -m one --prefix --max-extra 4 $way --check-invariance in
+done
+
+# The score is that of the whole output, as --tgt gives it.
+expect_status 0 tx-decode -m one --prefix --precision fp32 --max-extra 20 --scores in
+last_stdout > scored
+cut -f 1 in > text
+cut -f 3 scored > given
+expect_status 0 tx-decode -m one --precision fp32 --max-extra 20 --tgt given text
+last_stdout | paste - scored | awk -F '\t' '
+  split($3, words, " ") < 20 { ++whole; if ($1 != $4 || $2 != $5) exit bad = 1 }
+  END { exit bad || whole < 2 }' || fail 'other scores than those of the given translation'
+# Nothing forced changes nothing.
+tx-decode -m one text > free
+sed 's/$/\t/' text | tx-decode -m one --prefix > out
+expect_same free out
+
+# Text is cut into pieces as the model cuts it; a beginning that is too long is cut with a warning.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+make_model spm vocabulary bpe.model
+printf 'forty-two\tzwei\303\244 \n' > in
+expect_status 0 tx-decode -m spm --prefix in
+last_stdout | grep -q "^zwei$(printf '\303\244')" || fail 'not the text'
+printf 'w5\tw5 w6 w7\n' > in
+expect_status 0 tx-decode -m one --prefix --max-length 2 in
+expect_stderr_contains 'in:1: 3 pieces, cut to the first 2 (--max-length)'
+printf 'w5\nw5\tw6\tw7\n' > in
+expect_status 1 tx-decode -m one --prefix in
+expect_stdout_lines 1
+expect_stderr 'tx-decode: in:2: the line has more columns than --prefix reads: TEXT, a tab, PREFIX'
+expect_usage_error '--prefix does not go with --tgt' tx-decode -m one --prefix --tgt in in

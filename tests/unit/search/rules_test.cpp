@@ -1,0 +1,184 @@
+// What may come next: each rule by hand, and in every search.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "lib/search/beam.h"
+#include "lib/search/rules/forbidden_phrases.h"
+#include "lib/search/rules/repetition.h"
+#include "tests/unit/search/tiny_translator.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+using Ids = std::vector<int>;
+
+bool allows(const Rule& rule, const Ids& pieces, int piece) {
+  return rule.allows({pieces, 9, nullptr}, piece);
+}
+
+SearchOptions search_options(int beam, int nbest, bool sample = false) {
+  SearchOptions o;
+  o.beam = beam;
+  o.nbest = nbest;
+  o.sample = sample;
+  o.max_extra = 4;
+  o.prefix = true;
+  return o;
+}
+
+const std::vector<SearchOptions> kinds = {search_options(1, 1), search_options(4, 4),
+                                          search_options(40, 3), search_options(4, 3, true)};
+
+template <class F>
+void search_all_ways(const Rules& rules, const std::vector<Source>& sources, F&& check) {
+  for (const auto& seeds : {std::vector<uint32_t>{3}, {3, 4}}) {
+    const auto models = model_set(small_config(), DType::f32, seeds);
+    Backend backend = make_backend("cpu", 1);
+    std::vector<const Source*> all;
+    for (const Source& source : sources) all.push_back(&source);
+    for (const SearchOptions& o : kinds) {
+      BatchSearch search(backend, models->transformers(), DType::f32, o, models->forbidden(),
+                         rules);
+      const auto together = search.run(all, 1000);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        if (i % 5 == 0)
+          BOOST_TEST(exact(search.run(std::span(all).subspan(i, 1), 16)[0]) == exact(together[i]));
+        for (const PieceHypothesis& h : together[i]) check(*models, sources[i], h);
+      }
+    }
+  }
+}
+
+// The score of an output is what the model gives to those pieces, whatever the rules left out.
+void check_score(const ModelSet& models, const Source& source, const PieceHypothesis& h) {
+  Backend backend = make_backend("cpu", 1);
+  SearchOptions o;
+  o.forced_target = true;
+  BatchSearch scoring(backend, models.transformers(), DType::f32, o, models.forbidden());
+  Source given = source;
+  given.target = h.ids;
+  if (h.complete) given.target.push_back(Vocabulary::eos);
+  if (given.target.empty()) return;
+  const Source* const one[] = {&given};
+  const PieceHypothesis wanted = scoring.run(one, 100)[0][0];
+  BOOST_TEST(h.log_p == wanted.log_p);
+  BOOST_TEST(h.piece_log_p == wanted.piece_log_p, boost::test_tools::per_element());
+}
+
+bool has_phrase(const Ids& ids, const Ids& phrase) {
+  return !std::ranges::search(ids, phrase).empty();
+}
+
+int64_t repeated_pairs(const Ids& ids) {
+  int64_t repeated = 0;
+  for (size_t i = 0; i + 3 < ids.size(); ++i)
+    for (size_t j = i + 1; j + 1 < ids.size(); ++j)
+      repeated += ids[i] == ids[j] && ids[i + 1] == ids[j + 1];
+  return repeated;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(rules_by_hand) {
+  const MinimumLength two(2);
+  BOOST_TEST(!allows(two, {}, Vocabulary::eos));
+  BOOST_TEST(!allows(two, {5}, Vocabulary::eos));
+  BOOST_TEST(allows(two, {5}, 5));
+  BOOST_TEST(allows(two, {5, 6}, Vocabulary::eos));
+
+  const NoRepeat once(1), pairs(2), threes(3);
+  BOOST_TEST(allows(once, {5, 6}, 7));
+  BOOST_TEST(!allows(once, {5, 6}, 5));
+  BOOST_TEST(allows(once, {5, 6}, Vocabulary::eos));
+  BOOST_TEST(allows(pairs, {}, 5));
+  BOOST_TEST(allows(pairs, {5}, 5));
+  BOOST_TEST(!allows(pairs, {5, 5}, 5));
+  BOOST_TEST(!allows(pairs, {5, 6, 5}, 6));
+  BOOST_TEST(allows(pairs, {5, 6, 5}, 7));
+  BOOST_TEST(allows(pairs, {5, 6, 5}, Vocabulary::eos));
+  BOOST_TEST(!allows(threes, {5, 6, 7, 8, 5, 6}, 7));
+  BOOST_TEST(allows(threes, {5, 6, 7, 8, 5, 6}, 8));
+  BOOST_TEST(allows(threes, {6, 7, 8, 5, 6}, 7));
+
+  const ForbiddenPhrases phrases({"w5", "w6 w7", "w7  w8 w9", "w9999"}, *word_vocabulary(20));
+  BOOST_TEST(!allows(phrases, {}, 5));
+  BOOST_TEST(allows(phrases, {}, 6));
+  BOOST_TEST(!allows(phrases, {4, 6}, 7));
+  BOOST_TEST(allows(phrases, {6, 4}, 7));
+  BOOST_TEST(!allows(phrases, {6, 7, 8}, 9));
+  BOOST_TEST(allows(phrases, {8}, 9));
+  BOOST_TEST(allows(phrases, {8}, Vocabulary::unk));
+}
+
+BOOST_AUTO_TEST_CASE(every_search_begins_with_the_prefix) {
+  std::vector<Source> sources = random_sources(12);
+  int longest = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (size_t j = 0; j < i * i % 37; ++j) sources[i].prefix.push_back(int(4 + (i + j * j) % 60));
+    longest = std::max(longest, int(sources[i].prefix.size()) - int(sources[i].ids.size()));
+  }
+  BOOST_TEST(longest > 10);  // one is longer than its source by far
+  size_t behind = 0;
+  search_all_ways({}, sources, [&](const ModelSet& models, const Source& source, const auto& h) {
+    BOOST_REQUIRE(h.ids.size() >= source.prefix.size());
+    BOOST_TEST(std::equal(source.prefix.begin(), source.prefix.end(), h.ids.begin()));
+    behind += h.ids.size() > source.prefix.size();
+    check_score(models, source, h);
+  });
+  BOOST_TEST(behind > 100u);
+}
+
+// Greedy search goes on from a prefix of its own output as it went on there.
+BOOST_AUTO_TEST_CASE(a_prefix_of_the_greedy_output_changes_nothing) {
+  const auto models = model_set(small_config(), DType::f32);
+  Backend backend = make_backend("cpu", 1);
+  BatchSearch search(backend, models->transformers(), DType::f32, kinds[0], models->forbidden());
+  for (Source source : random_sources(8)) {
+    const Source* const one[] = {&source};
+    const auto free = search.run(one, 100);
+    const Ids& ids = free[0][0].ids;
+    source.prefix.assign(ids.begin(),
+                         ids.begin() + ptrdiff_t(std::min(ids.size(), source.ids.size())));
+    BOOST_TEST(exact(search.run(one, 100)[0]) == exact(free[0]));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_search_keeps_to_the_rules) {
+  Rules rules;
+  rules.add(std::make_shared<MinimumLength>(6));
+  rules.add(std::make_shared<NoRepeat>(2));
+  const Ids pair = {11, 12};
+  rules.add(std::make_shared<ForbiddenPhrases>(std::vector<std::string>{"w10", "w11 w12"},
+                                               *word_vocabulary(71)));
+  std::vector<Source> sources = random_sources(12);
+  sources[3].prefix = {10, 11, 12, 5, 6, 5, 6};  // what is forced may hold all of that
+  search_all_ways(rules, sources, [&](const ModelSet& models, const Source& source, const auto& h) {
+    BOOST_TEST((!h.complete || h.ids.size() >= 6u));
+    if (source.prefix.empty()) {
+      BOOST_TEST(repeated_pairs(h.ids) == 0);
+      BOOST_TEST(!std::ranges::count(h.ids, 10));
+      BOOST_TEST(!has_phrase(h.ids, pair));
+    } else {
+      BOOST_TEST(std::equal(source.prefix.begin(), source.prefix.end(), h.ids.begin()));
+    }
+    check_score(models, source, h);
+  });
+}
+
+// Where nothing may follow, an output is cut: here after one of each piece.
+BOOST_AUTO_TEST_CASE(an_output_that_nothing_may_follow_is_cut) {
+  struct Nothing : Rule {
+    bool allows(const OpenOutput& output, int piece) const override {
+      return output.pieces.size() < 2 && piece > Vocabulary::eos;
+    }
+  };
+  Rules rules;
+  rules.add(std::make_shared<Nothing>());
+  search_all_ways(rules, random_sources(6), [&](const ModelSet&, const Source&, const auto& h) {
+    BOOST_TEST(!h.complete);
+    BOOST_TEST(h.ids.size() == 2u);
+    BOOST_TEST(h.piece_log_p.size() == 2u);
+  });
+}
