@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -13,6 +12,7 @@
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/model_output.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/tensor/precision.h"
@@ -103,24 +103,6 @@ WeightRows mean_rows(const Models& models, const ParameterEntry& entry) {
           }};
 }
 
-// The entry's own rows as a tensor of this dtype.
-TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
-                          const std::string& dtype) {
-  const auto produce = [=](const ByteSink& sink) {
-    const int64_t most = std::max<int64_t>(1, chunk / entry.cols);
-    std::vector<float> values(size_t(most * entry.cols));
-    std::vector<char> bytes(values.size() * size_t(element_size(dtype)));
-    for (int64_t first = 0; first < entry.rows; first += most) {
-      const int64_t count = std::min(most, entry.rows - first) * entry.cols;
-      rows.read(first, count / entry.cols, values.data());
-      const std::vector<double> wide(values.begin(), values.begin() + count);
-      from_doubles(wide.data(), count, dtype, bytes.data());
-      sink(bytes.data(), size_t(count * element_size(dtype)));
-    }
-  };
-  return {entry.name, dtype, file_shape(entry), produce};
-}
-
 // Vectors and learned positions stay fp32 beside matrices of less.
 void add_tensors(std::vector<TensorSource>& to, const ParameterEntry& entry, const WeightRows& rows,
                  DType precision) {
@@ -175,14 +157,6 @@ Json provenance_of_mean(const AverageOptions& options, const std::vector<std::st
   return Json{{"command", command_of(options)},
               {"inputs", std::move(inputs)},
               {"common", common_provenance(models)}};
-}
-
-// Whether a file may take this name without loss of anything but a model. Pipes and devices hold
-// nothing that could be lost.
-bool replaceable(const std::string& path) {
-  std::error_code error;
-  return !std::filesystem::is_regular_file(path, error) ||
-         std::filesystem::file_size(path, error) == 0 || names_model(path);
 }
 
 // One warning however many there are: the first pair is named.
@@ -279,9 +253,7 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
 void average_models(const AverageOptions& options, const Log& log) {
   const std::vector<std::string> files = models_to_average(options);
   check_output(options.out, files);
-  if (options.out != "-" && !replaceable(options.out))
-    throw UsageError("--out " + options.out +
-                     " exists and is not a model: choose another name, or remove it");
+  check_replaceable(options.out);
   Models models;
   for (const std::string& file : files) {
     models.push_back(std::make_unique<ModelReader>(file));

@@ -106,6 +106,23 @@ TensorSource entry_tensor(const Parameters& parameters, Matrix block, const Para
   return {name, dtype, file_shape(entry), produce};
 }
 
+TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
+                          const std::string& dtype) {
+  const auto produce = [=](const ByteSink& sink) {
+    const int64_t most = std::max<int64_t>(1, chunk / entry.cols);
+    std::vector<float> values(size_t(most * entry.cols));
+    std::vector<char> bytes(values.size() * size_t(element_size(dtype)));
+    for (int64_t first = 0; first < entry.rows; first += most) {
+      const int64_t count = std::min(most, entry.rows - first) * entry.cols;
+      rows.read(first, count / entry.cols, values.data());
+      const std::vector<double> wide(values.begin(), values.begin() + count);
+      from_doubles(wide.data(), count, dtype, bytes.data());
+      sink(bytes.data(), size_t(count * element_size(dtype)));
+    }
+  };
+  return {entry.name, dtype, file_shape(entry), produce};
+}
+
 void load_entry(const SafetensorsReader& file, const TensorInfo& tensor,
                 const Parameters& parameters, Matrix block, const ParameterEntry& entry) {
   TX_ASSERT(tensor.shape == file_shape(entry));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/backend.h"
+#include "kernels/int8.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"
 
@@ -22,6 +23,10 @@ std::vector<int64_t> file_shape(const ParameterEntry& entry);
 // `entry` of a flat block (f32 or f64) as a tensor of a file. The parameters must outlive it.
 TensorSource entry_tensor(const Parameters& parameters, Matrix block, const ParameterEntry& entry,
                           const std::string& name, const std::string& dtype);
+
+// The entry's own rows, read from `rows`, as a tensor of a file; dtype is F32 or BF16.
+TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
+                          const std::string& dtype);
 
 // Fills `entry` of a block from a tensor of the same shape; the padding rows become zero.
 void load_entry(const SafetensorsReader& file, const TensorInfo& tensor,

@@ -26,9 +26,9 @@ for setting; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$PYTHON" "$here/peers/ct2_convert.py" "$model" "$work/ct2" "$BIN/tx-bpe"
+"$BIN/tx-convert" -q --to ctranslate2 -o "$work/ct2" "$model"
 case $FORM in
-  text) "$BIN/tx-bpe" encode -m "$work/ct2/bpe.model" < "$text" > "$work/source" ;;
+  text) "$BIN/tx-bpe" encode -m "$work/ct2/sentencepiece.model" < "$text" > "$work/source" ;;
   *) cp "$text" "$work/source" ;;
 esac
 case $DEVICE in
@@ -52,7 +52,7 @@ theirs() {  # TYPE
 rate() { awk -v s="$2" '{n += NF + 1} END {printf "%d\n", n / s}' "$1"; }
 median() { sort -n "$1" | awk '{x[NR] = $1} END {print x[int((NR + 1) / 2)]}'; }
 score() {
-  [ -z "$REF" ] || "$BIN/tx-bpe" decode -m "$work/ct2/bpe.model" < "$1" |
+  [ -z "$REF" ] || "$BIN/tx-bpe" decode -m "$work/ct2/sentencepiece.model" < "$1" |
     "$BIN/tx-bleu" --tokenize none --lowercase "$REF" | awk '{print "  BLEU " $3}'
 }
 

@@ -1,0 +1,276 @@
+#include "lib/convert/ctranslate2.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/int8_tensors.h"
+#include "lib/convert/output_folder.h"
+#include "lib/model/positions.h"
+
+namespace tx {
+
+namespace {
+
+constexpr uint32_t binary_version = 6, transformer_revision = 7;
+enum class Type : uint8_t { f32 = 0, i8 = 1, i16 = 2 };  // CTranslate2's numbers
+
+struct Variable {
+  std::vector<uint32_t> shape;  // empty: a scalar
+  Type type = Type::f32;
+  uint64_t bytes = 0;
+  std::function<void(Writer&)> write;
+};
+
+template <class T>
+void put(Writer& out, T value) {
+  char bytes[sizeof value];
+  for (size_t i = 0; i < sizeof value; ++i) bytes[i] = char(uint64_t(value) >> (8 * i));
+  out.write({bytes, sizeof value});
+}
+
+void put_string(Writer& out, const std::string& text) {
+  put(out, uint16_t(text.size() + 1));
+  out.write(text);
+  out.write(std::string_view("\0", 1));
+}
+
+void put_rows(Writer& out, const WeightRows& rows, int64_t count) {
+  const int64_t most = std::max<int64_t>(1, (1 << 16) / rows.cols);
+  std::vector<float> values(size_t(most * rows.cols));
+  for (int64_t first = 0; first < count; first += most) {
+    const int64_t n = std::min(most, count - first);
+    rows.read(first, n, values.data());
+    out.write(
+        {reinterpret_cast<const char*>(values.data()), size_t(n * rows.cols) * sizeof(float)});
+  }
+}
+
+class Spec {
+ public:
+  Spec(const ModelReader& model, int max_positions)
+      : model_(model), config_(model.config()), max_positions_(max_positions) {
+    for (const ParameterEntry& e : model.table()) entries_[e.name] = &e;
+    for (size_t side = 0; side < config_.sides.size(); ++side) stack(side);
+    output();
+  }
+
+  void write(const std::string& path) const {
+    write_atomically(path, [&](Writer& out) {
+      put(out, binary_version);
+      put_string(out, "TransformerSpec");
+      put(out, transformer_revision);
+      put(out, uint32_t(variables_.size()));
+      for (const auto& [name, v] : variables_) {
+        put_string(out, name);
+        put(out, uint8_t(v.shape.size()));
+        for (const uint32_t dim : v.shape) put(out, dim);
+        put(out, uint8_t(v.type));
+        put(out, uint32_t(v.bytes));
+        v.write(out);
+      }
+      put(out, uint32_t(aliases_.size()));
+      for (const auto& [name, target] : aliases_) {
+        put_string(out, name);
+        put_string(out, target);
+      }
+    });
+  }
+
+ private:
+  template <class T>
+  void scalar(const std::string& name, Type type, T value) {
+    variables_[name] = {{}, type, sizeof value, [value](Writer& out) { put(out, value); }};
+  }
+  void flag(const std::string& name, bool value) { scalar(name, Type::i8, int8_t(value)); }
+
+  // The tensors of these names one below another; one that stands there already becomes an alias.
+  void weights(const std::string& to, const std::vector<std::string>& names) {
+    std::vector<const ParameterEntry*> parts;
+    for (const std::string& name : names) {
+      const auto at = entries_.find(name);
+      if (at == entries_.end()) return;  // a bias that the model does not have
+      parts.push_back(at->second);
+    }
+    const auto [first, is_new] = written_.emplace(names.front(), to);
+    if (!is_new) {
+      aliases_[to] = first->second;
+      return;
+    }
+    uint64_t rows = 0;
+    for (const ParameterEntry* e : parts) rows += uint64_t(e->vector ? e->cols : e->rows);
+    Variable v;
+    v.shape = {uint32_t(rows)};
+    if (!parts[0]->vector) v.shape.push_back(uint32_t(parts[0]->cols));
+    v.bytes = 4 * rows * uint64_t(parts[0]->vector ? 1 : parts[0]->cols);
+    check_bytes(to, v.bytes);
+    v.write = [this, parts](Writer& out) {
+      for (const ParameterEntry* e : parts) {
+        put_rows(out, model_.rows(*e), e->rows);
+        model_.finished(*e);
+      }
+    };
+    variables_[to] = std::move(v);
+  }
+
+  void check_bytes(const std::string& to, uint64_t bytes) const {
+    if (bytes <= std::numeric_limits<uint32_t>::max()) return;
+    throw DataError(model_.path() + ": " + to + " would have " + std::to_string(bytes) +
+                    " bytes; a variable of CTranslate2 has less than 4 GiB");
+  }
+
+  void linear(const std::string& to, const std::vector<std::string>& names) {
+    for (const char* part : {"weight", "bias"}) {
+      std::vector<std::string> full;
+      for (const std::string& name : names) full.push_back(name + "." + part);
+      weights(to + "/" + part, full);
+    }
+  }
+
+  void norm(const std::string& to, const std::string& name) {
+    weights(to + "/gamma", {name + ".weight"});
+    weights(to + "/beta", {name + ".bias"});
+  }
+
+  void stack(size_t side) {
+    const std::string name = config_.stack_name(side), to = name + "/";
+    scalar(to + "num_heads", Type::i16, int16_t(config_.heads));
+    flag(to + "pre_norm", config_.pre_norm());
+    scalar(to + "activation", Type::i8, activation());
+    flag(to + "scale_embeddings", true);
+    weights(to + (config_.is_decoder(side) ? "embeddings/weight" : "embeddings_0/weight"),
+            {config_.tie == Tie::all ? "embedding.weight" : name + ".embedding.weight"});
+    positions(to + "position_encodings/encodings", name);
+    if (config_.pre_norm()) norm(to + "layer_norm", name + ".norm");
+    if (config_.is_decoder(side)) {
+      scalar(to + "alignment_layer", Type::i16, int16_t(-1));
+      scalar(to + "alignment_heads", Type::i16, int16_t(1));
+      flag(to + "start_from_zero_embedding", false);
+    } else {
+      scalar(to + "embeddings_merge", Type::i8, int8_t(0));
+    }
+    for (int i = 0; i < config_.sides[side].layers; ++i)
+      layer(to + "layer_" + std::to_string(i) + "/", name + ".layers." + std::to_string(i) + ".",
+            config_.has_cross(side));
+  }
+
+  void layer(const std::string& to, const std::string& from, bool cross) {
+    const std::string self = from + "self_attn.", other = from + "cross_attn.";
+    linear(to + "self_attention/linear_0", {self + "q_proj", self + "k_proj", self + "v_proj"});
+    linear(to + "self_attention/linear_1", {self + "out_proj"});
+    norm(to + "self_attention/layer_norm", from + "self_attn_norm");
+    if (cross) {
+      linear(to + "attention/linear_0", {other + "q_proj"});
+      linear(to + "attention/linear_1", {other + "k_proj", other + "v_proj"});
+      linear(to + "attention/linear_2", {other + "out_proj"});
+      norm(to + "attention/layer_norm", from + "cross_attn_norm");
+    }
+    linear(to + "ffn/linear_0", {from + "ffn.in_proj"});
+    linear(to + "ffn/linear_1", {from + "ffn.out_proj"});
+    norm(to + "ffn/layer_norm", from + "ffn_norm");
+  }
+
+  int8_t activation() const {
+    switch (config_.activation) {
+      case Activation::relu:
+        return 0;
+      case Activation::gelu:
+        return 3;
+    }
+    throw Bug("an activation of CTranslate2", __FILE__, __LINE__);
+  }
+
+  void positions(const std::string& to, const std::string& stack) {
+    if (config_.learned_positions()) return weights(to, {stack + ".positions.weight"});
+    const auto [first, is_new] = written_.emplace("sinusoids", to);
+    if (!is_new) {
+      aliases_[to] = first->second;
+      return;
+    }
+    const int64_t d = config_.d_model;
+    Variable v;
+    v.shape = {uint32_t(max_positions_), uint32_t(d)};
+    v.bytes = 4 * uint64_t(max_positions_) * uint64_t(d);
+    check_bytes(to, v.bytes);
+    v.write = [this, d](Writer& out) {
+      put_rows(out,
+               {max_positions_, d,
+                [d](int64_t position, int64_t count, float* values) {
+                  for (; count > 0; --count)
+                    for (const double x : sinusoid(position++, d)) *values++ = float(x);
+                }},
+               max_positions_);
+    };
+    variables_[to] = std::move(v);
+  }
+
+  void output() {
+    weights("decoder/projection/weight", {config_.tie == Tie::none     ? "output.weight"
+                                          : config_.tie == Tie::target ? "decoder.embedding.weight"
+                                                                       : "embedding.weight"});
+  }
+
+  const ModelReader& model_;
+  const ModelConfig& config_;
+  int64_t max_positions_;
+  std::map<std::string, const ParameterEntry*> entries_;
+  std::map<std::string, std::string> written_;  // of a tensor, the variable that holds it
+  std::map<std::string, Variable> variables_;
+  std::map<std::string, std::string> aliases_;
+};
+
+void check_fits(const ModelReader& model) {
+  const ModelConfig& c = model.config();
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(model.path() + " does not fit CTranslate2's Transformer: " + why);
+  };
+  if (c.kind != ModelKind::encoder_decoder) refuse("it is of kind " + c.kind.name);
+  if (model.has_int8())
+    throw DataError(model.path() + " holds 8-bit weights; give the model that it was made from: " +
+                    "CTranslate2 rounds weights itself when it loads them");
+  if (c.d_v != c.d_k || c.heads * c.d_k != c.d_model)
+    refuse("its heads are not d_model / heads wide (--d-k, --d-v)");
+}
+
+// The pieces in order of id, as JSON.
+void write_pieces(const std::string& path, const Vocabulary& vocabulary) {
+  Json list = Json::array();
+  for (int id = 0; id < vocabulary.size(); ++id) list.push_back(vocabulary.piece(id));
+  write_atomically(path, to_text(list, 2) + "\n");
+}
+
+void write_vocabularies(OutputFolder& folder, const Vocabularies& all) {
+  for (size_t side = 0; side < all.size(); ++side) {
+    const std::string name = all.shared() ? "shared" : side == 0 ? "source" : "target";
+    write_pieces(folder.file(name + "_vocabulary.json"), all[side]);
+    if (all[side].kind() == "sentencepiece")
+      write_atomically(folder.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
+                       all[side].bytes());
+    if (all.shared()) break;
+  }
+}
+
+void write_config(OutputFolder& folder, const ModelReader& model) {
+  const Vocabulary& target = model.vocabularies().target();
+  const Json config{{"add_source_bos", false},
+                    {"add_source_eos", true},
+                    {"bos_token", target.piece(Vocabulary::bos)},
+                    {"decoder_start_token", target.piece(Vocabulary::bos)},
+                    {"eos_token", target.piece(Vocabulary::eos)},
+                    {"layer_norm_epsilon", model.config().norm_epsilon},
+                    {"multi_query_attention", false},
+                    {"unk_token", target.piece(Vocabulary::unk)}};
+  write_atomically(folder.file("config.json"), to_text(config, 2) + "\n");
+}
+
+}  // namespace
+
+void write_ctranslate2(OutputFolder& folder, const ModelReader& model, int max_positions) {
+  check_fits(model);
+  Spec(model, max_positions).write(folder.file("model.bin"));
+  write_vocabularies(folder, model.vocabularies());
+  write_config(folder, model);
+}
+
+}  // namespace tx

@@ -1,0 +1,4 @@
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+tx-bpe train --vocab-size 300 -o bpe.model train.src train.tgt
+train_small run --vocab bpe.model
