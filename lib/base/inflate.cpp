@@ -1,0 +1,46 @@
+#include "lib/base/inflate.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+
+namespace tx {
+
+namespace {
+
+constexpr size_t most_at_once = size_t(1) << 30;  // zlib counts in 32 bits
+
+}  // namespace
+
+bool inflate_raw(std::string_view bytes, size_t size, std::string& to) {
+  to.resize(size);
+  z_stream z{};
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return false;
+  size_t read = 0, written = 0;
+  int status = Z_OK;
+  char none = 0;  // zlib wants an address even of no bytes
+  while (status == Z_OK) {
+    const size_t in = std::min(bytes.size() - read, most_at_once);
+    const size_t out = std::min(size - written, most_at_once);
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + read));
+    z.avail_in = uInt(in);
+    z.next_out = reinterpret_cast<Bytef*>(out > 0 ? to.data() + written : &none);
+    z.avail_out = uInt(out);
+    status = inflate(&z, Z_NO_FLUSH);
+    read += in - z.avail_in;
+    written += out - z.avail_out;
+  }
+  inflateEnd(&z);
+  return status == Z_STREAM_END && written == size && read == bytes.size();
+}
+
+uint32_t crc32_of(std::string_view bytes) {
+  uLong crc = crc32(0, nullptr, 0);
+  for (size_t at = 0; at < bytes.size(); at += most_at_once) {
+    const std::string_view piece = bytes.substr(at, most_at_once);
+    crc = crc32(crc, reinterpret_cast<const Bytef*>(piece.data()), uInt(piece.size()));
+  }
+  return uint32_t(crc);
+}
+
+}  // namespace tx

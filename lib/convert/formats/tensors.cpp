@@ -1,0 +1,117 @@
+#include "lib/convert/formats/tensors.h"
+
+#include <bit>
+#include <cmath>
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/checkpoint/safetensors.h"
+#include "lib/checkpoint/transfer.h"
+#include "lib/convert/formats/little_endian.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t most_elements = int64_t(1) << 48;
+constexpr size_t most_dimensions = 16;
+
+std::string shown(const std::string& name) { return to_text(Json(name.substr(0, 100))); }
+
+std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+void to_floats_of(const ForeignTensor& t, int64_t element, int64_t count, float* to) {
+  const char* from = t.bytes.data() + element * element_size(t.dtype);
+  if (t.dtype != "F16") return to_floats(from, t.dtype, count, to);
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = from_half(uint16_t(little_endian({from + 2 * i, 2}, 2)));
+}
+
+}  // namespace
+
+float from_half(uint16_t bits) {
+  const uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31,
+                 fraction = bits & 0x3FF;
+  if (exponent == 0) {
+    const float value = std::ldexp(float(fraction), -24);
+    return sign != 0 ? -value : value;
+  }
+  const uint32_t wide = exponent == 31 ? 255 : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+int64_t ForeignTensor::elements() const {
+  int64_t count = 1;
+  for (const int64_t d : shape) count *= d;
+  return count;
+}
+
+void ForeignTensors::add(const std::string& name, ForeignTensor t) {
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(where_ + ": tensor " + shown(name) + " " + why);
+  };
+  if (element_size(t.dtype) == 0) refuse("has the unknown dtype " + shown(t.dtype));
+  if (t.shape.size() > most_dimensions) refuse("has too many dimensions");
+  int64_t count = 1;
+  for (const int64_t d : t.shape)
+    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > most_elements)
+      refuse("has an impossible shape");
+  if (t.strides.empty()) t.strides = row_major(t.shape);
+  if (t.strides.size() != t.shape.size()) refuse("has strides for another shape");
+  int64_t last = 0;  // the element furthest from the first
+  for (size_t i = 0; i < t.shape.size() && count > 0; ++i) {
+    int64_t reach = 0;
+    if (t.strides[i] < 0 || __builtin_mul_overflow(t.shape[i] - 1, t.strides[i], &reach) ||
+        reach > most_elements - last)
+      refuse("has impossible strides");
+    last += reach;
+  }
+  const int64_t there = int64_t(t.bytes.size()) / element_size(t.dtype);
+  if (count > 0 && last >= there)
+    refuse("of shape " + shape_text(t.shape) + " reaches beyond its " + std::to_string(there) +
+           " elements");
+  if (!tensors_.emplace(name, std::move(t)).second) refuse("stands there twice");
+}
+
+const ForeignTensor* ForeignTensors::find(const std::string& name) const {
+  const auto at = tensors_.find(name);
+  return at == tensors_.end() ? nullptr : &at->second;
+}
+
+const ForeignTensor& ForeignTensors::at(const std::string& name) const {
+  const ForeignTensor* tensor = find(name);
+  if (tensor == nullptr) throw DataError(where_ + " lacks the tensor " + name);
+  return *tensor;
+}
+
+WeightRows ForeignTensors::rows(const std::string& name, const std::vector<int64_t>& shape) const {
+  const ForeignTensor& t = at(name);
+  size_t leading = 0;
+  while (t.shape.size() - leading > shape.size() && t.shape[leading] == 1) ++leading;
+  const std::vector<int64_t> own(t.shape.begin() + ptrdiff_t(leading), t.shape.end());
+  if (own != shape)
+    throw DataError(where_ + ": " + name + " has the shape " + shape_text(t.shape) +
+                    ", but its configuration asks for " + shape_text(shape));
+  if (!is_floating(t.dtype) && t.dtype != "F16")
+    throw DataError(where_ + ": " + name + " is " + t.dtype +
+                    "; weights must be F32, F16, BF16 or F64");
+  const int64_t rows = own.size() < 2 ? 1 : own[0], cols = own.empty() ? 1 : own.back();
+  const int64_t down = own.size() < 2 ? 0 : t.strides[leading];
+  const int64_t across = own.empty() ? 1 : t.strides.back();
+  return {rows, cols, [&t, cols, down, across](int64_t first, int64_t count, float* to) {
+            for (int64_t row = first; row < first + count; ++row) {
+              if (across == 1) {
+                to_floats_of(t, row * down, cols, to);
+                to += cols;
+                continue;
+              }
+              for (int64_t i = 0; i < cols; ++i) to_floats_of(t, row * down + i * across, 1, to++);
+            }
+          }};
+}
+
+}  // namespace tx

@@ -1,0 +1,55 @@
+// Zip archives, as torch.save and numpy.savez write them: entries stored or compressed by deflate,
+// zip64 included. An archive is bytes from outside: every place and size is checked before it is
+// used, names are only compared and never become paths.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tx {
+
+class ZipArchive {
+ public:
+  struct Entry {
+    std::string name;
+    uint64_t header = 0;            // where its local header begins
+    uint64_t packed = 0, size = 0;  // bytes in the archive, and unpacked
+    uint32_t crc = 0;
+    bool deflated = false;
+  };
+
+  // An entry that grows more than `most_growth` times may have at most `small_entry` bytes: weights
+  // hardly shrink, so what does is zeros, or made to fill memory.
+  static constexpr uint64_t most_growth = 32, small_entry = uint64_t(1) << 24;
+
+  // Reads the list of entries. `bytes` must outlive the object; `where` is the file's name.
+  // DataError: damaged, encrypted, split, another compression, entries of one name or that overlap,
+  // or one that grows beyond the above.
+  ZipArchive(std::string_view bytes, std::string where);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Entry* find(std::string_view name) const;  // null when absent
+  // A view into the archive, or into `room` where the entry is compressed. DataError when it is
+  // damaged.
+  std::string_view content(const Entry& entry, std::string& room) const;
+
+  static bool begins(std::string_view bytes) { return bytes.starts_with("PK\x03\x04"); }
+
+ private:
+  struct Directory {
+    uint64_t begin = 0, bytes = 0, entries = 0;
+  };
+  [[noreturn]] void damaged(const std::string& why) const;
+  Directory find_directory() const;
+  Entry read_entry(std::string_view& rest) const;
+  void check(const Entry& entry) const;
+  uint64_t data_of(const Entry& entry) const;
+  void check_overlap() const;
+  std::string_view bytes_;
+  std::string where_;
+  uint64_t directory_ = 0;  // entries end before it
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tx
