@@ -62,6 +62,8 @@ struct StepRecord {
   double nll = 0;            //   smoothed loss, unsmoothed negative log-likelihood (nats),
   int64_t correct = 0;       //   labels that had the highest logit,
   int64_t labels = 0;        //   labels seen
+  double guided = 0;         // sums added to by guide_attention: cross-entropies with links (nats),
+  int64_t guided_rows = 0;   //   rows that have links
 };
 
 // Coordinates of the rows of a packed side: row i belongs to pair[i] of the epoch, at position[i]
@@ -158,6 +160,17 @@ struct AddNormBackward {
 // The arguments of attention_backward besides Attention.
 struct AttentionGradient {
   Matrix d_o, dq, dk, dv;  // assigned for every row
+};
+
+// Guided alignment (Chen et al., 2016): in one head, row i of the queries should attend to keys
+// columns[starts[i]] .. columns[starts[i + 1] - 1] of its sentence, to all of them alike. A row
+// without links is left alone.
+struct AttentionGuide {
+  int head = 0;
+  const int32_t* starts = nullptr;   // T + 1
+  const int32_t* columns = nullptr;  // from 0 in the sentence; each once in a row, and visible
+  double weight = 0;                 // of this loss beside that of the labels
+  StepRecord* record = nullptr;
 };
 
 struct AdamSettings {

@@ -1,6 +1,7 @@
 #include "lib/base/split.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace tx {
 
@@ -12,6 +13,24 @@ std::vector<std::string> split_at(std::string_view text, char at) {
     begin = end + 1;
   }
   return parts;
+}
+
+std::vector<std::string_view> split_fields(std::string_view line) {
+  constexpr std::string_view spaces = " \t\r";
+  std::vector<std::string_view> fields;
+  for (size_t begin = 0; (begin = line.find_first_not_of(spaces, begin)) < line.size();) {
+    const size_t end = std::min(line.find_first_of(spaces, begin), line.size());
+    fields.push_back(line.substr(begin, end - begin));
+    begin = end;
+  }
+  return fields;
+}
+
+bool take_number(std::string_view& text, uint32_t& number) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (result.ec != std::errc()) return false;
+  text.remove_prefix(size_t(result.ptr - text.data()));
+  return true;
 }
 
 }  // namespace tx

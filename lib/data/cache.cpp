@@ -64,7 +64,8 @@ void IdCache::read_description() {
   if (xxh3_hex(text, length) != std::string_view(trailer, 16)) damaged("checksum of the end");
   try {
     const Json json = parse_json({text, length}, path());
-    whole_number(json, "version", version, version);
+    const int64_t written = whole_number(json, "version", version, version_with_links);
+    if (written == version_with_links) links_ = whole_number(json, "links", 0, end_);
     width_ = int(whole_number(json, "id_bytes", 2, 4));
     index_ = whole_number(json, "index", head, end_);
     pairs_ = whole_number(json, "pairs", 1, end_);
@@ -84,8 +85,9 @@ void IdCache::read_description() {
     damaged(error.what());
   }
   if (side_.empty() || sides() > most_sides || width_ == 3) damaged("sides");
-  if (index_ % 8 != 0 || (end_ - index_) / entry_bytes(sides()) != pairs_ ||
-      (end_ - index_) % entry_bytes(sides()) != 0) {
+  if (has_links() && sides() != 2) damaged("sides");
+  const int64_t entry = entry_bytes(sides(), has_links());
+  if (index_ % 8 != 0 || (end_ - index_) / entry != pairs_ || (end_ - index_) % entry != 0) {
     damaged("size of the index");
   }
 }
@@ -93,7 +95,12 @@ void IdCache::read_description() {
 void IdCache::verify() const {
   if (xxh3_hex(file_.data(), size_t(end_)) != checksum_) damaged("checksum");
   std::vector<Side> found(side_.size());
-  for (int64_t pair = 0; pair < pairs_; ++pair) verify_pair(pair, found);
+  int64_t links = 0;
+  for (int64_t pair = 0; pair < pairs_; ++pair) {
+    verify_pair(pair, found);
+    links += link_count(pair);
+  }
+  if (has_links() && links != links_) damaged("totals");
   for (size_t s = 0; s < side_.size(); ++s) {
     if (found[s].tokens != side_[s].tokens) damaged("totals");
     if (found[s].longest != side_[s].longest) damaged("longest");  // memory is planned by it
@@ -110,6 +117,7 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
     found[s].tokens += count;
     found[s].longest = std::max(found[s].longest, int(count));
   }
+  bytes += uint64_t(link_count(pair) * link_bytes);
   if (start < magic.size() || start > uint64_t(index_) || bytes > uint64_t(index_) - start) {
     damaged("index");
   }
@@ -118,10 +126,31 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
       if (id < 0 || id >= side_[s].size) damaged("ids");
     }
   }
+  for (const WordLink& link : links(pair))  // a word has a piece at least
+    if (link.source >= uint32_t(length(pair, 0)) || link.target >= uint32_t(length(pair, 1)))
+      damaged("links");
 }
 
 const char* IdCache::entry(int64_t pair) const {
-  return file_.data() + index_ + pair * entry_bytes(sides());
+  return file_.data() + index_ + pair * entry_bytes(sides(), has_links());
+}
+
+int64_t IdCache::id_bytes(int64_t pair) const {
+  int64_t bytes = 0;
+  for (int s = 0; s < sides(); ++s) bytes += int64_t(length(pair, s)) * width_;
+  return bytes;
+}
+
+int64_t IdCache::link_count(int64_t pair) const {
+  return has_links() ? load<uint32_t>(entry(pair) + 16 + 4 * sides()) : 0;
+}
+
+std::vector<WordLink> IdCache::links(int64_t pair) const {
+  const char* at = file_.data() + load<uint64_t>(entry(pair)) + id_bytes(pair);
+  std::vector<WordLink> out;
+  for (int64_t i = link_count(pair); i > 0; --i, at += link_bytes)
+    out.push_back({load<uint32_t>(at), load<uint32_t>(at + 4)});
+  return out;
 }
 
 int IdCache::length(int64_t pair, int side) const {

@@ -10,6 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/subword/vocabulary.h"
 #include "lib/text/corpus.h"
+#include "lib/text/links.h"
 
 namespace tx {
 
@@ -20,6 +21,7 @@ struct CacheSide {
 };
 
 struct CacheOptions {
+  std::string links;    // file of word alignments of the two sides (parse_links()); "": none
   int max_length = 0;   // a pair with more pieces on any side is dropped; 0: no limit
   bool strict = false;  // ill-formed UTF-8 is a DataError instead of being replaced
   int threads = 1;
@@ -39,8 +41,8 @@ struct CacheReport {
 std::string describe_dropped(const CacheReport& report, int max_length);
 
 // Reads every file once and all sides in step, in constant memory, and writes the cache atomically.
-// The bytes do not depend on the number of threads. Sides with different numbers of lines, or no
-// pair left: DataError.
+// The bytes do not depend on the number of threads. Sides with different numbers of lines, links to
+// words that a line does not have (WordStarts counts them), or no pair left: DataError.
 CacheReport build_cache(const std::string& path, const std::vector<CacheSide>& sides,
                         const CacheOptions& options);
 
@@ -65,6 +67,8 @@ class IdCache {
   int64_t line(int64_t pair) const;                       // number of the line in the text, from 1
   void copy(int64_t pair, int side, int32_t* out) const;  // length() ids
   std::vector<int> ids(int64_t pair, int side) const;
+  bool has_links() const { return links_ >= 0; }
+  std::vector<WordLink> links(int64_t pair) const;  // by target word, then by source word
 
  private:
   struct Side {
@@ -76,11 +80,14 @@ class IdCache {
   void verify() const;
   void verify_pair(int64_t pair, std::vector<Side>& found) const;
   const char* entry(int64_t pair) const;
+  int64_t id_bytes(int64_t pair) const;  // of all sides
+  int64_t link_count(int64_t pair) const;
   [[noreturn]] void damaged(const std::string& what) const;
 
   MappedFile file_;
   std::vector<Side> side_;
   int64_t pairs_ = 0, index_ = 0, end_ = 0;  // end_: where the description begins
+  int64_t links_ = -1;                       // of all pairs; -1: the cache is without
   int width_ = 4, max_length_ = 0;
   std::string checksum_;
   CacheReport report_;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 #include "lib/data/cache.h"
 #include "lib/data/cache_format.h"
+#include "lib/data/link_lines.h"
 
 namespace tx {
 namespace {
@@ -82,6 +84,10 @@ class CacheBuilder {
     }
     width_ = id_width(largest);
     report_.empty.resize(sides.size());
+    if (options.links.empty()) return;
+    TX_ASSERT(sides.size() == 2);
+    readers_.emplace_back(std::vector<std::string>{options.links}, options.strict);
+    link_lines_.emplace(readers_.back().place(1), *sides[0].vocabulary, *sides[1].vocabulary);
   }
 
   CacheReport run() {
@@ -113,7 +119,7 @@ class CacheBuilder {
     offset_ += int64_t(bytes.size());
   }
 
-  // Lines of all sides, side by side: line i of side s is lines[i * K + s].
+  // A block holds rows: the line of each side and, where they are given, the line of links.
   bool read(Block& block) {
     block.lines.clear();
     block.first_line = readers_.front().line_number() + 1;
@@ -136,7 +142,8 @@ class CacheBuilder {
   }
 
   [[noreturn]] void refuse_lengths() {
-    std::string line, message = "the sides have different numbers of lines:";
+    std::string line, message = link_lines_ ? "text and links" : "the sides";
+    message += " have different numbers of lines:";
     size_t longest = 0;
     int64_t fewest = INT64_MAX;
     for (size_t s = 0; s < readers_.size(); ++s) {
@@ -144,34 +151,52 @@ class CacheBuilder {
       const int64_t lines = readers_[s].line_number();
       fewest = std::min(fewest, lines);
       if (lines > readers_[longest].line_number()) longest = s;
-      message += (s ? ", " : " ") + std::to_string(lines) + " in " + sides_[s].files.front() +
-                 (sides_[s].files.size() > 1 ? " and so on" : "");
+      const bool side = s < sides_.size();
+      message += (s ? ", " : " ") + std::to_string(lines) + " in " +
+                 (side ? sides_[s].files.front() : options_.links) +
+                 (side && sides_[s].files.size() > 1 ? " and so on" : "");
     }
     throw DataError(message + "; " + readers_[longest].place(fewest + 1) +
                     " is the first line without a counterpart");
   }
 
-  // Replaces each line by its ids in the file's form.
+  // Replaces each line by its ids, and links by their numbers, in the file's form.
   void encode(Block& block) const {
-    std::vector<int> ids;
-    for (size_t i = 0; i < block.lines.size(); ++i) {
-      std::string& line = block.lines[i];
-      sides_[i % sides_.size()].vocabulary->encode(line, ids);
-      line.clear();
-      for (const int id : ids) {
-        if (width_ == 2)
-          append(line, uint16_t(id));
-        else
-          append(line, uint32_t(id));
+    std::vector<std::vector<int>> ids(sides_.size());
+    for (size_t i = 0; i < block.lines.size(); i += readers_.size()) {
+      std::string* const row = &block.lines[i];
+      for (size_t s = 0; s < sides_.size(); ++s) {
+        sides_[s].vocabulary->encode(row[s], ids[s]);
+        row[s] = bytes_of(ids[s]);
+      }
+      if (!link_lines_) continue;
+      const int64_t line = block.first_line + int64_t(i / readers_.size());
+      std::string& links = row[sides_.size()];
+      const std::vector<WordLink> read = link_lines_->read(links, line, ids[0], ids[1]);
+      links.clear();
+      for (const WordLink& link : read) {
+        append(links, link.source);
+        append(links, link.target);
       }
     }
   }
 
+  std::string bytes_of(const std::vector<int>& ids) const {
+    std::string bytes;
+    for (const int id : ids) {
+      if (width_ == 2)
+        append(bytes, uint16_t(id));
+      else
+        append(bytes, uint32_t(id));
+    }
+    return bytes;
+  }
+
   void write(const Block& block) {
-    const size_t k = sides_.size();
-    for (size_t i = 0; i < block.lines.size(); i += k) {
+    const size_t row = readers_.size();
+    for (size_t i = 0; i < block.lines.size(); i += row) {
       ++report_.lines;
-      write_pair(&block.lines[i], block.first_line + int64_t(i / k));
+      write_pair(&block.lines[i], block.first_line + int64_t(i / row));
     }
   }
 
@@ -196,7 +221,13 @@ class CacheBuilder {
       longest_[s] = std::max(longest_[s], pieces(line[s]));
       put(line[s]);
     }
-    entry.resize(size_t(entry_bytes(int(k))));
+    if (link_lines_) {
+      const int64_t count = int64_t(line[k].size()) / link_bytes;
+      append(entry, uint32_t(count));
+      links_ += count;
+      put(line[k]);
+    }
+    entry.resize(size_t(entry_bytes(int(k), link_lines_.has_value())));
     spool_->write(entry);
     ++report_.pairs;
   }
@@ -212,17 +243,18 @@ class CacheBuilder {
         report_.warnings.push_back(std::move(text));
       }
     }
-    const Json description = {{"version", version},
-                              {"pairs", report_.pairs},
-                              {"id_bytes", width_},
-                              {"index", index_offset},
-                              {"checksum", hasher_.hex()},
-                              {"sides", sides},
-                              {"max_length", options_.max_length},
-                              {"lines", report_.lines},
-                              {"dropped_empty", report_.empty},
-                              {"dropped_too_long", report_.too_long},
-                              {"warnings", report_.warnings}};
+    Json description = {{"version", link_lines_ ? version_with_links : version},
+                        {"pairs", report_.pairs},
+                        {"id_bytes", width_},
+                        {"index", index_offset},
+                        {"checksum", hasher_.hex()},
+                        {"sides", sides},
+                        {"max_length", options_.max_length},
+                        {"lines", report_.lines},
+                        {"dropped_empty", report_.empty},
+                        {"dropped_too_long", report_.too_long},
+                        {"warnings", report_.warnings}};
+    if (link_lines_) description["links"] = links_;
     const std::string text = to_text(description);
     std::string trailer = xxh3_hex(text.data(), text.size());
     append(trailer, uint64_t(text.size()));
@@ -232,8 +264,10 @@ class CacheBuilder {
   const std::string& path_;
   const std::vector<CacheSide>& sides_;
   const CacheOptions& options_;
-  std::vector<TextReader> readers_;
+  std::vector<TextReader> readers_;      // of the sides, then of the links
+  std::optional<LinkLines> link_lines_;  // where links are given
   std::vector<int64_t> tokens_, longest_;
+  int64_t links_ = 0;
   CacheReport report_;
   Writer* file_ = nullptr;
   Spool* spool_ = nullptr;

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/whole_number.h"
+#include "lib/data/pair_links.h"
 
 namespace tx {
 namespace {
@@ -214,6 +215,11 @@ bool Packer::next(Batch& batch) {
       given.push_back(std::move(waiting_.extract(candidate.place).mapped()));
   }
   write_batch(cache_, options_.capacities, taken, given, batch);
+  if (options_.links != nullptr) {
+    std::vector<uint32_t> pairs;
+    for (const Candidate& candidate : taken) pairs.push_back(candidate.pair);
+    options_.links->write(pairs, batch);
+  }
   batch.epoch = epoch_;
   return true;
 }

@@ -27,6 +27,12 @@ struct BatchSide {
   std::vector<uint32_t> position;  // (T)   of the row in its sentence, from 0
 };
 
+// Which source rows each target row should attend to; empty where the text has no links.
+struct BatchLinks {
+  std::vector<int32_t> starts;   // (T+1) the links of row i are columns[starts[i]] and on
+  std::vector<int32_t> columns;  // rows of the source sentence, from 0, rising within a row
+};
+
 // The last side is the target; a language model has no other. The first `sentences` sentences are
 // real, those after them dummies (ids <pad>, labels no_label). Every batch has at least one dummy,
 // and a dummy is not empty on any side: each side keeps a row for it. A dummy has at most
@@ -38,7 +44,10 @@ struct Batch {
   std::vector<int64_t> tokens;  // real rows of each side
   std::vector<int64_t> lines;   // of each real sentence: its line in the text, from 1
   int64_t epoch = 0;            // from 0
+  BatchLinks links;
 };
+
+class PairLinks;
 
 struct PackerOptions {
   int batch_tokens = 4096;      // the target side's capacity
@@ -48,6 +57,7 @@ struct PackerOptions {
   bool shuffle = true;                   // false: the order of the text, as for validation
   int64_t epochs = 0;                    // next() ends after so many; 0: never
   const PairDropout* dropout = nullptr;  // where given, cuts the pairs; must outlive the packer
+  const PairLinks* links = nullptr;      // where given, links the rows; must outlive the packer
 };
 
 // Capacity of each side: the target's is batch_tokens, another's is that times the ratio of the

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/data/pair_links.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
@@ -158,6 +159,10 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   const int tokens = batch_request(options).tokens;
   packing.batch_tokens = tokens ? tokens : 4096;
   packing.seed = options.seed;
+  std::unique_ptr<PairLinks> links;
+  if (corpora.train->has_links())
+    links = std::make_unique<PairLinks>(*corpora.train, vocabularies, options.guided_shift);
+  packing.links = links.get();
   Packer packer(*corpora.train, packing);
   task.batches.resize(1);
   packer.next(task.batches.front());

@@ -24,6 +24,19 @@ void check_side(const BatchSide& s, int64_t vocabulary) {
   if (!good) throw DataError("the batch of the flight record is damaged");
 }
 
+// Offsets rise; links lead to source rows of the same sentence.
+void check_links(const Batch& b) {
+  const std::vector<int32_t>&starts = b.links.starts, &columns = b.links.columns;
+  bool good = starts.size() == b.labels.size() + 1 && starts.front() == 0 &&
+              starts.back() == int32_t(columns.size()) &&
+              std::is_sorted(starts.begin(), starts.end());
+  const std::vector<int32_t>&from = b.sides.front().offsets, &to = b.sides.back().offsets;
+  for (size_t s = 0; good && s + 1 < to.size(); ++s)
+    for (int32_t i = starts[size_t(to[s])]; i < starts[size_t(to[s + 1])]; ++i)
+      good = good && columns[size_t(i)] >= 0 && columns[size_t(i)] < from[s + 1] - from[s];
+  if (!good) throw DataError("the batch of the flight record is damaged");
+}
+
 Batch read_batch(const Json& facts, const ModelConfig& config) {
   Batch batch;
   batch.epoch = facts.at("epoch").get<int64_t>();
@@ -45,6 +58,12 @@ Batch read_batch(const Json& facts, const ModelConfig& config) {
   if (!good) throw DataError("the batch of the flight record is damaged");
   for (size_t i = 0; i < batch.sides.size(); ++i)
     check_side(batch.sides[i], config.sides.at(i).vocabulary);
+  if (facts.contains("links")) {
+    const Json& links = facts["links"];
+    batch.links = {links.at("starts").get<std::vector<int32_t>>(),
+                   links.at("columns").get<std::vector<int32_t>>()};
+    check_links(batch);
+  }
   return batch;
 }
 

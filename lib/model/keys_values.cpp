@@ -34,6 +34,7 @@ Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
   a.k_column = layer * shape_.width();
   a.v_column = a.k_column + shape_.keys();
   a.k_offsets = cross_offsets_;
+  if (layer == guide_.layer) a.guide = guide_.head;
   if (probe_) probe_({"cross", layer, &a});
   return attention(context, a);
 }

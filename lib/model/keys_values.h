@@ -32,6 +32,12 @@ struct ProbedAttention {
 };
 using AttentionProbe = std::function<void(const ProbedAttention&)>;
 
+// The cross-attention of one layer, of which a head is trained to links; layer -1: none.
+struct CrossGuide {
+  int layer = -1;
+  AttentionGuide head;
+};
+
 class KeysValues {
  public:
   virtual ~KeysValues() = default;
@@ -60,6 +66,7 @@ class PackedKeysValues : public KeysValues {
     cross_ = std::move(cross_keys_values);
     cross_offsets_ = source.offsets;
   }
+  void train_to(const CrossGuide& guide) { guide_ = guide; }
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;
@@ -75,6 +82,7 @@ class PackedKeysValues : public KeysValues {
   AttentionProbe probe_;
   Tensor cross_;
   const int32_t* cross_offsets_ = nullptr;
+  CrossGuide guide_;
 };
 
 // The keys and values of the steps before, kept in a cache: one row per hypothesis and step.

@@ -45,7 +45,8 @@ Tensor Transformer::logits(Context& context, Tensor hidden) const {
 }
 
 Tensor Transformer::hidden(Context& context, std::span<const PackedSide> sides,
-                           const DropoutRates& rates, const AttentionProbe& probe) const {
+                           const DropoutRates& rates, const AttentionProbe& probe,
+                           const CrossGuide& guide) const {
   TX_ASSERT(!sides.empty() && sides.size() <= stacks_.size());
   Tensor out;
   for (size_t i = 0; i < sides.size(); ++i) {
@@ -53,15 +54,17 @@ Tensor Transformer::hidden(Context& context, std::span<const PackedSide> sides,
     const auto kv = std::make_shared<PackedKeysValues>(shape_, sides[i], causal, probe);
     if (config_.has_cross(i))
       kv->attend_to(cross_keys_values(context, std::move(out)), sides[i - 1]);
+    if (i + 1 == stacks_.size()) kv->train_to(guide);
     out = stacks_[i].run(context, sides[i], kv, rates);
   }
   return out;
 }
 
 Tensor Transformer::forward(Context& context, std::span<const PackedSide> sides,
-                            const DropoutRates& rates, const AttentionProbe& probe) const {
+                            const DropoutRates& rates, const AttentionProbe& probe,
+                            const CrossGuide& guide) const {
   TX_ASSERT(sides.size() == stacks_.size());
-  return logits(context, hidden(context, sides, rates, probe));
+  return logits(context, hidden(context, sides, rates, probe, guide));
 }
 
 }  // namespace tx

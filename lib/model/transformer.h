@@ -20,13 +20,15 @@ class Transformer {
   int64_t longest() const { return longest_; }
 
   // (N,Vp): logits of every row of the last side, from whole sentences (teacher forcing); columns
-  // from the vocabulary's size on are padding. `sides`: one for each of the model's.
+  // from the vocabulary's size on are padding. `sides`: one for each of the model's. The guide is
+  // that of the last stack.
   Tensor forward(Context& context, std::span<const PackedSide> sides,
-                 const DropoutRates& rates = {}, const AttentionProbe& probe = {}) const;
+                 const DropoutRates& rates = {}, const AttentionProbe& probe = {},
+                 const CrossGuide& guide = {}) const;
   // (N,D): the output of the stack of the last of `sides`, which are all of the model's, or only
   // the first ones: the first of two gives the encoder's output.
   Tensor hidden(Context& context, std::span<const PackedSide> sides, const DropoutRates& rates = {},
-                const AttentionProbe& probe = {}) const;
+                const AttentionProbe& probe = {}, const CrossGuide& guide = {}) const;
 
   // The parts, for incremental decoding by the last stack.
   size_t decoder_layers() const { return stacks_.back().layers(); }

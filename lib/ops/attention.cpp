@@ -1,5 +1,6 @@
 // softmax(q k^T / sqrt(d_k)) v, equation 1, for all heads of section 3.2.2 at once. Kept: q, k, v
-// and the log-sum-exp of each row and head; backward computes the weights again from it.
+// and the log-sum-exp of each row and head; backward computes the weights again from it. The loss
+// of a guided head is computed in backward alone: forward may run twice (--recompute).
 #include <cmath>
 
 #include "lib/ops/ops.h"
@@ -39,6 +40,7 @@ Tensor attention(Context& context, const AttentionInput& input) {
   check_columns(input.q, input.q_column, int64_t(input.heads) * input.d_k);
   check_columns(input.k, input.k_column, int64_t(input.heads) * input.d_k);
   check_columns(input.v, input.v_column, int64_t(input.heads) * input.d_v);
+  TX_ASSERT(input.guide.head >= 0 && input.guide.head < input.heads);
   Tensor out = context.make(input.q.rows(), int64_t(input.heads) * input.d_v);
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
   context.run([&](auto& k) { k.attention(kernel_view(input, out.value(), lse.value())); });
@@ -50,8 +52,11 @@ Tensor attention(Context& context, const AttentionInput& input) {
     g.dq = context.gradient(in.q, add).columns(in.q_column, int64_t(in.heads) * in.d_k);
     g.dk = context.gradient(in.k, add).columns(in.k_column, int64_t(in.heads) * in.d_k);
     g.dv = context.gradient(in.v, add).columns(in.v_column, int64_t(in.heads) * in.d_v);
-    context.run(
-        [&](auto& k) { k.attention_backward(kernel_view(in, out.value(), lse.value()), g); });
+    context.run([&](auto& k) {
+      const Attention p = kernel_view(in, out.value(), lse.value());
+      k.attention_backward(p, g);
+      if (in.guide.starts) k.guide_attention(p, in.guide, g);
+    });
   });
   return out;
 }

@@ -49,6 +49,7 @@ struct AttentionInput {
   int heads = 1, d_k = 0, d_v = 0;
   bool causal = false;
   Dropout drop;
+  AttentionGuide guide;  // where it has starts, backward adds its loss and gradient
 };
 Tensor attention(Context& context, const AttentionInput& input);  // (T, heads * d_v)
 // softmax(q k^T / sqrt(d_k)) of one sentence and head, without dropout, zero where masked:

@@ -11,7 +11,8 @@ namespace tx {
 namespace {
 
 // Means of several lines are means of these; of the others the last line's value counts.
-constexpr std::array means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
+const std::vector<const char*> means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
+constexpr const char* guided = "guided_loss";  // a mean that few runs have
 constexpr std::array lasts = {"step", "epoch", "learning_rate", "tokens", "skipped", "seconds"};
 
 Json number_of(const Json& line, const char* key) {
@@ -34,14 +35,16 @@ Json mean_of(const std::vector<Json>& lines, const char* key) {
 // Lines of steps in columns.
 void take_steps(const std::vector<Json>& lines, RunLog& run) {
   run.together = std::max<int64_t>(1, (int64_t(lines.size()) - 1) / most_log_entries + 1);
+  std::vector<const char*> averaged = means;
+  if (!lines.empty() && lines.back().contains(guided)) averaged.push_back(guided);
   for (const char* key : lasts) run.steps[key] = Json::array();
-  for (const char* key : means) run.steps[key] = Json::array();
+  for (const char* key : averaged) run.steps[key] = Json::array();
   std::vector<Json> group;
   for (size_t i = 0; i < lines.size(); ++i) {
     group.push_back(lines[i]);
     if (int64_t(group.size()) < run.together && i + 1 < lines.size()) continue;
     for (const char* key : lasts) run.steps[key].push_back(number_of(group.back(), key));
-    for (const char* key : means) run.steps[key].push_back(mean_of(group, key));
+    for (const char* key : averaged) run.steps[key].push_back(mean_of(group, key));
     group.clear();
   }
 }

@@ -10,20 +10,36 @@ bool is_special(int id) {
   return id == Vocabulary::pad || id == Vocabulary::bos || id == Vocabulary::eos;
 }
 
-bool only_spaces(std::string_view piece) {
-  while (piece.starts_with(space_sign)) piece.remove_prefix(space_sign.size());
-  return piece.empty();
-}
+bool has_subwords(const Vocabulary& vocabulary) { return vocabulary.kind() != "words"; }
 
-bool joins(std::string_view piece) {
-  return piece.size() > joiner.size() && piece.ends_with(joiner);
+PieceSigns signs_of(const Vocabulary& vocabulary, int id) {
+  const std::string text = vocabulary.piece(id);
+  std::string_view rest = text;
+  while (rest.starts_with(space_sign)) rest.remove_prefix(space_sign.size());
+  return {is_special(id), text.starts_with(space_sign), rest.empty(),
+          text.size() > joiner.size() && text.ends_with(joiner)};
 }
 
 // The word so far, of which the next piece may be a part.
-struct Open {
-  std::vector<int> ids;
-  bool spaces = true;  // nothing but signs of spaces
-  bool joins = false;  // its last piece ends in "@@"
+class Scan {
+ public:
+  explicit Scan(bool subwords) : subwords_(subwords) {}
+
+  // Whether a word begins with this piece.
+  bool begins(const PieceSigns& piece) {
+    const bool goes_on = subwords_ ? spaces_ || !piece.space : joins_;
+    const bool begins = !inside_ || piece.special || !goes_on;
+    spaces_ = (begins || spaces_) && subwords_ && piece.spaces;
+    joins_ = !subwords_ && piece.joins;
+    inside_ = !piece.special;
+    return begins;
+  }
+
+ private:
+  bool subwords_;
+  bool inside_ = false;  // the next piece may belong to the word
+  bool spaces_ = false;  // it is nothing but signs of spaces
+  bool joins_ = false;   // its last piece ends in "@@"
 };
 
 std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, bool subwords) {
@@ -36,7 +52,8 @@ std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, b
   std::string text;
   for (const int id : ids) {
     const std::string piece = vocabulary.piece(id);
-    text += joins(piece) ? piece.substr(0, piece.size() - joiner.size()) : piece;
+    const bool joins = piece.size() > joiner.size() && piece.ends_with(joiner);
+    text += joins ? piece.substr(0, piece.size() - joiner.size()) : piece;
   }
   return text;
 }
@@ -44,27 +61,36 @@ std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, b
 }  // namespace
 
 WordGroups group_words(const Vocabulary& vocabulary, std::span<const int> ids) {
-  const bool subwords = vocabulary.kind() != "words";
+  const bool subwords = has_subwords(vocabulary);
   WordGroups out;
-  Open open;
+  std::vector<int> open;
   const auto close = [&](size_t end) {
-    if (open.ids.empty()) return;
+    if (open.empty()) return;
     out.starts.push_back(int64_t(end));
-    out.words.push_back(text_of(vocabulary, open.ids, subwords));
-    open = {};
+    out.words.push_back(text_of(vocabulary, open, subwords));
+    open.clear();
   };
+  Scan scan(subwords);
   for (size_t i = 0; i < ids.size(); ++i) {
-    const std::string piece = vocabulary.piece(ids[i]);
-    const bool special = is_special(ids[i]);
-    const bool goes_on = subwords ? open.spaces || !piece.starts_with(space_sign) : open.joins;
-    if (special || !goes_on) close(i);
-    open.ids.push_back(ids[i]);
-    open.spaces = open.spaces && subwords && only_spaces(piece);
-    open.joins = !subwords && joins(piece);
-    if (special) close(i + 1);
+    if (scan.begins(signs_of(vocabulary, ids[i]))) close(i);
+    open.push_back(ids[i]);
   }
   close(ids.size());
   return out;
+}
+
+WordStarts::WordStarts(const Vocabulary& vocabulary) : subwords_(has_subwords(vocabulary)) {
+  for (int id = 0; id < vocabulary.size(); ++id) signs_.push_back(signs_of(vocabulary, id));
+}
+
+std::vector<int64_t> WordStarts::operator()(std::span<const int> ids) const {
+  std::vector<int64_t> starts;
+  Scan scan(subwords_);
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (scan.begins(signs_[size_t(ids[i])])) starts.push_back(int64_t(i));
+  if (starts.empty()) return {0};
+  starts.push_back(int64_t(ids.size()));
+  return starts;
 }
 
 }  // namespace tx

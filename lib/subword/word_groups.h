@@ -23,4 +23,25 @@ struct WordGroups {
 // their own.
 WordGroups group_words(const Vocabulary& vocabulary, std::span<const int> ids);
 
+// How a piece is written, as far as words are concerned.
+struct PieceSigns {
+  bool special = false;
+  bool space = false;   // begins with U+2581
+  bool spaces = false;  // holds nothing else
+  bool joins = false;   // ends in "@@"
+};
+
+// The same words without their text, fast: what is asked of the vocabulary is asked once. May be
+// shared between threads.
+class WordStarts {
+ public:
+  explicit WordStarts(const Vocabulary& vocabulary);
+  // As WordGroups::starts.
+  std::vector<int64_t> operator()(std::span<const int> ids) const;
+
+ private:
+  bool subwords_;
+  std::vector<PieceSigns> signs_;  // by id
+};
+
 }  // namespace tx

@@ -40,44 +40,54 @@ std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) 
   return parse_words(train_words(counts), "--vocab words");
 }
 
+// What a cache is made of.
+struct CacheText {
+  std::vector<CacheSide> sides;
+  std::string links;  // a file; "": none
+};
+
+// A file as it is now, without reading it.
+std::string state_of(const std::string& file) {
+  struct stat info;
+  if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
+  if (!S_ISREG(info.st_mode))
+    throw UsageError("--cache shares caches of regular files, but " + file + " is not one");
+  return "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
+         std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
+}
+
 // The name of a shared cache: what makes two caches equal, without reading the text.
-std::string shared_name(const std::vector<CacheSide>& sides, const TrainOptions& options) {
+std::string shared_name(const CacheText& text, const TrainOptions& options) {
   std::string key = std::to_string(options.max_length) + (options.strict ? " strict" : "");
-  for (const CacheSide& side : sides) {
+  for (const CacheSide& side : text.sides) {
     key += "\n" + side.vocabulary->hash();
-    for (const std::string& file : side.files) {
-      struct stat info;
-      if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
-      if (!S_ISREG(info.st_mode))
-        throw UsageError("--cache shares caches of regular files, but " + file + " is not one");
-      key += "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
-             std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
-    }
+    for (const std::string& file : side.files) key += state_of(file);
   }
+  if (!text.links.empty()) key += "\nlinks" + state_of(text.links);
   return "text-" + xxh3_hex(key.data(), key.size()) + ".ids";
 }
 
-std::string shared_path(const std::vector<CacheSide>& sides, const TrainOptions& options) {
+std::string shared_path(const CacheText& text, const TrainOptions& options) {
   std::error_code error;
   fs::create_directories(options.cache, error);
   if (error) throw IoError("create", options.cache, error.value());
-  return fs::absolute(options.cache).string() + "/" + shared_name(sides, options);
+  return fs::absolute(options.cache).string() + "/" + shared_name(text, options);
 }
 
-void build(const std::string& path, const std::vector<CacheSide>& sides,
-           const TrainOptions& options) {
+void build(const std::string& path, const CacheText& text, const TrainOptions& options) {
   CacheOptions cache;
+  cache.links = text.links;
   cache.max_length = options.max_length;
   cache.strict = options.strict;
   cache.threads = options.threads;
-  build_cache(path, sides, cache);
+  build_cache(path, text.sides, cache);
 }
 
-std::unique_ptr<IdCache> open_new(const std::vector<CacheSide>& sides, const TrainOptions& options,
+std::unique_ptr<IdCache> open_new(const CacheText& text, const TrainOptions& options,
                                   const std::string& own_path, const Log& log) {
   const bool shared = !options.cache.empty();
-  const std::string path = shared ? shared_path(sides, options) : own_path;
-  if (!shared || !file_exists(path)) build(path, sides, options);
+  const std::string path = shared ? shared_path(text, options) : own_path;
+  if (!shared || !file_exists(path)) build(path, text, options);
   auto cache = std::make_unique<IdCache>(path);
   for (const std::string& warning : cache->report().warnings) log.warn(warning);
   const std::string dropped = describe_dropped(cache->report(), options.max_length);
@@ -93,27 +103,28 @@ std::string find_again(const std::string& noted, const std::string& own) {
   return folder && !file_exists(own) ? noted : own;
 }
 
-void build_again(const std::string& path, const std::vector<CacheSide>& sides,
-                 const TrainOptions& options, const Log& log) try {
+void build_again(const std::string& path, const CacheText& text, const TrainOptions& options,
+                 const Log& log) try {
   log.info(path + " is missing; reading the text again");
-  build(path, sides, options);
+  build(path, text, options);
 } catch (const IoError& e) {
   throw DataError(std::string(e.what()) +
                   "; resume in the folder where the run began, or say where the text is now with "
-                  "--src and --tgt, --valid-src and --valid-tgt");
+                  "--src and --tgt, --valid-src and --valid-tgt" +
+                  (text.links.empty() ? "" : ", --guided-alignment"));
 }
 
-std::unique_ptr<IdCache> open_again(const std::vector<CacheSide>& sides,
-                                    const TrainOptions& options, const std::string& path,
-                                    const std::string& checksum, const Log& log) {
+std::unique_ptr<IdCache> open_again(const CacheText& text, const TrainOptions& options,
+                                    const std::string& path, const std::string& checksum,
+                                    const Log& log) {
   const bool missing = !file_exists(path);
-  if (missing) build_again(path, sides, options, log);
+  if (missing) build_again(path, text, options, log);
   auto cache = std::make_unique<IdCache>(path);
   if (cache->checksum() == checksum) return cache;
   const std::string other = " does not hold the text this run was started with";
   if (!missing) throw DataError(path + other + ": remove it, and it is made anew from the text");
   ::unlink(path.c_str());  // made here: under its name others would take it for the right one
-  throw DataError(sides.front().files.front() + other);
+  throw DataError(text.sides.front().files.front() + other);
 }
 
 // Standard input can be one of the inputs, once.
@@ -121,6 +132,7 @@ void check_standard_input(const TrainOptions& options) {
   int count = 0;
   for (const auto* files : {&options.src, &options.tgt, &options.valid_src, &options.valid_tgt})
     count += int(std::count(files->begin(), files->end(), "-"));
+  count += options.guided_alignment == "-";
   if (count > 1)
     throw UsageError("standard input (-) can be read once, but is given " + std::to_string(count) +
                      " times");
@@ -162,20 +174,20 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
       for (const auto* files : {&options.valid_src, &options.valid_tgt})
         check_regular(*files, "--valid-metric " + metric);
   const auto open = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt,
-                        const std::string& name, const std::string& key) {
-    const std::vector<CacheSide> sides{{src, &v.source()}, {tgt, &v.target()}};
+                        const std::string& links, const std::string& name, const std::string& key) {
+    const CacheText text{{{src, &v.source()}, {tgt, &v.target()}}, links};
     const std::string own = run.file(name + ".ids");
     if (resumed)
-      return open_again(sides, options, find_again(config.value(key + "_cache", own), own),
+      return open_again(text, options, find_again(config.value(key + "_cache", own), own),
                         config.at(key).get<std::string>(), log);
-    auto cache = open_new(sides, options, own, log);
+    auto cache = open_new(text, options, own, log);
     config[key] = cache->checksum();
     if (!options.cache.empty()) config[key + "_cache"] = cache->path();
     return cache;
   };
-  c.train = open(options.src, options.tgt, "train", "data");
+  c.train = open(options.src, options.tgt, options.guided_alignment, "train", "data");
   if (!options.valid_src.empty())
-    c.valid = open(options.valid_src, options.valid_tgt, "valid", "valid_data");
+    c.valid = open(options.valid_src, options.valid_tgt, "", "valid", "valid_data");
   return c;
 }
 

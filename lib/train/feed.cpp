@@ -7,11 +7,14 @@ Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSett
   if (settings.merge_dropout > 0)
     dropout_ = std::make_unique<PairDropout>(text, vocabularies, settings.merge_dropout,
                                              settings.seed, settings.dropout_epochs);
+  if (text.has_links())
+    links_ = std::make_unique<PairLinks>(text, vocabularies, settings.shift_links);
   PackerOptions packing;
   packing.batch_tokens = settings.batch_tokens;
   packing.seed = settings.seed;
   packing.epochs = settings.epochs;
   packing.dropout = dropout_.get();
+  packing.links = links_.get();
   packer_ = std::make_unique<Packer>(text, packing);
 }
 

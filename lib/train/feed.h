@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "lib/data/packing.h"
+#include "lib/data/pair_links.h"
 
 namespace tx {
 
@@ -16,6 +16,7 @@ struct FeedSettings {
   uint64_t seed = 1;           // of the order and of the merges left out
   double merge_dropout = 0;    // probability that a merge is left out (PairDropout)
   int64_t dropout_epochs = 0;  // they are left out in the first so many epochs; 0: in all
+  bool shift_links = false;    // of a text with links; see PairLinks
 
   // How many times as long as in the text a sentence can be.
   int growth() const { return merge_dropout > 0 ? PairDropout::most_growth : 1; }
@@ -23,8 +24,8 @@ struct FeedSettings {
 
 class Feed {
  public:
-  // The text outlives it. UsageError for a pair that is longer than a batch, and where merges are to
-  // be left out of a vocabulary without merges.
+  // The text outlives it. UsageError for a pair that is longer than a batch, and where merges are
+  // to be left out of a vocabulary without merges.
   Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSettings& settings);
 
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side
@@ -48,6 +49,7 @@ class Feed {
   const IdCache& text_;
   FeedSettings settings_;
   std::unique_ptr<PairDropout> dropout_;  // null: every merge is made
+  std::unique_ptr<PairLinks> links_;      // null: the text has none
   std::unique_ptr<Packer> packer_;        // behind batches_
   std::unique_ptr<Packer> ahead_;         // behind next_; null: nothing is read ahead
   std::vector<Batch> batches_, next_;

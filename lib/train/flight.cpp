@@ -45,8 +45,12 @@ Json batch_facts(const Batch& batch) {
   for (const BatchSide& s : batch.sides)
     sides.push_back(
         {{"ids", s.ids}, {"offsets", s.offsets}, {"pair", s.pair}, {"position", s.position}});
-  return {{"epoch", batch.epoch},   {"lines", batch.lines}, {"sentences", batch.sentences},
-          {"tokens", batch.tokens}, {"sides", sides},       {"labels", batch.labels}};
+  Json facts{{"epoch", batch.epoch},   {"lines", batch.lines}, {"sentences", batch.sentences},
+             {"tokens", batch.tokens}, {"sides", sides},       {"labels", batch.labels}};
+  const BatchLinks& links = batch.links;
+  if (!links.starts.empty())
+    facts["links"] = {{"starts", links.starts}, {"columns", links.columns}};
+  return facts;
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ void TrainOptions::describe(Options& o) {
   describe_validation(o);
   model.describe(o);
   describe_optimisation(o, *this);
+  describe_guidance(o);
   describe_machine(o, *this);
 }
 
@@ -228,6 +229,7 @@ void TrainOptions::resolve(const Options& options) {
   if (preset != "auto") {  // else once it is settled
     options.check();
     check_schedule();
+    resolve_guided_head();
   }
   check_limits();
   if (src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");

@@ -18,6 +18,9 @@ struct TrainOptions {
   double bpe_dropout = 0;
   int64_t bpe_dropout_epochs = 0;
   bool strict = false;
+  std::string guided_alignment, guided_head;  // head: "LAYER.HEAD"; "": the last layer's first
+  double guided_weight = 0.1;
+  bool guided_shift = false;
 
   std::string out;
   int64_t steps = 100000, epochs = 0;  // 0: no limit
@@ -61,11 +64,17 @@ struct TrainOptions {
   void apply_preset(const std::string& name);
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);
+  // The layer and the head that --guided-alignment trains; UsageError where the model has no such.
+  struct GuidedHead {
+    int layer, head;
+  };
+  GuidedHead resolve_guided_head() const;
   // Of weights, dropout: the seed, of a larger one than they take a mixture of all its bits.
   uint32_t mask_seed() const { return uint32_t(seed) ^ uint32_t((seed >> 32) * 0x9E3779B1u); }
 
  private:
   void describe_validation(Options& options);
+  void describe_guidance(Options& options);
   void resolve_validation();
   void check_schedule() const;
   void check_limits() const;

@@ -45,6 +45,8 @@ void ProgressLog::Sums::add(const StepDone& step) {
   loss += step.record.loss;
   nll += step.record.nll;
   labels += step.record.labels;
+  guided += step.record.guided;
+  guided_rows += step.record.guided_rows;
 }
 
 void ProgressLog::add(const StepDone& step) {
@@ -68,16 +70,18 @@ void ProgressLog::add(const StepDone& step) {
 void ProgressLog::flush() {
   if (sums_.steps == 0) return;
   const double labels = double(sums_.labels);
-  write(Json{{"step", last_.record.step},
-             {"epoch", last_.epoch + 1},
-             {"loss", sums_.loss / labels},
-             {"perplexity", std::exp(sums_.nll / labels)},
-             {"learning_rate", last_.record.rate},
-             {"gradient_norm", last_.record.gradient_norm},
-             {"tokens_per_second", sums_.tokens_per_second()},
-             {"tokens", last_.total_tokens},
-             {"skipped", last_.skipped},
-             {"seconds", seconds()}});
+  Json line{{"step", last_.record.step},
+            {"epoch", last_.epoch + 1},
+            {"loss", sums_.loss / labels},
+            {"perplexity", std::exp(sums_.nll / labels)},
+            {"learning_rate", last_.record.rate},
+            {"gradient_norm", last_.record.gradient_norm},
+            {"tokens_per_second", sums_.tokens_per_second()},
+            {"tokens", last_.total_tokens},
+            {"skipped", last_.skipped},
+            {"seconds", seconds()}};
+  if (settings_.guided) line["guided_loss"] = sums_.guided_loss();
+  write(line);
   if (printed_.steps > 0) print(sums_);  // else the clock asked for the line of this step already
   sums_ = Sums{};
 }
@@ -127,7 +131,9 @@ void ProgressLog::print(const Sums& sums) {
                   figure(std::exp(sums.nll / labels), 2).c_str(), last_.record.rate,
                   std::abs(last_.record.gradient_norm),  // a NaN may have a sign
                   sums.tokens_per_second());
-    log_.info(step_text() + text + outlook_text());
+    const std::string guided =
+        settings_.guided ? ", guided loss " + figure(sums.guided_loss(), 4) : "";
+    log_.info(step_text() + text + guided + outlook_text());
   }
   printed_ = Sums{};
   printed_at_ = clock_();

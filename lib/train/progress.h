@@ -22,7 +22,8 @@ struct ProgressSettings {
   // What ends the run, 0 where nothing of the kind does: steps, tokens (of all epochs), seconds.
   int64_t steps = 0, tokens = 0;
   double seconds = 0;
-  std::string advice;  // told where the run takes more than a day
+  bool guided = false;  // lines tell the loss of the guided head
+  std::string advice;   // told where the run takes more than a day
 };
 
 // A step that counted.
@@ -63,9 +64,10 @@ class ProgressLog {
 
  private:
   struct Sums {
-    double loss = 0, nll = 0, seconds = 0;
-    int64_t labels = 0, tokens = 0, steps = 0;
+    double loss = 0, nll = 0, guided = 0, seconds = 0;
+    int64_t labels = 0, guided_rows = 0, tokens = 0, steps = 0;
     void add(const StepDone& step);
+    double guided_loss() const { return guided / double(guided_rows); }  // NaN without links
     double tokens_per_second() const { return double(tokens) / seconds; }
   };
   struct Outlook {  // by the limit that ends the run first

@@ -15,15 +15,15 @@ namespace {
 
 // What a resumed run may change without becoming another run.
 const std::set<std::string> changeable = {
-    "steps",           "epochs",       "minutes",       "patience",      "keep",
-    "save-every",      "save-minutes", "log-every",     "log-seconds",   "valid-every",
-    "valid-metric",    "valid-lines",  "valid-command", "valid-timeout", "on-spike",
-    "spike-threshold", "spike-floor",  "max-skips",     "memory",        "threads",
-    "recompute",       "device",       "src",           "tgt",           "valid-src",
-    "valid-tgt"};
+    "steps",           "epochs",          "minutes",       "patience",      "keep",
+    "save-every",      "save-minutes",    "log-every",     "log-seconds",   "valid-every",
+    "valid-metric",    "valid-lines",     "valid-command", "valid-timeout", "on-spike",
+    "spike-threshold", "spike-floor",     "max-skips",     "memory",        "threads",
+    "recompute",       "device",          "src",           "tgt",           "valid-src",
+    "valid-tgt",       "guided-alignment"};
 
 // The text may have moved.
-const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt"};
+const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt", "guided-alignment"};
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;
@@ -67,6 +67,10 @@ void adopt_shape(TrainOptions& options, const Options& given) {
 }
 
 void check_changes(const Json& before, const Json& now, const Log& log) {
+  const std::string links = "guided-alignment";
+  if (before.value(links, "").empty() != now.value(links, "").empty())
+    throw UsageError("--" + links + " cannot change in a resumed run, which began with" +
+                     (before.value(links, "").empty() ? "out it" : " it"));
   for (const auto& [key, value] : now.items()) {
     if (!before.contains(key) || before[key] == value) continue;
     if (!changeable.count(key))

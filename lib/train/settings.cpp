@@ -10,6 +10,10 @@ StepSettings step_settings(const TrainOptions& o) {
   s.optimizer = o.optimizer == "sgd" ? Optimizer::sgd : Optimizer::adam;
   s.adam = {o.beta1, o.beta2, o.epsilon, o.weight_decay};
   s.clip_norm = o.clip_norm;
+  if (!o.guided_alignment.empty()) {
+    const auto [layer, head] = o.resolve_guided_head();
+    s.guidance = {layer, head, o.guided_weight};
+  }
   return s;
 }
 
@@ -24,6 +28,7 @@ FeedSettings feed_settings(const TrainOptions& o) {
   s.seed = o.seed;
   s.merge_dropout = o.bpe_dropout;
   s.dropout_epochs = o.bpe_dropout_epochs;
+  s.shift_links = o.guided_shift;
   return s;
 }
 
@@ -50,6 +55,7 @@ ProgressSettings progress_settings(const TrainOptions& o) {
   s.log_seconds = o.log_seconds;
   s.steps = o.steps;
   s.seconds = 60 * o.minutes;
+  s.guided = !o.guided_alignment.empty();
   const bool large = o.preset == "base" || o.preset == "big";
   s.advice = std::string(large ? "; --preset tiny takes a smaller model, and" : ";") +
              " --steps or --minutes end it earlier, also beside --resume";

@@ -13,12 +13,19 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Forward pass and, when recording, the loss's gradient; returns the context ready for backward().
-void forward(Context& context, const Transformer& model, std::span<const PackedSide> sides,
-             const int32_t* labels, const DropoutRates& rates, double smoothing,
-             StepRecord* record) {
-  cross_entropy(context, model.forward(context, sides, rates), labels,
-                model.config().target().vocabulary, smoothing, record);
+// A batch in the backend's memory, and what a pass over it needs beside.
+struct Pass {
+  std::span<const PackedSide> sides;
+  const int32_t* labels = nullptr;
+  DropoutRates rates;
+  CrossGuide guide;
+  StepRecord* record = nullptr;
+};
+
+// Forward pass and, when recording, the loss's gradient; the context is ready for backward().
+void forward(Context& context, const Transformer& model, const Pass& p, double smoothing) {
+  cross_entropy(context, model.forward(context, p.sides, p.rates, {}, p.guide), p.labels,
+                model.config().target().vocabulary, smoothing, p.record);
 }
 
 }  // namespace
@@ -29,7 +36,9 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       parameters_(parameters),
       transformer_(transformer),
       settings_(settings),
-      labels_(backend) {
+      labels_(backend),
+      link_starts_(backend),
+      link_columns_(backend) {
   record_ = static_cast<StepRecord*>(
       on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }));
 }
@@ -47,8 +56,8 @@ size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer
   parameters.begin_step();
   std::vector<PackedSide> sides(capacities.size());
   for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
-  forward(context, transformer, sides, nullptr, settings.dropout, settings.label_smoothing,
-          nullptr);
+  forward(context, transformer, {sides, nullptr, settings.dropout, {}, nullptr},
+          settings.label_smoothing);
   context.backward();
   return counting.peak();
 }
@@ -75,6 +84,19 @@ PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   return to.upload({side.ids, offsets, side.pair, position});
 }
 
+CrossGuide Stepper::upload(const BatchLinks& links) {
+  if (links.starts.empty() || settings_.guidance.layer < 0) return {};
+  // Of a row most often a few; the arrays then keep their places, as replayed steps need it.
+  link_columns_.reserve(4 * links.starts.size());
+  CrossGuide guide{settings_.guidance.layer, {}};
+  guide.head.head = settings_.guidance.head;
+  guide.head.weight = settings_.guidance.weight;
+  guide.head.starts = link_starts_.set<int32_t>(links.starts);
+  guide.head.columns = link_columns_.set<int32_t>(links.columns);
+  guide.head.record = record_;
+  return guide;
+}
+
 void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) {
   replay(backend_, sentences * 4 + int64_t(work), f);
 }
@@ -86,7 +108,8 @@ void Stepper::micro(const Batch& batch, Work work) {
   for (size_t i = 0; i < batch.sides.size(); ++i)
     sides.push_back(upload(batch.sides[i], sides_[i]));
   const int32_t* labels = labels_.set<int32_t>(batch.labels);
-  std::vector<const void*> places{labels};
+  const CrossGuide guide = upload(batch.links);
+  std::vector<const void*> places{labels, guide.head.starts, guide.head.columns};
   for (const PackedSide& side : sides)
     places.insert(places.end(), {side.ids, side.offsets, side.keys.pair, side.keys.position});
   if (places != places_) forget_graphs(backend_);
@@ -102,7 +125,8 @@ void Stepper::micro(const Batch& batch, Work work) {
       rates = settings_.dropout;
       rates.record = record_;
     }
-    forward(context, transformer_, sides, labels, rates, settings_.label_smoothing, record_);
+    forward(context, transformer_, {sides, labels, rates, guide, record_},
+            settings_.label_smoothing);
     const double middle = now();
     times_.forward += middle - start;
     context.backward();

@@ -11,6 +11,12 @@ namespace tx {
 
 enum class Optimizer { adam, sgd };
 
+// The head of cross-attention that learns the links of batches that have them; layer -1: none.
+struct Guidance {
+  int layer = -1, head = 0;
+  double weight = 0;  // of this loss beside that of the labels; both are divided by their number
+};
+
 struct StepSettings {
   DropoutRates dropout;        // of training passes; their record is the Stepper's own
   double label_smoothing = 0;  // see cross_entropy()
@@ -18,6 +24,7 @@ struct StepSettings {
   Optimizer optimizer = Optimizer::adam;
   AdamSettings adam;     // of both: sgd takes its weight decay alone
   double clip_norm = 0;  // 0: no clipping
+  Guidance guidance;
 };
 
 struct StepTimes {  // seconds
@@ -59,6 +66,7 @@ class Stepper {
  private:
   enum class Work { evaluate, first, later, update };
   PackedSide upload(const BatchSide& side, DeviceSide& to);
+  CrossGuide upload(const BatchLinks& links);
   void micro(const Batch& batch, Work work);
   void update();
   void run(Work work, int64_t sentences, const std::function<void()>& f);  // as replay()
@@ -69,7 +77,7 @@ class Stepper {
   StepSettings settings_;
   std::unique_ptr<Arena> arena_;
   std::deque<DeviceSide> sides_;
-  DeviceInts labels_;
+  DeviceInts labels_, link_starts_, link_columns_;
   StepRecord* record_;  // in the backend's memory
   StepTimes times_;
   std::vector<const void*> places_;  // of the batch's arrays, which recorded work has read

@@ -36,6 +36,9 @@ void read_all(const std::string& path) {
       longest[size_t(side)] = std::max(longest[size_t(side)], cache.length(pair, side));
     }
     cache.line(pair);
+    for (const tx::WordLink& link : cache.links(pair))
+      require(int(link.source) < cache.length(pair, 0) && int(link.target) < cache.length(pair, 1),
+              "a link between words");
   }
   for (int side = 0; side < cache.sides(); ++side) {
     require(longest[size_t(side)] == cache.longest(side), "the longest line is there");
@@ -47,10 +50,14 @@ void read_all(const std::string& path) {
 
 // The file without its trailer, and a line break before its description.
 std::vector<std::string> seeds() {
-  const std::string bytes = tx::read_file(make_cache(word_list()));
-  const auto length = load<uint64_t>(bytes.data() + bytes.size() - trailer_bytes + 16);
-  const size_t end = bytes.size() - size_t(trailer_bytes) - length;
-  return {bytes.substr(0, end) + "\n" + bytes.substr(end, length)};
+  std::vector<std::string> all;
+  for (const bool links : {false, true}) {
+    const std::string bytes = tx::read_file(make_cache(word_list(), links));
+    const auto length = load<uint64_t>(bytes.data() + bytes.size() - trailer_bytes + 16);
+    const size_t end = bytes.size() - size_t(trailer_bytes) - length;
+    all.push_back(bytes.substr(0, end) + "\n" + bytes.substr(end, length));
+  }
+  return all;
 }
 
 void run(std::string_view bytes) {

@@ -53,19 +53,22 @@ std::string subword_bytes() {
   return tx::train_subword(counts, training);
 }
 
-std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words) {
-  std::string source, target;
+std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words, bool links) {
+  std::string source, target, linked;
   for (int i = 0; i < 40; ++i) {
     for (int word = 0; word <= i % 7; ++word) source += "w" + std::to_string(4 + i % 5) + " ";
     for (int word = 0; word <= i % 3; ++word) target += "w" + std::to_string(6 + i % 4) + " ";
     source += "\n";
     target += "\n";
+    linked += "0-0 " + std::to_string(i % 7) + "-" + std::to_string(i % 3) + "\n";
   }
   const std::string path = folder() / "cache";
+  tx::CacheOptions options;
+  if (links) options.links = folder().file("l", linked);
   tx::build_cache(
       path,
       {{{folder().file("s", source)}, words.get()}, {{folder().file("t", target)}, words.get()}},
-      {});
+      options);
   return path;
 }
 

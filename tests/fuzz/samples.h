@@ -13,7 +13,8 @@ namespace tx_fuzz {
 
 std::shared_ptr<const tx::Vocabulary> word_list();  // w4, w5, ... w10
 std::string subword_bytes();                        // a SentencePiece model of some 300 pieces
-std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words);  // its path
+// Its path.
+std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words, bool links = false);
 
 // The bytes of the safetensors file that `write` makes, without its checksum: a changed file would
 // fail it before anything is looked at.

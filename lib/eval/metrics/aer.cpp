@@ -17,36 +17,13 @@
 #include <iterator>
 
 #include "lib/base/error.h"
+#include "lib/base/split.h"
 #include "lib/eval/metrics/metric.h"
 #include "lib/eval/report/report.h"
+#include "lib/text/links.h"
 
 namespace tx {
 namespace {
-
-constexpr std::string_view spaces = " \t\r";
-
-std::vector<std::string_view> split_fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (size_t begin = 0; (begin = line.find_first_not_of(spaces, begin)) < line.size();) {
-    const size_t end = std::min(line.find_first_of(spaces, begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end;
-  }
-  return fields;
-}
-
-// A whole number at the beginning of `text`, which loses it; false where there is none.
-bool take_number(std::string_view& text, uint32_t& number) {
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (result.ec != std::errc()) return false;
-  text.remove_prefix(size_t(result.ptr - text.data()));
-  return true;
-}
-
-[[noreturn]] void refuse_link(std::string_view field) {
-  throw DataError("'" + std::string(field) +
-                  "' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one");
-}
 
 // Links as numbers, sorted, each once.
 using Links = std::vector<uint64_t>;
@@ -68,16 +45,9 @@ struct Alignment {
   void read(std::string_view line) {
     all.clear();
     sure.clear();
-    for (const std::string_view field : split_fields(line)) {
-      std::string_view rest = field;
-      uint32_t source = 0, target = 0;
-      if (!take_number(rest, source) || rest.empty()) refuse_link(field);
-      const char kind = rest.front();
-      rest.remove_prefix(1);
-      if (!take_number(rest, target) || !rest.empty()) refuse_link(field);
-      if (kind != '-' && kind != '?' && kind != 'p') refuse_link(field);
-      all.push_back(uint64_t(source) << 32 | target);
-      if (kind == '-') sure.push_back(all.back());
+    for (const WordLink& link : parse_links(line)) {
+      all.push_back(uint64_t(link.source) << 32 | link.target);
+      if (link.sure) sure.push_back(all.back());
     }
     sort_once(all);
     sort_once(sure);

@@ -12,6 +12,8 @@ const quantities = [
     validation: 'validation_loss' },
   { id: 'perplexity', title: 'Perplexity', steps: 'perplexity',
     validation: 'validation_perplexity' },
+  { id: 'guided_loss', title: 'Loss of the guided head, nats per linked row',
+    steps: 'guided_loss' },
   { id: 'learning_rate', title: 'Learning rate', steps: 'learning_rate', fromZero: true },
   { id: 'gradient_norm', title: 'Gradient norm, before it is cut', steps: 'gradient_norm' },
   { id: 'tokens_per_second', title: 'Tokens per second', steps: 'tokens_per_second',
@@ -51,7 +53,7 @@ class Run {
     const out = [];
     const recent = [];
     steps.step.forEach((step, i) => {
-      const y = steps[name][i];
+      const y = steps[name]?.[i] ?? null;
       const x = this.place({ step, seconds: steps.seconds[i], tokens: steps.tokens[i] }, axis);
       if (y === null || !Number.isFinite(x)) return;
       recent.push(y);

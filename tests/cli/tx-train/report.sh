@@ -26,6 +26,14 @@ data page.html |
   grep -qF '"differing":[{"option":"seed","values":[1,2]},{"option":"steps","values":[null,7]}]' ||
   fail 'the options that differ'
 
+# The loss of a guided head, where a run has one.
+! data page.html | grep -q guided_loss || fail 'a loss of no head'
+mkdir guided
+printf '{"options":{}}\n' > guided/config.json
+printf '{"step":1,"loss":4.5,"guided_loss":1.5,"seconds":1}\n' > guided/log.jsonl
+tx-train --report run guided -o page.html
+data page.html | grep -qF '"guided_loss":[1.5]' || fail 'no loss of the guided head'
+
 # A long log becomes means.
 awk 'BEGIN {
   for (i = 1; i <= 9001; ++i) printf "{\"step\":%d,\"loss\":%d,\"seconds\":%d}\n", i, i, i

@@ -182,6 +182,58 @@ BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
   BOOST_TEST(with("\"pairs\":2", "\"pairs\":2.5").find("pairs") != std::string::npos);
 }
 
+// By target word, then by source word, each once; the pairs that are dropped take theirs along.
+BOOST_AUTO_TEST_CASE(links_come_back) {
+  CacheOptions options;
+  options.max_length = 3;
+  options.links = file("l", "1-0 0p2 0-0 1-0\n\n\n0-0 1-1 2?2 3-0\n0-1\n");
+  build("a b\nc\n\na b c a\nb\n", "c c c\nb a\n\na b c\nc a", options);
+  const IdCache open(cache);
+  BOOST_TEST(open.pairs() == 3);
+  BOOST_TEST(open.has_links());
+  const auto same = [&](int64_t pair, std::vector<WordLink> want) {
+    BOOST_TEST((open.links(pair) == want));
+  };
+  same(0, {{0, 0}, {1, 0}, {0, 2}});
+  same(1, {});
+  same(2, {{0, 1}});
+  BOOST_TEST(open.ids(2, 1) == ids({6, 4}), boost::test_tools::per_element());
+  const std::string with = open.checksum(), bytes = read_file(cache);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string changed = bytes;
+    changed[i] = char(changed[i] ^ 0x11);
+    write_atomically(cache, changed);
+    BOOST_TEST_INFO("byte " << i);
+    BOOST_CHECK_THROW(IdCache{cache}, DataError);
+  }
+  options.links = file("l", "1-0 0-2 0-1\n\n\n\n0-1\n");
+  build("a b\nc\n\na b c a\nb\n", "c c c\nb a\n\na b c\nc a", options);
+  BOOST_TEST(IdCache(cache).checksum() != with);
+}
+
+BOOST_AUTO_TEST_CASE(bad_links_are_named) {
+  const auto told = [&](const std::string& links) {
+    CacheOptions options;
+    options.links = file("l", links);
+    return message([&] { build("a b\nc\n", "c c c\nb a\n", options); });
+  };
+  BOOST_TEST(told("0-0\n0:1\n") ==
+             "l:2: '0:1' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one");
+  BOOST_TEST(told("1-2 2-0\n\n") == "l:1: link 2-0, but the source has 2 words, counted from 0");
+  BOOST_TEST(told("\n0-2\n") == "l:2: link 0-2, but the target has 2 words, counted from 0");
+  BOOST_TEST(told("\n1-0\n") == "l:2: link 1-0, but the source has 1 word, counted from 0");
+  BOOST_TEST(message([&] {
+               CacheOptions options;
+               options.links = file("l", "0-0\n0-0\n");
+               build("a\n\n", "a\na\n", options);
+             }) == "l:2: link 0-0, but the source has no words");
+  BOOST_TEST(told("0-0\n") ==
+             "text and links have different numbers of lines: 2 in s, 2 in t, 1 in " +
+                 (folder / "l").substr((folder / "").size()) +
+                 "; s:2 is the first line without a counterpart");
+  BOOST_TEST(told("\n\n0-0\n").ends_with("l:3 is the first line without a counterpart"));
+}
+
 BOOST_AUTO_TEST_CASE(large_vocabularies_take_four_bytes) {
   std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n", line;
   for (int i = 0; i < 70000; ++i) list += "w" + std::to_string(i) + "\n";

@@ -44,6 +44,22 @@ BOOST_AUTO_TEST_CASE(words_of_a_subword_model) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(starts_alone_are_the_same) {
+  const auto model = subwords();
+  const auto list =
+      parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\n@@\ndog\n", "words");
+  const WordStarts of_model(*model), of_list(*list);
+  for (const char* line : {"", "the", "the unseen Straßenmachine ☃ is 12.", " the   dog  ", "  "}) {
+    std::vector<int> ids = encoded(*model, line);
+    BOOST_TEST(of_model(ids) == group_words(*model, ids).starts, boost::test_tools::per_element());
+    ids.insert(ids.begin(), Vocabulary::bos);
+    ids.push_back(Vocabulary::eos);
+    BOOST_TEST(of_model(ids) == group_words(*model, ids).starts, boost::test_tools::per_element());
+  }
+  const std::vector<int> ids{2, 4, 5, 7, 1, 6, 7, 4, 3, 4, 4, 5};
+  BOOST_TEST(of_list(ids) == group_words(*list, ids).starts, boost::test_tools::per_element());
+}
+
 // Several spaces belong to the word behind them; at the end they are a word without text.
 BOOST_AUTO_TEST_CASE(spaces_in_a_row) {
   const auto model = subwords();

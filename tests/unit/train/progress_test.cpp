@@ -72,6 +72,24 @@ std::string printed(const ProgressSettings& settings, int64_t steps, bool quiet 
 
 BOOST_AUTO_TEST_SUITE(progress)
 
+BOOST_AUTO_TEST_CASE(the_loss_of_a_guided_head_is_told_where_one_is_trained) {
+  ProgressSettings settings = every(2);
+  Kept plain(settings);
+  settings.guided = true;
+  Kept guided(settings);
+  for (int i = 1; i <= 4; ++i) {
+    StepDone done = step(i);
+    done.record.guided = i < 3 ? 3 * i : 0;
+    done.record.guided_rows = i < 3 ? i + 1 : 0;
+    plain.progress.add(done);
+    guided.progress.add(done);
+  }
+  BOOST_TEST(!plain.lines.at(0).contains("guided_loss"));
+  BOOST_TEST(guided.lines.at(0).at("guided_loss") == 1.8);  // 9 over 5 rows
+  BOOST_TEST(guided.lines.at(1).at("guided_loss").is_null());
+  BOOST_TEST(guided.lines.at(0).at("loss") == plain.lines.at(0).at("loss"));
+}
+
 BOOST_AUTO_TEST_CASE(a_line_tells_the_means_of_the_steps_since_the_last_one) {
   Kept kept(every(3));
   for (int i = 1; i <= 6; ++i) kept.progress.add(step(i, 4 * i));

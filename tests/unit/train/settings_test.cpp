@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "lib/base/error.h"
+
 using namespace tx;
 
 BOOST_AUTO_TEST_SUITE(settings)
@@ -25,6 +27,28 @@ BOOST_AUTO_TEST_CASE(of_a_step) {
   BOOST_TEST(s.adam.weight_decay == 0.01);
   BOOST_TEST((s.optimizer == Optimizer::sgd));
   BOOST_TEST((step_settings({}).optimizer == Optimizer::adam));
+}
+
+BOOST_AUTO_TEST_CASE(of_a_guided_head) {
+  TrainOptions o;
+  o.model.config.set_layers(3);
+  BOOST_TEST(step_settings(o).guidance.layer == -1);
+  BOOST_TEST(!progress_settings(o).guided);
+  o.guided_alignment = "links";
+  o.guided_weight = 0.3;
+  o.guided_shift = true;
+  BOOST_TEST(step_settings(o).guidance.layer == 2);
+  BOOST_TEST(step_settings(o).guidance.head == 0);
+  BOOST_TEST(step_settings(o).guidance.weight == 0.3);
+  BOOST_TEST(feed_settings(o).shift_links);
+  BOOST_TEST(progress_settings(o).guided);
+  o.guided_head = "1.7";
+  BOOST_TEST(step_settings(o).guidance.layer == 1);
+  BOOST_TEST(step_settings(o).guidance.head == 7);
+  for (const char* bad : {"3.0", "0.8", "1", "1.", ".1", "1.2.3", "-1.0", "1.x", "99999999999.0"}) {
+    o.guided_head = bad;
+    BOOST_CHECK_THROW(step_settings(o), UsageError);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(of_batches) {

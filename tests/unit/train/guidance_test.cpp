@@ -1,0 +1,149 @@
+// A head that is trained to links: the gradient of the whole step, and what must not matter.
+#include <cmath>
+
+#include "tests/unit/train/tiny_training.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+// Rows of real sentences are linked to one or two source rows; every fourth row is not.
+BatchLinks links_of(const Batch& batch) {
+  BatchLinks links;
+  links.starts.push_back(0);
+  for (size_t row = 0; row < batch.labels.size(); ++row) {
+    const std::vector<int32_t>& to = batch.sides.back().offsets;
+    const auto s = size_t(std::upper_bound(to.begin(), to.end(), int32_t(row)) - to.begin()) - 1;
+    const int32_t rows = batch.sides.front().offsets[s + 1] - batch.sides.front().offsets[s];
+    const int32_t first = int32_t(row * 7 % size_t(rows));
+    if (batch.labels[row] != no_label && row % 4) {
+      links.columns.push_back(first);
+      if (row % 3 == 0 && first + 2 < rows) links.columns.push_back(first + 2);
+    }
+    links.starts.push_back(int32_t(links.columns.size()));
+  }
+  return links;
+}
+
+struct LinkedText : TinyText {
+  LinkedText() {
+    for (Batch& batch : batches) batch.links = links_of(batch);
+  }
+};
+
+StepSettings guided(double weight) {
+  StepSettings s;
+  s.label_smoothing = 0.1;
+  s.optimizer = Optimizer::sgd;
+  s.guidance = {1, 1, weight};
+  return s;
+}
+
+// Two layers on each side, in double.
+struct Model {
+  Backend backend = make_backend("cpu", 1);
+  Parameters parameters;
+  Transformer transformer;
+  Stepper stepper;
+  Model(const StepSettings& settings, const LinkedText& text)
+      : parameters(backend, config(int(text.words->size())), DType::f64, true),
+        transformer(backend, parameters, 128),
+        stepper(backend, parameters, transformer, settings) {
+    parameters.initialise(3);
+    stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, text.capacities));
+  }
+  static ModelConfig config(int words) {
+    ModelConfig c = TinyModel::config_of(words);
+    c.set_layers(2);
+    return c;
+  }
+  std::vector<double> gradients() { return to_host(backend, parameters.gradients()); }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(guidance, LinkedText)
+
+BOOST_AUTO_TEST_CASE(the_gradient_agrees_with_differences) {
+  const double weight = 0.7;
+  Model m(guided(weight), *this);
+  const auto objective = [&] {
+    const StepRecord r = m.stepper.step(batches, 1, 0, 0);  // at rate 0 the weights stay
+    return (r.loss + weight * r.guided) * r.loss_scale;
+  };
+  objective();
+  const std::vector<double> all = m.gradients();
+  for (const ParameterEntry& e : m.parameters.table()) {
+    if (e.name.find("cross_attn") == e.name.npos && e.name.find("self_attn.v") == e.name.npos)
+      continue;
+    const Matrix values = m.parameters.entry_of(m.parameters.master(), e);
+    const Matrix block = m.parameters.entry_of(m.parameters.gradients(), e);
+    double most = 0, off = 0;
+    for (int64_t i = 0; i < values.rows * values.cols; i += 37) {
+      const double gradient = block.row<double>(0)[i];
+      double& w = values.row<double>(0)[i];
+      const double kept = w, h = 1e-5;
+      w = kept + h;
+      const double up = objective();
+      w = kept - h;
+      const double down = objective();
+      w = kept;
+      objective();
+      most = std::max(most, std::abs(gradient));
+      off = std::max(off, std::abs(gradient - (up - down) / (2 * h)));
+    }
+    BOOST_TEST(off < 1e-8 + 1e-6 * most, e.name << ": " << off << " of " << most);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(recomputing_changes_no_bit) {
+  StepSettings settings = guided(0.7);
+  Model kept(settings, *this);
+  settings.recompute = true;
+  Model again(settings, *this);
+  const StepRecord a = kept.stepper.step(batches, 1, 0.1, 0);
+  const StepRecord b = again.stepper.step(batches, 1, 0.1, 0);
+  BOOST_TEST(a.guided == b.guided);
+  BOOST_TEST(a.guided_rows == b.guided_rows);
+  BOOST_TEST(a.guided_rows > 100);
+  BOOST_TEST((kept.gradients() == again.gradients()));
+}
+
+BOOST_AUTO_TEST_CASE(without_links_or_guidance_a_step_is_as_before) {
+  StepSettings settings = guided(0.7);
+  Model with(settings, *this);
+  settings.guidance = {};
+  Model without(settings, *this);
+  const StepRecord plain = without.stepper.step(batches, 1, 0, 0);
+  BOOST_TEST(plain.guided_rows == 0);
+  BOOST_TEST(plain.guided == 0.0);
+  const std::vector<double> wanted = without.gradients();
+  with.stepper.step(batches, 1, 0, 0);
+  BOOST_TEST((with.gradients() != wanted));
+  std::vector<Batch> unlinked = batches;
+  for (Batch& batch : unlinked) batch.links = {};
+  with.stepper.step(unlinked, 1, 0, 0);
+  BOOST_TEST((with.gradients() == wanted));
+}
+
+BOOST_AUTO_TEST_CASE(the_head_learns_its_links) {
+  StepSettings settings = guided(5);
+  settings.optimizer = Optimizer::adam;
+  TinyModel m(
+      [&] {
+        StepSettings s = settings;
+        s.guidance.layer = 0;
+        return s;
+      }(),
+      int(words->size()), capacities);
+  double first = 0, last = 0;
+  for (int step = 1; step <= 60; ++step) {
+    const StepRecord r = m.stepper.step(batches, step, 0.01, 0);
+    last = r.guided / double(r.guided_rows);
+    if (step == 1) first = last;
+  }
+  BOOST_TEST(last < 0.5 * first, first << " to " << last);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
