@@ -41,7 +41,7 @@ void DumpOptions::describe(Options& options) {
   options.add("--dtype", dtype, "f32|f16", "numbers of arrays")
       .one_of({"f32", "f16"})
       .needs({"--format safetensors"});
-  options.add("--digits", digits, "N", "decimal places of the weights")
+  options.add("--digits", digits, "N", "decimal places of weights and statistics")
       .range(1, 9)
       .excludes({"--heatmap", "--html", "--svg"}, "a map shows shades; digits are for records")
       .excludes({"--format safetensors"}, "its numbers are not rounded to digits")

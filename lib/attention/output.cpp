@@ -38,7 +38,9 @@ class StatisticsOutput : public AttentionOutput {
   }
   void finish() override {
     if (options_.format == "json")
-      return out_.write(to_text(pairs() ? pairs_as_json(sums_) : heads_as_json(sums_)) + "\n");
+      return out_.write(
+          to_text(rounded(pairs() ? pairs_as_json(sums_) : heads_as_json(sums_), options_.digits)) +
+          "\n");
     out_.write(pairs() ? pairs_as_tsv(sums_, options_.digits)
                        : heads_as_tsv(sums_, options_.digits));
   }

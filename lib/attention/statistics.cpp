@@ -209,4 +209,15 @@ Json pairs_as_json(const AttentionStatistics& statistics) {
   return {{"lines", statistics.lines()}, {"pairs", pairs}};
 }
 
+Json rounded(const Json& figures, int digits) {
+  if (figures.is_number_float()) {
+    const double unit = std::pow(10.0, digits);
+    return std::round(figures.get<double>() * unit) / unit;
+  }
+  Json out = figures;
+  if (!out.is_structured()) return out;
+  for (Json& part : out) part = rounded(part, digits);
+  return out;
+}
+
 }  // namespace tx

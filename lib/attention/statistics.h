@@ -62,11 +62,13 @@ class AttentionStatistics {
   std::vector<Kind> kinds_;
 };
 
-// As text: a line of names, then a line for each head (pair), fields apart by tabs. As JSON: one
-// object. Figures have `digits` decimal places.
+// As text: a line of names, then a line for each head (pair), fields apart by tabs; figures have
+// `digits` decimal places. As JSON: one object, with all their digits.
 std::string heads_as_tsv(const AttentionStatistics& statistics, int digits);
 std::string pairs_as_tsv(const AttentionStatistics& statistics, int digits);
 Json heads_as_json(const AttentionStatistics& statistics);
 Json pairs_as_json(const AttentionStatistics& statistics);
+// The same object with fractions rounded to so many decimal places.
+Json rounded(const Json& figures, int digits);
 
 }  // namespace tx

@@ -55,8 +55,9 @@ void write_importance(const DumpOptions& options, const Translator& translator,
     all.insert(all.end(), items.begin(), items.end());
   }
   const Importance found = measure_importance(options, selection, all, log);
-  out.write(options.format == "json" ? to_text(importance_as_json(found)) + "\n"
-                                     : importance_as_tsv(found, options.digits));
+  out.write(options.format == "json"
+                ? to_text(rounded(importance_as_json(found), options.digits)) + "\n"
+                : importance_as_tsv(found, options.digits));
   out.close();
 }
 

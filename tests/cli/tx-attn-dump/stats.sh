@@ -19,6 +19,13 @@ tx-attn-dump -m model --kinds encoder --layers 1 --heads 2 --digits 9 --tgt in i
 awk -F '\t' '$1 == "encoder" && $2 == 1 && $3 == 2 { printf "%.4f %.4f\n", $10, $11 }' one | cmp - means
 expect_status 0 tx-attn-dump -m model --stats heads --format json --tgt in in
 expect_stdout_contains '{"lines":200,"heads":[{"kind":"encoder","layer":0,"head":0,"rows":1193,"entropy":'
+# --digits counts in both forms.
+for what in heads pairs importance; do
+  tx-attn-dump -m model --stats $what --kinds cross --digits 2 --format json --tgt in in |
+    grep -oE '[a-z]+":-?[0-9.]+(e[-0-9]+)?' | sed 's/.*://' > figures
+  grep -qE '[.][0-9]' figures || fail "no figure in JSON of $what"
+  ! grep -vxE -e '-?[0-9]+([.][0-9]{1,2})?' figures || fail "JSON of $what has other digits"
+done
 expect_status 0 tx-attn-dump -m model --stats pairs --kinds cross --digits 3 --tgt in in
 expect_stdout_lines 29
 expect_stdout_contains "cross	0	3	1	2	0."
