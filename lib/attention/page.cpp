@@ -91,6 +91,10 @@ std::string AttentionPage::sentence(const AttentionRecord& record) const {
                {{"source", words_json(words.source)},
                 {"input", words_json(words.input)},
                 {"target", words_json(words.target)}}}};
+  if (!record.log_p.empty()) {
+    out["log_p"] = rounded(Json(record.log_p), 4);
+    out["rank"] = record.rank;
+  }
   Json weights = Json::array();
   for (const AttentionMaps& kind : record.maps) {
     std::vector<float> all;
@@ -126,8 +130,9 @@ int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
     if (has_vectors(selection_))
       numbers += maps * (rows * config.d_k + columns * (config.d_k + config.d_v));
   }
-  constexpr int64_t piece = 32;  // of a piece's text, in the lists it stands in
-  return base64_bytes(numbers) + piece * (source + 2 * target);
+  constexpr int64_t piece = 32;                     // of a piece's text, in the lists it stands in
+  const int64_t label = selection_.log_p ? 16 : 0;  // of its log P and rank
+  return base64_bytes(numbers) + piece * (source + 2 * target) + label * target;
 }
 
 void AttentionPage::add(int64_t line, const std::string& sentence,

@@ -207,11 +207,13 @@ Selection SelectionOptions::resolve_drawn(const ModelConfig& config, bool all_he
 Selection SelectionOptions::resolve_page(const ModelConfig& config) const {
   SelectionOptions usual = *this;
   if (what.empty() && average == "none") usual.what = "weights,q,k,v";
-  const Selection out = usual.resolve(config);
+  Selection out = usual.resolve(config);
+  out.log_p = out.log_p || what.empty();
   const auto has = [&](Quantity q) { return std::count(out.what.begin(), out.what.end(), q) > 0; };
   const bool steps = has(Quantity::q) && has(Quantity::k) && has(Quantity::v);
-  if (!has(Quantity::weights) || out.log_p || out.what.size() != (steps ? 4U : 1U))
-    throw UsageError("--what " + what + ": a page (--html) shows weights, or weights,q,k,v");
+  if (!has(Quantity::weights) || out.what.size() != (steps ? 4U : 1U))
+    throw UsageError("--what " + what +
+                     ": a page (--html) shows weights, or weights,q,k,v, with or without log_p");
   return out;
 }
 

@@ -167,6 +167,33 @@ def check_steps(page):
     page.expect("location.hash.includes('query=2')")
 
 
+def check_likelihoods(page):
+    """Each target piece has its log P, also as the rest of the page says it, and words their sum."""
+    page.go("line=1&view=matrix&kind=cross&query=1")
+    pieces = page.value("JSON.parse(document.querySelector('#data').textContent).sentences[0]")
+    shown = ("[...document.querySelectorAll('#log-p .unit')].map((unit) =>"
+             " [unit.querySelector('b').textContent, unit.querySelector('small').textContent])")
+    figures = page.value(shown)
+    wanted = [[label, f"{x:.2f}".replace("-", "\u2212") + (f" {rank}." if rank > 1 else "")]
+              for label, x, rank in zip(pieces["target"], pieces["log_p"], pieces["rank"])]
+    total = f"{sum(pieces['log_p']):.2f}".replace("-", "\u2212")
+    if figures != wanted + [["sum", total]]:
+        fail(f"log P {figures} instead of {wanted}, {total}")
+    if not any(rank > 1 for rank in pieces["rank"]) or max(pieces["log_p"]) >= 0:
+        fail(f"log P {pieces['log_p']}, ranks {pieces['rank']} of an untrained model")
+    page.expect("document.querySelector('#said').textContent.endsWith("
+                f"'; log P {pieces['log_p'][1]:.2f}, rank {pieces['rank'][1]}'"
+                ".replace('-', '\u2212'))")
+    page.click("#unit-words")
+    words = page.value(shown)
+    if [label for label, _ in words[:-1]] != pieces["words"]["target"]["words"]:
+        fail(f"words {words}")
+    if words[-1] != ["sum", total] or any("." in figure.split(".", 1)[1] for _, figure in words):
+        fail(f"log P of words {words}")
+    page.go("line=1&view=matrix&kind=encoder&query=1")
+    page.expect("document.querySelector('#said').textContent.includes('log P')", False)
+
+
 def check_units(page):
     """The pieces w5@@ w6 are a word: its columns are added, its rows averaged."""
     page.go("view=matrix&kind=encoder&heads=0")
@@ -237,8 +264,8 @@ with Browser() as browser:
         page = browser.open(sys.argv[1], dark)
         page.expect("document.documentElement.dataset.theme", "dark" if dark else "light")
         for check in (check_views, check_selection, check_markup, check_lines, check_matrix,
-                      check_grid, check_statistics, check_steps, check_units, check_keys,
-                      check_links):
+                      check_grid, check_statistics, check_steps, check_likelihoods, check_units,
+                      check_keys, check_links):
             check(page)
             page.expect_quiet()
     check_print(page)

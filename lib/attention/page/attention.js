@@ -68,6 +68,20 @@ class Sentence {
     return { rows: side('target'), columns: side(kind === 'decoder' ? 'input' : 'source') };
   }
 
+  // Of each target piece its log P and rank, of a word the sum over its pieces; null where the page
+  // has none.
+  likelihoods(byWords) {
+    const { log_p: logP, rank, target, words } = this.record;
+    if (!logP) return null;
+    const { labels, groups } = unitsOf(target, byWords ? words.target : null);
+    const out = labels.map((label) => ({ label, logP: 0 }));
+    logP.forEach((x, i) => {
+      out[groups[i]].logP += x;
+      if (!byWords) out[i].rank = rank[i];
+    });
+    return out;
+  }
+
   decode(name, kindPlace, convert) {
     const key = `${name} ${kindPlace}`;
     if (!this.decoded.has(key)) this.decoded.set(key, convert(this.record[name][kindPlace]));

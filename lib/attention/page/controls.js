@@ -59,7 +59,28 @@ function drawHead(page) {
     element('div', { class: 'field' },
       element('span', { class: 'name' }, record.forced ? 'Given' : 'Translated'),
       element('span', { id: 'translation' }, record.translation)),
+    drawLikelihoods(page),
   ];
+}
+
+function sayLikelihood({ logP, rank }) {
+  return `log P ${decimal(logP)}${rank ? `, rank ${rank}` : ''}`;
+}
+
+// The target with its log P; a piece that was not the likeliest also has its rank.
+function drawLikelihoods(page) {
+  const units = page.sentence.likelihoods(page.byWords);
+  if (!units) return null;
+  const rank = (unit) => (unit.rank > 1
+    ? element('span', { class: 'rank' }, ` ${unit.rank}.`) : null);
+  const total = units.reduce((sum, { logP }) => sum + logP, 0);
+  return element('div', { class: 'field' },
+    element('span', { class: 'name' }, 'log P'),
+    element('span', { id: 'log-p' }, units.map((unit) => element('span', { class: 'unit',
+      title: `${unit.label}: ${sayLikelihood(unit)}` }, element('b', {}, shortened(unit.label, 26)),
+    element('small', {}, decimal(unit.logP), rank(unit)))),
+    element('span', { class: 'unit' }, element('b', {}, 'sum'),
+      element('small', { id: 'log-p-sum' }, decimal(total)))));
 }
 
 function textOf(pieces) {

@@ -118,8 +118,11 @@ class Page {
     const { rows, columns } = this.sides();
     const weights = this.shownMap().row(row);
     const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3);
+    const targets = this.state.get('kind') === 'encoder' ? null
+      : this.sentence.likelihoods(this.byWords);
     return `\u201c${rows.labels[row]}\u201d attends most to ` +
-      order.map((j) => `\u201c${columns.labels[j]}\u201d ${decimal(weights[j], 3)}`).join(', ');
+      order.map((j) => `\u201c${columns.labels[j]}\u201d ${decimal(weights[j], 3)}`).join(', ') +
+      (targets ? `; ${sayLikelihood(targets[row])}` : '');
   }
   sayCell(row, column, weight) {
     const { rows, columns } = this.sides();

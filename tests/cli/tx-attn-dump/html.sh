@@ -28,6 +28,12 @@ data page.html | grep -qF '"statistics":{"lines":2,"heads":[{"kind":"encoder","l
 data page.html | grep -qE '"distances":\[("[A-Za-z0-9+/=]{76}",?){3}\]' || fail 'no distances'
 tx-attn-dump -m model --html weights.html --what weights --tgt target in
 data weights.html | grep -qF '"q":' && fail 'queries although --what weights'
+data weights.html | grep -qF '"log_p":' && fail 'log P although --what weights'
+data page.html | grep -oE '"log_p":\[[-0-9.,]*\],"rank":\[[0-9,]*\]' | sed 's/,"rank".*/}/; s/^/{/' > log_p
+tx-attn-dump -m model --what log_p --digits 4 --tgt target in | grep -oE '"log_p":\[[-0-9.,]+\]' |
+  sed 's/.*/{&}/' | cmp - log_p || fail 'log P of the page'
+tx-attn-dump -m model --html short.html --what weights,log_p --tgt target in
+data short.html | grep -qF '"log_p":' || fail 'no log P with --what weights,log_p'
 tx-attn-dump -m model --html mean.html --average all --tgt target in
 data mean.html | grep -qF '"heads":["mean"],' || fail 'the mean of heads'
 data mean.html | grep -qF '"statistics":' && fail 'statistics of means'
@@ -65,7 +71,7 @@ expect_usage_error '--html does not go with --words: a page shows both, pieces a
   tx-attn-dump -m model --html x.html --words in
 expect_usage_error '--html names its file: leave --out out' \
   tx-attn-dump -m model --html x.html -o y.html in
-expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v' \
+expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v, with or without log_p' \
   tx-attn-dump -m model --html x.html --what scores in
 expect_usage_error '--html-limit needs --html: add it' tx-attn-dump -m model --html-limit 3 in
 expect_usage_error '--html-limit' tx-attn-dump -m model --html x.html --html-limit 0 in
