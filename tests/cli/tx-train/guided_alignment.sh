@@ -83,6 +83,12 @@ expect_usage_error '--guided-alignment cannot change in a resumed run, which beg
   tx-train --resume usual --guided-alignment moved.links
 expect_usage_error '--guided-weight cannot change' tx-train --resume again --guided-weight 2
 
+# A step that went wrong is recorded with its links, and comes out again.
+learn --guided-alignment back.links --guided-weight 1 --steps 60 --lr 0.5 --on-spike skip \
+  --spike-threshold 0.01 --spike-floor 0.0001 --spike-window 5 -o spike 2> log || fail "$(cat log)"
+expect_status 0 tx-train --replay "$(find spike -name 'flight-*' | head -n 1)"
+expect_stderr_contains 'the same bits as recorded'
+
 # Bad input: one line that tells the place.
 bad() { # TEXT: of the file of links
   cat > bad.links
