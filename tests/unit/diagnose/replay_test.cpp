@@ -76,4 +76,26 @@ BOOST_AUTO_TEST_CASE(a_damaged_record) {
   BOOST_TEST(refused([](Json& facts) { facts.erase("rate"); }));
 }
 
+BOOST_AUTO_TEST_CASE(damaged_links) {
+  const auto status = [&](const std::function<void(Json & starts, Json & columns)>& change) {
+    return replayed(*this,
+                    [&](Json& facts) {
+                      Json& batch = facts["batches"][0];
+                      Json& links = batch["links"];
+                      links = {{"starts", std::vector<int>(batch["labels"].size() + 1, 1)},
+                               {"columns", {0}}};
+                      links["starts"][0] = 0;
+                      change(links["starts"], links["columns"]);
+                    })
+        .status;
+  };
+  BOOST_TEST(status([](Json&, Json&) {}) == 0);
+  BOOST_TEST(status([](Json&, Json& columns) { columns[0] = -1; }) == 3);
+  BOOST_TEST(status([](Json&, Json& columns) { columns[0] = 200; }) == 3);
+  BOOST_TEST(status([](Json&, Json& columns) { columns.push_back(0); }) == 3);
+  BOOST_TEST(status([](Json& starts, Json&) { starts[0] = 1; }) == 3);
+  BOOST_TEST(status([](Json& starts, Json&) { starts[5] = 0; }) == 3);
+  BOOST_TEST(status([](Json& starts, Json&) { starts.push_back(1); }) == 3);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
