@@ -44,7 +44,16 @@ inline Matrix matrix(void* data, DType dtype, int64_t rows, int64_t cols) {
   return {data, dtype, rows, cols, cols, nullptr};
 }
 
-enum class Activation : uint8_t { none, relu, gelu };
+// gelu is exact, by the error function; gelu_tanh and gelu_sigmoid are what some models were
+// trained with in its place. swiglu and geglu have a gate (gate() of interface.inc), the others do
+// not.
+enum class Activation : uint8_t { none, relu, gelu, gelu_tanh, gelu_sigmoid, silu, swiglu, geglu };
+
+constexpr bool is_gated(Activation a) { return a == Activation::swiglu || a == Activation::geglu; }
+// What a gated activation does to its gate; the others are themselves.
+constexpr Activation gate_function(Activation a) {
+  return a == Activation::swiglu ? Activation::silu : a == Activation::geglu ? Activation::gelu : a;
+}
 
 // Everything that changes from one optimiser step to the next, in the backend's memory: kernels
 // read it through a pointer, the host never branches on a device result inside a step.
@@ -120,21 +129,27 @@ struct Attention {
   int64_t sentences = 0;
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   bool causal = false;  // query i of a sentence sees keys 0 .. i
-  double scale = 1;     // 1 / sqrt(d_k)
-  Dropout drop;         // on the weights; site of head h is drop.site + (h << 16)
+  int window = 0;       // and of those the nearest ones only: |i - j| < window; 0: all
+  // (heads), or null: head h takes slopes[h] * |i - j| from the scaled score of query i and key j.
+  const double* slopes = nullptr;
+  double scale = 1;  // 1 / sqrt(d_k)
+  Dropout drop;      // on the weights; site of head h is drop.site + (h << 16)
 };
 
 // Attention of one query row per hypothesis over cached keys and values (decoding).
-// Key j of row r is cache row index[r * index_stride + j], j < lengths[r].
+// Key j of row r is cache row index[r * index_stride + j], j < lengths[r]. Query head h reads
+// key/value head h * kv_heads / heads. With a window or slopes the query is the last of the keys.
 struct CachedAttention {
   Matrix q;     // (R, heads*d_k)
-  Matrix k, v;  // (cache rows, heads*d_k), (cache rows, heads*d_v)
+  Matrix k, v;  // (cache rows, kv_heads*d_k), (cache rows, kv_heads*d_v)
   Matrix o;     // (R, heads*d_v)
   const int32_t* index = nullptr;
   int64_t index_stride = 0;
   const int32_t* lengths = nullptr;
   const int32_t* first = nullptr;  // instead of index: keys of row r are cache rows first[r] + j
-  int heads = 1, d_k = 0, d_v = 0;
+  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  int window = 0;                  // as in Attention
+  const double* slopes = nullptr;  // likewise
   double scale = 1;
 };
 

@@ -21,8 +21,9 @@ TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t fir
   small_product<L>({w.q.row(0), w.q.stride, 1, w.keys.row(0), w.keys.stride, w.weights.row(0),
                     w.weights.stride, rows, h.q.cols, limit, false});
   for (int64_t i = 0; i < rows; ++i) {
-    const A sum = softmax_row<L>(w.weights.row(i), visible_keys(p, first + i, h.m),
-                                 w.weights.stride, A(p.scale));
+    const int64_t count = visible_keys(p, first + i, h.m);
+    bias_row(p, h, first + i, count, w.weights.row(i));
+    const A sum = softmax_row<L>(w.weights.row(i), count, w.weights.stride, A(p.scale));
     if (lse) lse[i * lse_stride] = sum;
   }
 }

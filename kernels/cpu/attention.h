@@ -63,6 +63,7 @@ struct HeadViews {
   Matrix q, k, v;
   Dropout drop;
   int64_t q_first, k_first, n, m;  // first rows and counts of the sentence
+  double slope;                    // of the head, per unit of an unscaled score
 };
 
 inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
@@ -77,12 +78,23 @@ inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
   h.k_first = p.k_offsets[sentence];
   h.n = p.q_offsets[sentence + 1] - h.q_first;
   h.m = p.k_offsets[sentence + 1] - h.k_first;
+  h.slope = p.slopes ? p.slopes[head] / p.scale : 0;
   return h;
 }
 
-// How many of m keys the last of the queries sees.
+// The end of what the last of the queries sees of m keys.
 inline int64_t visible_keys(const Attention& p, int64_t last_query, int64_t m) {
-  return p.causal ? std::min(m, last_query + 1) : m;
+  if (p.causal) return std::min(m, last_query + 1);
+  return p.window ? std::min(m, last_query + p.window) : m;
+}
+
+// What slopes and a window do to the `count` unscaled scores x of a query.
+template <class A>
+TX_INLINE void bias_row(const Attention& p, const HeadViews& h, int64_t query, int64_t count,
+                        A* x) {
+  if (p.slopes)
+    for (int64_t j = 0; j < count; ++j) x[j] -= A(h.slope) * A(query > j ? query - j : j - query);
+  for (int64_t j = 0; p.window && j <= query - p.window; ++j) x[j] = -INFINITY;
 }
 
 }  // namespace tx

@@ -56,6 +56,7 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
       philox_row(h.drop.seed, h.drop.site, uint32_t(h.drop.record->step), h.drop.keys.pair[row],
                  h.drop.keys.position[row], (h.m + 7) / 8, w.bits.data());
     }
+    bias_row(p, h, first + i, count, w.weights.row(i));
     row_gradient<L>(w.weights.row(i), w.d_weights.row(i), count, w.weights.stride, A(p.scale),
                     lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr, h.drop);
   }

@@ -88,7 +88,7 @@ TX_INLINE V sum_across(V* x) {
   }
 }
 
-// The keys and values of one row and head.
+// The keys and values of one row and head, those within the window.
 template <class T>
 struct Cached {
   const T *k, *v;
@@ -115,14 +115,16 @@ struct Cached {
 
 template <class T>
 TX_INLINE Cached<T> cached(const CachedAttention& p, int64_t task) {
-  const int64_t row = task / p.heads, head = task % p.heads;
+  const int64_t row = task / p.heads, head = task % p.heads * p.kv_heads / p.heads;
+  const int64_t length = p.lengths[row];
+  const int64_t count = p.window ? std::min<int64_t>(length, p.window) : length;
   return {p.k.row<T>(0) + head * p.d_k,
           p.v.row<T>(0) + head * p.d_v,
           p.k.stride,
           p.v.stride,
-          p.lengths[row],
-          p.first ? nullptr : p.index + row * p.index_stride,
-          p.first ? p.first[row] : 0};
+          count,
+          p.first ? nullptr : p.index + row * p.index_stride + (length - count),
+          p.first ? p.first[row] + (length - count) : 0};
 }
 
 // x (padded to lanes) = q . key of every key. q: its whole groups as vectors, in `wide`. `next` is
@@ -216,6 +218,10 @@ TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T
   }
   A* x = s.weights.data();
   scores<L>(c, next, q, s.wide.data(), p.d_k, x);
+  if (p.slopes) {
+    const A slope = A(p.slopes[head] / p.scale);
+    for (int64_t j = 0; j < c.count; ++j) x[j] -= slope * A(c.count - 1 - j);
+  }
   softmax_row<L>(x, c.count, padded<A>(c.count), A(p.scale));
   int64_t l = 0;
   for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<L, 2>(c, next, x, l, out);

@@ -11,13 +11,14 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
                           const Dropout& drop, Matrix out, int threads) {
   using A = acc_t<T>;
   const int64_t d = out.cols;
+  const std::vector<A> none(positions.empty() ? size_t(d) : 0);
 #pragma omp parallel num_threads(threads)
   {
     MaskRow mask(drop, d);
 #pragma omp for
     for (int64_t i = 0; i < out.rows; ++i) {
       const T* e = table.row<T>(ids[i]);
-      const A* p = positions.row<A>(drop.keys.position[i]);
+      const A* p = positions.empty() ? none.data() : positions.row<A>(drop.keys.position[i]);
       T* y = out.row<T>(i);
       if (drop.threshold == 0) {
         for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * A(scale) + p[j]);
@@ -33,13 +34,15 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
 void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matrix positions,
                 const Dropout& drop, Matrix out, int threads) {
   TX_ASSERT(drop.threshold == 0 && out.dtype == DType::f32);
+  const std::vector<float> none(positions.empty() ? size_t(out.cols) : 0);
 #pragma omp parallel num_threads(threads)
   {
     std::vector<float> row(size_t(out.cols));
 #pragma omp for
     for (int64_t i = 0; i < out.rows; ++i) {
       restore_row(table, ids[i], row.data());
-      const float* p = positions.row<float>(drop.keys.position[i]);
+      const float* p =
+          positions.empty() ? none.data() : positions.row<float>(drop.keys.position[i]);
       float* y = out.row<float>(i);
       for (int64_t j = 0; j < out.cols; ++j) y[j] = row[size_t(j)] * float(scale) + p[j];
     }

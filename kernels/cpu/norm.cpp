@@ -22,6 +22,8 @@ TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dro
   }
 }
 
+bool root_mean_square(const Matrix& beta) { return beta.empty(); }
+
 struct AddNorm {
   Matrix x, sub;
   const Dropout& drop;
@@ -42,15 +44,23 @@ TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
   // Sums of differences from the first element: a row far from zero keeps its digits, and the mean
   // of a constant row is that constant.
   const A origin = load(r[0]);
-  const A total = lane_sum<L>(
-      d, [=](auto v) TX_INLINE_LAMBDA { return v - origin; }, r);
-  const A mean = origin + total / A(d);
+  A mean = 0;
+  if (!root_mean_square(p.beta)) {
+    const A total = lane_sum<L>(
+        d, [=](auto v) TX_INLINE_LAMBDA { return v - origin; }, r);
+    mean = origin + total / A(d);
+  }
   const A square = lane_sum<L>(
       d, [=](auto v) TX_INLINE_LAMBDA { return (v - mean) * (v - mean); }, r);
   const A rstd = A(1) / std::sqrt(square / A(d) + A(p.epsilon));
-  const A *g = p.gamma.row<A>(0), *b = p.beta.row<A>(0);
+  const A* g = p.gamma.row<A>(0);
   T* y = p.normed.row<T>(i);
-  for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
+  if (root_mean_square(p.beta)) {
+    for (int64_t j = 0; j < d; ++j) store(y[j], load(r[j]) * rstd * g[j]);
+  } else {
+    const A* b = p.beta.row<A>(0);
+    for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
+  }
   if (!p.stats.empty()) {
     p.stats.row<A>(i)[0] = mean;
     p.stats.row<A>(i)[1] = rstd;
@@ -74,9 +84,10 @@ void add_norm_rows(const AddNorm& p, int threads) {
 }
 
 // d of one row into `d` (width floats): layer norm's input gradient plus dsum; adds to dg and db.
+// `centred`: not of the root mean square, whose mean does not move with the row.
 template <class L, class T, class A>
 TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A* g, A mean, A rstd,
-                                 int64_t width, A* d, A* dg, A* db) {
+                                 bool centred, int64_t width, A* d, A* dg, A* db) {
   for (int64_t j = 0; j < width; ++j) {
     const A y = load(dy[j]), xhat = (load(r[j]) - mean) * rstd;
     dg[j] += y * xhat;
@@ -84,7 +95,7 @@ TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A
     d[j] = xhat;
   }
   const auto product = [](auto... v) TX_INLINE_LAMBDA { return (v * ...); };
-  const A a = lane_sum<L>(width, product, dy, g) / A(width);
+  const A a = centred ? lane_sum<L>(width, product, dy, g) / A(width) : A(0);
   const A b = lane_sum<L>(width, product, dy, g, d) / A(width);
   for (int64_t j = 0; j < width; ++j) d[j] = (load(dy[j]) * g[j] - a - d[j] * b) * rstd;
   if (dsum)
@@ -131,21 +142,22 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
           using L = decltype(lanes);
           const A* stats = p.stats.row<A>(i);
           norm_gradient_row<L>(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
-                               p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1], width,
-                               d.data(), dg, db);
+                               p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1],
+                               !root_mean_square(p.dbeta), width, d.data(), dg, db);
           spread_row(d.data(), bits, p.drop, p.add_x, p.dx.empty() ? nullptr : p.dx.row<T>(i),
                      p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
         });
       }
     }
   }
-  A *dgamma = p.dgamma.row<A>(0), *dbeta = p.dbeta.row<A>(0);
-  for (int64_t j = 0; !p.add_parameters && j < width; ++j) dgamma[j] = dbeta[j] = 0;
-  for (int64_t block = 0; block < blocks; ++block)
-    for (int64_t j = 0; j < width; ++j) {
-      dgamma[j] += partial[block * 2 * width + j];
-      dbeta[j] += partial[block * 2 * width + width + j];
-    }
+  const auto add_up = [&](const Matrix& sum, const A* of) {
+    A* to = sum.row<A>(0);
+    for (int64_t j = 0; !p.add_parameters && j < width; ++j) to[j] = 0;
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t j = 0; j < width; ++j) to[j] += of[block * 2 * width + j];
+  };
+  add_up(p.dgamma, partial);
+  if (!root_mean_square(p.dbeta)) add_up(p.dbeta, partial + width);
 }
 
 }  // namespace

@@ -2,28 +2,11 @@
 #include <vector>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/activation.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
 namespace {
-
-// Exact GELU and its derivative (Hendrycks and Gimpel 2016), by the error function.
-template <class A>
-TX_INLINE A gelu(A x) {
-  return A(0.5) * x * (A(1) + std::erf(x * A(0.70710678118654752)));
-}
-template <class A>
-TX_INLINE A gelu_slope(A x) {
-  const A cdf = A(0.5) * (A(1) + std::erf(x * A(0.70710678118654752)));
-  return cdf + x * A(0.39894228040143268) * std::exp(A(-0.5) * x * x);
-}
-
-template <Activation activation, class A>
-TX_INLINE A activated(A x) {
-  if (activation == Activation::gelu) return gelu(x);
-  if (activation == Activation::relu) return x <= 0 ? A(0) : x;  // NaN stays NaN
-  return x;
-}
 
 template <Activation activation, class T>
 TX_INLINE void activate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
@@ -48,23 +31,19 @@ TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& dr
       const T* x = in.row<T>(i);
       T* y = out.row<T>(i);
       const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
-      if (activation == Activation::gelu)
-        activate_row<Activation::gelu>(x, bits, drop, y, in.cols);
-      else if (activation == Activation::relu)
-        activate_row<Activation::relu>(x, bits, drop, y, in.cols);
-      else
-        activate_row<Activation::none>(x, bits, drop, y, in.cols);
+      with_activation(
+          activation, [&](auto f) __attribute__((always_inline)) {
+            activate_row<decltype(f)::value>(x, bits, drop, y, in.cols);
+          });
     }
   }
 }
 
 // dx of one row. relu keeps its output, which is 0 where the mask dropped it.
-template <class T>
-TX_INLINE void activate_backward_row(const T* dy, const T* kept, Activation activation,
-                                     const uint16_t* bits, const Dropout& drop, T* dx,
-                                     int64_t width) {
+template <Activation activation, class T>
+TX_INLINE void activate_backward_row(const T* dy, const T* kept, const uint16_t* bits,
+                                     const Dropout& drop, T* dx, int64_t width) {
   using A = acc_t<T>;
-  const bool gelu = activation == Activation::gelu;
   if (activation == Activation::relu) {
     const A scale = drop.threshold ? A(drop.scale) : A(1);
     for (int64_t j = 0; j < width; ++j)
@@ -72,10 +51,10 @@ TX_INLINE void activate_backward_row(const T* dy, const T* kept, Activation acti
   } else if (bits) {
     const DropRow<A> dropped(drop, bits);
     for (int64_t j = 0; j < width; ++j)
-      store(dx[j], dropped(j, load(dy[j]) * (gelu ? gelu_slope(load(kept[j])) : A(1))));
+      store(dx[j], dropped(j, load(dy[j]) * activation_slope<activation>(load(kept[j]))));
   } else {
     for (int64_t j = 0; j < width; ++j)
-      store(dx[j], load(dy[j]) * (gelu ? gelu_slope(load(kept[j])) : A(1)));
+      store(dx[j], load(dy[j]) * activation_slope<activation>(load(kept[j])));
   }
 }
 
@@ -97,8 +76,12 @@ TX_CLONES void activate_backward_rows(Matrix dy, Matrix kept, Activation activat
       for (int64_t i = block * block_rows; i < std::min(dy.rows, (block + 1) * block_rows); ++i) {
         T* to = dx.row<T>(i);
         const bool masked = drop.threshold && activation != Activation::relu;
-        activate_backward_row(dy.row<T>(i), kept.row<T>(i), activation,
-                              masked ? mask.draw(i) : nullptr, drop, to, width);
+        const uint16_t* bits = masked ? mask.draw(i) : nullptr;
+        with_activation(
+            activation, [&](auto f) __attribute__((always_inline)) {
+              activate_backward_row<decltype(f)::value>(dy.row<T>(i), kept.row<T>(i), bits, drop,
+                                                        to, width);
+            });
         if (sum)
           for (int64_t j = 0; j < width; ++j) sum[j] += load(to[j]);
       }

@@ -32,6 +32,22 @@ std::vector<AttentionMap> scaled_by_width(const std::vector<AttentionMap>& score
   return out;
 }
 
+void take_distances(AttentionMap& scores, double slope) {
+  for (int64_t i = 0; i < scores.rows; ++i)
+    for (int64_t j = 0; j < scores.columns; ++j) {
+      float& x = scores.values[size_t(i * scores.columns + j)];
+      x = float(double(x) - slope * double(std::abs(i - j)));
+    }
+}
+
+void mask_far(std::vector<AttentionMap>& scores, int window) {
+  for (AttentionMap& map : scores)
+    for (int64_t i = 0; i < map.rows; ++i)
+      for (int64_t j = 0; j < map.columns; ++j)
+        if (std::abs(i - j) >= window)
+          map.values[size_t(i * map.columns + j)] = -std::numeric_limits<float>::infinity();
+}
+
 void mask_later(std::vector<AttentionMap>& scores) {
   for (AttentionMap& map : scores)
     for (int64_t i = 0; i < map.rows; ++i)

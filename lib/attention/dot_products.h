@@ -11,6 +11,10 @@ std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
                                        const std::vector<AttentionMap>& k);
 // scores / sqrt(d_k)
 std::vector<AttentionMap> scaled_by_width(const std::vector<AttentionMap>& scores, int d_k);
+// slope |i - j| is taken from every score, as alibi does.
+void take_distances(AttentionMap& scores, double slope);
+// Columns `window` or more away from a row's own become minus infinity.
+void mask_far(std::vector<AttentionMap>& scores, int window);
 // Columns behind a row's own become minus infinity.
 void mask_later(std::vector<AttentionMap>& scores);
 

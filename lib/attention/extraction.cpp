@@ -78,7 +78,8 @@ void Extraction::reserve(std::span<const PackedSide> sides) {
   for (const PackedSide& side : sides) longest = std::max(longest, side.rows);
   const ModelConfig& config = transformer_.config();
   const AttentionShape& shape = transformer_.attention_shape();
-  const int64_t widest = std::max({longest, shape.keys(), shape.values(), int64_t(config.d_model)});
+  const int64_t widest =
+      std::max({longest, shape.queries(), shape.outputs(), int64_t(config.d_model)});
   const int64_t logits = selection_.log_p ? labels_together * config.target().vocabulary : 0;
   const size_t bytes = size_t(std::max(longest * widest, logits)) * sizeof(float);
   if (bytes <= room_bytes_) return;
@@ -113,16 +114,19 @@ AttentionMap Extraction::download(Matrix from) {
   return out;
 }
 
-// Of columns that hold `width` features for each head of the model, those of the heads selected.
+// Of columns that hold `width` features for each head of the model, or for each group of heads that
+// share them, those of the heads selected.
 std::vector<AttentionMap> Extraction::heads_of(Matrix from, int width) {
   const AttentionMap all = download(from);
+  const int64_t heads = transformer_.attention_shape().heads, held = all.columns / width;
   std::vector<AttentionMap> out;
-  for (const int head : selection_.heads) {
+  for (const int selected : selection_.heads) {
+    const int64_t head = selected * held / heads;
     AttentionMap& one = out.emplace_back();
     one.rows = all.rows;
     one.columns = width;
     for (int64_t row = 0; row < all.rows; ++row) {
-      const auto first = all.values.begin() + row * all.columns + int64_t(head) * width;
+      const auto first = all.values.begin() + row * all.columns + head * width;
       one.values.insert(one.values.end(), first, first + width);
     }
   }
@@ -153,7 +157,7 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
   const bool masked = wants(Quantity::masked), dots = scores || scaled || masked;
   std::vector<AttentionMap> q, k;
   if (dots || wants(Quantity::q))
-    q = heads_of(in.q.value().columns(in.q_column, shape.keys()), shape.d_k);
+    q = heads_of(in.q.value().columns(in.q_column, shape.queries()), shape.d_k);
   if (dots || wants(Quantity::k))
     k = heads_of(in.k.value().columns(in.k_column, shape.keys()), shape.d_k);
   if (dots) {
@@ -162,7 +166,10 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
     put(Quantity::scaled, [&] { return scaled_by_width(raw, shape.d_k); });
     put(Quantity::masked, [&] {
       auto out = scaled_by_width(raw, shape.d_k);
+      for (size_t i = 0; in.slopes && i < out.size(); ++i)
+        take_distances(out[i], alibi_slopes(shape.heads)[size_t(selection_.heads[i])]);
       if (in.causal) mask_later(out);
+      if (in.window) mask_far(out, in.window);
       return out;
     });
   }

@@ -54,11 +54,35 @@ void ModelConfig::resolve() {
   if (d_v == 0) d_v = d_k;
   check_least("--d-k", d_k, 1);
   check_least("--d-v", d_v, 1);
+  if (heads % key_heads() != 0)
+    throw UsageError("--kv-heads " + std::to_string(kv_heads) + " does not divide --heads " +
+                     std::to_string(heads) + ": use --kv-heads " +
+                     std::to_string(nearest_divisor(heads, kv_heads)));
+  if (kv_heads == heads) kv_heads = 0;
+  check_positions();
   for (const SideConfig& side : sides)
-    if (tie == Tie::all && side.vocabulary != target().vocabulary)
-      throw UsageError("--tie all needs one vocabulary for both sides, but the source has " +
+    if (shares_embeddings() && side.vocabulary != target().vocabulary)
+      throw UsageError("--tie " + tie.name +
+                       " needs one vocabulary for both sides, but the source has " +
                        std::to_string(side.vocabulary) + " and the target " +
                        std::to_string(target().vocabulary) + " pieces: use --tie target");
+}
+
+void ModelConfig::check_positions() const {
+  if (rotary() && d_k % 2 != 0)
+    throw UsageError("--positions rotary turns pairs of features: --d-k " + std::to_string(d_k) +
+                     " must be even");
+  for (const double x : {rotary_base, rotary_factor, rotary_low, rotary_high, norm_epsilon})
+    if (!(x > 0 && x < 1e12))
+      throw UsageError("a setting of norms or rotary positions is " + to_text(Json(x)) +
+                       ": it must be a number above 0");
+  if (rotary_scaling == RotaryScaling::ntk && d_k == 2)
+    throw UsageError("--rotary-scaling ntk needs a --d-k above 2");
+  if (rotary_scaling == RotaryScaling::llama3 && rotary_high <= rotary_low)
+    throw UsageError("rotary_high must be above rotary_low");
+  if (learned_positions() && position_offset >= max_positions)
+    throw UsageError("--max-positions " + std::to_string(max_positions) + ": the first " +
+                     std::to_string(position_offset) + " are not used by this model");
 }
 
 int64_t ModelConfig::layers() const {
@@ -86,13 +110,28 @@ void ModelConfig::set_layers(int count) {
   for (SideConfig& side : sides) side.layers = count;
 }
 
+namespace {
+
+// A field's value as JSON.
+template <class T>
+Json json_of(const T& value) {
+  if constexpr (requires { value.name; })
+    return value.name;
+  else
+    return value;
+}
+
+}  // namespace
+
 Json ModelConfig::to_json() const {
-  Json json = Json::object();
-  visit_fields(*this, [&]<class T>(const ConfigField& field, const T& value) {
-    if constexpr (requires { value.name; })
-      json[field.key] = value.name;
-    else
-      json[field.key] = value;
+  Json json = Json::object(), defaults = Json::object();
+  const ModelConfig fresh;
+  visit_fields(fresh, [&](const ConfigField& field, const auto& value) {
+    if (field.later) defaults[field.key] = json_of(value);
+  });
+  visit_fields(*this, [&](const ConfigField& field, const auto& value) {
+    const Json text = json_of(value);
+    if (!field.later || text != defaults.at(field.key)) json[field.key] = text;
   });
   return json;
 }
@@ -211,6 +250,12 @@ void ModelOptions::describe(Options& options) {
   visit_fields(config, FieldDescriber(options));
   options.at("d-k").default_is("d-model / heads");
   options.at("d-v").default_is("d-k");
+  options.at("kv-heads").default_is("heads");
+  options.at("window").default_is("all");
+  for (const char* name : {"rotary-base", "rotary-scaling"})
+    options.at(name).needs({"--positions rotary"});
+  options.at("rotary-factor")
+      .needs({"--rotary-scaling linear", "--rotary-scaling ntk", "--rotary-scaling llama3"});
   options.at("norm-position").was("--norm");
   options.at("max-positions").needs({"--positions learned"});
 }

@@ -16,8 +16,13 @@ namespace tx {
 // alone, which continues its own text; an encoder alone, which sees all of its text.
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class NormPosition { post, pre };  // after a sub-layer (the paper), or before it
-enum class PositionEncoding { sinusoid, learned };
-enum class Tie { all, target, none };  // which of the embeddings and the output are one matrix
+enum class NormType { layer, rms };     // of the deviation, or of the root mean square
+// What tells attention the order: a vector added to the embedding (three layouts of sinusoids, or a
+// learned one), queries and keys turned by their position, a penalty for distance, or nothing.
+enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, none };
+enum class RotaryScaling { none, linear, ntk, llama3 };  // for texts longer than those of training
+// Which of the embeddings and the output are one matrix; `embeddings`: those of the sides.
+enum class Tie { all, embeddings, target, none };
 
 template <>
 struct Names<ModelKind> {
@@ -27,8 +32,11 @@ struct Names<ModelKind> {
 };
 template <>
 struct Names<Activation> {
-  static constexpr NameOf<Activation> list[] = {{"relu", Activation::relu},
-                                                {"gelu", Activation::gelu}};
+  static constexpr NameOf<Activation> list[] = {
+      {"relu", Activation::relu},           {"gelu", Activation::gelu},
+      {"gelu-tanh", Activation::gelu_tanh}, {"gelu-sigmoid", Activation::gelu_sigmoid},
+      {"silu", Activation::silu},           {"swiglu", Activation::swiglu},
+      {"geglu", Activation::geglu}};
 };
 template <>
 struct Names<NormPosition> {
@@ -37,13 +45,29 @@ struct Names<NormPosition> {
 };
 template <>
 struct Names<PositionEncoding> {
-  static constexpr NameOf<PositionEncoding> list[] = {{"sinusoid", PositionEncoding::sinusoid},
-                                                      {"learned", PositionEncoding::learned}};
+  static constexpr NameOf<PositionEncoding> list[] = {
+      {"sinusoid", PositionEncoding::sinusoid}, {"halves", PositionEncoding::halves},
+      {"fairseq", PositionEncoding::fairseq},   {"learned", PositionEncoding::learned},
+      {"rotary", PositionEncoding::rotary},     {"alibi", PositionEncoding::alibi},
+      {"none", PositionEncoding::none}};
+};
+template <>
+struct Names<NormType> {
+  static constexpr NameOf<NormType> list[] = {{"layer", NormType::layer}, {"rms", NormType::rms}};
+};
+template <>
+struct Names<RotaryScaling> {
+  static constexpr NameOf<RotaryScaling> list[] = {{"none", RotaryScaling::none},
+                                                   {"linear", RotaryScaling::linear},
+                                                   {"ntk", RotaryScaling::ntk},
+                                                   {"llama3", RotaryScaling::llama3}};
 };
 template <>
 struct Names<Tie> {
-  static constexpr NameOf<Tie> list[] = {
-      {"all", Tie::all}, {"target", Tie::target}, {"none", Tie::none}};
+  static constexpr NameOf<Tie> list[] = {{"all", Tie::all},
+                                         {"embeddings", Tie::embeddings},
+                                         {"target", Tie::target},
+                                         {"none", Tie::none}};
 };
 
 // One side: its vocabulary, and the stack of layers that reads it.
@@ -68,12 +92,24 @@ struct ModelConfig {
   std::vector<SideConfig> sides = {{}, {}};  // as the kind has them; the last is predicted
   int d_model = 512, d_ff = 2048, heads = 8;
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
+  int kv_heads = 0;      // 0: as many as heads; key_heads() says
+  int window = 0;        // of self-attention, |i - j| < window; 0: all
   Named<Activation> activation = Activation::relu;
   Named<NormPosition> norm = NormPosition::post;
   Named<PositionEncoding> positions = PositionEncoding::sinusoid;
   int max_positions = 1024;  // rows of learned positions
+  int position_offset = 0;   // the row of the first token, of sinusoids and learned positions
+  double rotary_base = 10000;
+  Named<RotaryScaling> rotary_scaling = RotaryScaling::none;
+  double rotary_factor = 1;                // of the scaling
+  double rotary_low = 1, rotary_high = 4;  // llama3: between these parts of rotary_length
+  int rotary_length = 8192;                // it passes from scaled to unscaled
+  Named<NormType> norm_type = NormType::layer;
   Named<Tie> tie = Tie::all;
   bool attention_bias = false;  // as models of other toolkits have
+  bool feed_forward_bias = true, output_bias = false;
+  bool scaled_embeddings = true;  // times sqrt(d_model)
+  bool scaled_init = false;       // what ends a sub-layer begins smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
 
   // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
@@ -98,11 +134,25 @@ struct ModelConfig {
   const char* stack_name(size_t side) const { return names(side).stack; }
   bool pre_norm() const { return norm == NormPosition::pre; }
   bool learned_positions() const { return positions == PositionEncoding::learned; }
+  bool rotary() const { return positions == PositionEncoding::rotary; }
+  bool sinusoids() const {  // of any layout
+    return positions == PositionEncoding::sinusoid || positions == PositionEncoding::halves ||
+           positions == PositionEncoding::fairseq;
+  }
+  int key_heads() const { return kv_heads ? kv_heads : heads; }
+  bool gated() const { return is_gated(activation); }
+  bool shares_embeddings() const { return tie == Tie::all || tie == Tie::embeddings; }
+  bool has_output() const { return tie == Tie::embeddings || tie == Tie::none; }  // of its own
+  // Sub-layers that are summed in a stack.
+  int sub_layers(size_t side) const { return sides[side].layers * (has_cross(side) ? 3 : 2); }
 
   Json to_json() const;
   // A key that is missing has its default, so that files of earlier versions are read. DataError:
   // a key or a value that this version does not know, a size that is out of range.
   static ModelConfig from_json(const Json& json, const std::string& where);
+
+ private:
+  void check_positions() const;
 };
 
 // A field of a configuration: its key in files and, where it has one, the option that sets it.
@@ -113,6 +163,7 @@ struct ConfigField {
   const char* help = "";
   double least = 0, most = 0;  // the range that the option takes
   const char* long_help = "";
+  bool later = false;  // younger than the format: written only where it is not the default
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). What reads, writes,
@@ -132,20 +183,59 @@ void visit_fields(Config& c, Visit&& visit) {
   visit({"heads", "--heads", "N", "attention heads", 1, 65535}, c.heads);
   visit({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}, c.d_k);
   visit({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}, c.d_v);
-  visit({"activation", "--activation", "", "activation of the feed-forward layer"}, c.activation);
+  const auto later = [](ConfigField field) {
+    field.later = true;
+    return field;
+  };
+  visit(
+      later({"kv_heads", "--kv-heads", "N", "heads of keys and values, which heads share", 1, 65535,
+             "As many as heads give every head its own; 1 is multi-query attention, a number "
+             "between grouped queries."}),
+      c.kv_heads);
+  visit(later({"window", "--window", "N", "self-attention sees this many tokens back", 0, 1 << 24,
+               "Its own place counts; an encoder sees as many ahead. 0 is all."}),
+        c.window);
+  visit({"activation", "--activation", "", "activation of the feed-forward layer", 0, 0,
+         "swiglu and geglu multiply a gate; their inner layer has twice the width, so that "
+         "--d-ff is usually taken two thirds as large."},
+        c.activation);
   visit({"norm", "--norm-position", "", "layer norm after (the paper) or before a sub-layer"},
         c.norm);
+  visit(later({"norm_type", "--norm-type", "", "layer norm, or root mean square without a shift"}),
+        c.norm_type);
   visit({"positions", "--positions", "", "position encoding"}, c.positions);
   visit({"max_positions", "--max-positions", "N", "longest sentence of learned positions", 1,
          1 << 20},
         c.max_positions);
-  visit({"tie", "--tie", "", "share embeddings: all three, target and output, none", 0, 0,
+  visit(later({"position_offset"}), c.position_offset);
+  visit(later({"rotary_base", "--rotary-base", "X", "slowest wave length of rotary positions", 1,
+               1e9}),
+        c.rotary_base);
+  visit(later({"rotary_scaling", "--rotary-scaling", "", "stretch rotary positions"}),
+        c.rotary_scaling);
+  visit(later({"rotary_factor", "--rotary-factor", "X", "by this factor", 1, 1e6}),
+        c.rotary_factor);
+  visit(later({"rotary_low"}), c.rotary_low);
+  visit(later({"rotary_high"}), c.rotary_high);
+  visit(later({"rotary_length"}), c.rotary_length);
+  visit({"tie", "--tie", "", "share embeddings: all three, the two, target and output, none", 0, 0,
          "One matrix serves the source embedding, the target embedding and the output projection "
          "(section 3.4 of the paper); separate vocabularies need target or none."},
         c.tie);
+  visit(later({"scaled_embeddings", "--scaled-embeddings", "",
+               "multiply embeddings by sqrt(d-model)"}),
+        c.scaled_embeddings);
   visit({"attention_bias", "--attention-bias", "", "biases in the attention projections"},
         c.attention_bias);
-  visit({"norm_epsilon"}, c.norm_epsilon);
+  visit(later({"feed_forward_bias", "--ffn-bias", "", "biases in the feed-forward layer"}),
+        c.feed_forward_bias);
+  visit(later({"output_bias", "--output-bias", "", "a bias for each piece of the output"}),
+        c.output_bias);
+  visit(later({"scaled_init", "--scaled-init", "",
+               "the ends of N sub-layers begin smaller, by sqrt(N)"}),
+        c.scaled_init);
+  visit({"norm_epsilon", "--norm-epsilon", "X", "what norms add to the variance", 1e-12, 1},
+        c.norm_epsilon);
 }
 
 // The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers, which

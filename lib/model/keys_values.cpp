@@ -9,6 +9,7 @@ AttentionInput PackedKeysValues::input(const Dropout& drop) const {
   a.q_offsets = a.k_offsets = rows_.offsets;
   a.sentences = rows_.sentences;
   a.heads = shape_.heads;
+  a.kv_heads = shape_.kv_heads;
   a.d_k = shape_.d_k;
   a.d_v = shape_.d_v;
   a.drop = drop;
@@ -19,9 +20,11 @@ Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
                                         const Dropout& drop) const {
   AttentionInput a = input(drop);
   a.q = a.k = a.v = std::move(qkv);
-  a.k_column = shape_.keys();
-  a.v_column = 2 * shape_.keys();
+  a.k_column = shape_.queries();
+  a.v_column = a.k_column + shape_.keys();
   a.causal = causal_;
+  a.window = shape_.window;
+  a.slopes = shape_.slopes;
   if (probe_) probe_({own_kind(), layer, &a});
   return attention(context, a);
 }
@@ -46,13 +49,14 @@ void PackedKeysValues::finished(bool cross, int layer, const Tensor& heads,
 
 Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, CachedAttention p,
                                 const Tensor& q, const Block& kv) const {
-  Tensor out = context.make(q.rows(), shape.values());
+  Tensor out = context.make(q.rows(), shape.outputs());
   context.run([&](auto& k) {  // a dry run has no cache yet
     p.heads = shape.heads;
+    p.kv_heads = shape.kv_heads;
     p.d_k = shape.d_k;
     p.d_v = shape.d_v;
     p.scale = 1 / std::sqrt(double(shape.d_k));
-    p.q = q.value().columns(0, shape.keys());
+    p.q = q.value().columns(0, shape.queries());
     p.k = kv.rows.columns(kv.column, shape.keys());
     p.v = kv.rows.columns(kv.column + shape.keys(), shape.values());
     p.o = out.value();
@@ -68,9 +72,12 @@ Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
   Block own{{}, 0};
   context.run([&](auto& k) {
     own.rows = cache.slice(layer * cache_rows, cache_rows);
-    k.scatter_rows(qkv.value().columns(shape.keys(), shape.width()), slots, own.rows);
+    k.scatter_rows(qkv.value().columns(shape.queries(), shape.width()), slots, own.rows);
   });
-  return attend(context, {"decoder", layer}, self_rows, qkv, own);
+  CachedAttention rows = self_rows;
+  rows.window = shape.window;
+  rows.slopes = shape.slopes;
+  return attend(context, {"decoder", layer}, rows, qkv, own);
 }
 
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,

@@ -12,10 +12,14 @@ namespace tx {
 
 // What the heads of every attention of a model share.
 struct AttentionShape {
-  int heads = 1, d_k = 0, d_v = 0;
-  int64_t keys() const { return int64_t(heads) * d_k; }    // HK: columns of queries, and of keys
-  int64_t values() const { return int64_t(heads) * d_v; }  // HV: columns of values and outputs
-  int64_t width() const { return keys() + values(); }      // of a layer's keys and values together
+  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  int window = 0;                  // of self-attention, as in kernels/view.h
+  const double* slopes = nullptr;  // likewise
+  int64_t queries() const { return int64_t(heads) * d_k; }    // HK: columns of queries
+  int64_t outputs() const { return int64_t(heads) * d_v; }    // HV: of what the heads give
+  int64_t keys() const { return int64_t(kv_heads) * d_k; }    // GK: of keys; G heads have their own
+  int64_t values() const { return int64_t(kv_heads) * d_v; }  // GV: of values
+  int64_t width() const { return keys() + values(); }  // of a layer's keys and values together
 };
 
 // One attention, for a caller that reads it. `kind` is "encoder", "decoder" or "cross". The probe
@@ -41,7 +45,7 @@ struct CrossGuide {
 class KeysValues {
  public:
   virtual ~KeysValues() = default;
-  // (N,HV): self-attention of `layer`; qkv (N, 2 HK + HV) holds queries, keys and values of the
+  // (N,HV): self-attention of `layer`; qkv (N, HK + GK + GV) holds queries, keys and values of the
   // rows.
   virtual Tensor self_attention(Context& context, int layer, Tensor qkv,
                                 const Dropout& drop) const = 0;
@@ -60,7 +64,7 @@ class PackedKeysValues : public KeysValues {
   PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, bool causal,
                    AttentionProbe probe = {})
       : shape_(shape), rows_(rows), causal_(causal), probe_(std::move(probe)) {}
-  // What cross-attention reads: (S, layers * (HK + HV)), the keys and values of all layers, of the
+  // What cross-attention reads: (S, layers * (GK + GV)), the keys and values of all layers, of the
   // sentences of `source`.
   void attend_to(Tensor cross_keys_values, const PackedSide& source) {
     cross_ = std::move(cross_keys_values);
@@ -90,10 +94,10 @@ class PackedKeysValues : public KeysValues {
 class CachedKeysValues : public KeysValues {
  public:
   AttentionShape shape;
-  Matrix cache;            // (layers * cache_rows, HK + HV): self-attention's keys and values
+  Matrix cache;            // (layers * cache_rows, GK + GV): self-attention's keys and values
   int64_t cache_rows = 0;  // of one layer
   const int32_t* slots = nullptr;         // N: the cache row that each row's keys and values go to
-  Matrix cross;                           // (source rows, layers * (HK + HV))
+  Matrix cross;                           // (source rows, layers * (GK + GV))
   CachedAttention self_rows, cross_rows;  // which rows each hypothesis reads; q, k, v, o unset
   AttentionProbe probe;
 

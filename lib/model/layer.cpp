@@ -15,7 +15,9 @@ Stream ResidualNorm::operator()(Context& context, const Stream& x, Tensor sub,
 Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                                  const DropoutMasks& masks) const {
   const Dropout weights = masks.at(DropoutPlace::in_self, layer);
-  const Tensor heads = kv.self_attention(context, layer, qkv(context, x.normed), weights);
+  Tensor projected = qkv(context, x.normed);
+  if (!angles.empty()) rotate(context, projected, turned, {angles, d_k, weights.keys.position});
+  const Tensor heads = kv.self_attention(context, layer, std::move(projected), weights);
   Tensor sub = out(context, heads);
   kv.finished(false, layer, heads, sub);
   return end(context, x, std::move(sub), masks.at(DropoutPlace::on_self, layer));
@@ -45,10 +47,12 @@ Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues
 }
 
 Norm find_norm(Parameters& p, const std::string& name) {
-  return {p.get(name + ".weight"), p.get(name + ".bias"), p.config().norm_epsilon};
+  const bool bias = p.has(name + ".bias");
+  return {p.get(name + ".weight"), bias ? p.get(name + ".bias") : Parameter{},
+          p.config().norm_epsilon};
 }
 
-Layer find_layer(Parameters& p, const std::string& name, bool cross) {
+Layer find_layer(Parameters& p, const std::string& name, bool cross, const Matrix& angles) {
   const ModelConfig& config = p.config();
   // `joined` projections that stand side by side in the block are one product.
   const auto projection = [&](const std::string& part, bool bias, int joined = 1) {
@@ -59,15 +63,21 @@ Layer find_layer(Parameters& p, const std::string& name, bool cross) {
   const auto end = [&](const std::string& part) {
     return ResidualNorm{find_norm(p, name + part), config.pre_norm()};
   };
-  const bool bias = config.attention_bias;
+  const bool bias = config.attention_bias, inner_bias = config.feed_forward_bias;
   Layer layer;
-  layer.self = {projection(".self_attn.q_proj", bias, 3), projection(".self_attn.out_proj", bias),
-                end(".self_attn_norm")};
+  layer.self = {projection(".self_attn.q_proj", bias, 3),
+                projection(".self_attn.out_proj", bias),
+                end(".self_attn_norm"),
+                int64_t(config.heads + config.key_heads()) * config.d_k,
+                angles,
+                config.d_k};
   if (cross)
     layer.cross = CrossAttention{projection(".cross_attn.q_proj", bias),
                                  projection(".cross_attn.out_proj", bias), end(".cross_attn_norm")};
-  layer.feed_forward = {projection(".ffn.in_proj", true), projection(".ffn.out_proj", true),
-                        config.activation, end(".ffn_norm")};
+  const bool gated = config.gated();
+  layer.feed_forward = {
+      projection(gated ? ".ffn.gate_proj" : ".ffn.in_proj", inner_bias, gated ? 2 : 1),
+      projection(".ffn.out_proj", inner_bias), config.activation, end(".ffn_norm")};
   return layer;
 }
 

@@ -34,8 +34,11 @@ struct ResidualNorm {
 
 // Multi-head attention of a sequence to itself, section 3.2.
 struct SelfAttention {
-  Projection qkv, out;  // (2 HK + HV, D), (D, HV)
+  Projection qkv, out;  // (HK + GK + GV, D), (D, HV); G heads of keys and values
   ResidualNorm end;
+  int64_t turned = 0;  // columns of queries and keys, which rotary positions turn
+  Matrix angles;       // of rotary positions (longest, K), else empty
+  int d_k = 0;
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
@@ -49,9 +52,9 @@ struct CrossAttention {
                     const DropoutMasks& masks) const;
 };
 
-// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation.
+// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation; a gate stands before W1.
 struct FeedForward {
-  Projection in, out;  // (F, D), (D, F)
+  Projection in, out;  // (F, D), with a gate (2F, D); (D, F)
   Activation activation = Activation::relu;
   ResidualNorm end;
   Stream operator()(Context& context, const Stream& x, int layer, const DropoutMasks& masks) const;
@@ -67,8 +70,9 @@ struct Layer {
 
 // The layer whose weights are called `name`.*; `cross`: with cross-attention. Each sub-layer ends
 // with its own norm; a pre-norm stack shifts them.
-Layer find_layer(Parameters& parameters, const std::string& name, bool cross);
-// The norm whose weights are called `name`.weight and `name`.bias.
+Layer find_layer(Parameters& parameters, const std::string& name, bool cross,
+                 const Matrix& angles = {});
+// The norm whose weights are called `name`.weight and, where it has one, `name`.bias.
 Norm find_norm(Parameters& parameters, const std::string& name);
 
 }  // namespace tx

@@ -10,7 +10,7 @@ namespace {
 
 int64_t block_elements(const std::vector<ParameterEntry>& table) {
   const ParameterEntry& last = table.back();
-  return (last.offset + last.padded_rows * last.cols + 63) / 64 * 64;
+  return (last.offset + last.padded_rows * last.padded_cols + 63) / 64 * 64;
 }
 
 constexpr uint32_t initialisation_site = 0x10000;  // + place in the table; above every dropout site
@@ -93,7 +93,7 @@ void Parameters::initialise(uint32_t seed) {
   for (size_t i = 0; i < table_.size(); ++i) {
     const ParameterEntry& e = table_[i];
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
-    const double bound = std::sqrt(6.0 / double(e.rows + e.cols));
+    const double bound = e.init_scale * std::sqrt(6.0 / double(e.rows + e.cols));
     const double deviation = 1 / std::sqrt(double(config_.d_model));
     const Matrix to = master(e);
     std::vector<double> row(static_cast<size_t>(e.cols));  // a whole tensor would stay on the heap
@@ -127,8 +127,10 @@ void Parameters::finish_gradients() {
   for (size_t i = 0; i < table_.size(); ++i) {
     if (table_[i].joined || *assigned_[i]) continue;  // joined entries share their group's flag
     const Matrix g = entry_of(gradients_, table_[i]);
-    on(backend_,
-       [&](auto& k) { k.zero(g.data, size_t(table_[i].padded_rows * g.cols) * size_of(g.dtype)); });
+    on(backend_, [&](auto& k) {
+      const ParameterEntry& e = table_[i];
+      k.zero(g.data, size_t(e.padded_rows * e.padded_cols) * size_of(g.dtype));
+    });
   }
 }
 
@@ -143,7 +145,8 @@ Parameter Parameters::get(const std::string& name, int count) {
   int64_t rows = 0;
   for (int i = 0; i < count; ++i) {
     TX_ASSERT(i == 0 || table_[first + size_t(i)].joined);
-    rows += e.vector ? table_[first + size_t(i)].cols : table_[first + size_t(i)].padded_rows;
+    const ParameterEntry& part = table_[first + size_t(i)];
+    rows += e.vector ? part.padded_cols : part.padded_rows;
   }
   const auto view = [&](const Matrix& block) {
     Matrix m = block.columns(e.offset, e.vector ? rows : e.cols);
@@ -157,7 +160,7 @@ Parameter Parameters::get(const std::string& name, int count) {
   if (read_only_) {
     p.value = packed == prepared_.end() ? matrix(nullptr, dtype_, rows, e.cols) : packed->second;
     p.value.data = read_only(first, rows).data;
-    if (e.vector) p.value = read_only(first, rows);
+    if (e.vector || e.lookup) p.value = read_only(first, rows);
     return p;
   }
   const bool full = e.vector || e.lookup || copy_.empty();

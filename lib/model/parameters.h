@@ -20,9 +20,10 @@ struct ParameterEntry {
   int64_t rows = 1, cols = 0;
   bool vector = false;  // the file's shape is [cols], else [rows, cols] = [out, in]
   Init init = Init::zeros;
-  int64_t padded_rows = 1;  // rows in the block
-  int64_t offset = 0;       // elements from the block's start
-  bool lookup = false;      // learned positions: read in full precision
+  double init_scale = 1;
+  int64_t padded_rows = 1, padded_cols = 0;  // rows and columns in the block
+  int64_t offset = 0;                        // elements from the block's start
+  bool lookup = false;                       // learned positions: read in full precision
   bool multiplied = false;  // a product reads it; false for tables that are only looked up
   bool joined = false;      // follows its predecessor without a gap
 };

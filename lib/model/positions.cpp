@@ -14,22 +14,81 @@ std::vector<double> sinusoid(int64_t position, int64_t d_model) {
   return row;
 }
 
-Sinusoids::Sinusoids(Backend& backend, int64_t length, int64_t d_model, DType dtype)
+std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout) {
+  if (layout == PositionEncoding::sinusoid) return sinusoid(position, d_model);
+  const int64_t half = d_model / 2;
+  const double whole = layout == PositionEncoding::halves ? double(half) : double(half - 1);
+  std::vector<double> row(static_cast<size_t>(d_model));
+  for (int64_t i = 0; i < half; ++i) {
+    const double angle = double(position) / (i ? std::pow(10000.0, double(i) / whole) : 1.0);
+    row[size_t(i)] = std::sin(angle);
+    row[size_t(half + i)] = std::cos(angle);
+  }
+  return row;
+}
+
+namespace {
+
+// Low frequencies are stretched, high ones kept, those between in parts.
+double llama3_frequency(const ModelConfig& c, double frequency) {
+  const double turns = c.rotary_length * frequency / (2 * M_PI);
+  const double kept = (turns - c.rotary_low) / (c.rotary_high - c.rotary_low);
+  if (kept >= 1) return frequency;
+  if (kept <= 0) return frequency / c.rotary_factor;
+  return (1 - kept) * frequency / c.rotary_factor + kept * frequency;
+}
+
+}  // namespace
+
+std::vector<double> rotary_frequencies(const ModelConfig& c) {
+  const double d = c.d_k;
+  double base = c.rotary_base;
+  if (c.rotary_scaling == RotaryScaling::ntk) base *= std::pow(c.rotary_factor, d / (d - 2));
+  std::vector<double> all;
+  for (int i = 0; i < c.d_k; i += 2) {
+    double frequency = std::pow(base, -double(i) / d);
+    if (c.rotary_scaling == RotaryScaling::linear) frequency /= c.rotary_factor;
+    if (c.rotary_scaling == RotaryScaling::llama3) frequency = llama3_frequency(c, frequency);
+    all.push_back(frequency);
+  }
+  return all;
+}
+
+std::vector<double> rotary_row(const std::vector<double>& frequencies, int64_t position) {
+  std::vector<double> row;
+  for (const double f : frequencies) row.push_back(std::cos(double(position) * f));
+  for (const double f : frequencies) row.push_back(std::sin(double(position) * f));
+  return row;
+}
+
+std::vector<double> alibi_slopes(int heads) {
+  int power = 1;
+  while (2 * power <= heads) power *= 2;
+  std::vector<double> slopes;
+  for (int h = 0; h < heads; ++h) {
+    const double exponent = h < power ? 8.0 * (h + 1) / power : 4.0 * (2 * (h - power) + 1) / power;
+    slopes.push_back(std::pow(2.0, -exponent));
+  }
+  return slopes;
+}
+
+PositionTable::PositionTable(Backend& backend, int64_t length, int64_t width, DType dtype,
+                             const Row& row)
     : backend_(backend) {
   std::vector<double> rows;
-  rows.reserve(size_t(length * d_model));
+  rows.reserve(size_t(length * width));
   for (int64_t position = 0; position < length; ++position)
-    for (double x : sinusoid(position, d_model)) rows.push_back(x);
+    for (double x : row(position)) rows.push_back(x);
   const size_t bytes = rows.size() * size_of(dtype);
   on(backend_, [&](auto& k) {
-    table_ = matrix(k.allocate(bytes), dtype, length, d_model);
+    table_ = matrix(k.allocate(bytes), dtype, length, width);
     if (dtype == DType::f64) return k.upload(table_.data, rows.data(), bytes);
     const std::vector<float> narrow(rows.begin(), rows.end());
     k.upload(table_.data, narrow.data(), bytes);
   });
 }
 
-Sinusoids::~Sinusoids() {
+PositionTable::~PositionTable() {
   on(backend_, [&](auto& k) { k.release(table_.data); });
 }
 

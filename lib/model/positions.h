@@ -1,22 +1,39 @@
-// The sinusoids of section 3.5 of the paper.
+// Positions of every kind: the sinusoids of section 3.5 of the paper, the angles of rotary ones,
+// the slopes of distances.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernels/backend.h"
+#include "lib/model/config.h"
 
 namespace tx {
 
 // PE(position, 2i) = sin(position / 10000^(2i / D)), PE(position, 2i+1) the cosine; in double.
 std::vector<double> sinusoid(int64_t position, int64_t d_model);
+// The same in another layout, all sines before all cosines: `halves` with the paper's frequencies,
+// `fairseq` with 10000^(-i / (D/2 - 1)).
+std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout);
 
-// The first `length` of them in the backend's memory: (length, D), row = position.
-class Sinusoids {
+// What one pair of features turns by from one position to the next: d_k / 2 angles.
+std::vector<double> rotary_frequencies(const ModelConfig& config);
+// Cosines, then sines, of the angles of a position (d_k).
+std::vector<double> rotary_row(const std::vector<double>& frequencies, int64_t position);
+
+// What a head takes from a score for each step of distance (Press, Smith and Lewis 2022): of n
+// heads 2^(-8 (h+1) / n); where n is no power of two, those of the power below and then every
+// second one of twice that power.
+std::vector<double> alibi_slopes(int heads);
+
+// Rows that a function gives, in the backend's memory: (length, width), f32 or f64.
+class PositionTable {
  public:
-  Sinusoids(Backend& backend, int64_t length, int64_t d_model, DType dtype);  // f32 or f64
-  ~Sinusoids();
-  Sinusoids(const Sinusoids&) = delete;
-  Sinusoids& operator=(const Sinusoids&) = delete;
+  using Row = std::function<std::vector<double>(int64_t row)>;
+  PositionTable(Backend& backend, int64_t length, int64_t width, DType dtype, const Row& row);
+  ~PositionTable();
+  PositionTable(const PositionTable&) = delete;
+  PositionTable& operator=(const PositionTable&) = delete;
   Matrix table() const { return table_; }
 
  private:

@@ -25,16 +25,19 @@ Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
 
 Stack::Stack(Parameters& p, const Settings& settings)
     : number_(settings.number),
-      scale_(std::sqrt(double(p.config().d_model))),
+      scale_(p.config().scaled_embeddings ? std::sqrt(double(p.config().d_model)) : 1),
       embedding_(settings.embedding),
       positions_(settings.sinusoids) {
   if (p.config().learned_positions()) {
     learned_positions_ = p.get(settings.name + ".positions.weight");
+    const int offset = p.config().position_offset;
+    for (Matrix* m : {&learned_positions_.value, &learned_positions_.gradient})
+      if (!m->empty()) *m = m->slice(offset, m->rows - offset);
     positions_ = learned_positions_.value;
   }
   for (int i = 0; i < settings.layers; ++i)
-    layers_.push_back(
-        find_layer(p, settings.name + ".layers." + std::to_string(i), settings.cross));
+    layers_.push_back(find_layer(p, settings.name + ".layers." + std::to_string(i), settings.cross,
+                                 settings.angles));
   if (p.config().pre_norm())
     first_norm_ = shift_norms(layers_, find_norm(p, settings.name + ".norm"));
 }

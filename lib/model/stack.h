@@ -15,7 +15,8 @@ class Stack {
     int layers = 0;
     bool cross = false;   // whether its layers attend to the output of the stack before
     Parameter embedding;  // (V,D)
-    Matrix sinusoids;     // (longest, D); not read where positions are learned
+    Matrix sinusoids;     // (longest, D); empty unless they are added to embeddings
+    Matrix angles;        // (longest, K); empty unless positions are rotary
   };
   Stack(Parameters& parameters, const Settings& settings);
 
@@ -28,7 +29,7 @@ class Stack {
  private:
   Tensor embed_rows(Context& context, const PackedSide& side, const DropoutMasks& masks) const;
   uint32_t number_;
-  double scale_;  // of embeddings: sqrt(d_model)
+  double scale_;  // of embeddings: sqrt(d_model), or 1
   Parameter embedding_, learned_positions_;
   Matrix positions_;
   std::vector<Layer> layers_;

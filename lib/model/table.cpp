@@ -1,4 +1,6 @@
 // The parameter table: name, shape, initialisation and order of every weight.
+#include <cmath>
+
 #include "lib/model/parameters.h"
 
 namespace tx {
@@ -10,7 +12,11 @@ using Init = ParameterEntry::Init;
 class TableBuilder {
  public:
   explicit TableBuilder(const ModelConfig& c)
-      : c_(c), keys_(int64_t(c.heads) * c.d_k), values_(int64_t(c.heads) * c.d_v) {}
+      : c_(c),
+        queries_(int64_t(c.heads) * c.d_k),
+        keys_(int64_t(c.key_heads()) * c.d_k),
+        values_(int64_t(c.key_heads()) * c.d_v),
+        mixed_(int64_t(c.heads) * c.d_v) {}
 
   std::vector<ParameterEntry> build() {
     embeddings();
@@ -23,6 +29,10 @@ class TableBuilder {
       cross_keys_values(side, ".bias");
     for (size_t side = 0; c_.pre_norm() && side < c_.sides.size(); ++side)
       norm(stack(side) + "norm");
+    if (c_.output_bias) {
+      vector("output.bias", c_.target().vocabulary, Init::zeros);
+      table_.back().padded_cols = padded_vocabulary(c_.target().vocabulary);
+    }
     place();
     return std::move(table_);
   }
@@ -33,7 +43,7 @@ class TableBuilder {
     ParameterEntry e;
     e.name = name;
     e.rows = rows;
-    e.cols = cols;
+    e.cols = e.padded_cols = cols;
     e.init = init;
     e.padded_rows = vocabulary ? padded_vocabulary(rows) : rows;
     e.joined = joined;
@@ -47,21 +57,28 @@ class TableBuilder {
   }
   void norm(const std::string& name) {
     vector(name + ".weight", c_.d_model, Init::ones);
-    vector(name + ".bias", c_.d_model, Init::zeros);
+    if (c_.norm_type == NormType::layer) vector(name + ".bias", c_.d_model, Init::zeros);
+  }
+  // What a sub-layer ends with.
+  void end(const std::string& name, int64_t cols, size_t side) {
+    matrix(name, c_.d_model, cols);
+    if (c_.scaled_init) table_.back().init_scale = 1 / std::sqrt(double(c_.sub_layers(side)));
   }
 
   std::string stack(size_t side) const { return c_.stack_name(side) + std::string("."); }
 
   void embeddings() {
     const int64_t d = c_.d_model;
-    if (c_.tie == Tie::all)
+    if (c_.shares_embeddings()) {
       matrix("embedding.weight", c_.target().vocabulary, d, Init::embedding, false, true);
-    for (size_t side = 0; c_.tie != Tie::all && side < c_.sides.size(); ++side) {
+      table_.back().multiplied = c_.tie == Tie::all;  // the output
+    }
+    for (size_t side = 0; !c_.shares_embeddings() && side < c_.sides.size(); ++side) {
       matrix(stack(side) + "embedding.weight", c_.sides[side].vocabulary, d, Init::embedding, false,
              true);
       table_.back().multiplied = c_.is_predicted(side) && c_.tie == Tie::target;  // the output
     }
-    if (c_.tie == Tie::none)
+    if (c_.has_output())
       matrix("output.weight", c_.target().vocabulary, d, Init::xavier, false, true);
     for (size_t side = 0; c_.learned_positions() && side < c_.sides.size(); ++side) {
       matrix(stack(side) + "positions.weight", c_.max_positions, d, Init::embedding);
@@ -73,34 +90,38 @@ class TableBuilder {
   void layer_matrices(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
     const int64_t d = c_.d_model;
-    matrix(layer + "self_attn.q_proj.weight", keys_, d);
+    matrix(layer + "self_attn.q_proj.weight", queries_, d);
     matrix(layer + "self_attn.k_proj.weight", keys_, d, Init::xavier, true);
     matrix(layer + "self_attn.v_proj.weight", values_, d, Init::xavier, true);
-    matrix(layer + "self_attn.out_proj.weight", d, values_);
+    end(layer + "self_attn.out_proj.weight", mixed_, side);
     if (c_.has_cross(side)) {
-      matrix(layer + "cross_attn.q_proj.weight", keys_, d);
-      matrix(layer + "cross_attn.out_proj.weight", d, values_);
+      matrix(layer + "cross_attn.q_proj.weight", queries_, d);
+      end(layer + "cross_attn.out_proj.weight", mixed_, side);
     }
-    matrix(layer + "ffn.in_proj.weight", c_.d_ff, d);
-    matrix(layer + "ffn.out_proj.weight", d, c_.d_ff);
+    if (c_.gated()) matrix(layer + "ffn.gate_proj.weight", c_.d_ff, d);
+    matrix(layer + "ffn.in_proj.weight", c_.d_ff, d, Init::xavier, c_.gated());
+    end(layer + "ffn.out_proj.weight", c_.d_ff, side);
   }
 
   void layer_vectors(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
     if (c_.attention_bias) {
-      vector(layer + "self_attn.q_proj.bias", keys_, Init::zeros);
+      vector(layer + "self_attn.q_proj.bias", queries_, Init::zeros);
       vector(layer + "self_attn.k_proj.bias", keys_, Init::zeros, true);
       vector(layer + "self_attn.v_proj.bias", values_, Init::zeros, true);
       vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
       if (c_.has_cross(side)) {
-        vector(layer + "cross_attn.q_proj.bias", keys_, Init::zeros);
+        vector(layer + "cross_attn.q_proj.bias", queries_, Init::zeros);
         vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
       }
     }
     norm(layer + "self_attn_norm");
     if (c_.has_cross(side)) norm(layer + "cross_attn_norm");
-    vector(layer + "ffn.in_proj.bias", c_.d_ff, Init::zeros);
-    vector(layer + "ffn.out_proj.bias", c_.d_model, Init::zeros);
+    if (c_.feed_forward_bias) {
+      if (c_.gated()) vector(layer + "ffn.gate_proj.bias", c_.d_ff, Init::zeros);
+      vector(layer + "ffn.in_proj.bias", c_.d_ff, Init::zeros, c_.gated());
+      vector(layer + "ffn.out_proj.bias", c_.d_model, Init::zeros);
+    }
     norm(layer + "ffn_norm");
   }
 
@@ -123,12 +144,12 @@ class TableBuilder {
     for (ParameterEntry& e : table_) {
       if (!e.joined) offset = (offset + 15) / 16 * 16;
       e.offset = offset;
-      offset += e.padded_rows * e.cols;
+      offset += e.padded_rows * e.padded_cols;
     }
   }
 
   const ModelConfig& c_;
-  int64_t keys_, values_;
+  int64_t queries_, keys_, values_, mixed_;  // mixed: what the heads give
   std::vector<ParameterEntry> table_;
 };
 

@@ -4,26 +4,46 @@
 
 namespace tx {
 
+// What positions of every kind but learned ones need.
+void Transformer::make_positions(Backend& backend, DType full) {
+  const ModelConfig& c = config_;
+  if (c.sinusoids())
+    sinusoids_ = std::make_shared<PositionTable>(
+        backend, longest_, c.d_model, full,
+        [&](int64_t i) { return sinusoid(i + c.position_offset, c.d_model, c.positions); });
+  if (c.rotary()) {
+    const std::vector<double> frequencies = rotary_frequencies(c);
+    angles_ = std::make_shared<PositionTable>(
+        backend, longest_, c.d_k, full, [&](int64_t i) { return rotary_row(frequencies, i); });
+  }
+  if (c.positions != PositionEncoding::alibi) return;
+  slopes_ = std::make_shared<PositionTable>(backend, 1, c.heads, DType::f64,
+                                            [&](int64_t) { return alibi_slopes(c.heads); });
+  shape_.slopes = slopes_->table().row<double>(0);
+}
+
 Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
     : config_(p.config()),
-      shape_{config_.heads, config_.d_k, config_.d_v},
-      longest_(config_.learned_positions() ? std::min<int64_t>(longest, config_.max_positions)
-                                           : longest) {
-  const DType full = p.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  if (!config_.learned_positions())
-    sinusoids_ = std::make_shared<Sinusoids>(backend, longest, config_.d_model, full);
+      shape_{config_.heads, config_.key_heads(), config_.d_k, config_.d_v, config_.window},
+      longest_(config_.learned_positions()
+                   ? std::min<int64_t>(longest, config_.max_positions - config_.position_offset)
+                   : longest) {
+  make_positions(backend, p.dtype() == DType::f64 ? DType::f64 : DType::f32);
   const Matrix sinusoids = sinusoids_ ? sinusoids_->table() : Matrix{};
+  const Matrix angles = angles_ ? angles_->table() : Matrix{};
   const auto embedding = [&](const std::string& stack) {
-    return p.get(config_.tie == Tie::all ? "embedding.weight" : stack + ".embedding.weight");
+    return p.get(config_.shares_embeddings() ? "embedding.weight" : stack + ".embedding.weight");
   };
   for (size_t side = 0; side < config_.sides.size(); ++side) {
     const std::string name = config_.stack_name(side);
-    stacks_.emplace_back(p, Stack::Settings{name, uint32_t(side), config_.sides[side].layers,
-                                            config_.has_cross(side), embedding(name), sinusoids});
+    stacks_.emplace_back(
+        p, Stack::Settings{name, uint32_t(side), config_.sides[side].layers,
+                           config_.has_cross(side), embedding(name), sinusoids, angles});
   }
   const size_t last = config_.sides.size() - 1;
   const std::string name = config_.stack_name(last);
-  output_.weight = config_.tie == Tie::none ? p.get("output.weight") : embedding(name);
+  output_.weight = config_.has_output() ? p.get("output.weight") : embedding(name);
+  if (config_.output_bias) output_.bias = p.get("output.bias");
   if (!config_.has_cross(last)) return;
   const std::string cross = name + ".layers.0.cross_attn.k_proj";
   const int joined = 2 * config_.target().layers;

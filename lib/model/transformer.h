@@ -42,12 +42,14 @@ class Transformer {
   Tensor logits(Context& context, Tensor hidden) const;
 
  private:
+  void make_positions(Backend& backend, DType full);
   ModelConfig config_;
   AttentionShape shape_;
   int64_t longest_;
-  std::shared_ptr<Sinusoids> sinusoids_;  // null: positions are learned
-  std::vector<Stack> stacks_;             // one per side
-  Projection cross_, output_;             // cross_ is empty where no stack has cross-attention
+  std::shared_ptr<PositionTable> sinusoids_, angles_;  // null where positions are of another kind
+  std::shared_ptr<PositionTable> slopes_;              // (1, H) f64, of alibi
+  std::vector<Stack> stacks_;                          // one per side
+  Projection cross_, output_;  // cross_ is empty where no stack has cross-attention
 };
 
 }  // namespace tx

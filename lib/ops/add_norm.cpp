@@ -1,10 +1,15 @@
-// sum = x + dropout(sub), normed = gamma (sum - mean) / sqrt(var + eps) + beta: the end of a
-// sub-layer (sections 3.1 and 5.4). Kept: sum and the statistics of its rows.
+// sum = x + dropout(sub), normed = gamma (sum - mean) / sqrt(var + eps) + beta, or without beta
+// gamma sum / sqrt(mean of sum^2 + eps) (Zhang and Sennrich 2019): the end of a sub-layer (sections
+// 3.1 and 5.4). Kept: sum and the statistics of its rows.
 #include "lib/ops/ops.h"
 
 namespace tx {
 
 namespace {
+
+bool fits(const Norm& norm, const Tensor& x) {
+  return norm.gamma.value.cols == x.cols() && (!norm.beta || norm.beta.value.cols == x.cols());
+}
 
 void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, const Tensor& stats,
                    const Norm& norm, const Dropout& drop) {
@@ -21,7 +26,7 @@ void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, 
   if (sub) p.dsub = context.gradient(*sub, add_sub);
   TX_ASSERT(!add_sub);  // a sub-layer's output has one reader
   p.dgamma = Context::gradient(norm.gamma, p.add_parameters);
-  p.dbeta = Context::gradient(norm.beta, p.add_parameters);
+  if (norm.beta) p.dbeta = Context::gradient(norm.beta, p.add_parameters);
   p.drop = drop;
   context.run([&](auto& k) { k.add_norm_backward(p); });
 }
@@ -30,7 +35,7 @@ void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, 
 
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm) {
   TX_ASSERT(x.rows() == sub.rows() && x.cols() == sub.cols());
-  TX_ASSERT(norm.gamma.value.cols == x.cols() && norm.beta.value.cols == x.cols());
+  TX_ASSERT(fits(norm, x));
   Normed out{context.make(x.rows(), x.cols()), context.make(x.rows(), x.cols())};
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
   context.run([&](auto& k) {
@@ -44,7 +49,7 @@ Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, con
 }
 
 Tensor layer_norm(Context& context, Tensor x, const Norm& norm) {
-  TX_ASSERT(norm.gamma.value.cols == x.cols() && norm.beta.value.cols == x.cols());
+  TX_ASSERT(fits(norm, x));
   Tensor normed = context.make(x.rows(), x.cols());
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
   context.run([&](auto& k) {

@@ -13,17 +13,20 @@ namespace {
 Attention kernel_view(const AttentionInput& in, Matrix out, Matrix lse) {
   Attention p;
   p.q = in.q.value().columns(in.q_column, int64_t(in.heads) * in.d_k);
-  p.k = in.k.value().columns(in.k_column, int64_t(in.heads) * in.d_k);
-  p.v = in.v.value().columns(in.v_column, int64_t(in.heads) * in.d_v);
+  p.k = in.k.value().columns(in.k_column, int64_t(in.keys()) * in.d_k);
+  p.v = in.v.value().columns(in.v_column, int64_t(in.keys()) * in.d_v);
   p.o = out;
   p.lse = lse.data;
   p.q_offsets = in.q_offsets;
   p.k_offsets = in.k_offsets;
   p.sentences = in.sentences;
-  p.heads = p.kv_heads = in.heads;
+  p.heads = in.heads;
+  p.kv_heads = in.keys();
   p.d_k = in.d_k;
   p.d_v = in.d_v;
   p.causal = in.causal;
+  p.window = in.window;
+  p.slopes = in.slopes;
   p.scale = 1 / std::sqrt(double(in.d_k));
   p.drop = in.drop;
   return p;
@@ -36,10 +39,10 @@ void check_columns(const Tensor& t, int64_t first, int64_t count) {
 }  // namespace
 
 Tensor attention(Context& context, const AttentionInput& input) {
-  TX_ASSERT(input.k.rows() == input.v.rows() && input.heads > 0);
+  TX_ASSERT(input.k.rows() == input.v.rows() && input.heads > 0 && input.heads % input.keys() == 0);
   check_columns(input.q, input.q_column, int64_t(input.heads) * input.d_k);
-  check_columns(input.k, input.k_column, int64_t(input.heads) * input.d_k);
-  check_columns(input.v, input.v_column, int64_t(input.heads) * input.d_v);
+  check_columns(input.k, input.k_column, int64_t(input.keys()) * input.d_k);
+  check_columns(input.v, input.v_column, int64_t(input.keys()) * input.d_v);
   TX_ASSERT(input.guide.head >= 0 && input.guide.head < input.heads);
   Tensor out = context.make(input.q.rows(), int64_t(input.heads) * input.d_v);
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
@@ -50,8 +53,8 @@ Tensor attention(Context& context, const AttentionInput& input) {
     AttentionGradient g;
     g.d_o = context.gradient(out);
     g.dq = context.gradient(in.q, add).columns(in.q_column, int64_t(in.heads) * in.d_k);
-    g.dk = context.gradient(in.k, add).columns(in.k_column, int64_t(in.heads) * in.d_k);
-    g.dv = context.gradient(in.v, add).columns(in.v_column, int64_t(in.heads) * in.d_v);
+    g.dk = context.gradient(in.k, add).columns(in.k_column, int64_t(in.keys()) * in.d_k);
+    g.dv = context.gradient(in.v, add).columns(in.v_column, int64_t(in.keys()) * in.d_v);
     context.run([&](auto& k) {
       const Attention p = kernel_view(in, out.value(), lse.value());
       k.attention_backward(p, g);

@@ -1,12 +1,39 @@
 // y = dropout(f(x w^T + b)), the first half of equation 2. Kept: x and, for relu, y itself (it is
-// positive exactly where the slope and the mask are 1); for gelu the value before it.
+// positive exactly where the slope and the mask are 1); for the others the value before it. A gated
+// f is y = dropout(f(gate) * up) (Shazeer 2020), gate and up being the halves of x w^T + b; their
+// gradient takes their place.
 #include "lib/ops/products.h"
 
 namespace tx {
 
+namespace {
+
+Tensor gated(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
+             Activation activation, const Dropout& drop) {
+  TX_ASSERT(w.value.rows % 2 == 0);
+  Tensor kept = context.make(x.rows(), w.value.rows);
+  forward_product(context, x, w, bias, Activation::none, kept);
+  Tensor y = context.make(x.rows(), w.value.rows / 2);
+  context.run([&](auto& k) { k.gate(kept.value(), activation, drop, y.value()); });
+  context.on_backward([&context, x, w, bias, activation, drop, kept, y]() mutable {
+    if (!y.has_gradient()) return;
+    const Matrix dy = context.gradient(y), dx = kept.value();
+    bool add = false;
+    Matrix db;
+    if (bias) db = Context::gradient(bias, add);
+    context.run([&](auto& k) { k.gate_backward(dy, dx, activation, drop, dx, db, add); });
+    weight_gradient(context, x, w, dx);
+    input_gradient(context, x, w, dx);
+  });
+  return y;
+}
+
+}  // namespace
+
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
                          Activation activation, const Dropout& drop) {
   TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
+  if (is_gated(activation)) return gated(context, x, w, bias, activation, drop);
   const bool relu = activation == Activation::relu;
   Tensor kept = context.make(x.rows(), w.value.rows);
   forward_product(context, x, w, bias, relu ? Activation::relu : Activation::none, kept);

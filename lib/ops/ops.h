@@ -12,8 +12,8 @@ struct EmbedInput {
   int64_t rows = 0;
   Parameter table;  // (V,D)
   double scale = 1;
-  Matrix positions;   // (at least max position + 1, D) f32 or f64
-  Parameter learned;  // empty for sinusoids
+  Matrix positions;   // (at least max position + 1, D) f32 or f64, or empty
+  Parameter learned;  // empty unless positions are
   Dropout drop;
 };
 Tensor embed(Context& context, const EmbedInput& input);
@@ -21,13 +21,15 @@ Tensor embed(Context& context, const EmbedInput& input);
 // y (N,O) = x (N,I) w^T + bias; bias may be empty.
 Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {});
 
-// y (N,F) = dropout(activation(x w^T + bias)), section 3.3 of the paper.
+// y (N,F) = dropout(activation(x w^T + bias)), section 3.3 of the paper. A gated activation has w
+// (2F,D), the rows of the gate first: y = dropout(f(gate) * up).
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
                          Activation activation, const Dropout& drop);
 
-// gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row.
+// gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row; without beta
+// gamma * x / sqrt(mean of x^2 + epsilon).
 struct Norm {
-  Parameter gamma, beta;  // (1,D) f32 or f64
+  Parameter gamma, beta;  // (1,D) f32 or f64; beta may be empty
   double epsilon = 1e-6;
 };
 Tensor layer_norm(Context& context, Tensor x, const Norm& norm);
@@ -38,6 +40,16 @@ struct Normed {
 };
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm);
 
+// Turns the first `columns` columns of x by the rotary angles of the rows' positions, in place: x
+// must have no other reader before, and what makes x must not keep it. `table` and `width` as in
+// rotate() of kernels/interface.inc.
+struct Rotary {
+  Matrix table;
+  int width = 0;
+  const uint32_t* positions = nullptr;
+};
+void rotate(Context& context, Tensor x, int64_t columns, const Rotary& rotary);
+
 // softmax(q k^T / sqrt(d_k)) v for every sentence and head, section 3.2. q, k and v are column
 // ranges of tensors, so that one product makes several of them; each such range must be read by
 // exactly one attention, and the ranges together cover their tensor.
@@ -46,8 +58,11 @@ struct AttentionInput {
   int64_t q_column = 0, k_column = 0, v_column = 0;
   const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
   int64_t sentences = 0;
-  int heads = 1, d_k = 0, d_v = 0;
+  int heads = 1, kv_heads = 0, d_k = 0, d_v = 0;  // kv_heads 0: as many as heads
   bool causal = false;
+  int window = 0;                  // as in kernels/view.h
+  const double* slopes = nullptr;  // likewise
+  int keys() const { return kv_heads ? kv_heads : heads; }
   Dropout drop;
   AttentionGuide guide;  // where it has starts, backward adds its loss and gradient
 };

@@ -33,8 +33,9 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
   m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // the next step's, too
-  if (!transformer.config().learned_positions())
-    m.batch += size_t(transformer.longest()) * size_t(transformer.config().d_model) * full;
+  const ModelConfig& config = transformer.config();
+  const int64_t width = config.sinusoids() ? config.d_model : config.rotary() ? config.d_k : 0;
+  m.batch += size_t(transformer.longest() * width) * full;
   return m;
 }
 
@@ -67,10 +68,11 @@ Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int 
 
 double step_flops(const ModelConfig& c, const std::vector<double>& tokens) {
   TX_ASSERT(tokens.size() == c.sides.size());
-  const double d = c.d_model, keys = double(c.heads) * c.d_k, values = double(c.heads) * c.d_v;
-  const double self = d * (2 * keys + values) + values * d;
-  const double ffn = 2 * d * double(c.d_ff);
-  const double cross_query = d * keys + values * d, cross_memory = d * (keys + values);
+  const double d = c.d_model, queries = double(c.heads) * c.d_k, mixed = double(c.heads) * c.d_v;
+  const double memory = double(c.key_heads()) * (c.d_k + c.d_v);  // keys and values
+  const double self = d * (queries + memory) + mixed * d;
+  const double ffn = (c.gated() ? 3 : 2) * d * double(c.d_ff);
+  const double cross_query = d * queries + mixed * d, cross_memory = d * memory;
   double sum = tokens.back() * double(c.target().vocabulary) * d;
   for (size_t i = 0; i < tokens.size(); ++i) {
     sum += c.sides[i].layers * tokens[i] * (self + ffn);

@@ -263,7 +263,7 @@ class Bench {
     c.q = half(hypotheses, d_model), c.o = half(hypotheses, d_model);
     c.k = half(hypotheses * 30, d_model), c.v = half(hypotheses * 30, d_model);
     c.first = array(first), c.lengths = array(lengths);
-    c.heads = int(heads), c.d_k = c.d_v = d_model / heads, c.scale = 0.125;
+    c.heads = c.kv_heads = int(heads), c.d_k = c.d_v = d_model / heads, c.scale = 0.125;
     moved("attention_cached, " + std::to_string(hypotheses) + " rows, 30 keys",
           size(c.k) + size(c.v), [&] { cuda_.attention_cached(c); });
   }

@@ -51,6 +51,18 @@ inline tx::ModelConfig config_of(const Json& c) {
   m.max_positions = c["max_positions"];
   m.tie.name = c["tie"];
   m.attention_bias = c["attention_bias"];
+  m.kv_heads = c.value("kv_heads", m.kv_heads);
+  m.window = c.value("window", m.window);
+  m.norm_type.name = c.value("norm_type", m.norm_type.name);
+  m.position_offset = c.value("position_offset", m.position_offset);
+  m.rotary_base = c.value("rotary_base", m.rotary_base);
+  m.rotary_scaling.name = c.value("rotary_scaling", m.rotary_scaling.name);
+  m.rotary_factor = c.value("rotary_factor", m.rotary_factor);
+  m.rotary_length = c.value("rotary_length", m.rotary_length);
+  m.scaled_embeddings = c.value("scaled_embeddings", m.scaled_embeddings);
+  m.feed_forward_bias = c.value("feed_forward_bias", m.feed_forward_bias);
+  m.output_bias = c.value("output_bias", m.output_bias);
+  m.norm_epsilon = c.value("norm_epsilon", m.norm_epsilon);
   m.resolve();
   return m;
 }

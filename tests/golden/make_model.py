@@ -95,6 +95,12 @@ BASE = {
     "tie": "all", "attention_bias": False, "source_vocabulary": 37, "target_vocabulary": 37,
     "seed": 11, "dropout": 0.1, "attention_dropout": 0.1, "relu_dropout": 0.1,
     "label_smoothing": 0.1, "warmup": 100, "clip_norm": 1.0, "weight_decay": 0.0}
+# What a model has unless its variant says otherwise; left out of the file where it is so.
+LATER = {
+    "kv_heads": 0, "window": 0, "norm_type": "layer", "position_offset": 0, "rotary_base": 10000,
+    "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
+    "rotary_length": 8192, "scaled_embeddings": True, "feed_forward_bias": True,
+    "output_bias": False, "norm_epsilon": 1e-6}
 VARIANTS = {
     "paper": {},
     "no_dropout": {"dropout": 0, "attention_dropout": 0, "relu_dropout": 0, "label_smoothing": 0.2},
@@ -106,6 +112,25 @@ VARIANTS = {
     "learned": {"tie": "none", "source_vocabulary": 23, "target_vocabulary": 65,
                 "positions": "learned", "max_positions": 70, "attention_bias": True, "d_model": 24,
                 "d_k": 6, "d_v": 6, "encoder_layers": 3, "decoder_layers": 1},
+    "modern": {"norm": "pre", "norm_type": "rms", "activation": "swiglu", "positions": "rotary",
+               "kv_heads": 2, "feed_forward_bias": False, "norm_epsilon": 1e-5, "relu_dropout": 0.2},
+    "marian": {"activation": "silu", "positions": "halves", "attention_bias": True,
+               "output_bias": True, "norm_epsilon": 1e-5},
+    "m2m": {"norm": "pre", "positions": "fairseq", "position_offset": 2, "attention_bias": True,
+            "activation": "gelu-tanh", "tie": "embeddings"},
+    "far": {"positions": "rotary", "rotary_base": 500.0, "rotary_scaling": "llama3",
+            "rotary_factor": 4, "rotary_length": 64, "kv_heads": 1, "window": 9,
+            "activation": "geglu", "scaled_embeddings": False},
+    "distances": {"positions": "alibi", "heads": 6, "d_k": 5, "kv_heads": 3, "window": 20,
+                  "activation": "gelu-sigmoid", "norm_type": "rms"},
+    "offset": {"positions": "learned", "max_positions": 75, "position_offset": 2, "norm": "pre",
+               "activation": "swiglu", "norm_type": "rms", "output_bias": True, "tie": "none"},
+    "stretched": {"positions": "rotary", "rotary_scaling": "ntk", "rotary_factor": 2,
+                  "d_k": 10, "window": 3, "encoder_layers": 1, "decoder_layers": 1},
+    "linear": {"positions": "rotary", "rotary_scaling": "linear", "rotary_factor": 3,
+               "encoder_layers": 1, "decoder_layers": 1},
+    "unplaced": {"positions": "none", "norm_type": "rms", "kv_heads": 2, "encoder_layers": 1,
+                 "decoder_layers": 1},
 }
 LENGTHS = [(1, 3), (70, 65), (5, 1), (33, 29), (2, 70), (17, 8), (48, 12)]
 STEP_LENGTHS = [[(9, 7), (1, 12), (20, 18)], [(6, 1), (13, 15)]]  # two micro-batches a step
@@ -115,11 +140,11 @@ def main():
     torch.set_num_threads(1)
     out = {}
     for name, changes in VARIANTS.items():
-        c = {**BASE, **changes}
+        written, c = {**BASE, **changes}, {**BASE, **LATER, **changes}
         batch = sentences(c, "golden", LENGTHS, 5) + [dummy(4, 6)]
         steps = [[sentences(c, f"step.{i}.{j}", lengths, 100 * i + 10 * j)
                   for j, lengths in enumerate(STEP_LENGTHS)] for i in range(10)]
-        entry = {"config": c, **gradients_of(Model(c, torch.float64), batch), "steps": steps}
+        entry = {"config": written, **gradients_of(Model(c, torch.float64), batch), "steps": steps}
         entry["losses"], entry["norms"] = train(Model(c, torch.float64), steps)
         single = train(Model(c, torch.float32), steps)[0]
         off = max(abs(a - b) / a for a, b in zip(entry["losses"], single))

@@ -8,6 +8,11 @@ import torch
 
 U32 = np.uint64(0xFFFFFFFF)
 DUMMY = 0xFFFFFFFF  # the pair of a sentence that only fills a batch
+GATES = {"swiglu": torch.nn.functional.silu, "geglu": torch.nn.functional.gelu}
+ACTIVATIONS = {
+    "relu": torch.relu, "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,
+    "gelu-tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+    "gelu-sigmoid": lambda x: x * torch.sigmoid(1.702 * x)}
 
 
 def philox(key0, key1, counter):
@@ -38,24 +43,29 @@ def value(name, stream, count):
 
 def shapes(c):
     """Every weight: name -> (shape, kind)."""
-    d, keys, values = c["d_model"], c["heads"] * c["d_k"], c["heads"] * c["d_v"]
+    d, group = c["d_model"], c["kv_heads"] or c["heads"]
     out = {}
 
     def attention(name):
-        for part, o, i in (("q", keys, d), ("k", keys, d), ("v", values, d), ("out", d, values)):
+        for part, o, i in (("q", c["heads"] * c["d_k"], d), ("k", group * c["d_k"], d),
+                           ("v", group * c["d_v"], d), ("out", d, c["heads"] * c["d_v"])):
             out[f"{name}.{part}_proj.weight"] = ((o, i), "xavier")
             if c["attention_bias"]:
                 out[f"{name}.{part}_proj.bias"] = ((o,), "bias")
 
     def norm(name):
-        out[f"{name}.weight"], out[f"{name}.bias"] = ((d,), "gain"), ((d,), "bias")
+        out[f"{name}.weight"] = ((d,), "gain")
+        if c["norm_type"] == "layer":
+            out[f"{name}.bias"] = ((d,), "bias")
 
-    if c["tie"] == "all":
+    if c["tie"] in ("all", "embeddings"):
         out["embedding.weight"] = ((c["target_vocabulary"], d), "embedding")
     else:
         out["encoder.embedding.weight"] = ((c["source_vocabulary"], d), "embedding")
         out["decoder.embedding.weight"] = ((c["target_vocabulary"], d), "embedding")
-    if c["tie"] == "none":
+    if c["output_bias"]:
+        out["output.bias"] = ((c["target_vocabulary"],), "bias")
+    if c["tie"] in ("none", "embeddings"):
         out["output.weight"] = ((c["target_vocabulary"], d), "xavier")
     for stack in ("encoder", "decoder"):
         if c["positions"] == "learned":
@@ -65,9 +75,11 @@ def shapes(c):
             for kind in ("self_attn",) + (("cross_attn",) if stack == "decoder" else ()):
                 attention(f"{layer}.{kind}")
                 norm(f"{layer}.{kind}_norm")
-            for part, o, j in (("in", c["d_ff"], d), ("out", d, c["d_ff"])):
+            gate = (("gate", c["d_ff"], d),) if c["activation"] in GATES else ()
+            for part, o, j in gate + (("in", c["d_ff"], d), ("out", d, c["d_ff"])):
                 out[f"{layer}.ffn.{part}_proj.weight"] = ((o, j), "xavier")
-                out[f"{layer}.ffn.{part}_proj.bias"] = ((o,), "bias")
+                if c["feed_forward_bias"]:
+                    out[f"{layer}.ffn.{part}_proj.bias"] = ((o,), "bias")
             norm(f"{layer}.ffn_norm")
         if c["norm"] == "pre":
             norm(f"{stack}.norm")
@@ -115,41 +127,96 @@ class Model:
         return y + self.w[name + ".bias"] if name + ".bias" in self.w else y
 
     def norm(self, x, name):
+        if self.c["norm_type"] == "rms":
+            eps = self.c["norm_epsilon"]
+            return torch.nn.functional.rms_norm(x, x.shape[-1:], self.w[name + ".weight"], eps)
         mean = x.mean(-1, keepdim=True)
         variance = ((x - mean) ** 2).mean(-1, keepdim=True)
-        x = (x - mean) / torch.sqrt(variance + 1e-6)
+        x = (x - mean) / torch.sqrt(variance + self.c["norm_epsilon"])
         return x * self.w[name + ".weight"] + self.w[name + ".bias"]
 
     def embed(self, stack, ids, pair):
         n, d, c = len(ids), self.c["d_model"], self.c
-        table = self.w["embedding.weight" if c["tie"] == "all" else f"{stack}.embedding.weight"]
+        shared = c["tie"] in ("all", "embeddings")
+        x = self.w["embedding.weight" if shared else f"{stack}.embedding.weight"][torch.tensor(ids)]
+        if c["scaled_embeddings"]:
+            x = x * math.sqrt(d)
+        at = np.arange(n)[:, None] + c["position_offset"]
         if c["positions"] == "learned":
-            positions = self.w[f"{stack}.positions.weight"][:n]
-        else:
-            angle = np.arange(n)[:, None] / 10000.0 ** (np.arange(0, d, 2)[None, :] / d)
+            x = x + self.w[f"{stack}.positions.weight"][c["position_offset"]:][:n]
+        elif c["positions"] == "sinusoid":
+            angle = at / 10000.0 ** (np.arange(0, d, 2)[None, :] / d)
             positions = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d)
-            positions = torch.tensor(positions, dtype=self.dtype)
-        x = table[torch.tensor(ids)] * math.sqrt(d) + positions
+            x = x + torch.tensor(positions, dtype=self.dtype)
+        elif c["positions"] in ("halves", "fairseq"):
+            last = d // 2 - (c["positions"] == "fairseq")
+            angle = at * np.exp(-np.log(10000.0) * np.arange(d // 2) / last)[None, :]
+            positions = np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+            x = x + torch.tensor(positions, dtype=self.dtype)
         return self.keep(c["dropout"], self.site(stack, 0, self.EMBEDDING), pair, n, x)
 
+    def frequencies(self):
+        """Angles per position of rotary positions, by the functions of Hugging Face's models."""
+        c = self.c
+        base, factor = c["rotary_base"], c["rotary_factor"]
+        if c["rotary_scaling"] == "ntk":
+            base = base * factor ** (c["d_k"] / (c["d_k"] - 2))
+        f = 1.0 / base ** (np.arange(0, c["d_k"], 2) / c["d_k"])
+        if c["rotary_scaling"] == "linear":
+            f = f / factor
+        if c["rotary_scaling"] == "llama3":
+            low, high, length = c["rotary_low"], c["rotary_high"], c["rotary_length"]
+            wave = 2 * math.pi / f
+            smooth = (length / wave - low) / (high - low)
+            middle = (1 - smooth) / factor * f + smooth * f
+            f = np.where(wave > length / low, f / factor, np.where(wave < length / high, f, middle))
+        return f
+
+    def turned(self, x):
+        """One head's queries or keys (positions, d_k): complex numbers times exp(i angle)."""
+        half = x.shape[1] // 2
+        angle = np.arange(len(x))[:, None] * self.frequencies()[None, :]
+        turn = torch.tensor(np.exp(1j * angle))
+        z = torch.complex(x[:, :half].double(), x[:, half:].double()) * turn
+        return torch.cat([z.real, z.imag], dim=1).to(self.dtype)
+
+    def slope(self, head):
+        n = self.c["heads"]
+        power = 2 ** int(math.log2(n))
+        slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
+        slopes += [2 ** (-8 * (i + 1) / (2 * power)) for i in range(2 * power)][::2][:n - power]
+        return slopes[head]
+
     def attention(self, x, memory, name, site, causal, pair):
-        c, heads = self.c, []
+        c, heads, own = self.c, [], memory is x
+        group = c["heads"] // (c["kv_heads"] or c["heads"])
         q, k, v = (self.linear(y, f"{name}.{part}_proj")
                    for y, part in ((x, "q"), (memory, "k"), (memory, "v")))
         for h in range(c["heads"]):
-            qh, kh = (t[:, h * c["d_k"]:(h + 1) * c["d_k"]] for t in (q, k))
+            g = h // group
+            qh, kh = q[:, h * c["d_k"]:(h + 1) * c["d_k"]], k[:, g * c["d_k"]:(g + 1) * c["d_k"]]
+            if own and c["positions"] == "rotary":
+                qh, kh = self.turned(qh), self.turned(kh)
             scores = qh @ kh.T / math.sqrt(c["d_k"])
+            apart = (torch.arange(len(x))[:, None] - torch.arange(len(memory))[None, :]).abs()
+            if own and c["positions"] == "alibi":
+                scores = scores - self.slope(h) * apart
+            if own and c["window"]:
+                scores = scores.masked_fill(apart >= c["window"], -math.inf)
             if causal:
                 scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -math.inf)
             a = torch.softmax(scores, dim=-1)
             a = self.keep(c["attention_dropout"], site + (h << 16), pair, len(x), a)
-            heads.append(a @ v[:, h * c["d_v"]:(h + 1) * c["d_v"]])
+            heads.append(a @ v[:, g * c["d_v"]:(g + 1) * c["d_v"]])
         return self.linear(torch.cat(heads, dim=1), name + ".out_proj")
 
     def feed_forward(self, x, name, site, pair):
         inner = self.linear(x, name + ".in_proj")
-        gelu = self.c["activation"] == "gelu"
-        inner = torch.nn.functional.gelu(inner) if gelu else torch.relu(inner)
+        f = self.c["activation"]
+        if f in GATES:
+            inner = GATES[f](self.linear(x, name + ".gate_proj")) * inner
+        else:
+            inner = ACTIVATIONS[f](inner)
         inner = self.keep(self.c["relu_dropout"], site, pair, len(x), inner)
         return self.linear(inner, name + ".out_proj")
 
@@ -178,8 +245,10 @@ class Model:
     def logits(self, sentence):
         memory = self.stack("encoder", sentence["source"], sentence["pair"])
         x = self.stack("decoder", sentence["target"], sentence["pair"], memory)
-        output = {"all": "embedding", "target": "decoder.embedding", "none": "output"}
-        return x @ self.w[output[self.c["tie"]] + ".weight"].T
+        output = {"all": "embedding", "embeddings": "output", "target": "decoder.embedding",
+                  "none": "output"}
+        x = x @ self.w[output[self.c["tie"]] + ".weight"].T
+        return x + self.w["output.bias"] if self.c["output_bias"] else x
 
     def loss(self, batch):
         """Logits, and the sums over labels of smoothed loss and of plain -log p."""

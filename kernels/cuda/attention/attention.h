@@ -34,7 +34,7 @@ TX_DEVICE Rows<T> rows_of(const Matrix& m, Span span, int head, int width) {
           span.count, width};
 }
 
-// How many of m keys, from the first on, query i of a sentence sees.
+// How many of m keys, from the first on, query i of a sentence sees; without a window.
 TX_DEVICE int visible_keys(const Attention& p, int i, int m) {
   return p.causal && i + 1 < m ? i + 1 : m;
 }
@@ -71,9 +71,9 @@ inline unsigned tile_slots(const Cuda::State& s, int64_t sentences, int64_t head
       std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, std::min(rows / tile, int64_t(64)))));
 }
 
-// Whether the tensor-core kernels take this shape.
+// Whether the tensor-core kernels take this shape; they know neither windows nor slopes.
 inline bool takes_tiles(const Attention& p) {
-  return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128;
+  return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128 && p.window == 0 && !p.slopes;
 }
 
 // Any dtype, any width: attention_plain.cu, attention_plain_backward.cu.

@@ -76,13 +76,15 @@ TX_DEVICE int team_lane() { return int(threadIdx.x) % team_lanes; }
 
 // One step of a team: keys j0 + team + 16 u, u < 4, for all rows; values from `column` on.
 template <class T, int rows, int parts, bool packed>
-TX_DEVICE void step(const CachedAttention& p, const Keys& keys, int head, int j0, int column,
+TX_DEVICE void step(const CachedAttention& p, const Keys& keys, int query_head, int j0, int column,
                     const float* q, int pitch, int here, Running<parts> (&running)[rows]) {
   Eight<T> value[in_flight][parts];
   const T* key[in_flight];
   bool seen[in_flight];
   float s[rows][in_flight] = {};
   const int offset = team_lane() * 8;
+  const int head = int(int64_t(query_head) * p.kv_heads / p.heads);
+  const float slope = p.slopes ? float(p.slopes[query_head] / p.scale) : 0.f;
 #pragma unroll
   for (int u = 0; u < in_flight; ++u) {
     const int j = j0 + team_index() + u * teams;
@@ -122,6 +124,7 @@ TX_DEVICE void step(const CachedAttention& p, const Keys& keys, int head, int j0
 #pragma unroll
       for (int lane = team_lanes / 2; lane > 0; lane /= 2)
         s[r][u] += __shfl_xor_sync(whole_warp, s[r][u], lane);
+      s[r][u] -= slope * float(keys.count - 1 - (j0 + team_index() + u * teams));
       if (seen[u]) next = fmaxf(next, s[r][u]);
     }
     state.template rise<T>(next, float(p.scale));
@@ -218,8 +221,10 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4    ? 2
   int here = 1;
   if constexpr (rows > 1) here = rows_here<rows>(p, row);
   if (here == 0) return;
-  const Keys keys{p.first ? nullptr : p.index + row * p.index_stride, p.first ? p.first[row] : 0,
-                  p.lengths[row]};
+  const int count = p.window ? min(p.lengths[row], p.window) : p.lengths[row];
+  const int skipped = p.lengths[row] - count;  // before the window
+  const Keys keys{p.first ? nullptr : p.index + row * p.index_stride + skipped,
+                  p.first ? p.first[row] + skipped : 0, count};
   for (int r = 0; r < here; ++r) {
     const T* from =
         static_cast<const T*>(p.q.data) + (row + r) * p.q.stride + int64_t(head) * p.d_k;

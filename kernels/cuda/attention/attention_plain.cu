@@ -16,8 +16,9 @@ struct Running {
   TX_DEVICE float step(int i, float& s, bool seen, float scale) {
     if (!seen) s = -INFINITY;
     const float next = fmaxf(most[i], warp_max(s));
-    const float factor = expf((most[i] - next) * scale);
-    s = expf((s - next) * scale);
+    const float base = next == -INFINITY ? 0.f : next;  // before a window there is no key
+    const float factor = expf((most[i] - base) * scale);
+    s = expf((s - base) * scale);
     sum[i] = fmaf(sum[i], factor, s);
     most[i] = next;
     return factor;
@@ -30,17 +31,20 @@ TX_DEVICE void forward_tile(const Attention& p, Span queries, Span keys, int hea
   const int kv = kv_head_of(p, head);
   const auto q = rows_of<const T>(p.q, queries, head, p.d_k);
   const auto k = rows_of<const T>(p.k, keys, kv, p.d_k), v = rows_of<const T>(p.v, keys, kv, p.d_v);
-  const int limit = visible_keys(p, min(first + tile, queries.count) - 1, keys.count);
+  const int limit = seen_keys(p, min(first + tile, queries.count) - 1, keys.count).end;
+  const float slope = slope_of(p, head);
   Running running;
   running.begin();
   float sum[rows_each][parts] = {};
-  for (int key = 0; key < limit; key += lanes) {
+  const int begin = seen_keys(p, first, keys.count).first / lanes * lanes;
+  for (int key = begin; key < limit; key += lanes) {
     float s[rows_each];
     products(q, first, k, key, shared, s);
     const uint32_t kept = kept_rows(p, queries, first, key, head);
     for (int i = 0; i < rows_each; ++i) {
       const int row = first + warp_index() * rows_each + i;
-      const bool seen = key + lane_index() < visible_keys(p, row, keys.count);
+      s[i] -= slope * distance(row, key + lane_index());
+      const bool seen = seen_keys(p, row, keys.count).has(key + lane_index());
       const float factor = running.step(i, s[i], seen, float(p.scale));
       for (int c = 0; c < parts; ++c) sum[i][c] *= factor;
       if (!(kept >> i & 1u)) s[i] = 0;
@@ -84,19 +88,24 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
   Running running;
   running.begin();
   float s[rows_each], inverse[rows_each];
+  const float slope = slope_of(p, head);
+  const auto row_of_tile = [&](int i) { return first + warp_index() * rows_each + i; };
   const auto sees = [&](int i, int key) {
-    return key < visible_keys(p, first + warp_index() * rows_each + i, keys.count);
+    return seen_keys(p, row_of_tile(i), keys.count).has(key);
   };
   for (int key = 0; key < keys.count; key += lanes) {
     products(q, first, k, key, shared, s);
-    for (int i = 0; i < rows_each; ++i)
+    for (int i = 0; i < rows_each; ++i) {
+      s[i] -= slope * distance(row_of_tile(i), key + lane_index());
       running.step(i, s[i], sees(i, key + lane_index()), float(p.scale));
+    }
   }
   for (int i = 0; i < rows_each; ++i) inverse[i] = 1.f / warp_sum(running.sum[i]);
   for (int key = 0; key < keys.count; key += lanes) {
     products(q, first, k, key, shared, s);
     for (int i = 0; i < rows_each; ++i) {
-      const int row = first + warp_index() * rows_each + i, at = key + lane_index();
+      const int row = row_of_tile(i), at = key + lane_index();
+      s[i] -= slope * distance(row, at);
       const float weight = expf((s[i] - running.most[i]) * float(p.scale)) * inverse[i];
       if (row < to.count && at < to.width) to.row(row)[at] = sees(i, at) ? weight : 0.f;
     }

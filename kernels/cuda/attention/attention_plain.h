@@ -19,6 +19,22 @@ struct Shared {
   Four weights[warps][lanes];
 };
 
+// The keys that query i sees of m: first .. end - 1.
+struct Seen {
+  int first, end;
+  TX_DEVICE bool has(int key) const { return key >= first && key < end; }
+};
+TX_DEVICE Seen seen_keys(const Attention& p, int i, int m) {
+  const int end = visible_keys(p, i, m);
+  if (p.window == 0) return {0, end};
+  return {max(0, i - p.window + 1), min(end, i + p.window)};
+}
+// What is taken from the unscaled score of query i and key j, in parts of |i - j|.
+TX_DEVICE float slope_of(const Attention& p, int head) {
+  return p.slopes ? float(p.slopes[head] / p.scale) : 0.f;
+}
+TX_DEVICE float distance(int i, int j) { return float(i > j ? i - j : j - i); }
+
 TX_DEVICE int lane_index() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
 

@@ -28,9 +28,11 @@ TX_DEVICE void recompute(const Attention& p, const AttentionGradient& g, Span qu
   products(rows_of<const T>(g.d_o, queries, head, p.d_v), first,
            rows_of<const T>(p.v, keys, kv, p.d_v), key, shared, dp);
   const uint32_t kept = kept_rows(p, queries, first, key, head);
+  const float slope = slope_of(p, head);
   for (int i = 0; i < rows_each; ++i) {
-    const int row = first + warp_index() * rows_each + i;
-    const bool seen = row < queries.count && key + lane_index() < visible_keys(p, row, keys.count);
+    const int row = first + warp_index() * rows_each + i, at = key + lane_index();
+    const bool seen = row < queries.count && seen_keys(p, row, keys.count).has(at);
+    s[i] -= slope * distance(row, at);
     pair[i] = recomputed(p, s[i], dp[i], lse[i], seen, kept >> i & 1u);
   }
 }
@@ -45,14 +47,15 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
   const auto k = rows_of<const T>(p.k, keys, kv_head_of(p, head), p.d_k);
   const float scale[rows_each] = {float(p.scale), float(p.scale), float(p.scale), float(p.scale)};
   for (int first = int(blockIdx.z) * tile; first < queries.count; first += int(gridDim.z) * tile) {
-    const int limit = visible_keys(p, min(first + tile, queries.count) - 1, keys.count);
+    const int limit = seen_keys(p, min(first + tile, queries.count) - 1, keys.count).end;
+    const int begin = seen_keys(p, first, keys.count).first / lanes * lanes;
     float lse[rows_each], dot[rows_each] = {};
     Pair pair[rows_each];
     for (int i = 0; i < rows_each; ++i) {
       const int row = min(first + warp_index() * rows_each + i, queries.count - 1);
       lse[i] = static_cast<const float*>(p.lse)[int64_t(queries.first + row) * p.heads + head];
     }
-    for (int key = 0; key < limit; key += lanes) {
+    for (int key = begin; key < limit; key += lanes) {
       recompute<T>(p, g, queries, keys, head, first, key, lse, shared, pair);
       for (int i = 0; i < rows_each; ++i) dot[i] = fmaf(pair[i].weight, pair[i].gradient, dot[i]);
     }
@@ -64,7 +67,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
     }
     for (int column = 0; column < p.d_k; column += column_step) {
       float sum[rows_each][parts] = {}, ds[rows_each];
-      for (int key = 0; key < limit; key += lanes) {
+      for (int key = begin; key < limit; key += lanes) {
         recompute<T>(p, g, queries, keys, head, first, key, lse, shared, pair);
         for (int i = 0; i < rows_each; ++i) ds[i] = pair[i].weight * (pair[i].gradient - dot[i]);
         accumulate(ds, k, key, column, shared, sum);
@@ -83,21 +86,24 @@ TX_DEVICE void add_head(const Attention& p, const AttentionGradient& g, const fl
   const auto q = rows_of<const T>(p.q, queries, head, p.d_k);
   const auto d_o = rows_of<const T>(g.d_o, queries, head, p.d_v);
   const auto k = rows_of<const T>(p.k, keys, kv, p.d_k), v = rows_of<const T>(p.v, keys, kv, p.d_v);
-  const int begin = p.causal ? first : 0;
+  const float slope = slope_of(p, head);
+  const int before = p.window ? max(0, first - p.window + 1) : 0, begin = p.causal ? first : before;
+  const int end = p.window ? min(queries.count, first + tile + p.window) : queries.count;
   if (begin >= queries.count) return;  // the same for all threads
-  for (int query = begin / lanes * lanes; query < queries.count; query += lanes) {
+  for (int query = begin / lanes * lanes; query < end; query += lanes) {
     float s[rows_each], dp[rows_each], weight[rows_each], ds[rows_each];
     products(k, first, q, query, shared, s);
     products(v, first, d_o, query, shared, dp);
     const int i = min(query + lane, queries.count - 1), key = first + warp_index() * rows_each;
     const int64_t at = int64_t(queries.first + i) * p.heads + head;
     const float lse = static_cast<const float*>(p.lse)[at], dot = dots[at];
-    const int limit = query + lane < queries.count ? visible_keys(p, i, keys.count) : 0;
+    const Seen seen = query + lane < queries.count ? seen_keys(p, i, keys.count) : Seen{0, 0};
     const uint32_t kept =
         p.drop.threshold ? kept_keys(p.drop, queries.first + i, key / 8, head) >> key % 8 : ~0u;
     for (int r = 0; r < rows_each; ++r) {
       const bool keep = kept >> r & 1u;
-      const Pair pair = recomputed(p, s[r], dp[r], lse, key + r < limit, keep);
+      s[r] -= slope * distance(i, key + r);
+      const Pair pair = recomputed(p, s[r], dp[r], lse, seen.has(key + r), keep);
       ds[r] = pair.weight * (pair.gradient - dot);
       weight[r] = keep ? pair.weight : 0.f;
     }

@@ -22,9 +22,11 @@ struct Embed {
   bool packed;
 
   TX_DEVICE void load(int64_t i, int64_t column, int count, Loaded& in) const {
-    const int64_t position = drop.keys.position[i];
     in.word = read_octet(row_of<T>(table, ids[i]) + column, count, packed);
-    in.place = read_octet(row_of<float>(positions, position) + column, count, packed);
+    in.place = {};
+    if (given(positions))
+      in.place =
+          read_octet(row_of<float>(positions, drop.keys.position[i]) + column, count, packed);
     in.mask.read(drop, i);
   }
   TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,

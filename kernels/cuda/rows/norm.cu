@@ -55,8 +55,9 @@ template <class T>
 TX_DEVICE void write_normed(const AddNorm& p, int64_t row, int64_t column, int count, float mean,
                             float rstd, const float (&x)[octet]) {
   const float* gamma = row_of<float>(p.gamma, 0) + column;
-  const float* beta = row_of<float>(p.beta, 0) + column;
-  const Octet<float> g = read_octet(gamma, count, p.packed), b = read_octet(beta, count, p.packed);
+  const Octet<float> g = read_octet(gamma, count, p.packed);
+  Octet<float> b = {};
+  if (given(p.beta)) b = read_octet(row_of<float>(p.beta, 0) + column, count, p.packed);
   float y[octet];
 #pragma unroll
   for (int j = 0; j < octet; ++j) y[j] = (x[j] - mean) * rstd * g[j] + b[j];
@@ -102,7 +103,8 @@ __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
 #pragma unroll
     for (int j = 0; j < octet; ++j)
       if (j < count[k]) difference += v[k][j] - origin;
-  const float mean = origin + row_sum<threads>(difference, part) / width;
+  float mean = origin + row_sum<threads>(difference, part) / width;
+  if (!given(p.beta)) mean = 0;  // of the root mean square
 #pragma unroll
   for (int k = 0; k < octets; ++k)
 #pragma unroll
@@ -144,7 +146,8 @@ __global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p) {
     for (int j = 0; j < octet; ++j)
       if (j < count) difference += v[j] - origin;
   }
-  const float mean = origin + block_sum(difference, part) / width;
+  float mean = origin + block_sum(difference, part) / width;
+  if (!given(p.beta)) mean = 0;  // of the root mean square
   for (int64_t c = start; c < cols; c += step) {
     const int count = octet_size(cols, c);
     spread(read_octet(r + c, count, p.packed), v);

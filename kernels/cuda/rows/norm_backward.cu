@@ -69,6 +69,11 @@ TX_DEVICE void add_shares(const Row<T>& in, const float (&gamma)[octet], float (
   }
 }
 
+// What the row's mean gives back; of a root mean square nothing.
+TX_DEVICE float mean_share(const Backward& p, float sum, int64_t width) {
+  return given(p.g.dbeta) ? sum / float(width) : 0.f;
+}
+
 // The sums of `values` over the block, known to every thread. The caller alternates between two
 // `parts`, so that one barrier is enough.
 template <int values>
@@ -122,7 +127,7 @@ __global__ void __launch_bounds__(most_threads) norm_backward_rows(Backward p) {
 #pragma unroll
     for (int k = 0; k < at_once; ++k)
       if (i + k < last && count)
-        write_gradient(p, i + k, column, count, in[k], gamma, sums[2 * k] / float(width),
+        write_gradient(p, i + k, column, count, in[k], gamma, mean_share(p, sums[2 * k], width),
                        sums[2 * k + 1] / float(width), dsum[k], mask[k]);
   }
   if (count == 0) return;
@@ -169,8 +174,8 @@ __global__ void __launch_bounds__(most_threads) norm_backward_wide(Backward p) {
       spread(read_octet(row_of<float>(g.gamma, 0) + c, count, p.packed), gamma);
       Octet<T> dsum = {};
       if (given(g.dsum)) dsum = read_octet(row_of<T>(g.dsum, i) + c, count, p.packed);
-      write_gradient(p, i, c, count, in, gamma, sums[0] / float(width), sums[1] / float(width),
-                     dsum, mask);
+      write_gradient(p, i, c, count, in, gamma, mean_share(p, sums[0], width),
+                     sums[1] / float(width), dsum, mask);
     }
   }
 }
@@ -182,8 +187,8 @@ void Cuda::add_norm_backward(const AddNormBackward& g) {
                     traffic(g.dnormed, g.dsum, g.sum, g.dx, g.add_x ? g.dx : Matrix(), g.dsub));
   const int64_t width = g.dnormed.cols;
   const unsigned parts = blocks_of(g.dnormed.rows, part_rows);
-  float* partial =
-      static_cast<float*>(state_->scratch(size_t(parts) * 2 * size_t(width) * sizeof(float)));
+  const size_t sums = size_t(parts) * 2 * size_t(width);
+  float* partial = static_cast<float*>(state_->scratch((sums + size_t(width)) * sizeof(float)));
   const bool packed = all_packed(g.dnormed, g.dsum, g.sum, g.gamma, g.dx, g.dsub);
   const Backward p{g, partial, packed};
   const int64_t threads = (width + octet * warp_size - 1) / (octet * warp_size) * warp_size;
@@ -195,7 +200,9 @@ void Cuda::add_norm_backward(const AddNormBackward& g) {
     else
       launch(*state_, norm_backward_wide<T>, parts, most_threads, 0, p);
   });
-  add_parts(*state_, partial, parts, g.dgamma, g.dbeta, g.add_parameters);
+  const Matrix nowhere = matrix(partial + sums, DType::f32, 1, width);
+  add_parts(*state_, partial, parts, g.dgamma, g.dbeta.empty() ? nowhere : g.dbeta,
+            g.add_parameters);
 }
 
 }  // namespace tx

@@ -1,5 +1,4 @@
-#include <type_traits>
-
+#include "kernels/cuda/rows/activation.h"
 #include "kernels/cuda/rows/pass.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -8,19 +7,6 @@ namespace {
 
 template <class T>
 constexpr int rows_at_once = sizeof(T) == 2 ? 4 : 2;
-
-// Exact GELU and its derivative (Hendrycks and Gimpel 2016), by the error function.
-TX_DEVICE float normal_cdf(float x) { return 0.5f * (1 + erff(x * 0.70710678f)); }
-TX_DEVICE float gelu_slope(float x) {
-  return normal_cdf(x) + x * 0.39894228f * expf(-0.5f * x * x);
-}
-
-template <Activation activation>
-TX_DEVICE float activated(float x) {
-  if constexpr (activation == Activation::gelu) return x * normal_cdf(x);
-  if constexpr (activation == Activation::relu) return x <= 0 ? 0.0f : x;  // NaN stays NaN
-  return x;
-}
 
 template <class T>
 struct Masked {
@@ -75,8 +61,10 @@ struct ActivateBackward {
 #pragma unroll
     for (int j = 0; j < octet; ++j) {
       value[j] = in.dy[j];
-      if (activation == Activation::gelu) value[j] *= gelu_slope(in.kept[j]);
-      if (activation == Activation::relu) value[j] = in.kept[j] > 0 ? value[j] * scale : 0.0f;
+      if (activation == Activation::relu)
+        value[j] = in.kept[j] > 0 ? value[j] * scale : 0.0f;
+      else if (activation != Activation::none)
+        value[j] *= activation_slope<activation>(in.kept[j]);
     }
     in.mask.apply(drop, column, value);
     const Octet<T> stored = octet_of<T>(value);
@@ -144,15 +132,6 @@ struct MoveRows {
     write_octet(row_of<T>(to, gather ? i : rows[i]) + column, count, packed, in);
   }
 };
-
-// Host: calls f with the activation as a type.
-template <class F>
-void with_activation(Activation activation, F&& f) {
-  using enum Activation;
-  if (activation == relu) return f(std::integral_constant<Activation, relu>{});
-  if (activation == gelu) return f(std::integral_constant<Activation, gelu>{});
-  f(std::integral_constant<Activation, none>{});
-}
 
 }  // namespace
 

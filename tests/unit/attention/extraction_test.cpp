@@ -183,8 +183,8 @@ BOOST_AUTO_TEST_CASE(means_are_means) {
 }
 
 // Each quantity is the next one's equation, computed here from what stands before it.
-BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
-  RandomModel model = random_model();
+void check_quantities(const ModelConfig& config) {
+  RandomModel model(config, DType::f32, 50);
   SelectionOptions o;
   o.what = "weights,scores,scaled,masked,q,k,v,context,output";
   o.heads = "0,2";
@@ -209,7 +209,8 @@ BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
             for (int64_t l = 0; l < q.columns; ++l) dot += double(q.at(i, l)) * double(k.at(j, l));
             BOOST_TEST(close(at(Quantity::scores).at(i, j), dot));
             BOOST_TEST(close(at(Quantity::scaled).at(i, j), dot / scale));
-            BOOST_TEST(std::isinf(masked.at(i, j)) == (kind == 1 && j > i));
+            const bool far = kind < 2 && config.window && std::abs(i - j) >= config.window;
+            BOOST_TEST(std::isinf(masked.at(i, j)) == ((kind == 1 && j > i) || far));
             sum += std::exp(double(masked.at(i, j)));
           }
           for (int64_t j = 0; j < weights.columns; ++j)
@@ -223,6 +224,17 @@ BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
         }
       }
     }
+}
+
+BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
+  ModelConfig config = small_config();
+  check_quantities(config);
+  config.positions = PositionEncoding::alibi;
+  config.window = 4, config.kv_heads = 2;
+  check_quantities(config);
+  config.positions = PositionEncoding::rotary;
+  config.window = 0, config.kv_heads = 1;
+  check_quantities(config);
 }
 
 // Over all pieces P sums to 1, and the rank counts the likelier ones.

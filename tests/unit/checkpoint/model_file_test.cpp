@@ -211,8 +211,8 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
   BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", ""), "but its configuration asks for"));
   const std::string older = with_header(saved.bytes, R"(\"max_positions\":1024,)", "");
   BOOST_TEST(ModelReader(saved.folder.file("older", older)).config().max_positions == 1024);
-  BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", R"(\"heads\":2,\"window\":2,)"),
-                      "has the key \"window\", which tx "));
+  BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", R"(\"heads\":2,\"depth\":2,)"),
+                      "has the key \"depth\", which tx "));
   BOOST_TEST(contains(saved.changed(R"("config":"{)", R"("config":"[)"),
                       ": configuration: not valid JSON"));
   BOOST_TEST(contains(saved.changed(R"({\"step\":10})", "[]"), "provenance is not a JSON object"));

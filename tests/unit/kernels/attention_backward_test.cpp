@@ -60,7 +60,9 @@ BOOST_AUTO_TEST_CASE(agrees_with_differences) {
   if (lacks_f64()) return;
   const std::vector<Packed> shapes = {{{3, 0, 5, 2}, {4, 2, 1, 0}, 2, 2, 3, 5, false, 0, 0},
                                       {{5, 3}, {5, 6}, 4, 2, 2, 3, true, 0, 0.3},
-                                      {{2, 3}, {5, 6}, 2, 1, 3, 2, true, 0.7, 0}};
+                                      {{2, 3}, {5, 6}, 2, 1, 3, 2, true, 0.7, 0},
+                                      {{7, 3}, {7, 3}, 2, 1, 3, 2, false, 0.7, 0.2, 3, true},
+                                      {{9}, {9}, 2, 2, 3, 2, true, 0, 0, 4, true}};
   for (const Packed& shape : shapes) {
     const Scene s(shape, DType::f64, 2);
     Dense lse;

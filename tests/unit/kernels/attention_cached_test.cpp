@@ -10,15 +10,18 @@ constexpr int64_t longest = 130;
 // Hypotheses that share a cache: each reads its own keys, in its own order.
 struct Decoding {
   DType t;
-  int heads, d_k, d_v;
-  bool indexed;
+  int heads, kv_heads, d_k, d_v, window = 0;
+  bool indexed, sloped = false;
   double scale;
+  std::vector<double> slopes;
   std::vector<int32_t> lengths, first, index;  // index (rows, longest)
   Dense q, k, v;
 
-  Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index)
+  Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index,
+           int kv = 0)
       : t(type),
         heads(h),
+        kv_heads(kv ? kv : h),
         d_k(dk),
         d_v(dv),
         indexed(by_index),
@@ -28,8 +31,9 @@ struct Decoding {
     first = random_ids(rows(), cache - longest, 1);
     index = random_ids(rows() * longest, cache, 2);
     q = random_dense(rows(), h * dk, t, 3, -2, 2);
-    k = random_dense(cache, h * dk, t, 4, -2, 2);
-    v = random_dense(cache, h * dv, t, 5);
+    k = random_dense(cache, kv_heads * dk, t, 4, -2, 2);
+    v = random_dense(cache, kv_heads * dv, t, 5);
+    for (int i = 0; i < h; ++i) slopes.push_back(0.5 / (i + 1));
   }
   int64_t rows() const { return int64_t(lengths.size()); }
   int64_t key(int64_t row, int64_t j) const {
@@ -42,16 +46,20 @@ Dense naive(const Decoding& p) {
   for (int64_t r = 0; r < p.rows(); ++r)
     for (int h = 0; h < p.heads; ++h) {
       std::vector<double> w(size_t(p.lengths[size_t(r)]));
+      const int at = h * p.kv_heads / p.heads;
       double most = -INFINITY, sum = 0;
       for (size_t j = 0; j < w.size(); ++j) {
+        const double distance = double(w.size() - 1 - j);
         for (int l = 0; l < p.d_k; ++l)
-          w[j] += p.scale * p.q(r, h * p.d_k + l) * p.k(p.key(r, int64_t(j)), h * p.d_k + l);
+          w[j] += p.scale * p.q(r, h * p.d_k + l) * p.k(p.key(r, int64_t(j)), at * p.d_k + l);
+        if (p.sloped) w[j] -= p.slopes[size_t(h)] * distance;
+        if (p.window && distance >= p.window) w[j] = -INFINITY;
         most = std::max(most, w[j]);
       }
       for (double& x : w) sum += x = std::exp(x - most);
       for (size_t j = 0; j < w.size(); ++j)
         for (int l = 0; l < p.d_v; ++l)
-          o(r, h * p.d_v + l) += w[j] / sum * p.v(p.key(r, int64_t(j)), h * p.d_v + l);
+          o(r, h * p.d_v + l) += w[j] / sum * p.v(p.key(r, int64_t(j)), at * p.d_v + l);
     }
   return o;
 }
@@ -69,7 +77,9 @@ Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
     a.first = run.array(part_of(p.first, first, count));
   a.index_stride = longest;
   a.lengths = run.array(part_of(p.lengths, first, count));
-  a.heads = p.heads, a.d_k = p.d_k, a.d_v = p.d_v;
+  a.heads = p.heads, a.kv_heads = p.kv_heads, a.d_k = p.d_k, a.d_v = p.d_v;
+  a.window = p.window;
+  if (p.sloped) a.slopes = run.array(p.slopes);
   a.scale = p.scale;
   run.call([&](auto& b) { b.attention_cached(a); });
   return a.o;
@@ -103,6 +113,22 @@ BOOST_AUTO_TEST_CASE(table) {
                                       << s.d_v << (indexed ? ", index" : ", first"))
         check_close(run_all(p), naive(p), t, 2);
       }
+}
+
+// Groups of heads that share keys, penalties for distance, and windows.
+BOOST_AUTO_TEST_CASE(groups_slopes_and_windows) {
+  const std::vector<int32_t> lengths = {1, 130, 3, 0, 17, 63, 64, 2, 47, 5, 1};
+  for (const DType t : dtypes())
+    for (const bool indexed : {false, true})
+      for (const bool sloped : {false, true})
+        for (const int window : {0, 1, 16, 100})
+          for (const auto& [heads, kv_heads, d] : {std::array{4, 2, 8}, {3, 1, 17}, {2, 2, 64}}) {
+            Decoding p(t, lengths, heads, d, d, indexed, kv_heads);
+            p.sloped = sloped, p.window = window;
+            BOOST_TEST_CONTEXT(name_of(t) << ", heads " << heads << "/" << kv_heads << ", window "
+                                          << window << (sloped ? ", slopes" : ""))
+            check_close(run_all(p), naive(p), t, 2);
+          }
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {

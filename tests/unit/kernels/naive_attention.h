@@ -11,12 +11,15 @@ struct Packed {
   int heads = 1, kv_heads = 1, d_k = 8, d_v = 8;
   bool causal = false;
   double scale = 0, p = 0;
+  int window = 0;
+  bool sloped = false;
 };
 
 struct Scene : Packed {
   DType t;
   std::vector<int32_t> q_offsets{0}, k_offsets{0};
   Dense q, k, v, d_o;
+  std::vector<double> slopes;
   Drop drop;
 
   Scene(const Packed& shape, DType type, double size = 1) : Packed(shape), t(type) {
@@ -28,12 +31,18 @@ struct Scene : Packed {
     v = random_dense(columns, kv_heads * d_v, t, 3);
     d_o = random_dense(rows, heads * d_v, t, 4);
     drop = random_drop(p, rows);
+    for (int h = 0; h < heads; ++h) slopes.push_back(0.5 / (h + 1));
     if (scale == 0) scale = 1 / std::sqrt(double(d_k));
   }
   int64_t sentences() const { return int64_t(queries.size()); }
   int kv_of(int head) const { return head * kv_heads / heads; }
   // Keys that query i of a sentence of m keys sees.
   int64_t visible(int64_t i, int64_t m) const { return causal ? std::min(m, i + 1) : m; }
+  // What is added to the score of query i and key j of their sentence.
+  double bias(int head, int64_t i, int64_t j) const {
+    if (window && std::abs(i - j) >= window) return -INFINITY;
+    return sloped ? -slopes[size_t(head)] * double(std::abs(i - j)) : 0;
+  }
   // The operands in the memory of a run, without outputs.
   tx::Attention operands(Run& run) const {
     tx::Attention a;
@@ -45,6 +54,8 @@ struct Scene : Packed {
     a.sentences = sentences();
     a.heads = heads, a.kv_heads = kv_heads, a.d_k = d_k, a.d_v = d_v;
     a.causal = causal;
+    a.window = window;
+    if (sloped) a.slopes = run.array(slopes);
     a.scale = scale;
     a.drop = run.dropout(drop);
     return a;
@@ -106,7 +117,7 @@ struct NaiveAttention {
     std::vector<double> w(size_t(s.visible(i, s.keys[size_t(sentence)])));
     double most = -INFINITY, sum = 0;
     for (size_t j = 0; j < w.size(); ++j) {
-      w[j] = score(query, first + int64_t(j), head);
+      w[j] = score(query, first + int64_t(j), head) + s.bias(head, i, int64_t(j));
       most = std::max(most, w[j]);
     }
     for (double& x : w) sum += x = std::exp(x - most);
@@ -160,13 +171,19 @@ inline std::vector<Packed> packings() {
   all.push_back({{1, 1, 3, 50}, {1, 40, 7, 130}, 2, 2, 3, 33, true, 0, 0});
   all.push_back({{49, 97}, {49, 97}, 1, 1, 1, 1, true, 0, 0.1});
   all.push_back({{96}, {33}, 2, 1, 64, 64, false, 0, 0});
+  for (const bool causal : {false, true}) {
+    all.push_back({a, a, 2, 1, 16, 16, causal, 0, 0.1, 0, true});
+    all.push_back({a, a, 2, 2, 8, 8, causal, 0, 0, 2, false});
+    all.push_back({a, a, 4, 2, 16, 7, causal, 0, 0.1, 9, true});
+    all.push_back({{200, 20}, {200, 20}, 1, 1, 8, 8, causal, 0, 0, 50, false});
+  }
   return all;
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Scene& s) {
   return out << name_of(s.t) << ", " << s.sentences() << " sentences, heads " << s.heads << "/"
              << s.kv_heads << ", d_k " << s.d_k << ", d_v " << s.d_v << (s.causal ? ", causal" : "")
-             << ", dropout " << s.p;
+             << ", dropout " << s.p << ", window " << s.window << (s.sloped ? ", slopes" : "");
 }
 
 }  // namespace tx_test

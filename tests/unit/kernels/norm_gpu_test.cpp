@@ -10,6 +10,9 @@ BOOST_AUTO_TEST_CASE(rows_of_every_kernel) {
       BOOST_TEST_CONTEXT(name_of(t) << ", width " << width) {
         check(Problem(t, 9, width, true, 0.1));
         check(Problem(t, 2, width, false, 0));
+        Problem rms(t, 3, width, true, 0.1);
+        rms.rms = true;
+        check(rms);
       }
 }
 

@@ -113,6 +113,12 @@ BOOST_AUTO_TEST_CASE(cached_equals_uncached) {
         for (tx::ModelKind kind : kinds) check_cached(small_config(norm, positions, kind), dtype);
 }
 
+BOOST_AUTO_TEST_CASE(cached_equals_uncached_with_later_blocks) {
+  for (DType dtype : dtypes())
+    for (tx::ModelKind kind : kinds)
+      for (const tx::ModelConfig& config : later_configs(kind)) check_cached(config, dtype);
+}
+
 void check_independence(const tx::ModelConfig& config, DType dtype) {
   SmallModel small(config, dtype, true), threads(config, dtype, true, 3);
   const auto sources = sources_of({7, 1, 70, 20}, config.kind);
@@ -143,6 +149,25 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_the_batch) {
   for (DType dtype : dtypes())
     for (tx::ModelKind kind : kinds)
       check_independence(small_config("post", "sinusoid", kind), dtype);
+  for (DType dtype : dtypes())
+    for (const tx::ModelConfig& config : later_configs()) check_independence(config, dtype);
+}
+
+// Groups of heads share keys and values, so the cache holds fewer.
+BOOST_AUTO_TEST_CASE(the_cache_shrinks_with_the_heads_of_keys) {
+  const auto bytes_of_rows = [](int kv_heads) {
+    tx::ModelConfig c = small_config();
+    c.kv_heads = kv_heads;
+    SmallModel small(c, DType::f32, true);
+    IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
+    IncrementalDecoder::Capacity room{.source_rows = 40, .rows = 8, .cache_rows = 100, .steps = 10};
+    const size_t before = decoding.bytes(room);
+    room.cache_rows += 1000;
+    return int64_t(decoding.bytes(room) - before);
+  };
+  BOOST_TEST(bytes_of_rows(4) == 1000 * 2 * 4 * (8 + 12) * 4);
+  BOOST_TEST(bytes_of_rows(2) == bytes_of_rows(4) / 2);
+  BOOST_TEST(bytes_of_rows(1) == bytes_of_rows(4) / 4);
 }
 
 // Sentences that come and go, in room for two: the bits of each are those it has alone, and what a

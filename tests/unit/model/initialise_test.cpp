@@ -80,6 +80,20 @@ BOOST_AUTO_TEST_CASE(xavier_by_the_fans_of_each_matrix) {
   check_uniform(toy["encoder.layers.0.self_attn.k_proj.weight"], 0.2165064, "64 x 64");
 }
 
+// Six sub-layers of a decoder of two layers; those that begin a sub-layer are as ever.
+BOOST_AUTO_TEST_CASE(the_ends_of_sub_layers_begin_smaller_on_request) {
+  ModelConfig c = small(256, 256, 4, 13);
+  c.set_layers(2);
+  c.scaled_init = true;
+  const Weights w(c, 1);
+  const double bound = std::sqrt(6.0 / 512);
+  for (const char* part : {"self_attn.out_proj", "cross_attn.out_proj", "ffn.out_proj"})
+    check_uniform(w["decoder.layers.1." + std::string(part) + ".weight"], bound / std::sqrt(6.0),
+                  part);
+  check_uniform(w["encoder.layers.0.ffn.out_proj.weight"], bound / 2, "encoder");
+  check_uniform(w["encoder.layers.0.ffn.in_proj.weight"], bound, "ffn.in_proj");
+}
+
 BOOST_AUTO_TEST_CASE(embeddings_and_vectors) {
   const Weights base(small(512, 64, 8, 4000), 1);
   const double deviation = std::sqrt(mean_square(base["embedding.weight"]));

@@ -147,6 +147,58 @@ BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_one_batch) {
   }
 }
 
+// The later blocks: causal, independent of the batch, and of a row only what its window shows.
+BOOST_AUTO_TEST_CASE(later_blocks_keep_the_properties) {
+  for (DType dtype : dtypes())
+    for (const tx::ModelConfig& config : later_configs()) {
+      SmallModel small(config, dtype, true), threads(config, dtype, true, 3);
+      const Sentence s = sentence_of(1, 9, 60), other = sentence_of(2, 33, 20);
+      const Rows before = small.logits({s});
+      BOOST_TEST_CONTEXT(int(dtype) << " " << tx::to_text(config.to_json())) {
+        BOOST_TEST((slice(threads.logits({other, s}), 20, 60) == before));
+        Sentence changed = s;
+        changed.target[17] = changed.target[17] == 5 ? 6 : 5;
+        const Rows after = small.logits({changed});
+        BOOST_TEST((slice(after, 0, 17) == slice(before, 0, 17)));
+        // Two layers reach twice as far as a window.
+        const size_t reach = config.window ? 2 * size_t(config.window - 1) : 42;
+        for (size_t i = 17; i < 60; ++i)
+          if (i > 17 + reach) BOOST_TEST((after[i] == before[i]));
+        BOOST_TEST((after[17] != before[17]));
+      }
+    }
+}
+
+// Rotary positions tell how far apart tokens are, not where: keys turn with their queries.
+BOOST_AUTO_TEST_CASE(rotary_attention_knows_distances_alone) {
+  tx::ModelConfig c = small_config("post", "rotary", tx::ModelKind::encoder);
+  SmallModel small(c, DType::f64);
+  const auto frequencies = tx::rotary_frequencies(c);
+  const auto score = [&](int64_t query, int64_t key) {
+    const std::vector<double> q = value("q", 0, 8), k = value("k", 0, 8);
+    const std::vector<double> a = tx::rotary_row(frequencies, query);
+    const std::vector<double> b = tx::rotary_row(frequencies, key);
+    double sum = 0;
+    for (size_t j = 0; j < 4; ++j)
+      for (const auto& [x, y] :
+           {std::pair(q[j] * a[j] - q[j + 4] * a[j + 4], k[j] * b[j] - k[j + 4] * b[j + 4]),
+            std::pair(q[j + 4] * a[j] + q[j] * a[j + 4], k[j + 4] * b[j] + k[j] * b[j + 4])})
+        sum += x * y;
+    return sum;
+  };
+  for (int64_t shift : {1, 7, 900})
+    BOOST_TEST(std::abs(score(5 + shift, 2 + shift) - score(5, 2)) < 1e-12);
+  BOOST_TEST(std::abs(score(6, 2) - score(5, 2)) > 1e-3);
+}
+
+BOOST_AUTO_TEST_CASE(slopes_of_distances) {
+  const std::vector<double> eight = tx::alibi_slopes(8), six = tx::alibi_slopes(6);
+  BOOST_TEST(eight.front() == 0.5);
+  BOOST_TEST(eight.back() == 1.0 / 256);
+  const std::vector<double> expected{0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125};
+  BOOST_TEST(six == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(gradients_of_two_runs_are_the_same_bits) {
   for (DType dtype : dtypes()) {
     SmallModel small(small_config(), dtype), again(small_config(), dtype);
@@ -160,9 +212,11 @@ BOOST_AUTO_TEST_CASE(gradients_of_two_runs_are_the_same_bits) {
 
 // Layers computed again on the way back: every bit of every gradient, in less memory.
 BOOST_AUTO_TEST_CASE(recomputed_layers_give_the_same_bits) {
+  std::vector<tx::ModelConfig> configs = later_configs();
+  for (const char* norm : norms) configs.push_back(small_config(norm));
   for (DType dtype : dtypes()) {
-    for (const char* norm : norms) {
-      SmallModel small(small_config(norm), dtype);
+    for (const tx::ModelConfig& config : configs) {
+      SmallModel small(config, dtype);
       const tx::DropoutRates masks{.3, .2, .1, 7, nullptr};
       const std::vector<Sentence> one{sentence_of(1, 5, 9), sentence_of(2, 70, 30)};
       const std::vector<Sentence> other{sentence_of(3, 20, 9)};

@@ -29,10 +29,22 @@ BOOST_AUTO_TEST_CASE(the_logits_of_weights_packed_in_place) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_logits_of_later_blocks) {
+  for (const ModelConfig& config : later_configs())
+    for (const DType t : {DType::f32, DType::bf16}) {
+      SmallModel in_place(config, t, true);
+      SmallModel read(SmallModel(config, DType::f32), t);
+      BOOST_TEST((read.logits(sentences()) == in_place.logits(sentences())));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(int8_is_near) {
+  std::vector<ModelConfig> configs = later_configs();
   for (const Tie tie : {Tie::all, Tie::none}) {
-    ModelConfig config = small_config();
-    config.tie = tie;
+    configs.push_back(small_config());
+    configs.back().tie = tie;
+  }
+  for (const ModelConfig& config : configs) {
     SmallModel exact(config, DType::f32, true);
     SmallModel read(SmallModel(config, DType::f32), DType::i8);
     BOOST_TEST((read.parameters.dtype() == DType::f32));

@@ -85,7 +85,8 @@ BOOST_AUTO_TEST_CASE(the_table_holds_the_rows) {
   tx::Backend backend = tx::make_backend("cpu", 1);
   for (tx::DType dtype : {tx::DType::f64, tx::DType::f32}) {
     for (int64_t length : {3, 40}) {
-      const tx::Sinusoids table(backend, length, 64, dtype);
+      const tx::PositionTable table(backend, length, 64, dtype,
+                                    [](int64_t i) { return tx::sinusoid(i, 64); });
       const tx::Matrix m = table.table();
       BOOST_TEST(m.rows == length);
       for (int64_t position = 0; position < length; ++position) {

@@ -26,6 +26,39 @@ inline tx::ModelConfig small_config(const std::string& norm = "post",
   return c;
 }
 
+// Configurations in which every block that is not the paper's has its turn.
+inline std::vector<tx::ModelConfig> later_configs(
+    tx::ModelKind kind = tx::ModelKind::encoder_decoder) {
+  std::vector<tx::ModelConfig> all;
+  const auto add = [&](const std::string& norm, const std::string& positions, auto&& change) {
+    tx::ModelConfig c = small_config(norm, positions, kind);
+    change(c);
+    c.resolve();
+    all.push_back(c);
+  };
+  add("pre", "rotary", [](tx::ModelConfig& c) {
+    c.norm_type = tx::NormType::rms, c.activation = tx::Activation::swiglu;
+    c.kv_heads = 2, c.attention_bias = c.feed_forward_bias = false;
+  });
+  add("post", "alibi", [](tx::ModelConfig& c) {
+    c.window = 9, c.activation = tx::Activation::geglu, c.output_bias = true;
+    c.tie = tx::Tie::embeddings;
+  });
+  add("post", "rotary", [](tx::ModelConfig& c) {
+    c.kv_heads = 1, c.window = 5, c.rotary_scaling = tx::RotaryScaling::llama3;
+    c.rotary_factor = 4, c.rotary_length = 40, c.activation = tx::Activation::silu;
+  });
+  add("pre", "fairseq", [](tx::ModelConfig& c) {
+    c.position_offset = 2, c.activation = tx::Activation::gelu_tanh, c.scaled_embeddings = false;
+  });
+  add("post", "halves", [](tx::ModelConfig& c) { c.activation = tx::Activation::gelu_sigmoid; });
+  add("post", "learned", [](tx::ModelConfig& c) {
+    c.position_offset = 3, c.max_positions = 83, c.kv_heads = 2, c.norm_type = tx::NormType::rms;
+  });
+  add("post", "none", [](tx::ModelConfig& c) { c.window = 1; });
+  return all;
+}
+
 // `length` ids from 4 up that belong to a name.
 inline std::vector<int32_t> ids_of(const std::string& name, size_t length, int vocabulary = 37) {
   std::vector<int32_t> ids;

@@ -149,6 +149,59 @@ BOOST_AUTO_TEST_CASE(attention_biases) {
   BOOST_TEST(parameter_count(c) == 55967744 + 18 * (2 * 128 + 512 + 512));
 }
 
+// Blocks that are not the paper's: what each adds or leaves out.
+BOOST_AUTO_TEST_CASE(later_blocks) {
+  const auto more = [](const Change& change) {
+    return parameter_count(base(37000, change)) - parameter_count(base(37000));
+  };
+  const int64_t layers = 12, norms = 12 + 18, attentions = 18;  // 6 + 6 layers
+  BOOST_TEST(more([](ModelConfig& c) { c.activation = Activation::swiglu; }) ==
+             layers * (512 + 1) * 2048);
+  BOOST_TEST(more([](ModelConfig& c) { c.feed_forward_bias = false; }) == -layers * (2048 + 512));
+  BOOST_TEST(more([](ModelConfig& c) { c.norm_type = NormType::rms; }) == -norms * 512);
+  BOOST_TEST(more([](ModelConfig& c) { c.kv_heads = 2; }) == -attentions * 2 * 6 * 64 * 512);
+  BOOST_TEST(more([](ModelConfig& c) { c.output_bias = true; }) == 37000);
+  BOOST_TEST(more([](ModelConfig& c) { c.tie = Tie::embeddings; }) == 37000 * 512);
+  for (const char* positions : {"halves", "fairseq", "rotary", "alibi", "none"})
+    BOOST_TEST(more([&](ModelConfig& c) { c.positions.name = positions; }) == 0);
+}
+
+// A file says only what is not the default, so that older files keep their bytes.
+BOOST_AUTO_TEST_CASE(later_fields_are_written_where_they_are_used) {
+  ModelConfig c = base(37000);
+  BOOST_TEST(c.to_json().size() == 17u);
+  c.kv_heads = 2, c.window = 9, c.norm_type = NormType::rms, c.feed_forward_bias = false;
+  c.positions = PositionEncoding::rotary, c.rotary_base = 500, c.scaled_embeddings = false;
+  const Json json = c.to_json();
+  BOOST_TEST(json.size() == 23u);
+  const ModelConfig read = ModelConfig::from_json(json, "test");
+  BOOST_TEST((read.to_json() == json));
+  BOOST_TEST(read.key_heads() == 2);
+  BOOST_TEST(read.window == 9);
+  c.kv_heads = 8;
+  c.resolve();
+  BOOST_TEST(!c.to_json().contains("kv_heads"));  // every head has its own
+}
+
+BOOST_AUTO_TEST_CASE(later_fields_are_checked) {
+  const auto refused = [](const Change& change) {
+    ModelConfig c;
+    c.set_vocabularies(100);
+    change(c);
+    BOOST_CHECK_THROW(c.resolve(), UsageError);
+  };
+  refused([](ModelConfig& c) { c.kv_heads = 3; });
+  refused([](ModelConfig& c) { c.positions = PositionEncoding::rotary, c.d_k = 5; });
+  refused([](ModelConfig& c) { c.rotary_base = 0; });
+  refused([](ModelConfig& c) { c.norm_epsilon = -1; });
+  refused([](ModelConfig& c) {
+    c.positions = PositionEncoding::learned, c.max_positions = c.position_offset = 2;
+  });
+  refused([](ModelConfig& c) {
+    c.rotary_scaling = RotaryScaling::llama3, c.rotary_low = c.rotary_high = 4;
+  });
+}
+
 // What the blocks promise: no overlap, joined entries without a gap, the others on 64 bytes of
 // fp32, all matrices before all vectors.
 BOOST_AUTO_TEST_CASE(layout) {

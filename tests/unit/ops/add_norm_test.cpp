@@ -88,6 +88,29 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_residual) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(root_mean_square_by_hand) {
+  Hand hand;
+  const tx::Norm norm{hand.parameter(1, 4, {1, 2, 1, -1}), {}, 0};
+  const double rms = std::sqrt(30 / 4.0);
+  check_close(hand.values(layer_norm(hand.context, hand.tensor(1, 4, {1, 2, 3, 4}), norm)),
+              {1 / rms, 4 / rms, 3 / rms, -4 / rms}, 1e-15);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_root_mean_squares) {
+  for (double p : {0.0, 0.3}) {
+    GradientCheck check;
+    const MaskedRows rows(check.backend, 6);
+    const tx::Norm first{check.parameter("first", 1, 9), {}},
+        second{check.parameter("w", 1, 9), {}};
+    BOOST_TEST_CONTEXT("dropout " << p)
+    check({{6, 9}}, [&](auto& c, auto& x) {
+      const tx::Tensor sub = layer_norm(c, x[0], first);
+      const tx::Normed out = add_norm(c, x[0], sub, rows.dropout(p), second);
+      return Tensors{out.sum, out.normed};
+    });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_shapes) {
   Hand hand;
   const tx::Norm norm{hand.parameter(1, 4), hand.parameter(1, 4)};

@@ -17,7 +17,9 @@ BOOST_AUTO_TEST_CASE(values_by_hand) {  // exact GELU
 }
 
 BOOST_AUTO_TEST_CASE(gradients) {
-  for (Activation activation : {Activation::relu, Activation::gelu, Activation::none}) {
+  for (Activation activation :
+       {Activation::relu, Activation::gelu, Activation::none, Activation::gelu_tanh,
+        Activation::gelu_sigmoid, Activation::silu}) {
     for (double p : {0.0, 0.3}) {
       GradientCheck check;
       const MaskedRows rows(check.backend, 7);
@@ -28,6 +30,34 @@ BOOST_AUTO_TEST_CASE(gradients) {
       });
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(gated_values_by_hand) {
+  Hand hand;
+  const tx::Tensor x = hand.tensor(3, 1, {-2, 0.5, 1});
+  const tx::Parameter w = hand.parameter(2, 1, {1, 2}), bias = hand.parameter(1, 2, {0, 1});
+  check_close(hand.values(linear_activation(hand.context, x, w, {}, Activation::swiglu, {})),
+              {.953623, .311230, 1.462117}, 1e-6);
+  check_close(hand.values(linear_activation(hand.context, x, w, bias, Activation::geglu, {})),
+              {.136500, .691462, 2.524034}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(gated_gradients) {
+  for (Activation activation : {Activation::swiglu, Activation::geglu})
+    for (double p : {0.0, 0.3}) {
+      GradientCheck check;
+      const MaskedRows rows(check.backend, 7);
+      const tx::Parameter w = check.parameter("w", 12, 5), bias = check.parameter("b", 1, 12);
+      BOOST_TEST_CONTEXT("activation " << int(activation) << ", dropout " << p)
+      check({{7, 5}}, [&](auto& c, auto& x) {
+        return Tensors{linear_activation(c, x[0], w, bias, activation, rows.dropout(p))};
+      });
+    }
+  GradientCheck check;
+  const tx::Parameter w = check.parameter("w", 6, 5);
+  check({{4, 5}}, [&](auto& c, auto& x) {
+    return Tensors{linear_activation(c, x[0], w, {}, Activation::swiglu, {})};
+  });
 }
 
 BOOST_AUTO_TEST_CASE(gradients_without_bias) {

@@ -1,0 +1,126 @@
+// The gated activations of the feed-forward layer, and rotary positions.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/activation.h"
+#include "kernels/cpu/random.h"
+
+namespace tx {
+namespace {
+
+template <Activation f, class T>
+TX_INLINE void gate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
+                        int64_t width) {
+  using A = acc_t<T>;
+  const T* up = x + width;
+  if (bits) {
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < width; ++j)
+      store(y[j], dropped(j, activated<f>(load(x[j])) * load(up[j])));
+  } else {
+    for (int64_t j = 0; j < width; ++j) store(y[j], activated<f>(load(x[j])) * load(up[j]));
+  }
+}
+
+template <class T>
+TX_CLONES void gate_rows(Matrix in, Activation activation, const Dropout& drop, Matrix out,
+                         int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, out.cols);
+#pragma omp for
+    for (int64_t i = 0; i < out.rows; ++i) {
+      const T* x = in.row<T>(i);
+      T* y = out.row<T>(i);
+      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+      if (activation == Activation::silu)
+        gate_row<Activation::silu>(x, bits, drop, y, out.cols);
+      else
+        gate_row<Activation::gelu>(x, bits, drop, y, out.cols);
+    }
+  }
+}
+
+// dx may be x: both halves of a feature are read before they are written.
+template <Activation f, class T>
+TX_INLINE void gate_backward_row(const T* dy, const T* x, const uint16_t* bits, const Dropout& drop,
+                                 T* dx, int64_t width) {
+  using A = acc_t<T>;
+  const auto both = [&](int64_t j, A g) __attribute__((always_inline)) {
+    const A gate = load(x[j]), up = load(x[width + j]);
+    store(dx[j], g * up * activation_slope<f>(gate));
+    store(dx[width + j], g * activated<f>(gate));
+  };
+  if (bits) {
+    const DropRow<A> dropped(drop, bits);
+    for (int64_t j = 0; j < width; ++j) both(j, dropped(j, load(dy[j])));
+  } else {
+    for (int64_t j = 0; j < width; ++j) both(j, load(dy[j]));
+  }
+}
+
+template <class T>
+TX_CLONES void gate_backward_rows(Matrix dy, Matrix in, Activation activation, const Dropout& drop,
+                                  Matrix out, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    MaskRow mask(drop, dy.cols);
+#pragma omp for
+    for (int64_t i = 0; i < dy.rows; ++i) {
+      const T *g = dy.row<T>(i), *x = in.row<T>(i);
+      T* dx = out.row<T>(i);
+      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+      if (activation == Activation::silu)
+        gate_backward_row<Activation::silu>(g, x, bits, drop, dx, dy.cols);
+      else
+        gate_backward_row<Activation::gelu>(g, x, bits, drop, dx, dy.cols);
+    }
+  }
+}
+
+template <class T>
+TX_CLONES void rotate_rows(Matrix x, int64_t width, Matrix table, const uint32_t* positions,
+                           bool back, int threads) {
+  using A = acc_t<T>;
+  const int64_t half = width / 2;
+  const A sign = back ? A(-1) : A(1);
+#pragma omp parallel for num_threads(threads)
+  for (int64_t i = 0; i < x.rows; ++i) {
+    const A* angle = table.row<A>(positions[i]);
+    for (int64_t first = 0; first < x.cols; first += width) {
+      T *a = x.row<T>(i) + first, *b = a + half;
+      for (int64_t j = 0; j < half; ++j) {
+        const A u = load(a[j]), v = load(b[j]), c = angle[j], s = sign * angle[half + j];
+        store(a[j], u * c - v * s);
+        store(b[j], v * c + u * s);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Cpu::gate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
+  TX_ASSERT(is_gated(activation) && x.cols == 2 * y.cols);
+  with_type(x.dtype, [&](auto t) {
+    gate_rows<decltype(t)>(x, gate_function(activation), drop, y, threads);
+  });
+}
+
+void Cpu::gate_backward(Matrix dy, Matrix x, Activation activation, const Dropout& drop, Matrix dx,
+                        Matrix dbias, bool add_bias) {
+  TX_ASSERT(is_gated(activation) && x.cols == 2 * dy.cols && dx.cols == x.cols);
+  with_type(x.dtype, [&](auto t) {
+    gate_backward_rows<decltype(t)>(dy, x, gate_function(activation), drop, dx, threads);
+  });
+  if (!dbias.empty()) column_sum(dx, dbias, add_bias);
+}
+
+void Cpu::rotate(Matrix x, int width, Matrix table, const uint32_t* positions, bool back) {
+  TX_ASSERT(width % 2 == 0 && x.cols % width == 0 && table.cols == width);
+  with_type(x.dtype,
+            [&](auto t) { rotate_rows<decltype(t)>(x, width, table, positions, back, threads); });
+}
+
+}  // namespace tx
