@@ -53,10 +53,12 @@ void describe_data(Options& o, TrainOptions& t) {
 
 void describe_run(Options& o, TrainOptions& t) {
   o.group("Run");
-  o.add("--preset", t.preset, "auto|base|big|tiny|toy", "start from these settings; options win",
-        "base and big are the paper's; tiny suits Multi30k, toy the reverse task. auto chooses by "
+  o.add("--preset", t.preset, "auto|base|big|tiny|modern|toy",
+        "start from these settings; options win",
+        "base and big are the paper's; tiny suits Multi30k, modern is tiny with later blocks, toy "
+        "suits the reverse task. auto chooses by "
         "text and device, and is base where an option tells the size of the model.")
-      .one_of({"auto", "base", "big", "tiny", "toy"});
+      .one_of({"auto", "base", "big", "tiny", "modern", "toy"});
   o.add("--config", t.config, "FILE", "start from the config.json of another run")
       .runtime()
       .excludes({"--resume"}, "a resumed run has its own options")

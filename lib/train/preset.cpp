@@ -70,8 +70,9 @@ bool preset_is_open(const TrainOptions& options, const Options& given) {
   if (options.preset != "auto" || !options.config.empty() || !options.resume.empty() ||
       !options.init.empty())
     return false;
-  const std::vector<std::string> sizes{
-      "layers", "encoder-layers", "decoder-layers", "d-model", "d-ff", "heads", "d-k", "d-v"};
+  const std::vector<std::string> sizes{"layers", "encoder-layers", "decoder-layers", "d-model",
+                                       "d-ff",   "heads",          "kv-heads",       "d-k",
+                                       "d-v"};
   return std::none_of(sizes.begin(), sizes.end(),
                       [&](const std::string& name) { return given.given(name); });
 }
@@ -102,7 +103,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     dropout = 0.3;
     steps = 300000;
     keep = 20;
-  } else if (name == "tiny") {
+  } else if (name == "tiny" || name == "modern") {
     c.norm = NormPosition::pre;  // after 450 steps half the validation perplexity of post-norm
     c.set_layers(4);
     c.d_model = 128;
@@ -116,6 +117,12 @@ void TrainOptions::apply_preset(const std::string& name) {
     steps = 12000;
     save_every = 212;  // about an epoch of Multi30k
     keep = 10;
+    if (name == "tiny") return;
+    c.norm_type = NormType::rms;
+    c.positions = PositionEncoding::rotary;
+    c.activation = Activation::swiglu;
+    c.feed_forward_bias = false;
+    c.kv_heads = 2;
   } else if (name == "toy") {
     c.set_layers(2);
     c.d_model = 64;
@@ -132,7 +139,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     save_every = 240;
     valid_every = 0;
   } else if (name != "base") {
-    throw UsageError("--preset " + name + ": choose auto, base, big, tiny or toy");
+    throw UsageError("--preset " + name + ": choose auto, base, big, tiny, modern or toy");
   }
 }
 
