@@ -138,9 +138,9 @@ class Spec {
     scalar(to + "num_heads", Type::i16, int16_t(config_.heads));
     flag(to + "pre_norm", config_.pre_norm());
     scalar(to + "activation", Type::i8, activation());
-    flag(to + "scale_embeddings", true);
+    flag(to + "scale_embeddings", config_.scaled_embeddings);
     weights(to + (config_.is_decoder(side) ? "embeddings/weight" : "embeddings_0/weight"),
-            {config_.tie == Tie::all ? "embedding.weight" : name + ".embedding.weight"});
+            {config_.shares_embeddings() ? "embedding.weight" : name + ".embedding.weight"});
     positions(to + "position_encodings/encodings", name);
     if (config_.pre_norm()) norm(to + "layer_norm", name + ".norm");
     if (config_.is_decoder(side)) {
@@ -175,8 +175,16 @@ class Spec {
     switch (config_.activation) {
       case Activation::relu:
         return 0;
+      case Activation::gelu_tanh:
+        return 1;
+      case Activation::silu:
+        return 2;
       case Activation::gelu:
         return 3;
+      case Activation::gelu_sigmoid:
+        return 4;
+      default:
+        break;
     }
     throw Bug("an activation of CTranslate2", __FILE__, __LINE__);
   }
@@ -194,19 +202,22 @@ class Spec {
     v.bytes = 4 * uint64_t(max_positions_) * uint64_t(d);
     check_bytes(to, v.bytes);
     v.write = [this, d](Writer& out) {
-      put_rows(out,
-               {max_positions_, d,
-                [d](int64_t position, int64_t count, float* values) {
-                  for (; count > 0; --count)
-                    for (const double x : sinusoid(position++, d)) *values++ = float(x);
-                }},
-               max_positions_);
+      put_rows(
+          out,
+          {max_positions_, d,
+           [this, d](int64_t row, int64_t count, float* values) {
+             for (const int64_t end = row + count; row < end; ++row)
+               for (const double x : sinusoid(row + config_.position_offset, d, config_.positions))
+                 *values++ = float(x);
+           }},
+          max_positions_);
     };
     variables_[to] = std::move(v);
   }
 
   void output() {
-    weights("decoder/projection/weight", {config_.tie == Tie::none     ? "output.weight"
+    weights("decoder/projection/bias", {"output.bias"});
+    weights("decoder/projection/weight", {config_.has_output()         ? "output.weight"
                                           : config_.tie == Tie::target ? "decoder.embedding.weight"
                                                                        : "embedding.weight"});
   }
@@ -231,6 +242,13 @@ void check_fits(const ModelReader& model) {
                     "CTranslate2 rounds weights itself when it loads them");
   if (c.d_v != c.d_k || c.heads * c.d_k != c.d_model)
     refuse("its heads are not d_model / heads wide (--d-k, --d-v)");
+  if (c.gated())
+    refuse("its feed-forward layer has a gate (--activation " + c.activation.name + ")");
+  if (c.norm_type != NormType::layer) refuse("its norms are of the root mean square (--norm-type)");
+  if (c.kv_heads) refuse("heads share keys (--kv-heads)");
+  if (c.window) refuse("its attention has a window (--window)");
+  if (!c.sinusoids() && (!c.learned_positions() || c.position_offset))
+    refuse("its positions are " + c.positions.name + " (--positions)");
 }
 
 // The pieces in order of id, as JSON.
