@@ -67,12 +67,12 @@ void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) 
   model.set_vocabularies(vocabularies.sizes());
   if (resume_at != begin) model = ModelReader(run.model(resume_at)).config();
   model.resolve();
-  if (model.tie == Tie::all && !vocabularies.shared())
-    throw UsageError(
-        "--tie all needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
-        "differ: use --tie target");
+  if (model.shares_embeddings() && !vocabularies.shared())
+    throw UsageError("--tie " + model.tie.name +
+                     " needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
+                     "differ: use --tie target");
   const int longest = longest_sentence(feed_settings(options).growth());
-  if (model.learned_positions() && longest > model.max_positions)
+  if (model.learned_positions() && longest > model.max_positions - model.position_offset)
     throw UsageError("--max-positions " + std::to_string(model.max_positions) +
                      " is less than the longest sentence, " + std::to_string(longest) +
                      " with its end: raise it, or lower --max-length");

@@ -38,8 +38,10 @@ function drawPositions(page) {
     name: `feature ${feature}`, label: String(feature), index,
     points: Array.from({ length: rows }, (_, i) => [i, sinusoid(i, feature, columns)]) }));
   return [
-    data.model.positions === 'learned' ? element('p', { class: 'notice' },
-      'This model learns its positions; these are the sinusoids of its width.') : null,
+    data.model.positions === 'sinusoid' ? null : element('p', { class: 'notice' },
+      data.model.positions === 'learned' ? 'This model learns its positions; ' :
+        `The positions of this model are ${data.model.positions}; `,
+      'these are the sinusoids of its width.'),
     element('h2', {}, 'Positional encoding'),
     element('p', { class: 'soft' }, 'Rows are positions, columns are features: sines at even, ',
       'cosines at odd ones; from \u22121 (', sampleShade(0), ') over 0 (', sampleShade(0.5),

@@ -1,0 +1,60 @@
+# The blocks of later models in a training: resumed and recomputed to the same bytes, saved with the
+# model, translated with by every tool; what contradicts another is refused.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+head -n 5 valid.en > few.en
+check() { # NAME OPTION...
+  name=$1
+  shift
+  small_train "$@" -o "$name" 2> run.log || fail "$(cat run.log)"
+  small_train "$@" --steps 6 -o again 2> run.log || fail "$(cat run.log)"
+  expect_status 0 tx-train --resume again --steps 12 --recompute
+  [ "$(weights_hash "$name/model-12.safetensors")" = "$(weights_hash again/model-12.safetensors)" ] ||
+    fail "$*: other weights after --resume with --recompute"
+  expect_status 0 tx-decode -m "$name" --check-invariance few.en
+  expect_status 0 tx-decode -m "$name" --precision int8 few.en
+  [ "$(wc -l < "$TX_LAST/stdout")" = 5 ] || fail "$*: int8"
+  expect_status 0 tx-attn-dump -m "$name" --what weights,masked,q,k few.en
+  rm -rf again
+}
+check modern --preset modern --heads 4 --dropout 0.1
+check far --positions rotary --kv-heads 1 --window 4 --activation geglu --rotary-scaling llama3 \
+  --rotary-factor 4 --no-scaled-embeddings --relu-dropout 0.1
+check distances --positions alibi --tie embeddings --output-bias --activation silu --norm-type rms
+check other --positions fairseq --norm-position pre --activation gelu-tanh --attention-bias \
+  --scaled-init --norm-epsilon 1e-5
+check unplaced --positions none --accumulate 2 --attention-dropout 0.1
+
+# The model alone says what it is made of.
+header=$(head -c 3000 modern/model-12.safetensors)
+for part in 'kv_heads\":2' 'norm_type\":\"rms' 'positions\":\"rotary' 'activation\":\"swiglu' \
+  'feed_forward_bias\":false'; do
+  case $header in *"$part"*) ;; *) fail "the model does not say $part" ;; esac
+done
+case $header in *window* | *rotary_base*) fail "the model says what is the default" ;; esac
+expect_status 0 tx-avg -o mean.safetensors modern/model-9.safetensors modern/model-12.safetensors
+expect_status 0 tx-avg --to int8 -o int8.safetensors mean.safetensors
+tx-decode -m mean.safetensors --precision int8 --scores few.en > wanted || fail "mean"
+tx-decode -m int8.safetensors --scores few.en > got || fail "int8"
+cmp wanted got || fail "8-bit weights from the file are others"
+
+bf16="--precision bf16 --preset modern --heads 4"
+# shellcheck disable=SC2086  # a list of words
+if small_train $bf16 --describe > /dev/null 2>&1; then
+  small_train $bf16 -o half 2> run.log || fail "$(cat run.log)"
+  small_train $bf16 --recompute -o half_again 2> run.log || fail "$(cat run.log)"
+  [ "$(weights_hash half/model-12.safetensors)" = "$(weights_hash half_again/model-12.safetensors)" ] ||
+    fail "bf16: other weights with --recompute"
+fi
+
+refused() { # MESSAGE OPTION...
+  message=$1
+  shift
+  expect_status 2 small_train "$@" -o refused
+  expect_stderr_contains "$message"
+  [ ! -e refused ] || fail "$* left a directory"
+}
+refused "--kv-heads 3 does not divide --heads 4: use --kv-heads 2" --heads 4 --kv-heads 3
+refused "--positions rotary turns pairs of features: --d-k 5 must be even" --positions rotary --d-k 5
+refused "--rotary-base" --rotary-base 500
+refused "--rotary-factor" --positions rotary --rotary-factor 2
