@@ -177,7 +177,7 @@ def check_likelihoods(page):
     wanted = [[label, f"{x:.2f}".replace("-", "\u2212") + (f" {rank}." if rank > 1 else "")]
               for label, x, rank in zip(pieces["target"], pieces["log_p"], pieces["rank"])]
     total = f"{sum(pieces['log_p']):.2f}".replace("-", "\u2212")
-    if figures != wanted + [["sum", total]]:
+    if figures != [["sum", total]] + wanted:
         fail(f"log P {figures} instead of {wanted}, {total}")
     if not any(rank > 1 for rank in pieces["rank"]) or max(pieces["log_p"]) >= 0:
         fail(f"log P {pieces['log_p']}, ranks {pieces['rank']} of an untrained model")
@@ -186,9 +186,9 @@ def check_likelihoods(page):
                 ".replace('-', '\u2212'))")
     page.click("#unit-words")
     words = page.value(shown)
-    if [label for label, _ in words[:-1]] != pieces["words"]["target"]["words"]:
+    if [label for label, _ in words[1:]] != pieces["words"]["target"]["words"]:
         fail(f"words {words}")
-    if words[-1] != ["sum", total] or any("." in figure.split(".", 1)[1] for _, figure in words):
+    if words[0] != ["sum", total] or any("." in figure.split(".", 1)[1] for _, figure in words):
         fail(f"log P of words {words}")
     page.go("line=1&view=matrix&kind=encoder&query=1")
     page.expect("document.querySelector('#said').textContent.includes('log P')", False)

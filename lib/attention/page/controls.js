@@ -76,11 +76,13 @@ function drawLikelihoods(page) {
   const total = units.reduce((sum, { logP }) => sum + logP, 0);
   return element('div', { class: 'field' },
     element('span', { class: 'name' }, 'log P'),
-    element('span', { id: 'log-p' }, units.map((unit) => element('span', { class: 'unit',
-      title: `${unit.label}: ${sayLikelihood(unit)}` }, element('b', {}, shortened(unit.label, 26)),
-    element('small', {}, decimal(unit.logP), rank(unit)))),
-    element('span', { class: 'unit' }, element('b', {}, 'sum'),
-      element('small', { id: 'log-p-sum' }, decimal(total)))));
+    element('span', { id: 'log-p' },
+      element('span', { class: 'unit' }, element('b', {}, 'sum'),
+        element('small', {}, decimal(total))),
+      units.map((unit) => element('span', { class: 'unit',
+        title: `${unit.label}: ${sayLikelihood(unit)}` },
+      element('b', {}, shortened(unit.label, 26)),
+      element('small', {}, decimal(unit.logP), rank(unit))))));
 }
 
 function textOf(pieces) {
