@@ -44,6 +44,7 @@ Tensor attention(Context& context, const AttentionInput& input) {
   check_columns(input.k, input.k_column, int64_t(input.keys()) * input.d_k);
   check_columns(input.v, input.v_column, int64_t(input.keys()) * input.d_v);
   TX_ASSERT(input.guide.head >= 0 && input.guide.head < input.heads);
+  TX_ASSERT(!input.guide.starts || (input.window == 0 && input.slopes == nullptr));
   Tensor out = context.make(input.q.rows(), int64_t(input.heads) * input.d_v);
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
   context.run([&](auto& k) { k.attention(kernel_view(input, out.value(), lse.value())); });

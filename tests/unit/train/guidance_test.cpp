@@ -46,34 +46,29 @@ struct Model {
   Parameters parameters;
   Transformer transformer;
   Stepper stepper;
-  Model(const StepSettings& settings, const LinkedText& text)
-      : parameters(backend, config(int(text.words->size())), DType::f64, true),
+  Model(const StepSettings& settings, const LinkedText& text, int kv_heads = 0)
+      : parameters(backend, config(int(text.words->size()), kv_heads), DType::f64, true),
         transformer(backend, parameters, 128),
         stepper(backend, parameters, transformer, settings) {
     parameters.initialise(3);
     stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, text.capacities));
   }
-  static ModelConfig config(int words) {
+  static ModelConfig config(int words, int kv_heads) {
     ModelConfig c = TinyModel::config_of(words);
     c.set_layers(2);
+    c.kv_heads = kv_heads;
     return c;
   }
   std::vector<double> gradients() { return to_host(backend, parameters.gradients()); }
 };
 
-}  // namespace
-
-BOOST_FIXTURE_TEST_SUITE(guidance, LinkedText)
-
-BOOST_AUTO_TEST_CASE(the_gradient_agrees_with_differences) {
-  const double weight = 0.7;
-  Model m(guided(weight), *this);
+// Every 37th weight of cross-attention, and of what stands before it.
+void check_gradients(Model& m, double weight, const std::vector<Batch>& batches) {
   const auto objective = [&] {
     const StepRecord r = m.stepper.step(batches, 1, 0, 0);  // at rate 0 the weights stay
     return (r.loss + weight * r.guided) * r.loss_scale;
   };
   objective();
-  const std::vector<double> all = m.gradients();
   for (const ParameterEntry& e : m.parameters.table()) {
     if (e.name.find("cross_attn") == e.name.npos && e.name.find("self_attn.v") == e.name.npos)
       continue;
@@ -94,6 +89,17 @@ BOOST_AUTO_TEST_CASE(the_gradient_agrees_with_differences) {
       off = std::max(off, std::abs(gradient - (up - down) / (2 * h)));
     }
     BOOST_TEST(off < 1e-8 + 1e-6 * most, e.name << ": " << off << " of " << most);
+  }
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(guidance, LinkedText)
+
+BOOST_AUTO_TEST_CASE(the_gradient_agrees_with_differences) {
+  for (const int kv_heads : {0, 1}) {  // of their own, or shared
+    Model m(guided(0.7), *this, kv_heads);
+    check_gradients(m, 0.7, batches);
   }
 }
 
