@@ -42,7 +42,7 @@ score() {
   [ $# -eq 0 ] || without="--mask-heads $(head -n "$2" "$1" | paste -s -d , -)"
   # $without, $DECODE and $BLEU hold several words.
   # shellcheck disable=SC2086
-  tx-decode -m "$model" ${DECODE-} $without "$test_src" > "$folder/out"
+  tx-decode -q -m "$model" ${DECODE-} $without "$test_src" > "$folder/out"
   # shellcheck disable=SC2086
   tx-bleu ${BLEU-} --score-only "$test_ref" < "$folder/out"
 }

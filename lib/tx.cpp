@@ -31,9 +31,13 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
   give("nbest", given.nbest);
   give("precision", given.precision);
   give("device", given.device);
+  give("min-length", given.min_length);
+  give("no-repeat", given.no_repeat);
+  give("forbid", given.forbid);
   if (given.threads != 0) give("threads", given.threads);
   options.from_json(json, "TranslateOptions");
   o.search.check();
+  o.search.prefix = true;
   return o;
 }
 
@@ -82,6 +86,19 @@ std::vector<std::vector<Hypothesis>> Model::hypotheses(
 
 std::vector<Hypothesis> Model::hypotheses(const std::string& line) const {
   return hypotheses(std::vector{line}).front();
+}
+
+std::vector<Hypothesis> Model::complete(const std::string& line,
+                                        const std::string& beginning) const {
+  const Translator& translator = state_->translator;
+  Source one;
+  parse_line(one_line(line), {}, translator, one.ids);
+  parse_prefix(one_line(beginning), {}, translator, one.prefix);
+  const std::vector<Translation> found = translator.translate({&one, 1});
+  std::vector<Hypothesis> out;
+  for (const PieceHypothesis& h : found.front())
+    out.push_back(worded(h, translator.models().target()));
+  return out;
 }
 
 std::vector<std::string> Model::translate(const std::vector<std::string>& lines) const {

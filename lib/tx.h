@@ -31,6 +31,9 @@ struct TranslateOptions {
   std::optional<int> threads;            // 0: all processors
   std::optional<std::string> precision;  // auto, int8, bf16, fp32
   std::optional<std::string> device;     // auto (the GPU where there is one), cpu, cuda
+  std::optional<int> min_length;         // pieces
+  std::optional<int> no_repeat;          // pieces in a row that come once
+  std::optional<std::string> forbid;     // a file of words and phrases that may not come
 };
 
 // A translation and how likely the model thinks it.
@@ -61,6 +64,9 @@ class Model {
   // is not set).
   std::vector<Hypothesis> hypotheses(const std::string& line) const;
   std::vector<std::vector<Hypothesis>> hypotheses(const std::vector<std::string>& lines) const;
+  // The best translations that begin with `beginning`, as tx-decode --prefix has it: for a person
+  // who translates and has written so much.
+  std::vector<Hypothesis> complete(const std::string& line, const std::string& beginning) const;
   // What the model thinks of a given translation. Nothing is searched.
   Hypothesis score(const std::string& source, const std::string& target) const;
 

@@ -2,6 +2,7 @@
 #include "kernels/backend.h"
 #include "lib/attention/alignment.h"
 #include "lib/diagnose/invariance.h"
+#include "lib/rerank/minimum_risk.h"
 #include "lib/search/decode_options.h"
 #include "lib/search/stream.h"
 
@@ -19,8 +20,11 @@ int main(int argc, char** argv) {
     s.describe(options);
     tx::OutputAlignments alignments;
     alignments.describe(options);
+    tx::MinimumRisk risk;
+    risk.describe(options);
     if (!options.parse(argc, argv)) return 0;
     s.resolve(options);
+    risk.resolve(s.translator.search);
     alignments.check(s.translator);
 
     const tx::Log log(tool, s.quiet);
@@ -34,7 +38,8 @@ int main(int argc, char** argv) {
       out.write(tx::check_invariance(in, translator, s.lines, log));
     } else {
       tx::LineProgress progress(s.files, log);
-      tx::translate_stream(in, translator, s.lines, {out, status.get(), &progress, aligner}, log);
+      tx::translate_stream(in, translator, s.lines,
+                           {out, status.get(), &progress, risk.rank(translator), aligner}, log);
     }
     out.close();
     if (status) status->close();

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/search/beam.h"
+#include "lib/search/diverse_beam.h"
 #include "lib/search/forced_target.h"
 #include "lib/search/sampling.h"
 #include "lib/subword/vocabulary.h"
@@ -41,7 +42,12 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   if (options_.sample)
     return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
   const std::vector<int> none;
-  return std::make_unique<Beam>(options_, strikes_ ? none : forbidden_, longest(source));
+  const std::vector<int>& passed_over = strikes_ ? none : forbidden_;  // or LegalRows strikes them
+  if (options_.diversity > 0)
+    return std::make_unique<DiverseBeam>(options_, passed_over, longest(source));
+  auto beam = std::make_unique<Beam>(options_, passed_over, longest(source));
+  if (!source.phrases.empty()) beam->require(source, rules_);
+  return beam;
 }
 
 // The most that sources of that cost can take, none longer than so many pieces or steps.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "lib/base/error.h"
 #include "lib/subword/vocabulary.h"
@@ -36,18 +37,71 @@ void Beam::collect(const Scores& scores) {
       if (token < 0) continue;
       if (std::find(forbidden_.begin(), forbidden_.end(), token) != forbidden_.end()) continue;
       check_number(scores.log_p[i]);
-      candidates_.push_back(
-          {open_[row].log_p + double(scores.log_p[i]), int32_t(row), token, scores.log_p[i]});
+      const double log_p = open_[row].log_p + double(scores.log_p[i]);
+      const double cost = avoided_cost_ * double(std::ranges::count(avoided_, token));
+      candidates_.push_back({log_p - cost, log_p, int32_t(row), token, scores.log_p[i]});
     }
   }
-  const size_t keep = std::min(candidates_.size(), 2 * size_t(options_.beam));
+  if (source_)
+    share_out();
+  else
+    keep_best(2 * size_t(options_.beam));
+}
+
+void Beam::keep_best(size_t count) {
+  const size_t keep = std::min(candidates_.size(), count);
   const auto better = [](const Candidate& a, const Candidate& b) {
-    if (a.log_p != b.log_p) return a.log_p > b.log_p;
+    if (a.rank != b.rank) return a.rank > b.rank;
     return a.row != b.row ? a.row < b.row : a.token < b.token;
   };
   std::partial_sort(candidates_.begin(), candidates_.begin() + ptrdiff_t(keep), candidates_.end(),
                     better);
   candidates_.resize(keep);
+}
+
+void Beam::require(const Source& source, const Rules& rules) {
+  source_ = &source;
+  rules_ = &rules;
+}
+
+// The places of each bank, as Post and Vilar's section 4 has it: an equal share each, the rest to
+// the bank where all has come; what a bank cannot fill goes to the next lower one, then upwards.
+std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t beam) {
+  const size_t banks = candidates.size();
+  std::vector<size_t> places(banks, beam / banks);
+  places.back() += beam % banks;
+  size_t spare = 0;
+  const auto fill = [&](size_t bank) {
+    const size_t offered = places[bank] + spare;
+    places[bank] = std::min(offered, candidates[bank]);
+    spare = offered - places[bank];
+  };
+  for (size_t bank = banks; bank-- > 0;) fill(bank);
+  for (size_t bank = 0; bank < banks; ++bank) fill(bank);
+  return places;
+}
+
+// First the W that the banks have places for, then others, for those of the W that end here.
+void Beam::share_out() {
+  size_t all = 0;
+  for (const std::vector<int>& phrase : source_->phrases) all += phrase.size();
+  keep_best(candidates_.size());
+  std::vector<size_t> counts(all + 1);
+  for (Candidate& c : candidates_) {
+    std::vector<int> pieces = tree_.path(open_[size_t(c.row)].leaf);
+    if (c.token != Vocabulary::eos) pieces.push_back(c.token);
+    c.bank = rules_->met({pieces, 0, source_});
+    ++counts[size_t(c.bank)];
+  }
+  const std::vector<size_t> places = bank_places(counts, size_t(options_.beam));
+  std::vector<size_t> taken(all + 1);
+  std::vector<Candidate> chosen, others;
+  for (const Candidate& c : candidates_) {
+    const bool has_place = taken[size_t(c.bank)]++ < places[size_t(c.bank)];
+    (has_place ? chosen : others).push_back(c);
+  }
+  candidates_ = std::move(chosen);
+  candidates_.insert(candidates_.end(), others.begin(), others.end());
 }
 
 void Beam::finish(const Candidate& candidate) {
@@ -66,7 +120,8 @@ bool Beam::can_improve() const {
   if (open_.empty() || length_ == longest_) return false;
   if (finished_.size() < size_t(options_.beam)) return true;
   if (options_.beam == 1) return false;
-  return open_[0].log_p / length_penalty(longest_, options_.alpha) > finished_.back().score;
+  const auto best = std::ranges::max_element(open_, {}, &Open::log_p);
+  return best->log_p / length_penalty(longest_, options_.alpha) > finished_.back().score;
 }
 
 void Beam::advance(const Scores& scores) {
@@ -82,7 +137,7 @@ void Beam::advance(const Scores& scores) {
     if (c.token == Vocabulary::eos) {
       if (rank < beam) finish(c);
     } else if (next_.size() < beam && length_ < longest_) {
-      next_.push_back({c.log_p, tree_.add(open_[size_t(c.row)].leaf, c.token, c.own)});
+      next_.push_back({c.log_p, tree_.add(open_[size_t(c.row)].leaf, c.token, c.own), c.bank});
       rows_.push_back({c.row, c.token});
     }
   }
@@ -99,8 +154,11 @@ std::vector<PieceHypothesis> Beam::results() const {
     out.push_back({tree_.path(f.leaf), f.log_p, f.score, true, tree_.log_ps(f.leaf)});
     out.back().piece_log_p.push_back(f.end);
   }
-  // At the longest output, or where nothing may follow, it may be that none has ended.
-  for (const Open& o : open_) {
+  // At the longest output, or where nothing may follow, it may be that none has ended. Then those
+  // where most has come of what must come are the best.
+  std::vector<Open> open = open_;
+  std::ranges::stable_sort(open, std::ranges::greater(), &Open::bank);
+  for (const Open& o : open) {
     if (!finished_.empty() || out.size() >= wanted) break;
     const double penalty = length_penalty(length_ - 1, options_.alpha);
     out.push_back({tree_.path(o.leaf), o.log_p, o.log_p / penalty, false, tree_.log_ps(o.leaf)});

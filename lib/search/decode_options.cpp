@@ -1,5 +1,6 @@
 #include "lib/search/decode_options.h"
 
+#include "lib/base/error.h"
 #include "lib/base/memory.h"
 #include "lib/text/line_pairs.h"
 
@@ -21,6 +22,17 @@ void DecodeOptions::describe(Options& options) {
             "log P over the length penalty.")
       .excludes({"--check-invariance"});
   options
+      .flag("--word-scores", lines.word_scores, "print log P of each word behind the translation",
+            "After a tab, with spaces between; the last one is that of the end, where the output "
+            "has one, and they add up to log P. With --pieces and --ids they are those of pieces.")
+      .excludes({"--check-invariance"});
+  options
+      .flag("--json", lines.json, "print a JSON object for each line",
+            "With text, score, log P, pieces, log P of each piece, and states as --status has "
+            "them; with --nbest a list of outputs, with --word-scores words, with --alignments "
+            "links.")
+      .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
+  options
       .add("--tgt", target, "FILE", "score these translations in place of a search",
            "Line n belongs to line n of the text. For each the score, log P and the translation "
            "are printed, as with --scores; it is cut as the model cuts it into pieces.")
@@ -30,7 +42,29 @@ void DecodeOptions::describe(Options& options) {
             "The beginning is cut into pieces as the model cuts it, is forced, and counts in score "
             "and log P like the rest. Nothing behind the tab, or no tab, forces nothing.")
       .excludes({"--tgt"});
+  options
+      .flag(
+          "--constraints", lines.constraints, "further columns are phrases that the output holds",
+          "Lines are TEXT, with --prefix a tab and the beginning, and any number of phrases, a tab "
+          "before each. A beam of more than the pieces of all phrases finds better places for "
+          "them; an output cut at its longest length may lack some.")
+      .excludes({"--tgt", "--sample", "--diversity"});
   translator.describe_length(options);
+  options
+      .add("--split", lines.split, "N", "translate longer lines than N pieces sentence by sentence",
+           "They are split behind . ! ? and the like where a space and no small letter follows, "
+           "and their translations are joined by spaces; log P is the sum, and the score that over "
+           "the length penalty of the whole.")
+      .range(0, 100000)
+      .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--pieces", "--ids",
+                 "--word-scores", "--alignments", "--check-invariance"},
+                "it joins translations of a line's parts");
+  options
+      .add("--latency-ms", lines.latency_ms, "N", "gather lines for so long once one has come",
+           "From a pipe whose lines come one by one, so that they are translated together, which "
+           "is faster; what has come is translated when N milliseconds are over.")
+      .range(0, 60000)
+      .excludes({"--check-invariance"});
   translator.describe_heads(options);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
                "Otherwise such bytes are replaced by U+FFFD and counted.");
@@ -46,7 +80,7 @@ void DecodeOptions::describe(Options& options) {
       "verdict; where a line differs, the status is 1 and the line is named. It takes five times "
       "as long, and memory for the whole text.");
   options.flag(
-      "-q,--quiet", quiet, "no progress on a terminal",
+      "-q,--quiet", quiet, "no progress on a terminal, no counts of odd outputs at the end",
       "Otherwise a terminal shows how many lines are done, where the input is a file and the "
       "output goes elsewhere.");
   translator.search.describe(options);
@@ -59,8 +93,11 @@ void DecodeOptions::resolve(const Options& options) {
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
   translator.search.prefix = lines.prefix;
+  translator.search.constraints = lines.constraints;
   translator.search.check();
   if (!target.empty()) translator.search.forced_target = lines.scores = true;
+  if (lines.split > 0 && lines.list)
+    throw UsageError("--split does not go with --nbest: it joins translations of a line's parts");
   LinePairs::check(files, target);
   if (!translator.memory.empty()) parse_size(translator.memory, "--memory");
 }

@@ -37,8 +37,8 @@ void LegalRows::strike(Scorer& scorer) {
   if (!again_.empty()) look_again(scorer);
 }
 
-// False where too few candidates are left.
-bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) const {
+// False where too few candidates are left, or one is missing that is wished for.
+bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
   const OpenOutput output = row.output();
   const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
   int legal = 0;
@@ -48,7 +48,10 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) const 
     else
       id = -1;
   }
-  return legal == int(ids.size()) || legal >= wanted;
+  rules_.wishes(output, wishes_);
+  const bool granted =
+      std::ranges::all_of(wishes_, [&](int piece) { return std::ranges::count(ids, piece) > 0; });
+  return granted && (legal == int(ids.size()) || legal >= wanted);
 }
 
 void LegalRows::look_again(Scorer& scorer) {
@@ -87,6 +90,22 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
   for (size_t i = 0; i < kept; ++i) {
     ids[i] = order_[i];
     values[i] = log_p[size_t(order_[i])];
+  }
+  put_wishes(output, log_p, values, ids);
+}
+
+// From the end on, where the least likely stand; at least one of these stays.
+void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
+                           std::span<float> values, std::span<int32_t> ids) {
+  rules_.wishes(output, wishes_);
+  size_t place = ids.size();
+  for (const int piece : wishes_) {
+    if (std::ranges::count(ids, piece) || !may_follow(output, piece)) continue;
+    while (place > 1 && std::ranges::count(wishes_, ids[place - 1])) --place;
+    if (place <= 1) return;
+    --place;
+    ids[place] = piece;
+    values[place] = log_p[size_t(piece)];
   }
 }
 

@@ -23,7 +23,8 @@ class LegalRows {
   void begin();
   void add(int32_t parent, int piece, int64_t left, const Source* source);
   // Strikes what may not come next out of what scorer.step() gave: such ids become -1. A row left
-  // with too few candidates is searched again over the whole vocabulary.
+  // with too few candidates, or without one that a rule wishes for, is searched again over the
+  // whole vocabulary; what is wished for then takes the places of the least likely.
   void strike(Scorer& scorer);
 
  private:
@@ -34,7 +35,9 @@ class LegalRows {
     OpenOutput output() const { return {pieces, left, source}; }
   };
   bool may_follow(const OpenOutput& output, int piece) const;
-  bool strike_candidates(const Row& row, std::span<int32_t> ids) const;
+  bool strike_candidates(const Row& row, std::span<int32_t> ids);
+  void put_wishes(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,
+                  std::span<int32_t> ids);
   void look_again(Scorer& scorer);
   void choose(const Row& row, std::span<const float> log_p, std::span<float> values,
               std::span<int32_t> ids);
@@ -45,6 +48,7 @@ class LegalRows {
   std::vector<Row> rows_, before_;
   std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
+  std::vector<int> wishes_;  // of the row at hand
 };
 
 }  // namespace tx

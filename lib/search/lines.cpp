@@ -1,5 +1,6 @@
 #include "lib/search/lines.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "lib/base/error.h"
@@ -19,35 +20,12 @@ bool is_white_space(char32_t c) {
          c == 0x3000;
 }
 
-std::string six_decimals(double x) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.6f", x == 0 ? 0.0 : x);
-  return text;
-}
-
 std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& vocabulary) {
   std::vector<int> ids;
   if (is_blank(text)) return ids;
   if (form != LineForm::text) return split_pieces(vocabulary, text, form == LineForm::ids);
   vocabulary.encode(text, ids);
   return ids;
-}
-
-std::string output(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary) {
-  return form == LineForm::text ? vocabulary.decode(h.ids)
-                                : join_pieces(vocabulary, h.ids, form == LineForm::ids);
-}
-
-std::string states(const Line& line, bool reached_maximum) {
-  std::string out;
-  const auto add = [&](bool holds, const char* name) {
-    if (holds) out += (out.empty() ? "" : ",") + std::string(name);
-  };
-  add(line.blank, "empty");
-  add(line.replaced > 0, "replaced");
-  add(line.cut, "cut");
-  add(reached_maximum, "maximum");
-  return out.empty() ? "ok" : out;
 }
 
 }  // namespace
@@ -90,6 +68,17 @@ int64_t parse_prefix(std::string_view text, const LineOptions& options,
   return pieces;
 }
 
+std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
+                              const Translator& translator) {
+  std::vector<int> ids = ids_of(text, options.form, translator.models().target());
+  const std::vector<int> never = translator.models().forbidden();
+  for (const int id : ids)
+    if (id == Vocabulary::eos || id == Vocabulary::unk || std::ranges::count(never, id))
+      throw DataError("'" + std::string(text) +
+                      "' cannot be required: a word of it is not in the vocabulary");
+  return ids;
+}
+
 void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options) {
   if (++lines_ > most_warnings) return;
   log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") +
@@ -100,6 +89,29 @@ void CutWarnings::at_end() const {
   if (lines_ > most_warnings) log_.warn(std::to_string(lines_) + " lines in all were cut");
 }
 
+Translation join_parts(const std::vector<Translation>& parts, double alpha) {
+  if (parts.size() == 1) return parts.front();
+  PieceHypothesis whole;
+  int64_t labels = 0;
+  for (const Translation& part : parts) {
+    const PieceHypothesis& h = part.front();
+    whole.log_p += h.log_p;
+    whole.complete = whole.complete && h.complete;
+    labels += int64_t(h.piece_log_p.size());
+    whole.ids.insert(whole.ids.end(), h.ids.begin(), h.ids.end());
+    const auto& log_p = h.piece_log_p;
+    whole.piece_log_p.insert(whole.piece_log_p.end(), log_p.begin(),
+                             log_p.begin() + ptrdiff_t(h.ids.size()));
+    if (!h.complete) continue;
+    if (&part == &parts.back() || whole.piece_log_p.empty())
+      whole.piece_log_p.push_back(log_p.back());
+    else
+      whole.piece_log_p.back() += log_p.back();
+  }
+  whole.score = whole.log_p / length_penalty(labels, alpha);
+  return {whole};
+}
+
 Translation answer_blank(const Source& source) {
   PieceHypothesis h;
   if (source.target.size() <= 1) return {h};
@@ -108,38 +120,6 @@ Translation answer_blank(const Source& source) {
   if (h.complete) h.ids.pop_back();
   h.log_p = h.score = -std::numeric_limits<double>::infinity();
   return {h};
-}
-
-std::string format_line(const Line& line, const Translation& translation,
-                        const LineOptions& options, const Vocabulary& vocabulary,
-                        const std::vector<std::string>& columns) {
-  std::string out;
-  for (size_t rank = 0; rank < translation.size(); ++rank) {
-    const PieceHypothesis& h = translation[rank];
-    if (options.list) out += std::to_string(line.number) + "\t" + std::to_string(rank + 1) + "\t";
-    if (options.list || options.scores) {
-      out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
-    }
-    out += output(h, options.form, vocabulary);
-    if (!columns.empty()) out += "\t" + columns[rank];
-    out += "\n";
-    if (!options.list) break;
-  }
-  return out;
-}
-
-std::string status_header() {
-  return "line\tstate\tsource_pieces\toutput_pieces\treplaced\tscore\tlog_p\tmilliseconds\n";
-}
-
-std::string format_status(const Line& line, const Translation& translation, double milliseconds) {
-  const PieceHypothesis& best = translation.front();
-  char time[64];
-  std::snprintf(time, sizeof time, "%.1f", milliseconds);
-  return std::to_string(line.number) + "\t" + states(line, !best.complete) + "\t" +
-         std::to_string(line.pieces) + "\t" + std::to_string(best.ids.size()) + "\t" +
-         std::to_string(line.replaced) + "\t" + six_decimals(best.score) + "\t" +
-         six_decimals(best.log_p) + "\t" + time + "\n";
 }
 
 }  // namespace tx

@@ -15,7 +15,12 @@ struct LineOptions {
   LineForm form = LineForm::text;  // of input and output alike
   bool scores = false;             // score and log P in front of each translation
   bool list = false;               // the n-best list: also the line's number and the rank in front
-  bool prefix = false;             // a second column: what the output begins with
+  bool word_scores = false;        // log P of each word behind each translation
+  bool json = false;               // an object for each line in place of columns
+  int latency_ms = 0;              // how long lines are gathered once one has come; 0: hardly
+  int split = 0;                   // lines of more pieces are split into sentences; 0: none
+  bool prefix = false;             // a column behind the text: what the output begins with
+  bool constraints = false;        // further columns: what the output must hold
 };
 
 // One line on its way.
@@ -42,6 +47,9 @@ int64_t parse_target(std::string_view text, const LineOptions& options,
 // have. Spaces at the end of a text do not count. Returns the number of pieces of the whole.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids);
+// The pieces of something that an output must hold.
+std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
+                              const Translator& translator);
 // Warns of lines that were cut, the first ten by their place.
 class CutWarnings {
  public:
@@ -59,18 +67,39 @@ class CutWarnings {
 // has minus infinity: it is never output.
 Translation answer_blank(const Source& source);
 
+// The translations of a line's parts as that of the whole: pieces one after another, log P summed,
+// the score over the length penalty of the whole. The end of a part counts with its last piece.
+Translation join_parts(const std::vector<Translation>& parts, double alpha);
+
 // The answer, each output with its newline:
 //   plain          TEXT
 //   scores         SCORE TAB LOG_P TAB TEXT
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
-// and TAB COLUMN behind each, where there are columns, one for each output.
+//   word_scores    TAB LOG_P ... behind each (WordScores)
+// and TAB COLUMN behind that, where there are columns, one for each output.
 // Numbers have six decimals and are natural logarithms.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns = {});
 
+// The words of an output, with LineForm::pieces and ids its pieces, and log P of each; of a
+// complete output log P has one more, that of its end. They add up to that of the output.
+struct WordScores {
+  std::vector<std::string> words;
+  std::vector<double> log_p;
+};
+WordScores words_of(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary);
+
+// The answer as a JSON object on a line of its own, which tx-decode(1) explains. states: of the
+// line, remarks.h; alignments: links such as "0-0 1-2" of each output, where there are any.
+std::string format_json(const Line& line, const Translation& translation,
+                        const std::vector<std::string>& states, const LineOptions& options,
+                        const Vocabulary& vocabulary,
+                        const std::vector<std::string>& alignments = {});
+
 // The record of a line for --status, and its header (tx-status(5)).
 std::string status_header();
-std::string format_status(const Line& line, const Translation& translation, double milliseconds);
+std::string format_status(const Line& line, const Translation& translation,
+                          const std::vector<std::string>& states, double milliseconds);
 
 }  // namespace tx

@@ -30,6 +30,17 @@ void SearchOptions::describe(Options& options) {
       .flag("--sample", sample, "draw outputs at random instead of searching for the best",
             "--nbest draws several outputs then.")
       .excludes({"--tgt"});
+  options
+      .add("--diversity", diversity, "X", "search in groups that avoid each other's pieces",
+           "Diverse beam search (Vijayakumar et al., 2016): a piece costs a group X for each open "
+           "output of the groups before it that has just taken it. Scores stay those of the model. "
+           "With --nbest, to see more than spellings of one translation; 0.5 is a beginning.")
+      .range(0, 100)
+      .excludes({"--tgt", "--sample"});
+  options.add("--groups", groups, "N", "groups of the beam, which is a multiple of N")
+      .range(1, 1000)
+      .default_is("as many as the beam is wide")
+      .needs({"--diversity"});
   options.group("What may come").excludes({"--tgt"});
   options
       .add("--min-length", min_length, "N", "pieces an output has at least",
@@ -54,7 +65,11 @@ void SearchOptions::describe(Options& options) {
               "A draw depends on the seed, the line's number and the place in the output alone.");
 }
 
-void SearchOptions::check() const {
+void SearchOptions::check() {
+  if (diversity > 0 && groups == 0) groups = beam;
+  if (diversity > 0 && beam % groups != 0)
+    throw UsageError("--beam " + std::to_string(beam) + " is not a multiple of --groups " +
+                     std::to_string(groups));
   if (sample || nbest <= beam) return;
   const std::string n = std::to_string(nbest);
   throw UsageError("--nbest " + n + " needs a beam at least as wide: give --beam " + n +

@@ -21,12 +21,16 @@ struct SearchOptions {
   int min_length = 0;          // pieces of an output, at least
   int no_repeat = 0;           // so many pieces in a row come once; 0: they may come again
   std::string forbid;          // a file of words and phrases that may not come
+  bool constraints = false;    // a source comes with phrases that its output must hold
+  int groups = 0;              // of a beam that seeks diverse outputs; 0: as many as the beam
+  double diversity = 0;        // what a piece costs that another group has taken
   bool prefix = false;         // a source comes with the pieces that its output begins with
   bool forced_target = false;  // no search: each source comes with the output to score
 
   void describe(Options& options);
   void describe_beam(Options& options);  // only the options of the beam
-  void check() const;                    // UsageError for more outputs than the beam has
+  // Settles the groups. UsageError for more outputs than the beam has, or unequal groups.
+  void check();
   // The most labels an output of a source of `pieces` can have: its pieces and <eos>.
   int64_t longest(int64_t pieces) const { return pieces + max_extra + 1; }
 };

@@ -13,6 +13,8 @@ struct Source {
   std::vector<int> target;
   // With SearchOptions::prefix, the pieces that the output begins with.
   std::vector<int> prefix = {};
+  // With SearchOptions::constraints, what the output must hold: the pieces of phrases, none empty.
+  std::vector<std::vector<int>> phrases = {};
   // The pieces of the longer side, as far as they are known: an output may have --max-extra more.
   int64_t pieces() const { return int64_t(std::max(ids.size(), prefix.size())); }
 };

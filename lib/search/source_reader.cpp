@@ -1,6 +1,9 @@
 #include "lib/search/source_reader.h"
 
+#include <algorithm>
+
 #include "lib/base/error.h"
+#include "lib/text/sentences.h"
 
 namespace tx {
 
@@ -27,16 +30,32 @@ std::string_view next_column(std::string_view& rest) {
 
 void SourceReader::parse(Line& line, Source& source) {
   std::string_view rest = text_;
-  const std::string_view text = options_.prefix ? next_column(rest) : text_;
+  const bool columns = options_.prefix || options_.constraints;
+  const std::string_view text = columns ? next_column(rest) : text_;
   line = parse_line(text, options_, translator_, source.ids);
-  if (line.cut) cuts_.add(in_.text(), line.pieces, translator_.max_source(), translator_.limit());
-  if (!options_.prefix) return;
-  const int64_t pieces = parse_prefix(next_column(rest), options_, translator_, source.prefix);
-  if (!rest.empty())
+  if (line.cut && !splits(line)) warn_of_cut(line);
+  if (!columns) return;
+  if (options_.prefix) parse_prefix_column(next_column(rest), source);
+  if (!rest.empty() && !options_.constraints)
     throw DataError("the line has more columns than --prefix reads: TEXT, a tab, PREFIX");
+  while (!rest.empty()) {
+    std::vector<int> phrase = parse_phrase(next_column(rest), options_, translator_);
+    if (!phrase.empty() && !std::ranges::count(source.phrases, phrase))
+      source.phrases.push_back(std::move(phrase));
+  }
+  if (!line.blank) return;
+  source.prefix.clear();
+  source.phrases.clear();
+}
+
+void SourceReader::warn_of_cut(const Line& line) {
+  cuts_.add(in_.text(), line.pieces, translator_.max_source(), translator_.limit());
+}
+
+void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
+  const int64_t pieces = parse_prefix(text, options_, translator_, source.prefix);
   const auto taken = int64_t(source.prefix.size());
   if (pieces > taken) cuts_.add(in_.text(), pieces, taken, translator_.limit());
-  if (line.blank) source.prefix.clear();
 }
 
 bool SourceReader::next(Line& line, Source& source) {
@@ -54,6 +73,26 @@ bool SourceReader::next(Line& line, Source& source) {
   const auto labels = int64_t(source.target.size());
   if (pieces > labels) cuts_.add(other, pieces, labels, "--max-length and --max-extra");
   return true;
+}
+
+bool SourceReader::next(Line& line, std::vector<Source>& parts) {
+  parts.resize(1);
+  if (!next(line, parts.front())) return false;
+  if (splits(line)) split(line, parts);
+  return true;
+}
+
+void SourceReader::split(Line& line, std::vector<Source>& parts) {
+  const auto sentences = split_sentences(text_);
+  line.cut = false;
+  parts.assign(sentences.size(), {});
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const Line part = parse_line(sentences[i], options_, translator_, parts[i].ids);
+    parts[i].line = line.number;
+    line.cut = line.cut || part.cut;
+    if (part.cut) warn_of_cut(part);
+  }
+  std::erase_if(parts, [](const Source& part) { return part.ids.empty(); });
 }
 
 }  // namespace tx

@@ -20,11 +20,17 @@ class SourceReader {
   bool ready(int wait_ms) { return in_.ready(wait_ms); }
   // False at the end. Bad input is a DataError that names its place.
   bool next(Line& line, Source& source);
+  // The same, one source for each part of a line that is split (LineOptions::split).
+  bool next(Line& line, std::vector<Source>& parts);
   size_t bytes() const { return text_.size() + target_.size(); }  // of the lines read last
   void warn_at_end() const { cuts_.at_end(); }
 
  private:
   void parse(Line& line, Source& source);
+  bool splits(const Line& line) const { return options_.split > 0 && line.pieces > options_.split; }
+  void warn_of_cut(const Line& line);
+  void split(Line& line, std::vector<Source>& parts);
+  void parse_prefix_column(std::string_view text, Source& source);
   LinePairs& in_;
   const Translator& translator_;
   const LineOptions& options_;

@@ -1,7 +1,5 @@
 #include "lib/search/stream.h"
 
-#include <fcntl.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include "lib/base/error.h"
+#include "lib/search/remarks.h"
 #include "lib/search/source_reader.h"
 
 namespace tx {
@@ -23,17 +22,26 @@ struct Answer {
   bool ready = false;
 };
 
-// Lines that are sorted into batches together; entry i of each vector belongs to line i.
+// A line of a window: its sources, one for each part where it is split, stand together.
+struct Entry {
+  Line line;
+  size_t first_source = 0;
+  Clock::time_point arrived;
+  std::vector<Translation> found = {};  // of each part
+  size_t missing = 0;                   // parts without a translation
+  Answer answer = {};
+};
+
+// Lines that are sorted into batches together.
 struct Window {
-  std::vector<Line> lines;
+  std::vector<Entry> entries;
   std::vector<Source> sources;
-  std::vector<Clock::time_point> arrived;
-  std::vector<Answer> answers;
+  std::vector<size_t> entry_of;  // by source
 };
 
 struct Job {
   Window* window = nullptr;
-  std::vector<size_t> lines;
+  std::vector<size_t> sources;
 };
 
 // What reader, workers and writer share. `lock` guards the fields and every Answer.
@@ -50,20 +58,38 @@ struct Pipeline {
   int running = 0;  // jobs
   bool read_ended = false, stop = false;
   std::exception_ptr reading_failed, working_failed;
+  Remarks remarks;
 
-  void answer(Window& window, size_t line, const Translation& translation) {
-    const std::chrono::duration<double, std::milli> spent = Clock::now() - window.arrived[line];
-    Answer a;
+  // Takes the translation of a source; with that of its last part the line is answered.
+  void take(Window& window, size_t source, Translation translation) {
+    Entry& entry = window.entries[window.entry_of[source]];
+    {
+      const std::lock_guard guard(lock);
+      entry.found[source - entry.first_source] = std::move(translation);
+      if (--entry.missing > 0) return;
+    }
+    answer(entry, window.sources[entry.first_source + entry.found.size() - 1]);
+  }
+
+  // source: of the last part.
+  void answer(Entry& entry, const Source& source) {
+    const std::chrono::duration<double, std::milli> spent = Clock::now() - entry.arrived;
+    Translation translation = join_parts(entry.found, translator.options().search.alpha);
+    if (out.rank) out.rank(translation);
     std::vector<std::string> columns;
     if (out.column)
-      for (const PieceHypothesis& h : translation)
-        columns.push_back(out.column(window.sources[line], h));
-    a.text = format_line(window.lines[line], translation, options, translator.models().target(),
-                         columns);
-    a.status = format_status(window.lines[line], translation, spent.count());
+      for (const PieceHypothesis& h : translation) columns.push_back(out.column(source, h));
+    const ModelSet& models = translator.models();
+    const auto states = states_of(entry.line, source, translation.front(), models);
+    Answer a;
+    a.text = options.json
+                 ? format_json(entry.line, translation, states, options, models.target(), columns)
+                 : format_line(entry.line, translation, options, models.target(), columns);
+    a.status = format_status(entry.line, translation, states, spent.count());
     a.ready = true;
     const std::lock_guard guard(lock);
-    window.answers[line] = std::move(a);
+    remarks.add(entry.line.number, states);
+    entry.answer = std::move(a);
     if (out.progress) out.progress->add();
     changed.notify_all();
   }
@@ -120,27 +146,39 @@ class StreamReader {
   // Waits for a line, then takes what has arrived. False at the end.
   bool fill(Window& window) {
     if (!in_.ready(idle_ms)) return true;
+    const auto until = Clock::now() + std::chrono::milliseconds(p_.options.latency_ms);
     size_t bytes = 0;
     int64_t pieces = 0;
     Line line;
-    Source source;
+    std::vector<Source> parts;
     do {
-      if (!in_.next(line, source)) return false;
+      if (!in_.next(line, parts)) return false;
       bytes += in_.bytes();
-      pieces += int64_t(source.ids.size() + source.target.size() + source.prefix.size());
-      window.lines.push_back(line);
-      window.sources.push_back(std::move(source));
-      window.arrived.push_back(Clock::now());
-    } while (window.lines.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
-             in_.ready(linger_ms));
+      for (const Source& part : parts)
+        pieces += int64_t(part.ids.size() + part.target.size() + part.prefix.size());
+      window.entries.push_back({line, window.sources.size(), Clock::now()});
+      window.entries.back().found.resize(parts.size());
+      window.entries.back().missing = parts.size();
+      for (Source& part : parts) {
+        window.entry_of.push_back(window.entries.size() - 1);
+        window.sources.push_back(std::move(part));
+      }
+    } while (window.entries.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
+             in_.ready(patience(until)));
     return true;
   }
 
+  int patience(Clock::time_point until) const {
+    if (p_.options.latency_ms == 0) return linger_ms;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    return int(std::max<int64_t>(0, left.count()));
+  }
+
   void hand_over(std::unique_ptr<Window> window) {
-    if (window->lines.empty()) return;
-    window->answers.resize(window->lines.size());
-    for (size_t i = 0; i < window->lines.size(); ++i) {
-      if (window->lines[i].blank) p_.answer(*window, i, answer_blank(window->sources[i]));
+    if (window->entries.empty()) return;
+    for (const Entry& entry : window->entries) {
+      if (!entry.line.blank) continue;
+      p_.take(*window, entry.first_source, answer_blank(window->sources[entry.first_source]));
     }
     auto batches = p_.translator.batches(window->sources);
     const std::lock_guard guard(p_.lock);
@@ -159,9 +197,10 @@ class StreamReader {
 void work(Pipeline& p, std::unique_ptr<TranslationWorker>& worker, const Job& job, int threads) {
   if (!worker) worker = p.translator.worker();
   std::vector<const Source*> batch;
-  for (const size_t line : job.lines) batch.push_back(&job.window->sources[line]);
-  const std::vector<Translation> found = worker->translate(batch, threads);
-  for (size_t i = 0; i < found.size(); ++i) p.answer(*job.window, job.lines[i], found[i]);
+  for (const size_t i : job.sources) batch.push_back(&job.window->sources[i]);
+  std::vector<Translation> found = worker->translate(batch, threads);
+  for (size_t i = 0; i < found.size(); ++i)
+    p.take(*job.window, job.sources[i], std::move(found[i]));
 }
 
 void work_loop(Pipeline& p) {
@@ -195,8 +234,8 @@ class StreamWriter {
   void run() {
     if (out_.status) out_.status->write(status_header());
     while (Window* window = next_window()) {
-      for (size_t i = 0; i < window->lines.size(); ++i) {
-        const Answer answer = wait_for(*window, i);
+      for (Entry& entry : window->entries) {
+        const Answer answer = wait_for(entry);
         out_.lines.write(answer.text);
         if (out_.status) out_.status->write(answer.status);
       }
@@ -226,10 +265,10 @@ class StreamWriter {
     return p_.windows.empty() ? nullptr : p_.windows.front().get();
   }
 
-  Answer wait_for(Window& window, size_t line) {
+  Answer wait_for(Entry& entry) {
     std::unique_lock guard(p_.lock);
-    wait(guard, [&] { return window.answers[line].ready; });
-    return std::move(window.answers[line]);
+    wait(guard, [&] { return entry.answer.ready; });
+    return std::move(entry.answer);
   }
 
   void flush() {
@@ -253,25 +292,9 @@ struct Team {
 
 }  // namespace
 
-std::unique_ptr<Writer> open_status(const std::string& place) {
-  if (place.empty()) return nullptr;
-  const bool number = place.size() <= 6 && place.find_first_not_of("0123456789") == place.npos;
-  const int fd = number ? std::stoi(place) : -1;
-  if (place == "-" || fd == 1) {
-    throw UsageError("--status " + place +
-                     ": standard output is for the translations; name a file, or use 2 or 3");
-  }
-  if (!number) return std::make_unique<Writer>(place);
-  if (::fcntl(fd, F_GETFD) < 0) {
-    throw UsageError("--status " + place + ": descriptor " + place + " is not open; add " + place +
-                     ">FILE to the command, or give ./" + place + " for a file of that name");
-  }
-  return std::make_unique<Writer>(fd, "descriptor " + place);
-}
-
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log) {
-  Pipeline p{translator, options, log, out, {}, {}, {}, {}, 0, false, false, nullptr, nullptr};
+  Pipeline p{translator, options, log, out, {}, {}, {}, {}, 0, false, false, nullptr, nullptr, {}};
   {
     Team team{p, {}};
     team.threads.push_back(start_thread([&] { StreamReader(p, in).run(); }));
@@ -284,6 +307,7 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
     StreamWriter(p, out).run();
   }
   if (p.reading_failed) std::rethrow_exception(p.reading_failed);
+  if (!translator.options().search.forced_target) p.remarks.tell(log);
 }
 
 }  // namespace tx

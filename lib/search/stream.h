@@ -16,6 +16,8 @@ struct StreamOutput {
   Writer& lines;
   Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
   LineProgress* progress = nullptr;  // is told each line answered, in any order
+  // Where set: changes the outputs of a line before they are written. Called on several threads.
+  std::function<void(Translation&)> rank = {};
   // Where set: what stands behind each output of a line, after a tab. Called on several threads.
   std::function<std::string(const Source&, const PieceHypothesis&)> column = {};
 };

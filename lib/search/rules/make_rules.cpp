@@ -2,6 +2,7 @@
 
 #include "lib/search/rules/forbidden_phrases.h"
 #include "lib/search/rules/repetition.h"
+#include "lib/search/rules/required_phrases.h"
 #include "lib/search/rules/utf8_guard.h"
 
 namespace tx {
@@ -14,6 +15,7 @@ Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary) {
   if (options.no_repeat > 0) rules.add(std::make_shared<NoRepeat>(options.no_repeat));
   if (!options.forbid.empty())
     rules.add(std::make_shared<ForbiddenPhrases>(read_phrases(options.forbid), vocabulary));
+  if (options.constraints) rules.add(std::make_shared<RequiredPhrases>(vocabulary));
   return rules;
 }
 

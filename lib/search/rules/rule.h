@@ -23,6 +23,10 @@ class Rule {
   virtual ~Rule() = default;
   // Whether this piece, or <eos>, may come next.
   virtual bool allows(const OpenOutput& output, int piece) const = 0;
+  // Adds the pieces that a search shall look at, however unlikely, to `pieces`.
+  virtual void wishes(const OpenOutput&, std::vector<int>& pieces) const { (void)pieces; }
+  // How much of what must come has come, in pieces (at most those of Source::phrases).
+  virtual int64_t met(const OpenOutput&) const { return 0; }
 };
 
 // All rules of a search. Shared by threads.
@@ -40,6 +44,17 @@ class Rules {
     for (const auto& rule : rules_)
       if (!rule->allows(output, piece)) return false;
     return true;
+  }
+  // No wishes within a prefix that is forced.
+  void wishes(const OpenOutput& output, std::vector<int>& pieces) const {
+    pieces.clear();
+    if (forced(output) >= 0) return;
+    for (const auto& rule : rules_) rule->wishes(output, pieces);
+  }
+  int64_t met(const OpenOutput& output) const {
+    int64_t sum = 0;
+    for (const auto& rule : rules_) sum += rule->met(output);
+    return sum;
   }
 
  private:

@@ -1,7 +1,7 @@
 # As many lines out as in, in order; blank lines stay blank; a last line without newline counts.
 make_model model
 printf 'w5 w6 w7\n\nw9\n \t \nw5 w6 w7' > in
-expect_status 0 tx-decode -m model < in
+expect_status 0 tx-decode -m model -q < in
 expect_stdout_lines 5
 expect_empty_stderr
 last_stdout > out

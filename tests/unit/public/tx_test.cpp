@@ -1,6 +1,7 @@
 // Sees the library as a user's program does: through lib/tx.h alone, with a model from a file.
 #include "lib/tx.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <thread>
@@ -72,6 +73,24 @@ BOOST_AUTO_TEST_CASE(hypotheses_come_best_first_with_scores) {
   BOOST_TEST(found[0].text == model.translate("w5 w6 w7"));
   for (size_t i = 1; i < found.size(); ++i) BOOST_TEST(found[i].score <= found[i - 1].score);
   BOOST_TEST(model.hypotheses("").front().text == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_beginning_is_completed) {
+  const ModelFile file;
+  tx::TranslateOptions options;
+  options.nbest = 3;
+  options.precision = "fp32";
+  options.min_length = 5;
+  options.no_repeat = 1;
+  const tx::Model model(file.path, options);
+  for (const tx::Hypothesis& h : model.complete("w5 w6 w7", "w9 w10 ")) {
+    BOOST_TEST(h.text.starts_with("w9 w10 "));
+    const auto spaces = std::ranges::count(h.text, ' ');
+    BOOST_TEST(spaces >= 4);
+    BOOST_TEST(h.log_p == model.score("w5 w6 w7", h.text).log_p);
+  }
+  BOOST_TEST(model.complete("w5", "").front().text == model.translate("w5"));
+  BOOST_TEST(model.complete("", "w5").front().text == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_given_translation_has_the_score_that_the_search_gave_it) {

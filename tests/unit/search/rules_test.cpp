@@ -5,6 +5,8 @@
 #include "lib/search/beam.h"
 #include "lib/search/rules/forbidden_phrases.h"
 #include "lib/search/rules/repetition.h"
+#include "lib/search/rules/required_phrases.h"
+#include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
 
 using namespace tx;
@@ -65,6 +67,13 @@ void check_score(const ModelSet& models, const Source& source, const PieceHypoth
   const PieceHypothesis wanted = scoring.run(one, 100)[0][0];
   BOOST_TEST(h.log_p == wanted.log_p);
   BOOST_TEST(h.piece_log_p == wanted.piece_log_p, boost::test_tools::per_element());
+}
+
+std::shared_ptr<const Vocabulary> subwords() {
+  WordCounts counts = {{"the", 30}, {"cat", 20}, {"sat", 10}};
+  SubwordTraining options;
+  options.vocab_size = 290;
+  return std::shared_ptr(parse_subword(train_subword(counts, options), "test"));
 }
 
 bool has_phrase(const Ids& ids, const Ids& phrase) {
@@ -181,4 +190,94 @@ BOOST_AUTO_TEST_CASE(an_output_that_nothing_may_follow_is_cut) {
     BOOST_TEST(h.ids.size() == 2u);
     BOOST_TEST(h.piece_log_p.size() == 2u);
   });
+}
+
+BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
+  const RequiredPhrases rule(*word_vocabulary(20));
+  Source source;
+  source.phrases = {{5, 6, 7}, {8}};
+  const auto met = [&](const Ids& pieces) { return rule.met({pieces, 9, &source}); };
+  const auto wishes = [&](const Ids& pieces) {
+    Ids out;
+    rule.wishes({pieces, 9, &source}, out);
+    return out;
+  };
+  const auto ends = [&](const Ids& pieces) {
+    return rule.allows({pieces, 9, &source}, Vocabulary::eos);
+  };
+  BOOST_TEST(met({}) == 0);
+  BOOST_TEST(wishes({}) == (Ids{5, 8}), boost::test_tools::per_element());
+  BOOST_TEST(met({4, 5}) == 1);
+  BOOST_TEST(wishes({4, 5}) == (Ids{6, 8}), boost::test_tools::per_element());
+  BOOST_TEST(met({5, 6}) == 2);
+  BOOST_TEST(met({5, 6, 4}) == 0);  // what was begun is given up
+  BOOST_TEST(met({5, 6, 5}) == 1);
+  BOOST_TEST(met({5, 6, 8}) == 1);
+  BOOST_TEST(met({5, 6, 7, 4}) == 3);
+  BOOST_TEST(wishes({5, 6, 7, 4}) == (Ids{8}), boost::test_tools::per_element());
+  BOOST_TEST(!ends({5, 6, 7}));
+  BOOST_TEST(ends({5, 6, 7, 8}));
+  BOOST_TEST(ends({8, 9, 5, 6, 7, 4}));
+  BOOST_TEST(met({8, 9, 5, 6, 7, 4}) == 4);
+  BOOST_TEST(rule.allows({Ids{4}, 9, nullptr}, Vocabulary::eos));
+
+  // A word that goes on is another one; a full stop behind it is not.
+  const auto vocabulary = subwords();
+  const RequiredPhrases words(*vocabulary);
+  const int the = vocabulary->id_of("\u2581the");
+  BOOST_REQUIRE(the > 0);
+  source.phrases = {{the}};
+  const auto has = [&](const Ids& pieces) { return words.met({pieces, 9, &source}) == 1; };
+  BOOST_TEST(has({the}));
+  BOOST_TEST(has({the, the}));
+  BOOST_TEST(has({the, vocabulary->id_of("<0x2E>")}));
+  BOOST_TEST(!has({the, vocabulary->id_of("<0x73>")}));
+  BOOST_TEST(!has({the, vocabulary->id_of("<0xC3>")}));
+}
+
+BOOST_AUTO_TEST_CASE(places_of_banks) {
+  using Places = std::vector<size_t>;
+  const auto check = [](const Places& candidates, size_t beam, const Places& wanted) {
+    BOOST_TEST(bank_places(candidates, beam) == wanted, boost::test_tools::per_element());
+  };
+  check({9, 9, 9}, 6, {2, 2, 2});
+  check({9, 9, 9}, 7, {2, 2, 3});
+  check({9, 9, 0}, 7, {2, 5, 0});  // downwards first
+  check({1, 0, 9}, 6, {1, 0, 5});  // what the lowest cannot take goes up again
+  check({9, 9, 9}, 1, {0, 0, 1});
+  check({9, 0, 0}, 4, {4, 0, 0});
+  check({1, 1, 1}, 9, {1, 1, 1});
+}
+
+// The best output holds every phrase; a score is what the model gives to those pieces.
+BOOST_AUTO_TEST_CASE(every_beam_holds_what_must_come) {
+  std::vector<Source> sources = random_sources(12);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (size_t j = 0; j < i % 4; ++j)
+      sources[i].phrases.push_back({int(10 + 3 * i), int(11 + 3 * i + j)});
+    if (i % 3 == 0) sources[i].prefix = {12, 13};
+  }
+  const auto models = model_set(small_config(), DType::f32, {3, 4});
+  Rules rules;
+  rules.add(std::make_shared<RequiredPhrases>(models->target()));
+  Backend backend = make_backend("cpu", 1);
+  int held = 0;
+  for (const int beam : {1, 4, 12}) {
+    SearchOptions o = search_options(beam, beam);
+    o.max_extra = 12;
+    o.constraints = true;
+    BatchSearch search(backend, models->transformers(), DType::f32, o, models->forbidden(), rules);
+    std::vector<const Source*> pointers;
+    for (const Source& source : sources) pointers.push_back(&source);
+    const auto together = search.run(pointers, 1000);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      BOOST_TEST(exact(search.run(std::span(pointers).subspan(i, 1), 16)[0]) == exact(together[i]));
+      for (const PieceHypothesis& h : together[i]) check_score(*models, sources[i], h);
+      for (const Ids& phrase : sources[i].phrases) {
+        BOOST_TEST(has_phrase(together[i][0].ids, phrase));
+        ++held;
+      }
+    }
+  }
+  BOOST_TEST(held == 3 * 18);
 }

@@ -1,0 +1,123 @@
+#include "lib/rerank/minimum_risk.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "lib/eval/metrics.h"
+
+namespace tx {
+
+namespace {
+
+std::unique_ptr<Metric> make_metric(const std::string& name) {
+  MetricOptions options;
+  options.names = name;
+  std::unique_ptr<Metric> metric = std::move(options.make().front());
+  metric->score_segments();
+  return metric;
+}
+
+double score(Metric& metric, const std::string& hypothesis, const std::string& reference) {
+  std::vector<double> sums(metric.size());
+  metric.add(hypothesis, std::span(&reference, 1), sums);
+  return metric.value(std::span<const double>(sums));
+}
+
+// Metrics keep room of their own: one for each thread that calls at a time.
+class Ranker {
+ public:
+  Ranker(std::string metric, size_t printed, const Vocabulary& vocabulary)
+      : name_(std::move(metric)), printed_(printed), vocabulary_(vocabulary) {}
+
+  void rank(Translation& outputs) {
+    std::unique_ptr<Metric> metric = take();
+    std::vector<std::string> texts;
+    for (const PieceHypothesis& h : outputs) texts.push_back(vocabulary_.decode(h.ids));
+    const std::vector<double> utility = utilities(texts, *metric);
+    give(std::move(metric));
+    std::vector<size_t> order(outputs.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t i) { return utility[i]; });
+    Translation ranked;
+    std::vector<std::string_view> seen;
+    for (const size_t i : order) {
+      if (ranked.size() == printed_) break;
+      if (std::ranges::count(seen, texts[i])) continue;
+      seen.push_back(texts[i]);
+      ranked.push_back(std::move(outputs[i]));
+      ranked.back().score = utility[i];
+    }
+    outputs = std::move(ranked);
+  }
+
+ private:
+  std::unique_ptr<Metric> take() {
+    {
+      const std::lock_guard guard(lock_);
+      if (!idle_.empty()) {
+        auto metric = std::move(idle_.back());
+        idle_.pop_back();
+        return metric;
+      }
+    }
+    return make_metric(name_);
+  }
+  void give(std::unique_ptr<Metric> metric) {
+    const std::lock_guard guard(lock_);
+    idle_.push_back(std::move(metric));
+  }
+
+  std::string name_;
+  size_t printed_;
+  const Vocabulary& vocabulary_;
+  std::mutex lock_;
+  std::vector<std::unique_ptr<Metric>> idle_;
+};
+
+}  // namespace
+
+std::vector<double> utilities(const std::vector<std::string>& texts, Metric& metric) {
+  std::map<std::string, int> count;
+  for (const std::string& text : texts) ++count[text];
+  std::map<std::string, double> utility;
+  for (const auto& [text, times] : count) {
+    double sum = -score(metric, text, text);  // not against the same entry
+    for (const auto& [other, others] : count) sum += others * score(metric, text, other);
+    utility[text] = texts.size() > 1 ? sum / double(texts.size() - 1) : 0;
+  }
+  std::vector<double> out;
+  for (const std::string& text : texts) out.push_back(utility[text]);
+  return out;
+}
+
+void MinimumRisk::describe(Options& options) {
+  options.group("Minimum Bayes risk");
+  options
+      .add("--mbr", metric_, "bleu|chrf", "of outputs drawn take the one most like all of them",
+           "Minimum Bayes risk: the score of an output is then its mean BLEU or chrF, as tx-bleu "
+           "--sentence gives them, against the other outputs drawn; --nbest prints the N best.")
+      .one_of({"bleu", "chrf"})
+      .needs({"--sample"})
+      .excludes({"--check-invariance"});
+  options.add("--samples", samples_, "N", "outputs to draw").range(2, 1000).needs({"--mbr"});
+}
+
+void MinimumRisk::resolve(SearchOptions& search) {
+  if (metric_.empty()) return;
+  printed_ = search.nbest;
+  if (printed_ > samples_)
+    throw UsageError("--nbest " + std::to_string(printed_) +
+                     " needs as many --samples: give --samples " + std::to_string(printed_));
+  search.nbest = samples_;
+}
+
+std::function<void(Translation&)> MinimumRisk::rank(const Translator& translator) const {
+  if (metric_.empty()) return {};
+  const auto ranker =
+      std::make_shared<Ranker>(metric_, size_t(printed_), translator.models().target());
+  return [ranker](Translation& outputs) { ranker->rank(outputs); };
+}
+
+}  // namespace tx

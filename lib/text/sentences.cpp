@@ -1,0 +1,69 @@
+#include "lib/text/sentences.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "lib/base/utf8.h"
+
+namespace tx {
+
+namespace {
+
+bool ends(char32_t c) { return c == '.' || c == '!' || c == '?' || c == U'\u2026'; }
+bool ends_without_space(char32_t c) {
+  return c == U'\u3002' || c == U'\uFF01' || c == U'\uFF1F' || c == U'\uFF61';
+}
+bool closes(char32_t c) {
+  constexpr std::u32string_view marks = U"\"')]}\u00BB\u201D\u2019\u203A\u201C\u300D\u300F\uFF09";
+  return marks.find(c) != marks.npos;
+}
+
+// Behind the marks that close a sentence, from where they may begin.
+size_t behind_marks(std::string_view line, size_t i) {
+  while (i < line.size()) {
+    size_t next = i;
+    const char32_t c = next_code_point(line, next);
+    if (!ends(c) && !ends_without_space(c) && !closes(c)) break;
+    i = next;
+  }
+  return i;
+}
+
+// Whether the full stop at `stop` belongs to a number or to a single letter.
+bool abbreviates(std::string_view line, size_t stop) {
+  size_t begin = stop;
+  while (begin > 0 && line[begin - 1] != ' ') --begin;
+  const std::string_view word = line.substr(begin, stop - begin);
+  const auto letters = std::ranges::count_if(word, [](char c) { return !is_continuation(c); });
+  const bool digits = std::ranges::all_of(word, [](char c) { return std::isdigit(uint8_t(c)); });
+  return word.empty() || digits || (letters == 1 && std::isalpha(uint8_t(word[0])));
+}
+
+bool begins_sentence(std::string_view line, size_t i) {
+  return i < line.size() && !std::islower(uint8_t(line[i]));
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_sentences(std::string_view line) {
+  std::vector<std::string_view> out;
+  size_t begin = 0;
+  for (size_t i = 0; i < line.size();) {
+    const size_t mark = i;
+    const char32_t c = next_code_point(line, i);
+    if (!ends(c) && !ends_without_space(c)) continue;
+    i = behind_marks(line, i);
+    size_t next = i;
+    while (next < line.size() && line[next] == ' ') ++next;
+    const bool apart =
+        ends_without_space(c) || (next > i && begins_sentence(line, next) &&
+                                  !(c == '.' && i == mark + 1 && abbreviates(line, mark)));
+    if (!apart || next == line.size()) continue;
+    out.push_back(line.substr(begin, i - begin));
+    begin = i = next;
+  }
+  if (begin < line.size() || out.empty()) out.push_back(line.substr(begin));
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,30 @@
+# Phrases that must come: further columns of the line; with --prefix behind the beginning.
+make_model one seed 1
+make_model two seed 2
+printf 'w5 w6 w7\tw9 w10\tw30\nw5 w6\nw8\tw20\n\tw5\nw8 w9\tw11 w12\tw12 w13\t\tw40\n' > in
+for way in '' '--beam 1' '--beam 12 --nbest 5' '-m two' '--threads 1 --batch-tokens 1' '--pieces'; do
+  expect_status 0 tx-decode -m one --constraints --max-extra 20 --json $way in
+  expect_stdout_lines 5
+  last_stdout | sed 's/^{"line":\([0-9]*\),"text":"\([^"]*\)".*/\1 \2 /' > texts
+  awk 'NR == FNR { n = split($0, c, "\t"); for (i = 2; i <= n; ++i) if (c[1] != "" && c[i] != "") must[NR, c[i]]; next }
+    { for (key in must) { split(key, k, SUBSEP)
+        if (k[1] == $1 && !index($0, " " k[2] " ")) exit bad = 1 } }
+    END { exit bad || FNR != 5 }' in texts || fail "$way: a phrase is missing"
+  expect_status 0 tx-decode -m one --constraints --max-extra 20 $way --check-invariance in
+done
+# Nothing required changes nothing.
+cut -f 1 in > text
+tx-decode -m one text > free
+tx-decode -m one --constraints text > out
+expect_same free out
+printf 'w5\tw7\tw9\tw10 w11\nw5\t\tw9\n' > in
+expect_status 0 tx-decode -m one --prefix --constraints --max-extra 20 --no-repeat 2 in
+last_stdout | sed -n 1p | grep -q '^w7' || fail 'not the beginning'
+last_stdout | sed -n 1p | grep 'w9' | grep -q 'w10 w11' || fail 'not the phrases'
+printf 'w5\nw5\tw9 nothing\n' > in
+expect_status 1 tx-decode -m one --constraints in
+expect_stderr_contains "tx-decode: in:2: 'w9 nothing' cannot be required: a word of it is not in the vocabulary"
+expect_usage_error '--constraints does not go with --tgt' tx-decode -m one --constraints --tgt in in
+expect_usage_error '--constraints does not go with --sample' tx-decode -m one --constraints --sample in
+expect_usage_error '--constraints does not go with --diversity' \
+  tx-decode -m one --constraints --diversity 1 in

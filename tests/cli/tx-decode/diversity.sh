@@ -1,0 +1,18 @@
+# Diverse beam search: groups that say other things; scores stay those of the model.
+make_model model
+awk 'BEGIN { for (i = 0; i < 20; ++i) { for (j = 0; j <= i % 6; ++j)
+  printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
+first_words() { awk -F '\t' '{ split($5, w, " "); if (!(($1, w[1]) in seen)) ++n; seen[$1, w[1]] } END { print n }'; }
+tx-decode -m model --beam 6 --nbest 6 --max-extra 3 in > plain
+expect_status 0 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 --diversity 2 --precision fp32 in
+last_stdout > diverse
+[ "$(first_words < diverse)" -gt "$(first_words < plain)" ] || fail 'no more first words'
+awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' diverse || fail 'not the best first'
+expect_status 0 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 --diversity 2 --groups 3 in
+expect_status 0 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 --diversity 2 --groups 1 in
+expect_stdout_file plain
+expect_status 0 tx-decode -m model --beam 6 --diversity 2 --groups 3 --no-repeat 2 --check-invariance in
+expect_usage_error '--beam 4 is not a multiple of --groups 3' \
+  tx-decode -m model --diversity 1 --groups 3 in
+expect_usage_error '--groups needs --diversity' tx-decode -m model --groups 2 in
+expect_usage_error '--diversity does not go with --sample' tx-decode -m model --diversity 1 --sample in

@@ -1,0 +1,28 @@
+# --split: a long line is translated sentence by sentence.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+make_model model vocabulary bpe.model
+printf 'Forty-two. Three!\nthree\n\nOne. Two. Three.\n' > in
+printf 'Forty-two.\nThree!\nOne.\nTwo.\nThree.\n' > sentences
+tx-decode -m model --max-extra 5 --min-length 1 --scores sentences > parts 2> /dev/null
+expect_status 0 tx-decode -m model --max-extra 5 --min-length 1 --split 1 --scores in
+expect_stdout_lines 4
+last_stdout > joined
+for lines in '1 1,2' '4 3,5'; do
+  set -- $lines
+  sed -n "$2p" parts | awk -F '\t' '{ sum += $2 } END { printf "%.4f\n", sum }' > wanted
+  sed -n "$1p" joined | awk -F '\t' '{ printf "%.4f\n", $2 }' > found
+  expect_same wanted found
+done
+[ -z "$(sed -n 3p joined | cut -f 3)" ] || fail 'the blank line'
+# A short line, and one of a single sentence, stay whole; so does all at a limit of their length.
+tx-decode -m model --max-extra 5 --min-length 1 --scores in > whole 2> /dev/null
+expect_status 0 tx-decode -m model --max-extra 5 --min-length 1 --split 1000 --scores in
+expect_stdout_file whole
+sed -n 2p whole | cmp - "$(sed -n 2p joined > two; echo two)"
+# Parts are cut where they are too long, and told.
+expect_status 0 tx-decode -m model --max-length 3 --split 3 in
+expect_stderr_contains 'in:1: '
+expect_usage_error '--split does not go with --nbest' tx-decode -m model --split 9 --nbest 2 in
+expect_usage_error '--split does not go with --check-invariance' \
+  tx-decode -m model --split 9 --check-invariance in

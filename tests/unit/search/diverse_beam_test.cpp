@@ -1,0 +1,90 @@
+// Diverse beam search: groups that avoid what earlier ones have taken.
+#include "lib/search/diverse_beam.h"
+
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "tests/unit/search/table_model.h"
+
+using namespace tx_test;
+
+namespace {
+
+using Ids = std::vector<int>;
+
+SearchOptions with(int beam, int groups, double diversity) {
+  SearchOptions o;
+  o.beam = o.nbest = beam;
+  o.groups = groups;
+  o.diversity = diversity;
+  return o;
+}
+
+std::vector<PieceHypothesis> diverse(const Model& model, const SearchOptions& o, int64_t longest) {
+  tx::DiverseBeam search(o, forbidden, longest);
+  return run(search, model, tx::Beam::candidates(o, forbidden.size()));
+}
+
+// 4, 5, 6 with .5, .3, .2; each then ends.
+Model three_words() {
+  return [](const Ids& prefix) {
+    return prefix.empty() ? from_weights({1e-9, 0.5, 0.3, 0.2})
+                          : from_weights({1, 1e-9, 1e-9, 1e-9});
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(one_group_is_a_beam) {
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    const Model model = random_model(seed, 5);
+    const auto wanted = beam_search(model, with(4, 0, 0), 7);
+    const auto found = diverse(model, with(4, 1, 3), 7);
+    BOOST_REQUIRE(found.size() == wanted.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      BOOST_TEST(found[i].ids == wanted[i].ids);
+      BOOST_TEST(found[i].score == wanted[i].score);
+    }
+  }
+}
+
+// Greedy groups: 4 leads 5 by ln(.5 / .3) = .51 and 6 by ln(.5 / .2) = .92. A third group pays
+// twice for 4 where both before it have taken it.
+BOOST_AUTO_TEST_CASE(groups_by_hand) {
+  const auto texts = [](double diversity) {
+    std::vector<Ids> out;
+    for (const auto& h : diverse(three_words(), with(3, 3, diversity), 5)) out.push_back(h.ids);
+    return out;
+  };
+  BOOST_TEST((texts(0.2) == std::vector<Ids>{{4}}));
+  BOOST_TEST((texts(0.6) == std::vector<Ids>{{4}, {5}}));
+  BOOST_TEST((texts(1.0) == std::vector<Ids>{{4}, {5}, {6}}));
+  const auto found = diverse(three_words(), with(3, 3, 1.0), 5);
+  BOOST_TEST(std::abs(found[2].log_p - std::log(0.2)) < 1e-6);  // the model's, without the cost
+}
+
+// Every output is a true one with its true score, each once, best first.
+BOOST_AUTO_TEST_CASE(scores_stay_those_of_the_model) {
+  size_t distinct = 0, plain = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const Model model = random_model(seed, 5);
+    const auto all = exhaustive(model, 0.6, 6);
+    const auto found = diverse(model, with(6, 3, 2), 6);
+    std::set<Ids> seen;
+    std::set<int> begins, usual;
+    for (size_t i = 0; i < found.size(); ++i) {
+      const auto same = std::find_if(all.begin(), all.end(),
+                                     [&](const auto& other) { return other.ids == found[i].ids; });
+      BOOST_REQUIRE(same != all.end());
+      if (found[i].complete) BOOST_TEST(found[i].score == same->score);
+      BOOST_TEST(seen.insert(found[i].ids).second);
+      if (i > 0) BOOST_TEST(found[i].score <= found[i - 1].score);
+      if (!found[i].ids.empty()) begins.insert(found[i].ids[0]);
+    }
+    for (const auto& h : beam_search(model, with(6, 0, 0), 6))
+      if (!h.ids.empty()) usual.insert(h.ids[0]);
+    distinct += begins.size();
+    plain += usual.size();
+  }
+  BOOST_TEST(distinct > plain);
+}

@@ -1,0 +1,98 @@
+// What a reader should know of a line, and the words of an output.
+#include "lib/search/remarks.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "lib/base/json.h"
+#include "tests/unit/search/tiny_translator.h"
+
+using namespace tx;
+using namespace tx_test;
+
+using Ids = std::vector<int>;
+using Texts = std::vector<std::string>;
+
+BOOST_AUTO_TEST_CASE(loops) {
+  BOOST_TEST(!ends_in_loop({}));
+  BOOST_TEST(!ends_in_loop(Ids(7, 5)));
+  BOOST_TEST(ends_in_loop(Ids(8, 5)));
+  BOOST_TEST(ends_in_loop(Ids{9, 9, 9, 5, 6, 5, 6, 5, 6, 5, 6}));
+  BOOST_TEST(!ends_in_loop(Ids{5, 6, 5, 6, 5, 6}));  // fewer than eight
+  BOOST_TEST(ends_in_loop(Ids{4, 5, 6, 7, 5, 6, 7, 5, 6, 7}));
+  BOOST_TEST(!ends_in_loop(Ids{5, 6, 7, 8, 9, 5, 6, 7, 8, 9}));  // twice
+  BOOST_TEST(!ends_in_loop(Ids{5, 5, 5, 5, 5, 5, 5, 5, 6}));     // not at the end
+}
+
+BOOST_AUTO_TEST_CASE(ends_of_texts) {
+  BOOST_TEST(ends_alike("a b c d e f", "x b c d e f"));
+  BOOST_TEST(!ends_alike("a b c d e f", "x y c d e f"));
+  BOOST_TEST(!ends_alike("c d e f", "c d e f"));
+  BOOST_TEST(ends_alike("b c d e f ", "b c  d e f"));
+  BOOST_TEST(!ends_alike("", ""));
+}
+
+BOOST_AUTO_TEST_CASE(states_of_lines) {
+  const auto models = model_set(small_config(), DType::f32);
+  const auto states = [&](const Ids& source, const PieceHypothesis& h, Line line = {}) {
+    return states_of(line, Source{source, 1, {}}, h, *models);
+  };
+  BOOST_TEST(states({5}, {{6}, 0, 0, true}).empty());
+  BOOST_TEST(states({5}, {{6}, 0, 0, false}) == Texts{"maximum"}, boost::test_tools::per_element());
+  BOOST_TEST(states({5}, {Ids(9, 6), 0, 0, true}) == Texts{"loop"},
+             boost::test_tools::per_element());
+  BOOST_TEST(states(Ids(9, 5), {Ids(9, 6), 0, 0, true}).empty());  // the source does the same
+  BOOST_TEST((states({4, 5, 6, 7, 8, 9}, {{5, 6, 7, 8, 9}, 0, 0, true}) == Texts{"copy"}));
+  Line line;
+  line.blank = line.cut = true;
+  line.replaced = 1;
+  BOOST_TEST((states({}, {{}, 0, 0, true}, line) == Texts{"empty", "replaced", "cut"}));
+}
+
+BOOST_AUTO_TEST_CASE(words_and_json) {
+  const auto vocabulary = word_vocabulary(20);
+  const PieceHypothesis h{{5, 6}, -1.5, -1, true, {-0.25f, -0.5f, -0.75f}};
+  const WordScores words = words_of(h, LineForm::text, *vocabulary);
+  BOOST_TEST(words.words == (Texts{"w5", "w6"}), boost::test_tools::per_element());
+  BOOST_TEST(words.log_p == (std::vector<double>{-0.25, -0.5, -0.75}),
+             boost::test_tools::per_element());
+  LineOptions options;
+  options.word_scores = true;
+  Line line;
+  line.number = 7;
+  BOOST_TEST(format_line(line, {h}, options, *vocabulary) ==
+             "w5 w6\t-0.250000 -0.500000 -0.750000\n");
+  options.list = true;
+  const Json json =
+      parse_json(format_json(line, {h}, {"cut"}, options, *vocabulary, {"0-0 1-1"}), "test");
+  BOOST_TEST(json["line"] == 7);
+  BOOST_TEST(json["text"] == "w5 w6");
+  BOOST_TEST(json["score"] == -1.0);
+  BOOST_TEST(json["log_p"] == -1.5);
+  BOOST_TEST(json["complete"] == true);
+  BOOST_TEST((json["pieces"] == Json{"w5", "w6"}));
+  BOOST_TEST((json["piece_log_p"] == Json{-0.25, -0.5, -0.75}));
+  BOOST_TEST((json["words"] == Json{"w5", "w6"}));
+  BOOST_TEST((json["alignment"] == Json{{0, 0}, {1, 1}}));
+  BOOST_TEST((json["states"] == Json{"cut"}));
+  BOOST_TEST(json["nbest"].size() == 1u);
+  BOOST_TEST(json["nbest"][0]["text"] == "w5 w6");
+  const PieceHypothesis never{{5}, -INFINITY, -INFINITY, true};
+  BOOST_TEST(
+      parse_json(format_json(line, {never}, {}, {}, *vocabulary), "test")["score"].is_null());
+}
+
+// The pieces of parts stand one after another, and log P is their sum.
+BOOST_AUTO_TEST_CASE(parts_are_joined) {
+  const Translation a = {{{5, 6}, -1.5, -1, true, {-0.25f, -0.5f, -0.75f}}};
+  const Translation none = {{{}, -2, -2, true, {-2}}};
+  const Translation cut = {{{7}, -0.5, -0.5, false, {-0.5f}}};
+  BOOST_TEST(exact(join_parts({a}, 0.6)) == exact(a));
+  const PieceHypothesis h = join_parts({a, none, cut}, 0.6)[0];
+  BOOST_TEST(h.ids == (Ids{5, 6, 7}), boost::test_tools::per_element());
+  BOOST_TEST(h.log_p == -4);
+  BOOST_TEST(h.score == -4 / length_penalty(5, 0.6));
+  BOOST_TEST(!h.complete);
+  BOOST_TEST(h.piece_log_p == (std::vector<float>{-0.25f, -3.25f, -0.5f}),
+             boost::test_tools::per_element());
+}
