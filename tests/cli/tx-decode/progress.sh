@@ -17,7 +17,7 @@ gzip -k text
 shown "$decode text.gz text > both" > bar
 grep -q '^tx-decode: 1 line' bar || fail "no progress without a count: $(cat bar)"
 shown "$decode < text 2> err | cat > out" > bar
-[ ! -s err ] || fail "not a terminal, and it shows: $(cat err)"
+! grep -q lines err || fail "not a terminal, and it shows: $(cat err)"
 for silent in "$decode -q < text > out" "cat text | $decode > out" "$decode < text"; do
   shown "$silent" > bar
   ! grep -q lines bar || fail "$silent shows: $(cat bar)"
