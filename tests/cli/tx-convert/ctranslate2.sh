@@ -28,6 +28,19 @@ expect_stderr_contains '8-bit weights'
 train_small wide --vocab bpe.model --d-k 4
 expect_status 1 tx-convert --to ctranslate2 -o x wide
 expect_stderr_contains "does not fit CTranslate2's Transformer: its heads are not d_model / heads wide"
+for block in "--activation swiglu/its feed-forward layer has a gate (--activation swiglu)" \
+  "--norm-type rms/its norms are of the root mean square" "--kv-heads 1/heads share keys" \
+  "--window 3/its attention has a window" "--positions rotary/its positions are rotary"; do
+  rm -rf later
+  # shellcheck disable=SC2086  # an option and its value
+  train_small later --vocab bpe.model ${block%%/*}
+  expect_status 1 tx-convert --to ctranslate2 -o x later
+  expect_stderr_contains "does not fit CTranslate2's Transformer: ${block#*/}"
+done
+train_small other --vocab bpe.model --activation silu --positions halves --output-bias
+expect_status 0 tx-convert -q --to ctranslate2 -o other_ct2 other
+grep -qa decoder/projection/bias other_ct2/model.bin || fail 'the bias of the output is missing'
+! grep -qa decoder/projection/bias ct2/model.bin || fail 'a bias that the model does not have'
 expect_status 1 tx-convert --to ctranslate2 -o x/y run
 expect_stderr_contains 'cannot write x/y: No such file'
 expect_no_file x
