@@ -1,44 +1,84 @@
 #include "lib/convert/convert.h"
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/model_output.h"
 #include "lib/convert/ctranslate2.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/marian_folder.h"
 #include "lib/convert/output_folder.h"
 
 namespace tx {
 
+namespace {
+
+// A folder that no training of tx left.
+bool is_foreign(const std::string& path) {
+  return is_directory(path) && !file_exists(path + "/best.safetensors") &&
+         !file_exists(path + "/last.safetensors");
+}
+
+void convert_in(const ConvertOptions& options, const Log& log) {
+  if (!is_foreign(options.input)) {
+    const ModelReader model(options.input);  // says what is wrong with anything else
+    throw UsageError(options.input + " is a model of tx: say with --to what to write it for");
+  }
+  check_replaceable(options.out);
+  ForeignModel model = import_folder(options.input);
+  write_model(options.out, std::move(model.content));
+  log.info("wrote " + options.out + ", made from " + model.what);
+}
+
+void convert_out(const ConvertOptions& options, const Log& log) {
+  if (is_foreign(options.input) && file_exists(options.input + "/config.json"))
+    throw UsageError(options.input +
+                     " is not a model of tx: convert it to one first, without --to");
+  const ModelReader model(options.input);
+  OutputFolder folder(options.out);
+  const bool marian = options.to == "marian";
+  if (marian)
+    write_marian(folder, model, options.max_positions, log);
+  else
+    write_ctranslate2(folder, model, options.max_positions);
+  folder.finish();
+  log.info("wrote " + options.out + ", a folder for " +
+           (marian ? "MarianMT of Hugging Face" : "CTranslate2"));
+}
+
+}  // namespace
+
 void ConvertOptions::describe(Options& options) {
-  options.usage("tx-convert --to ctranslate2 [OPTION]... -o FOLDER MODEL");
+  options.usage("tx-convert [OPTION]... -o FILE FOLDER");
+  options.usage("tx-convert --to ctranslate2|marian [OPTION]... -o FOLDER MODEL");
   options.group("Input");
   options
-      .positional("MODEL", input, "model file, or run directory",
-                  "Of a run directory the best model is taken, else the last one.")
+      .positional("MODEL", input, "folder of another toolkit; with --to, a model of tx",
+                  "A model of tx is a file or a run directory, of which the best model is taken, "
+                  "else the last one.")
       .must();
   options.group("Output");
-  options.add("-o,--out", out, "PATH", "folder to make").must();
+  options.add("-o,--out", out, "PATH", "model file to write, or folder to make").must();
   options
-      .add("--to", to, "ctranslate2", "the toolkit to write for",
-           "ctranslate2 makes the folder that ctranslate2.Translator opens.")
-      .one_of({"ctranslate2"})
-      .must();
+      .add("--to", to, "tx|ctranslate2|marian", "what to write",
+           "tx is one model file; ctranslate2 the folder that ctranslate2.Translator opens; marian "
+           "one for MarianMTModel of the package transformers.")
+      .one_of({"tx", "ctranslate2", "marian"});
   options
-      .add("--max-positions", max_positions, "N", "rows of computed positions",
-           "CTranslate2 reads positions from a table: it takes no longer sentence than this. "
-           "Learned positions are written as they are.")
-      .range(2, 1 << 20);
+      .add("--max-positions", max_positions, "N", "tokens of the longest sentence there",
+           "Other programs read positions from a table: so many rows it has. Learned positions are "
+           "written as they are.")
+      .range(2, 1 << 20)
+      .needs({"--to ctranslate2", "--to marian"});
   options.flag("-q,--quiet", quiet, "do not say what was written");
 }
 
 void ConvertOptions::resolve() const {
-  if (out == "-") throw UsageError("--out -: a folder cannot go to standard output");
+  if (to != "tx" && out == "-") throw UsageError("--out -: a folder cannot go to standard output");
 }
 
 void convert_model(const ConvertOptions& options, const Log& log) {
-  const ModelReader model(options.input);
-  OutputFolder folder(options.out);
-  write_ctranslate2(folder, model, options.max_positions);
-  folder.finish();
-  log.info("wrote " + options.out + ", a folder for CTranslate2");
+  options.to == "tx" ? convert_in(options, log) : convert_out(options, log);
 }
 
 }  // namespace tx

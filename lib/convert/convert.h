@@ -1,4 +1,5 @@
-// tx-convert: a model of tx as a folder for another program.
+// tx-convert: one model in, another form of it out. What stands in the input says what it is; what
+// comes out is tx's own file, or a folder for another program.
 #pragma once
 #include <string>
 
@@ -19,7 +20,7 @@ struct ConvertOptions {
 };
 
 // Writes all or nothing. DataError names the file or the setting that cannot be carried over;
-// UsageError where the output exists.
+// UsageError where the output exists and is no model.
 void convert_model(const ConvertOptions& options, const Log& log);
 
 }  // namespace tx

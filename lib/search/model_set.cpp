@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/model/head_mask.h"
+#include "lib/subword/mapped.h"
 #include "lib/tensor/precision.h"
 
 namespace tx {
@@ -108,10 +109,6 @@ size_t ModelSet::bytes() const {
   return size_t(parameters()) * each;
 }
 
-std::vector<int> ModelSet::forbidden() const {
-  std::vector<int> out = {Vocabulary::pad, Vocabulary::bos};
-  if (target().kind() != "words") out.push_back(Vocabulary::unk);
-  return out;
-}
+std::vector<int> ModelSet::forbidden() const { return forbidden_pieces(target()); }
 
 }  // namespace tx

@@ -2,6 +2,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/subword/mapped.h"
 #include "lib/subword/subword.h"
 #include "lib/subword/words.h"
 
@@ -41,6 +42,7 @@ std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path) {
 std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where) {
   if (bytes.empty()) throw DataError(where + " is empty; expected a subword model or a word list");
   if (bytes.starts_with(words_magic)) return parse_words(std::move(bytes), where);
+  if (bytes.starts_with(mapped_magic)) return parse_mapped(std::move(bytes), where);
   return parse_subword(std::move(bytes), where);
 }
 

@@ -7,6 +7,7 @@
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
+#include "lib/subword/mapped.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/settings.h"
 
@@ -67,7 +68,8 @@ void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) 
   model.set_vocabularies(vocabularies.sizes());
   if (resume_at != begin) model = ModelReader(run.model(resume_at)).config();
   model.resolve();
-  if (model.shares_embeddings() && !vocabularies.shared())
+  if (model.shares_embeddings() && !vocabularies.shared() &&
+      !list_same_pieces(vocabularies.source(), vocabularies.target()))
     throw UsageError("--tie " + model.tie.name +
                      " needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
                      "differ: use --tie target");

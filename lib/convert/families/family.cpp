@@ -1,0 +1,73 @@
+#include "lib/convert/families/family.h"
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/base/whole_number.h"
+#include "lib/convert/formats/folder.h"
+
+namespace tx {
+
+void FamilyConfig::refuse(const std::string& why) const { throw DataError(where_ + ": " + why); }
+
+int64_t FamilyConfig::size(const char* key, int64_t most) const {
+  try {
+    return whole_number(json_, key, 0, most);
+  } catch (const DataError& e) {
+    refuse(e.what());
+  }
+}
+
+int64_t FamilyConfig::size_or(const char* key, int64_t otherwise) const {
+  return has(key) ? size(key) : otherwise;
+}
+
+bool FamilyConfig::flag(const char* key, bool otherwise) const {
+  if (!has(key)) return otherwise;
+  if (!json_[key].is_boolean()) refuse(std::string(key) + " is neither true nor false");
+  return json_[key].get<bool>();
+}
+
+std::string FamilyConfig::text(const char* key) const {
+  if (!has(key) || !json_[key].is_string()) refuse(std::string("it has no text \"") + key + "\"");
+  return json_[key].get<std::string>();
+}
+
+int64_t FamilyConfig::same(const char* key, const char* other) const {
+  const int64_t value = size(key);
+  if (size(other) != value)
+    refuse(std::string(key) + " and " + other + " differ; tx has one setting for both stacks");
+  return value;
+}
+
+void FamilyConfig::must_be(const char* key, const Json& value) const {
+  if (has(key) && json_[key] != value)
+    refuse(std::string(key) + " is " + to_text(json_[key]).substr(0, 100) + "; only " +
+           to_text(value) + " can be carried over");
+}
+
+std::string activation_of(const FamilyConfig& config, const char* key) {
+  static const std::map<std::string, std::string> names = {
+      {"relu", "relu"},           {"gelu", "gelu"},
+      {"swish", "silu"},          {"silu", "silu"},
+      {"gelu_new", "gelu-tanh"},  {"gelu_pytorch_tanh", "gelu-tanh"},
+      {"gelu_fast", "gelu-tanh"}, {"quick_gelu", "gelu-sigmoid"}};
+  const auto at = names.find(config.text(key));
+  if (at == names.end())
+    config.refuse(std::string(key) + " is \"" + config.text(key).substr(0, 100) +
+                  "\", which tx does not have");
+  return at->second;
+}
+
+ForeignModel import_folder(const std::string& folder) {
+  const std::string path = folder + "/config.json";
+  if (!file_exists(path))
+    throw DataError(folder + " is no model that is known: it holds no config.json, and no model " +
+                    "of a training of tx");
+  const Json json = read_object(path);
+  const std::string type = FamilyConfig(json, path).text("model_type");
+  if (type == "marian") return import_marian(folder, json);
+  throw DataError(path + ": models of type \"" + type.substr(0, 100) +
+                  "\" cannot be converted; known is marian");
+}
+
+}  // namespace tx

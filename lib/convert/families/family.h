@@ -1,0 +1,52 @@
+// Families of models of other toolkits. Each has one file that knows its configuration, the names
+// of its weights and its vocabulary, and turns them into what a model file of tx holds.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/base/json.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/convert/formats/tensors.h"
+
+namespace tx {
+
+struct ForeignModel {
+  ModelContent content;
+  std::string what;                            // "a MarianMT model", for the user
+  std::shared_ptr<const ForeignTensors> from;  // what the weights are read from
+};
+
+inline constexpr int64_t most_layers =
+    1000;  // of a stack; a table of them is made before they are read
+
+// A folder of Hugging Face: its config.json says which family. DataError: none that is known.
+ForeignModel import_folder(const std::string& folder);
+
+ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
+
+// What a family's configuration says, checked. DataError names the file and the key.
+class FamilyConfig {
+ public:
+  FamilyConfig(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+  int64_t size(const char* key, int64_t most = int64_t(1) << 24) const;  // 0 .. most; must be there
+  int64_t size_or(const char* key, int64_t otherwise) const;             // also where it is null
+  bool flag(const char* key, bool otherwise) const;
+  std::string text(const char* key) const;
+  bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
+  const Json& json() const { return json_; }
+  // Two keys that must say the same, since tx has one setting for both stacks.
+  int64_t same(const char* key, const char* other) const;
+  // A key that older or other models have, and whose meaning tx does not know with another value.
+  void must_be(const char* key, const Json& value) const;
+  [[noreturn]] void refuse(const std::string& why) const;
+
+ private:
+  const Json& json_;
+  std::string where_;
+};
+
+// The activation's name in tx. DataError: one that tx does not have.
+std::string activation_of(const FamilyConfig& config, const char* key);
+
+}  // namespace tx

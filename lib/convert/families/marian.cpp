@@ -1,0 +1,174 @@
+// MarianMT of Hugging Face, as the OPUS-MT models come: post-norm, biases everywhere, embeddings
+// scaled by sqrt(d_model), sinusoids in halves, logits with a bias. The decoder begins with pad,
+// whose row is zeros and whose logit may be the largest: it must not be output.
+//
+// source.spm and target.spm cut text into pieces; vocab.json alone numbers them, for both sides, or
+// target_vocab.json for the target.
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/transfer.h"
+#include "lib/convert/families/layers.h"
+#include "lib/convert/families/pieces.h"
+#include "lib/convert/formats/folder.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
+
+class Marian {
+ public:
+  Marian(const std::string& folder, const Json& json)
+      : folder_(folder),
+        config_(json, folder + "/config.json"),
+        shared_(config_.flag("share_encoder_decoder_embeddings", true)),
+        tied_(config_.flag("tie_word_embeddings", true)),
+        from_(std::make_shared<ForeignTensors>(read_weights(folder))),
+        map_(*from_) {}
+
+  ForeignModel import() {
+    ForeignModel model;
+    model.what = "a MarianMT model";
+    model.from = from_;
+    read_orders();
+    model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
+    model.content.vocabularies = Vocabularies({vocabulary(0), vocabulary(1)});
+    model.content.provenance = Json{{"converted", "MarianMT of Hugging Face"}};
+    for (const ParameterEntry& e : parameter_table(model.content.config))
+      model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
+    for (const std::string stack : {"encoder", "decoder"})
+      map_.ignore("model." + stack + ".embed_positions.weight");
+    for (const char* copy : {"model.shared.weight", "model.encoder.embed_tokens.weight",
+                             "model.decoder.embed_tokens.weight", "lm_head.weight"})
+      map_.ignore(copy);
+    map_.check_all_used();
+    return model;
+  }
+
+ private:
+  void read_orders() {
+    const bool separate = file_exists(folder_ + "/target_vocab.json");
+    for (size_t side = 0; side < 2; ++side) {
+      const std::string path =
+          folder_ + (side == 1 && separate ? "/target_vocab.json" : "/vocab.json");
+      const std::vector<std::string> pieces = read_piece_ids(path);
+      const int64_t rows = side == 0
+                               ? config_.size("vocab_size")
+                               : config_.size_or("decoder_vocab_size", config_.size("vocab_size"));
+      if (int64_t(pieces.size()) != rows)
+        throw DataError(path + " has " + std::to_string(pieces.size()) + " pieces, but " + folder_ +
+                        "/config.json says " + std::to_string(rows));
+      const auto unk = std::find(pieces.begin(), pieces.end(), "<unk>");
+      if (unk == pieces.end()) throw DataError(path + " has no piece <unk>");
+      const int64_t pad = config_.size("pad_token_id");
+      orders_.emplace_back(
+          pieces,
+          SpecialIds{pad, unk - pieces.begin(), config_.size_or("decoder_start_token_id", pad),
+                     config_.size("eos_token_id")},
+          path);
+    }
+  }
+
+  Json model_json() const {
+    for (const auto& [key, value] : {std::pair{"normalize_before", false},
+                                     {"add_final_layer_norm", false},
+                                     {"normalize_embedding", false},
+                                     {"add_bias_logits", false},
+                                     {"static_position_embeddings", true}})
+      config_.must_be(key, value);
+    const std::string tie = shared_ ? (tied_ ? "all" : "embeddings") : (tied_ ? "target" : "none");
+    return Json{{"kind", "encoder-decoder"},
+                {"source_vocabulary", orders_[0].size()},
+                {"target_vocabulary", orders_[1].size()},
+                {"encoder_layers", config_.size("encoder_layers", most_layers)},
+                {"decoder_layers", config_.size("decoder_layers", most_layers)},
+                {"d_model", config_.size("d_model")},
+                {"d_ff", config_.same("encoder_ffn_dim", "decoder_ffn_dim")},
+                {"heads", config_.same("encoder_attention_heads", "decoder_attention_heads")},
+                {"activation", activation_of(config_, "activation_function")},
+                {"norm", "post"},
+                {"positions", "halves"},
+                {"tie", tie},
+                {"scaled_embeddings", config_.flag("scale_embedding", false)},
+                {"attention_bias", true},
+                {"output_bias", true},
+                {"norm_epsilon", 1e-5}};
+  }
+
+  Vocabularies::Pointer vocabulary(size_t side) const {
+    const std::string name = side == 0 ? "/source.spm" : "/target.spm";
+    MappedPieces content;
+    content.pieces = orders_[side].pieces();
+    content.tags = side == 0;
+    for (int id = 0; id < Vocabulary::specials; ++id)
+      content.theirs.push_back(orders_[side].from(id));
+    content.model = read_file(folder_ + name, most_model);
+    if (side == 1) content.forbidden = forbidden();
+    return parse_vocabulary(mapped_bytes(content), folder_ + name);
+  }
+
+  // bad_words_ids: [[id], ...], in config.json of older models. Marian's lists hold single pieces.
+  std::vector<int> forbidden() const {
+    const std::string other = folder_ + "/generation_config.json";
+    Json words = config_.json().value("bad_words_ids", Json());
+    if (words.is_null() && file_exists(other))
+      words = read_object(other).value("bad_words_ids", Json());
+    std::vector<int> ids;
+    for (const Json& word : words) {
+      const bool one = word.is_array() && word.size() == 1 && word[0].is_number_unsigned();
+      const int id =
+          one ? orders_[1].id(int64_t(std::min(word[0].get<uint64_t>(), uint64_t(1) << 40))) : -1;
+      if (id < 0) config_.refuse("bad_words_ids holds something else than lists of one id");
+      if (id != Vocabulary::pad) ids.push_back(id);  // which never is
+    }
+    return ids;
+  }
+
+  WeightRows rows_of(const ParameterEntry& e) {
+    const int64_t d = e.cols;
+    if (e.name == "output.bias") {
+      const int64_t count = orders_[1].size() - 1;
+      return orders_[1].bias(map_.take("final_logits_bias", {count}));
+    }
+    if (e.name == "embedding.weight") return embedding(0, {"shared"}, d);
+    if (e.name == "encoder.embedding.weight") return embedding(0, {"encoder.embed_tokens"}, d);
+    if (e.name == "decoder.embedding.weight") return embedding(1, {"decoder.embed_tokens"}, d);
+    if (e.name == "output.weight") {
+      if (map_.any_of({"lm_head.weight"}).empty())
+        throw DataError(folder_ +
+                        " lacks lm_head.weight, but config.json says that it is not the "
+                        "embedding (tie_word_embeddings false)");
+      return orders_[1].rows(map_.take("lm_head.weight", {orders_[1].size() - 1, d}));
+    }
+    return map_.take(bart_name(e.name), file_shape(e));
+  }
+
+  // Of tensors that are one, files hold any.
+  WeightRows embedding(size_t side, std::vector<std::string> names, int64_t d) {
+    if (shared_) {
+      names.push_back("encoder.embed_tokens");
+      names.push_back("decoder.embed_tokens");
+    }
+    for (std::string& name : names) name = "model." + name + ".weight";
+    if (tied_ && (shared_ || side == 1)) names.push_back("lm_head.weight");
+    const std::string found = map_.any_of(names);
+    return orders_[side].rows(
+        map_.take(found.empty() ? names[0] : found, {orders_[side].size() - 1, d}));
+  }
+
+  const std::string& folder_;
+  FamilyConfig config_;
+  bool shared_, tied_;
+  std::shared_ptr<const ForeignTensors> from_;
+  WeightMap map_;
+  std::vector<PieceOrder> orders_;
+};
+
+}  // namespace
+
+ForeignModel import_marian(const std::string& folder, const Json& config) {
+  return Marian(folder, config).import();
+}
+
+}  // namespace tx

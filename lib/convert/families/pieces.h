@@ -1,0 +1,47 @@
+// The vocabulary of another toolkit in the order that tx wants: pad, unk, bos, eos, then the rest.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/int8.h"
+#include "lib/base/json.h"
+#include "lib/subword/mapped.h"
+
+namespace tx {
+
+struct SpecialIds {                              // as they are numbered there
+  int64_t pad = 0, unk = 0, start = 0, eos = 0;  // start: what the decoder reads first
+};
+
+// Pieces of theirs in our order. What the decoder reads first has a row of its own at bos, a copy
+// of its row there: it is never output, while the piece itself may be.
+class PieceOrder {
+ public:
+  // `pieces` in the order of their ids. DataError that begins with `where`: a special id that is
+  // none of them, or two of pad, unk and eos that are one.
+  PieceOrder(const std::vector<std::string>& pieces, const SpecialIds& special,
+             const std::string& where);
+  // From what a vocabulary of tx says about theirs; it has one piece more than they.
+  static PieceOrder of(const MappedPieces& content, const std::string& where);
+  const std::vector<std::string>& pieces() const { return pieces_; }
+  int64_t from(int id) const { return from_[size_t(id)]; }  // their id of one of ours
+  int64_t size() const { return int64_t(from_.size()); }
+  int id(int64_t theirs) const;  // -1: there is no such piece
+  // Their rows (one per piece) in our order.
+  WeightRows rows(WeightRows theirs) const;
+  // A bias in our order; that of bos keeps it from being output.
+  WeightRows bias(WeightRows theirs) const;
+
+ private:
+  std::vector<std::string> pieces_;
+  std::vector<int64_t> from_;  // their id of each of ours
+  std::vector<int> to_;        // our id of each of theirs
+};
+
+// What keeps a piece from being output: small enough to have no probability, and finite.
+inline constexpr float never = -1e9f;
+
+// {"piece": id, ...}: the pieces in order of id. Each id from 0 on comes once; DataError otherwise.
+std::vector<std::string> read_piece_ids(const std::string& path);
+
+}  // namespace tx

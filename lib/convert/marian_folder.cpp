@@ -1,0 +1,291 @@
+#include "lib/convert/marian_folder.h"
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/transfer.h"
+#include "lib/convert/families/layers.h"
+#include "lib/convert/families/pieces.h"
+#include "lib/convert/output_folder.h"
+
+namespace tx {
+
+namespace {
+
+constexpr double their_epsilon = 1e-5;
+
+const MappedPieces* mapped(const Vocabulary& vocabulary) {
+  const auto* v = dynamic_cast<const MappedVocabulary*>(&vocabulary);
+  return v == nullptr ? nullptr : &v->content();
+}
+
+// The numbers of pieces there. A vocabulary that came from such a folder gets back what it had;
+// others keep theirs.
+class Numbers {
+ public:
+  Numbers(const Vocabulary& vocabulary, const std::string& where) {
+    if (const MappedPieces* content = mapped(vocabulary)) {
+      const PieceOrder order = PieceOrder::of(*content, where);
+      from_.resize(size_t(order.size()) - 1);
+      for (int id = 0; id < order.size(); ++id)
+        if (id != Vocabulary::bos) from_[size_t(order.from(id))] = id;
+      for (const int64_t id : content->theirs) special_.push_back(id);
+    } else {
+      for (int id = 0; id < vocabulary.size(); ++id) from_.push_back(id);
+      for (int id = 0; id < Vocabulary::specials; ++id) special_.push_back(id);
+    }
+    for (size_t id = 0; id < from_.size(); ++id) to_[from_[id]] = int64_t(id);
+  }
+  int64_t count() const { return int64_t(from_.size()); }
+  int ours(int64_t id) const { return from_[size_t(id)]; }
+  int64_t special(int id) const { return special_[size_t(id)]; }  // of Vocabulary::pad ...
+  // Lists of one id, for pieces that are never output.
+  Json lists(const std::vector<int>& ours) const {
+    Json lists = Json::array();
+    for (const int id : ours)
+      if (to_.count(id) > 0) lists.push_back(Json::array({to_.at(id)}));
+    return lists;
+  }
+
+ private:
+  std::vector<int> from_;
+  std::map<int, int64_t> to_;
+  std::vector<int64_t> special_;
+};
+
+class MarianWriter {
+ public:
+  MarianWriter(OutputFolder& folder, const ModelReader& model, int max_positions)
+      : folder_(folder), model_(model), config_(model.config()), max_positions_(max_positions) {
+    for (size_t side = 0; side < 2; ++side) {
+      const Vocabulary& v = model.vocabularies()[side];
+      if (v.kind() == "words")
+        refuse("its vocabulary is a list of words; its tokeniser needs a subword model");
+      numbers_.emplace_back(v, model.path());
+    }
+    for (const int id : {Vocabulary::pad, Vocabulary::unk, Vocabulary::eos})
+      if (numbers_[0].special(id) != numbers_[1].special(id))
+        refuse("its two vocabularies number <pad>, <unk> or </s> differently");
+  }
+
+  void write() {
+    write_weights();
+    write_vocabularies();
+    write_atomically(folder_.file("config.json"), to_text(configuration(), 2) + "\n");
+    write_atomically(folder_.file("generation_config.json"), to_text(generation(), 2) + "\n");
+    const Json tokeniser{{"tokenizer_class", "MarianTokenizer"},
+                         {"separate_vocabs", separate()},
+                         {"source_lang", ""},
+                         {"target_lang", ""},
+                         {"model_max_length", max_positions_}};
+    write_atomically(folder_.file("tokenizer_config.json"), to_text(tokeniser, 2) + "\n");
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw DataError(model_.path() + " does not fit MarianMT: " + why);
+  }
+  bool shared() const { return config_.shares_embeddings(); }
+  // Whether each side has its own list of pieces.
+  bool separate() const {
+    const Vocabularies& all = model_.vocabularies();
+    return !list_same_pieces(all.source(), all.target());
+  }
+
+  void write_vocabularies() const {
+    for (size_t side = 0; side < 2; ++side) {
+      const Vocabulary& v = model_.vocabularies()[side];
+      const MappedPieces* content = mapped(v);
+      write_atomically(folder_.file(side == 0 ? "source.spm" : "target.spm"),
+                       content != nullptr ? content->model : v.bytes());
+      if (side == 1 && !separate()) return;
+      Json ids = Json::object();
+      for (int64_t id = 0; id < numbers_[side].count(); ++id)
+        ids[v.piece(numbers_[side].ours(id))] = id;
+      write_atomically(folder_.file(side == 0 ? "vocab.json" : "target_vocab.json"),
+                       to_text(ids, 2) + "\n");
+    }
+  }
+
+  Json generation() const {
+    const Numbers& n = numbers_.back();
+    return Json{{"bos_token_id", n.special(Vocabulary::eos)},
+                {"eos_token_id", n.special(Vocabulary::eos)},
+                {"pad_token_id", n.special(Vocabulary::pad)},
+                {"decoder_start_token_id", n.special(Vocabulary::bos)},
+                {"bad_words_ids", n.lists(forbidden_pieces(model_.vocabularies().target()))},
+                {"max_length", max_positions_},
+                {"num_beams", 4}};
+  }
+
+  Json configuration() const {
+    Json json{{"architectures", {"MarianMTModel"}},
+              {"model_type", "marian"},
+              {"is_encoder_decoder", true},
+              {"d_model", config_.d_model},
+              {"scale_embedding", config_.scaled_embeddings},
+              {"activation_function", activation()},
+              {"vocab_size", numbers_[0].count()},
+              {"decoder_vocab_size", numbers_[1].count()},
+              {"max_position_embeddings", max_positions_},
+              {"share_encoder_decoder_embeddings", shared()},
+              {"tie_word_embeddings", !config_.has_output()},
+              {"torch_dtype", "float32"}};
+    for (size_t side = 0; side < 2; ++side) {
+      const std::string stack = config_.stack_name(side);
+      json[stack + "_layers"] = config_.sides[side].layers;
+      json[stack + "_ffn_dim"] = config_.d_ff;
+      json[stack + "_attention_heads"] = config_.heads;
+    }
+    const Json of_search = generation();
+    for (const auto& [key, value] : of_search.items())
+      if (key.ends_with("_id") || key == "bad_words_ids") json[key] = value;
+    return json;
+  }
+
+  std::string activation() const {
+    switch (config_.activation) {
+      case Activation::silu:
+        return "swish";
+      case Activation::gelu_tanh:
+        return "gelu_new";
+      case Activation::gelu_sigmoid:
+        return "quick_gelu";
+      default:
+        return config_.activation.name;
+    }
+  }
+
+  // Of each dimension of the model there, ours.
+  std::vector<int64_t> dimensions() const {
+    const int64_t half = config_.d_model / 2;
+    const bool in_turn = config_.positions == PositionEncoding::sinusoid;
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < config_.d_model; ++i)
+      order.push_back(!in_turn ? i : i < half ? 2 * i : 2 * (i - half) + 1);
+    return order;
+  }
+
+  // Whether the rows, or the columns, of a weight are dimensions of the model.
+  static bool model_rows(const ParameterEntry& e) {
+    return !e.vector && e.name.ends_with("out_proj.weight");
+  }
+  static bool model_columns(const ParameterEntry& e) {
+    if (!e.vector) return !model_rows(e);
+    return e.name.find("norm.") != std::string::npos || e.name.ends_with("out_proj.bias");
+  }
+
+  // `pieces`: the side whose pieces the rows are; null: they are none.
+  WeightRows reordered(const ParameterEntry& e, const Numbers* pieces) const {
+    const bool rows = model_rows(e), columns = model_columns(e);
+    const WeightRows own = model_.rows(e);
+    return {
+        pieces != nullptr ? pieces->count() : e.rows, e.cols,
+        [=, order = dimensions()](int64_t first, int64_t count, float* to) {
+          std::vector<float> row(size_t(e.cols));
+          for (int64_t i = first; i < first + count; ++i) {
+            const int64_t at = pieces != nullptr ? pieces->ours(i) : rows ? order[size_t(i)] : i;
+            own.read(at, 1, row.data());
+            for (int64_t j = 0; j < e.cols; ++j)
+              *to++ = row[size_t(columns ? order[size_t(j)] : j)];
+          }
+        }};
+  }
+
+  // The entry is one of the model's table, which the rows go on using.
+  void add(const std::string& name, const ParameterEntry& e, const Numbers* pieces = nullptr) {
+    const WeightRows rows = reordered(e, pieces);
+    ParameterEntry there = e;
+    there.name = name;
+    there.rows = rows.rows;
+    tensors_.push_back(float_tensor(there, rows, "F32"));
+  }
+  void add_bias(const ParameterEntry& e) {
+    ParameterEntry there = e;
+    there.name = "final_logits_bias";
+    there.cols = numbers_[1].count();
+    there.vector = false;
+    const auto read = [this, own = model_.rows(e)](int64_t, int64_t count, float* to) {
+      if (count == 0) return;
+      std::vector<float> all(size_t(own.cols));
+      own.read(0, 1, all.data());
+      for (int64_t id = 0; id < numbers_[1].count(); ++id)
+        *to++ = all[size_t(numbers_[1].ours(id))];
+    };
+    tensors_.push_back(float_tensor(there, {1, there.cols, read}, "F32"));
+  }
+  void add_zeros(const std::string& name, int64_t rows, int64_t cols, bool vector) {
+    ParameterEntry e;
+    e.name = name;
+    e.rows = rows;
+    e.cols = cols;
+    e.vector = vector;
+    const auto zeros = [cols](int64_t, int64_t count, float* to) {
+      std::fill(to, to + count * cols, 0.0f);
+    };
+    tensors_.push_back(float_tensor(e, {rows, cols, zeros}, "F32"));
+  }
+
+  void write_weights() {
+    for (const ParameterEntry& e : model_.table()) {
+      if (e.name == "embedding.weight")
+        add("model.shared.weight", e, &numbers_[0]);
+      else if (e.name == "encoder.embedding.weight")
+        add("model.encoder.embed_tokens.weight", e, &numbers_[0]);
+      else if (e.name == "decoder.embedding.weight")
+        add("model.decoder.embed_tokens.weight", e, &numbers_[1]);
+      else if (e.name == "output.weight")
+        add("lm_head.weight", e, &numbers_[1]);
+      else if (e.name == "output.bias")
+        add_bias(e);
+      else
+        add(bart_name(e.name), e);
+      const bool projection = e.name.ends_with("_proj.weight");
+      if (projection && e.name.find("attn.") != std::string::npos && !config_.attention_bias) {
+        const std::string name = bart_name(e.name);
+        add_zeros(name.substr(0, name.size() - 6) + "bias", 1, e.rows, true);
+      }
+    }
+    if (!config_.output_bias) add_zeros("final_logits_bias", 1, numbers_[1].count(), false);
+    write_safetensors(folder_.file("model.safetensors"), std::move(tensors_), {{"format", "pt"}});
+  }
+
+  OutputFolder& folder_;
+  const ModelReader& model_;
+  const ModelConfig& config_;
+  int max_positions_;
+  std::vector<Numbers> numbers_;
+  std::vector<TensorSource> tensors_;
+};
+
+void check_fits(const ModelReader& model) {
+  const ModelConfig& c = model.config();
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(model.path() + " does not fit MarianMT: " + why);
+  };
+  if (c.kind != ModelKind::encoder_decoder) refuse("it is of kind " + c.kind.name);
+  if (model.has_int8())
+    throw DataError(model.path() + " holds 8-bit weights; give the model that it was made from");
+  if (c.pre_norm()) refuse("its norms come before the sub-layers (--norm-position pre)");
+  if (c.norm_type != NormType::layer) refuse("its norms are of the root mean square (--norm-type)");
+  if (c.gated())
+    refuse("its feed-forward layer has a gate (--activation " + c.activation.name + ")");
+  if (c.kv_heads || c.window) refuse("it has --kv-heads or --window");
+  if (!c.feed_forward_bias) refuse("its feed-forward layers have no biases");
+  const bool halves = c.positions == PositionEncoding::halves && c.position_offset == 0;
+  if (!halves && c.positions != PositionEncoding::sinusoid)
+    refuse("its positions are " + c.positions.name + ", not sinusoids");
+  if (c.d_v != c.d_k || c.heads * c.d_k != c.d_model)
+    refuse("its heads are not d_model / heads wide (--d-k, --d-v)");
+}
+
+}  // namespace
+
+void write_marian(OutputFolder& folder, const ModelReader& model, int max_positions,
+                  const Log& log) {
+  check_fits(model);
+  MarianWriter(folder, model, max_positions).write();
+  if (model.config().norm_epsilon != their_epsilon)
+    log.warn("MarianMT adds 1e-05 to variances where this model was trained with " +
+             to_text(Json(model.config().norm_epsilon)) + ": scores differ a little");
+}
+
+}  // namespace tx

@@ -1,0 +1,167 @@
+#include "lib/subword/mapped.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/utf8.h"
+#include "lib/subword/piece_table.h"
+#include "lib/subword/pieces.h"
+
+namespace tx {
+
+namespace {
+
+constexpr std::string_view space_sign = "\xE2\x96\x81";
+
+using Kind = PieceTable::Kind;
+
+class Mapped final : public MappedVocabulary {
+ public:
+  Mapped(std::string bytes, const std::string& where)
+      : MappedVocabulary(std::move(bytes)),
+        content_(read_mapped(this->bytes(), where)),
+        splitter_(content_.model, where) {
+    std::vector<Kind> kinds(content_.pieces.size(), Kind::normal);
+    for (int id = 0; id < specials; ++id) kinds[size_t(id)] = Kind::control;
+    for (const int id : content_.controls) kinds[size_t(id)] = Kind::control;
+    for (size_t id = 0; id < kinds.size(); ++id) {
+      const std::string& text = content_.pieces[id];
+      if (content_.bytes && kinds[id] == Kind::normal && is_byte_name(text)) kinds[id] = Kind::byte;
+      if (table_.id_of(text) >= 0)
+        throw DataError(where + ": the piece " + to_text(Json(text.substr(0, 100))) +
+                        " stands there twice");
+      table_.add(text, kinds[id], 0);
+    }
+  }
+
+  std::string kind() const override { return "mapped"; }
+  int size() const override { return table_.size(); }
+
+  void encode(std::string_view line, std::vector<int>& ids) const override {
+    ids = content_.prefix;
+    if (content_.tags && line.starts_with(">>")) {
+      const size_t end = line.find("<<");
+      if (end != line.npos) {
+        const int tag = table_.id_of(line.substr(0, end + 2));
+        ids.push_back(tag < 0 ? unk : tag);
+        line.remove_prefix(end + 2);
+      }
+    }
+    std::vector<std::string> pieces;
+    splitter_.split(line, pieces);
+    for (const std::string& piece : pieces) {
+      const int id = table_.id_of(piece);
+      // Text cannot forge </s> or the name of a language.
+      const bool usable = id >= 0 && table_.kind(id) != Kind::control;
+      ids.push_back(usable ? id : unk);
+    }
+  }
+
+  std::string decode(std::span<const int> ids) const override {
+    for (const int id : ids) check_id(id);
+    std::string text = table_.join(ids).value();  // has no piece of kind unknown
+    repair_utf8(text);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    const size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+  }
+
+  std::string piece(int id) const override {
+    check_id(id);
+    return table_.text(id);
+  }
+  int id_of(std::string_view piece) const override { return table_.id_of(piece); }
+  bool is_byte(int id) const override {
+    check_id(id);
+    return table_.kind(id) == Kind::byte;
+  }
+  std::vector<int> forbidden() const override {
+    std::vector<int> all = {pad, bos};
+    all.insert(all.end(), content_.forbidden.begin(), content_.forbidden.end());
+    return all;
+  }
+  int first() const override { return content_.first; }
+  const MappedPieces& content() const override { return content_; }
+
+ private:
+  static bool is_byte_name(const std::string& text) {
+    return text.size() == 6 && text.starts_with("<0x") && text.back() == '>' &&
+           text.find_first_not_of("0123456789ABCDEF", 3) == 5;
+  }
+
+  MappedPieces content_;
+  PieceSplitter splitter_;
+  PieceTable table_;
+};
+
+// The array of ids `key`; each must be one of `size` pieces.
+std::vector<int> read_ids(const Json& json, const char* key, size_t size,
+                          const std::string& where) {
+  std::vector<int> ids;
+  for (const Json& id : json.value(key, Json::array())) {
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= size)
+      throw DataError(where + ": its list " + key + " holds something that is no id");
+    ids.push_back(id.get<int>());
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::vector<int> forbidden_pieces(const Vocabulary& vocabulary) {
+  const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
+  if (mapped != nullptr) return mapped->forbidden();
+  if (vocabulary.kind() == "words") return {Vocabulary::pad, Vocabulary::bos};
+  return {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
+}
+
+bool list_same_pieces(const Vocabulary& a, const Vocabulary& b) {
+  if (a.size() != b.size()) return false;
+  for (int id = 0; id < a.size(); ++id)
+    if (a.piece(id) != b.piece(id)) return false;
+  return true;
+}
+
+std::string mapped_bytes(const MappedPieces& c) {
+  const Json json{{"pieces", c.pieces}, {"controls", c.controls}, {"bytes", c.bytes},
+                  {"tags", c.tags},     {"prefix", c.prefix},     {"forbidden", c.forbidden},
+                  {"first", c.first},   {"theirs", c.theirs}};
+  return std::string(mapped_magic) + to_text(json) + "\n" + c.model;
+}
+
+MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(where + " is no sound list of pieces: " + why);
+  };
+  if (!bytes.starts_with(mapped_magic)) refuse("it begins with something else");
+  bytes.remove_prefix(mapped_magic.size());
+  const size_t end = bytes.find('\n');
+  if (end == bytes.npos) refuse("it is cut off");
+  const Json json = parse_json(bytes.substr(0, end), where);
+  MappedPieces c;
+  c.model = bytes.substr(end + 1);
+  try {
+    c.pieces = json.at("pieces").get<std::vector<std::string>>();
+    c.bytes = json.value("bytes", false);
+    c.tags = json.value("tags", false);
+    c.first = json.value("first", -1);
+    c.theirs = json.value("theirs", std::vector<int64_t>());
+    for (auto [key, ids] :
+         {std::pair{"controls", &c.controls}, {"prefix", &c.prefix}, {"forbidden", &c.forbidden}})
+      *ids = read_ids(json, key, c.pieces.size(), where);
+  } catch (const Json::exception& e) {
+    refuse(e.what());
+  }
+  if (c.pieces.size() < Vocabulary::specials) refuse("it has too few pieces");
+  if (c.first < -1 || c.first >= int(c.pieces.size())) refuse("its first piece is not in the list");
+  for (const std::string& piece : c.pieces)
+    if (piece.empty()) refuse("a piece is empty");
+  return c;
+}
+
+std::unique_ptr<Vocabulary> parse_mapped(std::string bytes, const std::string& where) {
+  return std::make_unique<Mapped>(std::move(bytes), where);
+}
+
+}  // namespace tx

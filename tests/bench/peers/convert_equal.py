@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Whether models of the package transformers, converted by tx-convert, do here what they do there.
+
+usage: convert_equal.py BIN [SEED]    (pip install torch transformers sentencepiece)
+
+Makes small MarianMT models with random weights in several shapes, saves them with save_pretrained,
+converts them and compares: log P of given targets (largest relative difference), and the texts of
+greedy search. BIN is the folder of the tools.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import sentencepiece
+import torch
+from transformers import MarianConfig, MarianMTModel, MarianTokenizer
+
+WORDS = "ab ba abc cab dog god gold old cold a b c do go so to tom mot".split()
+EXTRA = 12
+
+
+def line(r):
+    return " ".join(r.choice(WORDS) for _ in range(r.randint(1, 8)))
+
+
+def train_pieces(folder, name, r):
+    path = os.path.join(folder, name)
+    with open(path + ".txt", "w", encoding="utf-8") as f:
+        f.writelines(line(r) + "\n" for _ in range(500))
+    sentencepiece.SentencePieceTrainer.train(
+        input=path + ".txt", model_prefix=path, vocab_size=40, model_type="unigram",
+        normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2)
+    os.remove(path + ".txt")
+    os.rename(path + ".model", path + ".spm")
+    model = sentencepiece.SentencePieceProcessor(path + ".spm")
+    return [model.id_to_piece(i) for i in range(3, len(model))]
+
+
+def number(pieces):
+    names = ["</s>", "<unk>"] + [p for p in dict.fromkeys(pieces) if p not in ("</s>", "<unk>")]
+    return {p: i for i, p in enumerate(names + [">>xx<<", "<pad>"])}
+
+
+def make_folder(folder, seed, tied=True, shared=True, safe=True, dtype=torch.float32, **shape):
+    """A MarianMT model with random weights; returns the model and its tokeniser."""
+    r = random.Random(seed)
+    torch.manual_seed(seed)
+    os.makedirs(folder)
+    source, target = train_pieces(folder, "source", r), train_pieces(folder, "target", r)
+    names = [number(source + target)] if shared else [number(source), number(target)]
+    for name, ids in zip(["vocab.json", "target_vocab.json"], names):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            json.dump(ids, f)
+    pad = names[0]["<pad>"]
+    if not shared:  # one id of pad for both sides
+        assert len(names[0]) == len(names[1]), "another seed"
+    config = MarianConfig(
+        vocab_size=len(names[0]), decoder_vocab_size=len(names[-1]), max_position_embeddings=64,
+        pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=None,
+        bad_words_ids=[[pad]], share_encoder_decoder_embeddings=shared,
+        tie_word_embeddings=tied, scale_embedding=True, init_std=0.5, dropout=0.0, **shape)
+    model = MarianMTModel(config).eval()
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if "embed_positions" in name:
+                continue
+            if name.endswith("bias"):
+                p.normal_(0, 0.2)
+            elif "norm" in name:
+                p.normal_(1, 0.2)
+            elif "embed" in name or "shared" in name or "lm_head" in name:
+                p.normal_(0, 0.5)
+                p[pad] = 0
+        model.final_logits_bias.normal_(0, 0.3)
+        model.final_logits_bias[0, pad] = 0
+        model.final_logits_bias[0, 0] = 0.5
+    model.to(dtype)
+    model.save_pretrained(folder, safe_serialization=safe)
+    model = MarianMTModel.from_pretrained(folder, torch_dtype=torch.float32).eval()
+    tokenizer = MarianTokenizer(
+        source_spm=folder + "/source.spm", target_spm=folder + "/target.spm",
+        vocab=folder + "/vocab.json", separate_vocabs=not shared,
+        target_vocab_file=None if shared else folder + "/target_vocab.json")
+    return model, tokenizer
+
+
+def tool(bin, name, *args, text=""):
+    return subprocess.run([os.path.join(bin, name), *args], input=text.encode(), check=True,
+                          stdout=subprocess.PIPE).stdout.decode().split("\n")[:-1]
+
+
+def texts(model, tokenizer, lines, **options):
+    out = []
+    for text in lines:
+        batch = tokenizer(text, return_tensors="pt")
+        length = batch["input_ids"].shape[1] - 1 + EXTRA
+        with torch.no_grad():
+            ids = model.generate(**batch, max_new_tokens=length, do_sample=False, **options)
+        out.append(tokenizer.decode(ids[0], skip_special_tokens=True))
+    return out
+
+
+def log_p(model, tokenizer, source, target):
+    batch = tokenizer(source, text_target=target, return_tensors="pt")
+    with torch.no_grad():
+        logits = model(**batch).logits[0].log_softmax(-1)
+    return logits.gather(1, batch["labels"][0][:, None]).sum().item()
+
+
+def compare(bin, seed, what, **shape):
+    r = random.Random(seed + 1)
+    with tempfile.TemporaryDirectory() as top:
+        folder, file = top + "/hf", top + "/m.safetensors"
+        model, tokenizer = make_folder(folder, seed, **shape)
+        tool(bin, "tx-convert", "-q", folder, "-o", file)
+        lines = [line(r) for _ in range(30)] + [">>xx<< ab dog", "ab ZZ", "\u00e4"]
+        targets = [line(r) for _ in lines]
+        with open(top + "/targets", "w", encoding="utf-8") as f:
+            f.writelines(t + "\n" for t in targets)
+        source = "".join(t + "\n" for t in lines)
+        rows = tool(bin, "tx-decode", "-m", file, "--precision", "fp32", "--tgt", top + "/targets",
+                    text=source)
+        ours = [float(row.split("\t")[1]) for row in rows]
+        theirs = [log_p(model, tokenizer, s, t) for s, t in zip(lines, targets)]
+        worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
+        print(f"{what}: largest relative difference of log P {worst:.1e}")
+        assert worst < 1e-5, (ours, theirs)
+        for beam in (1, 4):
+            got = tool(bin, "tx-decode", "-m", file, "--precision", "fp32", "--beam", str(beam),
+                       "--alpha", "0", "--max-extra", str(EXTRA), text=source)
+            wanted = texts(model, tokenizer, lines, num_beams=beam, length_penalty=0.0,
+                           early_stopping="never" if beam > 1 else False)
+            same = sum(a == b for a, b in zip(got, wanted))
+            print(f"{what}: beam {beam}: {same} of {len(lines)} texts are the same")
+            if beam == 1:
+                assert got == wanted, [x for x in zip(lines, got, wanted) if x[1] != x[2]]
+
+
+def main():
+    bin = sys.argv[1]
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    small = dict(d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
+                 decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24)
+    wide = dict(small, d_model=32, encoder_layers=3, decoder_layers=1, encoder_attention_heads=4,
+                decoder_attention_heads=4)
+    compare(bin, seed, "swish", activation_function="swish", **small)
+    compare(bin, seed, "relu, bin", activation_function="relu", safe=False, **wide)
+    compare(bin, seed, "gelu", activation_function="gelu", **wide)
+    compare(bin, seed, "f16", activation_function="swish", dtype=torch.float16, **small)
+    compare(bin, seed, "untied", activation_function="relu", tied=False, **small)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+# Folders that are broken or hostile: one line, status 1, nothing written.
+golden=$TX_SOURCE/tests/golden/marian
+
+refused() { # TEXT, of the folder f
+  expect_status 1 tx-convert -o out f
+  expect_empty_stdout
+  expect_stderr_contains "$1"
+  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
+  expect_no_file out
+  rm -rf f
+  cp -r "$golden" f
+}
+edit() { # FILE SED-SCRIPT
+  sed "$2" "f/$1" > edited
+  ! cmp -s edited "f/$1" || fail "nothing to edit: $2"
+  mv edited "f/$1"
+}
+cp -r "$golden" f
+
+rm f/config.json
+refused 'holds no config.json'
+echo '[]' > f/config.json
+refused 'f/config.json is not a JSON object'
+edit config.json 's/"marian"/"llava"/'
+refused 'models of type "llava" cannot be converted'
+rm f/model.safetensors
+refused 'f holds no weights: neither model.safetensors nor pytorch_model.bin'
+edit config.json 's/"d_model": 16/"d_model": 18/'
+refused 'has the shape'
+edit config.json 's/"encoder_layers": 1/"encoder_layers": 2/'
+refused 'f lacks the tensor model.encoder.layers.1.'
+edit config.json 's/"decoder_layers": 2/"decoder_layers": 1/'
+refused 'which belongs to a part that tx does not have'
+edit config.json 's/"encoder_layers": 1/"encoder_layers": 100000/'
+refused 'encoder_layers is not a whole number from 0 to 1000'
+edit config.json 's/"swish"/"mish"/'
+refused 'activation_function is "mish", which tx does not have'
+edit config.json 's/"encoder_attention_heads": 2/"encoder_attention_heads": 4/'
+refused 'encoder_attention_heads and decoder_attention_heads differ'
+edit config.json 's/"pad_token_id": [0-9]*/"pad_token_id": 999/'
+refused 'the id of pad is 999, outside the'
+edit config.json 's/{/{ "tie_word_embeddings": false,/'
+refused 'f lacks lm_head.weight, but config.json says that it is not the embedding'
+edit config.json 's/{/{ "normalize_before": true,/'
+refused 'normalize_before is true; only false can be carried over'
+edit config.json 's/{/{ "bad_words_ids": [[1, 2]],/'
+refused 'bad_words_ids holds something else'
+edit vocab.json 's/, "<pad>": [0-9]*//'
+refused 'f/vocab.json has'
+edit vocab.json 's/"<unk>": 1/"<unk>": 2/'
+refused 'has no id of its own'
+edit vocab.json 's/"<unk>"/"<unknown>"/'
+refused 'f/vocab.json has no piece <unk>'
+rm f/source.spm
+refused 'cannot read f/source.spm'
+head -c 300 f/target.spm > cut && mv cut f/target.spm
+refused 'f/target.spm'
+head -c 20000 f/model.safetensors > cut && mv cut f/model.safetensors
+refused 'f/model.safetensors is truncated'
+
+# Shards.
+mv f/model.safetensors f/a.safetensors
+printf '{"weight_map": {"final_logits_bias": "a.safetensors", "x": "b.safetensors"}}' \
+  > f/model.safetensors.index.json
+refused 'f/b.safetensors is missing'
+mv f/model.safetensors f/a.safetensors
+printf '{"weight_map": {"x": "a.safetensors"}}' > f/model.safetensors.index.json
+refused 'f/a.safetensors lacks the tensor x'
+mv f/model.safetensors f/a.safetensors
+printf '{"weight_map": {"x": "../a.safetensors"}}' > f/model.safetensors.index.json
+refused 'the file of x is no name of a file'
+mv f/model.safetensors f/a.safetensors
+printf '{"weight_map": {"final_logits_bias": "a.safetensors"}}' > f/model.safetensors.index.json
+expect_status 0 tx-convert -q -o whole f
+rm -rf f
+cp -r "$golden" f
+
+# A pickle that would run a program.
+rm f/model.safetensors
+printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/pytorch_model.bin
+refused 'its pickle asks for "os.system", which is not part of a tensor'
+expect_no_file hacked
+rm f/model.safetensors
+echo 'version https://git-lfs.github.com/spec/v1' > f/pytorch_model.bin
+refused 'is no file of torch.save()'
+
+expect_status 0 tx-convert -q -o out f
+echo text > text
+expect_usage_error '--out text exists and is not a model' tx-convert -o text f
+expect_usage_error 'is not a model of tx: convert it to one first' \
+  tx-convert --to ctranslate2 -o x f
+expect_usage_error 'out is a model of tx: say with --to' tx-convert -o x out
+expect_no_file x

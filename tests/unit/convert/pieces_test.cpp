@@ -1,0 +1,137 @@
+#include "lib/convert/families/pieces.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "tests/support.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+constexpr const char* here = "F";
+const std::vector<std::string> theirs = {"</s>", "<unk>", "a", "b", "<pad>"};
+
+PieceOrder order() { return {theirs, {4, 1, 4, 0}, here}; }
+
+WeightRows table() {  // row i holds 10 i and 10 i + 1
+  return {5, 2, [](int64_t first, int64_t count, float* to) {
+            for (int64_t i = first; i < first + count; ++i) {
+              *to++ = float(10 * i);
+              *to++ = float(10 * i + 1);
+            }
+          }};
+}
+
+std::string golden(const std::string& name) {
+  return read_file(std::string(TX_SOURCE_DIR) + "/tests/golden/marian/" + name);
+}
+
+MappedPieces content() {
+  MappedPieces c;
+  c.pieces = {"<pad>",
+              "<unk>",
+              "<s>",
+              "</s>",
+              "\xE2\x96\x81"
+              "go",
+              "\xE2\x96\x81",
+              "d",
+              ">>x<<"};
+  c.tags = true;
+  c.model = golden("source.spm");
+  return c;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(specials_come_first) {
+  const PieceOrder o = order();
+  BOOST_TEST(o.pieces() == (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", "a", "b"}));
+  BOOST_TEST(o.id(4) == Vocabulary::pad);  // and not bos, which copies it
+  BOOST_TEST(o.id(2) == 4);
+  BOOST_TEST(o.id(5) == -1);
+  BOOST_TEST(o.id(-1) == -1);
+  const WeightRows rows = o.rows(table());
+  BOOST_TEST(rows.rows == 6);
+  std::vector<float> values(12);
+  rows.read(0, 6, values.data());
+  BOOST_TEST(values == (std::vector<float>{40, 41, 10, 11, 40, 41, 0, 1, 20, 21, 30, 31}));
+  rows.read(4, 1, values.data());
+  BOOST_TEST(values[0] == 20);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_decoder_reads_first_is_never_output) {
+  const auto bias = [](int64_t, int64_t, float* to) {
+    for (int i = 0; i < 5; ++i) to[i] = float(i);
+  };
+  std::vector<float> values(6);
+  order().bias({1, 5, bias}).read(0, 1, values.data());
+  BOOST_TEST(values == (std::vector<float>{4, 1, never, 0, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(a_piece_called_s_stays) {
+  const PieceOrder o({"<s>", "<pad>", "</s>", "<unk>"}, {1, 3, 2, 2}, here);
+  BOOST_TEST(o.pieces() == (std::vector<std::string>{"<pad>", "<unk>", "<s>_", "</s>", "<s>"}));
+}
+
+BOOST_AUTO_TEST_CASE(special_ids_that_are_none) {
+  BOOST_TEST(message_of<DataError>([] {
+               PieceOrder(theirs, {5, 1, 4, 0}, here);
+             }) == "F: the id of pad is 5, outside the 5 pieces");
+  BOOST_TEST(message_of<DataError>([] {
+               PieceOrder(theirs, {4, 1, 4, 4}, here);
+             }) == "F: two of pad, unk and eos are one piece");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_pieces_in_a_file) {
+  const TempFolder folder;
+  const auto read = [&](const std::string& json) { return read_piece_ids(folder.file("v", json)); };
+  BOOST_TEST(read(R"({"b": 1, "a": 0})") == (std::vector<std::string>{"a", "b"}));
+  for (const char* bad : {R"({"a": 0, "b": 0})", R"({"a": 0, "b": 2})", R"({"a": "0"})",
+                          R"({"a": -1})", R"({"": 0})"})
+    BOOST_TEST(message_of<DataError>([&] { read(bad); }).find("no id of its own") !=
+               std::string::npos);
+  BOOST_TEST(message_of<DataError>([&] { read("{}"); }).find("lists no pieces") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(text_and_mapped_pieces) {
+  const auto v = parse_vocabulary(mapped_bytes(content()), here);
+  BOOST_TEST(v->kind() == "mapped");
+  std::vector<int> ids;
+  v->encode("go do", ids);
+  BOOST_TEST(ids.front() == 4);
+  v->encode(">>x<<go", ids);
+  BOOST_TEST(ids.front() == 7);
+  BOOST_TEST(ids[1] == 4);
+  v->encode(">>y<< go", ids);
+  BOOST_TEST(ids.front() == Vocabulary::unk);
+  v->encode("</s>", ids);  // text cannot forge the end
+  BOOST_TEST(std::count(ids.begin(), ids.end(), Vocabulary::eos) == 0);
+  BOOST_TEST(v->decode(std::vector<int>{2, 4, 5, 6, 1, 5, 3}) == "go d");
+  BOOST_TEST(forbidden_pieces(*v) == (std::vector<int>{Vocabulary::pad, Vocabulary::bos}));
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_pieces_that_are_unsound) {
+  const auto message = [](MappedPieces c) {
+    return message_of<DataError>([&] { parse_vocabulary(mapped_bytes(c), here); });
+  };
+  MappedPieces c = content();
+  c.pieces[5] = "d";
+  BOOST_TEST(message(c) == "F: the piece \"d\" stands there twice");
+  c = content();
+  c.forbidden = {8};
+  BOOST_TEST(message(c) == "F: its list forbidden holds something that is no id");
+  c = content();
+  c.first = 8;
+  BOOST_TEST(message(c).find("its first piece is not in the list") != std::string::npos);
+  c.pieces.resize(3);
+  c.first = -1;
+  BOOST_TEST(message(c).find("too few pieces") != std::string::npos);
+  c = content();
+  c.model = "x";
+  BOOST_TEST(message(c).starts_with("F"));
+}
