@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/simd.h"
 
 namespace tx {
@@ -82,6 +83,7 @@ bf16* copy_of(Matrix copy) { return copy.empty() ? nullptr : copy.row<bf16>(0); 
 }  // namespace
 
 void Cpu::gradient_norm(Matrix gradients, StepRecord* record) {
+  const Timed timed(profile_.get(), "optimiser", traffic(gradients));
   const int64_t count = gradients.rows * gradients.cols;
   std::vector<double> sums(size_t((count + block - 1) / block));
   if (gradients.dtype == DType::f64)
@@ -102,6 +104,8 @@ void Cpu::gradient_norm(Matrix gradients, StepRecord* record) {
 
 void Cpu::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix copy,
                int64_t decayed, const AdamSettings& settings, const StepRecord* record) {
+  const Timed timed(profile_.get(), "optimiser",
+                    traffic(parameters, parameters, gradients, m, m, v, v, copy));
   if (record->skip) return;
   const int64_t count = parameters.rows * parameters.cols;
   if (parameters.dtype == DType::f64)
@@ -116,6 +120,7 @@ void Cpu::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix c
 
 void Cpu::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
               const AdamSettings& settings, const StepRecord* record) {
+  const Timed timed(profile_.get(), "optimiser", traffic(parameters, parameters, gradients, copy));
   if (record->skip) return;
   const int64_t count = parameters.rows * parameters.cols;
   if (parameters.dtype == DType::f64)

@@ -1,6 +1,7 @@
 #include "kernels/cpu/attention.h"
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/softmax.h"
 
 namespace tx {
@@ -107,6 +108,7 @@ TX_INLINE void weights_of(const Attention& p, int64_t sentence, int head, Matrix
 }  // namespace
 
 void Cpu::attention(const Attention& p) {
+  const Timed timed(profile_.get(), "attention", traffic(p.q, p.k, p.v, p.o));
   TX_ASSERT(p.heads % p.kv_heads == 0);
   with_type(p.q.dtype, [&](auto t) { attend<decltype(t)>(p, threads); });
 }

@@ -1,5 +1,6 @@
 #include "kernels/cpu.h"
 #include "kernels/cpu/attention.h"
+#include "kernels/cpu/profile.h"
 
 namespace tx {
 namespace {
@@ -126,6 +127,8 @@ void attend_backward(const Attention& p, const AttentionGradient& g, int threads
 }  // namespace
 
 void Cpu::attention_backward(const Attention& p, const AttentionGradient& g) {
+  const Timed timed(profile_.get(), "attention, backward",
+                    traffic(p.q, p.k, p.v, p.o, g.d_o, g.dq, g.dk, g.dv));
   TX_ASSERT(p.heads % p.kv_heads == 0);
   with_type(p.q.dtype, [&](auto t) { attend_backward<decltype(t)>(p, g, threads); });
 }

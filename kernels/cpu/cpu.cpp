@@ -6,6 +6,7 @@
 #endif
 
 #include "kernels/cpu/gemm.h"
+#include "kernels/profile.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 
@@ -54,8 +55,6 @@ bool Cpu::has_own_memory() const { return false; }
 size_t Cpu::free_bytes() const { return 0; }
 void Cpu::replay(int64_t, const std::function<void()>& work) { work(); }
 void Cpu::forget_graphs() {}
-void Cpu::start_profile() {}
-std::string Cpu::profile_report() { return {}; }
 std::string Cpu::tuning() const { return {}; }
 void Cpu::set_tuning(const std::string&) {}
 

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
@@ -77,6 +78,7 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
 
 void Cpu::embed(const int32_t* ids, Matrix table, double scale, Matrix positions,
                 const Dropout& drop, Matrix out) {
+  const Timed timed(profile_.get(), "embedding", traffic(out));
   if (table.empty()) {
     const Int8Weights* weights = gemm::int8_of(table);
     TX_ASSERT(weights);
@@ -89,6 +91,7 @@ void Cpu::embed(const int32_t* ids, Matrix table, double scale, Matrix positions
 
 void Cpu::embed_backward(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
                          Matrix dtable, Matrix dpositions) {
+  const Timed timed(profile_.get(), "embedding, backward", traffic(dout));
   with_type(dout.dtype, [&](auto t) {
     add_rows<decltype(t)>(ids, dout, scale, drop, dtable, threads);
     if (dpositions.empty()) return;

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "kernels/cpu/profile.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -47,6 +48,8 @@ Library library_for(DType t) {
 using gemm::Library;
 
 void Cpu::product(const Product& p) {
+  const Timed timed(profile_.get(), p.a.dtype == DType::bf16 ? "products, bf16" : "products, fp32",
+                    product_work(p));
   const ProductShape s = shape_of(p);
   if (s.m == 0 || s.n == 0) return;
   switch (gemm::library_for(p.a.dtype)) {
@@ -79,6 +82,9 @@ Matrix Cpu::prepare_int8(const Int8Weights& weights) { return gemm::attach(weigh
 void Cpu::release_prepared(Matrix& weights) { gemm::release_packed(weights); }
 void Cpu::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
                            Matrix y) {
+  const Timed timed(profile_.get(), x.dtype == DType::bf16 ? "rows, bf16" : "rows, fp32",
+                    {traffic(x, prepared, bias, y).bytes,
+                     2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
   if (const Int8Weights* w = gemm::int8_of(prepared)) {
     void* scratch = products_->scratch.grow(gemm::int8_scratch_bytes(x.rows, x.cols));
     return gemm::int8_product(

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/softmax.h"
 
 namespace tx {
@@ -58,6 +59,7 @@ void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double 
 
 void Cpu::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
                         bool gradient, StepRecord* record) {
+  const Timed timed(profile_.get(), "loss", traffic(logits, gradient ? logits : Matrix()));
   std::vector<RowLoss> rows(static_cast<size_t>(logits.rows));
   with_type(logits.dtype, [&](auto t) {
     loss_rows<decltype(t)>(logits, labels, vocabulary, smoothing, gradient, record->loss_scale,

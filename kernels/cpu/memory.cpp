@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/simd.h"
 
 namespace tx {
@@ -26,10 +27,12 @@ void Cpu::download(void* host, const void* from, size_t bytes) const {
   if (bytes) std::memcpy(host, from, bytes);
 }
 void Cpu::copy(void* to, const void* from, size_t bytes) {
+  const Timed timed(profile_.get(), "copies", {2.0 * double(bytes), 0});
   if (bytes) std::memcpy(to, from, bytes);
 }
 void Cpu::wait() const {}
 void Cpu::zero(void* data, size_t bytes) {
+  const Timed timed(profile_.get(), "copies", {double(bytes), 0});
   if (bytes) std::memset(data, 0, bytes);
 }
 
@@ -48,6 +51,7 @@ TX_CLONES void convert_rows(Matrix from, Matrix to, int threads) {
 }  // namespace
 
 void Cpu::convert(Matrix from, Matrix to) {
+  const Timed timed(profile_.get(), "conversion", traffic(from, to));
   TX_ASSERT(from.rows == to.rows && from.cols == to.cols);
   with_type(from.dtype, [&](auto f) {
     with_type(to.dtype, [&](auto t) { convert_rows<decltype(f), decltype(t)>(from, to, threads); });

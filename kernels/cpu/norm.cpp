@@ -3,6 +3,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/lanes.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
@@ -164,12 +165,15 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
 
 void Cpu::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
                    double epsilon, Matrix sum, Matrix normed, Matrix stats) {
+  const Timed timed(profile_.get(), "norm", traffic(x, sub, x.empty() ? x : sum, normed));
   with_type(sub.dtype, [&](auto t) {
     add_norm_rows<decltype(t)>({x, sub, drop, gamma, beta, epsilon, sum, normed, stats}, threads);
   });
 }
 
 void Cpu::add_norm_backward(const AddNormBackward& p) {
+  const Timed timed(profile_.get(), "norm, backward",
+                    traffic(p.dnormed, p.dsum, p.sum, p.dx, p.add_x ? p.dx : Matrix(), p.dsub));
   with_type(p.dnormed.dtype, [&](auto t) {
     using A = acc_t<decltype(t)>;
     const int64_t blocks = (p.dnormed.rows + block_rows - 1) / block_rows;

@@ -3,6 +3,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/activation.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
@@ -135,11 +136,13 @@ TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matri
 }  // namespace
 
 void Cpu::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
+  const Timed timed(profile_.get(), "pointwise", traffic(x, y));
   with_type(x.dtype, [&](auto t) { activate_rows<decltype(t)>(x, activation, drop, y, threads); });
 }
 
 void Cpu::activate_backward(Matrix dy, Matrix y, Activation activation, const Dropout& drop,
                             Matrix dx, Matrix dbias, bool add_bias) {
+  const Timed timed(profile_.get(), "pointwise", traffic(dy, y, dx));
   with_type(dy.dtype, [&](auto t) {
     using A = acc_t<decltype(t)>;
     const int64_t blocks = (dy.rows + block_rows - 1) / block_rows;
@@ -151,6 +154,7 @@ void Cpu::activate_backward(Matrix dy, Matrix y, Activation activation, const Dr
 }
 
 void Cpu::column_sum(Matrix x, Matrix sum, bool add) {
+  const Timed timed(profile_.get(), "pointwise", traffic(x));
   with_type(x.dtype, [&](auto t) {
     using A = acc_t<decltype(t)>;
     std::vector<A> partial(size_t((x.rows + block_rows - 1) / block_rows * x.cols));
@@ -160,18 +164,21 @@ void Cpu::column_sum(Matrix x, Matrix sum, bool add) {
 }
 
 void Cpu::dropout_sum(Matrix x, Matrix sub, const Dropout& drop, Matrix y) {
+  const Timed timed(profile_.get(), "pointwise", traffic(x, sub, y));
   with_type(x.dtype, [&](auto t) { dropout_sum_rows<decltype(t)>(x, sub, drop, y, threads); });
 }
 
 void Cpu::add(Matrix x, Matrix y) { dropout_sum(y, x, Dropout{}, y); }
 
 void Cpu::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const Timed timed(profile_.get(), "pointwise", traffic(to, to));
   const size_t bytes = size_t(to.cols) * size_of(to.dtype);
   for (int64_t i = 0; i < to.rows; ++i)
     std::memcpy(to.slice(i, 1).data, from.slice(rows[i], 1).data, bytes);
 }
 
 void Cpu::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
+  const Timed timed(profile_.get(), "pointwise", traffic(from, from));
   const size_t bytes = size_t(from.cols) * size_of(from.dtype);
   for (int64_t i = 0; i < from.rows; ++i)
     std::memcpy(to.slice(rows[i], 1).data, from.slice(i, 1).data, bytes);

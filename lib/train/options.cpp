@@ -127,10 +127,10 @@ void describe_machine(Options& o, TrainOptions& t) {
          "line is the verdict; exit status 1 where a gradient or the loss is out of its bounds.")
       .runtime()
       .excludes({"--replay"});
-  o.flag(
-       "--profile", t.profile, "print where the time went at the end",
-       "On a GPU by groups of kernels, each beside the time that its memory traffic or arithmetic "
-       "would take at the rates measured on that GPU; steps are slower under it.")
+  o.flag("--profile", t.profile, "print where the time went at the end",
+         "By groups of kernels, each beside the time that its memory traffic or arithmetic would "
+         "take "
+         "at the rates measured on that CPU or GPU. Steps are slower under it on a GPU.")
       .runtime()
       .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
   o.flag("-q,--quiet", t.quiet, "no progress on standard error").runtime();

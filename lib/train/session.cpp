@@ -138,14 +138,14 @@ void Session::end() {
 
 namespace {
 
-// By groups of kernels where the backend times them, else by the parts of a step.
+// By groups of kernels, and on a CPU, which computes while it is called, by the parts of a step.
 std::string profile(Backend& backend, const StepTimes& t, double seconds) {
-  const std::string groups = on(backend, [](auto& k) { return k.profile_report(); });
-  if (!groups.empty()) return groups;
-  char text[240];
-  std::snprintf(text, sizeof text, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
+  std::string text = on(backend, [](auto& k) { return k.profile_report(); });
+  if (on(backend, [](auto& k) { return k.has_own_memory(); })) return text;
+  char parts[240];
+  std::snprintf(parts, sizeof parts, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
                 t.forward, t.backward, t.update, seconds);
-  return text;
+  return text + parts;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ cudaEvent_t Profile::event() {
 void Profile::begin(const char* group, Work work) {
   if (depth_++ > 0) return;  // part of a call that is timed already
   if (open_.size() > 10000) collect();
-  ++groups_[group].calls[work];
+  groups_.count(group, work);
   open_.push_back({group, event(), nullptr});
 }
 
@@ -41,36 +41,21 @@ void Profile::collect() {
   for (const Span& s : open_) {
     float time = 0;
     check(cudaEventElapsedTime(&time, s.first, s.last), "timing");
-    groups_[s.group].milliseconds += double(time);
+    groups_.add(s.group, 1e-3 * double(time));
     spare_.push_back(s.first);
     spare_.push_back(s.last);
   }
   open_.clear();
 }
 
-std::string Profile::report(double copy_rate, double bf16_rate, double f32_rate) {
+std::string Profile::report(const Rates& rates) {
   collect();
   char line[200];
   std::snprintf(
       line, sizeof line,
       "rates of this GPU: copies %.2f TB/s, products %.0f TFLOP/s in bf16, %.0f in fp32\n",
-      copy_rate * 1e-12, bf16_rate * 1e-12, f32_rate * 1e-12);
-  std::string text = line;
-  std::vector<std::pair<std::string, Group>> all(groups_.begin(), groups_.end());
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.second.milliseconds > b.second.milliseconds;
-  });
-  for (const auto& [name, g] : all) {
-    const double rate = name.find("fp32") == std::string::npos ? bf16_rate : f32_rate;
-    const double least = 1e3 * least_seconds(g.calls, copy_rate, rate);
-    int64_t calls = 0;
-    for (const auto& [work, count] : g.calls) calls += count;
-    std::snprintf(line, sizeof line, "%-24s %9lld calls %12.3f ms, floor %12.3f ms, %3.0f %%\n",
-                  name.c_str(), static_cast<long long>(calls), g.milliseconds, least,
-                  g.milliseconds > 0 ? 100 * least / g.milliseconds : 0);
-    text += line;
-  }
-  return text;
+      rates.copy * 1e-12, rates.bf16 * 1e-12, rates.f32 * 1e-12);
+  return line + groups_.lines(rates);
 }
 
 namespace {
@@ -119,9 +104,11 @@ std::string Cuda::profile_report() {
   const std::unique_ptr<Profile> profile = std::move(state_->profile);
   if (!profile) return "";
   const int64_t size = state_->processors >= 64 ? 8192 : 256;  // what fills the GPU
-  return profile->report(measured_copies(*state_),
-                         measured_products(*this, *state_, DType::bf16, size),
-                         measured_products(*this, *state_, DType::f32, size));
+  Rates rates;
+  rates.copy = measured_copies(*state_);
+  rates.bf16 = measured_products(*this, *state_, DType::bf16, size);
+  rates.f32 = measured_products(*this, *state_, DType::f32, size);
+  return profile->report(rates);
 }
 
 }  // namespace tx

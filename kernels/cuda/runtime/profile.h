@@ -2,13 +2,11 @@
 // counted under the name of its group, beside the bytes that it moves and the products that it
 // computes.
 #pragma once
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "kernels/cuda/runtime/roofline.h"
 #include "kernels/cuda/runtime/state.h"
+#include "kernels/profile.h"
 
 namespace tx {
 
@@ -21,15 +19,10 @@ class Profile {
 
   void begin(const char* group, Work work);
   void end();
-  // One line per group: calls, milliseconds, the roofline's least time, and that over the time
-  // taken. Rates in bytes and FLOPs per second, measured on this GPU.
-  std::string report(double copy_rate, double bf16_rate, double f32_rate);
+  // The rates, measured on this GPU, and a line per group.
+  std::string report(const Rates& rates);
 
  private:
-  struct Group {
-    std::map<Work, int64_t> calls;
-    double milliseconds = 0;
-  };
   struct Span {
     const char* group;
     cudaEvent_t first, last;
@@ -38,7 +31,7 @@ class Profile {
   void collect();
   cudaStream_t stream_;
   int depth_ = 0;
-  std::map<std::string, Group> groups_;
+  GroupTimes groups_;
   std::vector<Span> open_;
   std::vector<cudaEvent_t> spare_;
 };

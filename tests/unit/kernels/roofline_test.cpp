@@ -1,7 +1,7 @@
 // The least times that tx-train --profile prints, as "floor", beside those measured.
-#include "kernels/cuda/runtime/roofline.h"
-
 #include <boost/test/unit_test.hpp>
+
+#include "kernels/profile.h"
 
 using namespace tx;
 
@@ -56,13 +56,34 @@ BOOST_AUTO_TEST_CASE(each_call_has_its_own_bound) {
   const Work product = product_work(p), copy = traffic(p.c, p.c);
   const double multiplied = 2.0 * 25000 * 2048 * 512 / 800e12, moved = 25000.0 * 2048 * 4 / 4e12;
   const auto seconds = [](const std::map<Work, int64_t>& calls) {
-    return least_seconds(calls, 4e12, 800e12);
+    return least_seconds(calls, {.copy = 4e12}, 800e12);
   };
   BOOST_TEST(seconds({{product, 1}}) == multiplied, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(seconds({{copy, 1}}) == moved, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(seconds({{product, 12}, {copy, 3}}) == 12 * multiplied + 3 * moved,
              boost::test_tools::tolerance(1e-12));
   BOOST_TEST(seconds({}) == 0);
+}
+
+// A call that fits into the cache is measured against the cache's rate, a larger one is not.
+BOOST_AUTO_TEST_CASE(caches) {
+  const Rates rates{.copy = 10, .cached = 100, .cache_bytes = 1000};
+  BOOST_TEST(least_seconds({{Work{1000, 0}, 2}}, rates, 1) == 20);
+  BOOST_TEST(least_seconds({{Work{1010, 0}, 2}}, rates, 1) == 202);
+}
+
+BOOST_AUTO_TEST_CASE(groups_are_lines_in_the_order_of_their_times) {
+  GroupTimes times;
+  times.count("norm", {100, 0});
+  times.add("norm", 0.002);
+  for (int i = 0; i < 3; ++i) times.count("products, fp32", {0, 50});
+  times.add("products, fp32", 0.006);
+  BOOST_TEST(times.seconds() == 0.008, boost::test_tools::tolerance(1e-12));
+  const std::string text = times.lines({.copy = 1e5, .bf16 = 1, .f32 = 5e4});
+  BOOST_TEST(
+      text ==
+      "products, fp32                   3 calls        6.000 ms, floor        3.000 ms,  50 %\n"
+      "norm                             1 calls        2.000 ms, floor        1.000 ms,  50 %\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

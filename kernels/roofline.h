@@ -1,5 +1,5 @@
 // The roofline: the least time that work can take, be it for what it must move through memory or
-// for the products it must compute, whichever takes longer. Free of CUDA.
+// for the products it must compute, whichever takes longer. Free of CUDA and OpenMP.
 #pragma once
 #include <algorithm>
 #include <compare>
@@ -31,12 +31,23 @@ inline Work product_work(const Product& p) {
   return {moved.bytes, 2.0 * double(s.m) * double(s.n) * double(s.k)};
 }
 
-// Seconds that the calls take one after another; rates in bytes and FLOPs per second.
-inline double least_seconds(const std::map<Work, int64_t>& calls, double copy_rate,
+// What the machine reaches, in bytes read and written and in FLOPs per second.
+struct Rates {
+  double copy = 1;    // in memory
+  double cached = 0;  // of calls that move at most cache_bytes; with 0 there is no cache
+  double cache_bytes = 0;
+  double bf16 = 1, f32 = 1;  // products
+};
+
+// Seconds that the calls take one after another; products at `product_rate`.
+inline double least_seconds(const std::map<Work, int64_t>& calls, const Rates& rates,
                             double product_rate) {
   double sum = 0;
-  for (const auto& [work, count] : calls)
-    sum += double(count) * std::max(work.bytes / copy_rate, work.flops / product_rate);
+  for (const auto& [work, count] : calls) {
+    const bool fits = work.bytes <= rates.cache_bytes;
+    const double copy = fits ? std::max(rates.cached, rates.copy) : rates.copy;
+    sum += double(count) * std::max(work.bytes / copy, work.flops / product_rate);
+  }
   return sum;
 }
 

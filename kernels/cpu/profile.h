@@ -1,0 +1,31 @@
+// Where the CPU's time goes (tx-train --profile): each call of a kernel is timed by the clock.
+#pragma once
+#include <chrono>
+
+#include "kernels/profile.h"
+
+namespace tx {
+
+// Times what happens while it lives; does nothing when there is no profile.
+class Timed {
+ public:
+  Timed(GroupTimes* times, const char* group, Work work) : times_(times), group_(group) {
+    if (!times_) return;
+    times_->count(group, work);
+    begin_ = std::chrono::steady_clock::now();
+  }
+  ~Timed() {
+    if (!times_) return;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    times_->add(group_, spent.count());
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  GroupTimes* times_;
+  const char* group_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace tx

@@ -1,0 +1,35 @@
+#include "kernels/profile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace tx {
+
+double GroupTimes::seconds() const {
+  double sum = 0;
+  for (const auto& [name, group] : groups_) sum += group.seconds;
+  return sum;
+}
+
+std::string GroupTimes::lines(const Rates& rates) const {
+  std::vector<std::pair<std::string, Group>> all(groups_.begin(), groups_.end());
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  std::string text;
+  for (const auto& [name, g] : all) {
+    const double products = name.find("fp32") == std::string::npos ? rates.bf16 : rates.f32;
+    const double least = least_seconds(g.calls, rates, products);
+    int64_t calls = 0;
+    for (const auto& [work, count] : g.calls) calls += count;
+    char line[200];
+    std::snprintf(line, sizeof line, "%-24s %9lld calls %12.3f ms, floor %12.3f ms, %3.0f %%\n",
+                  name.c_str(), static_cast<long long>(calls), 1e3 * g.seconds, 1e3 * least,
+                  g.seconds > 0 ? 100 * least / g.seconds : 0);
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace tx

@@ -1,0 +1,15 @@
+# --profile: groups of kernels with their times, floors and calls.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+expect_status 0 small_train --steps 3 --precision fp32 --profile --device cpu -o run
+expect_stderr_contains 'rates of this CPU, '
+expect_stderr_contains 'GFLOP/s in bf16'
+expect_stderr_contains 'forward '
+profile=$(sed -n 's/.*: \([a-z].*calls.* ms, floor .* %\)$/\1/p' "$TX_LAST/stderr")
+for group in 'products, fp32' 'attention, backward' 'attention ' 'norm, backward' 'norm ' loss optimiser \
+  'embedding ' 'embedding, backward'; do
+  echo "$profile" | grep -q "^$group" || fail "no group '$group' in: $profile"
+done
+# Three steps of one encoder and one decoder layer; the batch that is rehearsed does not count.
+calls=$(echo "$profile" | sed -n 's/^attention, backward *\([0-9]*\) calls.*/\1/p')
+[ "$calls" = 9 ] || fail "attention was computed backward $calls times in three steps"
