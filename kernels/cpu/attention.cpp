@@ -17,26 +17,34 @@ template <class T, class L, class A>
 TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t first, int64_t rows,
                              Workspace<A>& w, A* lse, int64_t lse_stride) {
   const int64_t limit = visible_keys(p, first + rows - 1, h.m);
-  load_panel<T>(h.q, h.q_first + first, rows, w.q);
+  load_panel<L, T>(h.q, h.q_first + first, rows, w.q);
   w.weights.shape(query_block, h.m);
   small_product<L>({w.q.row(0), w.q.stride, 1, w.keys.row(0), w.keys.stride, w.weights.row(0),
                     w.weights.stride, rows, h.q.cols, limit, false});
+  // The logarithms come after all rows: a call of a function amid them would empty the registers.
+  RowSum<A> sums[query_block];
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t count = visible_keys(p, first + i, h.m);
     bias_row(p, h, first + i, count, w.weights.row(i));
-    const A sum = softmax_row<L>(w.weights.row(i), count, w.weights.stride, A(p.scale));
-    if (lse) lse[i * lse_stride] = sum;
+    sums[i] = softmax_row<L>(w.weights.row(i), count, w.weights.stride, A(p.scale));
   }
+  for (int64_t i = 0; lse && i < rows; ++i) lse[i * lse_stride] = sums[i].log();
 }
 
 template <class T>
 TX_CLONES void drop_weights(const Dropout& drop, int64_t row, int64_t count, acc_t<T>* x,
                             std::vector<uint16_t>& bits) {
   bits.resize(size_t(padded<uint16_t>(count)));
-  philox_row(drop.seed, drop.site, uint32_t(drop.record->step), drop.keys.pair[row],
-             drop.keys.position[row], (count + 7) / 8, bits.data());
+  philox_row(philox_of(drop, row), (count + 7) / 8, bits.data());
   const DropRow<acc_t<T>> dropped(drop, bits.data());
   for (int64_t j = 0; j < count; ++j) x[j] = dropped(j, x[j]);
+}
+
+template <class T>
+TX_INLINE void prefetch_head(const HeadViews& h) {
+  prefetch_rows<T>(h.k, h.k_first, h.m);
+  prefetch_rows<T>(h.q, h.q_first, h.n);
+  prefetch_rows<T>(h.v, h.k_first, h.m);
 }
 
 template <class T, class L, class A>
@@ -52,11 +60,10 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
     }
     return;
   }
-  prefetch_rows<T>(h.k, h.k_first, h.m);
-  prefetch_rows<T>(h.q, h.q_first, h.n);
-  prefetch_rows<T>(h.v, h.k_first, h.m);
+  if (head == 0) prefetch_head<T>(h);
+  if (head + 1 < p.heads) prefetch_head<T>(head_views(p, sentence, head + 1));
   load_transposed<T>(h.k, h.k_first, h.m, w.keys);
-  load_panel<T>(h.v, h.k_first, h.m, w.values);
+  load_panel<L, T>(h.v, h.k_first, h.m, w.values);
   for (int64_t first = 0; first < h.n; first += query_block) {
     const int64_t rows = std::min(query_block, h.n - first);
     A* lse = all_lse ? all_lse + (h.q_first + first) * p.heads + head : nullptr;
@@ -69,8 +76,7 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
     small_product<L>({w.weights.row(0), w.weights.stride, 1, w.values.row(0), w.values.stride,
                       w.out.row(0), w.out.stride, rows, limit, p.d_v, false});
     for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < p.d_v; ++j)
-        store(o.row<T>(h.q_first + first + i)[j], w.out.row(i)[j]);
+      store_row<L>(w.out.row(i), o.row<T>(h.q_first + first + i), p.d_v);
   }
 }
 

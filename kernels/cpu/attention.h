@@ -24,7 +24,7 @@ struct Panel {  // a matrix in the sum type with padded rows
 };
 
 // Prefetches all rows of one head: each begins a new cache line, and a loop that reached them one
-// by one would wait for every line.
+// by one would wait for every line. Called for the head after the one at work, too.
 template <class T>
 TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
   constexpr int64_t line = 64 / sizeof(T);
@@ -32,16 +32,40 @@ TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
     for (int64_t j = 0; j < from.cols; j += line) __builtin_prefetch(from.row<T>(i) + j);
 }
 
+// A row in another type.
+template <class L, class T, class U>
+TX_INLINE void store_row(const U* from, T* to, int64_t count) {
+  map_lanes<L>(
+      to, count, [](int64_t, auto v) TX_INLINE_LAMBDA { return v; }, from);
+}
+
 // to (rows, cols) = from; the padding is zero.
-template <class T, class A>
+template <class L, class T, class A>
 TX_INLINE void load_panel(Matrix from, int64_t first, int64_t rows, Panel<A>& to) {
   to.shape(rows, from.cols);
   for (int64_t i = 0; i < rows; ++i) {
-    const T* x = from.row<T>(first + i);
     A* y = to.row(i);
-    for (int64_t j = 0; j < from.cols; ++j) y[j] = load(x[j]);
+    store_row<L>(from.row<T>(first + i), y, from.cols);
     for (int64_t j = from.cols; j < to.stride; ++j) y[j] = 0;
   }
+}
+
+// Four rows of four numbers, x apart by `stride`, as four columns of y; those from row `rows` on
+// are zero.
+template <class T>
+TX_INLINE void transpose_tile(const T* x, int64_t stride, int64_t rows, float* y, int64_t ldy) {
+  using V = typename Register<float, 16>::Type;
+  const V a = load_lanes<V>(x), b = rows > 1 ? load_lanes<V>(x + stride) : V{};
+  const V c = rows > 2 ? load_lanes<V>(x + 2 * stride) : V{};
+  const V d = rows > 3 ? load_lanes<V>(x + 3 * stride) : V{};
+  const V ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+          cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const V ef = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+          gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  store_lanes(y, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+  store_lanes(y + ldy, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+  store_lanes(y + 2 * ldy, __builtin_shufflevector(ef, gh, 0, 1, 4, 5));
+  store_lanes(y + 3 * ldy, __builtin_shufflevector(ef, gh, 2, 3, 6, 7));
 }
 
 // to (cols, rows) = from^T; the padding is zero.
@@ -50,12 +74,19 @@ TX_INLINE void load_transposed(Matrix from, int64_t first, int64_t rows, Panel<A
   to.shape(from.cols, rows);
   const int64_t stride = to.stride;
   A* y = to.data.data();
-  for (int64_t j = 0; j < from.cols; ++j)
-    for (int64_t i = rows; i < stride; ++i) y[j * stride + i] = 0;
-  for (int64_t i = 0; i < rows; ++i) {
-    const T* x = from.row<T>(first + i);
-    for (int64_t j = 0; j < from.cols; ++j) y[j * stride + i] = load(x[j]);
+  int64_t done = 0;  // columns of y that are filled, the padding among them
+  if constexpr (std::is_same_v<A, float>) {
+    for (; from.cols % 4 == 0 && done < rows; done += 4)
+      for (int64_t j = 0; j < from.cols; j += 4)
+        transpose_tile(from.row<T>(first + done) + j, from.stride, rows - done,
+                       y + j * stride + done, stride);
   }
+  for (; done < rows; ++done) {
+    const T* x = from.row<T>(first + done);
+    for (int64_t j = 0; j < from.cols; ++j) y[j * stride + done] = load(x[j]);
+  }
+  for (int64_t j = 0; done < stride && j < from.cols; ++j)
+    std::fill(y + j * stride + done, y + (j + 1) * stride, A(0));
 }
 
 // The views of one head.

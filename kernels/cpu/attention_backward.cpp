@@ -17,23 +17,25 @@ struct Workspace {
 template <class L, class A = typename L::Scalar>
 TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale, A lse,
                             const uint16_t* bits, const Dropout& drop) {
-  const int64_t width = padded & -int64_t(64 / sizeof(A));
-  for (int64_t j = count; j < width; ++j) {
-    x[j] = -INFINITY;
-    dp[j] = 0;
-  }
-  for (int64_t j = 0; j < width; ++j) x[j] = exponential(x[j] * scale - lse);
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < width; ++j) dp[j] = dropped(j, dp[j]);
-  }
-  const A dot = lane_sum<L>(
-      width, [](auto weight, auto d) TX_INLINE_LAMBDA { return weight * d; }, x, dp);
-  for (int64_t j = 0; j < width; ++j) dp[j] = x[j] * (dp[j] - dot) * scale;
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < width; ++j) x[j] = dropped(j, x[j]);
-  }
+  using V = typename L::Vector;
+  const int64_t width = padded & -int64_t(L::count);
+  with_mask<A>(drop, bits, [&](const auto& kept) TX_INLINE_LAMBDA {
+    V sum{};
+    for (int64_t j = 0; j < width; j += L::count) {
+      const V score = first_lanes(load_lanes<V>(x + j), count - j, -A(INFINITY));
+      const V weight = exponential(score * scale - lse);
+      const V d = kept(j, first_lanes(load_lanes<V>(dp + j), count - j, A(0)));
+      store_lanes(x + j, weight);
+      store_lanes(dp + j, d);
+      sum += weight * d;
+    }
+    const A dot = sum_lanes(sum);
+    for (int64_t j = 0; j < width; j += L::count) {
+      const V weight = load_lanes<V>(x + j), d = load_lanes<V>(dp + j);
+      store_lanes(dp + j, weight * (d - dot) * scale);
+      store_lanes(x + j, kept(j, weight));
+    }
+  });
 }
 
 // One block of queries: assigns dq, adds to the panels dk and dv.
@@ -41,8 +43,8 @@ template <class T, class L, class A>
 TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, Matrix d_o,
                               Matrix dq, int64_t first, int64_t rows, Workspace<A>& w) {
   const int64_t limit = visible_keys(p, first + rows - 1, h.m);
-  load_panel<T>(h.q, h.q_first + first, rows, w.q);
-  load_panel<T>(d_o, h.q_first + first, rows, w.d_o);
+  load_panel<L, T>(h.q, h.q_first + first, rows, w.q);
+  load_panel<L, T>(d_o, h.q_first + first, rows, w.d_o);
   w.weights.shape(query_block, h.m);
   w.d_weights.shape(query_block, h.m);
   small_product<L>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0), w.keys_t.stride, w.weights.row(0),
@@ -54,8 +56,7 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
     const int64_t row = h.q_first + first + i, count = visible_keys(p, first + i, h.m);
     if (h.drop.threshold) {
       w.bits.resize(size_t(padded<uint16_t>(h.m)));
-      philox_row(h.drop.seed, h.drop.site, uint32_t(h.drop.record->step), h.drop.keys.pair[row],
-                 h.drop.keys.position[row], (h.m + 7) / 8, w.bits.data());
+      philox_row(philox_of(h.drop, row), (h.m + 7) / 8, w.bits.data());
     }
     bias_row(p, h, first + i, count, w.weights.row(i));
     row_gradient<L>(w.weights.row(i), w.d_weights.row(i), count, w.weights.stride, A(p.scale),
@@ -69,7 +70,17 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
   small_product<L>({w.weights.row(0), 1, w.weights.stride, w.d_o.row(0), w.d_o.stride, w.dv.row(0),
                     w.dv.stride, limit, rows, p.d_v, true});
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < p.d_k; ++j) store(dq.row<T>(h.q_first + first + i)[j], w.dq.row(i)[j]);
+    store_row<L>(w.dq.row(i), dq.row<T>(h.q_first + first + i), p.d_k);
+}
+
+template <class T>
+TX_INLINE void prefetch_head(const Attention& p, const AttentionGradient& g, int64_t sentence,
+                             int head) {
+  const HeadViews h = head_views(p, sentence, head);
+  prefetch_rows<T>(h.k, h.k_first, h.m);
+  prefetch_rows<T>(h.v, h.k_first, h.m);
+  prefetch_rows<T>(h.q, h.q_first, h.n);
+  prefetch_rows<T>(g.d_o.columns(int64_t(head) * p.d_v, p.d_v), h.q_first, h.n);
 }
 
 // All query heads of one key/value head, so that dk and dv have one writer.
@@ -78,9 +89,8 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
                              int kv, Workspace<A>& w) {
   const int group = p.heads / p.kv_heads;
   HeadViews h = head_views(p, sentence, kv * group);
-  prefetch_rows<T>(h.k, h.k_first, h.m);
-  prefetch_rows<T>(h.v, h.k_first, h.m);
-  load_panel<T>(h.k, h.k_first, h.m, w.keys);
+  if (kv == 0) prefetch_head<T>(p, g, sentence, 0);
+  load_panel<L, T>(h.k, h.k_first, h.m, w.keys);
   load_transposed<T>(h.k, h.k_first, h.m, w.keys_t);
   load_transposed<T>(h.v, h.k_first, h.m, w.values_t);
   w.dk.shape(h.m, p.d_k);
@@ -91,8 +101,7 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
     h = head_views(p, sentence, head);
     const Matrix dq = g.dq.columns(int64_t(head) * p.d_k, p.d_k);
     const Matrix d_o = g.d_o.columns(int64_t(head) * p.d_v, p.d_v);
-    prefetch_rows<T>(h.q, h.q_first, h.n);
-    prefetch_rows<T>(d_o, h.q_first, h.n);
+    if (head + 1 < p.heads) prefetch_head<T>(p, g, sentence, head + 1);
     for (int64_t first = 0; first < h.n; first += query_block) {
       const int64_t rows = std::min(query_block, h.n - first);
       if (h.m > 0)
@@ -105,8 +114,8 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
   const Matrix dk = g.dk.columns(int64_t(kv) * p.d_k, p.d_k);
   const Matrix dv = g.dv.columns(int64_t(kv) * p.d_v, p.d_v);
   for (int64_t i = 0; i < h.m; ++i) {
-    for (int64_t j = 0; j < p.d_k; ++j) store(dk.row<T>(h.k_first + i)[j], w.dk.row(i)[j]);
-    for (int64_t j = 0; j < p.d_v; ++j) store(dv.row<T>(h.k_first + i)[j], w.dv.row(i)[j]);
+    store_row<L>(w.dk.row(i), dk.row<T>(h.k_first + i), p.d_k);
+    store_row<L>(w.dv.row(i), dv.row<T>(h.k_first + i), p.d_v);
   }
 }
 

@@ -41,7 +41,7 @@ TX_INLINE void guide_block(const Attention& p, const HeadViews& h, const Attenti
                            Matrix dq, int64_t first, int64_t rows, A factor, Workspace<A>& w,
                            GuideSums& sums) {
   const int64_t limit = visible_keys(p, first + rows - 1, h.m);
-  load_panel<T>(h.q, h.q_first + first, rows, w.q);
+  load_panel<L, T>(h.q, h.q_first + first, rows, w.q);
   w.scores.shape(query_block, h.m);
   small_product<L>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0), w.keys_t.stride, w.scores.row(0),
                     w.scores.stride, rows, p.d_k, limit, false});
@@ -66,7 +66,7 @@ TX_INLINE GuideSums guide_sentence(const Attention& p, const AttentionGuide& gui
   GuideSums sums;
   const HeadViews h = head_views(p, sentence, guide.head);
   if (guide.starts[h.q_first] == guide.starts[h.q_first + h.n]) return sums;
-  load_panel<T>(h.k, h.k_first, h.m, w.keys);
+  load_panel<L, T>(h.k, h.k_first, h.m, w.keys);
   load_transposed<T>(h.k, h.k_first, h.m, w.keys_t);
   w.dk.shape(h.m, p.d_k);
   std::fill(w.dk.row(0), w.dk.row(h.m), A(0));

@@ -6,10 +6,14 @@
 namespace tx {
 namespace {
 
-// What DNNL_MAX_CPU_ISA, oneDNN's own variable, allows.
-int allowed_bytes() {
+// DNNL_MAX_CPU_ISA, oneDNN's own variable; empty: no limit.
+std::string_view limit() {
   const char* value = std::getenv("DNNL_MAX_CPU_ISA");
-  const std::string_view isa = value ? value : "";
+  return value ? value : "";
+}
+
+int allowed_bytes() {
+  const std::string_view isa = limit();
   if (isa == "SSE41" || isa == "AVX") return 16;
   return isa.starts_with("AVX2") ? 32 : 64;
 }
@@ -29,6 +33,17 @@ int register_bytes() {
   if (v3 && allowed >= 32) return 32;
 #endif
   return 16;
+}
+
+bool registers_round() {
+#if defined(__x86_64__)
+  const std::string_view isa = limit();
+  const bool allowed = isa.empty() || isa == "ALL" || isa == "DEFAULT" ||
+                       isa.find("BF16") != isa.npos || isa.find("AMX") != isa.npos;
+  return register_bytes() == 64 && allowed && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
 }
 
 }  // namespace tx

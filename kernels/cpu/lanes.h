@@ -9,6 +9,7 @@
 //   });
 #pragma once
 #include <type_traits>
+#include <utility>
 
 #include "kernels/cpu/simd.h"
 
@@ -73,21 +74,24 @@ constexpr int lanes_of = sizeof(V) / sizeof(V{}[0]);  // of a register
 template <class V>
 constexpr int lanes_of<Twice<V>> = 2 * lanes_of<V>;
 
-// 64 bytes of A in registers of `bytes`.
-template <class A, int bytes>
+// 64 bytes of A in registers of `bytes`; `rounds`: the processor itself rounds floats to bf16.
+template <class A, int bytes, bool rounds = false>
 struct Lanes {
   using Scalar = A;
   static constexpr int count = 64 / sizeof(A), registers = 64 / bytes;
+  static constexpr bool rounds_bf16 = rounds;
   using One = typename Register<A, bytes>::Type;
   using Vector =
       std::conditional_t<registers == 1, One,
                          std::conditional_t<registers == 2, Twice<One>, Twice<Twice<One>>>>;
 };
 
-// `count` of T from any address.
+// `count` of T from any address; one where V is no vector.
 template <class V, class T>
 TX_INLINE V load_lanes(const T* x) {
-  if constexpr (is_twice<V>) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    return load(*x);
+  } else if constexpr (is_twice<V>) {
     using H = typename V::Half;
     return {load_lanes<H>(x), load_lanes<H>(x + lanes_of<H>)};
   } else if constexpr (std::is_same_v<T, bf16>) {
@@ -109,6 +113,118 @@ TX_INLINE void store_lanes(A* x, const V& v) {
   }
 }
 
+// Register by register, rounded to bf16 as store() does.
+template <class V>
+TX_INLINE void round_lanes(bf16* x, const V& v) {
+  if constexpr (is_twice<V>) {
+    round_lanes(x, v.lo);
+    round_lanes(x + lanes_of<typename V::Half>, v.hi);
+  } else {
+    using Words = typename Register<uint32_t, sizeof(V)>::Type;
+    using Halves = typename Register<uint16_t, sizeof(V) / 2>::Type;
+    const Words u = Words(v), rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+    const Words halves = (u & 0x7fffffffu) > 0x7f800000u ? Words{} + 0x7fc0u : rounded;
+    *reinterpret_cast<typename Register<uint16_t, sizeof(V) / 2>::Memory*>(x) =
+        __builtin_convertvector(halves, Halves);
+  }
+}
+
+// v, lanes of L or a single value, to x, rounded to T. The processor's own rounding takes numbers
+// below 1.2e-38 for 0.
+template <class L, class T, class V>
+TX_INLINE void put_lanes(T* x, const V& v) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    store(*x, v);
+  } else if constexpr (!std::is_same_v<T, bf16>) {
+    store_lanes(x, v);
+  } else if constexpr (L::rounds_bf16) {  // by name: the function around is of another target
+    typename Register<uint16_t, 32>::Type halves;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v));
+    *reinterpret_cast<typename Register<uint16_t, 32>::Memory*>(x) = halves;
+  } else {
+    round_lanes(x, v);
+  }
+}
+
+// f(j, V()) for every j below n that begins a whole V of L, then f(j, 0) for each that is left, so
+// that f is written once for both. Such a loop needs no proof that its pointers differ, for which
+// the compiler's own takes longer than a row of 128 does.
+template <class L, class F>
+TX_INLINE void for_lanes(int64_t n, F&& f) {
+  int64_t j = 0;
+  for (; j + L::count <= n; j += L::count) f(j, typename L::Vector{});
+  for (; j < n; ++j) f(j, typename L::Scalar{});
+}
+
+// y[j] = f(j, x[j], ..) for j below n, rounded to T.
+template <class L, class T, class F, class... Ts>
+TX_INLINE void map_lanes(T* y, int64_t n, F&& f, const Ts*... x) {
+  for_lanes<L>(n, [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
+    put_lanes<L>(y + j, f(j, load_lanes<decltype(zero)>(x + j)...));
+  });
+}
+
+// The larger, lane by lane; b where one is not a number.
+template <class V>
+TX_INLINE V larger(const V& a, const V& b) {
+  if constexpr (is_twice<V>)
+    return {larger(a.lo, b.lo), larger(a.hi, b.hi)};
+  else
+    return a > b ? a : b;
+}
+
+// All bits of 16 words, then none: from 16 - n on a mask of the first n lanes.
+alignas(64) inline constexpr uint32_t lane_mask[32] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
+                                                       ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
+// Lanes 0 .. n - 1 of v, `other` in those behind; any n. (g++ takes a comparison of lane numbers
+// apart into 16 branches.)
+template <class V, class S>
+TX_INLINE V first_lanes(const V& v, int64_t n, S other) {
+  if constexpr (is_twice<V>) {
+    return {first_lanes(v.lo, n, other), first_lanes(v.hi, n - lanes_of<typename V::Half>, other)};
+  } else if constexpr (std::is_same_v<S, float>) {
+    using Words = Register<uint32_t, sizeof(V)>;
+    const int64_t kept = n < 0 ? 0 : n > 16 ? 16 : n;
+    const typename Words::Type mask =
+        *reinterpret_cast<const typename Words::Memory*>(lane_mask + 16 - kept);
+    const V rest = V{} + other;
+    return V((typename Words::Type(v) & mask) | (typename Words::Type(rest) & ~mask));
+  } else {
+    S lane[lanes_of<V>];
+    store_lanes(lane, v);
+    for (int64_t l = n < 0 ? 0 : n; l < lanes_of<V>; ++l) lane[l] = other;
+    return load_lanes<V>(lane);
+  }
+}
+
+// The lanes of v by op, as a tree: l with l + half of them, and so on.
+template <class V, class Op>
+TX_INLINE auto fold_lanes(const V& v, Op&& op) {
+  if constexpr (is_twice<V>) {
+    return fold_lanes(op(v.lo, v.hi), op);
+  } else {
+    constexpr int half = lanes_of<V> / 2;
+    const auto halves = [&]<int... l>(std::integer_sequence<int, l...>) TX_INLINE_LAMBDA {
+      return op(__builtin_shufflevector(v, v, l...), __builtin_shufflevector(v, v, (l + half)...));
+    };
+    const auto folded = halves(std::make_integer_sequence<int, half>());
+    if constexpr (half == 1)
+      return folded[0];
+    else
+      return fold_lanes(folded, op);
+  }
+}
+
+template <class V>
+TX_INLINE auto sum_lanes(const V& v) {
+  return fold_lanes(v, [](auto a, auto b) TX_INLINE_LAMBDA { return a + b; });
+}
+template <class V>
+TX_INLINE auto largest_lane(const V& v) {
+  return fold_lanes(v, [](auto a, auto b) TX_INLINE_LAMBDA { return larger(a, b); });
+}
+
 // The sum of f(x[j], y[j], ..) for j below n: lane by lane, then the lanes as a tree. One order of
 // additions for every instruction set, and no chain of scalar additions at the end as an OpenMP
 // reduction has. f takes registers and single values.
@@ -119,12 +235,13 @@ TX_INLINE typename L::Scalar lane_sum(int64_t n, F&& f, const Ts*... x) {
   V sum = {};
   int64_t j = 0;
   for (; j + lanes <= n; j += lanes) sum += f(load_lanes<V>(x + j)...);
-  typename L::Scalar part[lanes];
-  store_lanes(part, sum);
-  for (int l = 0; j + l < n; ++l) part[l] += f(load(x[j + l])...);
-  for (int width = lanes / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) part[l] += part[l + width];
-  return part[0];
+  if (j < n) {
+    typename L::Scalar part[lanes];
+    store_lanes(part, sum);
+    for (int l = 0; j + l < n; ++l) part[l] += f(load(x[j + l])...);
+    sum = load_lanes<V>(part);
+  }
+  return sum_lanes(sum);
 }
 
 template <class V>
@@ -141,6 +258,8 @@ TX_INLINE V exponential(V x) {
 
 // Bytes of the registers in use: 64, 32 or 16. DNNL_MAX_CPU_ISA lowers it.
 int register_bytes();
+// Whether these are of 64 bytes and the processor rounds them to bf16 (AVX-512 BF16).
+bool registers_round();
 
 // Calls f(Lanes<A, register_bytes()>()) inside a function for that instruction set. f must be
 // marked TX_INLINE_LAMBDA, and an OpenMP region must stand outside of it.
@@ -154,8 +273,15 @@ __attribute__((target("arch=x86-64-v3"), noinline)) void with_registers_of_32(co
   f(Lanes<A, 32>());
 }
 template <class A, class F>
+__attribute__((target("arch=x86-64-v4"), noinline)) void with_registers_that_round(const F& f) {
+  f(Lanes<A, 64, true>());
+}
+template <class A, class F>
 TX_INLINE void with_lanes(const F& f) {
   static const int bytes = register_bytes();
+  static const bool round = registers_round();
+  if constexpr (std::is_same_v<A, float>)
+    if (round) return with_registers_that_round<A>(f);
   if (bytes == 64) return with_registers_of_64<A>(f);
   if (bytes == 32) return with_registers_of_32<A>(f);
   f(Lanes<A, 16>());

@@ -12,13 +12,14 @@ struct RowLoss {
   bool correct = false;
 };
 
-// Loss of one row: lse once, sums of logits for the smoothed part; writes the gradient over x.
+// Loss of one row: lse once, sums of logits for the smoothed part; writes the gradient over x
+// unless `powers` (vocabulary), which then holds the exponentials, is null.
 template <class T, class L>
 TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded,
-                           double smoothing, bool gradient, acc_t<T> scale) {
+                           double smoothing, acc_t<T>* powers, acc_t<T> scale) {
   using A = acc_t<T>;
-  const A most = largest(x, vocabulary);
-  const SoftmaxSums sums = softmax_sums<L>(x, vocabulary, most);
+  const A most = largest<L>(x, vocabulary);
+  const SoftmaxSums sums = softmax_sums<L>(x, vocabulary, most, powers);
   const double log_sum = std::log(sums.exponentials);
   const double others = smoothing > 0 ? smoothing / double(vocabulary - 1) : 0;
   const double log_label = double(load(x[label]) - most) - log_sum;
@@ -28,11 +29,12 @@ TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padd
   row.loss = -(1 - smoothing) * log_label;
   if (smoothing > 0) row.loss -= others * (log_all - log_label);  // log_all may be infinite
   row.correct = load(x[label]) >= most;
-  if (!gradient) return row;
+  if (!powers) return row;
   const A inverse = A(double(scale) / sums.exponentials), q = A(others) * scale;
-  const A at_label = exponential(load(x[label]) - most) * inverse - A(1 - smoothing) * scale;
-  for (int64_t j = 0; j < vocabulary; ++j)
-    store(x[j], exponential(load(x[j]) - most) * inverse - q);
+  const A at_label = powers[label] * inverse - A(1 - smoothing) * scale;
+  map_lanes<L>(
+      x, vocabulary, [=](int64_t, auto power) TX_INLINE_LAMBDA { return power * inverse - q; },
+      powers);
   store(x[label], at_label);
   for (int64_t j = vocabulary; j < padded; ++j) store(x[j], A(0));
   return row;
@@ -41,17 +43,21 @@ TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padd
 template <class T>
 void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
                bool gradient, double loss_scale, RowLoss* rows, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(static, 16)
-  for (int64_t i = 0; i < logits.rows; ++i) {
-    T* x = logits.row<T>(i);
-    if (labels[i] >= 0)
-      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
-        using L = decltype(lanes);
-        rows[i] = row_loss<T, L>(x, labels[i], vocabulary, logits.cols, smoothing, gradient,
-                                 acc_t<T>(loss_scale));
-      });
-    else if (gradient)
-      std::memset(static_cast<void*>(x), 0, size_t(logits.cols) * sizeof(T));
+#pragma omp parallel num_threads(threads)
+  {
+    std::vector<acc_t<T>> powers(gradient ? size_t(vocabulary) : 0);
+#pragma omp for schedule(static, 16)
+    for (int64_t i = 0; i < logits.rows; ++i) {
+      T* x = logits.row<T>(i);
+      if (labels[i] >= 0)
+        with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+          using L = decltype(lanes);
+          rows[i] = row_loss<T, L>(x, labels[i], vocabulary, logits.cols, smoothing,
+                                   gradient ? powers.data() : nullptr, acc_t<T>(loss_scale));
+        });
+      else if (gradient)
+        std::memset(static_cast<void*>(x), 0, size_t(logits.cols) * sizeof(T));
+    }
   }
 }
 

@@ -11,16 +11,13 @@ namespace {
 
 // to = x + dropout(sub) for one row, rounded to the storage type so that statistics, forward and
 // backward see the same numbers.
-template <class T>
+template <class L, class T>
 TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dropout& drop, T* to,
                        int64_t d) {
-  using A = acc_t<T>;
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < d; ++j) store(to[j], load(x[j]) + dropped(j, load(sub[j])));
-  } else {
-    for (int64_t j = 0; j < d; ++j) store(to[j], load(x[j]) + load(sub[j]));
-  }
+  with_mask<acc_t<T>>(drop, bits, [&](const auto& kept) TX_INLINE_LAMBDA {
+    map_lanes<L>(
+        to, d, [&](int64_t j, auto a, auto b) TX_INLINE_LAMBDA { return a + kept(j, b); }, x, sub);
+  });
 }
 
 bool root_mean_square(const Matrix& beta) { return beta.empty(); }
@@ -39,7 +36,7 @@ TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
   const int64_t d = p.sub.cols;
   const T* r = p.sub.row<T>(i);
   if (!p.x.empty()) {
-    add_row(p.x.row<T>(i), r, bits, p.drop, p.sum.row<T>(i), d);
+    add_row<L>(p.x.row<T>(i), r, bits, p.drop, p.sum.row<T>(i), d);
     r = p.sum.row<T>(i);
   }
   // Sums of differences from the first element: a row far from zero keeps its digits, and the mean
@@ -57,10 +54,14 @@ TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
   const A* g = p.gamma.row<A>(0);
   T* y = p.normed.row<T>(i);
   if (root_mean_square(p.beta)) {
-    for (int64_t j = 0; j < d; ++j) store(y[j], load(r[j]) * rstd * g[j]);
+    map_lanes<L>(
+        y, d, [=](int64_t, auto v, auto gain) TX_INLINE_LAMBDA { return v * rstd * gain; }, r, g);
   } else {
-    const A* b = p.beta.row<A>(0);
-    for (int64_t j = 0; j < d; ++j) store(y[j], (load(r[j]) - mean) * rstd * g[j] + b[j]);
+    map_lanes<L>(
+        y, d,
+        [=](int64_t, auto v, auto gain, auto bias)
+            TX_INLINE_LAMBDA { return (v - mean) * rstd * gain + bias; },
+        r, g, p.beta.row<A>(0));
   }
   if (!p.stats.empty()) {
     p.stats.row<A>(i)[0] = mean;
@@ -89,35 +90,41 @@ void add_norm_rows(const AddNorm& p, int threads) {
 template <class L, class T, class A>
 TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A* g, A mean, A rstd,
                                  bool centred, int64_t width, A* d, A* dg, A* db) {
-  for (int64_t j = 0; j < width; ++j) {
-    const A y = load(dy[j]), xhat = (load(r[j]) - mean) * rstd;
-    dg[j] += y * xhat;
-    db[j] += y;
-    d[j] = xhat;
-  }
+  for_lanes<L>(width, [=](int64_t j, auto zero) TX_INLINE_LAMBDA {
+    using V = decltype(zero);
+    const V y = load_lanes<V>(dy + j), xhat = (load_lanes<V>(r + j) - mean) * rstd;
+    put_lanes<L>(dg + j, load_lanes<V>(dg + j) + y * xhat);
+    put_lanes<L>(db + j, load_lanes<V>(db + j) + y);
+    put_lanes<L>(d + j, xhat);
+  });
   const auto product = [](auto... v) TX_INLINE_LAMBDA { return (v * ...); };
   const A a = centred ? lane_sum<L>(width, product, dy, g) / A(width) : A(0);
   const A b = lane_sum<L>(width, product, dy, g, d) / A(width);
-  for (int64_t j = 0; j < width; ++j) d[j] = (load(dy[j]) * g[j] - a - d[j] * b) * rstd;
+  const auto gradient = [=](int64_t, auto y, auto gain, auto xhat)
+                            TX_INLINE_LAMBDA { return (y * gain - a - xhat * b) * rstd; };
   if (dsum)
-    for (int64_t j = 0; j < width; ++j) d[j] += load(dsum[j]);
+    map_lanes<L>(
+        d, width,
+        [=](int64_t j, auto y, auto gain, auto xhat, auto sum)
+            TX_INLINE_LAMBDA { return gradient(j, y, gain, xhat) + sum; },
+        dy, g, d, dsum);
+  else
+    map_lanes<L>(d, width, gradient, dy, g, d);
 }
 
 // Writes d to dx (assigned or added) and, through the dropout, to dsub.
-template <class T, class A>
+template <class L, class T, class A>
 TX_INLINE void spread_row(const A* d, const uint16_t* bits, const Dropout& drop, bool add, T* dx,
                           T* dsub, int64_t width) {
   if (dx && add)
-    for (int64_t j = 0; j < width; ++j) store(dx[j], load(dx[j]) + d[j]);
+    map_lanes<L>(
+        dx, width, [](int64_t, auto old, auto v) TX_INLINE_LAMBDA { return old + v; }, dx, d);
   else if (dx)
-    for (int64_t j = 0; j < width; ++j) store(dx[j], d[j]);
+    map_lanes<L>(
+        dx, width, [](int64_t, auto v) TX_INLINE_LAMBDA { return v; }, d);
   if (!dsub) return;
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < width; ++j) store(dsub[j], dropped(j, d[j]));
-  } else {
-    for (int64_t j = 0; j < width; ++j) store(dsub[j], d[j]);
-  }
+  with_mask<A>(drop, bits,
+               [&](const auto& kept) TX_INLINE_LAMBDA { map_lanes<L>(dsub, width, kept, d); });
 }
 
 // Sums over rows run in blocks of fixed size, so that their bits do not depend on the threads.
@@ -145,8 +152,8 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
           norm_gradient_row<L>(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
                                p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1],
                                !root_mean_square(p.dbeta), width, d.data(), dg, db);
-          spread_row(d.data(), bits, p.drop, p.add_x, p.dx.empty() ? nullptr : p.dx.row<T>(i),
-                     p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
+          spread_row<L>(d.data(), bits, p.drop, p.add_x, p.dx.empty() ? nullptr : p.dx.row<T>(i),
+                        p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
         });
       }
     }

@@ -1,22 +1,30 @@
 #include "kernels/cpu/random.h"
 
+#include "kernels/cpu/lanes.h"
 #include "lib/base/philox.h"
 
 namespace tx {
 
-TX_CLONES void philox_row(uint32_t seed, uint32_t site, uint32_t c0, uint32_t c1, uint32_t c2,
-                          int64_t blocks, uint16_t* bits) {
+void philox_row(const PhiloxRow& row, int64_t blocks, uint16_t* bits) {
+#if defined(__x86_64__)
+  static const bool wide = register_bytes() == 64;
+  if (wide) return philox_row_avx512(row, blocks, bits);
+#endif
+  philox_row_plain(row, blocks, bits);
+}
+
+TX_CLONES void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* bits) {
   uint32_t* words = reinterpret_cast<uint32_t*>(bits);  // little-endian: low half first
   constexpr int chunk = 16;
   for (int64_t first = 0; first < blocks; first += chunk) {
     uint32_t x0[chunk], x1[chunk], x2[chunk], x3[chunk];
     for (int b = 0; b < chunk; ++b) {
-      x0[b] = c0;
-      x1[b] = c1;
-      x2[b] = c2;
+      x0[b] = row.c0;
+      x1[b] = row.c1;
+      x2[b] = row.c2;
       x3[b] = uint32_t(first) + uint32_t(b);
     }
-    uint32_t key0 = seed, key1 = site;
+    uint32_t key0 = row.seed, key1 = row.site;
     for (int round = 0; round < 10; ++round) {
 #pragma omp simd
       for (int b = 0; b < chunk; ++b) {

@@ -2,13 +2,27 @@
 #pragma once
 #include <vector>
 
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/lanes.h"
 
 namespace tx {
 
-// 16 random bits for each of `blocks` * 8 features: counter words (c0, c1, c2, block).
-void philox_row(uint32_t seed, uint32_t site, uint32_t c0, uint32_t c1, uint32_t c2, int64_t blocks,
-                uint16_t* bits);
+// Key (seed, site) and the first three words of the counter; the fourth is the number of a block.
+struct PhiloxRow {
+  uint32_t seed, site, c0, c1, c2;
+};
+
+// 16 random bits for each of `blocks` * 8 features.
+void philox_row(const PhiloxRow& row, int64_t blocks, uint16_t* bits);
+
+// The same bits, the ways that philox_row() chooses from.
+void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* bits);
+void philox_row_avx512(const PhiloxRow& row, int64_t blocks, uint16_t* bits);  // x86-64 alone
+
+// Row i of what `drop` masks.
+inline PhiloxRow philox_of(const Dropout& drop, int64_t i) {
+  return {drop.seed, drop.site, uint32_t(drop.record->step), drop.keys.pair[i],
+          drop.keys.position[i]};
+}
 
 // The mask of one row with its constants in registers: reading threshold and scale through a
 // reference in the loop kept the compiler from vectorising it.
@@ -17,10 +31,25 @@ class DropRow {
  public:
   TX_INLINE DropRow(const Dropout& drop, const uint16_t* bits)
       : bits_(bits), threshold_(drop.threshold), scale_(A(drop.scale)) {}
-  // Value j scaled, or 0 where it is dropped (whatever it holds).
-  TX_INLINE A operator()(int64_t j, A value) const {
-    const A scaled = value * scale_;
-    return bits_[j] < threshold_ ? A(0) : scaled;
+  // Value j, or values j .. of a vector of lanes.h, scaled, or 0 where it is dropped (whatever it
+  // holds).
+  template <class V>
+  TX_INLINE V operator()(int64_t j, const V& value) const {
+    if constexpr (std::is_arithmetic_v<V>) {
+      const A scaled = value * scale_;
+      return bits_[j] < threshold_ ? A(0) : scaled;
+    } else if constexpr (is_twice<V>) {
+      return {(*this)(j, value.lo), (*this)(j + lanes_of<typename V::Half>, value.hi)};
+    } else if constexpr (std::is_same_v<A, float>) {
+      using Halves = typename Register<uint16_t, sizeof(V) / 2>::Memory;
+      using Words = typename Register<uint32_t, sizeof(V)>::Type;
+      const Halves& halves = *reinterpret_cast<const Halves*>(bits_ + j);
+      return __builtin_convertvector(halves, Words) < threshold_ ? V{} : value * scale_;
+    } else {
+      V dropped = value;
+      for (int l = 0; l < lanes_of<V>; ++l) dropped[l] = (*this)(j + l, A(value[l]));
+      return dropped;
+    }
   }
 
  private:
@@ -29,14 +58,30 @@ class DropRow {
   A scale_;
 };
 
+// What stands in for a mask where nothing is dropped.
+struct KeepRow {
+  template <class V>
+  TX_INLINE V operator()(int64_t, const V& value) const {
+    return value;
+  }
+};
+
+// Calls f with the mask of a row; bits null: nothing is dropped.
+template <class A, class F>
+TX_INLINE void with_mask(const Dropout& drop, const uint16_t* bits, F&& f) {
+  if (bits)
+    f(DropRow<A>(drop, bits));
+  else
+    f(KeepRow());
+}
+
 // Draws the mask bits of row i with `features` features into a buffer that this object keeps.
 class MaskRow {
  public:
   MaskRow(const Dropout& drop, int64_t features)
       : drop_(drop), blocks_((features + 7) / 8), bits_(drop.threshold ? size_t(blocks_) * 8 : 0) {}
   const uint16_t* draw(int64_t i) {
-    philox_row(drop_.seed, drop_.site, uint32_t(drop_.record->step), drop_.keys.pair[i],
-               drop_.keys.position[i], blocks_, bits_.data());
+    philox_row(philox_of(drop_, i), blocks_, bits_.data());
     return bits_.data();
   }
 

@@ -6,12 +6,18 @@
 
 namespace tx {
 
-template <class T>
+template <class L, class T>
 TX_INLINE acc_t<T> largest(const T* x, int64_t count) {
   acc_t<T> most = load(x[0]);
-#pragma omp simd reduction(max : most)
-  for (int64_t j = 0; j < count; ++j) most = load(x[j]) > most ? load(x[j]) : most;
-  return most;
+  typename L::Vector lanes = typename L::Vector{} + most;
+  for_lanes<L>(count, [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
+    using V = decltype(zero);
+    if constexpr (std::is_arithmetic_v<V>)
+      most = larger(load(x[j]), most);
+    else
+      lanes = larger(load_lanes<V>(x + j), lanes);
+  });
+  return larger(largest_lane(lanes), most);
 }
 
 struct SoftmaxSums {
@@ -19,39 +25,63 @@ struct SoftmaxSums {
   double total = 0;         // of x - most: centred sums lose no digits to a common offset
 };
 
-// In blocks, because a single float loses the tail of a large vocabulary: with one word at .9 and
-// 37,000 equal others, the probability was wrong by 4e-5.
+// The exponentials themselves go to `powers` unless that is null. In blocks, because a single float
+// loses the tail of a large vocabulary: with one word at .9 and 37,000 equal others, the
+// probability was wrong by 4e-5.
 template <class L, class T>
-TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most) {
+TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most,
+                                   acc_t<T>* powers = nullptr) {
   constexpr int64_t block = 1024;
   SoftmaxSums sums;
   for (int64_t first = 0; first < count; first += block) {
-    const int64_t end = std::min(count, first + block);
-    const auto centred = [most](auto v) TX_INLINE_LAMBDA { return v - most; };
-    const auto power = [most](auto v) TX_INLINE_LAMBDA { return exponential(v - most); };
-    sums.exponentials += double(lane_sum<L>(end - first, power, x + first));
-    sums.total += double(lane_sum<L>(end - first, centred, x + first));
+    const int64_t size = std::min(block, count - first);
+    typename L::Vector exponentials{}, total{};
+    acc_t<T> tail_exponentials = 0, tail_total = 0;
+    for_lanes<L>(size, [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
+      using V = decltype(zero);
+      const V centred = load_lanes<V>(x + first + j) - most, power = exponential(centred);
+      if (powers) put_lanes<L>(powers + first + j, power);
+      if constexpr (std::is_arithmetic_v<V>)
+        tail_exponentials += power, tail_total += centred;
+      else
+        exponentials += power, total += centred;
+    });
+    sums.exponentials += double(sum_lanes(exponentials)) + double(tail_exponentials);
+    sums.total += double(sum_lanes(total)) + double(tail_total);
   }
   return sums;
 }
 
+// The sum of the exponentials of a row of scores, over that of the largest.
+template <class A>
+struct RowSum {
+  A most, sum;
+  A log() const { return most + std::log(sum); }  // of the sum of exponentials
+};
+
 // Softmax of scores x over `count` entries scaled by `scale`, entries up to `padded`, a multiple of
-// 64 bytes, set to zero; returns the log of the sum of exponentials. The loops run over whole
+// 64 bytes, set to zero. The loops run over whole
 // registers (the padding counts as minus infinity): rows are as short as a sentence, and a scalar
 // tail cost more than the rest.
 template <class L, class A = typename L::Scalar>
-TX_INLINE A softmax_row(A* x, int64_t count, int64_t padded, A scale) {
-  const int64_t width = padded & -int64_t(64 / sizeof(A));
-  for (int64_t j = count; j < width; ++j) x[j] = -INFINITY;
-  A most = -INFINITY;
-#pragma omp simd reduction(max : most)
-  for (int64_t j = 0; j < width; ++j) most = x[j] > most ? x[j] : most;
-  for (int64_t j = 0; j < width; ++j) x[j] = exponential((x[j] - most) * scale);
-  const A sum = lane_sum<L>(
-      width, [](auto v) TX_INLINE_LAMBDA { return v; }, x);
-  const A inverse = A(1) / sum;
-  for (int64_t j = 0; j < width; ++j) x[j] *= inverse;
-  return most * scale + std::log(sum);
+TX_INLINE RowSum<A> softmax_row(A* x, int64_t count, int64_t padded, A scale) {
+  using V = typename L::Vector;
+  const int64_t width = padded & -int64_t(L::count);
+  V highest = V{} - A(INFINITY), total{};
+  for (int64_t j = 0; j < width; j += L::count) {
+    const V v = first_lanes(load_lanes<V>(x + j), count - j, -A(INFINITY));
+    store_lanes(x + j, v);
+    highest = larger(v, highest);
+  }
+  const A most = largest_lane(highest);
+  for (int64_t j = 0; j < width; j += L::count) {
+    const V power = exponential((load_lanes<V>(x + j) - most) * scale);
+    store_lanes(x + j, power);
+    total += power;
+  }
+  const A sum = sum_lanes(total), inverse = A(1) / sum;
+  for (int64_t j = 0; j < width; j += L::count) store_lanes(x + j, load_lanes<V>(x + j) * inverse);
+  return {most * scale, sum};
 }
 
 }  // namespace tx

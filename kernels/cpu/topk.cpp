@@ -6,7 +6,7 @@ namespace {
 
 template <class T, class L>
 TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count) {
-  const acc_t<T> most = largest(x, count);
+  const acc_t<T> most = largest<L>(x, count);
   return most + acc_t<T>(std::log(softmax_sums<L>(x, count, most).exponentials));
 }
 

@@ -1,0 +1,103 @@
+#!/bin/sh
+# How cost grows: milliseconds per 1,000 pieces and the peak of memory, of training and of decoding,
+# against sentence length, beam, vocabulary, batch, layers and threads. Random weights, d 128, and
+# text made of numbered words, so that nothing else is needed. Tables in Markdown on standard
+# output, and a picture of them. Needs GNU time, the program; nothing else should run beside it.
+#
+#   sh tests/bench/curves.sh [OPTION=VALUE]...
+# BIN=build/bin            where the tools are      BENCH=build/tests/decode_bench
+# THREADS=2                of each, but in the last curve
+# SVG=curves.svg           the picture              STEPS=6  of a training
+# CURVES="length beam vocabulary batch layers threads"  which
+#
+# What should come out: seconds per piece that do not depend on the batch beyond a few thousand
+# pieces, and grow by a constant with length (attention), layers, vocabulary and beam; memory that
+# grows with the batch, not with the square of the length.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+BIN=build/bin BENCH=build/tests/decode_bench THREADS=2 SVG=curves.svg STEPS=6
+CURVES="length beam vocabulary batch layers threads"
+for setting; do
+  case $setting in
+    BIN=* | BENCH=* | THREADS=* | SVG=* | STEPS=* | CURVES=*) eval "${setting%%=*}=\${setting#*=}" ;;
+    *) echo "curves.sh: no setting '$setting'" >&2; exit 2 ;;
+  esac
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+
+text() { # LENGTH WORDS PIECES: at least so many pieces in lines of LENGTH, every word among them
+  awk -v length="$1" -v words="$2" -v pieces="$3" 'BEGIN {
+    if (pieces < words) pieces = words
+    for (n = 0; n < pieces; n += length) {
+      line = ""
+      for (i = 0; i < length; i++) line = line " w" (n + i) * 7919 % words
+      print substr(line, 2)
+    } }'
+}
+keep() { # CURVE WHAT X MS MB
+  printf '%s\t%s\t%s\t%s\t%s\n' "$@" >> "$work/points"
+  echo "$1 $3: $2 $4 ms per 1,000 pieces, $5 MB" >&2
+}
+# What a point differs in from the others: train and decode take it as NAME=VALUE after the curve
+# and x. 7919 is a prime, so that no vocabulary here makes words rare.
+train() { # CURVE X [NAME=VALUE]...
+  curve=$1 x=$2 length=31 words=8000 batch=8192 layers=4 threads=$THREADS
+  shift 2
+  for setting; do eval "$setting"; done
+  text "$length" "$words" $((batch * 2)) > "$work/text"
+  rm -rf "$work/run"
+  /usr/bin/time -f %M -o "$work/peak" "$BIN/tx-train" --src "$work/text" --tgt "$work/text" \
+    --vocab words --preset tiny --layers "$layers" --max-length 5000 --batch-tokens "$batch" \
+    --steps "$STEPS" --log-every 2 --save-every 0 --threads "$threads" -q -o "$work/run" \
+    --cache "$work/cache"
+  rm -rf "$work/cache"*
+  rate=$(sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$work/run/log.jsonl" | sort -n | tail -n 1)
+  keep "$curve" training "$x" "$(awk -v r="$rate" 'BEGIN {printf "%.2f", 1e6 / r}')" "$(megabytes)"
+}
+decode() { # CURVE X [NAME=VALUE]...
+  curve=$1 x=$2 length=31 words=8000 sentences=32 beam=4 threads=$THREADS
+  shift 2
+  for setting; do eval "$setting"; done
+  rate=$(/usr/bin/time -f %M -o "$work/peak" "$BENCH" small auto "$sentences" "$threads" "$beam" \
+    "$length" "$words" 1 | sed -n 's/.* second, \([0-9]*\) tokens.*/\1/p')
+  keep "$curve" decoding "$x" "$(awk -v r="$rate" 'BEGIN {printf "%.2f", 1e6 / r}')" "$(megabytes)"
+}
+megabytes() { awk 'END {printf "%d", $1 * 1024 / 1e6}' "$work/peak"; }
+
+for curve in $CURVES; do
+  case $curve in
+    length)
+      for n in 16 64 256 1024 4096; do
+        train length $n length=$((n - 1))
+        decode length $n length=$((n - 1)) sentences=$((4096 / n)) beam=1
+      done ;;
+    beam) for n in 1 2 4 8 16 32 64; do decode beam $n beam=$n; done ;;
+    vocabulary)
+      for n in 1000 4000 16000 64000; do
+        train vocabulary $n words=$n
+        decode vocabulary $n words=$n
+      done ;;
+    batch)  # pieces of a training's batch, sentences of 32 pieces in decoding
+      for n in 1024 2048 4096 8192 25000; do train batch $n batch=$n; done
+      for n in 32 128 512 2048 8192; do decode batch $n sentences=$((n / 32)); done ;;
+    layers) for n in 1 2 4 8 16; do train layers $n layers=$n; done ;;
+    threads)
+      for n in $(seq "$(nproc)"); do
+        train threads "$n" threads="$n"
+        decode threads "$n" threads="$n"
+      done ;;
+    *) echo "curves.sh: no curve '$curve'" >&2; exit 2 ;;
+  esac
+done
+awk -F '\t' '
+  function end_table() { if (curve != "") print "" }
+  $1 != curve {
+    end_table()
+    curve = $1
+    printf "| %s | what | ms per 1,000 pieces | MB at the peak |\n|---|---|---|---|\n", curve
+  }
+  { printf "| %s | %s | %s | %s |\n", $3, $2, $4, $5 }' "$work/points"
+awk -f "$here/curves_svg.awk" "$work/points" > "$SVG"
+echo "curves.sh: the picture is $SVG" >&2
