@@ -28,11 +28,11 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
 text() { # LENGTH WORDS PIECES: at least so many pieces in lines of LENGTH, every word among them
-  awk -v length="$1" -v words="$2" -v pieces="$3" 'BEGIN {
+  awk -v size="$1" -v words="$2" -v pieces="$3" 'BEGIN {
     if (pieces < words) pieces = words
-    for (n = 0; n < pieces; n += length) {
+    for (n = 0; n < pieces; n += size) {
       line = ""
-      for (i = 0; i < length; i++) line = line " w" (n + i) * 7919 % words
+      for (i = 0; i < size; i++) line = line " w" (n + i) * 7919 % words
       print substr(line, 2)
     } }'
 }

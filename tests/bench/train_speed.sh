@@ -4,16 +4,21 @@
 #
 #   sh tests/bench/train_speed.sh SRC TGT [OPTION=VALUE]...
 # BIN=build/bin   where the tools are           PYTHON=python3  an interpreter that has torch
-# SHAPE=base      or small: d 128, 4 + 4 layers THREADS=2       of each
+# SHAPE=base      d256: d 256, 3 + 3 layers; small: d 128, 4 + 4
+# THREADS=2       of each
 # ROUNDS=3        the median counts             STEPS=12        of PyTorch; tx runs three times as many
+# TOKENS=4096     pieces of a batch on its longer side
+#
+# Each in bf16, where tx chooses that, and in fp32.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 src=${1:?"usage: train_speed.sh SRC TGT [OPTION=VALUE]..."} tgt=${2:?"usage: train_speed.sh SRC TGT"}
 shift 2
-BIN=build/bin PYTHON=python3 SHAPE=base THREADS=2 ROUNDS=3 STEPS=12
+BIN=build/bin PYTHON=python3 SHAPE=base THREADS=2 ROUNDS=3 STEPS=12 TOKENS=4096
 for setting; do
   case $setting in
-    BIN=* | PYTHON=* | SHAPE=* | THREADS=* | ROUNDS=* | STEPS=*) eval "${setting%%=*}=\${setting#*=}" ;;
+    BIN=* | PYTHON=* | SHAPE=* | THREADS=* | ROUNDS=* | STEPS=* | TOKENS=*)
+      eval "${setting%%=*}=\${setting#*=}" ;;
     *) echo "train_speed.sh: no setting '$setting'" >&2; exit 2 ;;
   esac
 done
@@ -22,17 +27,22 @@ trap 'rm -rf "$work"' EXIT
 "$BIN/tx-bpe" train --vocab-size 8000 -o "$work/bpe.model" "$src" "$tgt" 2> "$work/log"
 "$BIN/tx-bpe" encode -m "$work/bpe.model" --ids < "$src" > "$work/src.ids"
 "$BIN/tx-bpe" encode -m "$work/bpe.model" --ids < "$tgt" > "$work/tgt.ids"
-if [ "$SHAPE" = small ]; then
-  tx_shape="--preset tiny" torch_shape="--d-model 128 --d-ff 256 --heads 4 --layers 4 --dropout 0.3"
-else
-  tx_shape="--preset base" torch_shape=""
-fi
+case $SHAPE in
+  base) tx_shape="--preset base" torch_shape="" ;;
+  d256)
+    tx_shape="--preset base --d-model 256 --d-ff 1024 --heads 4 --layers 3"
+    torch_shape="--d-model 256 --d-ff 1024 --heads 4 --layers 3" ;;
+  small)
+    tx_shape="--preset tiny"
+    torch_shape="--d-model 128 --d-ff 256 --heads 4 --layers 4 --dropout 0.3" ;;
+  *) echo "train_speed.sh: no shape '$SHAPE'" >&2; exit 2 ;;
+esac
 
 ours() {  # PRECISION: the median rate of the log's lines after the first
   rm -rf "$work/run"
   # shellcheck disable=SC2086
   "$BIN/tx-train" $tx_shape --norm-position post --src "$src" --tgt "$tgt" --vocab "$work/bpe.model" \
-    --max-length 250 --batch-tokens 4096 --steps $((STEPS * 3)) --log-every 4 --save-every 0 \
+    --max-length 250 --batch-tokens "$TOKENS" --steps $((STEPS * 3)) --log-every 4 --save-every 0 \
     --precision "$1" --threads "$THREADS" -q -o "$work/run"
   sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$work/run/log.jsonl" | sed 1d | median
 }
@@ -40,17 +50,20 @@ median() { sort -n | awk '{x[NR] = $1} END {print x[int((NR + 1) / 2)]}'; }
 theirs() {  # [--bf16]
   # shellcheck disable=SC2086
   "$PYTHON" "$here/peers/torch_train.py" "$work/src.ids" "$work/tgt.ids" $torch_shape \
-    --steps "$STEPS" --threads "$THREADS" "$@"
+    --steps "$STEPS" --threads "$THREADS" --batch-tokens "$TOKENS" "$@"
 }
 
 for round in $(seq "$ROUNDS"); do
   ours auto >> "$work/tx"
   theirs >> "$work/fp32"
+  ours fp32 >> "$work/tx32"
   theirs --bf16 >> "$work/bf16"
-  echo "round $round: tx $(tail -n 1 "$work/tx"), PyTorch fp32 $(tail -n 1 "$work/fp32")," \
-    "bf16 $(tail -n 1 "$work/bf16")" >&2
+  echo "round $round: tx $(tail -n 1 "$work/tx"), fp32 $(tail -n 1 "$work/tx32")," \
+    "PyTorch fp32 $(tail -n 1 "$work/fp32"), bf16 $(tail -n 1 "$work/bf16")" >&2
 done
-tx=$(median < "$work/tx") fp32=$(median < "$work/fp32") bf16=$(median < "$work/bf16")
-awk -v tx="$tx" -v fp32="$fp32" -v bf16="$bf16" -v shape="$SHAPE" -v threads="$THREADS" 'BEGIN {
-  printf "%s, %d threads, pieces a second: tx %d, PyTorch fp32 %d (%.2f times), bf16 %d (%.2f times)\n",
-         shape, threads, tx, fp32, tx / fp32, bf16, tx / bf16 }'
+awk -v tx="$(median < "$work/tx")" -v tx32="$(median < "$work/tx32")" \
+  -v fp32="$(median < "$work/fp32")" -v bf16="$(median < "$work/bf16")" \
+  -v what="$SHAPE, $THREADS threads, batches of $TOKENS" 'BEGIN {
+  printf "%s, pieces a second: tx %d, PyTorch bf16 %d (%.2f times); tx fp32 %d, PyTorch fp32 %d ",
+         what, tx, bf16, tx / bf16, tx32, fp32
+  printf "(%.2f times; tx %.2f times)\n", tx32 / fp32, tx / fp32 }'
