@@ -1,104 +1,72 @@
 // Attention of single queries over cached keys and values (decoding). As many keys are taken at a
-// time as a vector has lanes, so that their dot products are summed across lanes together. The
-// order of every sum depends on the row alone.
+// time as a vector has lanes, so that their dot products are summed across lanes together.
+//
+// Rows that follow one another and begin with the same keys (the hypotheses of a sentence) are a
+// team: what they share is loaded once for all of them. A row's own sums keep their order, so that
+// its bits do not depend on the team.
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/small_product.h"
 #include "kernels/cpu/softmax.h"
+#include "kernels/cpu/wide.h"
 
 namespace tx {
 namespace {
 
-// Neighbours of two registers: first = e0 o0 e1 o1 .., second the rest.
-template <class V>
-TX_INLINE void zip(const V& even, const V& odd, V& first, V& second) {
-  if constexpr (is_twice<V>) {
-    zip(even.lo, odd.lo, first.lo, first.hi);
-    zip(even.hi, odd.hi, second.lo, second.hi);
-  } else {
-    [&]<int... I>(std::integer_sequence<int, I...>) TX_INLINE_LAMBDA {
-      constexpr int n = sizeof...(I);
-      first = __builtin_shufflevector(even, odd, (I / 2 + I % 2 * n)...);
-      second = __builtin_shufflevector(even, odd, (I / 2 + n / 2 + I % 2 * n)...);
-    }
-    (std::make_integer_sequence<int, lanes_of<V>>());
-  }
-}
+constexpr int kTeam = 4;
+template <class A>
+constexpr bool has_teams = !std::is_same_v<A, double>;  // which is for tests
 
-// The low (first of two) and high halves of the words at x.
-template <class V>
-TX_INLINE void load_pairs(const bf16* x, V& low, V& high) {
-  if constexpr (is_twice<V>) {
-    load_pairs(x, low.lo, high.lo);
-    load_pairs(x + 2 * lanes_of<typename V::Half>, low.hi, high.hi);
-  } else {
-    typename Register<uint32_t, sizeof(V)>::Type words;
-    std::memcpy(&words, x, sizeof words);
-    low = V(words << 16);
-    high = V(words & 0xffff0000u);
-  }
-}
-
-// `group` consecutive elements as `parts` vectors of the sum type. The lanes of bf16 come as the
-// even elements and the odd ones, which costs one operation each; join() puts them in order again.
-template <class T, class L>
-struct Wide {
-  using V = typename L::Vector;
-  static constexpr int parts = 1, group = L::count;
-  static TX_INLINE void load_group(const T* x, V* out) { out[0] = load_lanes<V>(x); }
-  static TX_INLINE void join(V*) {}
+struct Team {
+  int64_t first, shared;  // its first row; the keys that all its rows begin with
+  int rows;
 };
 
-template <class L>
-struct Wide<bf16, L> {
-  using V = typename L::Vector;
-  static constexpr int parts = 2, group = 2 * L::count;
-  static TX_INLINE void load_group(const bf16* x, V* out) { load_pairs(x, out[0], out[1]); }
-  static TX_INLINE void join(V* x) {
-    const V even = x[0], odd = x[1];
-    zip(even, odd, x[0], x[1]);
-  }
-};
+int64_t visible(const CachedAttention& p, int64_t row) {
+  const int64_t length = p.lengths[row];
+  return p.window ? std::min<int64_t>(length, p.window) : length;
+}
 
-// Lane i of the result is the sum of the lanes of x[i], neighbours first.
-template <class V>
-TX_INLINE V sum_across(V* x) {
-  if constexpr (is_twice<V>) {
-    using H = typename V::Half;
-    constexpr int lanes = lanes_of<V>;
-    H lo[lanes], hi[lanes];
-    for (int i = 0; i < lanes; ++i) lo[i] = x[i].lo, hi[i] = x[i].hi;
-    return {sum_across(lo) + sum_across(hi),
-            sum_across(lo + lanes / 2) + sum_across(hi + lanes / 2)};
-  } else {
-    constexpr int lanes = lanes_of<V>;
-    for (int left = lanes; left > 1; left /= 2)
-      for (int i = 0; i < left / 2; ++i) {
-        const V a = x[2 * i], b = x[2 * i + 1];
-        x[i] = [&]<int... I>(std::integer_sequence<int, I...>) TX_INLINE_LAMBDA {
-          return __builtin_shufflevector(a, b, (2 * I)...) +
-                 __builtin_shufflevector(a, b, (2 * I + 1)...);
-        }
-        (std::make_integer_sequence<int, lanes>());
+// How many keys two rows of one length, which see the last `count`, begin with alike.
+int64_t shared_keys(const CachedAttention& p, int64_t a, int64_t b, int64_t count) {
+  if (p.first) return p.first[a] == p.first[b] ? count : 0;
+  const int64_t skipped = p.lengths[a] - count;
+  const int32_t* x = p.index + a * p.index_stride + skipped;
+  const int32_t* y = p.index + b * p.index_stride + skipped;
+  return std::mismatch(x, x + count, y).first - x;
+}
+
+std::vector<Team> teams_of(const CachedAttention& p, int most) {
+  std::vector<Team> teams;
+  for (int64_t row = 0; row < p.q.rows; ++row) {
+    const int64_t count = visible(p, row);
+    if (!teams.empty() && teams.back().rows < most && p.lengths[row - 1] == p.lengths[row]) {
+      Team& team = teams.back();
+      const int64_t shared = std::min(team.shared, shared_keys(p, team.first, row, count));
+      if (shared > count / 2) {
+        team.shared = shared;
+        ++team.rows;
+        continue;
       }
-    return x[0];
+    }
+    teams.push_back({row, count, 1});
   }
+  return teams;
 }
 
 // The keys and values of one row and head, those within the window.
-template <class T>
+template <class C>
 struct Cached {
-  const T *k, *v;
+  const C *k, *v;
   int64_t k_stride, v_stride, count;
   const int32_t* index;  // null: keys first, first + 1, ...
   int64_t first;
 
   TX_INLINE int64_t at(int64_t j) const { return index ? int64_t(index[j]) : first + j; }
-  TX_INLINE const T* key(int64_t j) const { return k + at(j) * k_stride; }
-  TX_INLINE const T* value(int64_t j) const { return v + at(j) * v_stride; }
+  TX_INLINE const C* key(int64_t j) const { return k + at(j) * k_stride; }
+  TX_INLINE const C* value(int64_t j) const { return v + at(j) * v_stride; }
   // The rows of a cache are scattered, so the processor does not prefetch them.
   TX_INLINE void fetch_key(int64_t j, int64_t d_k) const {
     fetch(key(std::min(j, count - 1)), d_k);
@@ -108,144 +76,229 @@ struct Cached {
   }
 
  private:
-  static TX_INLINE void fetch(const T* x, int64_t elements) {
-    for (int64_t l = 0; l < elements; l += 64 / int64_t(sizeof(T))) __builtin_prefetch(x + l);
+  static TX_INLINE void fetch(const C* x, int64_t elements) {
+    for (int64_t l = 0; l < elements; l += 64 / int64_t(sizeof(C))) __builtin_prefetch(x + l);
   }
 };
 
-template <class T>
-TX_INLINE Cached<T> cached(const CachedAttention& p, int64_t task) {
-  const int64_t row = task / p.heads, head = task % p.heads * p.kv_heads / p.heads;
-  const int64_t length = p.lengths[row];
-  const int64_t count = p.window ? std::min<int64_t>(length, p.window) : length;
-  return {p.k.row<T>(0) + head * p.d_k,
-          p.v.row<T>(0) + head * p.d_v,
+// One head of a team. Arrays are by row of the team.
+template <class T, class C>
+struct Task {
+  int rows = 0;
+  int64_t shared = 0, d_k = 0, d_v = 0;
+  double scale = 1, slope = 0;      // of the distance, beside scores that are not scaled yet
+  Cached<C> c[kTeam], next[kTeam];  // `next` follows in the same thread
+  const T* q[kTeam];
+  T* o[kTeam];
+};
+
+template <class C>
+TX_INLINE Cached<C> cached(const CachedAttention& p, int64_t row, int64_t query_head) {
+  const int64_t head = query_head * p.kv_heads / p.heads, count = visible(p, row);
+  const int64_t skipped = p.lengths[row] - count;
+  return {p.k.row<C>(0) + head * p.d_k,
+          p.v.row<C>(0) + head * p.d_v,
           p.k.stride,
           p.v.stride,
           count,
-          p.first ? nullptr : p.index + row * p.index_stride + (length - count),
-          p.first ? p.first[row] + (length - count) : 0};
+          p.first ? nullptr : p.index + row * p.index_stride + skipped,
+          p.first ? p.first[row] + skipped : 0};
 }
 
-// x (padded to lanes) = q . key of every key. q: its whole groups as vectors, in `wide`. `next` is
-// what comes after c.
-template <class L, class T, class A>
-TX_INLINE void scores(const Cached<T>& c, const Cached<T>& next, const T* q, const A* wide,
-                      int64_t d_k, A* x) {
-  using W = Wide<T, L>;
-  using V = typename W::V;
-  constexpr int lanes = L::count;
-  const int64_t groups = d_k / W::group;
-  for (int64_t j = 0; j < c.count; j += lanes) {
-    const int here = int(std::min<int64_t>(lanes, c.count - j));
-    V sums[lanes];
-    for (int i = here; i < lanes; ++i) sums[i] = V{};
-    for (int i = 0; i < here; ++i) {
-      const T* key = c.key(j + i);
-      next.fetch_key(j + i, d_k);
-      V sum = {}, part[W::parts];
-      for (int64_t g = 0; g < groups; ++g) {
-        W::load_group(key + g * W::group, part);
-        for (int p = 0; p < W::parts; ++p) {
-          sum += part[p] * load_lanes<V>(wide + (g * W::parts + p) * lanes);
-        }
-      }
-      sums[i] = sum;
-    }
-    store_lanes(x + j, sum_across(sums));
-    for (int64_t l = groups * W::group; l < d_k; ++l) {
-      for (int i = 0; i < here; ++i) x[j + i] += load(q[l]) * load(c.key(j + i)[l]);
-    }
+template <class T, class C>
+Task<T, C> task_of(const CachedAttention& p, const std::vector<Team>& teams, int64_t number) {
+  const Team& team = teams[size_t(number / p.heads)];
+  const int64_t head = number % p.heads;
+  Task<T, C> t;
+  t.rows = team.rows, t.shared = team.shared, t.d_k = p.d_k, t.d_v = p.d_v;
+  t.scale = p.scale;
+  if (p.slopes) t.slope = p.slopes[head] / p.scale;
+  const int64_t after = std::min(number + 1, int64_t(teams.size()) * p.heads - 1);
+  const Team& following = teams[size_t(after / p.heads)];
+  for (int r = 0; r < kTeam; ++r) t.q[r] = p.q.row<T>(team.first) + head * p.d_k;
+  for (int r = 0; r < team.rows; ++r) {
+    t.c[r] = cached<C>(p, team.first + r, head);
+    const int64_t row = following.first + std::min(r, following.rows - 1);
+    t.next[r] = cached<C>(p, row, after % p.heads);
+    if (t.next[r].count == 0) t.next[r] = t.c[r];
+    t.q[r] = p.q.row<T>(team.first + r) + head * p.d_k;
+    t.o[r] = p.o.row<T>(team.first + r) + head * p.d_v;
   }
+  return t;
 }
 
-// out = sum of weights x[j] times value j, for Groups groups of columns from `column` on.
-template <class L, int Groups, class T, class A>
-TX_INLINE void weighted_values(const Cached<T>& c, const Cached<T>& next, const A* x,
-                               int64_t column, T* out) {
-  using W = Wide<T, L>;
-  using V = typename W::V;
-  constexpr int lanes = L::count;
-  V sum[Groups * W::parts] = {}, part[W::parts];
-  for (int64_t j = 0; j < c.count; ++j) {
-    const T* value = c.value(j) + column;
-    next.fetch_value(j, column, Groups * W::group);
-    for (int g = 0; g < Groups; ++g) {
-      W::load_group(value + g * W::group, part);
-      for (int p = 0; p < W::parts; ++p) sum[g * W::parts + p] += x[j] * part[p];
-    }
-  }
-  for (int g = 0; g < Groups; ++g) {
-    W::join(sum + g * W::parts);
-    for (int p = 0; p < W::parts; ++p) {
-      A part_sum[lanes];
-      store_lanes(part_sum, sum[g * W::parts + p]);
-      for (int l = 0; l < lanes; ++l) {
-        store(out[column + (g * W::parts + p) * lanes + l], part_sum[l]);
-      }
-    }
-  }
-}
-
-template <class T>
+// What a thread keeps, for each row of a team: softmax weights, the query and a row of values as
+// vectors of sums.
+template <class A>
 struct Scratch {
-  std::vector<acc_t<T>> weights, wide;
+  std::vector<A> memory;
+  A *x[kTeam], *wide[kTeam], *sums[kTeam];
+  void reserve(int64_t count, int64_t d_k, int64_t d_v) {
+    constexpr int64_t lanes = 64 / sizeof(A);
+    const int64_t weights = padded<A>(count) + lanes;  // a block of keys may begin anywhere
+    const int64_t each = weights + padded<A>(d_k) + padded<A>(d_v);
+    memory.resize(size_t(kTeam * each));
+    for (int r = 0; r < kTeam; ++r) {
+      x[r] = memory.data() + r * each;
+      wide[r] = x[r] + weights;
+      sums[r] = wide[r] + padded<A>(d_k);
+    }
+  }
 };
 
-// Task t is head t % heads of row t / heads; `next` follows c in the same thread.
-template <class L, class T>
-TX_INLINE void attend_row(const CachedAttention& p, int64_t task, const Cached<T>& c,
-                          const Cached<T>& next, Scratch<T>& s) {
-  using A = acc_t<T>;
-  using W = Wide<T, L>;
+// x = q . key of the keys from .. to - 1 for N rows from `row` on, which all read those of `row`.
+template <class L, int N, class T, class C, class A>
+TX_INLINE void scores(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t from, int64_t to) {
+  using W = Wide<C, L>;
   using V = typename W::V;
   constexpr int lanes = L::count;
-  const int64_t row = task / p.heads, head = task % p.heads;
-  const T* q = p.q.row<T>(row) + head * p.d_k;
-  T* out = p.o.row<T>(row) + head * p.d_v;
-  if (c.count == 0) {
-    for (int64_t l = 0; l < p.d_v; ++l) store(out[l], A(0));
-    return;
-  }
-  s.weights.resize(size_t(padded<A>(c.count)));
-  s.wide.resize(size_t(p.d_k) + lanes);
-  for (int64_t g = 0; g < p.d_k / W::group; ++g) {
-    V part[W::parts];
-    W::load_group(q + g * W::group, part);
-    for (int i = 0; i < W::parts; ++i) {
-      store_lanes(s.wide.data() + (g * W::parts + i) * lanes, part[i]);
+  const int64_t groups = t.d_k / W::group;
+  const Cached<C>& c = t.c[row];
+  for (int64_t j = from; j < to; j += lanes) {
+    const int here = int(std::min<int64_t>(lanes, to - j));
+    V sums[N][lanes];
+    for (int n = 0; n < N; ++n)
+      for (int i = here; i < lanes; ++i) sums[n][i] = V{};
+    for (int i = 0; i < here; ++i) {
+      const C* key = c.key(j + i);
+      t.next[row].fetch_key(j + i, t.d_k);
+      V sum[N] = {}, part[W::parts];
+      for (int64_t g = 0; g < groups; ++g) {
+        W::load_group(key + g * W::group, part);
+        for (int p = 0; p < W::parts; ++p)
+          for (int n = 0; n < N; ++n)
+            sum[n] += part[p] * load_lanes<V>(s.wide[row + n] + (g * W::parts + p) * lanes);
+      }
+      for (int n = 0; n < N; ++n) sums[n][i] = sum[n];
     }
-  }
-  A* x = s.weights.data();
-  scores<L>(c, next, q, s.wide.data(), p.d_k, x);
-  if (p.slopes) {
-    const A slope = A(p.slopes[head] / p.scale);
-    for (int64_t j = 0; j < c.count; ++j) x[j] -= slope * A(c.count - 1 - j);
-  }
-  softmax_row<L>(x, c.count, padded<A>(c.count), A(p.scale));
-  int64_t l = 0;
-  for (; l + 2 * W::group <= p.d_v; l += 2 * W::group) weighted_values<L, 2>(c, next, x, l, out);
-  if (l + W::group <= p.d_v) weighted_values<L, 1>(c, next, x, l, out), l += W::group;
-  for (; l < p.d_v; ++l) {
-    A sum = 0;
-    for (int64_t j = 0; j < c.count; ++j) sum += x[j] * load(c.value(j)[l]);
-    store(out[l], sum);
+    for (int n = 0; n < N; ++n) {
+      A* x = s.x[row + n] + j;
+      store_lanes(x, sum_across(sums[n]));
+      for (int64_t l = groups * W::group; l < t.d_k; ++l)
+        for (int i = 0; i < here; ++i) x[i] += load(t.q[row + n][l]) * load(c.key(j + i)[l]);
+    }
   }
 }
 
-template <class T>
+// sums (+)= weights x times the values from .. to - 1 of `row`, for N rows from there on, Groups
+// groups of columns from `column` on.
+template <class L, int N, int Groups, class T, class C, class A>
+TX_INLINE void weigh(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t from, int64_t to,
+                     int64_t column) {
+  using W = Wide<C, L>;
+  using V = typename W::V;
+  constexpr int lanes = L::count, vectors = Groups * W::parts;
+  V sum[N][vectors], part[W::parts];
+  for (int n = 0; n < N; ++n)
+    for (int i = 0; i < vectors; ++i)
+      sum[n][i] = from ? load_lanes<V>(s.sums[row + n] + column + i * lanes) : V{};
+  for (int64_t j = from; j < to; ++j) {
+    const C* value = t.c[row].value(j) + column;
+    t.next[row].fetch_value(j, column, Groups * W::group);
+    for (int g = 0; g < Groups; ++g) {
+      W::load_group(value + g * W::group, part);
+      for (int p = 0; p < W::parts; ++p)
+        for (int n = 0; n < N; ++n) sum[n][g * W::parts + p] += s.x[row + n][j] * part[p];
+    }
+  }
+  for (int n = 0; n < N; ++n)
+    for (int i = 0; i < vectors; ++i) store_lanes(s.sums[row + n] + column + i * lanes, sum[n][i]);
+}
+
+template <class L, int N, class T, class C, class A>
+TX_INLINE void weigh_all(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t from,
+                         int64_t to) {
+  constexpr int64_t group = Wide<C, L>::group;
+  int64_t column = 0;
+  for (; column + 2 * group <= t.d_v; column += 2 * group)
+    weigh<L, N, 2>(t, s, row, from, to, column);
+  if (column + group <= t.d_v) weigh<L, N, 1>(t, s, row, from, to, column);
+}
+
+// The sums of `row`, and those of the columns behind whole groups, to its output.
+template <class L, class T, class C, class A>
+TX_INLINE void finish(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t count) {
+  using W = Wide<C, L>;
+  using V = typename W::V;
+  constexpr int lanes = L::count;
+  A* sums = s.sums[row];
+  int64_t l = 0;
+  for (; l + W::group <= t.d_v; l += W::group) {
+    V part[W::parts];
+    for (int p = 0; p < W::parts; ++p) part[p] = load_lanes<V>(sums + l + p * lanes);
+    W::join(part);
+    for (int p = 0; p < W::parts; ++p) store_lanes(sums + l + p * lanes, part[p]);
+  }
+  for (int64_t i = 0; i < l; ++i) store(t.o[row][i], sums[i]);
+  for (; l < t.d_v; ++l) {
+    A sum = 0;
+    for (int64_t j = 0; j < count; ++j) sum += s.x[row][j] * load(t.c[row].value(j)[l]);
+    store(t.o[row][l], sum);
+  }
+}
+
+// The whole groups of the query of `row` as vectors, in the order of those of a key.
+template <class L, class T, class C, class A>
+TX_INLINE void widen_query(const Task<T, C>& t, const Scratch<A>& s, int row) {
+  using W = Wide<C, L>;
+  using V = typename W::V;
+  constexpr int lanes = L::count;
+  for (int64_t l = 0; l + W::group <= t.d_k; l += W::group) {
+    V part[W::parts];
+    for (int p = 0; p < W::parts; ++p) part[p] = load_lanes<V>(t.q[row] + l + p * lanes);
+    W::split(part);
+    for (int p = 0; p < W::parts; ++p) store_lanes(s.wide[row] + l + p * lanes, part[p]);
+  }
+}
+
+// What a team shares is computed for kTeam rows, whatever their number: those that are missing are
+// the first once more. Then comes what each row has of its own, of a row alone everything.
+template <class L, class T, class C, class A>
+TX_INLINE void attend(const Task<T, C>& t, Scratch<A>& s) {
+  const int64_t count = t.c[0].count, own = t.rows > 1 ? t.shared : 0;
+  if (count == 0) {
+    for (int r = 0; r < t.rows; ++r)
+      for (int64_t l = 0; l < t.d_v; ++l) store(t.o[r][l], A(0));
+    return;
+  }
+  s.reserve(count, t.d_k, t.d_v);
+  for (int r = 0; r < (own ? kTeam : 1); ++r) widen_query<L>(t, s, r);
+  if constexpr (has_teams<A>) {
+    if (own) scores<L, kTeam>(t, s, 0, 0, own);
+  }
+  for (int r = 0; r < t.rows; ++r) {
+    if (own < count) scores<L, 1>(t, s, r, own, count);
+    if (t.slope != 0) {
+      for (int64_t j = 0; j < count; ++j) s.x[r][j] -= A(t.slope) * A(count - 1 - j);
+    }
+    softmax_row<L>(s.x[r], count, padded<A>(count), A(t.scale));
+  }
+  constexpr bool sums_fit = has_teams<A> && L::registers == 1;  // into the registers
+  if constexpr (sums_fit) {
+    if (own) weigh_all<L, kTeam>(t, s, 0, 0, own);
+  }
+  for (int r = 0; r < t.rows; ++r) {
+    const int64_t from = sums_fit ? own : 0;
+    if (from < count) weigh_all<L, 1>(t, s, r, from, count);
+    finish<L>(t, s, r, count);
+  }
+}
+
+// T: of queries and outputs; C: of the cache.
+template <class T, class C>
 void attend_rows(const CachedAttention& p, int threads) {
-  const int64_t tasks = p.q.rows * p.heads;
+  using A = acc_t<T>;
+  const std::vector<Team> teams = teams_of(p, has_teams<A> ? kTeam : 1);
+  const int64_t tasks = int64_t(teams.size()) * p.heads;
 #pragma omp parallel num_threads(threads)
   {
-    Scratch<T> scratch;
+    Scratch<A> scratch;
 #pragma omp for
-    for (int64_t task = 0; task < tasks; ++task) {
-      const Cached<T> c = cached<T>(p, task);
-      const Cached<T> next = cached<T>(p, std::min(task + 1, tasks - 1));
-      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+    for (int64_t i = 0; i < tasks; ++i) {
+      const Task<T, C> task = task_of<T, C>(p, teams, i);
+      with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
         using L = decltype(lanes);
-        attend_row<L>(p, task, c, next.count ? next : c, scratch);
+        attend<L>(task, scratch);
       });
     }
   }
@@ -254,7 +307,11 @@ void attend_rows(const CachedAttention& p, int threads) {
 }  // namespace
 
 void Cpu::attention_cached(const CachedAttention& p) {
-  with_type(p.q.dtype, [&](auto t) { attend_rows<decltype(t)>(p, threads); });
+  TX_ASSERT(p.k.dtype == p.v.dtype && p.q.dtype == p.o.dtype);
+  if (p.q.dtype == DType::f32 && p.k.dtype == DType::bf16)
+    return attend_rows<float, bf16>(p, threads);
+  TX_ASSERT(p.k.dtype == p.q.dtype);
+  with_type(p.q.dtype, [&](auto t) { attend_rows<decltype(t), decltype(t)>(p, threads); });
 }
 
 }  // namespace tx

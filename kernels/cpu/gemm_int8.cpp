@@ -95,10 +95,11 @@ void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t firs
   const int64_t bytes = int8_group_bytes(p.w.cols), column = group * kInt8Group;
   const int64_t groups = std::min<int64_t>(m.groups, int8_groups(p.w.rows) - group);
   const int64_t columns = std::min(groups * kInt8Group, p.w.rows - column);
-  const Int8Right right{p.w.groups + group * bytes, bytes, int8_quads(p.w.cols)};
+  Int8Right right{p.w.groups + group * bytes, bytes, int8_quads(p.w.cols), false};
   const float* bias = p.bias.empty() ? nullptr : static_cast<const float*>(p.bias.data) + column;
   for (int64_t done = 0, blocks = (count + m.rows - 1) / m.rows; blocks > 0; blocks--) {
     const int64_t rows = (count - done + blocks - 1) / blocks, row = first + done;
+    right.last = blocks == 1;
     m.block[rows - 1][groups - 1]({x.q + row * x.step, x.step, x.starts + row}, right, tile);
     for (int64_t r = 0; r < rows; r++)
       finish(tile + r * groups * kInt8Group, columns, x.scales[row + r], p.w.scales + column, bias,

@@ -26,6 +26,7 @@ struct Int8Left {
 struct Int8Right {
   const uint8_t* groups;
   int64_t group_bytes, quads;
+  bool last;  // no other rows read these groups next, but maybe the groups behind them
 };
 using Int8Block = void (*)(const Int8Left& left, const Int8Right& right, int32_t* tile);
 constexpr int kInt8MaxRows = 6, kInt8MaxGroups = 4;

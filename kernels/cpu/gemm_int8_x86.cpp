@@ -15,6 +15,11 @@
 namespace tx::gemm {
 namespace {
 
+// The lines of each group that are fetched ahead where a panel is read for the last time. The
+// processor's own prefetching ends with every page, and a group is two of them at 512 inputs: four
+// rows took 1.3 times as long without this.
+constexpr int64_t kAhead = 64;
+
 // Few rows have few sums, which wait for one another: two sets of them take turns.
 template <int Rows, int Vectors>
 TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
@@ -26,12 +31,17 @@ TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int
   }
   const char* a = left.data;
   const uint8_t* w = right.groups;
+  const int64_t last = right.last ? right.quads - kAhead : right.quads;
+  const int64_t step = right.last ? kAhead * 64 : 0, panel = (Vectors - 1) * right.group_bytes;
   for (int64_t k = 0; k < right.quads; k += Turns) {
+    const int64_t ahead = k < last ? step : step + panel;  // then the groups behind these
     TX_UNROLL for (int turn = 0; turn < Turns; turn++) {
       if (turn > 0 && k + turn == right.quads) break;
       __m512i weights[Vectors];
-      TX_UNROLL for (int g = 0; g < Vectors; g++) weights[g] =
-          _mm512_load_si512(w + g * right.group_bytes);
+      TX_UNROLL for (int g = 0; g < Vectors; g++) {
+        weights[g] = _mm512_load_si512(w + g * right.group_bytes);
+        _mm_prefetch(w + g * right.group_bytes + ahead, _MM_HINT_T0);
+      }
       TX_UNROLL for (int r = 0; r < Rows; r++) {
         const __m512i x = _mm512_set1_epi32(load_four_bytes(a + r * left.step));
         TX_UNROLL for (int g = 0; g < Vectors; g++) sum[turn][r][g] =

@@ -133,6 +133,15 @@ TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matri
   }
 }
 
+TX_CLONES void scatter_rounded(Matrix from, const int32_t* rows, Matrix to) {
+  TX_ASSERT(from.dtype == DType::f32 && to.dtype == DType::bf16);
+  for (int64_t i = 0; i < from.rows; ++i) {
+    const float* x = from.row<const float>(i);
+    bf16* y = to.row<bf16>(rows[i]);
+    for (int64_t j = 0; j < from.cols; ++j) store(y[j], x[j]);
+  }
+}
+
 }  // namespace
 
 void Cpu::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
@@ -177,8 +186,10 @@ void Cpu::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
     std::memcpy(to.slice(i, 1).data, from.slice(rows[i], 1).data, bytes);
 }
 
+// Rows may be rounded on the way, from f32 to bf16.
 void Cpu::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
   const Timed timed(profile_.get(), "pointwise", traffic(from, from));
+  if (from.dtype != to.dtype) return scatter_rounded(from, rows, to);
   const size_t bytes = size_t(from.cols) * size_of(from.dtype);
   for (int64_t i = 0; i < from.rows; ++i)
     std::memcpy(to.slice(rows[i], 1).data, from.slice(i, 1).data, bytes);

@@ -58,7 +58,7 @@ size_t IncrementalDecoder::plan(const Capacity& capacity) {
 }
 
 size_t IncrementalDecoder::bytes(const Capacity& capacity) {
-  const size_t element = size_of(dtype_), needed = plan(capacity);
+  const size_t element = size_of(transformer_.cache_dtype()), needed = plan(capacity);
   const int64_t uploads =
       6 * capacity.source_rows + rounded(capacity.rows) * columns;  // upload() has four
   return held_bytes(needed + needed / 4) +
@@ -69,7 +69,8 @@ size_t IncrementalDecoder::bytes(const Capacity& capacity) {
 
 // Makes `block` a matrix of these sizes; returns whether its memory moved.
 bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) {
-  const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype_);
+  const DType dtype = transformer_.cache_dtype();
+  const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype);
   const bool moves = bytes > held;
   if (moves) {
     on(backend_, [&](auto& k) {
@@ -80,7 +81,7 @@ bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int6
     });
     held = bytes;
   }
-  block = matrix(block.data, dtype_, rows, cols);
+  block = matrix(block.data, dtype, rows, cols);
   return moves;
 }
 

@@ -89,7 +89,8 @@ class PackedKeysValues : public KeysValues {
   CrossGuide guide_;
 };
 
-// The keys and values of the steps before, kept in a cache: one row per hypothesis and step.
+// The keys and values of the steps before, kept in a cache: one row per hypothesis and step. The
+// cache may be of bf16 where activations are f32 (on the CPU alone).
 // incremental_decoder.h fills and owns what this points to.
 class CachedKeysValues : public KeysValues {
  public:

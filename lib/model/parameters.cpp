@@ -43,6 +43,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weight
                        const WeightSource& source)
     : Parameters(backend, config, weights == DType::i8 ? DType::f32 : weights) {
   TX_ASSERT(weights == DType::f32 || weights == DType::bf16 || weights == DType::i8);
+  int8_ = weights == DType::i8;
   read_only_ = std::make_unique<ReadOnly>();
   read_tables(weights, source);
   read_vectors(source);

@@ -65,6 +65,8 @@ class Parameters {
   const ModelConfig& config() const { return config_; }
   const std::vector<ParameterEntry>& table() const { return table_; }
   DType dtype() const { return dtype_; }  // of activations
+  // Of the keys and values that decoding keeps: bf16 beside 8-bit weights, else of activations.
+  DType cache_dtype() const { return int8_ ? DType::bf16 : dtype_; }
   static size_t bytes(const ModelConfig& config, DType dtype, bool training);
 
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (tx-paper(7))
@@ -107,6 +109,7 @@ class Parameters {
   std::vector<std::unique_ptr<bool>> assigned_;
   std::map<std::pair<size_t, int>, Matrix> prepared_;
   DType dtype_;
+  bool int8_ = false;
   int64_t elements_ = 0, vectors_from_ = 0;
   Matrix master_, gradients_, m_, v_, copy_;
   std::unique_ptr<ReadOnly> read_only_;

@@ -27,7 +27,8 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
       shape_{config_.heads, config_.key_heads(), config_.d_k, config_.d_v, config_.window},
       longest_(config_.learned_positions()
                    ? std::min<int64_t>(longest, config_.max_positions - config_.position_offset)
-                   : longest) {
+                   : longest),
+      cache_dtype_(p.cache_dtype()) {
   make_positions(backend, p.dtype() == DType::f64 ? DType::f64 : DType::f32);
   const Matrix sinusoids = sinusoids_ ? sinusoids_->table() : Matrix{};
   const Matrix angles = angles_ ? angles_->table() : Matrix{};

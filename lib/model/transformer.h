@@ -18,6 +18,7 @@ class Transformer {
   const ModelConfig& config() const { return config_; }
   const AttentionShape& attention_shape() const { return shape_; }
   int64_t longest() const { return longest_; }
+  DType cache_dtype() const { return cache_dtype_; }  // Parameters::cache_dtype()
 
   // (N,Vp): logits of every row of the last side, from whole sentences (teacher forcing); columns
   // from the vocabulary's size on are padding. `sides`: one for each of the model's. The guide is
@@ -46,6 +47,7 @@ class Transformer {
   ModelConfig config_;
   AttentionShape shape_;
   int64_t longest_;
+  DType cache_dtype_;
   std::shared_ptr<PositionTable> sinusoids_, angles_;  // null where positions are of another kind
   std::shared_ptr<PositionTable> slopes_;              // (1, H) f64, of alibi
   std::vector<Stack> stacks_;                          // one per side

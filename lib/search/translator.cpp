@@ -50,7 +50,8 @@ void TranslatorOptions::describe_machine(Options& options) {
       .one_of({"auto", "cpu", "cuda"});
   options
       .add("--precision", precision, "auto|int8|bf16|fp32", "of weights and products",
-           "int8, on a CPU alone, multiplies weights of 8 bits by activations rounded to 8 bits. "
+           "int8, on a CPU alone, multiplies weights of 8 bits by activations rounded to 8 bits "
+           "and keeps keys and values in bf16. "
            "auto is int8 for a model that tx-avg --to int8 wrote, else bf16 where the "
            "device multiplies it fast.")
       .one_of({"auto", "int8", "bf16", "fp32"});

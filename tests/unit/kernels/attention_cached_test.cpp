@@ -9,7 +9,7 @@ constexpr int64_t longest = 130;
 
 // Hypotheses that share a cache: each reads its own keys, in its own order.
 struct Decoding {
-  DType t;
+  DType t, cache;  // of keys and values
   int heads, kv_heads, d_k, d_v, window = 0;
   bool indexed, sloped = false;
   double scale;
@@ -20,6 +20,7 @@ struct Decoding {
   Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index,
            int kv = 0)
       : t(type),
+        cache(type),
         heads(h),
         kv_heads(kv ? kv : h),
         d_k(dk),
@@ -27,13 +28,18 @@ struct Decoding {
         indexed(by_index),
         scale(1 / std::sqrt(double(dk))),
         lengths(counts) {
-    const int64_t cache = 4 * longest;
-    first = random_ids(rows(), cache - longest, 1);
-    index = random_ids(rows() * longest, cache, 2);
+    const int64_t room = 4 * longest;
+    first = random_ids(rows(), room - longest, 1);
+    index = random_ids(rows() * longest, room, 2);
     q = random_dense(rows(), h * dk, t, 3, -2, 2);
-    k = random_dense(cache, kv_heads * dk, t, 4, -2, 2);
-    v = random_dense(cache, kv_heads * dv, t, 5);
+    k = random_dense(room, kv_heads * dk, t, 4, -2, 2);
+    v = random_dense(room, kv_heads * dv, t, 5);
     for (int i = 0; i < h; ++i) slopes.push_back(0.5 / (i + 1));
+  }
+  // Rows `from` and `to` begin with the same keys.
+  void share(int64_t from, int64_t to, int64_t keys) {
+    first[size_t(to)] = first[size_t(from)];
+    std::copy_n(index.begin() + from * longest, keys, index.begin() + to * longest);
   }
   int64_t rows() const { return int64_t(lengths.size()); }
   int64_t key(int64_t row, int64_t j) const {
@@ -68,8 +74,8 @@ Dense naive(const Decoding& p) {
 Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
   tx::CachedAttention a;
   a.q = run.input(p.q.slice(first, count), p.t);
-  a.k = run.input(p.k, p.t);
-  a.v = run.input(p.v, p.t);
+  a.k = run.input(p.k, p.cache);
+  a.v = run.input(p.v, p.cache);
   a.o = run.output(count, p.heads * p.d_v, p.t);
   if (p.indexed)
     a.index = run.array(part_of(p.index, first * longest, count * longest));
@@ -142,6 +148,34 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
           run.keep(call(p, run, first, count));
         });
       }
+}
+
+// Hypotheses of a sentence have the same keys, all of them or the first ones; what one of them
+// computes does not depend on the others. Also with a cache of bf16 beside activations of f32.
+BOOST_AUTO_TEST_CASE(rows_that_share_keys) {
+  const std::vector<int32_t> lengths = {40, 40,  40,  40,  40,  40, 7, 7,
+                                        7,  130, 130, 130, 130, 1,  1, 0};
+  for (const DType t : dtypes())
+    for (const DType cache : {t, DType::bf16})
+      for (const int d : {8, 33, 64, 128})
+        for (const bool indexed : {false, true}) {
+          if (cache != t && (t != DType::f32 || std::string(TX_TEST_DEVICE) != "cpu")) continue;
+          Decoding p(t, lengths, 2, d, d, indexed, d == 64 ? 1 : 2);
+          p.cache = cache, p.sloped = d == 33, p.window = d == 8 ? 30 : 0;
+          p.k = random_dense(p.k.rows, p.k.cols, cache, 4, -2, 2);
+          p.v = random_dense(p.v.rows, p.v.cols, cache, 5);
+          for (int64_t to = 1; to < 6; ++to) p.share(0, to, 40 - 3 * to);
+          p.share(6, 7, 7), p.share(6, 8, 6);
+          for (int64_t to = 10; to < 13; ++to) p.share(9, to, 100);
+          p.share(13, 14, 1);
+          BOOST_TEST_CONTEXT(name_of(t) << ", cache " << name_of(cache) << ", d " << d
+                                        << (indexed ? ", index" : ", first")) {
+            check_close(run_all(p), naive(p), t, 2);
+            check_company(p.rows(), [&](Run& run, int64_t first, int64_t count) {
+              run.keep(call(p, run, first, count));
+            });
+          }
+        }
 }
 
 // The last query of a causal sentence, decoded against its cache.

@@ -1,4 +1,5 @@
 // column_sum, add, dropout_sum, gather_rows, scatter_rows.
+#include "kernels/cpu/simd.h"
 #include "tests/unit/kernels/checker.h"
 
 using namespace tx_test;
@@ -78,9 +79,35 @@ void check_moves(DType t, int64_t rows, int64_t width) {
   check_close(got[1], scattered, {0, 0});
 }
 
+// From f32 to bf16, on the CPU alone: what is stored is what rounding gives.
+void check_rounding_move(int64_t rows, int64_t width) {
+  const Dense few = random_dense(rows, width, DType::f32, 2);
+  const std::vector<int32_t> at = places(rows, 2 * rows + 1);
+  Dense wanted(2 * rows + 1, width);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < width; ++j) {
+      tx::bf16 half;
+      tx::store(half, float(few(i, j)));
+      wanted(at[size_t(i)], j) = double(tx::load(half));
+    }
+  const Results got = run_layouts([&](Run& run) {
+    const Matrix in = run.input(few, DType::f32);
+    const Matrix into = run.inout(Dense(2 * rows + 1, width), DType::bf16);
+    const int32_t* ids = run.array(at);
+    run.call([&](auto& b) { b.scatter_rows(in, ids, into); });
+    run.keep(into);
+  });
+  check_close(got[0], wanted, {0, 0});
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(rows)
+
+BOOST_AUTO_TEST_CASE(rounded_on_the_way) {
+  if (std::string(TX_TEST_DEVICE) != "cpu") return;
+  for (const int64_t width : odd_sizes()) check_rounding_move(5, width);
+}
 
 BOOST_AUTO_TEST_CASE(table) {
   for (const DType t : dtypes())
