@@ -1,6 +1,7 @@
 // tx-decode: translate lines of text.
 #include "kernels/backend.h"
 #include "lib/attention/alignment.h"
+#include "lib/diagnose/compare.h"
 #include "lib/diagnose/invariance.h"
 #include "lib/rerank/minimum_risk.h"
 #include "lib/search/decode_options.h"
@@ -27,14 +28,22 @@ int main(int argc, char** argv) {
     risk.resolve(s.translator.search);
     alignments.check(s.translator);
 
+    tx::Writer out("-");
+    if (s.describe_only) {
+      out.write(s.description());
+      out.close();
+      return 0;
+    }
     const tx::Log log(tool, s.quiet);
     tx::limit_threads(s.translator.threads, log);
     const tx::Translator translator(s.translator);
     tx::LinePairs in(s.files, s.target, s.strict);
     const auto aligner = alignments.column(translator);
     const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
-    tx::Writer out("-");
-    if (s.check_invariance) {
+    if (!s.compare.empty()) {
+      const tx::Translator other(s.compared());
+      out.write(tx::compare_translators(in, translator, other, s.lines, log));
+    } else if (s.check_invariance) {
       out.write(tx::check_invariance(in, translator, s.lines, log));
     } else {
       tx::LineProgress progress(s.files, log);

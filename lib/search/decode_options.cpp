@@ -2,6 +2,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/memory.h"
+#include "lib/checkpoint/describe_file.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {
@@ -79,6 +80,25 @@ void DecodeOptions::describe(Options& options) {
       "threads; pieces and scores must be the same bits. The last line of the report is the "
       "verdict; where a line differs, the status is 1 and the line is named. It takes five times "
       "as long, and memory for the whole text.");
+  options
+      .flag(
+          "--describe", describe_only, "print what the model file holds, and translate nothing",
+          "A line for each weight with its shape, its form in the file (fp32, bf16, int8), what it "
+          "is read for and its bytes, then the sums of each form.")
+      .excludes({"--tgt", "--status", "--check-invariance", "--compare"});
+  options
+      .add("--compare", compare, "FILE",
+           "translate the text with this model too and say how far the two lie apart",
+           "Instead of translations a report is printed: the share of equal lines, BLEU of the "
+           "first model's translations against those of this one, and the lines whose log P differ "
+           "most. It shows what 8-bit weights cost on a text of yours. All other options hold for "
+           "both models. The whole text is held in memory.")
+      .excludes({"--tgt", "--scores", "--sample", "--status", "--check-invariance"});
+  options
+      .add("--compare-precision", compare_precision, "auto|int8|bf16|fp32",
+           "--precision of the model to compare with")
+      .one_of({"auto", "int8", "bf16", "fp32"})
+      .needs({"--compare"});
   options.flag(
       "-q,--quiet", quiet, "no progress on a terminal, no counts of odd outputs at the end",
       "Otherwise a terminal shows how many lines are done, where the input is a file and the "
@@ -86,6 +106,20 @@ void DecodeOptions::describe(Options& options) {
   translator.search.describe(options);
   translator.describe_machine(options);
   translator.describe_memory(options);
+}
+
+std::string DecodeOptions::description() const {
+  std::string text;
+  for (const std::string& path : translator.models)
+    text += describe_file(ModelReader(resolve_model(path)));
+  return text;
+}
+
+TranslatorOptions DecodeOptions::compared() const {
+  TranslatorOptions other = translator;
+  other.models = {compare};
+  other.precision = compare_precision;
+  return other;
 }
 
 void DecodeOptions::resolve(const Options& options) {

@@ -1,0 +1,65 @@
+#include "lib/checkpoint/describe_file.h"
+
+#include <cstdio>
+#include <map>
+
+#include "lib/base/figure.h"
+#include "lib/checkpoint/int8_tensors.h"
+
+namespace tx {
+
+namespace {
+
+struct Form {
+  int64_t weights = 0, values = 0, bytes = 0;
+};
+
+std::string form_of(const TensorInfo& tensor) {
+  if (tensor.dtype == "U8") return "int8";
+  return tensor.dtype == "F32" ? "fp32" : tensor.dtype == "BF16" ? "bf16" : tensor.dtype;
+}
+
+// Products read weights as the file has them unless --precision says otherwise.
+std::string use_of(const ParameterEntry& e) {
+  if (e.vector) return "vector";
+  const bool looked_up = e.lookup || e.init == ParameterEntry::Init::embedding;
+  if (!e.multiplied) return "look-up";
+  return looked_up ? "look-up, product" : "product";
+}
+
+std::string line_of(const char* format, const std::string& name, const std::string& shape,
+                    const std::string& form, const std::string& use, int64_t bytes) {
+  char line[256];
+  std::snprintf(line, sizeof line, format, name.c_str(), shape.c_str(), form.c_str(), use.c_str(),
+                static_cast<long long>(bytes));
+  return line;
+}
+
+}  // namespace
+
+std::string describe_file(const ModelReader& model) {
+  std::string text = "weights\n";
+  std::map<std::string, Form> forms;
+  int64_t quantised = 0, products = 0;
+  for (const ParameterEntry& e : model.table()) {
+    const TensorInfo& tensor = *model.file().find(e.name);
+    const std::string form = form_of(tensor);
+    const bool int8 = form == "int8";
+    const int64_t bytes = tensor.bytes() + (int8 ? model.file().find(scale_name(e))->bytes() : 0);
+    const std::string cols = std::to_string(e.cols);
+    text +=
+        line_of("  %-45s %12s  %-4s  %-16s %11lld\n", e.name,
+                e.vector ? cols : std::to_string(e.rows) + " x " + cols, form, use_of(e), bytes);
+    Form& sum = forms[form];
+    sum.weights += 1, sum.values += e.rows * e.cols, sum.bytes += bytes;
+    products += e.multiplied, quantised += e.multiplied && int8;
+  }
+  text += "forms\n";
+  for (const auto& [name, form] : forms)
+    text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, counted(form.weights, "weight"),
+                    counted(form.values, "value"), "bytes", form.bytes);
+  return text + "products with 8-bit weights\n  " + std::to_string(quantised) + " of " +
+         std::to_string(products) + "\n";
+}
+
+}  // namespace tx

@@ -1,0 +1,122 @@
+#include "lib/diagnose/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "lib/base/figure.h"
+#include "lib/base/utf8.h"
+#include "lib/eval/metrics.h"
+
+namespace tx {
+
+namespace {
+
+constexpr size_t most_shown = 5;  // lines
+
+// What one translator made of a line.
+struct Made {
+  std::string text;
+  double log_p = 0;
+};
+
+struct Compared {
+  int64_t line;
+  Made a, b;
+  double difference() const { return a.log_p - b.log_p; }
+};
+
+std::vector<Made> translate(const std::vector<std::string>& lines, const Translator& translator,
+                            const LineOptions& options, int64_t& cut) {
+  std::vector<Source> sources(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    cut += parse_line(lines[i], options, translator, sources[i].ids).cut;
+    sources[i].line = int64_t(i) + 1;
+  }
+  std::vector<Made> out;
+  for (const Translation& t : translator.translate(sources)) {
+    out.push_back({translator.models().target().decode(t.front().ids), t.front().log_p});
+    repair_utf8(out.back().text);
+  }
+  return out;
+}
+
+double bleu(const std::vector<Compared>& lines) {
+  const auto metric = std::move(MetricOptions().make().front());
+  Statistics sums(metric->size());
+  for (const Compared& line : lines) metric->add(line.a.text, {&line.b.text, 1}, sums);
+  return metric->value(sums);
+}
+
+std::string number(const char* format, double x) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, x);
+  return text;
+}
+
+std::string named(const char* name, const Translator& translator) {
+  std::string models;
+  for (const std::string& path : translator.options().models)
+    models += (models.empty() ? "" : ", ") + path;
+  return std::string(name) + ": " + models + " in " + translator.precision() + "\n";
+}
+
+std::string largest_differences(std::vector<Compared> lines) {
+  const size_t shown = std::min(most_shown, lines.size());
+  std::partial_sort(lines.begin(), lines.begin() + ptrdiff_t(shown), lines.end(),
+                    [](const Compared& x, const Compared& y) {
+                      const double d = std::abs(x.difference()), e = std::abs(y.difference());
+                      return d != e ? d > e : x.line < y.line;
+                    });
+  std::string out;
+  for (size_t i = 0; i < shown; ++i) {
+    const Compared& c = lines[i];
+    out += "line " + std::to_string(c.line) + ", log P " + number("%.4f", c.a.log_p) + " and " +
+           number("%.4f", c.b.log_p) + "\n  A: " + c.a.text + "\n  B: " + c.b.text + "\n";
+  }
+  return out;
+}
+
+std::string report(const std::vector<Compared>& lines) {
+  const double count = double(lines.size());
+  int64_t equal = 0;
+  double difference = 0, largest = 0;
+  for (const Compared& line : lines) {
+    equal += line.a.text == line.b.text;
+    difference += line.difference() / count;
+    largest = std::max(largest, std::abs(line.difference()));
+  }
+  return counted(int64_t(lines.size()), "line") + ", equal: " + std::to_string(equal) + " (" +
+         number("%.1f", 100 * double(equal) / count) +
+         " %)\nBLEU of A against B: " + number("%.2f", bleu(lines)) +
+         "\nlog P of A less that of B: mean " + number("%.4f", difference) + ", largest " +
+         number("%.4f", largest) + "\nthe largest differences:\n" + largest_differences(lines);
+}
+
+}  // namespace
+
+std::string compare_translators(LinePairs& in, const Translator& a, const Translator& b,
+                                const LineOptions& options, const Log& log) {
+  std::vector<std::string> texts;
+  std::vector<Compared> lines;
+  std::string text, other;
+  while (in.next(text, other)) {
+    if (is_blank(text)) continue;
+    texts.push_back(text);
+    lines.push_back({in.text().line_number(), {}, {}});
+  }
+  const std::string head = named("A", a) + named("B", b);
+  if (lines.empty()) return head + "no lines to translate\n";
+  int64_t cut = 0;
+  std::vector<Made> ours = translate(texts, a, options, cut);
+  std::vector<Made> theirs = translate(texts, b, options, cut);
+  if (cut) log.warn(counted(cut, "line") + " cut to the most pieces that a model takes");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    lines[i].a = std::move(ours[i]);
+    lines[i].b = std::move(theirs[i]);
+  }
+  return head + report(lines);
+}
+
+}  // namespace tx

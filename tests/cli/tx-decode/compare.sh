@@ -1,0 +1,36 @@
+# How far two models lie apart: the report, its figures by hand, what cannot be asked.
+. "$TX_SOURCE/tests/cli/small_run.sh"
+write_text train 60
+train_small run
+tx-avg --to int8 -q -o int8 run
+decode='tx-decode --max-extra 5 -q'
+expect_status 0 $decode -m run --precision fp32 --compare run --compare-precision fp32 train.src
+expect_stdout_contains 'A: run in fp32'
+expect_stdout_contains '60 lines, equal: 60 (100.0 %)'
+expect_stdout_contains 'BLEU of A against B: 100.00'
+expect_stdout_contains 'log P of A less that of B: mean 0.0000, largest 0.0000'
+
+# The figures are those of the two translations.
+$decode --scores -m int8 train.src > a
+$decode --scores -m run --precision fp32 train.src > b
+{ cat train.src; echo; } > text
+expect_status 0 $decode -m int8 --compare run --compare-precision fp32 text
+expect_stdout_contains 'A: int8 in int8'
+expect_stdout_contains 'B: run in fp32'
+equal=$(paste a b | awk -F '\t' '$3 == $6' | grep -c '')
+expect_stdout_contains "60 lines, equal: $equal ("
+cut -f 3 a > a.text
+cut -f 3 b > b.text
+expect_stdout_contains "BLEU of A against B: $(tx-bleu --score-only --digits 2 b.text < a.text)"
+largest=$(paste a b | awk -F '\t' '{ d = $2 - $5; if (d < 0) d = -d; if (d > most) { most = d; n = NR } }
+  END { printf "line %d,", n }')
+expect_stdout_contains "$largest"
+awk 'BEGIN { exit !(ARGV[1] > 0) }' "$(paste a b | awk -F '\t' '$2 != $5' | grep -c '')" ||
+  fail 'int8 changed nothing'
+
+expect_status 0 $decode -m run --compare int8 < /dev/null
+expect_stdout_contains 'no lines to translate'
+expect_usage_error '--compare does not go with --scores' tx-decode -m run --compare int8 --scores
+expect_usage_error '--compare-precision' tx-decode -m run --compare-precision fp32
+expect_status 1 tx-decode -m run --compare nowhere train.src
+expect_stderr_contains 'nowhere'

@@ -1,0 +1,29 @@
+# What a model file holds: each weight with its form, and the sums are the file's.
+make_model model layers 1
+tx-avg --to int8 -q -o int8 model
+tx-avg --to bf16 -q -o bf16 model
+expect_status 0 tx-decode -m int8 --describe
+expect_stdout_contains 'products with 8-bit weights'
+tx-decode -m int8 --describe > described
+awk '$1 == "encoder.layers.0.ffn.in_proj.weight" && $2 == 64 && $4 == 32 && $5 == "int8" &&
+  $6 == "product" && $7 == 64 * 32 + 64 * 4 { found = 1 } END { exit !found }' described ||
+  fail 'the line of a matrix is wrong'
+awk '$1 == "encoder.layers.0.ffn.in_proj.bias" && $3 == "fp32" && $4 == "vector" && $5 == 256 {
+  found = 1 } END { exit !found }' described || fail 'the line of a vector is wrong'
+last=$(tail -n 1 described)
+set -- $last
+[ "$1" = "$3" ] && [ "$1" -gt 10 ] || fail "not all products: $last"
+
+# Bytes by form, added up, are those of the lines.
+awk '/^forms/ { sums = 1 } /^products/ { exit } sums && NF > 2 { form += $NF; next }
+  NF > 3 { line += $NF } END { exit !(form == line && form > 0) }' described ||
+  fail 'forms do not add up'
+for form in fp32 bf16; do
+  file=$([ $form = fp32 ] && echo model || echo bf16)
+  expect_status 0 tx-decode -m $file --describe
+  tx-decode -m $file --describe > described
+  ! grep -q int8 described || fail "$form: int8 is named"
+  expect_stdout_contains '  0 of '
+  grep -q "product *[0-9]" described && grep -q " $form " described || fail "$form is not named"
+done
+expect_usage_error '--describe does not go with --compare' tx-decode -m model --describe --compare model
