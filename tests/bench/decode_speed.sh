@@ -1,7 +1,12 @@
 #!/bin/sh
 # Decoding speed against CTranslate2 with the same weights on the same text: target pieces a second,
-# <eos> counted, tx-decode's start-up included and CTranslate2's left out. In turn; nothing else
-# should run beside it.
+# <eos> counted, in turn. Start-up is left out of both: of tx-decode what it takes for an empty line,
+# which is printed beside. Nothing else should run on the machine.
+#
+# With LENGTH=N every source and every output has N pieces: TEXT is cut into lines of that many, and
+# outputs end there. MODEL then has random weights (make_model), for those of a trained model end
+# where they like, and one that ends at once measures the encoder. One sentence at a time on one
+# thread: THREADS=1 BATCH=1 TOKENS=1.
 #
 #   sh tests/bench/decode_speed.sh MODEL TEXT [SETTING=VALUE]...
 # BIN=build/bin  where the tools are       PYTHON=python3  an interpreter that has ctranslate2
@@ -10,16 +15,18 @@
 # ROUNDS=3       the median counts         REF=            text to score both with (tx-bleu)
 # DEVICE=cpu     of both; cuda             EXTRA=50        --max-extra, CTranslate2's beyond the longest
 # FORM=text      pieces where TEXT is in pieces
+# LENGTH=0       pieces of each line       LINES=0         most lines, 0: all
+# OURS="fp32 auto int8" and THEIRS="float32 int8" (on a GPU without int8): precisions
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 model=${1:?"usage: decode_speed.sh MODEL TEXT [SETTING=VALUE]..."} text=${2:?"TEXT is missing"}
 shift 2
 BIN=build/bin PYTHON=python3 THREADS=2 BEAM=4 BATCH=32 TOKENS=1024 ROUNDS=3 REF='' DEVICE=cpu EXTRA=50
-FORM=text
+FORM=text LENGTH=0 LINES=0 OURS='' THEIRS=''
 for setting; do
   case $setting in
     BIN=* | PYTHON=* | THREADS=* | BEAM=* | BATCH=* | TOKENS=* | ROUNDS=* | REF=* | DEVICE=* | \
-      EXTRA=* | FORM=*)
+      EXTRA=* | FORM=* | LENGTH=* | LINES=* | OURS=* | THEIRS=*)
       eval "${setting%%=*}=\${setting#*=}" ;;
     *) echo "decode_speed.sh: no setting '$setting'" >&2; exit 2 ;;
   esac
@@ -28,21 +35,33 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$BIN/tx-convert" -q --to ctranslate2 -o "$work/ct2" "$model"
 case $FORM in
-  text) "$BIN/tx-bpe" encode -m "$work/ct2/sentencepiece.model" < "$text" > "$work/source" ;;
-  *) cp "$text" "$work/source" ;;
-esac
+  text) "$BIN/tx-bpe" encode -m "$work/ct2/sentencepiece.model" < "$text" ;;
+  *) cat "$text" ;;
+esac | if [ "$LENGTH" -gt 0 ]; then
+  tr -s ' \n' '\n\n' | sed '/^$/d' | awk -v n="$LENGTH" '
+    { line = line (line == "" ? "" : " ") $0 } NR % n == 0 { print line; line = "" }'
+else
+  cat
+fi | if [ "$LINES" -gt 0 ]; then sed -n "1,${LINES}p"; else cat; fi > "$work/source"
+[ "$LENGTH" -eq 0 ] || EXTRA=0
 case $DEVICE in
-  cpu) types="float32 int8" ;;
-  *) types="float32 float16" ;;
+  cpu) ours=${OURS:-fp32 auto int8} theirs=${THEIRS:-float32 int8} ;;
+  *) ours=${OURS:-fp32 auto} theirs=${THEIRS:-float32 float16} ;;
 esac
 
-ours() {  # PRECISION: pieces a second
+decode() {  # PRECISION: nanoseconds
   start=$(date +%s%N)
   "$BIN/tx-decode" -m "$model" --pieces --device "$DEVICE" --precision "$1" --beam "$BEAM" \
-    --threads "$THREADS" --batch-tokens "$TOKENS" --max-extra "$EXTRA" < "$work/source" \
-    > "$work/out.tx.$1" 2> "$work/log"
+    --threads "$THREADS" --batch-tokens "$TOKENS" --max-extra "$EXTRA" > "$work/out" 2> "$work/log"
   end=$(date +%s%N)
-  rate "$work/out.tx.$1" "$(awk -v n=$((end - start)) 'BEGIN {print n / 1e9}')"
+  echo $((end - start))
+}
+ours() {  # PRECISION: pieces a second
+  first=$(echo | decode "$1")
+  all=$(decode "$1" < "$work/source")
+  mv "$work/out" "$work/out.tx.$1"
+  awk -v n="$first" 'BEGIN {printf "%.3f\n", n / 1e9}' >> "$work/start.$1"
+  rate "$work/out.tx.$1" "$(awk -v n=$((all - first)) 'BEGIN {print n / 1e9}')"
 }
 theirs() {  # TYPE
   "$PYTHON" "$here/peers/ct2_decode.py" "$work/ct2" "$1" "$BATCH" "$BEAM" "$THREADS" "$EXTRA" \
@@ -51,19 +70,26 @@ theirs() {  # TYPE
 }
 rate() { awk -v s="$2" '{n += NF + 1} END {printf "%d\n", n / s}' "$1"; }
 median() { sort -n "$1" | awk '{x[NR] = $1} END {print x[int((NR + 1) / 2)]}'; }
+# With LENGTH, whether the outputs have it; <eos> is not among the pieces.
+check() {
+  [ "$LENGTH" -eq 0 ] || awk -v n="$LENGTH" 'NF < n - 1 || NF > n { other++ } END {
+    if (other) printf "  %d of %d outputs have another length\n", other, NR }' "$1"
+}
 score() {
   [ -z "$REF" ] || "$BIN/tx-bpe" decode -m "$work/ct2/sentencepiece.model" < "$1" |
     "$BIN/tx-bleu" --tokenize none --lowercase "$REF" | awk '{print "  BLEU " $3}'
 }
 
 for round in $(seq "$ROUNDS"); do
-  for kind in fp32 auto; do ours $kind >> "$work/tx.$kind"; done
-  for kind in $types; do theirs $kind >> "$work/ct2.$kind"; done
+  for kind in $ours; do ours "$kind" >> "$work/tx.$kind"; done
+  for kind in $theirs; do theirs "$kind" >> "$work/ct2.$kind"; done
 done
-base=$(median "$work/ct2.float32")
-for kind in $(printf "ct2.%s " $types) tx.fp32 tx.auto; do
+best=$(for kind in $theirs; do median "$work/ct2.$kind"; done | sort -n | tail -n 1)
+for kind in $(printf "ct2.%s " $theirs) $(printf "tx.%s " $ours); do
   x=$(median "$work/$kind")
-  awk -v name=$kind -v x="$x" -v base="$base" \
-    'BEGIN {printf "%-12s %8d target pieces/s  %.2f\n", name, x, x / base}'
+  awk -v name="$kind" -v x="$x" -v best="$best" \
+    'BEGIN {printf "%-12s %8d target pieces/s  %.2f times CTranslate2\n", name, x, x / best}'
+  case $kind in tx.*) echo "  start-up $(median "$work/start.${kind#tx.}") s" ;; esac
+  check "$work/out.$kind"
   score "$work/out.$kind"
 done
