@@ -1,4 +1,4 @@
-// tx-train: train a Transformer from parallel text.
+// tx-train: train a Transformer from parallel text, or from one text.
 #include <string>
 
 #include "lib/base/error.h"
@@ -65,7 +65,7 @@ int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std
 int main(int argc, char** argv) {
   return tx::run_tool("tx-train", [&] {
     tx::TrainOptions settings;
-    tx::Options options("tx-train", "train a Transformer from parallel text");
+    tx::Options options("tx-train", "train a Transformer from parallel text, or from one text");
     options.version(tx::describe_backends);
     set_defaults(settings, argc, argv);
     settings.describe(options);

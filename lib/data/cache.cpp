@@ -25,6 +25,12 @@ T member(const Json& json, const char* key) {
 }  // namespace
 
 std::string describe_dropped(const CacheReport& report, int max_length) {
+  if (report.documents > 0) {
+    const int64_t empty = report.empty.front();
+    return empty == 0
+               ? ""
+               : "left out " + counted(empty, "empty line") + " of " + std::to_string(report.lines);
+  }
   if (report.lines == report.pairs) return "";
   std::string text;
   const auto say = [&](int64_t count, const std::string& what) {
@@ -77,10 +83,17 @@ void IdCache::read_description() {
                        int(whole_number(side, "vocabulary_size", 1, INT32_MAX)),
                        member<std::string>(side, "vocabulary")});
     }
-    report_ = {whole_number(json, "lines", pairs_, INT64_MAX), pairs_,
-               member<std::vector<int64_t>>(json, "dropped_empty"),
-               whole_number(json, "dropped_too_long", 0, INT64_MAX),
-               member<std::vector<std::string>>(json, "warnings")};
+    const bool documents = json.contains("documents");
+    report_.lines = whole_number(json, "lines", documents ? 1 : pairs_, INT64_MAX);
+    report_.pairs = pairs_;
+    report_.empty = member<std::vector<int64_t>>(json, "dropped_empty");
+    report_.too_long = whole_number(json, "dropped_too_long", 0, INT64_MAX);
+    report_.warnings = member<std::vector<std::string>>(json, "warnings");
+    if (documents) {
+      report_.documents = whole_number(json, "documents", 1, pairs_);
+      report_.text = {whole_number(json, "words", 0, INT64_MAX),
+                      whole_number(json, "bytes", 0, INT64_MAX)};
+    }
   } catch (const DataError& error) {
     damaged(error.what());
   }
@@ -118,6 +131,7 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
     found[s].longest = std::max(found[s].longest, int(count));
   }
   bytes += uint64_t(link_count(pair) * link_bytes);
+  if (continues(pair) && (pair == 0 || sides() > 1)) damaged("documents");
   if (start < magic.size() || start > uint64_t(index_) || bytes > uint64_t(index_) - start) {
     damaged("index");
   }
@@ -157,15 +171,29 @@ int IdCache::length(int64_t pair, int side) const {
   return int(load<uint32_t>(entry(pair) + 16 + 4 * side));
 }
 
-int64_t IdCache::line(int64_t pair) const { return int64_t(load<uint64_t>(entry(pair) + 8)); }
+int64_t IdCache::line(int64_t pair) const {
+  return int64_t(load<uint64_t>(entry(pair) + 8) & ~continues_bit);
+}
+
+bool IdCache::continues(int64_t pair) const {
+  return (load<uint64_t>(entry(pair) + 8) & continues_bit) != 0;
+}
+
+int32_t IdCache::id_at(const char* at) const {
+  return width_ == 2 ? int32_t(load<uint16_t>(at)) : int32_t(load<uint32_t>(at));
+}
+
+int32_t IdCache::id(int64_t pair, int side, int place) const {
+  const char* at = file_.data() + load<uint64_t>(entry(pair));
+  for (int s = 0; s < side; ++s) at += int64_t(length(pair, s)) * width_;
+  return id_at(at + int64_t(place) * width_);
+}
 
 void IdCache::copy(int64_t pair, int side, int32_t* out) const {
   const char* at = file_.data() + load<uint64_t>(entry(pair));
   for (int s = 0; s < side; ++s) at += int64_t(length(pair, s)) * width_;
   const int count = length(pair, side);
-  for (int i = 0; i < count; ++i, at += width_) {
-    out[i] = width_ == 2 ? int32_t(load<uint16_t>(at)) : int32_t(load<uint32_t>(at));
-  }
+  for (int i = 0; i < count; ++i, at += width_) out[i] = id_at(at);
 }
 
 std::vector<int> IdCache::ids(int64_t pair, int side) const {

@@ -1,6 +1,7 @@
 // The id cache: parallel text as ids in one memory-mapped file, written once and shared between
 // runs. The format is tx-cache(5). The lines of K sides (1: a language model's text; 2: source,
-// target) correspond; a "pair" is one line of every side.
+// target) correspond; a "pair" is one line of every side. Of a language model's documents a pair is
+// a sentence that they were cut into (documents.h).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/json.h"
+#include "lib/data/documents.h"
 #include "lib/subword/vocabulary.h"
 #include "lib/text/corpus.h"
 #include "lib/text/links.h"
@@ -25,6 +27,7 @@ struct CacheOptions {
   int max_length = 0;   // a pair with more pieces on any side is dropped; 0: no limit
   bool strict = false;  // ill-formed UTF-8 is a DataError instead of being replaced
   int threads = 1;
+  DocumentOptions documents = {};  // of one side; with a context, max_length is 0
 };
 
 // What reading the text found. Also kept inside the cache.
@@ -33,6 +36,8 @@ struct CacheReport {
   int64_t pairs = 0;                  // kept
   std::vector<int64_t> empty;         // dropped because this side (the first such) has no piece
   int64_t too_long = 0;               // dropped because a side has more than max_length pieces
+  int64_t documents = 0;              // kept; 0: the lines are pairs
+  TextTally text = {};                // of documents
   std::vector<std::string> warnings;  // ill-formed UTF-8, NUL, CR LF: "FILE:LINE: ..."
 };
 
@@ -63,8 +68,11 @@ class IdCache {
   const CacheReport& report() const { return report_; }
   int max_length() const { return max_length_; }  // the option it was built with
 
-  int length(int64_t pair, int side) const;               // pieces, no <eos>
-  int64_t line(int64_t pair) const;                       // number of the line in the text, from 1
+  int length(int64_t pair, int side) const;  // pieces, no <eos>
+  int64_t line(int64_t pair) const;          // number of the line in the text, from 1
+  // Whether the pair goes on the document of the pair before it.
+  bool continues(int64_t pair) const;
+  int32_t id(int64_t pair, int side, int place) const;    // one of its ids
   void copy(int64_t pair, int side, int32_t* out) const;  // length() ids
   std::vector<int> ids(int64_t pair, int side) const;
   bool has_links() const { return links_ >= 0; }
@@ -82,6 +90,7 @@ class IdCache {
   const char* entry(int64_t pair) const;
   int64_t id_bytes(int64_t pair) const;  // of all sides
   int64_t link_count(int64_t pair) const;
+  int32_t id_at(const char* at) const;
   [[noreturn]] void damaged(const std::string& what) const;
 
   MappedFile file_;

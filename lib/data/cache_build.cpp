@@ -74,8 +74,13 @@ class CacheBuilder {
       : path_(path),
         sides_(sides),
         options_(options),
+        cutter_(options.documents,
+                [this](std::span<const int32_t> ids, int64_t line, bool continues) {
+                  write_sentence(ids, line, continues);
+                }),
         tokens_(sides.size()),
         longest_(sides.size()) {
+    TX_ASSERT(options.documents.context == 0 || (sides.size() == 1 && options.max_length == 0));
     TX_ASSERT(!sides.empty() && sides.size() <= most_sides);
     int largest = 0;
     for (const CacheSide& side : sides) {
@@ -99,6 +104,7 @@ class CacheBuilder {
       ordered_workers(
           options_.threads, [&](Block& block) { return read(block); },
           [&](Block& block) { encode(block); }, [&](const Block& block) { write(block); });
+      if (documents()) finish_documents();
       if (report_.pairs == 0) {
         const std::string dropped = describe_dropped(report_, options_.max_length);
         throw DataError(sides_.front().files.front() + ": no pair of lines is left: " +
@@ -113,6 +119,8 @@ class CacheBuilder {
   }
 
  private:
+  bool documents() const { return options_.documents.context > 0; }
+
   void put(std::string_view bytes) {
     file_->write(bytes);
     hasher_.add(bytes.data(), bytes.size());
@@ -128,6 +136,7 @@ class CacheBuilder {
     while (block.lines.size() < block_lines && bytes < block_bytes && read_row(row)) {
       for (std::string& line : row) {
         bytes += line.size();
+        if (documents()) report_.text.add(line);
         block.lines.push_back(std::move(line));
       }
     }
@@ -183,21 +192,46 @@ class CacheBuilder {
 
   std::string bytes_of(const std::vector<int>& ids) const {
     std::string bytes;
-    for (const int id : ids) {
-      if (width_ == 2)
-        append(bytes, uint16_t(id));
-      else
-        append(bytes, uint32_t(id));
-    }
+    for (const int id : ids) append_id(bytes, id);
     return bytes;
+  }
+
+  void append_id(std::string& bytes, int id) const {
+    if (width_ == 2)
+      append(bytes, uint16_t(id));
+    else
+      append(bytes, uint32_t(id));
   }
 
   void write(const Block& block) {
     const size_t row = readers_.size();
     for (size_t i = 0; i < block.lines.size(); i += row) {
       ++report_.lines;
-      write_pair(&block.lines[i], block.first_line + int64_t(i / row));
+      if (documents())
+        add_to_document(block.lines[i], block.first_line + int64_t(i));
+      else
+        write_pair(&block.lines[i], block.first_line + int64_t(i / row));
     }
+  }
+
+  void add_to_document(const std::string& line, int64_t number) {
+    ids_.clear();
+    for (size_t at = 0; at < line.size(); at += size_t(width_))
+      ids_.push_back(width_ == 2 ? int32_t(load<uint16_t>(line.data() + at))
+                                 : int32_t(load<uint32_t>(line.data() + at)));
+    cutter_.add_line(ids_, number);
+  }
+
+  void finish_documents() {
+    cutter_.end();
+    report_.documents = cutter_.documents();
+    report_.empty.front() = cutter_.empty();
+  }
+
+  void write_sentence(std::span<const int32_t> ids, int64_t number, bool continues) {
+    std::string bytes;
+    for (const int32_t id : ids) append_id(bytes, id);
+    add_entry(&bytes, uint64_t(number) | (continues ? continues_bit : 0));
   }
 
   int64_t pieces(const std::string& line) const { return int64_t(line.size()) / width_; }
@@ -212,9 +246,14 @@ class CacheBuilder {
         return void(++report_.too_long);
       }
     }
+    add_entry(line, uint64_t(number));
+  }
+
+  void add_entry(const std::string* line, uint64_t number) {
+    const size_t k = sides_.size();
     std::string entry;
     append(entry, uint64_t(offset_));
-    append(entry, uint64_t(number));
+    append(entry, number);
     for (size_t s = 0; s < k; ++s) {
       append(entry, uint32_t(pieces(line[s])));
       tokens_[s] += pieces(line[s]);
@@ -255,6 +294,12 @@ class CacheBuilder {
                         {"dropped_too_long", report_.too_long},
                         {"warnings", report_.warnings}};
     if (link_lines_) description["links"] = links_;
+    if (documents()) {
+      description["documents"] = report_.documents;
+      description["context"] = options_.documents.context;
+      description["words"] = report_.text.words;
+      description["bytes"] = report_.text.bytes;
+    }
     const std::string text = to_text(description);
     std::string trailer = xxh3_hex(text.data(), text.size());
     append(trailer, uint64_t(text.size()));
@@ -266,6 +311,8 @@ class CacheBuilder {
   const CacheOptions& options_;
   std::vector<TextReader> readers_;      // of the sides, then of the links
   std::optional<LinkLines> link_lines_;  // where links are given
+  DocumentCutter cutter_;
+  std::vector<int32_t> ids_;
   std::vector<int64_t> tokens_, longest_;
   int64_t links_ = 0;
   CacheReport report_;

@@ -17,7 +17,9 @@ inline constexpr int version_with_links = 2;
 inline constexpr int most_sides = 16;
 
 // An index entry: u64 byte offset of the pair's ids, u64 line number, u32 length of each side, with
-// links u32 their number, padded to a multiple of 8 bytes.
+// links u32 their number, padded to a multiple of 8 bytes. The highest bit of the line number says
+// that the pair goes on the document of the pair before it.
+inline constexpr uint64_t continues_bit = uint64_t(1) << 63;
 inline constexpr int64_t entry_bytes(int sides, bool links) {
   return 16 + (int64_t(sides + links) * 4 + 7) / 8 * 8;
 }

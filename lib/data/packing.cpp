@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/whole_number.h"
+#include "lib/data/masking.h"
 #include "lib/data/pair_links.h"
 
 namespace tx {
@@ -64,28 +65,50 @@ struct SideWriter {
   }
 };
 
-// Ids of the pairs taken: those given, else the cache's.
-using TakenIds = std::vector<std::vector<std::vector<int>>>;
+// The pairs of a batch. Their ids are those given, else the cache's.
+struct TakenPairs {
+  std::vector<Candidate> pairs;
+  std::vector<std::vector<std::vector<int>>> given;
+  bool masked;
+  uint64_t seed;
+  int64_t epoch;
+};
 
-void write_side(const IdCache& cache, int s, const std::vector<Candidate>& taken,
-                const TakenIds& given, Batch& batch, SideWriter& writer) {
+// Around the pieces of a target, which stand in ids[1] to ids[pieces]. What begins a sentence after
+// a cut was the last label of the sentence before; <bos> inside a text is not asked for.
+void write_labels(const IdCache& cache, int64_t pair, int pieces, int32_t* ids, int32_t* labels) {
+  const int side = cache.sides() - 1;
+  const bool begins = !cache.continues(pair);
+  const bool ends = pair + 1 == cache.pairs() || !cache.continues(pair + 1);
+  ids[0] = begins ? Vocabulary::bos : cache.id(pair - 1, side, cache.length(pair - 1, side) - 1);
+  std::copy_n(ids + 1, pieces, labels);
+  if (!begins) labels[0] = no_label;
+  labels[pieces] = ends ? Vocabulary::eos : cache.id(pair + 1, side, 0);
+  std::replace(labels, labels + pieces + 1, int32_t(Vocabulary::bos), no_label);
+}
+
+void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& batch,
+                SideWriter& writer) {
   const bool target = s + 1 == cache.sides();
-  for (size_t i = 0; i < taken.size(); ++i) {
-    const Candidate& candidate = taken[i];
+  for (size_t i = 0; i < taken.pairs.size(); ++i) {
+    const Candidate& candidate = taken.pairs[i];
+    const bool cached = taken.given.empty();
     const int pieces =
-        given.empty() ? cache.length(candidate.pair, s) : int(given[i][size_t(s)].size());
+        cached ? cache.length(candidate.pair, s) : int(taken.given[i][size_t(s)].size());
     int32_t* ids = writer.side.ids.data() + writer.row;
-    if (given.empty())
+    if (cached)
       cache.copy(candidate.pair, s, ids + (target ? 1 : 0));
     else
-      std::copy_n(given[i][size_t(s)].begin(), pieces, ids + (target ? 1 : 0));
-    if (target) {
-      int32_t* labels = batch.labels.data() + writer.row;
-      ids[0] = Vocabulary::bos;
-      std::copy_n(ids + 1, pieces, labels);
-      labels[pieces] = Vocabulary::eos;
-    } else {
+      std::copy_n(taken.given[i][size_t(s)].begin(), pieces, ids + (target ? 1 : 0));
+    if (!target) {
       ids[pieces] = Vocabulary::eos;
+    } else if (taken.masked) {
+      ids[0] = Vocabulary::bos;
+      mask_pieces({taken.seed, taken.epoch, candidate.place}, cache.vocabulary_size(s),
+                  {ids + 1, size_t(pieces)},
+                  std::span(batch.labels).subspan(size_t(writer.row) + 1, size_t(pieces)));
+    } else {
+      write_labels(cache, candidate.pair, pieces, ids, batch.labels.data() + writer.row);
     }
     writer.end_sentence(pieces + 1, candidate.place);
   }
@@ -101,19 +124,19 @@ int count_dummies(const std::vector<int>& left) {
   return std::min(wanted, possible);
 }
 
-void write_batch(const IdCache& cache, const std::vector<int>& capacities,
-                 const std::vector<Candidate>& taken, const TakenIds& given, Batch& batch) {
+void write_batch(const IdCache& cache, const std::vector<int>& capacities, const TakenPairs& taken,
+                 Batch& batch) {
   batch.sides.resize(capacities.size());
   batch.labels.assign(size_t(capacities.back()), no_label);
-  batch.sentences = int(taken.size());
+  batch.sentences = int(taken.pairs.size());
   batch.lines.clear();
-  for (const Candidate& candidate : taken) batch.lines.push_back(cache.line(candidate.pair));
+  for (const Candidate& candidate : taken.pairs) batch.lines.push_back(cache.line(candidate.pair));
   std::vector<SideWriter> writers;
   std::vector<int> left;
   batch.tokens.clear();
   for (int s = 0; s < cache.sides(); ++s) {
     writers.emplace_back(batch.sides[s], capacities[s]);
-    write_side(cache, s, taken, given, batch, writers[s]);
+    write_side(cache, s, taken, batch, writers[s]);
     batch.tokens.push_back(writers[s].row);
     left.push_back(capacities[s] - writers[s].row);
   }
@@ -158,6 +181,12 @@ void Packer::check_lengths() const {
   if (hold_all(cache_, options_.capacities)) return;
   for (int s = 0; s < cache_.sides(); ++s) {
     if (cache_.longest(s) <= options_.capacities[s] - 2) continue;
+    if (cache_.report().documents > 0)
+      throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
+                       " is too small for sentences of " + std::to_string(cache_.longest(s) + 1) +
+                       " pieces, which --context allows: the smallest that holds every one is "
+                       "--batch-tokens " +
+                       std::to_string(smallest_batch_tokens(cache_)));
     int64_t pair = 0;
     while (cache_.length(pair, s) != cache_.longest(s)) ++pair;
     throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
@@ -207,17 +236,16 @@ bool Packer::next(Batch& batch) {
   if (options_.epochs > 0 && epoch() >= options_.epochs) return false;
   if (epoch_over()) begin_epoch(epoch_ + 1);
   refill();
-  const std::vector<Candidate> taken = window_.take(room_);
-  TX_ASSERT(!taken.empty());
-  TakenIds given;
-  for (const Candidate& candidate : taken) {
+  TakenPairs taken{window_.take(room_), {}, options_.masked, options_.seed, epoch_};
+  TX_ASSERT(!taken.pairs.empty());
+  for (const Candidate& candidate : taken.pairs) {
     if (options_.dropout != nullptr)
-      given.push_back(std::move(waiting_.extract(candidate.place).mapped()));
+      taken.given.push_back(std::move(waiting_.extract(candidate.place).mapped()));
   }
-  write_batch(cache_, options_.capacities, taken, given, batch);
+  write_batch(cache_, options_.capacities, taken, batch);
   if (options_.links != nullptr) {
     std::vector<uint32_t> pairs;
-    for (const Candidate& candidate : taken) pairs.push_back(candidate.pair);
+    for (const Candidate& candidate : taken.pairs) pairs.push_back(candidate.pair);
     options_.links->write(pairs, batch);
   }
   batch.epoch = epoch_;
@@ -228,6 +256,7 @@ Json Packer::identity() const {
   Json json = {{"cache", cache_.checksum()}, {"pairs", cache_.pairs()},
                {"seed", options_.seed},      {"capacities", options_.capacities},
                {"window", options_.window},  {"shuffle", options_.shuffle}};
+  if (options_.masked) json["masked"] = true;
   const PairDropout* dropout = options_.dropout;
   if (dropout != nullptr) json["bpe_dropout"] = dropout->probability();
   if (dropout != nullptr && dropout->epochs() > 0) json["bpe_dropout_epochs"] = dropout->epochs();

@@ -25,7 +25,8 @@ class PairDropout {
 
   double probability() const { return probability_; }
   int64_t epochs() const { return epochs_; }
-  // Ids of one side of a pair in an epoch: at most `most`, unless the usual ones are more.
+  // Ids of one side of a pair in an epoch, the usual ones of a document that was cut: at most
+  // `most`, unless the usual ones are more.
   std::vector<int> ids(int64_t pair, int side, int64_t epoch, int most) const;
 
  private:

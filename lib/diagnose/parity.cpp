@@ -143,13 +143,14 @@ std::string compare(const Way& way, const std::vector<ParameterEntry>& table, co
 }
 
 Task make_task(TrainOptions& options, Options& given, const Log& log) {
-  if (options.src.empty()) throw UsageError("--parity needs text: give --src and --tgt");
+  if (options.src.empty())
+    throw UsageError("--parity needs text: give --src, and --tgt where there are two sides");
   const TemporaryFolder folder("tx-parity");
   const RunDirectory run = RunDirectory::create(folder.path());
   Json config;
   const auto [vocabularies, corpora, scorer] = open_data(options, run, config, log);
   if (preset_is_open(options, given)) settle_preset(options, given, corpora, log);
-  Task task{options, options.model.config, {}, {}, 0};
+  Task task{options, options.model_config(), {}, {}, 0};
   if (options.init.empty())
     task.config.set_vocabularies(vocabularies.sizes());
   else
@@ -163,6 +164,7 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   if (corpora.train->has_links())
     links = std::make_unique<PairLinks>(*corpora.train, vocabularies, options.guided_shift);
   packing.links = links.get();
+  packing.masked = task.config.kind == ModelKind::encoder;
   Packer packer(*corpora.train, packing);
   task.batches.resize(1);
   packer.next(task.batches.front());

@@ -197,8 +197,10 @@ int Selftest::run(const Log& log) {
 
 int selftest_resume(const TrainOptions& options, std::vector<std::string> arguments,
                     const Log& log) {
-  if (options.src.empty() || options.tgt.empty())
-    throw UsageError("--selftest-resume trains on your text: give --src FILE and --tgt FILE");
+  const bool two = options.kind == ModelKind::encoder_decoder;
+  if (options.src.empty() || (two && options.tgt.empty()))
+    throw UsageError(std::string("--selftest-resume trains on your text: give --src FILE") +
+                     (two ? " and --tgt FILE" : ""));
   return Selftest(options, std::move(arguments)).run(log);
 }
 

@@ -58,7 +58,9 @@ std::string state_of(const std::string& file) {
 
 // The name of a shared cache: what makes two caches equal, without reading the text.
 std::string shared_name(const CacheText& text, const TrainOptions& options) {
-  std::string key = std::to_string(options.max_length) + (options.strict ? " strict" : "");
+  std::string key = std::to_string(options.longest_text()) + (options.strict ? " strict" : "");
+  if (options.one_text())
+    key += " " + options.documents + (options.cross_documents ? " cross" : "");
   for (const CacheSide& side : text.sides) {
     key += "\n" + side.vocabulary->hash();
     for (const std::string& file : side.files) key += state_of(file);
@@ -77,7 +79,10 @@ std::string shared_path(const CacheText& text, const TrainOptions& options) {
 void build(const std::string& path, const CacheText& text, const TrainOptions& options) {
   CacheOptions cache;
   cache.links = text.links;
-  cache.max_length = options.max_length;
+  if (options.one_text())
+    cache.documents = {options.context, options.documents == "paragraphs", options.cross_documents};
+  else
+    cache.max_length = options.max_length;
   cache.strict = options.strict;
   cache.threads = options.threads;
   build_cache(path, text.sides, cache);
@@ -141,11 +146,7 @@ void check_standard_input(const TrainOptions& options) {
 }  // namespace
 
 Vocabularies model_vocabularies(const std::string& model) {
-  const ModelReader reader(model);
-  if (reader.config().kind != ModelKind::encoder_decoder)
-    throw DataError(reader.path() + " is a model of kind " + reader.config().kind.name +
-                    "; tx-train trains those of kind encoder-decoder");
-  return reader.vocabularies();
+  return ModelReader(model).vocabularies();
 }
 
 Vocabularies load_vocabularies(const TrainOptions& options) {
@@ -162,7 +163,8 @@ Vocabularies load_vocabularies(const TrainOptions& options) {
   if (options.vocab.empty())
     throw UsageError("no vocabulary: give --vocab FILE (made by tx-bpe train) or --vocab words");
   const bool words = options.vocab == "words";
-  return {words ? count_vocabulary(options) : load_vocabulary(options.vocab), 2};
+  return {words ? count_vocabulary(options) : load_vocabulary(options.vocab),
+          options.one_text() ? size_t(1) : size_t(2)};
 }
 
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const RunDirectory& run,
@@ -175,7 +177,8 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
         check_regular(*files, "--valid-metric " + metric);
   const auto open = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt,
                         const std::string& links, const std::string& name, const std::string& key) {
-    const CacheText text{{{src, &v.source()}, {tgt, &v.target()}}, links};
+    CacheText text{{{src, &v.source()}}, links};
+    if (!options.one_text()) text.sides.push_back({tgt, &v.target()});
     const std::string own = run.file(name + ".ids");
     if (resumed)
       return open_again(text, options, find_again(config.value(key + "_cache", own), own),

@@ -18,10 +18,10 @@ namespace {
 // --describe of a run to resume, of a model to start from, or of the options alone.
 ModelConfig described_model(TrainOptions& options, const Options& given, const Log& log) {
   if (!options.resume.empty()) return ModelReader(resolve_model(options.resume)).config();
-  ModelConfig model = options.model.config;
+  ModelConfig model = options.model_config();
   if (!options.init.empty()) {
     adopt_shape(options, given);
-    model = options.model.config;
+    model = options.model_config();
   } else if (options.vocab.empty() && options.vocab_src.empty()) {
     model.set_vocabularies(37000);
     log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
@@ -68,8 +68,10 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   const size_t program = anonymous_bytes();
   const DType dtype = precision_dtype(options.precision);
   Parameters parameters(backend, model, dtype, true);
-  Transformer transformer(backend, parameters, options.max_length + 1);
-  const BatchShape shape{options.max_length, [](int n) { return std::vector<int>{n, n}; }};
+  const size_t sides = model.sides.size();
+  const int longest = options.longest_text();
+  Transformer transformer(backend, parameters, longest + 1);
+  const BatchShape shape{longest, [=](int n) { return std::vector<int>(sides, n); }};
   PlannedRun run{backend,
                  parameters,
                  transformer,
@@ -85,7 +87,8 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   Writer out("-");
   out.write(describe_run(model, memory, capacities, step_settings(options), options.accumulate));
   out.close();
-  log.info("source and target are taken to be equally long; a run uses the corpus's ratio");
+  if (sides > 1)
+    log.info("source and target are taken to be equally long; a run uses the corpus's ratio");
   return 0;
 }
 

@@ -13,6 +13,7 @@ Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSett
   packing.batch_tokens = settings.batch_tokens;
   packing.seed = settings.seed;
   packing.epochs = settings.epochs;
+  packing.masked = settings.masked;
   packing.dropout = dropout_.get();
   packing.links = links_.get();
   packer_ = std::make_unique<Packer>(text, packing);

@@ -15,6 +15,7 @@ struct FeedSettings {
   int64_t epochs = 0;          // after so many there are no more batches; 0: never
   uint64_t seed = 1;           // of the order and of the merges left out
   double merge_dropout = 0;    // probability that a merge is left out (PairDropout)
+  bool masked = false;         // of a masked language model
   int64_t dropout_epochs = 0;  // they are left out in the first so many epochs; 0: in all
   bool shift_links = false;    // of a text with links; see PairLinks
 

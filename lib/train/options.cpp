@@ -14,13 +14,46 @@ namespace {
 // Under its old name the option took files alone, also one called words.
 std::string file_name(const std::string& text) { return text == "words" ? "./words" : text; }
 
+const std::vector<std::string> one_stack = {"--kind decoder", "--kind encoder"};
+
+// One more of the model's.
+void describe_kind(Options& o, std::string& kind) {
+  o.add(
+       "--kind", kind, "encoder-decoder|decoder|encoder", "which stacks the model has",
+       "encoder-decoder translates, as the paper's model does. decoder is a language model, which "
+       "continues a text. encoder is a masked language model, which sees all of a text and guesses "
+       "pieces that are hidden. The last two are trained on one text, --src.")
+      .one_of(names_of<ModelKind>());
+  o.at("encoder-layers").excludes({"--kind decoder"}, "it has no encoder");
+  o.at("decoder-layers").excludes({"--kind encoder"}, "it has no decoder");
+}
+
+void describe_documents(Options& o, TrainOptions& t) {
+  o.add("--documents", t.documents, "lines|paragraphs", "what a document of --src is",
+        "lines: each line. paragraphs: lines up to a blank one, joined by spaces.")
+      .one_of({"lines", "paragraphs"})
+      .needs(one_stack);
+  o.add("--context", t.context, "N", "the most pieces that the model reads at once",
+        "Longer documents are cut into parts of N, each of which begins with the last piece of the "
+        "part before; every piece is predicted once.")
+      .range(2, 1 << 20)
+      .needs(one_stack);
+  o.flag("--cross-documents", t.cross_documents, "let parts go on across ends of documents",
+         "Documents follow one another, </s> <s> between them, and every part but the last has "
+         "--context pieces.")
+      .needs({"--kind decoder"})
+      .excludes({"--bpe-dropout"}, "documents that are cut keep their usual pieces");
+}
+
 void describe_data(Options& o, TrainOptions& t) {
   o.group("Data");
   o.add("--src", t.src, "FILE", "source text, one sentence a line",
+        "With --kind decoder and --kind encoder it is the only text. "
         "May be gzip-compressed, a FIFO or a process substitution; it is read once.");
   o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source");
   o.add("--valid-src", t.valid_src, "FILE", "source text for validation");
   o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation");
+  for (const char* side : {"tgt", "valid-tgt"}) o.at(side).excludes(one_stack, "it has one text");
   o.add("--vocab", t.vocab, "FILE|words", "vocabulary of both sides: a file of tx-bpe train",
         "A subword model or a list of words. The word words stands for the words of the training "
         "text, which is read twice then: it must be regular files.")
@@ -30,9 +63,13 @@ void describe_data(Options& o, TrainOptions& t) {
   o.add("--vocab-src", t.vocab_src, "FILE", "vocabulary of the source").was("--bpe-src");
   o.add("--vocab-tgt", t.vocab_tgt, "FILE", "vocabulary of the target").was("--bpe-tgt");
   for (const char* side : {"vocab-src", "vocab-tgt"})
-    o.at(side).excludes({"--init"}, "its model brings its vocabulary");
+    o.at(side)
+        .excludes({"--init"}, "its model brings its vocabulary")
+        .excludes(one_stack, "it has one text, whose vocabulary is --vocab");
   o.add("--max-length", t.max_length, "N", "the most pieces of a side; longer pairs are dropped")
-      .range(1, 1 << 20);
+      .range(1, 1 << 20)
+      .excludes(one_stack, "its texts are cut by --context");
+  describe_documents(o, t);
   o.add("--bpe-dropout", t.bpe_dropout, "P",
         "cut training text anew each epoch, without some merges",
         "BPE-dropout (Provilkov et al., 2020) on both sides: each possible merge is left out with "
@@ -151,7 +188,8 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.add("--label-smoothing", t.label_smoothing, "E",
         "share of the labels' probability given to other words",
         "The label gets 1 - E, every other word E / (V - 1).")
-      .range(0, 0.99);
+      .range(0, 0.99)
+      .default_is("0.1; 0 with --kind decoder or encoder");
   o.add("--optimizer", t.optimizer, "adam|sgd", "optimiser").one_of({"adam", "sgd"});
   o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant", "learning rate",
         "paper: factor x d_model^-0.5 x min(step^-0.5, step x warmup^-1.5). The others warm up "
@@ -202,11 +240,13 @@ void describe_optimisation(Options& o, TrainOptions& t) {
 
 void TrainOptions::describe(Options& o) {
   o.usage("tx-train --src FILE --tgt FILE --vocab FILE [OPTION]... -o RUN");
+  o.usage("tx-train --kind decoder|encoder --src FILE --vocab FILE [OPTION]... -o RUN");
   o.usage("tx-train --resume RUN [--steps N]");
   describe_data(o, *this);
   describe_run(o, *this);
   describe_validation(o);
   model.describe(o);
+  describe_kind(o, kind.name);
   describe_optimisation(o, *this);
   describe_guidance(o);
   describe_machine(o, *this);
@@ -234,7 +274,9 @@ void TrainOptions::resolve(const Options& options) {
     resolve_guided_head();
   }
   check_limits();
-  if (src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
+  if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
+  if (one_text() && resume.empty() && config.empty() && !options.given("label-smoothing"))
+    label_smoothing = 0;  // its perplexity is the one of the text
   resolve_validation();
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
   if (!memory.empty()) parse_size(memory, "--memory");
@@ -243,9 +285,27 @@ void TrainOptions::resolve(const Options& options) {
   if (precision == "auto") precision = has_fast_bf16(device) ? "bf16" : "fp32";
   if (precision == "bf16" && !no_bf16_reason(device).empty())
     throw UsageError("--precision bf16: " + no_bf16_reason(device) + "; use --precision fp32");
-  ModelConfig shape = model.config;  // contradictions are told before any text is read
+  ModelConfig shape = model_config();  // contradictions are told before any text is read
   shape.set_vocabularies(1);
   shape.resolve();
+}
+
+ModelConfig TrainOptions::model_config() const {
+  ModelConfig c = model.config;
+  c.set_kind(kind);
+  if (kind == ModelKind::decoder) c.sides = {model.config.sides.back()};
+  return c;
+}
+
+// The options point into the sides, which stay where they are.
+void TrainOptions::take_model(const ModelConfig& of) {
+  std::vector<SideConfig> sides = std::move(model.config.sides);
+  for (size_t side = 0; side < sides.size(); ++side)
+    sides[side] = of.sides[std::min(side, of.sides.size() - 1)];
+  model.config = of;
+  model.config.set_kind(ModelKind::encoder_decoder);
+  model.config.sides = std::move(sides);
+  kind = of.kind;
 }
 
 void TrainOptions::check_schedule() const {
@@ -262,7 +322,8 @@ void TrainOptions::check_limits() const {
   if (steps == 0 && epochs == 0 && minutes == 0 && patience == 0)
     throw UsageError("nothing would end this run: give --steps, --epochs, --minutes or --patience");
   if (patience > 0 && valid_src.empty() && valid_command.empty())
-    throw UsageError("--patience needs --valid-src and --valid-tgt, or --valid-command");
+    throw UsageError(std::string("--patience needs --valid-src") +
+                     (one_text() ? "" : " and --valid-tgt") + ", or --valid-command");
   if (patience > 0 && save_every == 0 && save_minutes == 0 && valid_every == 0)
     throw UsageError(
         "--patience counts validations, but --save-every 0 asks for no validation: give "

@@ -9,12 +9,15 @@
 namespace tx {
 
 struct TrainOptions {
-  ModelOptions model;
+  Named<ModelKind> kind = ModelKind::encoder_decoder;
+  ModelOptions model;  // both sides, since options set either; model_config() is that of the kind
   std::string preset = "auto", config, resume, init, replay;
 
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string vocab, vocab_src, vocab_tgt, cache;  // vocab: a file, or "words" of the text
-  int max_length = 250;
+  int max_length = 250, context = 512;
+  std::string documents = "lines";
+  bool cross_documents = false;
   double bpe_dropout = 0;
   int64_t bpe_dropout_epochs = 0;
   bool strict = false;
@@ -69,6 +72,12 @@ struct TrainOptions {
     int layer, head;
   };
   GuidedHead resolve_guided_head() const;
+  // Whether there is one text, --src: of a decoder or an encoder alone.
+  bool one_text() const { return kind != ModelKind::encoder_decoder; }
+  ModelConfig model_config() const;
+  void take_model(const ModelConfig& of);  // the options become those of this model
+  // The most pieces of a sentence that the text can have.
+  int longest_text() const { return one_text() ? context - 1 : max_length; }
   // Of weights, dropout: the seed, of a larger one than they take a mixture of all its bits.
   uint32_t mask_seed() const { return uint32_t(seed) ^ uint32_t((seed >> 32) * 0x9E3779B1u); }
 

@@ -24,7 +24,7 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
           progress_settings(options), run.file("log.jsonl"),
           [this](const Json& line) { return run.append_log(line); }, log),
       spikes(spike_settings(options)),
-      validator(validator_settings(options, config)) {
+      validator(validator_settings(options, config, corpora.valid.get())) {
   const bool resumed = resume_at != begin;
   tune(options.tune, log);
   const size_t program = anonymous_bytes();
@@ -64,7 +64,7 @@ void TrainingParts::tune(bool measure, const Log& log) {
 }
 
 void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) {
-  ModelConfig model = options.model.config;
+  ModelConfig model = options.model_config();
   model.set_vocabularies(vocabularies.sizes());
   if (resume_at != begin) model = ModelReader(run.model(resume_at)).config();
   model.resolve();

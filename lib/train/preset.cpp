@@ -27,8 +27,9 @@ std::string grouped(int64_t n) {
 
 // Product FLOPs of a whole run with a preset on this text.
 double run_flops(const std::string& preset, const TextSize& text) {
-  const TrainOptions o = with_preset(preset);
-  ModelConfig model = o.model.config;
+  TrainOptions o = with_preset(preset);
+  if (text.pieces.size() == 1) o.kind = ModelKind::decoder;
+  ModelConfig model = o.model_config();
   model.set_vocabularies(8000);
   model.resolve();
   const double target = double(o.steps) * parse_batch_tokens(o.batch_tokens);
@@ -54,11 +55,11 @@ bool holds_longest(const std::string& preset, const Corpora& corpora) {
 PresetChoice choose_preset(const TextSize& text, const std::string& device) {
   const std::string has = "; this text has " + grouped(text.target());
   if (text.target() < toy_pieces && text.fits_toy)
-    return {"toy", "for less than " + grouped(toy_pieces) + " target pieces" + has};
+    return {"toy", "for less than " + grouped(toy_pieces) + text.unit() + has};
   if (text.target() < base_pieces)
-    return {"tiny", "for less than " + grouped(base_pieces) + " target pieces" + has};
+    return {"tiny", "for less than " + grouped(base_pieces) + text.unit() + has};
   if (device == "cuda")
-    return {"base", "for " + grouped(base_pieces) + " target pieces or more on a GPU" + has};
+    return {"base", "for " + grouped(base_pieces) + text.unit() + " or more on a GPU" + has};
   const double times = run_flops("base", text) / run_flops("tiny", text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
   return {"tiny", "as there is no GPU" + has + ", but --preset base takes about " +

@@ -25,6 +25,7 @@ struct TextSize {
   std::vector<int64_t> pieces;  // of each side of the training text, ends of sentences included
   bool fits_toy = true;         // toy's batches, which are small, hold the longest sentence
   int64_t target() const { return pieces.back(); }
+  const char* unit() const { return pieces.size() > 1 ? " target pieces" : " pieces"; }
 };
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device);

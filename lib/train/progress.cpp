@@ -168,7 +168,7 @@ void ProgressLog::estimate() {
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {
   char text[240];
   std::snprintf(text, sizeof text,
-                "%lld steps, %.4g source + target tokens, %.4g product FLOPs counted from shapes, "
+                "%lld steps, %.4g tokens, %.4g product FLOPs counted from shapes, "
                 "%s; %lld update%s skipped",
                 static_cast<long long>(steps), double(tokens), flops, duration(seconds()).c_str(),
                 static_cast<long long>(skipped), skipped == 1 ? "" : "s");

@@ -38,7 +38,19 @@ std::string shown(const Json& value) {
 
 }  // namespace
 
+namespace {
+
+// The model to start from says which options there can be beside it.
+void adopt_kind(TrainOptions& options, const Options& given) {
+  if (options.init.empty() || given.given("kind")) return;
+  options.kind = ModelReader(resolve_model(options.init)).config().kind;
+  given.check();
+}
+
+}  // namespace
+
 void resolve_run(TrainOptions& options, const Options& given, const Log& log) {
+  adopt_kind(options, given);
   if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
   options.resolve(given);
   limit_threads(options.threads, log);
@@ -63,7 +75,7 @@ void adopt_shape(TrainOptions& options, const Options& given) {
                      " contradicts --init " + options.init + ", whose model has " + shown(value) +
                      ": leave it out");
   }
-  options.model.config = model;
+  options.take_model(model);
 }
 
 void check_changes(const Json& before, const Json& now, const Log& log) {

@@ -43,7 +43,8 @@ bool Session::measure() {
     return parts_.scorer->score([this] { return signals_->stop() != 0; });
   };
   const int64_t step = state_.step;
-  const auto pass = Validator::packer(*parts_.corpora.valid, parts_.feed->capacities());
+  const bool masked = parts_.parameters->config().kind == ModelKind::encoder;
+  const auto pass = Validator::packer(*parts_.corpora.valid, parts_.feed->capacities(), masked);
   const Validation* found = parts_.validator.measure(step, *pass, evaluate, translate);
   if (!found) return false;
   Json line{{"step", step}};
@@ -51,6 +52,9 @@ bool Session::measure() {
   line["seconds"] = parts_.progress.seconds();
   parts_.progress.write(line);
   std::string translated;
+  if (parts_.validator.counts_text())
+    translated = ", per word " + figure(parts_.validator.word_perplexity(*found), 3) + ", " +
+                 figure(parts_.validator.bits_per_byte(*found), 4) + " bits per byte";
   for (const auto& [name, score] : found->translated)
     translated += ", " + name + " " + figure(score, 2);
   log_.info("step " + std::to_string(step) + ": validation loss " + figure(found->loss, 4) +

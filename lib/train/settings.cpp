@@ -27,6 +27,7 @@ FeedSettings feed_settings(const TrainOptions& o) {
   s.epochs = o.epochs;
   s.seed = o.seed;
   s.merge_dropout = o.bpe_dropout;
+  s.masked = o.kind == ModelKind::encoder;
   s.dropout_epochs = o.bpe_dropout_epochs;
   s.shift_links = o.guided_shift;
   return s;
@@ -40,9 +41,15 @@ SpikeSettings spike_settings(const TrainOptions& o) {
   return {o.on_spike, o.spike_threshold, o.spike_window, o.spike_floor, o.max_skips};
 }
 
-ValidatorSettings validator_settings(const TrainOptions& o, const Json& config) {
-  return {o.patience, o.valid_metric, o.valid_command, o.valid_lines,
-          config.value("judged_by", std::string())};
+ValidatorSettings validator_settings(const TrainOptions& o, const Json& config,
+                                     const IdCache* text) {
+  const bool counts = text && o.kind == ModelKind::decoder;  // else not every piece is asked
+  return {o.patience,
+          o.valid_metric,
+          o.valid_command,
+          o.valid_lines,
+          config.value("judged_by", std::string()),
+          counts ? text->report().text : TextTally()};
 }
 
 TranslationSettings translation_settings(const TrainOptions& o) {

@@ -22,7 +22,9 @@ Schedule rate_schedule(const TrainOptions& options, int64_t d_model);
 FeedSettings feed_settings(const TrainOptions& options);  // but for batch_tokens
 BatchRequest batch_request(const TrainOptions& options);
 SpikeSettings spike_settings(const TrainOptions& options);
-ValidatorSettings validator_settings(const TrainOptions& options, const Json& config);
+// `text`: that of validation, null where there is none.
+ValidatorSettings validator_settings(const TrainOptions& options, const Json& config,
+                                     const IdCache* text = nullptr);
 TranslationSettings translation_settings(const TrainOptions& options);
 ProgressSettings progress_settings(const TrainOptions& options);
 CheckpointSettings checkpoint_settings(const TrainOptions& options, const Json& config);

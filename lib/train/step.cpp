@@ -1,5 +1,6 @@
 #include "lib/train/step.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -160,7 +161,9 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
                      double loss_limit) {
   StepRecord record;
   int64_t labels = 0;
-  for (const Batch& batch : batches) labels += batch.tokens.back();
+  for (const Batch& batch : batches)
+    labels += std::count_if(batch.labels.begin(), batch.labels.end(),
+                            [](int32_t label) { return label != no_label; });
   record.step = number;
   record.rate = rate;
   record.loss_scale = 1 / double(labels);

@@ -48,7 +48,9 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.out == "-")
     throw UsageError("--out -: a run is a directory, which standard output is not: give -o DIR");
-  if (options.src.empty()) throw UsageError("no training text: give --src FILE and --tgt FILE");
+  if (options.src.empty())
+    throw UsageError(std::string("no training text: give --src FILE") +
+                     (options.one_text() ? "" : " and --tgt FILE"));
   if (!options.init.empty()) adopt_shape(options, given);
   Json config{{"command", command}, {"options", given.to_json()}};
   RunDirectory run = RunDirectory::create(options.out);

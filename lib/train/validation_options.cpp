@@ -76,10 +76,14 @@ void TrainOptions::describe_validation(Options& o) {
 }
 
 void TrainOptions::resolve_validation() {
-  if (valid_src.empty() != valid_tgt.empty())
+  if (!one_text() && valid_src.empty() != valid_tgt.empty())
     throw UsageError("--valid-src and --valid-tgt go together");
   valid_metric = parse_metrics(valid_metric);
   if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
+  for (const std::string& metric : valid_metric)
+    if (one_text() && is_translated(metric))
+      throw UsageError("--valid-metric " + metric + " does not go with --kind " + kind.name +
+                       ": only a model of kind encoder-decoder translates");
 }
 
 }  // namespace tx

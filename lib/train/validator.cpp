@@ -21,12 +21,14 @@ std::string Validator::criterion() const {
   return metric + " of " + lines + " lines";
 }
 
-std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector<int>& capacities) {
+std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector<int>& capacities,
+                                          bool masked) {
   PackerOptions packing;
   packing.capacities = capacities;
   packing.batch_tokens = capacities.back();
   packing.shuffle = false;
   packing.epochs = 1;
+  packing.masked = masked;
   return std::make_unique<Packer>(text, packing);
 }
 
@@ -35,7 +37,7 @@ const Validation* Validator::measure(int64_t step, Packer& text, const Evaluate&
   StepRecord sums;
   for (Batch batch; text.next(batch);) evaluate(batch, sums);
   const double labels = double(sums.labels);
-  Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels};
+  Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels, labels};
   std::vector<std::string> names;
   std::copy_if(settings_.metrics.begin(), settings_.metrics.end(), std::back_inserter(names),
                is_translated);
@@ -50,12 +52,24 @@ const Validation* Validator::measure(int64_t step, Packer& text, const Evaluate&
   return &found_;
 }
 
+double Validator::word_perplexity(const Validation& found) const {
+  return std::exp(found.nll * found.labels / double(settings_.text.words));
+}
+
+double Validator::bits_per_byte(const Validation& found) const {
+  return found.nll * found.labels / std::log(2.0) / double(settings_.text.bytes);
+}
+
 Json Validator::report(int64_t step) const {
   Json members = Json::object();
   if (step != step_) return members;
   members["validation_loss"] = finite_or_null(found_.loss);
   members["validation_perplexity"] = finite_or_null(std::exp(found_.nll));
   members["validation_accuracy"] = found_.accuracy;
+  if (settings_.text.words > 0) {
+    members["validation_word_perplexity"] = finite_or_null(word_perplexity(found_));
+    members["validation_bits_per_byte"] = finite_or_null(bits_per_byte(found_));
+  }
   if (!found_.translated.empty()) members["validation_lines"] = settings_.lines;
   for (const auto& [name, score] : found_.translated) members["validation_" + name] = score;
   return members;

@@ -20,7 +20,8 @@
 namespace tx {
 
 struct Validation {
-  double loss = 0, nll = 0, accuracy = 0;         // per label; loss is smoothed, nll in nats
+  double loss = 0, nll = 0, accuracy = 0;  // per label; loss is smoothed, nll in nats
+  double labels = 0;
   std::map<std::string, double> translated = {};  // bleu, chrf, where they were asked for
 };
 
@@ -31,6 +32,8 @@ struct ValidatorSettings {
   int64_t lines = 0;                            // that bleu and chrf translate; 0: all
   // The criterion() of a state that does not name its own, of an older run.
   std::string unnamed = "perplexity";
+  // Of a language model's text, for figures by word and byte; zeros: there are none.
+  TextTally text = {};
 };
 
 class Validator {
@@ -47,13 +50,19 @@ class Validator {
   static std::string criterion(const std::string& metric, const std::string& command);
 
   // One pass over the text, in order. UsageError for a sentence longer than its capacity.
-  static std::unique_ptr<Packer> packer(const IdCache& text, const std::vector<int>& capacities);
+  // `masked`: with pieces to guess, the same at every validation of any run.
+  static std::unique_ptr<Packer> packer(const IdCache& text, const std::vector<int>& capacities,
+                                        bool masked = false);
 
   // Measures the model of `step` by one pass over packer(), means over all labels of the text, and
   // by its translations where a metric asks for them. Where no command decides, the model is
   // compared with the best so far. Null, and nothing has changed, where translating was stopped.
   const Validation* measure(int64_t step, Packer& text, const Evaluate& evaluate,
                             const Translate& translate = {});
+  // Of a language model: all of the text's nll, ends included, over its words, and its bytes.
+  bool counts_text() const { return settings_.text.words > 0; }
+  double word_perplexity(const Validation& found) const;
+  double bits_per_byte(const Validation& found) const;
   // What measure() found for that step, null when it was not measured last.
   const Validation* found(int64_t step) const { return step == step_ ? &found_ : nullptr; }
   // Members of the log and of a model's provenance: what was found, by its names in tx-run(5).

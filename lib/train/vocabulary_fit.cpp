@@ -12,9 +12,9 @@ constexpr int64_t most_lines = 1000;
 constexpr double most_share = 0.05;
 
 struct Side {
-  const char* name;     // for messages
-  const char* options;  // of the two texts
-  const std::vector<std::string>& files;
+  const char* name;      // for messages
+  const char* question;  // what the user may have done
+  std::vector<std::string> files;
   std::string vocabulary;  // its file; "" where it has none
 };
 
@@ -43,7 +43,7 @@ std::string way_out(const TrainOptions& o, const Vocabulary& vocabulary) {
 
 // What the user may have done, the likeliest first.
 std::string likely_cause(const TrainOptions& o, const Side& side, const Vocabulary& vocabulary) {
-  const std::string exchanged = std::string("are ") + side.options + " exchanged?";
+  const std::string exchanged = side.question;
   if (o.vocab == "words") return "The words are those of the training text; " + exchanged;
   if (!o.init.empty()) return "Is " + o.init + " a model of other languages, or " + exchanged;
   std::string out = "Is " + side.vocabulary + " of another language, or ";
@@ -65,20 +65,30 @@ void tell_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpo
               const Log& log) {
   const std::string source_file = o.vocab.empty() ? o.vocab_src : o.vocab;
   const std::string target_file = o.vocab.empty() ? o.vocab_tgt : o.vocab;
-  const Side sides[2][2] = {
-      {{"source", "--src and --tgt", o.src, source_file},
-       {"target", "--src and --tgt", o.tgt, target_file}},
-      {{"validation source", "--valid-src and --valid-tgt", o.valid_src, source_file},
-       {"validation target", "--valid-src and --valid-tgt", o.valid_tgt, target_file}}};
+  const char* const texts = "are --src and --tgt exchanged?";
+  const char* const valid_texts = "are --valid-src and --valid-tgt exchanged?";
+  std::vector<Side> sides[2] = {
+      {{"source", texts, o.src, source_file}, {"target", texts, o.tgt, target_file}},
+      {{"validation source", valid_texts, o.valid_src, source_file},
+       {"validation target", valid_texts, o.valid_tgt, target_file}}};
+  if (o.one_text()) {
+    sides[0] = {{"text", "is --src the text that was meant?", o.src, source_file}};
+    sides[1] = {
+        {"validation text", "is --valid-src the text that was meant?", o.valid_src, source_file}};
+  }
   for (const bool valid : {false, true}) {
     const IdCache* cache = valid ? corpora.valid.get() : corpora.train.get();
     if (!cache) continue;
-    PieceShares shares[2];
-    for (const int s : {0, 1}) shares[s] = count_shares(*cache, s, v[size_t(s)]);
-    if (!valid)
-      log.info(first_pairs(shares[0]) + ": source " + describe(shares[0], v.source()) +
-               "; target " + describe(shares[1], v.target()));
-    for (const int s : {0, 1}) warn_of(o, sides[valid][s], shares[s], v[size_t(s)], log);
+    std::string told;
+    for (size_t s = 0; s < sides[valid].size(); ++s) {
+      const Side& side = sides[valid][s];
+      const PieceShares shares = count_shares(*cache, int(s), v[s]);
+      const std::string found = std::string(side.name) + " " + describe(shares, v[s]);
+      told += s == 0 ? first_pairs(shares) + ": " + found : "; " + found;
+      if (!valid && s + 1 == sides[valid].size()) log.info(told);
+    }
+    for (size_t s = 0; s < sides[valid].size(); ++s)
+      warn_of(o, sides[valid][s], count_shares(*cache, int(s), v[s]), v[s], log);
   }
 }
 

@@ -8,11 +8,12 @@ small_text() {
 
 # small_train OPTION...: tx-train on that text, a model that learns little within a second. An
 # option given again wins; a file of text given again is read after the first. With runner=exec and
-# "&", $! is tx-train itself.
+# "&", $! is tx-train itself. small_texts: the texts, and --kind where they are other ones.
 runner=
+small_texts="--src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de"
 small_train() {
-  $runner tx-train --src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de \
-    --vocab bpe.model --layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule inverse-sqrt \
+  # shellcheck disable=SC2086  # a list of words
+  $runner tx-train $small_texts --vocab bpe.model --layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule inverse-sqrt \
     --lr 0.02 --warmup 4 --batch-tokens 200 --threads 1 --precision fp32 --steps 12 \
     --save-every 3 --log-every 1 "$@"
 }

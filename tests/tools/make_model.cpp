@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/cli/options.h"
 
@@ -23,6 +24,11 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
       settings.count("vocabulary") ? tx::load_vocabulary(settings.at("vocabulary"))
                                    : words(number("words", 60));
   tx::ModelConfig config;
+  if (settings.count("kind")) {
+    config.kind.name = settings.at("kind");
+    if (!config.kind.valid()) throw tx::UsageError("kind " + config.kind.name + " is none");
+    config.set_kind(config.kind);
+  }
   config.set_vocabularies(vocabulary->size());
   config.set_layers(number("layers", 2));
   config.d_model = number("d_model", 32);
@@ -35,7 +41,7 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters(backend, config, tx::DType::f32, false);
   parameters.initialise(uint32_t(number("seed", 1)));
-  save_model(path, parameters, {vocabulary, 2}, tx::Json::object());
+  save_model(path, parameters, {vocabulary, config.sides.size()}, tx::Json::object());
   return 0;
 }
 

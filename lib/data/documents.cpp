@@ -1,0 +1,63 @@
+#include "lib/data/documents.h"
+
+#include "lib/base/error.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+void TextTally::add(std::string_view line) {
+  bool inside = false;
+  const int64_t before = words;
+  for (const char c : line) {
+    const bool space = c == ' ' || (c >= '\t' && c <= '\r');
+    words += !space && !inside;
+    inside = !space;
+  }
+  if (words > before) bytes += int64_t(line.size()) + 1;
+}
+
+void DocumentCutter::begin_document(int64_t line) {
+  if (options_.cross && documents_ > 0) ids_.insert(ids_.end(), {Vocabulary::eos, Vocabulary::bos});
+  if (!options_.cross || documents_ == 0) line_ = line;
+  ++documents_;
+  open_ = true;
+}
+
+void DocumentCutter::add_line(std::span<const int32_t> ids, int64_t line) {
+  TX_ASSERT(options_.context >= 2);
+  if (ids.empty()) {
+    empty_ += !options_.blank_lines;
+    if (open_ && options_.blank_lines) end_sentences();
+    return;
+  }
+  if (!open_) begin_document(line);
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
+  // The last sentence stays: what follows decides whether it is one.
+  flush(size_t(options_.context - 1));
+  if (!options_.blank_lines) end_sentences();
+}
+
+void DocumentCutter::flush(size_t most) {
+  size_t first = 0;
+  for (; ids_.size() - first > most; first += most) {
+    emit_(std::span(ids_).subspan(first, most), line_, continues_);
+    continues_ = true;
+  }
+  ids_.erase(ids_.begin(), ids_.begin() + ptrdiff_t(first));
+}
+
+// The document at hand has ended.
+void DocumentCutter::end_sentences() {
+  open_ = false;
+  if (options_.cross) return;
+  if (!ids_.empty()) emit_(ids_, line_, continues_);
+  ids_.clear();
+  continues_ = false;
+}
+
+void DocumentCutter::end() {
+  options_.cross = false;
+  end_sentences();
+}
+
+}  // namespace tx

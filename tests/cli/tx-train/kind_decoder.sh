@@ -1,0 +1,73 @@
+# A language model is trained on one text: killed at any place and resumed it ends with the bytes of
+# the run never stopped, and its figures by piece, word and byte agree with one another.
+. "$TX_SOURCE/tests/cli/train.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+small_texts="--kind decoder --src train.en --valid-src valid.en"
+whole_run --precision fp32 --threads 1 --context 9 --bpe-dropout 0.1
+grep -o '"validation_perplexity.*' whole/log.jsonl | tail -n 1 > figures
+stop_at rename:1 state model:2 pruning:1
+random_kills 2 3
+
+# The text of all figures is the same: nll per piece times pieces is nll per word times words.
+words=$(wc -w < valid.en) bytes=$(wc -c < valid.en)
+pieces=$(tx-bpe encode -m bpe.model < valid.en | wc -w) lines=$(wc -l < valid.en)
+figure() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p" figures; }
+awk -v pieces=$((pieces + lines)) -v words="$words" -v bytes="$bytes" \
+  -v p="$(figure validation_perplexity)" -v w="$(figure validation_word_perplexity)" \
+  -v b="$(figure validation_bits_per_byte)" 'BEGIN {
+    nll = pieces * log(p); a = words * log(w) / nll; c = bytes * b * log(2) / nll
+    exit !(a > 0.9999 && a < 1.0001 && c > 0.9999 && c < 1.0001) }' || fail "$(cat figures)"
+rm -rf whole
+
+# The same weights with and without --recompute, over documents that parts cross.
+sed 's/$/\n/' train.en | awk 'NR % 8 != 2' > paragraphs
+small_texts="--kind decoder --src paragraphs --valid-src valid.en --documents paragraphs"
+for options in "--precision fp32 --cross-documents --context 16" "--precision bf16 --context 40"; do
+  # shellcheck disable=SC2086  # a list of words
+  small_train $options --describe > /dev/null 2>&1 || continue # no bf16 here
+  options="$options --layers 2 --accumulate 2 --save-every 6 --dropout 0.1"
+  # shellcheck disable=SC2086
+  small_train $options -o kept 2> run.log || fail "$(cat run.log)"
+  # shellcheck disable=SC2086
+  small_train $options --recompute -o again 2> run.log || fail "$(cat run.log)"
+  [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
+    fail "$options: other weights with --recompute"
+  rm -rf again kept.safetensors
+  expect_status 0 tx-avg -q --last 2 -o kept.safetensors kept
+  # --init takes the kind from its model.
+  expect_status 0 tx-train --init kept.safetensors --src train.en --schedule constant --lr 0.001 \
+    --steps 2 --batch-tokens 200 --threads 1 -o again
+  expect_status 0 tx-train --report kept again -o page.html
+  rm -rf again kept
+done
+small_train --context 50 -o kept 2> run.log || fail "$(cat run.log)"
+expect_status 0 tx-train --resume kept --describe
+expect_stdout_contains 'decoder.layers.0.self_attn.q_proj.weight'
+expect_stdout_lacks 'encoder.'
+expect_status 0 tx-train --kind decoder --describe --html page.html
+
+# What does not make sense names both options.
+refused() { # TEXT OPTION...
+  text=$1
+  shift
+  expect_usage_error "$text" tx-train --src train.en --vocab bpe.model -o none "$@"
+}
+refused '--tgt does not go with --kind decoder: it has one text' --kind decoder --tgt train.de
+refused '--valid-tgt does not go with --kind decoder' --kind decoder --valid-src valid.en \
+  --valid-tgt valid.de
+refused '--encoder-layers does not go with --kind decoder' --kind decoder --encoder-layers 2
+refused '--max-length does not go with --kind decoder' --kind decoder --max-length 9
+refused '--cross-documents does not go with --bpe-dropout' --kind decoder --cross-documents \
+  --bpe-dropout 0.1
+refused '--context needs --kind decoder or encoder' --context 9 --tgt train.de
+refused '--valid-metric bleu does not go with --kind decoder' --kind decoder --valid-src valid.en \
+  --valid-metric bleu
+refused '--src and --tgt go together'
+expect_usage_error '--kind encoder-decoder contradicts --init kept' \
+  tx-train --init kept --kind encoder-decoder --src train.en --tgt train.de -o none
+expect_usage_error '--tgt does not go with --kind decoder' \
+  tx-train --init kept --src train.en --tgt train.de -o none
+expect_usage_error '--batch-tokens 10 is too small for sentences of' \
+  tx-train --kind decoder --vocab bpe.model --src train.en --batch-tokens 10 --layers 1 -o none
+expect_usage_error '--kind cannot change in a resumed run' tx-train --resume kept --kind encoder
