@@ -28,7 +28,7 @@ std::vector<std::string> seeds() {
 void run(std::string_view bytes) {
   const tx::Json json = tx::parse_json(bytes, "config");
   require(tx::parse_json(tx::to_text(json), "again") == json, "JSON comes back");
-  if (json.is_object() && json.contains("kind")) {
+  if (json.is_object() && json.contains("d_model") && !json.contains("steps")) {
     const tx::ModelConfig config = tx::ModelConfig::from_json(json, "config");
     const tx::Json back = config.to_json();
     require(tx::ModelConfig::from_json(back, "again").to_json() == back, "it comes back");

@@ -3,22 +3,25 @@
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
 # Lines of two to six words; the target says them backwards, so that word i goes with word n - 1 - i.
+# The wrong links, i with i, are what no head learns by itself.
 reversed() { # LINES SEED NAME
   awk -v lines="$1" -v x="$2" -v name="$3" 'BEGIN {
     for (n = 0; n < lines; ++n) {
       x = x * 16807 % 2147483647
       words = 2 + x % 5
-      source = target = links = ""
+      source = target = links = wrong = ""
       for (i = 0; i < words; ++i) {
         x = x * 16807 % 2147483647
         word = "w" x % 23 "en"
         source = source (i ? " " : "") word
         target = word (i ? " " : "") target
         links = links (i ? " " : "") i "-" words - 1 - i
+        wrong = wrong (i ? " " : "") i "-" i
       }
       print source > (name ".src")
       print target > (name ".tgt")
       print links > (name ".links")
+      print wrong > (name ".wrong")
     }
   }'
 }
@@ -29,20 +32,20 @@ learn() {
   tx-train -q --src back.src --tgt back.tgt --vocab back.model --preset toy --layers 1 --d-model 32 \
     --heads 2 --d-ff 64 --steps 500 --lr 0.01 --threads 1 --precision fp32 --log-every 100 "$@"
 }
-error_rate() { # MODEL OPTION...
-  model=$1
-  shift
+error_rate() { # MODEL LINKS OPTION...
+  model=$1 links=$2
+  shift 2
   tx-attn-dump -m "$model" --align --words --layers 0 "$@" --tgt other.tgt other.src |
-    tx-bleu --metric aer --score-only other.links | sed 's/[.].*//'
+    tx-bleu --metric aer --score-only "$links" | sed 's/[.].*//'
 }
 learn -o plain 2> log || fail "$(cat log)"
-learn --guided-alignment back.links --guided-weight 1 -o guided 2> log || fail "$(cat log)"
+learn --guided-alignment back.wrong --guided-weight 1 -o guided 2> log || fail "$(cat log)"
 learn --guided-alignment back.links --guided-weight 1 --guided-shift --guided-head 0.1 -o shifted 2> log ||
   fail "$(cat log)"
-before=$(error_rate plain --heads 0) after=$(error_rate guided --heads 0)
+before=$(error_rate plain other.wrong --heads 0) after=$(error_rate guided other.wrong --heads 0)
 [ "$after" -lt 15 ] && [ "$before" -gt $((2 * after + 20)) ] ||
   fail "alignment error rate $before without, $after with --guided-alignment"
-shifted=$(error_rate shifted --heads 1 --shift)
+shifted=$(error_rate shifted other.links --heads 1 --shift)
 [ "$shifted" -lt 15 ] || fail "alignment error rate $shifted with --guided-shift"
 
 # The log tells its loss, which falls; without the option there is none.
