@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "lib/base/error.h"
@@ -55,8 +56,13 @@ class Spool {
   }
 
  private:
+  // A name, even for a moment, is left behind where the program is killed in this moment: it is for
+  // file systems that cannot do without one.
   int open_unnamed() {
-    const int fd = mkostemp(name_.data(), O_CLOEXEC);
+    const std::string folder = std::filesystem::path(name_).parent_path();
+    int fd = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+    fd = mkostemp(name_.data(), O_CLOEXEC);
     if (fd < 0) throw IoError("create", name_, errno);
     unlink(name_.c_str());
     return fd;
