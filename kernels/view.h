@@ -158,7 +158,7 @@ struct CachedAttention {
 // value. A list begins every `stride` entries; `from` and `to` do not overlap.
 struct CacheLists {
   const int32_t* from = nullptr;
-  const int32_t* parents = nullptr;  // any number where lengths[r] is 1
+  const int32_t* parents = nullptr;  // -1 - f: of rows f, f + 1, ...; ignored if lengths[r] is 1
   const int32_t* slots = nullptr;
   const int32_t* lengths = nullptr;  // at least 1, at most stride
   int32_t* to = nullptr;

@@ -41,6 +41,14 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
   return o;
 }
 
+Translator make_translator(const std::vector<std::string>& paths, const TranslateOptions& given) {
+  Translator translator(translator_options(paths, given));
+  if (translator.continues())
+    throw DataError(translator.models().name() +
+                    " is a model of kind decoder; translating needs one of kind encoder-decoder");
+  return translator;
+}
+
 std::string one_line(std::string line) {
   std::replace(line.begin(), line.end(), '\n', ' ');
   repair_utf8(line);
@@ -62,7 +70,7 @@ struct Model::State {
 Model::Model(const std::string& path, const TranslateOptions& options)
     : Model(std::vector{path}, options) {}
 Model::Model(const std::vector<std::string>& paths, const TranslateOptions& options)
-    : state_(new State{Translator(translator_options(paths, options))}) {}
+    : state_(new State{make_translator(paths, options)}) {}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;

@@ -1,22 +1,60 @@
-// tx-decode: translate lines of text.
+// tx-decode: translate lines of text, or continue them.
 #include "kernels/backend.h"
 #include "lib/attention/alignment.h"
+#include "lib/checkpoint/model_kind.h"
 #include "lib/diagnose/compare.h"
 #include "lib/diagnose/invariance.h"
 #include "lib/rerank/minimum_risk.h"
 #include "lib/search/decode_options.h"
+#include "lib/search/live.h"
 #include "lib/search/stream.h"
 
 namespace {
 
 constexpr char tool[] = "tx-decode";
 
+void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
+  const tx::TranslatorOptions o = s.translator.resolved();
+  const auto models = tx::ModelSet::load(tx::make_backend(o.device, o.threads), {o.models.front()},
+                                         o.precision, o.max_source + 1);
+  tx::LineEncoder encoder(*models, s.encoding, o.threads);
+  tx::TextReader in(s.files.empty() ? std::vector<std::string>{"-"} : s.files, s.strict);
+  tx::encode_lines(in, encoder, s.encoding, out, log);
+  for (const std::string& warning : in.warnings()) log.warn(warning);
+}
+
+// A text, translated or continued.
+void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
+            const tx::MinimumRisk& risk, tx::Writer& out, const tx::Log& log) {
+  const tx::Translator translator(s.translator);
+  tx::LinePairs in(s.files, s.target, s.strict);
+  const auto aligner = alignments.column(translator);
+  const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
+  if (!s.compare.empty()) {
+    const tx::Translator other(s.compared());
+    out.write(tx::compare_translators(in, translator, other, s.lines, log));
+  } else if (s.check_invariance) {
+    out.write(tx::check_invariance(in, translator, s.lines, log));
+  } else if (s.live(translator)) {
+    tx::continue_live(in, translator, s.lines, out, log);
+  } else {
+    tx::LineProgress progress(s.files, log);
+    tx::ScoredText scored;
+    tx::translate_stream(in, translator, s.lines,
+                         {out, status.get(), &progress, risk.rank(translator), aligner, &scored},
+                         log);
+    if (s.perplexity) log.info(tx::describe_scored(scored));
+  }
+  if (status) status->close();
+  for (const std::string& warning : in.warnings()) log.warn(warning);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return tx::run_tool(tool, [&] {
     tx::DecodeOptions s;
-    tx::Options options(tool, "translate lines of text");
+    tx::Options options(tool, "translate lines of text, or continue them");
     options.version(tx::describe_backends);
     s.describe(options);
     tx::OutputAlignments alignments;
@@ -36,23 +74,13 @@ int main(int argc, char** argv) {
     }
     const tx::Log log(tool, s.quiet);
     tx::limit_threads(s.translator.threads, log);
-    const tx::Translator translator(s.translator);
-    tx::LinePairs in(s.files, s.target, s.strict);
-    const auto aligner = alignments.column(translator);
-    const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
-    if (!s.compare.empty()) {
-      const tx::Translator other(s.compared());
-      out.write(tx::compare_translators(in, translator, other, s.lines, log));
-    } else if (s.check_invariance) {
-      out.write(tx::check_invariance(in, translator, s.lines, log));
-    } else {
-      tx::LineProgress progress(s.files, log);
-      tx::translate_stream(in, translator, s.lines,
-                           {out, status.get(), &progress, risk.rank(translator), aligner}, log);
-    }
+    const tx::ModelKind kind = tx::kind_of_model(s.translator.models.front());
+    s.check_kind(options, kind);
+    if (kind == tx::ModelKind::encoder)
+      encode(s, out, log);
+    else
+      decode(s, alignments, risk, out, log);
     out.close();
-    if (status) status->close();
-    for (const std::string& warning : in.warnings()) log.warn(warning);
     return 0;
   });
 }

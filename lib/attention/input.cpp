@@ -36,11 +36,25 @@ bool ItemReader::next(Item& item) {
   if (ended_) return false;
   const TextReader& text = in_.text();
   item.line = item.source.line = text.line_number();
+  if (translator_.continues()) {
+    take_text(item);
+    return true;
+  }
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
   if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), translator_.limit());
   item.text = text_;
   if (in_.other() && !line.blank) take_target(item);
   return true;
+}
+
+// Of a language model the line is what it predicts, from its beginning.
+void ItemReader::take_text(Item& item) {
+  item.text = item.translation = text_;
+  const int64_t pieces = parse_target(text_, {}, translator_, item.target);
+  const int64_t most = translator_.max_source();
+  if (pieces > most) item.target.resize(size_t(most));
+  if (pieces > most) cuts_.add(in_.text(), pieces, most, translator_.limit());
+  if (pieces == 0) item.target.clear();
 }
 
 void ItemReader::take_target(Item& item) {

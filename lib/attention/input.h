@@ -14,7 +14,7 @@ namespace tx {
 // One line on its way. A blank one has no source, and no target.
 struct Item {
   int64_t line = 0;
-  Source source;            // pieces without <eos>
+  Source source;            // pieces without <eos>; of a language model none
   std::vector<int> target;  // pieces predicted, <eos> included where complete
   std::string text;         // the line as read
   std::string translation;
@@ -33,6 +33,7 @@ class ItemReader {
 
  private:
   bool next(Item& item);
+  void take_text(Item& item);
   void take_target(Item& item);
 
   const Translator& translator_;

@@ -20,10 +20,13 @@ AttentionRecord Recorder::record(const Item& item, int threads) {
   record.line = item.line;
   record.text = item.text;
   record.forced = forced_;
-  if (item.source.ids.empty()) return record;
+  const bool two = models_.kind() == ModelKind::encoder_decoder;
+  if (two ? item.source.ids.empty() : item.target.empty()) return record;
   TX_ASSERT(!item.target.empty());
-  record.source_ids = item.source.ids;
-  record.source_ids.push_back(Vocabulary::eos);
+  if (two) {
+    record.source_ids = item.source.ids;
+    record.source_ids.push_back(Vocabulary::eos);
+  }
   record.input_ids = {Vocabulary::bos};
   record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
   record.target_ids = item.target;
@@ -32,8 +35,9 @@ AttentionRecord Recorder::record(const Item& item, int threads) {
   record.target = models_.target().pieces(record.target_ids);
   record.translation = item.translation;
   try {
-    static_cast<Extracted&>(record) =
-        extraction_.run({record.source_ids, record.input_ids}, record.target_ids);
+    std::vector<std::vector<int>> sides{record.input_ids};
+    if (two) sides.insert(sides.begin(), record.source_ids);
+    static_cast<Extracted&>(record) = extraction_.run(sides, record.target_ids);
   } catch (const DataError& error) {
     throw DataError("line " + std::to_string(item.line) + ": " + error.what());
   }

@@ -7,6 +7,7 @@
 #include "lib/attention/input.h"
 #include "lib/attention/page.h"
 #include "lib/attention/records.h"
+#include "lib/base/error.h"
 
 namespace tx {
 
@@ -61,6 +62,25 @@ void write_importance(const DumpOptions& options, const Translator& translator,
   out.close();
 }
 
+// What a language model, which attends to its own text alone, has nothing for.
+void check_kind(const DumpOptions& options, const Translator& translator) {
+  if (!translator.continues()) return;
+  const SearchOptions usual, &search = options.translator.search;
+  const std::pair<const char*, bool> asked[] = {
+      {"--tgt", !options.target.empty()},
+      {"--html", !options.html.empty()},
+      {"--svg", !options.svg.empty()},
+      {"--align", options.align},
+      {"--stats importance", options.stats == "importance"},
+      {"--beam", search.beam != usual.beam},
+      {"--alpha", search.alpha != usual.alpha},
+      {"--max-extra", search.max_extra != usual.max_extra}};
+  for (const auto& [option, given] : asked)
+    if (given)
+      throw UsageError(std::string(option) + " does not go with --model " + options.model +
+                       ", which is of kind decoder: its text attends to itself alone");
+}
+
 Selection selected(const DumpOptions& options, const Translator& translator, const Log& log) {
   const ModelConfig& config = translator.models().transformers().front()->config();
   if (!options.html.empty()) return options.selection.resolve_page(config);
@@ -79,6 +99,7 @@ void dump_attention(const DumpOptions& options, const Log& log) {
   settings.models = {options.model};
   limit_threads(settings.threads, log);
   const Translator translator(settings);
+  check_kind(options, translator);
   const Selection selection = selected(options, translator, log);
   ItemReader reader(options, translator, log);
   if (!options.html.empty()) {
@@ -94,7 +115,7 @@ void dump_attention(const DumpOptions& options, const Log& log) {
   Records records(selection, !options.target.empty(), translator, *output);
   std::vector<Item> items;
   while (reader.read(items)) {
-    if (options.target.empty()) translate_items(translator, items);
+    if (options.target.empty() && !translator.continues()) translate_items(translator, items);
     records.write(items);
   }
   output->finish();

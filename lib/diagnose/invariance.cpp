@@ -34,7 +34,7 @@ Batches cut(const std::vector<size_t>& order, const std::vector<size_t>& sizes) 
 std::vector<Way> other_ways(const std::vector<Source>& sources, int threads) {
   std::vector<size_t> order;
   for (size_t i = 0; i < sources.size(); ++i) {
-    if (!sources[i].ids.empty()) order.push_back(i);
+    if (!sources[i].blank()) order.push_back(i);
   }
   std::vector<Way> ways;
   ways.push_back({"each line alone, 1 worker", cut(order, {1}), {1, 1}});

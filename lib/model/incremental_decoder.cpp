@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/model/prompt_keys_values.h"
 #include "lib/tensor/replay.h"
 
 namespace tx {
@@ -14,6 +15,7 @@ IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& tran
       replays_(replays(backend)),
       sources_(backend),
       step_rows_(backend),
+      prompt_slots_(backend),
       lists_(backend),
       kv_(std::make_shared<CachedKeysValues>()) {
   TX_ASSERT(transformer.config().is_decoder(transformer.config().sides.size() - 1));
@@ -52,7 +54,10 @@ size_t IncrementalDecoder::plan(const Capacity& capacity) {
   Arena counting;
   Context context(backend_, counting, dtype_);
   source_.rows = capacity.source_rows;
-  if (has_cross()) cross_keys_values(context);
+  if (has_cross())
+    cross_keys_values(context);
+  else if (source_.rows > 0)
+    pass_prompts(context, nullptr);
   run(context, rounded(capacity.rows));
   return counting.peak();
 }
@@ -60,7 +65,7 @@ size_t IncrementalDecoder::plan(const Capacity& capacity) {
 size_t IncrementalDecoder::bytes(const Capacity& capacity) {
   const size_t element = size_of(transformer_.cache_dtype()), needed = plan(capacity);
   const int64_t uploads =
-      6 * capacity.source_rows + rounded(capacity.rows) * columns;  // upload() has four
+      8 * capacity.source_rows + rounded(capacity.rows) * columns;  // upload() has four
   return held_bytes(needed + needed / 4) +
          held_bytes(size_t(cache_rows(capacity) * kv_->shape.width()) * element) +
          held_bytes(size_t(capacity.source_rows * transformer_.cross_width()) * element) +
@@ -87,7 +92,7 @@ bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int6
 
 void IncrementalDecoder::open(const Capacity& capacity) {
   TX_ASSERT(capacity.steps <= transformer_.longest() && capacity.rows > 0 &&
-            (capacity.source_rows > 0) == has_cross());
+            (capacity.source_rows > 0 || !has_cross()));
   logits_ = Tensor();
   Capacity needed = capacity;
   if (replays_) {  // what was recorded stays valid where nothing grows
@@ -138,32 +143,59 @@ void IncrementalDecoder::encode(const Sources& sources, int64_t first_row) {
      [&](auto& k) { k.convert(cross.value(), kv_->cross.slice(first_row, source_.rows)); });
 }
 
+// The prompts' rows go through the layers as a packed batch, which leaves their keys and values in
+// the cache; nothing else of them is needed.
+void IncrementalDecoder::pass_prompts(Context& context, const int32_t* slots) const {
+  transformer_.decode(
+      context, source_,
+      std::make_shared<PromptKeysValues>(kv_->shape, source_, kv_->cache, kv_->cache_rows, slots));
+}
+
+void IncrementalDecoder::read_prompts(const Sources& sources, std::span<const Sentence> sentences) {
+  Sources prompts;
+  std::vector<int32_t> slots;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].empty()) continue;
+    prompts.push_back(sources[i]);
+    for (size_t row = 0; row < sources[i].size(); ++row)
+      slots.push_back(int32_t(sentences[i].first_slot) + int32_t(row));
+  }
+  if (prompts.empty()) return;
+  source_ = upload(prompts);
+  Context context(backend_, *arena_, dtype_);
+  pass_prompts(context, prompt_slots_.set<int32_t>(slots));
+}
+
 bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> longest,
                                int width) {
   TX_ASSERT(arena_ && sources.size() == longest.size() && width > 0);
   int64_t rows = 0;
   for (const auto& source : sources) {
-    TX_ASSERT(source.empty() != has_cross());
+    TX_ASSERT(!source.empty() || !has_cross());
     rows += int64_t(source.size());
   }
   const int64_t first = has_cross() ? source_rows_.take(rows) : 0;
-  if (first < 0) return false;
+  if (first < 0 || rows > capacity_.source_rows) return false;
   std::vector<Sentence> admitted;
   int64_t key = first;
   for (size_t i = 0; i < sources.size(); ++i) {
-    TX_ASSERT(longest[i] > 0 && longest[i] <= capacity_.steps);
-    const int64_t slots = longest[i] * width, slot = slots_.take(slots);
+    const int64_t length = int64_t(sources[i].size()), prompt = has_cross() ? 0 : length;
+    TX_ASSERT(longest[i] > 0 && prompt + longest[i] <= capacity_.steps);
+    const int64_t slots = prompt + longest[i] * width, slot = slots_.take(slots);
     if (slot < 0) {
       for (const Sentence& s : admitted) slots_.give(s.first_slot, s.slots);
       if (has_cross()) source_rows_.give(first, rows);
       return false;
     }
-    const int64_t keys = int64_t(sources[i].size());
-    admitted.push_back({key, keys, slot, slots, step_, longest[i], width, true});
+    const int64_t keys = length - prompt;
+    admitted.push_back({key, keys, slot, slots, prompt, step_, longest[i], width, true});
     key += keys;
   }
   logits_ = Tensor();
-  if (has_cross()) encode(sources, first);
+  if (has_cross())
+    encode(sources, first);
+  else
+    read_prompts(sources, admitted);
   sentences_.insert(sentences_.end(), admitted.begin(), admitted.end());
   return true;
 }
@@ -178,10 +210,14 @@ void IncrementalDecoder::release(int32_t sentence) {
 
 void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t max_steps) {
   Capacity capacity;
-  for (const auto& source : sources) capacity.source_rows += int64_t(source.size());
+  int64_t prompt = 0;
+  for (const auto& source : sources) {
+    capacity.source_rows += int64_t(source.size());
+    if (!has_cross()) prompt = std::max(prompt, int64_t(source.size()));
+  }
   capacity.rows = max_rows;
-  capacity.cache_rows = int64_t(sources.size()) * max_rows * max_steps;
-  capacity.steps = max_steps;
+  capacity.cache_rows = int64_t(sources.size()) * (prompt + max_rows * max_steps);
+  capacity.steps = prompt + max_steps;
   open(capacity);
   const std::vector<int64_t> longest(sources.size(), max_steps);
   TX_ASSERT(admit(sources, longest, int(max_rows)));
@@ -205,10 +241,10 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
     TX_ASSERT(s.active && place < s.width && age < s.longest);
     TX_ASSERT(age == 0 || size_t(rows[r].parent) < last_rows_);
     column(id)[r] = rows[r].token;
-    column(position)[r] = int32_t(age);
-    column(parent)[r] = rows[r].parent;
-    column(slot)[r] = int32_t(s.first_slot + age * s.width + place);
-    column(length)[r] = int32_t(age + 1);
+    column(position)[r] = int32_t(s.prompt + age);
+    column(parent)[r] = age == 0 ? -1 - int32_t(s.first_slot) : rows[r].parent;
+    column(slot)[r] = int32_t(s.first_slot + s.prompt + age * s.width + place);
+    column(length)[r] = int32_t(s.prompt + age + 1);
     column(first_key)[r] = int32_t(s.first_key);
     column(source_length)[r] = int32_t(s.keys);
   }

@@ -9,7 +9,9 @@
 //   Matrix logits = d.step(rows);     // first row of a sentence: parent -1, token <bos>
 //   d.release(0);                     // another sentence may take its place
 //
-// A decoder alone has no sources: its sentences are admitted with empty ones, source_rows is 0.
+// A decoder alone has prompts in place of sources: the tokens before the first that a step reads,
+// <bos> first. They enter in one pass and fill the cache; a sentence may have none, and then its
+// first step reads <bos>.
 //
 // On a backend that replays work (CUDA graphs) everything that a step touches keeps its place, and
 // the number of rows is rounded up to one of a few, each of which is recorded once.
@@ -30,17 +32,17 @@ namespace tx {
 class IncrementalDecoder {
  public:
   struct Capacity {
-    int64_t source_rows = 0;  // of the sentences that are decoded at a time
+    int64_t source_rows = 0;  // of the sentences that are decoded at a time; of prompts: admitted
     int64_t rows = 0;         // of a step
-    int64_t cache_rows = 0;   // longest x width, summed over those sentences
-    int64_t steps = 0;        // of the longest output
+    int64_t cache_rows = 0;   // prompt + longest x width, summed over those sentences
+    int64_t steps = 0;        // of the longest output, the rows of its prompt counted
   };
   struct Row {
     int32_t sentence = 0;  // its number
     int32_t parent = -1;   // row of the previous step; -1 in the sentence's first step
     int32_t token = 0;     // what this row reads: the piece chosen last, <bos> in the first step
   };
-  // Ids with their final <eos>, none empty; of a decoder alone all empty.
+  // Ids with their final <eos>, none empty; of a decoder alone prompts, which may be empty.
   using Sources = std::vector<std::vector<int>>;
 
   IncrementalDecoder(Backend& backend, const Transformer& transformer, DType dtype);
@@ -66,6 +68,7 @@ class IncrementalDecoder {
   struct Sentence {
     int64_t first_key = 0, keys = 0;    // rows of kv_->cross
     int64_t first_slot = 0, slots = 0;  // rows of a layer's cache
+    int64_t prompt = 0;                 // the first rows of those
     int64_t born = 0, longest = 0;      // step_ when it was admitted; steps
     int width = 1;
     bool active = true;
@@ -74,6 +77,8 @@ class IncrementalDecoder {
   PackedSide upload(const Sources& sources);
   Tensor cross_keys_values(Context& context) const;
   void encode(const Sources& sources, int64_t first_row);
+  void pass_prompts(Context& context, const int32_t* slots) const;
+  void read_prompts(const Sources& sources, std::span<const Sentence> sentences);
   // What is uploaded for a step: columns of one integer per row.
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
   size_t plan(const Capacity& capacity);
@@ -101,7 +106,7 @@ class IncrementalDecoder {
   size_t last_rows_ = 0;       // of the step before
   std::vector<int32_t> rows_;  // (columns, rows): the step's
   DeviceSide sources_;
-  DeviceInts step_rows_;
+  DeviceInts step_rows_, prompt_slots_;
   // (2, rows, steps): cache rows of each hypothesis, of this step and of the one before
   DeviceInts lists_;
   CacheLists extension_;

@@ -1,6 +1,7 @@
 #include "lib/search/batch_search.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/base/error.h"
 #include "lib/search/beam.h"
@@ -28,12 +29,17 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
 }
 
 int64_t BatchSearch::longest(int64_t pieces) const {
-  return std::min(longest_, options_.longest(pieces));
+  return std::min(options_.continues ? longest_ - pieces : longest_, options_.longest(pieces));
+}
+
+int64_t BatchSearch::positions(int64_t pieces) const {
+  return options_.continues ? pieces + longest(pieces) : longest(pieces);
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
   if (!options_.forced_target) return longest(source.pieces());
-  TX_ASSERT(int64_t(source.target.size()) <= longest_);
+  TX_ASSERT(int64_t(source.target.size()) <=
+            (options_.continues ? longest_ - int64_t(source.ids.size()) : longest_));
   return int64_t(source.target.size());
 }
 
@@ -54,10 +60,11 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
 IncrementalDecoder::Capacity BatchSearch::most_capacity(int64_t at_a_time, int64_t pieces,
                                                         int64_t steps) const {
   const int64_t sentences = at_a_time / least_cost + 1;
+  const int64_t more = options_.continues ? options_.max_new + 1 : options_.max_extra;
   IncrementalDecoder::Capacity most;
   most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // a quarter more, for gaps
   most.rows = sentences * width();
-  most.cache_rows = std::max(steps, at_a_time + sentences * options_.max_extra) * width();
+  most.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
   most.steps = steps;
   return most;
 }
@@ -67,12 +74,12 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
   IncrementalDecoder::Capacity all;
   int64_t pieces = 0, steps = 0;
   for (const Source* s : sources) {
-    const int64_t here = s->pieces();
+    const int64_t here = s->pieces(), prompt = options_.continues ? here : 0;
     all.source_rows += int64_t(s->ids.size()) + 1;
-    all.cache_rows += longest(*s) * width();
+    all.cache_rows += prompt + longest(*s) * width();
     all.rows += width();
     pieces = std::max(pieces, here);
-    steps = std::max(steps, longest(*s));
+    steps = std::max(steps, prompt + longest(*s));
   }
   const IncrementalDecoder::Capacity most = most_capacity(at_a_time, pieces, steps);
   return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
@@ -88,7 +95,12 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     if (active_cost_ + cost + one > at_a_time && active_cost_ + cost > 0) break;
     cost += one;
     ids.push_back(sources[next]->ids);
-    ids.back().push_back(Vocabulary::eos);
+    if (options_.continues) {  // the first step reads the prompt's last piece
+      ids.back().insert(ids.back().begin(), Vocabulary::bos);
+      ids.back().pop_back();
+    } else {
+      ids.back().push_back(Vocabulary::eos);
+    }
     steps.push_back(longest(*sources[next]));
   }
   // Encoding only a few sentences at a time would make small products.
@@ -102,13 +114,53 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
     // The last step of a search adds no piece, it only lets outputs end.
-    active_.push_back({waiting_, entered_++, 0, longest(source) - 1, search_for(source)});
+    const bool prompted = options_.continues && !source.ids.empty();
+    active_.push_back({waiting_,
+                       entered_++,
+                       0,
+                       prompted ? source.ids.back() : Vocabulary::bos,
+                       longest(source) - 1,
+                       search_for(source),
+                       {}});
     active_cost_ += cost_of(source);
   }
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());
 }
 
+// Paths of the rows that a step is about to read.
+void BatchSearch::follow(Active& a) const {
+  std::vector<std::vector<int>> paths;
+  for (const SentenceSearch::Row& row : a.search->rows()) {
+    if (row.parent < 0) {
+      paths.emplace_back();
+      continue;
+    }
+    paths.push_back(a.paths[size_t(row.parent)]);
+    paths.back().push_back(row.token);
+  }
+  a.paths = std::move(paths);
+}
+
+// After an output that holds a stop string <eos> is certain, which ends it.
+void BatchSearch::end_stopped(Sources sources) {
+  const std::span<float> values = scorer_.values();
+  const std::span<int32_t> ids = scorer_.ids();
+  const size_t width = values.size() / rows_.size();
+  for (const Active& a : active_)
+    for (size_t i = 0; i < a.paths.size(); ++i) {
+      if (!stops_(sources[a.source]->ids, a.paths[i])) continue;
+      const size_t first = (size_t(a.first) + i) * width;
+      std::fill_n(values.begin() + ptrdiff_t(first), width,
+                  -std::numeric_limits<float>::infinity());
+      if (!ids.empty()) std::fill_n(ids.begin() + ptrdiff_t(first), width, -1);
+      const size_t at = ids.empty() ? first + Vocabulary::eos : first;
+      values[at] = 0;
+      if (!ids.empty()) ids[at] = Vocabulary::eos;
+    }
+}
+
 void BatchSearch::step(Sources sources) {
+  const bool follows = listener_ || stops_;
   rows_.clear();
   if (strikes_) legal_.begin();
   for (Active& a : active_) {
@@ -116,12 +168,16 @@ void BatchSearch::step(Sources sources) {
     a.first = int32_t(rows_.size());
     --a.left;
     for (const SentenceSearch::Row& row : a.search->rows()) {
-      rows_.push_back({a.number, row.parent < 0 ? -1 : before + row.parent, row.token});
-      if (strikes_) legal_.add(rows_.back().parent, row.token, a.left, sources[a.source]);
+      const int32_t parent = row.parent < 0 ? -1 : before + row.parent;
+      rows_.push_back({a.number, parent, row.parent < 0 ? a.token : row.token});
+      if (strikes_) legal_.add(parent, row.token, a.left, sources[a.source]);
     }
+    if (follows) follow(a);
   }
+  if (listener_) listener_(active_.front().paths.front());
   const Scores scores = scorer_.step(rows_);
   if (strikes_) legal_.strike(scorer_);
+  if (stops_) end_stopped(sources);
   for (Active& a : active_) {
     const size_t from = size_t(a.first) * size_t(scores.width);
     a.search->advance(
@@ -131,7 +187,8 @@ void BatchSearch::step(Sources sources) {
 
 std::vector<std::vector<PieceHypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
   if (sources.empty()) return {};
-  for (const Source* source : sources) TX_ASSERT(!source->ids.empty());
+  for (const Source* source : sources)
+    TX_ASSERT(!source->ids.empty() || (options_.continues && source->opens));
   std::vector<std::vector<PieceHypothesis>> out(sources.size());
   scorer_.open(capacity_for(sources, at_a_time));
   active_.clear();

@@ -1,6 +1,8 @@
 // Searches the outputs of a batch of sentences: one search per sentence, one model step for the
 // rows of all. Rows become fewer as sentences are done. One object per thread.
 #pragma once
+#include <functional>
+
 #include "lib/search/hypothesis.h"
 #include "lib/search/legal_rows.h"
 #include "lib/search/options.h"
@@ -21,13 +23,19 @@ class BatchSearch {
   // leaves; the next ones enter once an eighth of the room is free.
   std::vector<std::vector<PieceHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
+  // Is told the pieces so far of each step's first output, until the next call.
+  using Listener = std::function<void(std::span<const int> ids)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }
+  // What ends an output of these pieces after this source; it is asked before each further piece.
+  using Stops = std::function<bool(std::span<const int> source, std::span<const int> ids)>;
+  void stop_at(Stops stops) { stops_ = std::move(stops); }
   // Allocates that memory now, so that calls with such sources allocate no more.
   void reserve(int64_t at_a_time, int64_t pieces) {
-    scorer_.open(most_capacity(at_a_time, pieces, longest(pieces)));
+    scorer_.open(most_capacity(at_a_time, pieces, positions(pieces)));
   }
   // The most memory that calls with sources of up to so many pieces take, weights apart.
   size_t bytes(int64_t at_a_time, int64_t pieces) {
-    return scorer_.bytes(most_capacity(at_a_time, pieces, longest(pieces)));
+    return scorer_.bytes(most_capacity(at_a_time, pieces, positions(pieces)));
   }
 
  private:
@@ -35,8 +43,10 @@ class BatchSearch {
     size_t source = 0;   // its place in the call
     int32_t number = 0;  // in the decodings
     int32_t first = 0;   // its row of the step before
+    int32_t token = 0;   // what its first step reads
     int64_t left = 0;    // pieces that an output may still get
     std::unique_ptr<SentenceSearch> search;
+    std::vector<std::vector<int>> paths;  // of the rows of the last step, where they are asked for
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
@@ -50,8 +60,13 @@ class BatchSearch {
   IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step(Sources sources);
+  void follow(Active& active) const;
+  void end_stopped(Sources sources);
+  int64_t positions(int64_t pieces) const;  // of the model, at most, with such a source
 
   SearchOptions options_;
+  Listener listener_;
+  Stops stops_;
   std::vector<int> forbidden_;
   int64_t longest_;  // of all models
   Rules rules_;

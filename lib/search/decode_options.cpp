@@ -1,8 +1,12 @@
 #include "lib/search/decode_options.h"
 
+#include <unistd.h>
+
 #include "lib/base/error.h"
 #include "lib/base/memory.h"
+#include "lib/base/outputs.h"
 #include "lib/checkpoint/describe_file.h"
+#include "lib/checkpoint/model_kind.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {
@@ -104,6 +108,8 @@ void DecodeOptions::describe(Options& options) {
       "Otherwise a terminal shows how many lines are done, where the input is a file and the "
       "output goes elsewhere.");
   translator.search.describe(options);
+  describe_continuation(options);
+  describe_encoding(options);
   translator.describe_machine(options);
   translator.describe_memory(options);
 }
@@ -122,17 +128,100 @@ TranslatorOptions DecodeOptions::compared() const {
   return other;
 }
 
+// Behind the options of the search, whose group of that name goes on.
+void DecodeOptions::describe_continuation(Options& options) {
+  options.group("Continuation of a text, by models of kind decoder");
+  options.flag("--echo", lines.echo, "print each line in front of its continuation")
+      .excludes({"--tgt"});
+  options
+      .flag("--perplexity", perplexity, "score the lines instead of continuing them",
+            "For each the score, log P and the text are printed, as with --scores; at the end the "
+            "perplexity per piece of all, ends of lines counted, on standard error.")
+      .excludes({"--tgt", "--echo", "--sample", "--stop", "--diversity", "--min-length",
+                 "--no-repeat", "--forbid", "--compare"});
+  options
+      .flag("--stream", stream, "write each piece as soon as it is known",
+            "Lines are continued one after another then. On a terminal this is usual where the "
+            "search has one output at a time: with --beam 1, and with --sample.")
+      .excludes({"--tgt", "--perplexity", "--scores", "--word-scores", "--json", "--pieces",
+                 "--ids", "--status", "--latency-ms", "--compare", "--check-invariance"});
+  for (const char* name : {"beam", "nbest"}) options.at(name).excludes({"--perplexity"});
+}
+
+bool DecodeOptions::one_hypothesis() const {
+  const SearchOptions& search = translator.search;
+  return search.nbest == 1 && (search.sample || search.beam == 1);
+}
+
+void DecodeOptions::describe_encoding(Options& options) {
+  options.group("Vectors and masks, by models of kind encoder");
+  options
+      .add(
+          "--embed", encoding.embed, "mean|first", "write a vector of each line",
+          "mean: of the last layer's rows of the pieces. first: its row of <s>, which stands in "
+          "front. Numbers with tabs between. Without it <mask> in a line is filled, --nbest times: "
+          "the line so filled is printed, then for each mask pieces and probabilities.")
+      .one_of({"mean", "first"});
+  options
+      .add("--vectors", encoding.vectors, "FILE", "write the vectors to a safetensors file instead",
+           "One array, vectors, in f32, with a row for each line; zeros for a blank one.")
+      .runtime()
+      .needs({"--embed"});
+}
+
+void DecodeOptions::check_kind(const Options& options, ModelKind kind) {
+  static const std::vector<std::string> continuing{"max-new", "stop", "echo", "perplexity",
+                                                   "stream"},
+      encoding{"embed", "vectors"},
+      translating{"max-extra", "prefix", "constraints", "split", "mbr", "alignments"},
+      searching{"beam",       "alpha",       "sample",     "tgt",    "scores",
+                "status",     "pieces",      "ids",        "memory", "check-invariance",
+                "mask-heads", "min-length",  "no-repeat",  "forbid", "diversity",
+                "json",       "word-scores", "latency-ms", "compare"};
+  const auto refuse = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      if (options.given(name))
+        throw UsageError("--" + name + " does not go with --model " + translator.models.front() +
+                         ", which is of kind " + name_of_value(kind));
+  };
+  if (kind != ModelKind::decoder) refuse(continuing);
+  if (kind != ModelKind::encoder_decoder) refuse(translating);
+  if (kind == ModelKind::encoder) return refuse(searching);
+  refuse(encoding);
+  if (!compare.empty() && kind_of_model(compare) != kind)
+    throw UsageError("--compare " + compare + " is not of kind " + name_of_value(kind) + ", as " +
+                     translator.models.front() + " is");
+  translator.search.check();
+}
+
+bool DecodeOptions::live(const Translator& model) const {
+  if (stream) return true;
+  return model.continues() && one_hypothesis() && !lines.scores && !lines.list &&
+         !lines.word_scores && !lines.json && lines.form == LineForm::text && status.empty() &&
+         ::isatty(STDOUT_FILENO) != 0;
+}
+
 void DecodeOptions::resolve(const Options& options) {
+  if (stream && !one_hypothesis())
+    throw UsageError(
+        "--stream needs --beam 1, or --sample without --nbest: among several outputs the best is "
+        "known at the end");
+  lines.stops = translator.search.stops;
+  if (perplexity) translator.search.forced_target = lines.scores = lines.whole = true;
   if (pieces) lines.form = LineForm::pieces;
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
   translator.search.prefix = lines.prefix;
   translator.search.constraints = lines.constraints;
-  translator.search.check();
   if (!target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)
     throw UsageError("--split does not go with --nbest: it joins translations of a line's parts");
   LinePairs::check(files, target);
+  encoding.nbest = translator.search.nbest;
+  encoding.max_length = translator.max_source;
+  if (translator.batch_tokens > 0) encoding.batch_tokens = translator.batch_tokens;
+  encoding.strict = strict;
+  if (!encoding.vectors.empty()) check_output(encoding.vectors, files, "--vectors");
   if (!translator.memory.empty()) parse_size(translator.memory, "--memory");
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/search/encoding.h"
 #include "lib/search/lines.h"
 
 namespace tx {
@@ -17,12 +18,23 @@ struct DecodeOptions {
   std::string compare_precision = "auto";
   bool pieces = false, ids = false, strict = false, check_invariance = false, quiet = false,
        describe_only = false;
+  bool perplexity = false, stream = false;  // of a language model
+  EncodingOptions encoding;                 // of a model of kind encoder
 
   void describe(Options& options);
   std::string description() const;     // of the models, for --describe
   TranslatorOptions compared() const;  // those of the translator with `compare`
   // Fills in what follows from the options given. UsageError: they contradict each other.
   void resolve(const Options& options);
+  // Once the models are known. UsageError for an option that their kind does not have.
+  void check_kind(const Options& options, ModelKind kind);
+  // Whether pieces are written as they come: asked for, or on a terminal where it can be done.
+  bool live(const Translator& translator) const;
+
+ private:
+  void describe_continuation(Options& options);
+  void describe_encoding(Options& options);
+  bool one_hypothesis() const;
 };
 
 }  // namespace tx

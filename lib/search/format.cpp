@@ -1,4 +1,5 @@
-// How answers are written, and where: the second half of lines.h, and open_status() of stream.h.
+// How answers are written, and where: the second half of lines.h, and open_status() and
+// describe_scored() of stream.h.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -6,7 +7,9 @@
 #include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/search/continuation.h"
 #include "lib/search/lines.h"
 #include "lib/search/stream.h"
 #include "lib/subword/filter.h"
@@ -22,9 +25,15 @@ std::string six_decimals(double x) {
   return text;
 }
 
-std::string output(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary) {
-  return form == LineForm::text ? vocabulary.decode(h.ids)
-                                : join_pieces(vocabulary, h.ids, form == LineForm::ids);
+std::string output(const PieceHypothesis& h, const LineOptions& options,
+                   const Vocabulary& vocabulary, std::span<const int> prompt) {
+  if (options.form == LineForm::text)
+    return (options.echo ? vocabulary.decode(prompt) : "") +
+           before_stop(continuation_text(vocabulary, prompt, h.ids), options.stops);
+  std::vector<int> ids;
+  if (options.echo) ids.assign(prompt.begin(), prompt.end());
+  ids.insert(ids.end(), h.ids.begin(), h.ids.end());
+  return join_pieces(vocabulary, ids, options.form == LineForm::ids);
 }
 
 std::string joined(const std::vector<double>& values) {
@@ -48,8 +57,8 @@ Json links(const std::string& text) {
 }
 
 void describe(Json& json, const PieceHypothesis& h, const LineOptions& options,
-              const Vocabulary& vocabulary) {
-  json["text"] = output(h, options.form, vocabulary);
+              const Vocabulary& vocabulary, std::span<const int> prompt) {
+  json["text"] = output(h, options, vocabulary, prompt);
   json["score"] = number(h.score);
   json["log_p"] = number(h.log_p);
   json["complete"] = h.complete;
@@ -86,7 +95,7 @@ WordScores words_of(const PieceHypothesis& h, LineForm form, const Vocabulary& v
 
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
-                        const std::vector<std::string>& columns) {
+                        const std::vector<std::string>& columns, std::span<const int> prompt) {
   std::string out;
   for (size_t rank = 0; rank < translation.size(); ++rank) {
     const PieceHypothesis& h = translation[rank];
@@ -94,7 +103,7 @@ std::string format_line(const Line& line, const Translation& translation,
     if (options.list || options.scores) {
       out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
     }
-    out += output(h, options.form, vocabulary);
+    out += output(h, options, vocabulary, prompt);
     if (options.word_scores) out += "\t" + joined(words_of(h, options.form, vocabulary).log_p);
     if (!columns.empty()) out += "\t" + columns[rank];
     out += "\n";
@@ -105,15 +114,16 @@ std::string format_line(const Line& line, const Translation& translation,
 
 std::string format_json(const Line& line, const Translation& translation,
                         const std::vector<std::string>& states, const LineOptions& options,
-                        const Vocabulary& vocabulary, const std::vector<std::string>& alignments) {
+                        const Vocabulary& vocabulary, const std::vector<std::string>& alignments,
+                        std::span<const int> prompt) {
   Json json = {{"line", line.number}};
-  describe(json, translation.front(), options, vocabulary);
+  describe(json, translation.front(), options, vocabulary, prompt);
   if (!alignments.empty()) json["alignment"] = links(alignments.front());
   json["states"] = states;
   if (options.list) json["nbest"] = Json::array();
   for (size_t rank = 0; rank < translation.size() && options.list; ++rank) {
     Json one = Json::object();
-    describe(one, translation[rank], options, vocabulary);
+    describe(one, translation[rank], options, vocabulary, prompt);
     if (!alignments.empty()) one["alignment"] = links(alignments[rank]);
     json["nbest"].push_back(one);
   }
@@ -135,6 +145,13 @@ std::string format_status(const Line& line, const Translation& translation,
   return std::to_string(line.number) + "\t" + state + "\t" + std::to_string(line.pieces) + "\t" +
          std::to_string(best.ids.size()) + "\t" + std::to_string(line.replaced) + "\t" +
          six_decimals(best.score) + "\t" + six_decimals(best.log_p) + "\t" + time + "\n";
+}
+
+std::string describe_scored(const ScoredText& scored) {
+  if (scored.labels == 0) return "no text was scored";
+  const double pieces = double(scored.labels);
+  return "log P " + figure(scored.log_p, 1) + " over " + counted(scored.labels, "piece") +
+         ", ends counted: perplexity " + figure(std::exp(-scored.log_p / pieces), 3);
 }
 
 std::unique_ptr<Writer> open_status(const std::string& place) {

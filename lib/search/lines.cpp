@@ -44,14 +44,17 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
   line.pieces = int64_t(ids.size());
   line.blank = ids.empty();
   line.cut = line.pieces > translator.max_source();
-  if (line.cut) ids.resize(size_t(translator.max_source()));
+  if (line.cut && translator.continues())
+    ids.erase(ids.begin(), ids.end() - translator.max_source());
+  else if (line.cut)
+    ids.resize(size_t(translator.max_source()));
   return line;
 }
 
 int64_t parse_target(std::string_view text, const LineOptions& options,
-                     const Translator& translator, std::vector<int>& labels) {
+                     const Translator& translator, std::vector<int>& labels, int64_t prompt) {
   labels = ids_of(text, options.form, translator.models().target());
-  const int64_t pieces = int64_t(labels.size()), most = translator.models().longest() - 1;
+  const int64_t pieces = int64_t(labels.size()), most = translator.models().longest() - 1 - prompt;
   if (pieces <= most)
     labels.push_back(Vocabulary::eos);
   else
@@ -79,10 +82,11 @@ std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
   return ids;
 }
 
-void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options) {
+void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options,
+                      const char* which) {
   if (++lines_ > most_warnings) return;
-  log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") +
-            ", cut to the first " + std::to_string(left) + " (" + options + ")");
+  log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") + ", cut to the " +
+            which + " " + std::to_string(left) + " (" + options + ")");
 }
 
 void CutWarnings::at_end() const {

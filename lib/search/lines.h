@@ -1,5 +1,6 @@
 // Turns lines of text into what the search takes, and what it gives into lines.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ struct LineOptions {
   int split = 0;                   // lines of more pieces are split into sentences; 0: none
   bool prefix = false;             // a column behind the text: what the output begins with
   bool constraints = false;        // further columns: what the output must hold
+  // Of a language model.
+  bool whole = false;              // the lines are texts to score, from their beginning
+  bool echo = false;               // the prompt in front of its continuation
+  std::vector<std::string> stops;  // what is read of them is left out
 };
 
 // One line on its way.
@@ -29,7 +34,7 @@ struct Line {
   int64_t replaced = 0;  // ill-formed UTF-8 sequences
   int64_t pieces = 0;    // of the whole line
   bool blank = false;    // white space only: the answer is an empty line, no model is asked
-  bool cut = false;      // only its first pieces are translated
+  bool cut = false;      // only its first pieces are translated, of a prompt its last
 };
 
 // Empty, or nothing but white space as Unicode knows it.
@@ -40,9 +45,9 @@ bool is_blank(std::string_view line);
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
 // Fills `labels` with the pieces of a forced target and <eos>, or with as many of its pieces as the
-// model can hold. Returns the number of pieces of the whole.
+// model can hold behind a prompt of so many. Returns the number of pieces of the whole.
 int64_t parse_target(std::string_view text, const LineOptions& options,
-                     const Translator& translator, std::vector<int>& labels);
+                     const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
 // Fills `ids` with what an output shall begin with, or with as many of its pieces as a source may
 // have. Spaces at the end of a text do not count. Returns the number of pieces of the whole.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
@@ -54,8 +59,10 @@ std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
 class CutWarnings {
  public:
   explicit CutWarnings(const Log& log) : log_(log) {}
-  // The reader's last line has so many pieces, of which `left` stay; `options` would keep more.
-  void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options);
+  // The reader's last line has so many pieces, of which the first, or the last, `left` stay;
+  // `options` would keep more.
+  void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options,
+           const char* which = "first");
   void at_end() const;
 
  private:
@@ -77,10 +84,11 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha);
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
 //   word_scores    TAB LOG_P ... behind each (WordScores)
 // and TAB COLUMN behind that, where there are columns, one for each output.
-// Numbers have six decimals and are natural logarithms.
+// Numbers have six decimals and are natural logarithms. prompt: what the outputs continue.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
-                        const std::vector<std::string>& columns = {});
+                        const std::vector<std::string>& columns = {},
+                        std::span<const int> prompt = {});
 
 // The words of an output, with LineForm::pieces and ids its pieces, and log P of each; of a
 // complete output log P has one more, that of its end. They add up to that of the output.
@@ -95,7 +103,8 @@ WordScores words_of(const PieceHypothesis& h, LineForm form, const Vocabulary& v
 std::string format_json(const Line& line, const Translation& translation,
                         const std::vector<std::string>& states, const LineOptions& options,
                         const Vocabulary& vocabulary,
-                        const std::vector<std::string>& alignments = {});
+                        const std::vector<std::string>& alignments = {},
+                        std::span<const int> prompt = {});
 
 // The record of a line for --status, and its header (tx-status(5)).
 std::string status_header();

@@ -34,10 +34,6 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
                        DType weights, int64_t longest, const std::string& masked_heads) {
   LoadedModel m;
   m.name = file->path();
-  if (file->config().kind != ModelKind::encoder_decoder) {
-    throw DataError(m.name + " is a model of kind " + file->config().kind.name +
-                    "; translating needs one of kind encoder-decoder");
-  }
   m.vocabularies = file->vocabularies();
   const HeadMask mask(masked_heads, file->config(), "--mask-heads");
   m.parameters = std::make_unique<Parameters>(backend, file->config(), weights,
@@ -51,7 +47,8 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
 
 std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
                                          const std::string& precision, int64_t longest,
-                                         const std::string& masked_heads) {
+                                         const std::string& masked_heads,
+                                         int64_t longest_continued) {
   Files files;
   for (const std::string& path : paths)
     files.push_back(std::make_shared<const ModelReader>(resolve_model(path)));
@@ -59,7 +56,11 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
   const DType weights = dtype_of_weights(precision, *own, files);
   std::vector<LoadedModel> models;
   for (const auto& file : files)
-    models.push_back(load_model(*own, file, weights, longest, masked_heads));
+    models.push_back(load_model(*own, file, weights,
+                                longest_continued && file->config().kind == ModelKind::decoder
+                                    ? longest_continued
+                                    : longest,
+                                masked_heads));
   on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
   set_threads(*own, 1);                 // workers have threads of their own
   auto set = std::make_unique<ModelSet>(std::move(own), std::move(models));
@@ -71,6 +72,11 @@ std::string ModelSet::precision() const { return int8_ ? "int8" : name_of_value(
 
 void ModelSet::check_vocabularies() const {
   const LoadedModel& first = models_.front();
+  for (const LoadedModel& other : models_)
+    if (other.parameters->config().kind != first.parameters->config().kind)
+      throw DataError(first.name + " is of kind " + first.parameters->config().kind.name + ", " +
+                      other.name + " of kind " + other.parameters->config().kind.name +
+                      ": only models of one kind can be joined");
   for (const LoadedModel& other : models_)
     for (size_t side = 0; side < first.vocabularies.size(); ++side) {
       const auto hash = [&](const LoadedModel& m) { return m.vocabularies[side].hash(); };

@@ -61,8 +61,21 @@ void SearchOptions::describe(Options& options) {
   options
       .add("--top-p", top_p, "X", "draw among the likeliest pieces that together have the share X")
       .range(0.001, 1);
+  options
+      .add("--min-p", min_p, "X",
+           "draw among pieces at least X times as likely as the likeliest; 0 is all")
+      .range(0, 1);
   options.add("--seed", seed, "N", "another seed draws other outputs",
               "A draw depends on the seed, the line's number and the place in the output alone.");
+  options.group("Continuation of a text, by models of kind decoder");
+  options
+      .add("--max-new", max_new, "N", "pieces of an output at most",
+           "An output that has not ended by then is cut there.")
+      .range(1, 100000);
+  options
+      .add("--stop", stops, "STRING", "end an output before this string",
+           "May be given several times. Scores count what was read of the string.")
+      .excludes({"--tgt"});
 }
 
 void SearchOptions::check() {

@@ -17,6 +17,8 @@ struct SearchOptions {
   double temperature = 1;
   int top_k = 0;     // draw among the k likeliest pieces; 0: all
   double top_p = 1;  // draw among the likeliest pieces that together have this probability
+  double min_p =
+      0;  // draw among pieces with at least this share of the likeliest one's probability
   uint64_t seed = 1;
   int min_length = 0;          // pieces of an output, at least
   int no_repeat = 0;           // so many pieces in a row come once; 0: they may come again
@@ -27,12 +29,19 @@ struct SearchOptions {
   bool prefix = false;         // a source comes with the pieces that its output begins with
   bool forced_target = false;  // no search: each source comes with the output to score
 
+  // Of a language model, which continues its source.
+  bool continues = false;          // the model is one
+  int max_new = 100;               // pieces of an output
+  std::vector<std::string> stops;  // strings that end an output
+
   void describe(Options& options);
   void describe_beam(Options& options);  // only the options of the beam
   // Settles the groups. UsageError for more outputs than the beam has, or unequal groups.
   void check();
   // The most labels an output of a source of `pieces` can have: its pieces and <eos>.
-  int64_t longest(int64_t pieces) const { return pieces + max_extra + 1; }
+  int64_t longest(int64_t pieces) const {
+    return continues ? int64_t(max_new) + 1 : pieces + max_extra + 1;
+  }
 };
 
 // ((5 + length) / 6) ^ alpha (Wu et al. 2016, eq. 14); length counts <eos>.

@@ -47,6 +47,7 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
   if (!best.complete) out.push_back("maximum");
   if (!source.target.empty()) return out;
   if (ends_in_loop(best.ids) && !ends_in_loop(source.ids)) out.push_back("loop");
+  if (models.kind() == ModelKind::decoder) return out;
   if (best.ids.size() >= 5 && source.ids.size() >= 5 &&
       ends_alike(models.source().decode(source.ids), models.target().decode(best.ids)))
     out.push_back("copy");

@@ -17,7 +17,8 @@ bool ends_in_loop(std::span<const int> ids);
 bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 
 // "empty", "replaced", "cut" (the line's), "maximum", "loop", "copy" (its first output's), or none.
-// An output that was given (Source::target) is not asked for the last two.
+// An output that was given (Source::target) is not asked for the last two, one that continues a
+// text not for the last.
 std::vector<std::string> states_of(const Line& line, const Source& source,
                                    const PieceHypothesis& best, const ModelSet& models);
 

@@ -61,10 +61,24 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   for (const Choice& c : choices_) {
     weights_.push_back(std::exp(double(c.log_p - most->log_p) / options_.temperature));
   }
-  if (options_.top_p >= 1) return;
-  double left = options_.top_p * std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  if (options_.top_p < 1) {
+    double left = options_.top_p * std::accumulate(weights_.begin(), weights_.end(), 0.0);
+    size_t kept = 0;
+    while (kept < weights_.size() && left > 0) left -= weights_[kept++];
+    choices_.resize(kept);
+    weights_.resize(kept);
+  }
+  if (options_.min_p > 0) drop_unlikely();
+}
+
+// The likeliest piece has weight 1.
+void Sampling::drop_unlikely() {
   size_t kept = 0;
-  while (kept < weights_.size() && left > 0) left -= weights_[kept++];
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i] < options_.min_p) continue;
+    choices_[kept] = choices_[i];
+    weights_[kept++] = weights_[i];
+  }
   choices_.resize(kept);
   weights_.resize(kept);
 }

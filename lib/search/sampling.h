@@ -1,7 +1,8 @@
 // Outputs drawn piece by piece from the model's distribution, softmax(logits / temperature), cut to
-// the top_k likeliest pieces and then to the likeliest ones that together have top_p. nbest outputs
-// are drawn independently. A draw depends on (seed, line, output, position) alone: Philox4x32-10
-// with key (seed) and counter (line, position, output).
+// the top_k likeliest pieces, then to the likeliest ones that together have top_p, then to those
+// that are at least min_p times as likely as the likeliest. nbest outputs are drawn independently.
+// A draw depends on (seed, line, output, position) alone: Philox4x32-10 with key (seed) and counter
+// (line, position, output).
 #pragma once
 #include "lib/search/hypothesis.h"
 #include "lib/search/options.h"
@@ -28,6 +29,7 @@ class Sampling : public SentenceSearch {
     uint32_t output;  // which of the nbest
   };
   void gather(std::span<const float> log_p, const OpenOutput* output = nullptr);
+  void drop_unlikely();
   Choice draw(uint32_t output, bool again) const;
   Choice choose(const Open& open, std::span<const float> log_p);
   void follow(const Open& open, int32_t row, const Choice& choice);

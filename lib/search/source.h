@@ -7,7 +7,7 @@
 namespace tx {
 
 struct Source {
-  std::vector<int> ids;  // pieces without <eos>, at least one
+  std::vector<int> ids;  // pieces without <eos>, at least one; of a language model the prompt
   int64_t line = 1;      // sampling draws by it
   // With SearchOptions::forced_target, the output to score: pieces, and <eos> unless it was cut.
   std::vector<int> target;
@@ -15,6 +15,8 @@ struct Source {
   std::vector<int> prefix = {};
   // With SearchOptions::constraints, what the output must hold: the pieces of phrases, none empty.
   std::vector<std::vector<int>> phrases = {};
+  bool opens = false;  // of a language model: the text begins here, there is no prompt
+  bool blank() const { return ids.empty() && !opens; }  // nothing is asked of a model
   // The pieces of the longer side, as far as they are known: an output may have --max-extra more.
   int64_t pieces() const { return int64_t(std::max(ids.size(), prefix.size())); }
 };

@@ -49,7 +49,8 @@ void SourceReader::parse(Line& line, Source& source) {
 }
 
 void SourceReader::warn_of_cut(const Line& line) {
-  cuts_.add(in_.text(), line.pieces, translator_.max_source(), translator_.limit());
+  cuts_.add(in_.text(), line.pieces, translator_.max_source(), translator_.limit(),
+            translator_.continues() ? "last" : "first");
 }
 
 void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
@@ -58,8 +59,28 @@ void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
   if (pieces > taken) cuts_.add(in_.text(), pieces, taken, translator_.limit());
 }
 
+// A text to score, in place of a prompt.
+void SourceReader::take_whole(Line& line, Source& source) {
+  const TextReader& text = in_.text();
+  line = {};
+  at_its_place(text,
+               [&] { line.pieces = parse_target(text_, options_, translator_, source.target); });
+  const auto labels = int64_t(source.target.size());
+  line.blank = line.pieces == 0;
+  line.cut = line.pieces > labels;
+  line.number = source.line = text.line_number();
+  line.replaced = text.replaced();
+  source.opens = !line.blank;
+  if (line.cut) cuts_.add(text, line.pieces, labels, "--max-length and --max-new");
+}
+
 bool SourceReader::next(Line& line, Source& source) {
   if (!in_.next(text_, target_)) return false;
+  if (options_.whole) {
+    source = {};
+    take_whole(line, source);
+    return true;
+  }
   const TextReader& text = in_.text();
   source = {};
   at_its_place(text, [&] { parse(line, source); });
@@ -68,10 +89,18 @@ bool SourceReader::next(Line& line, Source& source) {
   if (!in_.other()) return true;
   const TextReader& other = *in_.other();
   int64_t pieces = 0;
-  at_its_place(other,
-               [&] { pieces = parse_target(target_, options_, translator_, source.target); });
+  const int64_t prompt = translator_.continues() ? int64_t(source.ids.size()) : 0;
+  at_its_place(
+      other, [&] { pieces = parse_target(target_, options_, translator_, source.target, prompt); });
+  if (translator_.continues() && line.blank && pieces > 0) {  // a text from its beginning
+    source.opens = true;
+    line.blank = false;
+  }
   const auto labels = int64_t(source.target.size());
-  if (pieces > labels) cuts_.add(other, pieces, labels, "--max-length and --max-extra");
+  if (pieces > labels)
+    cuts_.add(
+        other, pieces, labels,
+        translator_.continues() ? "--max-length and --max-new" : "--max-length and --max-extra");
   return true;
 }
 

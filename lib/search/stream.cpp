@@ -1,6 +1,7 @@
 #include "lib/search/stream.h"
 
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -19,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Answer {
   std::string text, status;
+  double log_p = 0;
+  int64_t labels = 0;  // that it is of
   bool ready = false;
 };
 
@@ -81,10 +84,16 @@ struct Pipeline {
       for (const PieceHypothesis& h : translation) columns.push_back(out.column(source, h));
     const ModelSet& models = translator.models();
     const auto states = states_of(entry.line, source, translation.front(), models);
+    std::span<const int> prompt;
+    if (translator.continues()) prompt = source.ids;
     Answer a;
     a.text = options.json
-                 ? format_json(entry.line, translation, states, options, models.target(), columns)
-                 : format_line(entry.line, translation, options, models.target(), columns);
+                 ? format_json(entry.line, translation, states, options, models.target(), columns,
+                               prompt)
+                 : format_line(entry.line, translation, options, models.target(), columns, prompt);
+    a.log_p = translation.front().log_p;
+    a.labels = int64_t(translation.front().ids.size()) + translation.front().complete;
+    if (entry.line.blank) a.labels = 0;
     a.status = format_status(entry.line, translation, states, spent.count());
     a.ready = true;
     const std::lock_guard guard(lock);
@@ -238,6 +247,10 @@ class StreamWriter {
         const Answer answer = wait_for(entry);
         out_.lines.write(answer.text);
         if (out_.status) out_.status->write(answer.status);
+        if (out_.scored && std::isfinite(answer.log_p)) {
+          out_.scored->log_p += answer.log_p;
+          out_.scored->labels += answer.labels;
+        }
       }
       const std::lock_guard guard(p_.lock);
       p_.windows.pop_front();
@@ -307,7 +320,8 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
     StreamWriter(p, out).run();
   }
   if (p.reading_failed) std::rethrow_exception(p.reading_failed);
-  if (!translator.options().search.forced_target) p.remarks.tell(log);
+  // A continuation is cut as a rule, and has no source to copy.
+  if (!translator.options().search.forced_target && !translator.continues()) p.remarks.tell(log);
 }
 
 }  // namespace tx

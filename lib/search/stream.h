@@ -12,6 +12,15 @@
 
 namespace tx {
 
+// The sums over the lines answered, best outputs alone.
+struct ScoredText {
+  double log_p = 0;
+  int64_t labels = 0;  // pieces and ends
+};
+
+// "log P -1234.5 over 600 pieces, ends counted: perplexity 7.826".
+std::string describe_scored(const ScoredText& scored);
+
 struct StreamOutput {
   Writer& lines;
   Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
@@ -20,6 +29,7 @@ struct StreamOutput {
   std::function<void(Translation&)> rank = {};
   // Where set: what stands behind each output of a line, after a tab. Called on several threads.
   std::function<std::string(const Source&, const PieceHypothesis&)> column = {};
+  ScoredText* scored = nullptr;  // where sums go, added in the order of the lines
 };
 
 // Over-long lines are cut with a warning each (the first ten) and a count at the end. The second

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/search/continuation.h"
 #include "lib/search/memory_plan.h"
 #include "lib/search/rules/make_rules.h"
 
@@ -68,7 +69,13 @@ TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOpt
     : backend_(make_backend(options.device, 1)),
       at_a_time_(options.batch_tokens),
       transformers_(models.transformers()),
-      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {}
+      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {
+  const std::vector<std::string>& stops = options.search.stops;
+  if (stops.empty()) return;
+  search_.stop_at([&](std::span<const int> source, std::span<const int> ids) {
+    return holds_stop(continuation_text(models.target(), source, ids), stops);
+  });
+}
 
 std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
                                                       int threads) {
@@ -93,18 +100,28 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
       models_(std::move(models)),
       rules_(make_rules(options.search, models_->target())) {
   options_.device = models_->device();  // workers must reach the weights
+  if (models_->kind() == ModelKind::encoder)
+    throw DataError(models_->name() +
+                    " is a model of kind encoder, which has no outputs; translating needs one of "
+                    "kind encoder-decoder, continuing a text one of kind decoder");
+  options_.search.continues = models_->kind() == ModelKind::decoder;
   options_ = options_.resolved();
   options_.batch_tokens = plan_batch_tokens(*models_, options_, rules_, max_source());
 }
 
 Translator::Translator(const TranslatorOptions& options)
-    : Translator(options,
-                 ModelSet::load(make_backend(options.device, options.threads), options.models,
-                                options.precision, options.search.longest(options.max_source),
-                                options.masked_heads)) {}
+    : Translator(
+          options,
+          ModelSet::load(make_backend(options.device, options.threads), options.models,
+                         options.precision, options.search.longest(options.max_source),
+                         options.masked_heads, options.max_source + options.search.max_new + 1)) {}
 
 int64_t Translator::max_source() const {
-  return std::min(options_.max_source, models_->longest() - 1);
+  const int64_t longest = models_->longest();
+  if (!continues()) return std::min(options_.max_source, longest - 1);
+  // A prompt leaves room for its output, of half the positions at most.
+  return std::min(options_.max_source,
+                  std::max(longest / 2, longest - 1 - options_.search.max_new));
 }
 
 const char* Translator::limit() const {
@@ -129,7 +146,7 @@ int Translator::threads_each(size_t batches) const {
 std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sources) const {
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
-  std::erase_if(order, [&](size_t i) { return sources[i].ids.empty(); });
+  std::erase_if(order, [&](size_t i) { return sources[i].blank(); });
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return sources[a].ids.size() > sources[b].ids.size();
   });

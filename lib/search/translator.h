@@ -47,6 +47,7 @@ struct TeamSize {
 class TranslationWorker {
  public:
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules);
+  void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
   // The most memory that it takes to translate so many pieces at a time, in sources of up to
@@ -73,7 +74,10 @@ class Translator {
   const TranslatorOptions& options() const { return options_; }
   const ModelSet& models() const { return *models_; }
   const Rules& rules() const { return rules_; }
-  // The most pieces of a source: max_source, or what the models take where that is less.
+  // Whether the models continue a text, their source; else they translate it.
+  bool continues() const { return options_.search.continues; }
+  // The most pieces of a source: max_source, or what the models take where that is less. Of a
+  // longer prompt the end counts, of another source the beginning.
   int64_t max_source() const;
   const char* limit() const;  // which of the two it is, for a message about a line that was cut
   // Indices of `sources` cut into what a worker takes at a time, the longest first: up to

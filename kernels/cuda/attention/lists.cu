@@ -11,9 +11,11 @@ __global__ void __launch_bounds__(warps* warp_size) extend(CacheLists p) {
   const int64_t row = int64_t(blockIdx.x) * warps + int64_t(threadIdx.x) / warp_size;
   if (row >= p.rows) return;
   const int before = p.lengths[row] - 1;
-  const int32_t* from = p.from + p.parents[row] * p.stride;
+  const int parent = p.parents[row], first = -1 - parent;
+  const int32_t* from = p.from + (parent < 0 ? 0 : parent) * p.stride;
   int32_t* to = p.to + row * p.stride;
-  for (int j = int(threadIdx.x) % warp_size; j < before; j += warp_size) to[j] = from[j];
+  for (int j = int(threadIdx.x) % warp_size; j < before; j += warp_size)
+    to[j] = parent < 0 ? first + j : from[j];
   if (threadIdx.x % warp_size == 0) to[before] = p.slots[row];
 }
 

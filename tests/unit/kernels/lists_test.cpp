@@ -15,8 +15,10 @@ void check_lists(int64_t rows, int64_t parents, int64_t stride) {
     slot.push_back(int32_t(1000000 + r));
     // Of a list of one entry the parent is not looked at.
     parent.push_back(length.back() == 1 ? int32_t(parents) + 9 : int32_t((r * 11 + 3) % parents));
+    if (r % 3 == 1) parent.back() = -1 - int32_t(r * 50);  // rows that follow one another
     for (int32_t j = 0; j + 1 < length.back(); ++j)
-      want[size_t(r * stride + j)] = from[size_t(parent.back() * stride + j)];
+      want[size_t(r * stride + j)] =
+          parent.back() < 0 ? int32_t(r * 50) + j : from[size_t(parent.back() * stride + j)];
     want[size_t(r * stride + length.back() - 1)] = slot.back();
   }
   run_layouts([&](Run& run) {

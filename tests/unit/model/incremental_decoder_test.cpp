@@ -106,6 +106,60 @@ void check_cached(const tx::ModelConfig& config, DType dtype) {
   }
 }
 
+// Prompts of any length enter in one pass: the steps after them are those of the whole text.
+void check_prompts(const tx::ModelConfig& config, DType dtype) {
+  const double bound = dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 1e-5 : 2e-2;
+  SmallModel small(config, dtype, true);
+  std::vector<std::vector<int>> prompts;
+  for (const uint32_t length : {7, 0, 1, 33}) {
+    prompts.emplace_back();
+    if (length == 0) continue;
+    const Sentence s = sentence_of(length, length, 1);
+    prompts.back().assign(s.source.begin(), s.source.end());
+  }
+  IncrementalDecoder decoding(small.backend, *small.model, dtype);
+  decoding.begin(prompts, 16, 9);
+  Beam beam;
+  beam.start(4);
+  std::vector<Rows> together;
+  for (int step = 0; step < 9; ++step) {
+    if (step) beam.grow(step, 4);
+    const Rows logits = download(small, decoding.step(beam.rows));
+    for (size_t r = 0; r < beam.rows.size(); ++r) {
+      const std::vector<int>& prompt = prompts[size_t(beam.rows[r].sentence)];
+      std::vector<int32_t> whole(prompt.begin(), prompt.end());
+      whole.insert(whole.end(), beam.read[r].begin(), beam.read[r].end());
+      const Rows all = small.logits({{0, {}, whole, whole}});
+      BOOST_TEST_CONTEXT(int(dtype) << " step " << step << " row " << r)
+      BOOST_TEST(difference({logits[r]}, {all.back()}) < bound);
+      if (step > 0) continue;
+      IncrementalDecoder alone(small.backend, *small.model, dtype);
+      alone.begin({prompt}, 1, 9);
+      const IncrementalDecoder::Row row{0, -1, 2};
+      BOOST_TEST((download(small, alone.step({&row, 1}))[0] == logits[r]));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(prompts_enter_in_one_pass) {
+  for (DType dtype : dtypes())
+    for (const char* positions : {"sinusoid", "learned"})
+      check_prompts(small_config("pre", positions, tx::ModelKind::decoder), dtype);
+}
+
+// A prompt that does not fit beside others waits, and changes nothing.
+BOOST_AUTO_TEST_CASE(prompts_wait_for_room) {
+  SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
+  IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
+  decoding.open({.source_rows = 10, .rows = 2, .cache_rows = 20, .steps = 12});
+  const std::vector<int64_t> steps{2};
+  BOOST_TEST(!decoding.admit({std::vector<int>(11, 5)}, std::vector<int64_t>{1}, 1));
+  BOOST_TEST(decoding.admit({std::vector<int>(10, 5)}, steps, 1));
+  BOOST_TEST(!decoding.admit({std::vector<int>(9, 5)}, steps, 1));
+  decoding.release(0);
+  BOOST_TEST(decoding.admit({std::vector<int>(9, 5)}, steps, 2));
+}
+
 BOOST_AUTO_TEST_CASE(cached_equals_uncached) {
   for (DType dtype : dtypes())
     for (const char* norm : {"post", "pre"})
@@ -268,16 +322,14 @@ BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
   BOOST_CHECK_THROW(decoding.step({&child, 1}), tx::Bug);
 }
 
-// Sentences of a decoder alone come and go by their cache rows; a source is not for it.
+// Sentences of a decoder alone come and go by their cache rows; prompts need room of their own.
 BOOST_AUTO_TEST_CASE(a_decoder_alone_needs_room_for_its_rows_only) {
   SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
   const IncrementalDecoder::Sources none(1), source{{5, 3}};
   const std::vector<int64_t> steps{3};
-  BOOST_CHECK_THROW(decoding.open({.source_rows = 4, .rows = 1, .cache_rows = 3, .steps = 3}),
-                    tx::Bug);
   decoding.open({.source_rows = 0, .rows = 1, .cache_rows = 3, .steps = 3});
-  BOOST_CHECK_THROW(decoding.admit(source, steps, 1), tx::Bug);
+  BOOST_TEST(!decoding.admit(source, {steps.data(), 1}, 1));
   BOOST_TEST(decoding.admit(none, steps, 1));
   BOOST_TEST(!decoding.admit(none, steps, 1));
   const IncrementalDecoder::Row first{0, -1, 2}, second{1, -1, 2};

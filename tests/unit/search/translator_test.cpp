@@ -147,18 +147,30 @@ BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
   BOOST_TEST(message.find("model3 and model4 have different source vocabularies") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_decoder_alone_does_not_translate) {
+BOOST_AUTO_TEST_CASE(an_encoder_alone_has_no_outputs) {
   const TempFolder folder;
   ModelConfig config = small_config();
-  config.set_kind(ModelKind::decoder);
+  config.set_kind(ModelKind::encoder);
   Backend backend = make_backend("cpu", 1);
   const Parameters parameters(backend, config, DType::f32, false);
-  save_model(folder / "decoder", parameters, {word_vocabulary(71), 1}, Json::object());
+  save_model(folder / "encoder", parameters, {word_vocabulary(71), 1}, Json::object());
+  TranslatorOptions options = options_of();
+  options.models = {folder / "encoder"};
   BOOST_TEST(message_of<DataError>([&] {
-               ModelSet::load(make_backend("cpu", 1), {folder / "decoder"}, "fp32", 100);
-             }) ==
-             (folder / "decoder") +
-                 " is a model of kind decoder; translating needs one of kind encoder-decoder");
+               Translator translator(options);
+             }).find((folder / "encoder") + " is a model of kind encoder") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(models_of_two_kinds_are_no_ensemble) {
+  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
+  ModelConfig decoder = small_config();
+  decoder.set_kind(ModelKind::decoder);
+  std::vector<LoadedModel> models;
+  models.push_back(loaded_model(*backend, small_config(), DType::f32, 3, 100));
+  models.push_back(loaded_model(*backend, decoder, DType::f32, 4, 100));
+  BOOST_TEST(message_of<DataError>([&] { ModelSet(std::move(backend), std::move(models)); }) ==
+             "model3 is of kind encoder-decoder, model4 of kind decoder: only models of one kind "
+             "can be joined");
 }
 
 BOOST_AUTO_TEST_CASE(batches_hold_every_source_once) {

@@ -1,0 +1,30 @@
+# A language model's attention: each line's text attends to itself.
+make_model model kind decoder
+printf 'w5 w6 w7\n\nw8\n' > in
+expect_status 0 tx-attn-dump -m model < in
+expect_stdout_lines 3
+last_stdout > records
+head -n 1 records | grep -q '"input":\["<s>","w5","w6","w7"\]' || fail "$(head -n 1 records)"
+head -n 1 records | grep -q '"target":\["w5","w6","w7","</s>"\]' || fail 'target'
+head -n 1 records | grep -q '"decoder":\[' || fail 'no weights'
+! grep -q '"cross"' records || fail 'cross'
+expect_status 0 tx-attn-dump -m model --what log_p --digits 9 --precision fp32 < in
+last_stdout | grep -o '"log_p":\[[^]]*' > log_p
+expect_status 0 tx-decode -m model --perplexity --precision fp32 < in
+last_stdout | cut -f 2 | sed -n 1p > wanted
+head -n 1 log_p | tr -c '0-9.\n-' ' ' | awk -v wanted="$(cat wanted)" '{ for (i = 1; i <= NF; ++i) sum += $i }
+  END { d = sum - wanted; exit !(d < 1e-3 && d > -1e-3) }' || fail "$(cat log_p wanted)"
+expect_status 0 tx-attn-dump -m model --heatmap < in
+expect_stdout_contains 'decoder, layer 1'
+expect_status 0 tx-attn-dump -m model --stats heads < in
+expect_stdout_contains 'decoder'
+expect_status 0 tx-attn-dump -m model --stats pairs --words < in
+expect_status 0 tx-attn-dump -m model --format safetensors -o arrays < in
+expect_status 0 tx-attn-dump -m model --words --top 2 < in
+for option in '--tgt in' '--html page' '--svg picture' --align '--stats importance' '--beam 2'; do
+  # shellcheck disable=SC2086  # a list of words
+  expect_status 2 tx-attn-dump -m model $option in
+  expect_stderr_contains "${option%% *}"
+  expect_stderr_contains 'does not go with --model model, which is of kind decoder'
+done
+expect_usage_error '--kinds cross: the model has no cross attention' tx-attn-dump -m model --kinds cross in

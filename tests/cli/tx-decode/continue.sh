@@ -1,0 +1,130 @@
+# A language model continues its lines: as many lines out as in, whatever their company; strings end
+# an output; pieces are written as they come.
+make_model model kind decoder layers 2
+printf 'w5 w6 w7\n\nw8\nw9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20\n   \nw5 w6 w7\n' > in
+expect_status 0 tx-decode -m model --max-new 6 < in
+expect_stdout_lines 6
+last_stdout > wanted
+awk 'NR == 2 || NR == 5 { if ($0 != "") exit 1 } NR == 1 { first = $0 } NR == 6 && $0 != first { exit 1 }
+  NF > 6 { exit 1 }' wanted || fail "$(cat wanted)"
+grep -q '^ w' wanted || fail 'the space before the next word is lost'
+for how in '--threads 1' '--threads 3 --batch-tokens 20' '--precision fp32 --memory 2G'; do
+  # shellcheck disable=SC2086  # a list of words
+  expect_status 0 tx-decode -m model --max-new 6 $how < in
+  case $how in *fp32*) ;; *) expect_stdout_file wanted ;; esac
+done
+for how in '' '--beam 1' '--sample --nbest 2' '--precision bf16' '--precision int8'; do
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode -m model --max-new 9 --check-invariance $how in
+  expect_stdout_contains 'verdict: every translation and score is the same in any company'
+done
+expect_status 0 tx-decode -m model --max-new 6 --echo < in
+last_stdout > echoed
+sed 's/^ *$//' in | paste -d '\0' - wanted > joined
+expect_same echoed joined
+expect_stderr_lacks 'cut at the longest length' # which is usual here
+expect_status 0 tx-decode -m model --max-new 6 --json --echo < in
+expect_stdout_lines 6
+last_stdout | sed 's/.*"text":"\([^"]*\)".*/\1/' > texts
+expect_same texts joined
+
+# What is drawn has the scores that it has when it is given.
+for models in '-m model' '-m model -m model'; do
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode $models --precision fp32 --max-new 6 --sample --nbest 400 < in
+  last_stdout > list
+  cut -f 1 list | while read -r line; do sed -n "${line}p" in; done > prompts
+  cut -f 5 list | sed 's/^ //' > given
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode $models --precision fp32 --tgt given < prompts
+  last_stdout | paste - list | awk -F '\t' '
+    $3 == "" || split($3, out, " ") == 6 { next }
+    { d = $2 - $7; if (d < 0) d = -d; if (d > 2e-5) bad = 1; ++whole }
+    END { exit bad || whole < 8 }' || fail "$models: other scores than the search's"
+done
+
+# A text is scored from its beginning: the chain of what its pieces have.
+printf 'w5 w6 w7\n\nw5\n' > texts
+expect_status 0 tx-decode -m model --precision fp32 --perplexity < texts
+last_stdout > scored
+expect_stderr_contains 'tx-decode: log P '
+expect_stderr_contains ' over 6 pieces, ends counted: perplexity '
+printf '\n\n\n' > nothing
+expect_status 0 tx-decode -m model --precision fp32 --tgt texts < nothing
+expect_stdout_file scored
+expect_status 0 tx-decode -m model --perplexity --check-invariance texts
+printf 'w5\n' > begin
+printf 'w6 w7\n' > end
+printf 'w5 w6 w7\n' > text
+expect_status 0 tx-decode -m model --precision fp32 --tgt end < begin
+last_stdout > parts
+# log P of w5 alone is that of the whole less that of the rest.
+expect_status 0 tx-decode -m model --precision fp32 --perplexity text
+last_stdout >> parts
+awk -F '\t' 'NR == 1 { rest = $2 } NR == 2 && !($2 < rest) { exit 1 }' parts || fail "$(cat parts)"
+
+# --stop: up to the string, which is not printed.
+expect_status 0 tx-decode -m model --beam 1 --max-new 12 < in
+last_stdout > long
+stop=$(awk 'NF > 3 { print $3; exit }' long)
+expect_status 0 tx-decode -m model --beam 1 --max-new 12 --stop "$stop" --stop nowhere < in
+expect_stdout_lacks "$stop"
+last_stdout > stopped
+awk -v stop="$stop" '{ at = index($0, stop); print at ? substr($0, 1, at - 1) : $0 }' long > cut
+expect_same stopped cut
+expect_status 0 tx-decode -m model --beam 4 --max-new 12 --stop "$stop" < in
+expect_stdout_lacks "$stop"
+
+# --stream gives the same bytes, line by line.
+for how in '--beam 1' "--beam 1 --echo --stop $stop" '--sample --seed 5 --min-p 0.05 --top-p 0.9'; do
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode -m model --max-new 12 $how < in
+  last_stdout > wanted
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode -m model --max-new 12 $how --stream < in
+  expect_stdout_file wanted
+done
+expect_status 0 tx-decode -m model --sample --min-p 1 --max-new 12 < in # the likeliest alone
+expect_stdout_file long
+
+# Of a prompt that is too long the end counts.
+printf 'w9 w10 w5 w6\nw5 w6\n' > in
+expect_status 0 tx-decode -m model --max-length 2 < in
+expect_stderr_contains '4 pieces, cut to the last 2 (--max-length)'
+[ "$(last_stdout | sort -u | wc -l)" -eq 1 ] || fail 'not the end of the prompt'
+
+# Learned positions leave room for both.
+make_model learned kind decoder positions learned max_positions 16
+expect_status 0 tx-decode -m learned --max-new 100 < joined
+expect_stdout_lines 6
+tx-avg -q --to int8 -o small model
+expect_status 0 tx-decode -m small --max-new 5 < in
+expect_stdout_lines 2
+
+# What the kinds do not have names both.
+make_model translator
+make_model guesser kind encoder
+expect_usage_error '--max-extra does not go with --model model, which is of kind decoder' \
+  tx-decode -m model --max-extra 3 < in
+for option in '--max-new 5' '--stop a' --echo --perplexity '--stream --beam 1'; do
+  # shellcheck disable=SC2086
+  expect_usage_error "${option%% *} does not go with --model translator, which is of kind encoder-decoder" \
+    tx-decode -m translator $option < in
+done
+printf 'w5\tw6\n' > columns
+for option in --constraints '--split 3' '--sample --mbr bleu'; do
+  name=${option##*--}
+  # shellcheck disable=SC2086
+  expect_usage_error "--${name%% *} does not go with --model model, which is of kind decoder" \
+    tx-decode -m model $option < columns
+done
+expect_usage_error '--compare translator is not of kind decoder, as model is' \
+  tx-decode -m model --compare translator < in
+expect_status 0 tx-decode -m model --compare model --max-new 5 < in
+expect_stdout_contains '2 lines, equal: 2 (100.0 %)'
+expect_usage_error '--stream needs --beam 1, or --sample' tx-decode -m model --stream < in
+expect_usage_error '--stop does not go with --tgt' tx-decode -m model --stop a --tgt in < in
+expect_usage_error '--beam does not go with --perplexity' tx-decode -m model --beam 1 --perplexity < in
+expect_status 1 tx-decode -m model -m translator < in
+expect_stderr_contains 'only models of one kind can be joined'
+expect_usage_error '--alignments does not go with --model model' tx-decode -m model --alignments words < in

@@ -1,0 +1,40 @@
+# A model of kind encoder: a vector for each line, or its masks filled.
+make_model model kind encoder
+printf 'w5 w6 w7\n\nw8 w9\nw5 w6 w7\n' > in
+expect_status 0 tx-decode -m model --embed mean --precision fp32 < in
+expect_stdout_lines 4
+last_stdout > mean
+awk -F '\t' 'NR == 2 { if ($0 != "") exit 1; next } NF != 32 { exit 1 } NR == 1 { first = $0 }
+  NR == 4 && $0 != first { exit 1 }' mean || fail "$(cat mean)"
+for how in '--threads 1' '--threads 3 --batch-tokens 1'; do
+  # shellcheck disable=SC2086  # a list of words
+  expect_status 0 tx-decode -m model --embed mean --precision fp32 $how < in
+  expect_stdout_file mean
+done
+expect_status 0 tx-decode -m model --embed first --precision fp32 < in
+! cmp -s mean "$TX_LAST/stdout" || fail 'first is mean'
+expect_status 0 tx-decode -m model --embed mean --precision fp32 --vectors vectors.safetensors in
+expect_empty_stdout
+head -c 400 vectors.safetensors | grep -q '"vectors":{"dtype":"F32","shape":\[4,32\]' ||
+  fail "$(head -c 400 vectors.safetensors)"
+
+printf 'w5 <mask> w7 <mask>\n\nw8\n' > masked
+expect_status 0 tx-decode -m model --precision fp32 --nbest 5 < masked
+expect_stdout_lines 3
+last_stdout > filled
+awk -F '\t' 'NR == 1 { if (NF != 21) exit 1
+    split($1, words, " "); if (words[1] != "w5" || words[2] != $2 || words[3] != "w7" || words[4] != $12) exit 1
+    for (i = 3; i <= 11; i += 2) if ($i <= 0 || $i > 1 || (i > 3 && $i > $(i - 2))) exit 1 }
+  NR == 2 && $0 != "" || NR == 3 && $0 != "w8" { exit 1 }' filled || fail "$(cat filled)"
+expect_status 0 tx-decode -m model --precision fp32 --nbest 5 --batch-tokens 1 < masked
+expect_stdout_file filled
+
+expect_usage_error '--beam does not go with --model model, which is of kind encoder' \
+  tx-decode -m model --beam 2 < in
+expect_usage_error '--vectors needs --embed' tx-decode -m model --vectors x < in
+make_model translator
+expect_usage_error '--embed does not go with --model translator, which is of kind encoder-decoder' \
+  tx-decode -m translator --embed mean < in
+printf 'w5 w6 w7\n' > long
+expect_status 0 tx-decode -m model --max-length 2 --embed mean long
+expect_stderr_contains 'long:1: 3 pieces, cut to the first 2 (--max-length)'
