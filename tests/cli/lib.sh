@@ -18,7 +18,8 @@ fail() {
   exit 1
 }
 
-# skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu, peer and browser.
+# skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu,
+# peer, browser and terminal.
 skip() {
   echo "skipped: $*" >&2
   exit 77

@@ -1,3 +1,4 @@
+# label: terminal
 # A terminal shows how far the translation of a file is; nothing is shown with -q, for a pipe, where
 # the output goes to the terminal too, and where standard error is no terminal.
 . "$TX_SOURCE/tests/cli/small_run.sh"
