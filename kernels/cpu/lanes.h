@@ -138,9 +138,13 @@ TX_INLINE void put_lanes(T* x, const V& v) {
   } else if constexpr (!std::is_same_v<T, bf16>) {
     store_lanes(x, v);
   } else if constexpr (L::rounds_bf16) {  // by name: the function around is of another target
+#ifdef __clang__  // which knows no such register here
+    round_lanes(x, v);
+#else
     typename Register<uint16_t, 32>::Type halves;
     asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v));
     *reinterpret_cast<typename Register<uint16_t, 32>::Memory*>(x) = halves;
+#endif
   } else {
     round_lanes(x, v);
   }
