@@ -1,5 +1,6 @@
 # What the documents name is there: paths of the source tree, options of the tools, sections of
 # tx-paper(7), every script of tests/bench; and the check finds what is wrong.
+: "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 
 # names FILE: the paths below the tree's folders that a document names, one a line. A word in capital
 # letters, as in lib/ops/NAME.cpp, is a placeholder.

@@ -1,5 +1,6 @@
 # The rooms of tests/layers.txt hold for every include of the tree, and the check itself finds each
 # kind of breach that is planted before it.
+: "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 rules=$TX_SOURCE/tests/layers.txt
 
 # check_tree ROOT: prints a line for each breach.
