@@ -35,7 +35,7 @@ int Cpu::use_threads(int count) {
 
 bool Cpu::has_fast_bf16() {
   if (gemm::OneDnn::built_in()) return gemm::OneDnn::has_avx512_bf16();
-  return gemm::best_isa() == gemm::Isa::avx512_bf16;
+  return gemm::best_isa() >= gemm::Isa::avx512_bf16;
 }
 
 std::string Cpu::no_bf16_reason() {

@@ -39,7 +39,8 @@ struct Scratch {
 
 // What DNNL_MAX_CPU_ISA leaves; everything without oneDNN.
 struct IsaLimits {
-  bool avx2 = true, avx_vnni = true, avx512 = true, avx512_vnni = true, avx512_bf16 = true;
+  bool avx2 = true, avx_vnni = true, avx512 = true, avx512_vnni = true, avx512_bf16 = true,
+       amx = true;
 };
 
 // -- oneDNN. Without it built_in() is false and run() is a bug.
@@ -66,7 +67,7 @@ class OneDnn {
 
 // -- Our own. Bits depend on the instruction set, never on the number of rows, on their place or on
 // threads.
-enum class Isa { plain, avx2, avx512, avx512_bf16 };
+enum class Isa { plain, avx2, avx512, avx512_bf16, amx };
 Isa best_isa();  // of this processor, within OneDnn::limits()
 
 // The left operand as the innermost loops read it: bytes from a row to the next, and from one k to
@@ -79,6 +80,10 @@ struct Left {
 // holds doubles for f64, else floats; panel and tile are 64-byte aligned.
 using Block = void (*)(Left left, const void* panel, int64_t k, void* tile, bool add);
 constexpr int kMaxRows = 6, kMaxPanel = 64;
+// The same by matrix instructions: bf16 whose k lie one behind another, up to kTilesRows rows.
+using Tiles = void (*)(Left left, int64_t rows, const void* panel, int64_t k, float* tile,
+                       bool add);
+constexpr int64_t kTilesRows = 32;
 // Finished sums (rows, panel) go to y: + bias, + y, activation, conversion.
 template <class A>
 struct Finish {
@@ -95,6 +100,7 @@ struct Micro {
   int rows = 0;                                           // most rows of one call
   Block block[kMaxRows] = {};                             // for 1 .. rows rows
   void (*finish_bf16)(const Finish<float>& f) = nullptr;  // better than the compiler's, or null
+  Tiles tiles = nullptr;                                  // in place of block, or null
 };
 // The best loop for dtype that needs nothing beyond isa.
 const Micro& micro(DType dtype, Isa isa);
@@ -102,6 +108,8 @@ Micro micro_plain(DType dtype);
 Micro micro_avx2(DType dtype);    // f32, bf16 (widened to f32); no blocks on other processors
 Micro micro_avx512(DType dtype);  // f32
 Micro micro_avx512_bf16();
+Micro micro_amx();  // bf16, for products that are not transposed
+bool has_amx();     // for bf16 and bytes, and the system lets this process use it
 
 // A matrix as panels of `width` of its rows, each [k][row], for bf16 [k / 2][row][2]; missing rows
 // and the odd last k are zero. Of w (O,I) the rows are those of w; transposed, of w (I,O), its

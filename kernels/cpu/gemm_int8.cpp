@@ -91,16 +91,23 @@ TX_CLONES void finish(const int32_t* sums, int64_t columns, float scale, const f
 template <class T>
 void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t first, int64_t count,
            int64_t group) {
-  alignas(64) int32_t tile[kInt8MaxRows * kInt8MaxGroups * kInt8Group];
+  alignas(64) int32_t tile[kTilesRows * kInt8MaxGroups * kInt8Group];
   const int64_t bytes = int8_group_bytes(p.w.cols), column = group * kInt8Group;
   const int64_t groups = std::min<int64_t>(m.groups, int8_groups(p.w.rows) - group);
   const int64_t columns = std::min(groups * kInt8Group, p.w.rows - column);
   Int8Right right{p.w.groups + group * bytes, bytes, int8_quads(p.w.cols), false};
   const float* bias = p.bias.empty() ? nullptr : static_cast<const float*>(p.bias.data) + column;
-  for (int64_t done = 0, blocks = (count + m.rows - 1) / m.rows; blocks > 0; blocks--) {
+  const bool tiles = m.tiles && count >= kInt8LeastTileRows;
+  const int64_t most = tiles ? kTilesRows : m.rows;
+  for (int64_t done = 0, blocks = (count + most - 1) / most; blocks > 0; blocks--) {
     const int64_t rows = (count - done + blocks - 1) / blocks, row = first + done;
     right.last = blocks == 1;
-    m.block[rows - 1][groups - 1]({x.q + row * x.step, x.step, x.starts + row}, right, tile);
+    const Int8Left left{x.q + row * x.step, x.step, x.starts + row};
+    if (tiles) {
+      m.tiles(left, rows, right, groups, tile);
+    } else {
+      m.block[rows - 1][groups - 1](left, right, tile);
+    }
     for (int64_t r = 0; r < rows; r++)
       finish(tile + r * groups * kInt8Group, columns, x.scales[row + r], p.w.scales + column, bias,
              p.relu, p.y.row<T>(row + r) + column);
@@ -142,6 +149,13 @@ void block_plain(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   }
 }
 
+// Few rows are left to the loops without tiles.
+Int8Micro with_tiles(Int8Micro micro) {
+  micro.name = "AMX";
+  micro.tiles = int8_tiles_amx();
+  return micro;
+}
+
 }  // namespace
 
 size_t int8_scratch_bytes(int64_t rows, int64_t inputs) {
@@ -149,10 +163,12 @@ size_t int8_scratch_bytes(int64_t rows, int64_t inputs) {
 }
 
 const Int8Micro& int8_micro(Int8Isa isa) {
-  static const Int8Micro all[] = {{"plain", 1, 1, false, {{block_plain}}},
+  static const Int8Micro vnni = int8_micro_avx512_vnni();
+  static const Int8Micro all[] = {{"plain", 1, 1, false, {{block_plain}}, nullptr},
                                   int8_micro_avx2(),
                                   int8_micro_avx_vnni(),
-                                  int8_micro_avx512_vnni()};
+                                  vnni,
+                                  with_tiles(vnni)};
   int best = int(isa);
   while (all[best].rows == 0) best--;
   return all[best];

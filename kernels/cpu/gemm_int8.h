@@ -2,6 +2,7 @@
 // symmetric per row. Sums are exact 32-bit integers: every instruction set gives the same ones, and
 // a row of the product depends on nothing beside itself.
 #pragma once
+#include "kernels/cpu/gemm.h"
 #include "kernels/int8.h"
 #include "kernels/view.h"
 
@@ -30,20 +31,26 @@ struct Int8Right {
 };
 using Int8Block = void (*)(const Int8Left& left, const Int8Right& right, int32_t* tile);
 constexpr int kInt8MaxRows = 6, kInt8MaxGroups = 4;
+// Up to kTilesRows rows and kInt8MaxGroups groups by matrix instructions.
+using Int8Tiles = void (*)(const Int8Left& left, int64_t rows, const Int8Right& right,
+                           int64_t groups, int32_t* tile);
+constexpr int kInt8LeastTileRows = 4;  // fewer are faster without
 // tile is (rows, groups * 16) of int32, 64-byte aligned.
 struct Int8Micro {
   const char* name = nullptr;
   int rows = 0, groups = 0;                            // most of one call
   bool wide = false;                                   // the left operand's q have 16 bits
   Int8Block block[kInt8MaxRows][kInt8MaxGroups] = {};  // [rows - 1][groups - 1]
+  Int8Tiles tiles = nullptr;                           // for many rows, if there is a better way
 };
-enum class Int8Isa { plain, avx2, avx_vnni, avx512_vnni };
+enum class Int8Isa { plain, avx2, avx_vnni, avx512_vnni, amx };
 Int8Isa best_int8_isa();                   // of this processor, DNNL_MAX_CPU_ISA respected
 bool has_avx_vnni();                       // the form of VNNI that needs no AVX-512
 const Int8Micro& int8_micro(Int8Isa isa);  // the best that needs nothing beyond isa
 Int8Micro int8_micro_avx2();               // these have no blocks on other processors
 Int8Micro int8_micro_avx_vnni();
 Int8Micro int8_micro_avx512_vnni();
+Int8Tiles int8_tiles_amx();
 
 void int8_product(const Int8Product& p, const Int8Micro& micro, int threads);
 

@@ -109,13 +109,13 @@ void fill_vnni(Int8Micro& m, std::integer_sequence<int, G...>) {
 }
 template <int... R>
 Int8Micro vnni(std::integer_sequence<int, R...>) {
-  Int8Micro m{"AVX-512 VNNI", sizeof...(R), kInt8MaxGroups, false, {}};
+  Int8Micro m{"AVX-512 VNNI", sizeof...(R), kInt8MaxGroups, false, {}, nullptr};
   (fill_vnni<R>(m, std::make_integer_sequence<int, kInt8MaxGroups>()), ...);
   return m;
 }
 template <int... R>
 Int8Micro avx_vnni(std::integer_sequence<int, R...>) {
-  return {"AVX-VNNI", sizeof...(R), 1, false, {{block_avx_vnni<R + 1>}...}};
+  return {"AVX-VNNI", sizeof...(R), 1, false, {{block_avx_vnni<R + 1>}...}, nullptr};
 }
 
 }  // namespace
@@ -125,7 +125,8 @@ Int8Micro int8_micro_avx_vnni() {
   return avx_vnni(std::make_integer_sequence<int, kInt8MaxRows>());
 }
 Int8Micro int8_micro_avx2() {
-  return {"AVX2", 4, 1, true, {{block_avx2<1>}, {block_avx2<2>}, {block_avx2<3>}, {block_avx2<4>}}};
+  return {"AVX2", 4, 1, true, {{block_avx2<1>}, {block_avx2<2>}, {block_avx2<3>}, {block_avx2<4>}},
+          nullptr};
 }
 
 // g++ 12 has no name for it. The system saves its registers with AVX2's.
@@ -139,7 +140,7 @@ namespace {
 Int8Isa find_best_int8_isa() {
   const IsaLimits limits = OneDnn::limits();
   if (limits.avx512_vnni && best_isa() >= Isa::avx512 && __builtin_cpu_supports("avx512vnni"))
-    return Int8Isa::avx512_vnni;
+    return limits.amx && has_amx() ? Int8Isa::amx : Int8Isa::avx512_vnni;
   if (limits.avx_vnni && has_avx_vnni()) return Int8Isa::avx_vnni;
   return best_isa() >= Isa::avx2 ? Int8Isa::avx2 : Int8Isa::plain;
 }

@@ -150,15 +150,17 @@ TX_AVX512_BF16 void finish_avx512_bf16(const Finish<float>& f) {
 template <int... R>
 Micro avx2(DType t, std::integer_sequence<int, R...>) {
   const bool half = t == DType::bf16;
-  return {"AVX2", 16, sizeof...(R), {(half ? bf16_avx2<R + 1, 2> : f32_avx2<R + 1, 2>)...}};
+  return {"AVX2",  16,     sizeof...(R), {(half ? bf16_avx2<R + 1, 2> : f32_avx2<R + 1, 2>)...},
+          nullptr, nullptr};
 }
 template <int... R>
 Micro avx512(std::integer_sequence<int, R...>) {
-  return {"AVX-512", 64, sizeof...(R), {f32_avx512<R + 1, 4>...}};
+  return {"AVX-512", 64, sizeof...(R), {f32_avx512<R + 1, 4>...}, nullptr, nullptr};
 }
 template <int... R>
 Micro avx512_bf16(std::integer_sequence<int, R...>) {
-  return {"AVX-512 BF16", 64, sizeof...(R), {bf16_avx512<R + 1, 4>...}, finish_avx512_bf16};
+  return {"AVX-512 BF16",     64,     sizeof...(R), {bf16_avx512<R + 1, 4>...},
+          finish_avx512_bf16, nullptr};
 }
 
 using Rows = std::make_integer_sequence<int, kMaxRows>;
@@ -172,6 +174,7 @@ Isa find_best_isa() {
   if (limits.avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl")) {
     const bool half = limits.avx512_bf16 && __builtin_cpu_supports("avx512bf16");
+    if (half && limits.amx && has_amx()) return Isa::amx;
     return half ? Isa::avx512_bf16 : Isa::avx512;
   }
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

@@ -176,8 +176,12 @@ bool has(dnnl::cpu_isa isa) {
 bool OneDnn::built_in() { return true; }
 IsaLimits OneDnn::limits() {
   using dnnl::cpu_isa;
-  return {has(cpu_isa::avx2), has(cpu_isa::avx2_vnni), has(cpu_isa::avx512_core),
-          has(cpu_isa::avx512_core_vnni), has(cpu_isa::avx512_core_bf16)};
+  return {has(cpu_isa::avx2),
+          has(cpu_isa::avx2_vnni),
+          has(cpu_isa::avx512_core),
+          has(cpu_isa::avx512_core_vnni),
+          has(cpu_isa::avx512_core_bf16),
+          has(cpu_isa::avx512_core_amx)};
 }
 bool OneDnn::has_avx512() { return has(dnnl::cpu_isa::avx512_core); }
 bool OneDnn::has_avx512_bf16() { return has(dnnl::cpu_isa::avx512_core_bf16); }

@@ -15,7 +15,9 @@ const Micro& micro(DType dtype, Isa isa) {
                                  micro_plain(DType::f64)};
   static const Micro avx2[2] = {micro_avx2(DType::f32), micro_avx2(DType::bf16)};
   static const Micro avx512 = micro_avx512(DType::f32), avx512_bf16 = micro_avx512_bf16();
+  static const Micro amx = micro_amx();
   const bool half = dtype == DType::bf16;
+  if (half && isa >= Isa::amx && amx.rows) return amx;
   if (half && isa >= Isa::avx512_bf16 && avx512_bf16.rows) return avx512_bf16;
   if (dtype == DType::f32 && isa >= Isa::avx512 && avx512.rows) return avx512;
   if (dtype != DType::f64 && isa >= Isa::avx2 && avx2[half].rows) return avx2[half];
@@ -37,7 +39,8 @@ PanelProduct plan_of(const Product& p, Isa isa) {
   PanelProduct q;
   q.x = p.a, q.bias = p.bias, q.y = p.c;
   q.transposed = p.transpose_a, q.add = p.accumulate, q.relu = p.activation == Activation::relu;
-  q.w = panels_of(p.b, !p.transpose_b, micro(p.a.dtype, isa));
+  // Tiles cannot read a transposed operand.
+  q.w = panels_of(p.b, !p.transpose_b, micro(p.a.dtype, std::min(isa, Isa::avx512_bf16)));
   return q;
 }
 

@@ -84,7 +84,12 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
       const int64_t rows = (count - done + blocks - 1) / blocks;
       A* const tile = k <= kDepth ? sums : sums + done * m.panel;
       const char* from = left.data + done * left.row_step + k0 / group * left.k_step;
-      m.block[rows - 1]({from, left.row_step, left.k_step}, right, depth, tile, k0 > 0);
+      const Left part{from, left.row_step, left.k_step};
+      if (m.tiles) {
+        m.tiles(part, rows, right, depth, reinterpret_cast<float*>(tile), k0 > 0);
+      } else {
+        m.block[rows - 1](part, right, depth, tile, k0 > 0);
+      }
       if (k0 + depth == k) finish_block<A, T>(p, tile, first + done, rows, panel);
       done += rows;
     }

@@ -1,5 +1,6 @@
 // Speed of the products, alternated within one run, best of several rounds, in GFLOP/s. Times on a
-// shared machine are noisy: compare columns, not runs. Arguments: threads (2), rounds (7).
+// shared machine are noisy: compare columns, not runs. Arguments: threads (2), rounds (7), part
+// (all).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/gemm_int8.h"
 #include "kernels/cpu/simd.h"
 
 using tx::DType;
@@ -134,17 +136,50 @@ struct Bench {
     tx::gemm::release_packed(packed);
     tx::gemm::release_packed(lower);
   }
+
+  // Every instruction set for 8-bit weights that the processor has; the time includes quantising x.
+  void int8(int64_t n, int64_t o, int64_t i) const {
+    Block x(DType::f32, n, i, i), w(DType::f32, o, i, i), y(DType::f32, n, o, o);
+    const tx::WeightRows rows{o, i, [&](int64_t first, int64_t count, float* to) {
+                                std::copy_n(w.m.row<float>(first), count * i, to);
+                              }};
+    Matrix packed = tx::gemm::pack(rows, DType::i8, tx::gemm::best_isa(), threads);
+    const tx::gemm::Buffer scratch(tx::gemm::aligned(tx::gemm::int8_scratch_bytes(n, i)));
+    std::vector<Column> columns;
+    for (int isa = 0; isa <= int(tx::gemm::best_int8_isa()); isa++) {
+      if (isa == int(tx::gemm::Int8Isa::avx_vnni) && !tx::gemm::has_avx_vnni()) continue;
+      const tx::gemm::Int8Micro& micro = tx::gemm::int8_micro(tx::gemm::Int8Isa(isa));
+      columns.push_back({micro.name, [&, this] {
+                           tx::gemm::int8_product({x.m,
+                                                   {},
+                                                   y.m,
+                                                   false,
+                                                   *tx::gemm::int8_of(packed),
+                                                   static_cast<char*>(scratch.get())},
+                                                  micro, threads);
+                         }});
+    }
+    measure("rows int8 " + std::to_string(n) + "x" + std::to_string(o) + "x" + std::to_string(i),
+            2.0 * double(n) * double(o) * double(i), rounds, columns);
+    tx::gemm::release_packed(packed);
+  }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Bench bench{argc > 1 ? std::atoi(argv[1]) : 2, argc > 2 ? std::atoi(argv[2]) : 7};
-  const std::string part = argc > 3 ? argv[3] : "all";
+  const std::string part = argc > 3 ? argv[3] : "all";  // training | rows | int8
   std::printf("%s%d threads, GFLOP/s\n", tx::Cpu::describe().c_str(), bench.threads);
   const std::vector<DType> types = tx::Cpu::no_bf16_reason().empty()
                                        ? std::vector<DType>{DType::bf16, DType::f32}
                                        : std::vector<DType>{DType::f32};
+  for (const int64_t n : {1, 4, 8, 12, 16, 32, 64, 128, 1024}) {
+    if (part == "training" || part == "rows") break;
+    bench.int8(n, 512, 512), bench.int8(n, 2048, 512);
+    bench.int8(n, 512, 2048), bench.int8(n, 8000, 512);
+  }
+  if (part == "int8") return 0;
   const int64_t base[][2] = {{512, 512},  {1536, 512}, {2048, 512}, {512, 2048},
                              {8000, 512}, {384, 128},  {128, 128},  {256, 128},
                              {128, 256},  {1024, 128}, {8000, 128}};

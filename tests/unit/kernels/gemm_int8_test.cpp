@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact) {
 BOOST_AUTO_TEST_CASE(extremes) {
   for (const Int8Isa isa : instruction_sets()) {
     for (const double sign : {1.0, -1.0}) {
-      Block x(DType::f32, 3, 4096), w(DType::f32, 17, 4096), y(DType::f32, 3, 17);
+      Block x(DType::f32, 35, 4096), w(DType::f32, 17, 4096), y(DType::f32, 35, 17);
       x.fill(127 * sign), w.fill(127);
       multiply(x.view(), Quantised(w.view()), {}, false, y.view(), isa, 1);
       for (const double value : tx_test::values(y.view()))
