@@ -6,6 +6,7 @@
 #include "lib/checkpoint/model_output.h"
 #include "lib/convert/ctranslate2.h"
 #include "lib/convert/families/family.h"
+#include "lib/convert/llama_folder.h"
 #include "lib/convert/marian_folder.h"
 #include "lib/convert/output_folder.h"
 
@@ -36,21 +37,25 @@ void convert_out(const ConvertOptions& options, const Log& log) {
                      " is not a model of tx: convert it to one first, without --to");
   const ModelReader model(options.input);
   OutputFolder folder(options.out);
-  const bool marian = options.to == "marian";
-  if (marian)
+  std::string program = "CTranslate2";
+  if (options.to == "marian") {
+    program = "MarianMT of Hugging Face";
     write_marian(folder, model, options.max_positions, log);
-  else
+  } else if (options.to == "llama") {
+    program = "Llama of Hugging Face";
+    write_llama(folder, model, options.max_positions);
+  } else {
     write_ctranslate2(folder, model, options.max_positions);
+  }
   folder.finish();
-  log.info("wrote " + options.out + ", a folder for " +
-           (marian ? "MarianMT of Hugging Face" : "CTranslate2"));
+  log.info("wrote " + options.out + ", a folder for " + program);
 }
 
 }  // namespace
 
 void ConvertOptions::describe(Options& options) {
   options.usage("tx-convert [OPTION]... -o FILE FOLDER");
-  options.usage("tx-convert --to ctranslate2|marian [OPTION]... -o FOLDER MODEL");
+  options.usage("tx-convert --to ctranslate2|marian|llama [OPTION]... -o FOLDER MODEL");
   options.group("Input");
   options
       .positional("MODEL", input, "folder of another toolkit; with --to, a model of tx",
@@ -60,16 +65,16 @@ void ConvertOptions::describe(Options& options) {
   options.group("Output");
   options.add("-o,--out", out, "PATH", "model file to write, or folder to make").must();
   options
-      .add("--to", to, "tx|ctranslate2|marian", "what to write",
+      .add("--to", to, "tx|ctranslate2|marian|llama", "what to write",
            "tx is one model file; ctranslate2 the folder that ctranslate2.Translator opens; marian "
-           "one for MarianMTModel of the package transformers.")
-      .one_of({"tx", "ctranslate2", "marian"});
+           "and llama those for MarianMTModel and LlamaForCausalLM of the package transformers.")
+      .one_of({"tx", "ctranslate2", "marian", "llama"});
   options
       .add("--max-positions", max_positions, "N", "tokens of the longest sentence there",
            "Other programs read positions from a table: so many rows it has. Learned positions are "
            "written as they are.")
       .range(2, 1 << 20)
-      .needs({"--to ctranslate2", "--to marian"});
+      .needs({"--to ctranslate2", "--to marian", "--to llama"});
   options.flag("-q,--quiet", quiet, "do not say what was written");
 }
 

@@ -34,6 +34,16 @@ void PieceSplitter::split(std::string_view line, std::vector<std::string>& piece
   if (!status.ok()) throw DataError(std::string("cannot split a line: ") + status.message());
 }
 
+std::vector<ListedPiece> PieceSplitter::pieces() const {
+  const auto& p = model_->processor;
+  std::vector<ListedPiece> all;
+  for (int id = 0; id < p.GetPieceSize(); ++id)
+    all.push_back({p.IdToPiece(id), p.IsControl(id) || p.IsUnknown(id), p.IsByte(id)});
+  return all;
+}
+
+int PieceSplitter::unk() const { return model_->processor.unk_id(); }
+
 const std::string& PieceSplitter::hash() const { return model_->hash; }
 
 }  // namespace tx

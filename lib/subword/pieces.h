@@ -9,6 +9,13 @@
 
 namespace tx {
 
+// A piece of a model in the order of their ids.
+struct ListedPiece {
+  std::string text;
+  bool control = false;  // <s>, <unk> and the like, without text
+  bool byte = false;     // <0x00> and the like
+};
+
 class PieceSplitter {
  public:
   // `bytes` of a .model file; throws DataError that begins with `where` (the file's name).
@@ -16,6 +23,8 @@ class PieceSplitter {
   ~PieceSplitter();
   // Replaces `pieces` by those of a line of valid UTF-8.
   void split(std::string_view line, std::vector<std::string>& pieces) const;
+  std::vector<ListedPiece> pieces() const;
+  int unk() const;                  // its id
   const std::string& hash() const;  // XXH3 of the bytes, 16 hexadecimal digits
 
  private:

@@ -27,6 +27,12 @@ bool FamilyConfig::flag(const char* key, bool otherwise) const {
   return json_[key].get<bool>();
 }
 
+double FamilyConfig::real(const char* key, double otherwise) const {
+  if (!has(key)) return otherwise;
+  if (!json_[key].is_number()) refuse(std::string(key) + " is no number");
+  return json_[key].get<double>();
+}
+
 std::string FamilyConfig::text(const char* key) const {
   if (!has(key) || !json_[key].is_string()) refuse(std::string("it has no text \"") + key + "\"");
   return json_[key].get<std::string>();
@@ -66,8 +72,9 @@ ForeignModel import_folder(const std::string& folder) {
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
   if (type == "marian") return import_marian(folder, json);
+  if (type == "llama" || type == "mistral") return import_llama(folder, json);
   throw DataError(path + ": models of type \"" + type.substr(0, 100) +
-                  "\" cannot be converted; known is marian");
+                  "\" cannot be converted; known are llama, marian and mistral");
 }
 
 }  // namespace tx

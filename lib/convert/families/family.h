@@ -24,6 +24,7 @@ inline constexpr int64_t most_layers =
 ForeignModel import_folder(const std::string& folder);
 
 ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
+ForeignModel import_llama(const std::string& folder, const Json& config);   // "llama", "mistral"
 
 // What a family's configuration says, checked. DataError names the file and the key.
 class FamilyConfig {
@@ -32,6 +33,7 @@ class FamilyConfig {
   int64_t size(const char* key, int64_t most = int64_t(1) << 24) const;  // 0 .. most; must be there
   int64_t size_or(const char* key, int64_t otherwise) const;             // also where it is null
   bool flag(const char* key, bool otherwise) const;
+  double real(const char* key, double otherwise) const;
   std::string text(const char* key) const;
   bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
   const Json& json() const { return json_; }

@@ -4,6 +4,21 @@
 
 namespace tx {
 
+namespace {
+
+// `name` with the first of the parts that it holds replaced.
+template <size_t N>
+std::string replaced(std::string name, const std::pair<const char*, const char*> (&parts)[N]) {
+  for (const auto& [from, to] : parts) {
+    const size_t at = name.find(from);
+    if (at == name.npos) continue;
+    return name.replace(at, std::string(from).size(), to);
+  }
+  return name;
+}
+
+}  // namespace
+
 std::string bart_name(const std::string& ours) {
   static const std::pair<const char*, const char*> parts[] = {
       {".self_attn_norm.", ".self_attn_layer_norm."},
@@ -13,14 +28,21 @@ std::string bart_name(const std::string& ours) {
       {".ffn.in_proj.", ".fc1."},
       {".ffn.out_proj.", ".fc2."},
       {"coder.norm.", "coder.layer_norm."}};
-  std::string name = "model." + ours;
-  for (const auto& [from, to] : parts) {
-    const size_t at = name.find(from);
-    if (at == name.npos) continue;
-    name.replace(at, std::string(from).size(), to);
-    break;
-  }
-  return name;
+  return "model." + replaced(ours, parts);
+}
+
+std::string llama_name(const std::string& ours) {
+  static const std::pair<const char*, const char*> parts[] = {
+      {".self_attn.out_proj.", ".self_attn.o_proj."},
+      {".self_attn_norm.", ".input_layernorm."},
+      {".ffn_norm.", ".post_attention_layernorm."},
+      {".ffn.gate_proj.", ".mlp.gate_proj."},
+      {".ffn.in_proj.", ".mlp.up_proj."},
+      {".ffn.out_proj.", ".mlp.down_proj."},
+      {".embedding.", ".embed_tokens."}};
+  if (ours == "output.weight") return "lm_head.weight";
+  if (ours == "embedding.weight") return "model.embed_tokens.weight";
+  return "model" + replaced(ours, parts).substr(ours.find('.'));
 }
 
 WeightRows WeightMap::take(const std::string& theirs, const std::vector<int64_t>& shape) {

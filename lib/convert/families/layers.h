@@ -1,5 +1,5 @@
-// Names of the weights of an encoder and a decoder as Hugging Face calls them in the models that
-// descend from BART: Marian, M2M-100.
+// Names of weights as Hugging Face calls them: of an encoder and a decoder in the models that
+// descend from BART (Marian, M2M-100), of a decoder alone in those that descend from Llama.
 #pragma once
 #include <set>
 #include <string>
@@ -11,6 +11,10 @@ namespace tx {
 // "model.encoder.layers.0.fc1.weight" for "encoder.layers.0.ffn.in_proj.weight". Of weights of a
 // stack alone, not of embeddings.
 std::string bart_name(const std::string& ours);
+
+// "model.layers.0.mlp.up_proj.weight" for "decoder.layers.0.ffn.in_proj.weight", as in Llama; of
+// all weights of a decoder.
+std::string llama_name(const std::string& ours);
 
 // Collects the weights of a configuration's table, and knows which foreign tensors were used.
 class WeightMap {

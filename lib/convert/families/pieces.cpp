@@ -8,7 +8,8 @@
 namespace tx {
 
 PieceOrder::PieceOrder(const std::vector<std::string>& pieces, const SpecialIds& special,
-                       const std::string& where) {
+                       const std::string& where, Start start) {
+  const bool own = start == Start::own;
   const auto count = int64_t(pieces.size());
   const auto check = [&](const char* name, int64_t id) {
     if (id >= 0 && id < count) return;
@@ -21,25 +22,31 @@ PieceOrder::PieceOrder(const std::vector<std::string>& pieces, const SpecialIds&
   check("what the decoder reads first", special.start);
   if (special.pad == special.unk || special.unk == special.eos || special.eos == special.pad)
     throw DataError(where + ": two of pad, unk and eos are one piece");
+  if (own && (special.start == special.pad || special.start == special.unk ||
+              special.start == special.eos))
+    throw DataError(where + ": bos is also pad, unk or eos");
   from_ = {special.pad, special.unk, special.start, special.eos};
   for (int64_t id = 0; id < count; ++id)
-    if (id != special.pad && id != special.unk && id != special.eos) from_.push_back(id);
+    if (id != special.pad && id != special.unk && id != special.eos &&
+        !(own && id == special.start))
+      from_.push_back(id);
   to_.assign(pieces.size(), -1);
   for (size_t i = 0; i < from_.size(); ++i) {
     pieces_.push_back(pieces[size_t(from_[i])]);
-    if (i != Vocabulary::bos) to_[size_t(from_[i])] = int(i);
+    if (own || i != Vocabulary::bos) to_[size_t(from_[i])] = int(i);
   }
-  std::string start = "<s>";
-  while (std::find(pieces.begin(), pieces.end(), start) != pieces.end()) start += '_';
-  pieces_[Vocabulary::bos] = start;
+  if (own) return;
+  std::string name = "<s>";
+  while (std::find(pieces.begin(), pieces.end(), name) != pieces.end()) name += '_';
+  pieces_[Vocabulary::bos] = name;
 }
 
-PieceOrder PieceOrder::of(const MappedPieces& content, const std::string& where) {
+PieceOrder PieceOrder::of(const MappedPieces& content, const std::string& where, Start start) {
   if (content.theirs.size() != Vocabulary::specials)
     throw DataError(where + ": its vocabulary does not say how pieces were numbered before");
   const auto& t = content.theirs;
-  return {
-      std::vector<std::string>(content.pieces.size() - 1, "-"), {t[0], t[1], t[2], t[3]}, where};
+  const size_t count = content.pieces.size() - (start == Start::copied ? 1 : 0);
+  return {std::vector<std::string>(count, "-"), {t[0], t[1], t[2], t[3]}, where, start};
 }
 
 int PieceOrder::id(int64_t theirs) const {

@@ -13,16 +13,20 @@ struct SpecialIds {                              // as they are numbered there
   int64_t pad = 0, unk = 0, start = 0, eos = 0;  // start: what the decoder reads first
 };
 
-// Pieces of theirs in our order. What the decoder reads first has a row of its own at bos, a copy
-// of its row there: it is never output, while the piece itself may be.
+// Whether what the decoder reads first has a row of its own at bos, a copy of its row there, which
+// is never output while the piece itself may be; or is bos, and no other piece.
+enum class Start { copied, own };
+
+// Pieces of theirs in our order.
 class PieceOrder {
  public:
   // `pieces` in the order of their ids. DataError that begins with `where`: a special id that is
-  // none of them, or two of pad, unk and eos that are one.
+  // none of them, or two of pad, unk and eos (and start, if it is bos) that are one.
   PieceOrder(const std::vector<std::string>& pieces, const SpecialIds& special,
-             const std::string& where);
-  // From what a vocabulary of tx says about theirs; it has one piece more than they.
-  static PieceOrder of(const MappedPieces& content, const std::string& where);
+             const std::string& where, Start start = Start::copied);
+  // From what a vocabulary of tx says about theirs; with a copied start it has one piece more.
+  static PieceOrder of(const MappedPieces& content, const std::string& where,
+                       Start start = Start::copied);
   const std::vector<std::string>& pieces() const { return pieces_; }
   int64_t from(int id) const { return from_[size_t(id)]; }  // their id of one of ours
   int64_t size() const { return int64_t(from_.size()); }

@@ -1,0 +1,179 @@
+#include "lib/convert/llama_folder.h"
+
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/transfer.h"
+#include "lib/convert/families/layers.h"
+#include "lib/convert/families/sentencepiece_folder.h"
+#include "lib/convert/output_folder.h"
+#include "lib/subword/pieces.h"
+
+namespace tx {
+
+namespace {
+
+class LlamaWriter {
+ public:
+  LlamaWriter(OutputFolder& folder, const ModelReader& model, int max_positions)
+      : folder_(folder),
+        model_(model),
+        config_(model.config()),
+        vocabulary_(model.vocabularies().target()),
+        content_(dynamic_cast<const MappedVocabulary*>(&vocabulary_)),
+        max_positions_(max_positions) {
+    check_fits();
+    number_pieces();
+  }
+
+  void write() {
+    write_weights();
+    write_atomically(folder_.file("tokenizer.model"),
+                     content_ != nullptr ? content_->content().model : vocabulary_.bytes());
+    write_added();
+    write_json("config.json", configuration());
+    write_json("generation_config.json", Json{{"bos_token_id", special_[Vocabulary::bos]},
+                                              {"eos_token_id", special_[Vocabulary::eos]},
+                                              {"pad_token_id", special_[Vocabulary::pad]}});
+    write_json("tokenizer_config.json", Json{{"tokenizer_class", "LlamaTokenizer"},
+                                             {"add_bos_token", true},
+                                             {"add_eos_token", false},
+                                             {"clean_up_tokenization_spaces", false},
+                                             {"legacy", true},
+                                             {"model_max_length", max_positions_},
+                                             {"unk_token", piece(Vocabulary::unk)},
+                                             {"bos_token", piece(Vocabulary::bos)},
+                                             {"eos_token", piece(Vocabulary::eos)},
+                                             {"pad_token", piece(Vocabulary::pad)}});
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw DataError(model_.path() + " does not fit Llama: " + why);
+  }
+
+  void check_fits() const {
+    const ModelConfig& c = config_;
+    if (c.kind != ModelKind::decoder) refuse("it is of kind " + c.kind.name + ", not decoder");
+    if (model_.has_int8())
+      throw DataError(model_.path() + " holds 8-bit weights; give the model that it was made from");
+    if (!c.pre_norm() || c.norm_type != NormType::rms)
+      refuse(
+          "its norms are not of the root mean square before the sub-layers (--norm-type rms, "
+          "--norm-position pre)");
+    if (c.activation != Activation::swiglu && c.activation != Activation::geglu)
+      refuse("its feed-forward layer has no gate (--activation " + c.activation.name + ")");
+    if (!c.rotary()) refuse("its positions are " + c.positions.name + ", not rotary");
+    if (c.rotary_scaling == RotaryScaling::ntk) refuse("its rotary positions are scaled by ntk");
+    if (c.window != 0 && (c.attention_bias || c.feed_forward_bias))
+      refuse("it has both a window, as Mistral, and biases, as Llama");
+    if (c.scaled_embeddings)
+      refuse("its embeddings are scaled (--no-scaled-embeddings is not set)");
+    if (c.output_bias) refuse("its output has a bias (--output-bias)");
+    if (c.d_k != c.d_v) refuse("its values are not as wide as its keys (--d-v)");
+    if (vocabulary_.kind() == "words")
+      refuse("its vocabulary is a list of words; its tokeniser needs a subword model");
+  }
+
+  // The numbers of pieces there: those that they had there before, else ours.
+  void number_pieces() {
+    from_.resize(size_t(vocabulary_.size()));
+    if (content_ == nullptr) {
+      std::iota(from_.begin(), from_.end(), 0);
+      special_ = {0, 1, 2, 3};
+      return;
+    }
+    const MappedPieces& content = content_->content();
+    const PieceOrder order = PieceOrder::of(content, model_.path(), Start::own);
+    for (int id = 0; id < order.size(); ++id) from_[size_t(order.from(id))] = id;
+    special_ = content.theirs;
+  }
+
+  std::string piece(int id) const { return vocabulary_.piece(id); }
+  void write_json(const char* name, const Json& json) const {
+    write_atomically(folder_.file(name), to_text(json, 2) + "\n");
+  }
+
+  // Rows beyond the pieces of the subword model that have a name; pad always has one.
+  void write_added() const {
+    if (content_ == nullptr) return;
+    const PieceSplitter splitter(content_->content().model, model_.path());
+    Json added = Json::object();
+    for (auto id = int64_t(splitter.pieces().size()); id < vocabulary_.size(); ++id) {
+      const std::string text = piece(int(from_[size_t(id)]));
+      if (id == special_[Vocabulary::pad] || text != unnamed_row(id)) added[text] = id;
+    }
+    if (!added.empty()) write_json("added_tokens.json", added);
+  }
+
+  Json configuration() const {
+    const ModelConfig& c = config_;
+    const bool window = c.window != 0;
+    Json json{{"architectures", {window ? "MistralForCausalLM" : "LlamaForCausalLM"}},
+              {"model_type", window ? "mistral" : "llama"},
+              {"vocab_size", vocabulary_.size()},
+              {"hidden_size", c.d_model},
+              {"intermediate_size", c.d_ff},
+              {"num_hidden_layers", c.target().layers},
+              {"num_attention_heads", c.heads},
+              {"num_key_value_heads", c.key_heads()},
+              {"head_dim", c.d_k},
+              {"hidden_act", c.activation == Activation::swiglu ? "silu" : "gelu"},
+              {"max_position_embeddings", max_positions_},
+              {"rms_norm_eps", c.norm_epsilon},
+              {"rope_theta", c.rotary_base},
+              {"tie_word_embeddings", !c.has_output()},
+              {"bos_token_id", special_[Vocabulary::bos]},
+              {"eos_token_id", special_[Vocabulary::eos]},
+              {"pad_token_id", special_[Vocabulary::pad]},
+              {"torch_dtype", "float32"}};
+    if (window) json["sliding_window"] = c.window;
+    if (!window) json["attention_bias"] = c.attention_bias;
+    if (!window) json["mlp_bias"] = c.feed_forward_bias;
+    json["rope_scaling"] = Json();
+    if (c.rotary_scaling == RotaryScaling::none) return json;
+    json["rope_scaling"] = Json{{"rope_type", c.rotary_scaling.name}, {"factor", c.rotary_factor}};
+    if (c.rotary_scaling == RotaryScaling::llama3)
+      json["rope_scaling"].update(Json{{"low_freq_factor", c.rotary_low},
+                                       {"high_freq_factor", c.rotary_high},
+                                       {"original_max_position_embeddings", c.rotary_length}});
+    return json;
+  }
+
+  void write_weights() const {
+    std::vector<TensorSource> tensors;
+    for (const ParameterEntry& e : model_.table()) {
+      ParameterEntry there = e;
+      there.name = llama_name(e.name);
+      const bool pieces = e.name.ends_with("embedding.weight") || e.name == "output.weight";
+      tensors.push_back(float_tensor(there, pieces ? reordered(e) : model_.rows(e), "F32"));
+    }
+    write_safetensors(folder_.file("model.safetensors"), std::move(tensors), {{"format", "pt"}});
+  }
+
+  WeightRows reordered(const ParameterEntry& e) const {
+    const WeightRows own = model_.rows(e);
+    return {e.rows, e.cols, [this, own](int64_t first, int64_t count, float* to) {
+              for (int64_t i = 0; i < count; ++i)
+                own.read(from_[size_t(first + i)], 1, to + i * own.cols);
+            }};
+  }
+
+  OutputFolder& folder_;
+  const ModelReader& model_;
+  const ModelConfig& config_;
+  const Vocabulary& vocabulary_;
+  const MappedVocabulary* content_;  // null: a subword model of tx
+  int max_positions_;
+  std::vector<int64_t> from_;     // our id of each of theirs
+  std::vector<int64_t> special_;  // their ids of Vocabulary::pad ...
+};
+
+}  // namespace
+
+void write_llama(OutputFolder& folder, const ModelReader& model, int max_positions) {
+  LlamaWriter(folder, model, max_positions).write();
+}
+
+}  // namespace tx

@@ -1,0 +1,78 @@
+# Llama folders that are broken or hostile: one line, status 1, nothing written.
+golden=$TX_SOURCE/tests/golden/llama
+
+refused() { # TEXT, of the folder f
+  expect_status 1 tx-convert -o out f
+  expect_empty_stdout
+  expect_stderr_contains "$1"
+  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
+  expect_no_file out
+  rm -rf f
+  cp -r "$golden" f
+}
+edit() { # FILE SED-SCRIPT
+  sed "$2" "f/$1" > edited
+  ! cmp -s edited "f/$1" || fail "nothing to edit: $2"
+  mv edited "f/$1"
+}
+cp -r "$golden" f
+
+rm f/tokenizer.model
+refused 'f has no tokenizer.model, its SentencePiece vocabulary'
+mv f/tokenizer.model f/tokenizer.json
+refused 'f has no tokenizer.model, only tokenizer.json'
+head -c 300 f/tokenizer.model > cut && mv cut f/tokenizer.model
+refused 'f/tokenizer.model'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 270/'
+refused 'f/tokenizer.model has'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 999/'
+refused 'has the shape'
+edit config.json 's/"hidden_size": 16/"hidden_size": 18/'
+refused 'has the shape'
+edit config.json 's/"num_hidden_layers": 2/"num_hidden_layers": 3/'
+refused 'f lacks the tensor model.layers.2.'
+edit config.json 's/"num_hidden_layers": 2/"num_hidden_layers": 1/'
+refused 'which belongs to a part that tx does not have'
+edit config.json 's/"num_attention_heads": 4/"num_attention_heads": 0/'
+refused 'num_attention_heads is 0'
+edit config.json 's/"num_key_value_heads": 2/"num_key_value_heads": 3/'
+refused '--kv-heads 3 does not divide --heads 4'
+edit config.json 's/"head_dim": 4/"head_dim": 3/'
+refused '--d-k 3 must be even'
+edit config.json 's/"silu"/"relu"/'
+refused 'hidden_act is "relu", which tx does not have as a gate'
+edit config.json 's/"attention_bias": false/"attention_bias": true/'
+refused 'f lacks the tensor model.layers.0.self_attn.q_proj.bias'
+edit config.json 's/"rope_type": "llama3"/"rope_type": "yarn"/'
+refused 'positions are scaled by "yarn", which tx does not have; known are linear and llama3'
+edit config.json '/"low_freq_factor"/d'
+refused 'it lacks low_freq_factor'
+edit config.json 's/"factor": 8.0/"factor": "8"/'
+refused 'factor is no number'
+edit config.json 's/"eos_token_id": 2/"eos_token_id": [2, 5]/'
+refused 'eos_token_id lists 2 pieces'
+edit config.json 's/"eos_token_id": 2/"eos_token_id": 1/'
+refused 'bos is also pad, unk or eos'
+edit config.json 's/"bos_token_id": 1/"bos_token_id": 99999/'
+refused 'the id of what the decoder reads first is 99999, outside the'
+echo '{"add_bos_token": false}' > f/tokenizer_config.json
+refused 'add_bos_token is false; only true can be carried over'
+head -c 20000 f/model.safetensors > cut && mv cut f/model.safetensors
+refused 'f/model.safetensors is truncated'
+
+# Shards.
+mv f/model.safetensors f/a.safetensors
+printf '{"weight_map": {"lm_head.weight": "a.safetensors", "x": "b.safetensors"}}' \
+  > f/model.safetensors.index.json
+refused 'f/b.safetensors is missing'
+
+# An output of its own that is missing; one that is the embedding may be.
+sed 's/lm_head\.weight/lm_hood.weight/' f/model.safetensors > edited && mv edited f/model.safetensors
+refused 'f lacks lm_head.weight, but config.json says that it is not the embedding'
+
+# A pickle that would run a program.
+rm f/model.safetensors
+printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/pytorch_model.bin
+refused 'its pickle asks for "os.system", which is not part of a tensor'
+expect_no_file hacked
+expect_status 0 tx-convert -q -o out f
