@@ -14,29 +14,26 @@ namespace {
 
 constexpr int64_t source_granule = 64;
 
-double rows_of(const IdCache& cache, int side) {
-  return double(cache.tokens(side) + cache.pairs());  // one <eos> per pair
-}
-
-std::vector<double> mean_rows(const IdCache& cache) {
+std::vector<double> mean_rows(const PairLengths& lengths) {
   std::vector<double> mean;
-  for (int s = 0; s < cache.sides(); ++s) mean.push_back(rows_of(cache, s) / double(cache.pairs()));
+  for (int s = 0; s < lengths.sides(); ++s)
+    mean.push_back(double(lengths.rows(s)) / double(lengths.pairs()));
   return mean;
 }
 
 // Whether a batch of these capacities holds the longest line of each side, its <eos> and a dummy.
-bool hold_all(const IdCache& cache, const std::vector<int>& capacities) {
-  for (int s = 0; s < cache.sides(); ++s) {
-    if (cache.longest(s) > capacities[s] - 2) return false;
+bool hold_all(const PairLengths& lengths, const std::vector<int>& capacities) {
+  for (int s = 0; s < lengths.sides(); ++s) {
+    if (lengths.longest(s) > capacities[size_t(s)] - 2) return false;
   }
   return true;
 }
 
-int smallest_batch_tokens(const IdCache& cache) {
+int smallest_batch_tokens(const PairLengths& lengths) {
   int low = 1, high = std::numeric_limits<int>::max() / 4;
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    if (hold_all(cache, batch_capacities(cache, middle)))
+    if (hold_all(lengths, batch_capacities(lengths, middle)))
       high = middle;
     else
       low = middle + 1;
@@ -69,17 +66,19 @@ struct SideWriter {
 struct TakenPairs {
   std::vector<Candidate> pairs;
   std::vector<std::vector<std::vector<int>>> given;
-  bool masked;
+  bool masked, denoised;
   uint64_t seed;
   int64_t epoch;
 };
 
-// Around the pieces of a target, which stand in ids[1] to ids[pieces]. What begins a sentence after
-// a cut was the last label of the sentence before; <bos> inside a text is not asked for.
-void write_labels(const IdCache& cache, int64_t pair, int pieces, int32_t* ids, int32_t* labels) {
+// Around the pieces of a target, which stand in ids[1] to ids[pieces]. `whole`: it has an end of
+// its own whatever document it is from. What begins a sentence after a cut was the last label of
+// the sentence before; <bos> inside a text is not asked for.
+void write_labels(const IdCache& cache, int64_t pair, bool whole, int pieces, int32_t* ids,
+                  int32_t* labels) {
   const int side = cache.sides() - 1;
-  const bool begins = !cache.continues(pair);
-  const bool ends = pair + 1 == cache.pairs() || !cache.continues(pair + 1);
+  const bool begins = whole || !cache.continues(pair);
+  const bool ends = whole || pair + 1 == cache.pairs() || !cache.continues(pair + 1);
   ids[0] = begins ? Vocabulary::bos : cache.id(pair - 1, side, cache.length(pair - 1, side) - 1);
   std::copy_n(ids + 1, pieces, labels);
   if (!begins) labels[0] = no_label;
@@ -89,7 +88,7 @@ void write_labels(const IdCache& cache, int64_t pair, int pieces, int32_t* ids, 
 
 void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& batch,
                 SideWriter& writer) {
-  const bool target = s + 1 == cache.sides();
+  const bool target = size_t(s) + 1 == batch.sides.size();
   for (size_t i = 0; i < taken.pairs.size(); ++i) {
     const Candidate& candidate = taken.pairs[i];
     const bool cached = taken.given.empty();
@@ -108,7 +107,8 @@ void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& bat
                   {ids + 1, size_t(pieces)},
                   std::span(batch.labels).subspan(size_t(writer.row) + 1, size_t(pieces)));
     } else {
-      write_labels(cache, candidate.pair, pieces, ids, batch.labels.data() + writer.row);
+      write_labels(cache, candidate.pair, taken.denoised, pieces, ids,
+                   batch.labels.data() + writer.row);
     }
     writer.end_sentence(pieces + 1, candidate.place);
   }
@@ -134,9 +134,9 @@ void write_batch(const IdCache& cache, const std::vector<int>& capacities, const
   std::vector<SideWriter> writers;
   std::vector<int> left;
   batch.tokens.clear();
-  for (int s = 0; s < cache.sides(); ++s) {
+  for (size_t s = 0; s < capacities.size(); ++s) {
     writers.emplace_back(batch.sides[s], capacities[s]);
-    write_side(cache, s, taken, batch, writers[s]);
+    write_side(cache, int(s), taken, batch, writers[s]);
     batch.tokens.push_back(writers[s].row);
     left.push_back(capacities[s] - writers[s].row);
   }
@@ -150,11 +150,11 @@ void write_batch(const IdCache& cache, const std::vector<int>& capacities, const
 
 }  // namespace
 
-std::vector<int> batch_capacities(const IdCache& cache, int batch_tokens) {
-  const int target = cache.sides() - 1;
+std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens) {
+  const int target = lengths.sides() - 1;
   std::vector<int> capacities;
   for (int s = 0; s < target; ++s) {
-    const double rows = batch_tokens * rows_of(cache, s) / rows_of(cache, target);
+    const double rows = batch_tokens * double(lengths.rows(s)) / double(lengths.rows(target));
     const double most = double(std::numeric_limits<int>::max() / source_granule);
     const double granules = std::min(most, std::ceil(rows / source_granule));
     capacities.push_back(int(int64_t(granules) * source_granule));
@@ -166,27 +166,29 @@ std::vector<int> batch_capacities(const IdCache& cache, int batch_tokens) {
 Packer::Packer(const IdCache& cache, PackerOptions options)
     : cache_(cache),
       options_(std::move(options)),
+      lengths_(cache, options_.sentinels.size()),
       order_(uint64_t(cache.pairs()), options_.seed, 0),
-      window_(mean_rows(cache)) {
+      window_(mean_rows(lengths_)) {
   TX_ASSERT(cache.pairs() < int64_t(dummy_pair));
   if (options_.capacities.empty()) {
-    options_.capacities = batch_capacities(cache, options_.batch_tokens);
+    options_.capacities = batch_capacities(lengths_, options_.batch_tokens);
   }
-  TX_ASSERT(int(options_.capacities.size()) == cache.sides());
+  TX_ASSERT(int(options_.capacities.size()) == lengths_.sides());
+  TX_ASSERT(options_.sentinels.empty() || (!options_.dropout && !options_.links));
   check_lengths();
   for (const int capacity : options_.capacities) room_.push_back(capacity - 1);
 }
 
 void Packer::check_lengths() const {
-  if (hold_all(cache_, options_.capacities)) return;
-  for (int s = 0; s < cache_.sides(); ++s) {
-    if (cache_.longest(s) <= options_.capacities[s] - 2) continue;
+  if (hold_all(lengths_, options_.capacities)) return;
+  for (int s = 0; s < lengths_.sides(); ++s) {
+    if (lengths_.longest(s) <= options_.capacities[s] - 2) continue;
     if (cache_.report().documents > 0)
       throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
-                       " is too small for sentences of " + std::to_string(cache_.longest(s) + 1) +
+                       " is too small for sentences of " + std::to_string(lengths_.longest(s) + 1) +
                        " pieces, which --context allows: the smallest that holds every one is "
                        "--batch-tokens " +
-                       std::to_string(smallest_batch_tokens(cache_)));
+                       std::to_string(smallest_batch_tokens(lengths_)));
     int64_t pair = 0;
     while (cache_.length(pair, s) != cache_.longest(s)) ++pair;
     throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
@@ -194,7 +196,7 @@ void Packer::check_lengths() const {
                      ", which has " + std::to_string(cache_.longest(s)) + " pieces on its " +
                      (s + 1 == cache_.sides() ? "target" : "source") +
                      " side; the smallest that holds every pair is --batch-tokens " +
-                     std::to_string(smallest_batch_tokens(cache_)) +
+                     std::to_string(smallest_batch_tokens(lengths_)) +
                      " (or drop long pairs with --max-length)");
   }
 }
@@ -218,7 +220,7 @@ void Packer::add_to_window(uint32_t place) {
   const auto pair = uint32_t(options_.shuffle ? order_(place) : place);
   std::vector<int> rows;
   if (options_.dropout == nullptr) {
-    for (int s = 0; s < cache_.sides(); ++s) rows.push_back(cache_.length(pair, s) + 1);
+    for (int s = 0; s < lengths_.sides(); ++s) rows.push_back(lengths_.length(pair, s) + 1);
   } else {
     waiting_[place] = cut(pair);
     for (const auto& ids : waiting_[place]) rows.push_back(int(ids.size()) + 1);
@@ -236,11 +238,15 @@ bool Packer::next(Batch& batch) {
   if (options_.epochs > 0 && epoch() >= options_.epochs) return false;
   if (epoch_over()) begin_epoch(epoch_ + 1);
   refill();
-  TakenPairs taken{window_.take(room_), {}, options_.masked, options_.seed, epoch_};
+  const bool denoised = !options_.sentinels.empty();
+  TakenPairs taken{window_.take(room_), {}, options_.masked, denoised, options_.seed, epoch_};
   TX_ASSERT(!taken.pairs.empty());
   for (const Candidate& candidate : taken.pairs) {
     if (options_.dropout != nullptr)
       taken.given.push_back(std::move(waiting_.extract(candidate.place).mapped()));
+    else if (denoised)
+      taken.given.push_back(take_spans({options_.seed, epoch_, candidate.place}, options_.sentinels,
+                                       cache_.ids(candidate.pair, 0)));
   }
   write_batch(cache_, options_.capacities, taken, batch);
   if (options_.links != nullptr) {
@@ -257,6 +263,7 @@ Json Packer::identity() const {
                {"seed", options_.seed},      {"capacities", options_.capacities},
                {"window", options_.window},  {"shuffle", options_.shuffle}};
   if (options_.masked) json["masked"] = true;
+  if (!options_.sentinels.empty()) json["sentinels"] = options_.sentinels.size();
   const PairDropout* dropout = options_.dropout;
   if (dropout != nullptr) json["bpe_dropout"] = dropout->probability();
   if (dropout != nullptr && dropout->epochs() > 0) json["bpe_dropout_epochs"] = dropout->epochs();

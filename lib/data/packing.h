@@ -9,6 +9,7 @@
 #include "lib/base/json.h"
 #include "lib/data/cache.h"
 #include "lib/data/pair_dropout.h"
+#include "lib/data/pair_lengths.h"
 #include "lib/data/permutation.h"
 #include "lib/data/window.h"
 
@@ -61,13 +62,14 @@ struct PackerOptions {
   bool shuffle = true;                   // false: the order of the text, as for validation
   int64_t epochs = 0;                    // next() ends after so many; 0: never
   bool masked = false;                   // hide pieces for a masked language model (masking.h)
+  std::vector<int> sentinels;            // where given, take spans out of the text (denoising.h)
   const PairDropout* dropout = nullptr;  // where given, cuts the pairs; must outlive the packer
   const PairLinks* links = nullptr;      // where given, links the rows; must outlive the packer
 };
 
 // Capacity of each side: the target's is batch_tokens, another's is that times the ratio of the
-// cache's tokens (<eos> counted), rounded up to a multiple of 64.
-std::vector<int> batch_capacities(const IdCache& cache, int batch_tokens);
+// text's tokens (<eos> counted), rounded up to a multiple of 64.
+std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens);
 
 // Gives every pair once per epoch, in a seeded random order; no batch mixes epochs. What it gives
 // depends on the cache and the options alone.
@@ -80,6 +82,7 @@ class Packer {
   bool next(Batch& batch);  // false after options.epochs epochs
   int64_t epoch() const { return epoch_ + int64_t(epoch_over()); }  // of the next batch, from 0
   const std::vector<int>& capacities() const { return options_.capacities; }
+  const PairLengths& lengths() const { return lengths_; }
 
   // The packer's place between two batches. After restore() a packer of the same cache and options
   // gives exactly the batches that this one would have given; a state of another cache or of other
@@ -100,6 +103,7 @@ class Packer {
 
   const IdCache& cache_;
   PackerOptions options_;
+  PairLengths lengths_;
   std::vector<int> room_;  // rows for real sentences, by side
   int64_t epoch_ = 0;
   int64_t cursor_ = 0;  // the next place of the epoch's order to enter the window

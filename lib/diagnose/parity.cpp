@@ -165,13 +165,15 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
     links = std::make_unique<PairLinks>(*corpora.train, vocabularies, options.guided_shift);
   packing.links = links.get();
   packing.masked = task.config.kind == ModelKind::encoder;
+  packing.sentinels = corpora.sentinels;
   Packer packer(*corpora.train, packing);
   task.batches.resize(1);
   packer.next(task.batches.front());
   task.capacities = packer.capacities();
   task.longest = longest_dummy;
-  for (int side = 0; side < corpora.train->sides(); ++side)
-    task.longest = std::max<int64_t>(task.longest, corpora.train->longest(side) + 1);
+  const PairLengths& lengths = packer.lengths();
+  for (int side = 0; side < lengths.sides(); ++side)
+    task.longest = std::max<int64_t>(task.longest, lengths.longest(side) + 1);
   return task;
 }
 

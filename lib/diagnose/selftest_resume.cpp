@@ -197,7 +197,7 @@ int Selftest::run(const Log& log) {
 
 int selftest_resume(const TrainOptions& options, std::vector<std::string> arguments,
                     const Log& log) {
-  const bool two = options.kind == ModelKind::encoder_decoder;
+  const bool two = !options.one_text();
   if (options.src.empty() || (two && options.tgt.empty()))
     throw UsageError(std::string("--selftest-resume trains on your text: give --src FILE") +
                      (two ? " and --tgt FILE" : ""));

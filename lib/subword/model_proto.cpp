@@ -206,7 +206,30 @@ struct Findings {
   }
 };
 
+void put_varint(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += char((value & 0x7F) | 0x80);
+  out += char(value);
+}
+
+void put_bytes(std::string& out, uint64_t number, std::string_view content) {
+  put_varint(out, number << 3 | 2);
+  put_varint(out, content.size());
+  out += content;
+}
+
 }  // namespace
+
+std::string user_piece_fields(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) {
+    std::string piece;
+    put_bytes(piece, piece_text, text);
+    put_varint(piece, piece_type << 3);
+    put_varint(piece, type_user_defined);
+    put_bytes(out, field_piece, piece);
+  }
+  return out;
+}
 
 std::string_view nested_too_deep(std::vector<std::string_view> texts) {
   std::sort(texts.begin(), texts.end());

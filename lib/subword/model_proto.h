@@ -22,6 +22,9 @@ struct ModelSettings {
 // outside themselves. Throws DataError that begins with `where`.
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where);
 
+// What a ModelProto message gets these user-defined pieces by, put behind its bytes.
+std::string user_piece_fields(const std::vector<std::string>& texts);
+
 // SentencePiece can find this many user-defined pieces that begin at the same place; with more it
 // writes beyond the end of its table.
 inline constexpr size_t most_nested_pieces = 64;

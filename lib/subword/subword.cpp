@@ -12,6 +12,7 @@
 #include "lib/subword/bpe.h"
 #include "lib/subword/model_proto.h"
 #include "lib/subword/piece_table.h"
+#include "lib/subword/sentinels.h"
 
 namespace tx {
 namespace {
@@ -55,8 +56,11 @@ class Subword final : public Vocabulary {
   void encode(std::string_view line, std::vector<int>& ids) const override {
     ids.clear();
     if (line.empty()) return;
-    if (!encoder_ || !settings_.plain_text) return encode_text(line, ids);
-    encode_words(line, nullptr, ids);
+    if (!encoder_ || !settings_.plain_text)
+      encode_text(line, ids);
+    else
+      encode_words(line, nullptr, ids);
+    take_spaces(ids);
   }
 
   bool has_merges() const override { return encoder_.has_value(); }
@@ -64,10 +68,14 @@ class Subword final : public Vocabulary {
   void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const override {
     ids.clear();
     if (line.empty()) return;
-    if (settings_.plain_text) return encode_words(line, &draws, ids);
-    encode_text(line, ids);
-    for (const std::string& word : normalised_words(std::exchange(ids, {})))
-      encoder_->encode_word(word, ids, &draws);
+    if (settings_.plain_text) {
+      encode_words(line, &draws, ids);
+    } else {
+      encode_text(line, ids);
+      for (const std::string& word : normalised_words(std::exchange(ids, {})))
+        encoder_->encode_word(word, ids, &draws);
+    }
+    take_spaces(ids);
   }
 
   void restrict_to(const std::vector<std::string>& pieces) override {
@@ -79,8 +87,10 @@ class Subword final : public Vocabulary {
       throw DataError(std::string("cannot restrict the vocabulary: ") + status.message());
   }
 
-  std::string decode(std::span<const int> ids) const override {
-    for (const int id : ids) check_id(id);
+  std::string decode(std::span<const int> pieces) const override {
+    for (const int id : pieces) check_id(id);
+    std::vector<int> room;
+    const std::span<const int> ids = give_spaces(pieces, room);
     std::optional<std::string> joined;
     if (settings_.plain_join) joined = table_.join(ids);
     std::string text = joined ? std::move(*joined) : run_back(ids);
@@ -144,7 +154,33 @@ class Subword final : public Vocabulary {
                  : user                 ? Kind::user
                                         : Kind::normal,
                  model_.GetScore(id));
+      sentinels_.push_back(user && table_.text(id).starts_with(sentinel_begin));
+      any_sentinel_ = any_sentinel_ || sentinels_.back();
     }
+  }
+
+  // The space in front of a sentinel belongs to it: the span that it stands for most often begins a
+  // word, whose first piece holds the space.
+  void take_spaces(std::vector<int>& ids) const {
+    const int space = any_sentinel_ ? id_of(space_sign) : -1;
+    if (space < 0) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const bool taken = ids[i] == space && i + 1 < ids.size() && sentinels_[size_t(ids[i + 1])];
+      if (!taken) ids[kept++] = ids[i];
+    }
+    ids.resize(kept);
+  }
+
+  // And back: `room` holds the pieces where there are sentinels.
+  std::span<const int> give_spaces(std::span<const int> ids, std::vector<int>& room) const {
+    const int space = any_sentinel_ ? id_of(space_sign) : -1;
+    if (space < 0) return ids;
+    for (const int id : ids) {
+      if (sentinels_[size_t(id)]) room.push_back(space);
+      room.push_back(id);
+    }
+    return room;
   }
 
   void make_encoder() {
@@ -253,6 +289,8 @@ class Subword final : public Vocabulary {
   sentencepiece::SentencePieceProcessor model_;
   PieceTable table_;
   std::optional<BpeEncoder> encoder_;  // instead of model_'s, for models that allow it
+  std::vector<bool> sentinels_;        // by id
+  bool any_sentinel_ = false;
   bool has_bytes_ = false;
   std::string stand_in_;
   std::array<int, 4> stand_in_ids_{};

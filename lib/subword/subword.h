@@ -3,7 +3,8 @@
 // decode(encode(x)) == x for every line of valid UTF-8: normalisation is the identity (with
 // any other, what it changes does not come back), white space is kept as it
 // is, and U+2581, SentencePiece's own sign for the space, is carried as its three byte pieces
-// (SentencePiece alone would return it as a space).
+// (SentencePiece alone would return it as a space). Of a model with sentinels (sentinels.h) a space
+// in front of one is not a piece, and comes back whether it was there or not.
 #pragma once
 #include <memory>
 #include <string>

@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/subword/sentinels.h"
 #include "lib/subword/word_count.h"
 #include "lib/subword/words.h"
 
@@ -38,6 +39,15 @@ std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) 
   const WordCounts counts =
       count_words([&](std::string& line) { return reader.next(line); }, options.threads);
   return parse_words(train_words(counts), "--vocab words");
+}
+
+Vocabularies initial_vocabularies(const TrainOptions& options) {
+  Vocabularies of_model = model_vocabularies(resolve_model(options.init));
+  if (options.denoise && (!of_model.shared() || sentinels_of(of_model.source()).empty()))
+    throw UsageError("--denoise needs one vocabulary for both sides with pieces " +
+                     sentinel_text(0) + ", " + sentinel_text(1) + " and on, which --init " +
+                     options.init + " does not have");
+  return of_model;
 }
 
 // What a cache is made of.
@@ -158,18 +168,27 @@ Vocabularies load_vocabularies(const TrainOptions& options) {
     throw UsageError("--vocab is for both sides: leave out --vocab-src and --vocab-tgt");
   if (apart && (options.vocab_src.empty() || options.vocab_tgt.empty()))
     throw UsageError("--vocab-src and --vocab-tgt go together; one for both sides is --vocab");
-  if (!options.init.empty()) return model_vocabularies(resolve_model(options.init));
+  if (!options.init.empty()) return initial_vocabularies(options);
   if (apart) return {{load_vocabulary(options.vocab_src), load_vocabulary(options.vocab_tgt)}};
   if (options.vocab.empty())
     throw UsageError("no vocabulary: give --vocab FILE (made by tx-bpe train) or --vocab words");
   const bool words = options.vocab == "words";
-  return {words ? count_vocabulary(options) : load_vocabulary(options.vocab),
-          options.one_text() ? size_t(1) : size_t(2)};
+  Vocabularies::Pointer vocabulary =
+      words ? count_vocabulary(options) : load_vocabulary(options.vocab);
+  if (options.denoise) vocabulary = with_sentinels(vocabulary);
+  return {vocabulary, options.kind == ModelKind::encoder_decoder ? size_t(2) : size_t(1)};
+}
+
+std::vector<PairLengths> Corpora::lengths() const {
+  std::vector<PairLengths> all{train_lengths()};
+  if (valid) all.emplace_back(*valid, sentinels.size());
+  return all;
 }
 
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const RunDirectory& run,
                      bool resumed, Json& config, const Log& log) {
   Corpora c;
+  if (options.denoise) c.sentinels = sentinels_of(v.source());
   check_standard_input(options);
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric))

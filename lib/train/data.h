@@ -5,7 +5,7 @@
 
 #include "lib/base/log.h"
 #include "lib/data/cache.h"
-#include "lib/data/packing.h"
+#include "lib/data/pair_lengths.h"
 #include "lib/subword/vocabularies.h"
 #include "lib/train/options.h"
 #include "lib/train/run_directory.h"
@@ -24,6 +24,9 @@ Vocabularies model_vocabularies(const std::string& model);  // of a model file
 // DataError when that is not the text it was started with.
 struct Corpora {
   std::unique_ptr<IdCache> train, valid;
+  std::vector<int> sentinels = {};  // of --denoise: ids of the pieces that stand for spans
+  PairLengths train_lengths() const { return PairLengths(*train, sentinels.size()); }
+  std::vector<PairLengths> lengths() const;  // of both texts, as far as there are two
 };
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& vocabularies,
                      const RunDirectory& run, bool resumed, Json& config, const Log& log);

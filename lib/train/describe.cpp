@@ -3,6 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/subword/sentinels.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/data.h"
 #include "lib/train/plan.h"
@@ -44,6 +45,15 @@ void settle_described(TrainOptions& options, Options& given, const Log& log) {
   settle_preset(options, given, open_data(options, run, config, log).corpora, log);
 }
 
+// Of sides equally long, or of what is left and taken of the longest texts.
+std::vector<int> described_capacities(const TrainOptions& options, size_t sides, int tokens) {
+  if (!options.denoise) return std::vector<int>(sides, tokens);
+  const auto rows = [&](int side) {
+    return denoised_length(options.longest_text(), side, added_sentinels) + 1;
+  };
+  return {int((int64_t(tokens) * rows(0) / rows(1) + 63) / 64 * 64), tokens};
+}
+
 size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
                          Parameters& parameters) {
   Json unused;
@@ -71,7 +81,7 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   const size_t sides = model.sides.size();
   const int longest = options.longest_text();
   Transformer transformer(backend, parameters, longest + 1);
-  const BatchShape shape{longest, [=](int n) { return std::vector<int>(sides, n); }};
+  const BatchShape shape{longest, [&](int n) { return described_capacities(options, sides, n); }};
   PlannedRun run{backend,
                  parameters,
                  transformer,
@@ -87,7 +97,7 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   Writer out("-");
   out.write(describe_run(model, memory, capacities, step_settings(options), options.accumulate));
   out.close();
-  if (sides > 1)
+  if (sides > 1 && !options.denoise)
     log.info("source and target are taken to be equally long; a run uses the corpus's ratio");
   return 0;
 }

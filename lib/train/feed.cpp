@@ -3,7 +3,7 @@
 namespace tx {
 
 Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSettings& settings)
-    : text_(text), settings_(settings) {
+    : settings_(settings) {
   if (settings.merge_dropout > 0)
     dropout_ = std::make_unique<PairDropout>(text, vocabularies, settings.merge_dropout,
                                              settings.seed, settings.dropout_epochs);
@@ -14,6 +14,7 @@ Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSett
   packing.seed = settings.seed;
   packing.epochs = settings.epochs;
   packing.masked = settings.masked;
+  packing.sentinels = settings.sentinels;
   packing.dropout = dropout_.get();
   packing.links = links_.get();
   packer_ = std::make_unique<Packer>(text, packing);
@@ -21,7 +22,7 @@ Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSett
 
 int64_t Feed::epoch_tokens() const {
   int64_t tokens = 0;
-  for (int side = 0; side < text_.sides(); ++side) tokens += text_.tokens(side) + text_.pairs();
+  for (int side = 0; side < lengths().sides(); ++side) tokens += lengths().rows(side);
   return tokens;
 }
 

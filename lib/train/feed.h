@@ -16,6 +16,7 @@ struct FeedSettings {
   uint64_t seed = 1;           // of the order and of the merges left out
   double merge_dropout = 0;    // probability that a merge is left out (PairDropout)
   bool masked = false;         // of a masked language model
+  std::vector<int> sentinels;  // of --denoise: PackerOptions
   int64_t dropout_epochs = 0;  // they are left out in the first so many epochs; 0: in all
   bool shift_links = false;    // of a text with links; see PairLinks
 
@@ -31,6 +32,7 @@ class Feed {
 
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side
   int growth() const { return settings_.growth(); }
+  const PairLengths& lengths() const { return packer_->lengths(); }
   int64_t epoch_tokens() const;  // over all sides, ends of sentences counted
 
   // The batches of the next step; the last step of the last epoch may have fewer than the others,
@@ -47,7 +49,6 @@ class Feed {
   void restore(const Json& state);
 
  private:
-  const IdCache& text_;
   FeedSettings settings_;
   std::unique_ptr<PairDropout> dropout_;  // null: every merge is made
   std::unique_ptr<PairLinks> links_;      // null: the text has none

@@ -14,7 +14,7 @@ namespace {
 // Under its old name the option took files alone, also one called words.
 std::string file_name(const std::string& text) { return text == "words" ? "./words" : text; }
 
-const std::vector<std::string> one_stack = {"--kind decoder", "--kind encoder"};
+const std::vector<std::string> one_text = {"--kind decoder", "--kind encoder", "--denoise"};
 
 // One more of the model's.
 void describe_kind(Options& o, std::string& kind) {
@@ -29,15 +29,22 @@ void describe_kind(Options& o, std::string& kind) {
 }
 
 void describe_documents(Options& o, TrainOptions& t) {
+  o.flag("--denoise", t.denoise, "learn from one text, to restore spans taken out of it",
+         "Span corruption (Raffel et al., 2020): of the pieces of --src 15 % are taken out, in "
+         "spans of 3 on average. Pieces <extra_id_0>, <extra_id_1> and on stand in their places, "
+         "and the output lists these, each with its span. The vocabulary gets 100 of them where "
+         "it has none.")
+      .excludes({"--kind decoder", "--kind encoder"}, "it needs both stacks")
+      .excludes({"--bpe-dropout"}, "source and target are parts of one text");
   o.add("--documents", t.documents, "lines|paragraphs", "what a document of --src is",
         "lines: each line. paragraphs: lines up to a blank one, joined by spaces.")
       .one_of({"lines", "paragraphs"})
-      .needs(one_stack);
+      .needs(one_text);
   o.add("--context", t.context, "N", "the most pieces that the model reads at once",
         "Longer documents are cut into parts of N, each of which begins with the last piece of the "
         "part before; every piece is predicted once.")
       .range(2, 1 << 20)
-      .needs(one_stack);
+      .needs(one_text);
   o.flag("--cross-documents", t.cross_documents, "let parts go on across ends of documents",
          "Documents follow one another, </s> <s> between them, and every part but the last has "
          "--context pieces.")
@@ -48,12 +55,12 @@ void describe_documents(Options& o, TrainOptions& t) {
 void describe_data(Options& o, TrainOptions& t) {
   o.group("Data");
   o.add("--src", t.src, "FILE", "source text, one sentence a line",
-        "With --kind decoder and --kind encoder it is the only text. "
+        "With --kind decoder, --kind encoder and --denoise it is the only text. "
         "May be gzip-compressed, a FIFO or a process substitution; it is read once.");
   o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source");
   o.add("--valid-src", t.valid_src, "FILE", "source text for validation");
   o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation");
-  for (const char* side : {"tgt", "valid-tgt"}) o.at(side).excludes(one_stack, "it has one text");
+  for (const char* side : {"tgt", "valid-tgt"}) o.at(side).excludes(one_text, "it has one text");
   o.add("--vocab", t.vocab, "FILE|words", "vocabulary of both sides: a file of tx-bpe train",
         "A subword model or a list of words. The word words stands for the words of the training "
         "text, which is read twice then: it must be regular files.")
@@ -65,10 +72,10 @@ void describe_data(Options& o, TrainOptions& t) {
   for (const char* side : {"vocab-src", "vocab-tgt"})
     o.at(side)
         .excludes({"--init"}, "its model brings its vocabulary")
-        .excludes(one_stack, "it has one text, whose vocabulary is --vocab");
+        .excludes(one_text, "it has one text, whose vocabulary is --vocab");
   o.add("--max-length", t.max_length, "N", "the most pieces of a side; longer pairs are dropped")
       .range(1, 1 << 20)
-      .excludes(one_stack, "its texts are cut by --context");
+      .excludes(one_text, "its texts are cut by --context");
   describe_documents(o, t);
   o.add("--bpe-dropout", t.bpe_dropout, "P",
         "cut training text anew each epoch, without some merges",
@@ -241,6 +248,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
 void TrainOptions::describe(Options& o) {
   o.usage("tx-train --src FILE --tgt FILE --vocab FILE [OPTION]... -o RUN");
   o.usage("tx-train --kind decoder|encoder --src FILE --vocab FILE [OPTION]... -o RUN");
+  o.usage("tx-train --denoise --src FILE --vocab FILE [OPTION]... -o RUN");
   o.usage("tx-train --resume RUN [--steps N]");
   describe_data(o, *this);
   describe_run(o, *this);

@@ -17,7 +17,7 @@ struct TrainOptions {
   std::string vocab, vocab_src, vocab_tgt, cache;  // vocab: a file, or "words" of the text
   int max_length = 250, context = 512;
   std::string documents = "lines";
-  bool cross_documents = false;
+  bool cross_documents = false, denoise = false;
   double bpe_dropout = 0;
   int64_t bpe_dropout_epochs = 0;
   bool strict = false;
@@ -72,8 +72,8 @@ struct TrainOptions {
     int layer, head;
   };
   GuidedHead resolve_guided_head() const;
-  // Whether there is one text, --src: of a decoder or an encoder alone.
-  bool one_text() const { return kind != ModelKind::encoder_decoder; }
+  // Whether there is one text, --src: of a decoder or an encoder alone, or to be restored.
+  bool one_text() const { return denoise || kind != ModelKind::encoder_decoder; }
   ModelConfig model_config() const;
   void take_model(const ModelConfig& of);  // the options become those of this model
   // The most pieces of a sentence that the text can have.

@@ -92,10 +92,10 @@ void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) 
 // Tokens of a sentence with its end, over all sides and texts.
 int TrainingParts::longest_sentence(int growth) const {
   int longest = 0;
-  for (const IdCache* cache : {corpora.train.get(), corpora.valid.get()}) {
-    const int times = cache == corpora.train.get() ? growth : 1;
-    for (int side = 0; cache && side < cache->sides(); ++side)
-      longest = std::max(longest, times * cache->longest(side) + 1);
+  for (const PairLengths& text : corpora.lengths()) {
+    const int times = &text.cache() == corpora.train.get() ? growth : 1;
+    for (int side = 0; side < text.sides(); ++side)
+      longest = std::max(longest, times * text.longest(side) + 1);
   }
   return longest;
 }
@@ -109,15 +109,17 @@ void TrainingParts::build_scorer(const TrainOptions& options, const MakeTranslat
 
 void TrainingParts::build_feed(const TrainOptions& options, const PlannedRun& planned) {
   FeedSettings settings = feed_settings(options);
-  settings.batch_tokens =
-      config.contains("batch_tokens_resolved")
-          ? config["batch_tokens_resolved"].get<int>()
-          : resolve_batch_tokens(planned, shape_of(*corpora.train), batch_request(options));
+  settings.sentinels = corpora.sentinels;
+  settings.batch_tokens = config.contains("batch_tokens_resolved")
+                              ? config["batch_tokens_resolved"].get<int>()
+                              : resolve_batch_tokens(planned, shape_of(corpora.train_lengths()),
+                                                     batch_request(options));
   config["batch_tokens_resolved"] = settings.batch_tokens;  // what free memory chose stays chosen
   feed = std::make_unique<Feed>(*corpora.train, vocabularies, settings);
   progress.expect_tokens(options.epochs * feed->epoch_tokens());
   // A pair that is too long is told now, not at the first save.
-  if (corpora.valid) Validator::packer(*corpora.valid, feed->capacities());
+  if (corpora.valid)
+    Validator::packer(*corpora.valid, feed->capacities(), settings.masked, corpora.sentinels);
 }
 
 void TrainingParts::load(int64_t step, const Log& log) try {

@@ -39,16 +39,16 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   return m;
 }
 
-Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int growth) {
+Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities, int growth) {
   Batch batch;
   batch.sentences = 1;
-  for (int s = 0; s < cache.sides(); ++s) {
-    const int rows = growth * cache.longest(s) + 1, capacity = capacities[size_t(s)];
+  for (int s = 0; s < lengths.sides(); ++s) {
+    const int rows = growth * lengths.longest(s) + 1, capacity = capacities[size_t(s)];
     batch.sentences = std::max(batch.sentences, (capacity + rows - 1) / rows);
   }
   for (const int capacity : capacities) batch.sentences = std::min(batch.sentences, capacity);
-  for (int s = 0; s < cache.sides(); ++s) {
-    const int capacity = capacities[size_t(s)], rows = growth * cache.longest(s) + 1;
+  for (int s = 0; s < lengths.sides(); ++s) {
+    const int capacity = capacities[size_t(s)], rows = growth * lengths.longest(s) + 1;
     BatchSide side;
     side.ids.assign(size_t(capacity), Vocabulary::eos);
     side.pair.assign(size_t(capacity), dummy_pair);
@@ -170,10 +170,11 @@ int64_t room(Backend& backend, const Parameters& parameters) {
 
 }  // namespace
 
-BatchShape shape_of(const IdCache& cache) {
+BatchShape shape_of(const PairLengths& lengths) {
   int longest = 0;
-  for (int side = 0; side < cache.sides(); ++side) longest = std::max(longest, cache.longest(side));
-  return {longest, [&cache](int tokens) { return batch_capacities(cache, tokens); }};
+  for (int side = 0; side < lengths.sides(); ++side)
+    longest = std::max(longest, lengths.longest(side));
+  return {longest, [lengths](int tokens) { return batch_capacities(lengths, tokens); }};
 }
 
 int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,

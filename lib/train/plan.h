@@ -57,7 +57,7 @@ double step_flops(const ModelConfig& config, const std::vector<double>& tokens);
 
 // The batch that asks for most: sentences `growth` times as long as the longest of the text, as
 // many as fit on either side, and a loss for every row.
-Batch worst_batch(const IdCache& cache, const std::vector<int>& capacities, int growth = 1);
+Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities, int growth = 1);
 
 // "448 source + 500 target": a number of each side, with `between` between them.
 std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
@@ -74,7 +74,7 @@ struct BatchShape {
   int longest;                                      // pieces of a sentence, on any side
   std::function<std::vector<int>(int)> capacities;  // of each side, by target pieces
 };
-BatchShape shape_of(const IdCache& cache);  // which must outlive it
+BatchShape shape_of(const PairLengths& lengths);  // whose cache must outlive it
 
 struct BatchRequest {
   int tokens = 0;           // --batch-tokens; 0: auto

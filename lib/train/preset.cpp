@@ -42,10 +42,10 @@ double run_flops(const std::string& preset, const TextSize& text) {
 // With room for what BPE-dropout makes of the longest sentences.
 bool holds_longest(const std::string& preset, const Corpora& corpora) {
   const int batch = parse_batch_tokens(with_preset(preset).batch_tokens);
-  const std::vector<int> capacities = batch_capacities(*corpora.train, batch);
-  for (const IdCache* text : {corpora.train.get(), corpora.valid.get()})
-    for (int side = 0; text && side < text->sides(); ++side)
-      if (PairDropout::most_growth * text->longest(side) + 2 > capacities[size_t(side)])
+  const std::vector<int> capacities = batch_capacities(corpora.train_lengths(), batch);
+  for (const PairLengths& text : corpora.lengths())
+    for (int side = 0; side < text.sides(); ++side)
+      if (PairDropout::most_growth * text.longest(side) + 2 > capacities[size_t(side)])
         return false;
   return true;
 }
@@ -79,10 +79,9 @@ bool preset_is_open(const TrainOptions& options, const Options& given) {
 }
 
 void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log) {
-  const IdCache& text = *corpora.train;
+  const PairLengths text = corpora.train_lengths();
   TextSize size{{}, holds_longest("toy", corpora)};
-  for (int side = 0; side < text.sides(); ++side)
-    size.pieces.push_back(text.tokens(side) + text.pairs());
+  for (int side = 0; side < text.sides(); ++side) size.pieces.push_back(text.rows(side));
   const PresetChoice choice = choose_preset(size, options.device);
   TrainOptions start = with_preset(choice.name);
   Options defaults("", "");

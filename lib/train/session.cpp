@@ -41,7 +41,7 @@ int Session::run() {
 void Session::begin() {
   checkpoints_.tell_room(log_);
   parts_.stepper->rehearse(
-      worst_batch(*parts_.corpora.train, parts_.feed->capacities(), parts_.feed->growth()));
+      worst_batch(parts_.feed->lengths(), parts_.feed->capacities(), parts_.feed->growth()));
   if (settings_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
   parts_.run.write_config(parts_.config);
   const Validator& validator = parts_.validator;
@@ -151,10 +151,10 @@ std::string profile(Backend& backend, const StepTimes& t, double seconds) {
 }  // namespace
 
 void Session::report() const {
-  const IdCache& text = *parts_.corpora.train;
+  const PairLengths& lengths = parts_.feed->lengths();
   std::vector<double> tokens;  // of each side: its share of all
-  for (int side = 0; side < text.sides(); ++side)
-    tokens.push_back(double(state_.tokens) * double(text.tokens(side) + text.pairs()) /
+  for (int side = 0; side < lengths.sides(); ++side)
+    tokens.push_back(double(state_.tokens) * double(lengths.rows(side)) /
                      double(parts_.feed->epoch_tokens()));
   parts_.progress.end(state_.step, state_.tokens, state_.skipped,
                       step_flops(parts_.parameters->config(), tokens));

@@ -44,7 +44,9 @@ bool Session::measure() {
   };
   const int64_t step = state_.step;
   const bool masked = parts_.parameters->config().kind == ModelKind::encoder;
-  const auto pass = Validator::packer(*parts_.corpora.valid, parts_.feed->capacities(), masked);
+  const Corpora& corpora = parts_.corpora;
+  const auto pass =
+      Validator::packer(*corpora.valid, parts_.feed->capacities(), masked, corpora.sentinels);
   const Validation* found = parts_.validator.measure(step, *pass, evaluate, translate);
   if (!found) return false;
   Json line{{"step", step}};

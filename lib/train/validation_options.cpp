@@ -82,8 +82,10 @@ void TrainOptions::resolve_validation() {
   if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
   for (const std::string& metric : valid_metric)
     if (one_text() && is_translated(metric))
-      throw UsageError("--valid-metric " + metric + " does not go with --kind " + kind.name +
-                       ": only a model of kind encoder-decoder translates");
+      throw UsageError(
+          "--valid-metric " + metric + " does not go with " +
+          (denoise ? "--denoise: it has no translations"
+                   : "--kind " + kind.name + ": only a model of kind encoder-decoder translates"));
 }
 
 }  // namespace tx

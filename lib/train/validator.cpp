@@ -22,13 +22,14 @@ std::string Validator::criterion() const {
 }
 
 std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector<int>& capacities,
-                                          bool masked) {
+                                          bool masked, const std::vector<int>& sentinels) {
   PackerOptions packing;
   packing.capacities = capacities;
   packing.batch_tokens = capacities.back();
   packing.shuffle = false;
   packing.epochs = 1;
   packing.masked = masked;
+  packing.sentinels = sentinels;
   return std::make_unique<Packer>(text, packing);
 }
 

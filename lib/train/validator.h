@@ -50,9 +50,11 @@ class Validator {
   static std::string criterion(const std::string& metric, const std::string& command);
 
   // One pass over the text, in order. UsageError for a sentence longer than its capacity.
-  // `masked`: with pieces to guess, the same at every validation of any run.
+  // `masked`, `sentinels`: those of PackerOptions, with the same pieces to guess at every
+  // validation of any run.
   static std::unique_ptr<Packer> packer(const IdCache& text, const std::vector<int>& capacities,
-                                        bool masked = false);
+                                        bool masked = false,
+                                        const std::vector<int>& sentinels = {});
 
   // Measures the model of `step` by one pass over packer(), means over all labels of the text, and
   // by its translations where a metric asks for them. Where no command decides, the model is

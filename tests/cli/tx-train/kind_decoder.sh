@@ -60,7 +60,7 @@ refused '--encoder-layers does not go with --kind decoder' --kind decoder --enco
 refused '--max-length does not go with --kind decoder' --kind decoder --max-length 9
 refused '--cross-documents does not go with --bpe-dropout' --kind decoder --cross-documents \
   --bpe-dropout 0.1
-refused '--context needs --kind decoder or encoder' --context 9 --tgt train.de
+refused '--context needs --kind decoder, encoder or --denoise' --context 9 --tgt train.de
 refused '--valid-metric bleu does not go with --kind decoder' --kind decoder --valid-src valid.en \
   --valid-metric bleu
 refused '--src and --tgt go together'

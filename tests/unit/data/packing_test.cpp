@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(validation_takes_the_text_in_order) {
 
 BOOST_AUTO_TEST_CASE(capacities_follow_the_ratio) {
   const IdCache cache = make(std::vector<std::vector<int>>(10, {9, 19}));
-  const auto capacities = batch_capacities(cache, 1000);  // 10 : 20 rows a pair
+  const auto capacities = batch_capacities(PairLengths(cache), 1000);  // 10 : 20 rows a pair
   BOOST_TEST(capacities[0] == 512);
   BOOST_TEST(capacities[1] == 1000);
 }

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(flops_grow_with_each_side) {
 BOOST_FIXTURE_TEST_CASE(auto_takes_the_largest_batch_that_fits, TinyText) {
   TinyModel m({}, int(words->size()), capacities);
   const PlannedRun run{m.backend, m.parameters, m.transformer, {}, 1, {}};
-  const BatchShape shape = shape_of(text);
+  const BatchShape shape = shape_of(PairLengths(text));
   const auto total = [&](int tokens) { return plan_memory(run, shape.capacities(tokens)).total(); };
   const size_t limit = size_t(48) << 20;
   const int tokens = resolve_batch_tokens(run, shape, {0, "48M"});
@@ -69,12 +69,12 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
 }
 
 BOOST_FIXTURE_TEST_CASE(the_worst_batch_fills_every_row, TinyText) {
-  const Batch batch = worst_batch(text, capacities);
+  const Batch batch = worst_batch(PairLengths(text), capacities);
   for (size_t side = 0; side < capacities.size(); ++side) {
     BOOST_TEST(batch.sides[side].ids.size() == size_t(capacities[side]));
     BOOST_TEST(batch.sides[side].offsets.back() == capacities[side]);
     BOOST_TEST(batch.sides[side].offsets.size() == size_t(batch.sentences) + 1);
   }
   BOOST_TEST(std::count(batch.labels.begin(), batch.labels.end(), no_label) == 0);
-  BOOST_TEST(worst_batch(text, capacities, 2).sentences < batch.sentences);
+  BOOST_TEST(worst_batch(PairLengths(text), capacities, 2).sentences < batch.sentences);
 }

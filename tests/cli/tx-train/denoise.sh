@@ -1,0 +1,68 @@
+# An encoder-decoder from one text: which spans are taken out depends on neither batches nor a stop,
+# and validations take out the same ones.
+. "$TX_SOURCE/tests/cli/train.sh"
+. "$TX_SOURCE/tests/cli/train_resume.sh"
+small_text
+small_texts="--denoise --src train.en --valid-src valid.en"
+whole_run --precision fp32 --threads 1 --context 9
+stop_at rename:1 model:2
+random_kills 2 7
+rm -rf whole
+
+# Two runs that learn nothing validate alike, whatever the seed of their own spans.
+small_train --steps 1 --save-every 1 -o first 2> run.log || fail "$(cat run.log)"
+for seed in 1 2; do
+  tx-train --init first --denoise --src train.en --valid-src valid.en --schedule constant --lr 1e-12 \
+    --warmup 0 --seed $seed --steps 1 --save-every 1 --batch-tokens $((200 * seed)) --threads 1 \
+    --precision fp32 -o seed-$seed 2> run.log || fail "$(cat run.log)"
+  grep -o '"validation_perplexity":[0-9.]*' seed-$seed/log.jsonl | cut -c -30 > figure-$seed
+done
+expect_file figure-1
+expect_same figure-1 figure-2
+
+# The same weights with and without --recompute.
+for precision in fp32 bf16; do
+  small_train --precision $precision --describe > /dev/null 2>&1 || continue # no bf16 here
+  options="--precision $precision --layers 2 --accumulate 2 --save-every 6 --dropout 0.1"
+  # shellcheck disable=SC2086  # a list of words
+  small_train $options -o kept 2> run.log || fail "$(cat run.log)"
+  # shellcheck disable=SC2086
+  small_train $options --recompute -o again 2> run.log || fail "$(cat run.log)"
+  [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
+    fail "$precision: other weights with --recompute"
+  rm -rf kept again
+done
+
+# It learns to restore: of lines that repeat a word, the word.
+awk '{ line = $1; for (i = NR % 5; i < 9; ++i) line = line " " $1; print line }' train.en > repeated
+small_texts="--denoise --src repeated --valid-src repeated"
+small_train --vocab words --steps 200 --save-every 200 --warmup 20 --lr 0.01 --dropout 0 -o learned 2> run.log ||
+  fail "$(cat run.log)"
+grep -o '"validation_accuracy":[0-9.]*' learned/log.jsonl | cut -d : -f 2 |
+  awk '{ exit !($1 > 0.8) }' || fail "$(grep validation_accuracy learned/log.jsonl)"
+echo 'six six six <extra_id_0> six six six' > masked
+expect_status 0 tx-decode -m learned masked
+expect_stdout_contains '<extra_id_0> six'
+expect_status 0 tx-decode -m learned --check-invariance masked
+grep -q bits_per_byte learned/log.jsonl && fail 'not all pieces are guessed: no bits per byte'
+
+expect_status 0 tx-train --denoise --vocab bpe.model --preset toy --describe
+expect_stdout_contains 'encoder.layers.0.self_attn'
+# Its model translates after more training; a model without sentinels restores nothing.
+expect_status 0 tx-train --init learned --src train.en --tgt train.de --schedule constant --lr 0.001 \
+  --steps 2 --batch-tokens 200 --threads 1 -o translating
+small_texts="--src train.en --tgt train.de"
+small_train --steps 1 -o plain 2> run.log || fail "$(cat run.log)"
+expect_usage_error 'which --init plain does not have' \
+  tx-train --init plain --denoise --src train.en -o none
+
+refused() { # TEXT OPTION...
+  text=$1
+  shift
+  expect_usage_error "$text" tx-train --denoise --src train.en --vocab bpe.model -o none "$@"
+}
+refused '--tgt does not go with --denoise: it has one text' --tgt train.de
+refused '--denoise does not go with --kind decoder: it needs both stacks' --kind decoder
+refused '--denoise does not go with --bpe-dropout' --bpe-dropout 0.1
+refused '--valid-metric bleu does not go with --denoise' --valid-src valid.en --valid-metric bleu
+refused '--guided-alignment does not go with --denoise' --guided-alignment links
