@@ -1,25 +1,22 @@
 #include "lib/tx.h"
 
 #include <algorithm>
+#include <set>
 
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
+#include "lib/checkpoint/model_kind.h"
+#include "lib/search/continuation.h"
+#include "lib/search/encoding.h"
 #include "lib/search/lines.h"
 
 namespace tx {
 
 namespace {
 
-TranslatorOptions translator_options(const std::vector<std::string>& paths,
-                                     const TranslateOptions& given) {
-  if (paths.empty()) throw UsageError("Model: give at least one path");
-  TranslatorOptions o;
-  o.models = paths;
-  Options options("tx-decode", "");
-  o.search.describe(options);
-  o.describe_length(options);
-  o.describe_machine(options);
+// What is given, by the names of the tool.
+Json named(const TranslateOptions& given) {
   Json json = Json::object();
   const auto give = [&](const char* name, const auto& value) {
     if (value) json[name] = *value;
@@ -34,19 +31,51 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
   give("min-length", given.min_length);
   give("no-repeat", given.no_repeat);
   give("forbid", given.forbid);
+  give("max-new", given.max_new);
+  if (!given.stop.empty()) json["stop"] = given.stop;
+  give("sample", given.sample);
+  give("temperature", given.temperature);
+  give("top-k", given.top_k);
+  give("top-p", given.top_p);
+  give("min-p", given.min_p);
+  give("seed", given.seed);
   if (given.threads != 0) give("threads", given.threads);
-  options.from_json(json, "TranslateOptions");
-  o.search.check();
-  o.search.prefix = true;
-  return o;
+  return json;
 }
 
-Translator make_translator(const std::vector<std::string>& paths, const TranslateOptions& given) {
-  Translator translator(translator_options(paths, given));
-  if (translator.continues())
-    throw DataError(translator.models().name() +
-                    " is a model of kind decoder; translating needs one of kind encoder-decoder");
-  return translator;
+void check_kind(const Json& given, ModelKind kind, const std::string& path) {
+  static const std::set<std::string> translating{"max-extra"}, continuing{"max-new", "stop"},
+      everywhere{"max-length", "threads", "precision", "device"};
+  for (const auto& [name, value] : given.items()) {
+    const bool fits = kind == ModelKind::encoder           ? everywhere.contains(name)
+                      : kind == ModelKind::encoder_decoder ? !continuing.contains(name)
+                                                           : !translating.contains(name);
+    if (!fits)
+      throw UsageError("TranslateOptions: --" + name + " does not go with " + path +
+                       ", a model of kind " + name_of_value(kind));
+  }
+}
+
+TranslatorOptions translator_options(const std::vector<std::string>& paths,
+                                     const TranslateOptions& given) {
+  if (paths.empty()) throw UsageError("Model: give at least one path");
+  TranslatorOptions o;
+  o.models = paths;
+  Options options("tx-decode", "");
+  o.search.describe(options);
+  o.describe_length(options);
+  o.describe_machine(options);
+  const Json json = named(given);
+  options.from_json(json, "TranslateOptions");
+  o.search.check();
+  const bool samples = o.search.sample;
+  for (const char* name : {"temperature", "top-k", "top-p", "min-p", "seed"})
+    if (json.contains(name) && !samples)
+      throw UsageError(std::string("TranslateOptions: --") + name + " needs --sample");
+  const ModelKind kind = kind_of_model(paths.front());
+  check_kind(json, kind, paths.front());
+  o.search.prefix = kind == ModelKind::encoder_decoder;
+  return o;
 }
 
 std::string one_line(std::string line) {
@@ -59,32 +88,70 @@ Hypothesis worded(const PieceHypothesis& h, const Vocabulary& vocabulary) {
   return {vocabulary.decode(h.ids), h.score, h.log_p};
 }
 
+std::vector<Source> read_lines(const std::vector<std::string>& lines,
+                               const Translator& translator) {
+  std::vector<Source> sources(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    parse_line(one_line(lines[i]), {}, translator, sources[i].ids);
+    sources[i].line = int64_t(i) + 1;
+  }
+  return sources;
+}
+
+std::vector<std::string> first_texts(const std::vector<std::vector<Hypothesis>>& all) {
+  std::vector<std::string> out;
+  for (const std::vector<Hypothesis>& found : all) out.push_back(found.front().text);
+  return out;
+}
+
 }  // namespace
 
 std::string version() { return TX_VERSION; }
 
+// One of the two: what gives outputs, or an encoder's models.
 struct Model::State {
-  Translator translator;
+  TranslatorOptions options;
+  std::unique_ptr<Translator> outputs;
+  std::unique_ptr<ModelSet> encoder;
+
+  explicit State(const TranslatorOptions& given) : options(given.resolved()) {
+    if (kind_of_model(options.models.front()) != ModelKind::encoder) {
+      outputs = std::make_unique<Translator>(given);
+      return;
+    }
+    if (options.models.size() > 1)
+      throw UsageError("Model: encoders have no predictions to average: give one path");
+    encoder = ModelSet::load(make_backend(options.device, options.threads), options.models,
+                             options.precision, options.max_source + 1);
+  }
+
+  const ModelSet& models() const { return encoder ? *encoder : outputs->models(); }
+
+  // The translator; DataError where the models are not of that kind.
+  const Translator& of_kind(ModelKind kind, const char* what) const {
+    check(kind, what);
+    return *outputs;
+  }
+  void check(ModelKind kind, const std::string& what) const {
+    if (models().kind() == kind) return;
+    throw DataError(models().name() + " is a model of kind " + name_of_value(models().kind()) +
+                    "; " + what + " needs one of kind " + name_of_value(kind));
+  }
 };
 
 Model::Model(const std::string& path, const TranslateOptions& options)
     : Model(std::vector{path}, options) {}
 Model::Model(const std::vector<std::string>& paths, const TranslateOptions& options)
-    : state_(new State{make_translator(paths, options)}) {}
+    : state_(new State(translator_options(paths, options))) {}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
 std::vector<std::vector<Hypothesis>> Model::hypotheses(
     const std::vector<std::string>& lines) const {
-  const Translator& translator = state_->translator;
-  std::vector<Source> sources(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    parse_line(one_line(lines[i]), {}, translator, sources[i].ids);
-    sources[i].line = int64_t(i) + 1;
-  }
+  const Translator& translator = state_->of_kind(ModelKind::encoder_decoder, "translating");
   std::vector<std::vector<Hypothesis>> out;
-  for (const Translation& found : translator.translate(sources)) {
+  for (const Translation& found : translator.translate(read_lines(lines, translator))) {
     out.emplace_back();
     for (const PieceHypothesis& h : found)
       out.back().push_back(worded(h, translator.models().target()));
@@ -98,7 +165,7 @@ std::vector<Hypothesis> Model::hypotheses(const std::string& line) const {
 
 std::vector<Hypothesis> Model::complete(const std::string& line,
                                         const std::string& beginning) const {
-  const Translator& translator = state_->translator;
+  const Translator& translator = state_->of_kind(ModelKind::encoder_decoder, "translating");
   Source one;
   parse_line(one_line(line), {}, translator, one.ids);
   parse_prefix(one_line(beginning), {}, translator, one.prefix);
@@ -110,9 +177,7 @@ std::vector<Hypothesis> Model::complete(const std::string& line,
 }
 
 std::vector<std::string> Model::translate(const std::vector<std::string>& lines) const {
-  std::vector<std::string> out;
-  for (const std::vector<Hypothesis>& found : hypotheses(lines)) out.push_back(found.front().text);
-  return out;
+  return first_texts(hypotheses(lines));
 }
 
 std::string Model::translate(const std::string& line) const {
@@ -120,17 +185,85 @@ std::string Model::translate(const std::string& line) const {
 }
 
 Hypothesis Model::score(const std::string& source, const std::string& target) const {
-  const Translator& translator = state_->translator;
+  if (!state_->outputs) state_->check(ModelKind::encoder_decoder, "scoring");
+  const Translator& translator = *state_->outputs;
   Source one;
+  std::string given = one_line(target);
   parse_line(one_line(source), {}, translator, one.ids);
-  parse_target(one_line(target), {}, translator, one.target);
+  if (translator.continues()) {
+    if (given.starts_with(' ')) given.erase(0, 1);  // each word that is encoded brings its own
+    one.opens = one.ids.empty() && !is_blank(given);
+    parse_target(given, {}, translator, one.target, int64_t(one.ids.size()));
+  } else {
+    parse_target(given, {}, translator, one.target);
+  }
   const Vocabulary& vocabulary = translator.models().target();
-  if (one.ids.empty()) return worded(answer_blank(one).front(), vocabulary);
+  if (one.blank()) return worded(answer_blank(one).front(), vocabulary);
   TranslatorOptions options = translator.options();
   options.search.forced_target = true;
   TranslationWorker worker(translator.models(), options, translator.rules());
   const Source* const batch[] = {&one};
   return worded(worker.translate(batch, options.threads).front().front(), vocabulary);
+}
+
+std::vector<std::vector<Hypothesis>> Model::continued(
+    const std::vector<std::string>& prompts) const {
+  const Translator& translator = state_->of_kind(ModelKind::decoder, "continuing");
+  const Vocabulary& vocabulary = translator.models().target();
+  const std::vector<Source> sources = read_lines(prompts, translator);
+  const std::vector<Translation> found = translator.translate(sources);
+  std::vector<std::vector<Hypothesis>> out(prompts.size());
+  for (size_t i = 0; i < out.size(); ++i)
+    for (const PieceHypothesis& h : found[i])
+      out[i].push_back({before_stop(continuation_text(vocabulary, sources[i].ids, h.ids),
+                                    state_->options.search.stops),
+                        h.score, h.log_p});
+  return out;
+}
+
+std::vector<Hypothesis> Model::continued(const std::string& prompt) const {
+  return continued(std::vector{prompt}).front();
+}
+
+std::vector<std::string> Model::continuations(const std::vector<std::string>& prompts) const {
+  return first_texts(continued(prompts));
+}
+
+std::string Model::continuation(const std::string& prompt) const {
+  return continuations(std::vector{prompt}).front();
+}
+
+std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lines,
+                                             Pooling pooling) const {
+  state_->check(ModelKind::encoder, "a vector");
+  EncodingOptions options;
+  options.embed = pooling == Pooling::mean ? "mean" : "first";
+  options.max_length = state_->options.max_source;
+  LineEncoder encoder(*state_->encoder, options, state_->options.threads);
+  std::vector<std::vector<float>> out;
+  std::vector<std::vector<int>> batch;
+  int64_t pieces = 0;
+  const auto encode = [&] {
+    for (EncodedLine& line : encoder.run(batch)) {
+      line.vector.resize(size_t(encoder.width()));  // zeros for a blank line
+      out.push_back(std::move(line.vector));
+    }
+    batch.clear();
+    pieces = 0;
+  };
+  for (const std::string& line : lines) {
+    const std::string text = one_line(line);
+    batch.push_back(is_blank(text) ? std::vector<int>() : encoder.parse(text));
+    batch.back().resize(std::min(batch.back().size(), size_t(encoder.longest())));
+    pieces += int64_t(batch.back().size()) + 1;
+    if (pieces >= options.batch_tokens) encode();
+  }
+  encode();
+  return out;
+}
+
+std::vector<float> Model::embed(const std::string& line, Pooling pooling) const {
+  return embed(std::vector{line}, pooling).front();
 }
 
 struct Subwords::State {

@@ -1,5 +1,6 @@
-// The library of tx for C++ programs: translate and score text with models that tx-train or tx-avg
-// wrote. Needs C++20; compile and link with `pkg-config --cflags --libs tx`.
+// The library of tx for C++ programs: translate, continue and score text, or get vectors of it,
+// with models that tx-train or tx-avg wrote. Needs C++20; compile and link with `pkg-config
+// --cflags --libs tx`.
 //
 //   #include <tx/tx.h>
 //
@@ -8,9 +9,13 @@
 //   for (const tx::Hypothesis& h : model.hypotheses("two old houses")) ...
 //   tx::Hypothesis given = model.score("two old houses", "zwei alte Häuser");
 //
+//   std::string more = tx::Model("decoder.safetensors").continuation("Once upon a time");
+//   std::vector<float> vector = tx::Model("encoder.safetensors").embed("two old houses");
+//
 // This header is all that is promised from one version to the next. Failures are exceptions derived
 // from std::runtime_error whose what() says which file and what to do.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,17 +39,30 @@ struct TranslateOptions {
   std::optional<int> min_length;         // pieces
   std::optional<int> no_repeat;          // pieces in a row that come once
   std::optional<std::string> forbid;     // a file of words and phrases that may not come
+  std::optional<int> max_new;            // pieces of a continuation
+  std::vector<std::string> stop;         // strings before which a continuation ends
+  std::optional<bool> sample;            // draw outputs instead of searching
+  std::optional<double> temperature;     // these with sample alone
+  std::optional<int> top_k;
+  std::optional<double> top_p, min_p;
+  std::optional<uint64_t> seed;  // draws also depend on a line's place among those of a call
 };
 
-// A translation and how likely the model thinks it.
+// A translation or continuation and how likely the model thinks it.
 struct Hypothesis {
   std::string text;
   double score = 0;  // log_p over the length penalty of alpha: what ranks hypotheses
   double log_p = 0;  // natural logarithm of its probability, its end included
 };
 
+// How a vector of a line is made from the last layer's rows: the mean of its pieces' rows, or the
+// row of <s>, which stands in front.
+enum class Pooling { mean, first };
+
 // One model in memory, or several whose predictions are averaged (an ensemble). Several threads may
-// use the same one.
+// use the same one. What it can be asked follows from its kind: translations of an encoder-decoder,
+// continuations of a decoder, scores of both, vectors of an encoder; anything else is an error that
+// names the kind.
 class Model {
  public:
   // path: a model file, or a run directory, of which the best model is taken, else the last.
@@ -67,8 +85,23 @@ class Model {
   // The best translations that begin with `beginning`, as tx-decode --prefix has it: for a person
   // who translates and has written so much.
   std::vector<Hypothesis> complete(const std::string& line, const std::string& beginning) const;
-  // What the model thinks of a given translation. Nothing is searched.
+  // What the model thinks of a given translation, or of a text that goes on with a word behind
+  // another, or behind none. Nothing is searched.
   Hypothesis score(const std::string& source, const std::string& target) const;
+
+  // What follows a text, from its end on: the two can be joined as they are. Of a text too long for
+  // the model the end counts; a blank one has an empty continuation.
+  std::string continuation(const std::string& prompt) const;
+  std::vector<std::string> continuations(const std::vector<std::string>& prompts) const;
+  // The best ones, as hypotheses() gives translations.
+  std::vector<Hypothesis> continued(const std::string& prompt) const;
+  std::vector<std::vector<Hypothesis>> continued(const std::vector<std::string>& prompts) const;
+
+  // A vector of a line, of as many numbers as the model is wide, zeros for a blank line. It does
+  // not depend on the lines beside it.
+  std::vector<float> embed(const std::string& line, Pooling pooling = Pooling::mean) const;
+  std::vector<std::vector<float>> embed(const std::vector<std::string>& lines,
+                                        Pooling pooling = Pooling::mean) const;
 
  private:
   struct State;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -17,9 +18,12 @@ namespace {
 struct ModelFile {
   TempFolder folder;
   std::string path = folder / "model.safetensors";
-  ModelFile() {
-    RandomModel model(small_config(), tx::DType::f32, 10, 1, false);
-    tx::save_model(path, model.parameters, {word_vocabulary(71), 2}, tx::Json::object());
+  explicit ModelFile(tx::ModelKind kind = tx::ModelKind::encoder_decoder) {
+    tx::ModelConfig config = small_config();
+    if (kind != tx::ModelKind::encoder_decoder) config.set_kind(kind);
+    RandomModel model(config, tx::DType::f32, 10, 1, false);
+    tx::save_model(path, model.parameters, {word_vocabulary(71), config.sides.size()},
+                   tx::Json::object());
   }
 };
 
@@ -171,6 +175,75 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   BOOST_TEST(refusal(threads).find("--threads") != std::string::npos);
   BOOST_TEST(refusal(precision).find("--precision fp16: must be one of") != std::string::npos);
   BOOST_TEST(refusal(device).find("tpu") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_decoder_continues_texts) {
+  const ModelFile file(tx::ModelKind::decoder);
+  tx::TranslateOptions options;
+  options.precision = "fp32";
+  options.max_new = 5;
+  options.nbest = 2;
+  const tx::Model model(file.path, options);
+  const std::vector<std::string> prompts = {"w5 w6", "", "w9 w8 w7"};
+  const std::vector<std::string> out = model.continuations(prompts);
+  BOOST_TEST(out[1] == "");
+  BOOST_TEST(std::ranges::count(out[0], ' ') <= 5);
+  for (size_t i = 0; i < prompts.size(); ++i) BOOST_TEST(model.continuation(prompts[i]) == out[i]);
+  const std::vector<tx::Hypothesis> found = model.continued("w5 w6");
+  BOOST_REQUIRE(found.size() == 2u);
+  BOOST_TEST(found[0].text == out[0]);
+  for (const tx::Hypothesis& h : found)
+    if (std::ranges::count(h.text, ' ') < 5)  // it has ended
+      BOOST_TEST(model.score("w5 w6", h.text).log_p == h.log_p);
+  BOOST_TEST(model.score("", "w5 w6").log_p < 0);
+  BOOST_TEST(model.score("", "").log_p == 0);
+  tx::TranslateOptions stopped = options;
+  BOOST_REQUIRE(out[0].size() > 4);
+  stopped.nbest = 1;
+  stopped.stop = {out[0].substr(1, 2)};
+  BOOST_TEST(tx::Model(file.path, stopped).continuation("w5 w6").find(stopped.stop[0]) ==
+             std::string::npos);
+  tx::TranslateOptions drawn = options;
+  drawn.sample = true;
+  drawn.seed = 3;
+  BOOST_TEST(tx::Model(file.path, drawn).continuation("w5") ==
+             tx::Model(file.path, drawn).continuation("w5"));
+  BOOST_TEST(message_of<std::runtime_error>([&] {
+               model.translate("w5");
+             }).find("is a model of kind decoder; translating needs one of kind encoder-decoder") !=
+             std::string::npos);
+  options.max_extra = 3;
+  BOOST_TEST(message_of<std::runtime_error>([&] {
+               tx::Model(file.path, options);
+             }).find("--max-extra does not go with") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_encoder_gives_vectors) {
+  const ModelFile file(tx::ModelKind::encoder);
+  tx::TranslateOptions options;
+  options.precision = "fp32";
+  const tx::Model model(file.path, options);
+  std::vector<std::string> lines = {"w5 w6", " ", "w9"};
+  for (int i = 0; i < 500; ++i) lines.push_back("w7 w8 w9 w10 w11");  // more than one batch
+  const auto all = model.embed(lines);
+  BOOST_REQUIRE(all.size() == lines.size());
+  for (size_t i = 0; i < 4; ++i) BOOST_TEST(model.embed(lines[i]) == all[i]);
+  BOOST_TEST(all[3] == all.back());
+  BOOST_TEST(all[0] != all[2]);
+  BOOST_TEST(all[1] == std::vector<float>(all[0].size(), 0.0f));
+  BOOST_TEST(model.embed("w5 w6", tx::Pooling::first) != all[0]);
+  for (const auto& f : std::vector<std::function<void()>>{[&] { model.translate("w5"); },
+                                                          [&] { model.continuation("w5"); },
+                                                          [&] { model.score("w5", "w6"); }})
+    BOOST_TEST(message_of<std::runtime_error>(f).find("is a model of kind encoder") !=
+               std::string::npos);
+  BOOST_TEST(message_of<std::runtime_error>([] {
+               tx::Model(ModelFile().path).embed("w5");
+             }).find("a vector needs one of kind encoder") != std::string::npos);
+  options.beam = 2;
+  BOOST_TEST(message_of<std::runtime_error>([&] {
+               tx::Model(file.path, options);
+             }).find("--beam does not go with") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_version_has_three_numbers) {
