@@ -3,6 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/whole_number.h"
+#include "lib/convert/families/fairseq_folder.h"
 #include "lib/convert/formats/folder.h"
 
 namespace tx {
@@ -66,15 +67,17 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
 
 ForeignModel import_folder(const std::string& folder) {
   const std::string path = folder + "/config.json";
+  if (!file_exists(path) && !fairseq_checkpoint(folder).empty()) return import_fairseq(folder);
   if (!file_exists(path))
     throw DataError(folder + " is no model that is known: it holds no config.json, and no model " +
                     "of a training of tx");
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
   if (type == "marian") return import_marian(folder, json);
+  if (type == "fsmt") return import_fsmt(folder, json);
   if (type == "llama" || type == "mistral") return import_llama(folder, json);
   throw DataError(path + ": models of type \"" + type.substr(0, 100) +
-                  "\" cannot be converted; known are llama, marian and mistral");
+                  "\" cannot be converted; known are fsmt, llama, marian and mistral");
 }
 
 }  // namespace tx

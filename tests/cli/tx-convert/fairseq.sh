@@ -1,0 +1,83 @@
+# A checkpoint of fairseq and the same weights as an FSMT folder of Hugging Face: the probabilities
+# and translations that the package transformers gives (tests/golden/make_fairseq.py), greedy;
+# folders that are broken or hostile: one line, status 1, nothing written.
+golden=$TX_SOURCE/tests/golden/fairseq
+expect_status 0 tx-convert -o fairseq.safetensors "$golden"
+expect_stderr 'tx-convert: wrote fairseq.safetensors, made from a Transformer of fairseq'
+expect_status 0 tx-convert -o fsmt.safetensors "$TX_SOURCE/tests/golden/fsmt"
+expect_stderr 'tx-convert: wrote fsmt.safetensors, made from an FSMT model'
+scored() { # MODEL
+  expect_status 0 tx-decode -m "$1" --precision fp32 --tgt "$golden/target.de" "$golden/source.en"
+  last_stdout | cut -f 2 > ours
+  [ "$(wc -l < ours)" -eq 16 ] || fail 'not every line has its log P'
+  paste ours "$golden/log_p" | awk '
+    { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-5 * -$2) { print "line " NR ": " $0; bad = 1 } }
+    END { exit bad }' >&2 || fail "$1: log P differs from what transformers gives"
+}
+for model in fairseq fsmt; do
+  scored $model.safetensors
+  expect_status 0 tx-decode -m $model.safetensors --precision fp32 --beam 1 --max-extra 12 \
+    "$golden/source.en"
+  last_stdout | sed 's/<bos>/<s>_/g' > ours
+  expect_same ours "$golden/greedy.de"
+done
+
+# Fine-tuning keeps the vocabulary and learns.
+tx-train -q --init fairseq.safetensors --src "$golden/source.en" --tgt "$golden/target.de" \
+  --steps 30 --batch-tokens 256 --threads 1 -o run
+sum() {
+  tx-decode -q -m "$1" --precision fp32 --tgt "$golden/target.de" "$golden/source.en" |
+    awk -F '\t' '{ s += $2 } END { print s }'
+}
+awk -v after="$(sum run)" -v before="$(sum fairseq.safetensors)" \
+  'BEGIN { exit !(after > before) }' || fail '30 steps made the text less likely'
+
+# With the SentencePiece model that cut the text, text enters as it is: the same weights give the
+# same scores to lines of the same pieces.
+cp -r "$golden" spm
+cp "$TX_SOURCE/tests/golden/marian/source.spm" spm/source.spm
+sed 's/^\(ab\|dog\|gold\|cold\|a\|b\|c\|go\|so\|abc\) /▁\1 /' "$golden/dict.en.txt" > spm/dict.en.txt
+expect_status 0 tx-convert -q -o spm.safetensors spm
+printf 'cold dog ab gold\nso go abc\n' > text
+head -n 2 "$golden/target.de" > two
+for model in fairseq spm; do
+  expect_status 0 tx-decode -m $model.safetensors --precision fp32 --tgt two text
+  last_stdout | cut -f 1,2 > $model.scores
+done
+expect_same fairseq.scores spm.scores
+
+refused() { # TEXT, of the folder f
+  expect_status 1 tx-convert -o out f
+  expect_empty_stdout
+  expect_stderr_contains "$1"
+  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
+  expect_no_file out
+  rm -rf f
+  cp -r "$golden" f
+}
+cp -r "$golden" f
+rm f/dict.de.txt
+refused 'cannot read f/dict.tgt.txt'
+sed -i 3d f/dict.de.txt
+refused 'f/dict.de.txt has 18 pieces with <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
+sed -i '3s/ .*//' f/dict.en.txt
+refused 'f/dict.en.txt:3: expected a piece, a space and its count'
+head -c 20000 f/checkpoint_best.pt > cut && mv cut f/checkpoint_best.pt
+refused 'f/checkpoint_best.pt'
+printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/checkpoint_best.pt
+refused 'its pickle asks for "os.system", which is not part of a tensor'
+expect_no_file hacked
+printf '\200\002comegaconf.dictconfig\nDictConfig\n.' > f/checkpoint_best.pt
+refused 'its pickle asks for "omegaconf.dictconfig.DictConfig"'
+# Another model than a Transformer of this kind.
+cp "$TX_SOURCE/tests/golden/fsmt/"* f
+rm f/checkpoint_best.pt
+sed -i 's/"encoder_ffn_dim": 24/"encoder_ffn_dim": 25/' f/config.json
+refused 'encoder_ffn_dim and decoder_ffn_dim differ'
+cp "$TX_SOURCE/tests/golden/fsmt/"* f
+sed -i 's/"tgt_vocab_size": [0-9]*/"tgt_vocab_size": 7/' f/config.json
+refused 'f/vocab-tgt.json has'
+cp "$TX_SOURCE/tests/golden/fsmt/"* f
+sed -i 's/"<unk>"/"<unknown>"/' f/vocab-src.json
+refused 'f/vocab-src.json has no piece <unk>'
+expect_status 0 tx-convert -q -o out f
