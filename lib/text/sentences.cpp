@@ -39,6 +39,11 @@ bool abbreviates(std::string_view line, size_t stop) {
   return word.empty() || digits || (letters == 1 && std::isalpha(uint8_t(word[0])));
 }
 
+// " . ", as tokenised text has it, which is often in small letters throughout.
+bool stands_alone(std::string_view line, size_t stop) {
+  return stop > 0 && line[stop] == '.' && line[stop - 1] == ' ';
+}
+
 bool begins_sentence(std::string_view line, size_t i) {
   return i < line.size() && !std::islower(uint8_t(line[i]));
 }
@@ -55,9 +60,10 @@ std::vector<std::string_view> split_sentences(std::string_view line) {
     i = behind_marks(line, i);
     size_t next = i;
     while (next < line.size() && line[next] == ' ') ++next;
+    const bool one_stop = c == '.' && i == mark + 1;
     const bool apart =
-        ends_without_space(c) || (next > i && begins_sentence(line, next) &&
-                                  !(c == '.' && i == mark + 1 && abbreviates(line, mark)));
+        ends_without_space(c) || (next > i && one_stop && stands_alone(line, mark)) ||
+        (next > i && begins_sentence(line, next) && !(one_stop && abbreviates(line, mark)));
     if (!apart || next == line.size()) continue;
     out.push_back(line.substr(begin, i - begin));
     begin = i = next;
