@@ -5,42 +5,20 @@
 //
 // The pieces are words: text is cut beforehand, as it was for fairseq (pieces of subword-nmt end
 // in "@@"), unless the folder has the SentencePiece model that cut it.
-#include <set>
-
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/utf8.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/fairseq_folder.h"
 #include "lib/convert/families/layers.h"
 #include "lib/convert/families/pieces.h"
+#include "lib/convert/families/word_pieces.h"
 #include "lib/convert/formats/folder.h"
-#include "lib/subword/word_count.h"
-#include "lib/subword/words.h"
 
 namespace tx {
 
 namespace {
 
 constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
-
-// The list of words that tx wants: four specials first, words without space, each once.
-std::string words_of(const PieceOrder& order) {
-  static const char* specials[] = {"<pad>", "<unk>", "<s>", "</s>"};
-  std::set<std::string> known(std::begin(specials), std::end(specials));
-  std::string bytes(words_magic);
-  for (int id = 0; id < order.size(); ++id) {
-    std::string word = id < Vocabulary::specials ? specials[id] : order.pieces()[size_t(id)];
-    const bool usable =
-        !std::any_of(word.begin(), word.end(), separates_words) && count_invalid_utf8(word) == 0;
-    if (id >= Vocabulary::specials) {
-      if (!usable) word = "<row-" + std::to_string(order.from(id)) + ">";
-      while (!known.insert(word).second) word += '_';
-    }
-    bytes += word + "\n";
-  }
-  return bytes;
-}
 
 class Fairseq {
  public:
@@ -96,7 +74,7 @@ class Fairseq {
   Vocabularies::Pointer vocabulary(size_t side) const {
     const PieceOrder& order = orders_[side];
     const std::string& path = in_.sides[side].subword_model;
-    if (path.empty()) return parse_vocabulary(words_of(order), in_.sides[side].path);
+    if (path.empty()) return parse_vocabulary(word_list(order.pieces()), in_.sides[side].path);
     MappedPieces content;
     content.pieces = order.pieces();
     for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));

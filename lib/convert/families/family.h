@@ -27,6 +27,7 @@ ForeignModel import_folder(const std::string& folder);
 ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
 ForeignModel import_fairseq(const std::string& folder);  // a checkpoint and its dictionaries
 ForeignModel import_fsmt(const std::string& folder, const Json& config);   // "fsmt"
+ForeignModel import_gpt2(const std::string& folder, const Json& config);   // "gpt2"
 ForeignModel import_llama(const std::string& folder, const Json& config);  // "llama", "mistral"
 
 // What a family's configuration says, checked. DataError names the file and the key.

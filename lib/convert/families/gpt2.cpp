@@ -1,0 +1,211 @@
+// GPT-2 of Hugging Face: a decoder with learned positions, LayerNorm before the sub-layers, biases
+// everywhere and the tanh form of GELU (Radford et al. 2019). Its products are x W, so that weights
+// lie turned; queries, keys and values are one of them.
+//
+// Its vocabulary cuts text by a regular expression over bytes, which SentencePiece cannot: pieces
+// are a list of words here, which other programs cut and join. It has neither pad nor unk: both get
+// a row of zeros that is never output; bos and eos are the one piece <|endoftext|>.
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/transfer.h"
+#include "lib/convert/families/layers.h"
+#include "lib/convert/families/pieces.h"
+#include "lib/convert/families/word_pieces.h"
+#include "lib/convert/formats/folder.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t no_row = -1;  // of pieces that tx adds
+
+// Tensors of GPT-2 by our names for the weights of a decoder, turned and cut by their strides.
+class TurnedWeights {
+ public:
+  TurnedWeights(std::shared_ptr<const ForeignTensors> from, int64_t d, int64_t layers)
+      : from_(std::move(from)), d_(d), turned_(from_->where()) {
+    turned_.keep(from_);
+    prefix_ = from_->find("transformer.wte.weight") != nullptr ? "transformer." : "";
+    copy("decoder.embedding", "wte", {"weight"});
+    copy("decoder.positions", "wpe", {"weight"});
+    copy("decoder.norm", "ln_f", {"weight", "bias"});
+    if (from_->find("lm_head.weight") != nullptr) {
+      turned_.add("output.weight", from_->at("lm_head.weight"));
+      used_.push_back("lm_head.weight");
+    }
+    for (int64_t i = 0; i < layers; ++i) add_layer(i);
+    for (const auto& [name, tensor] : from_->all())
+      if (std::find(used_.begin(), used_.end(), name) == used_.end() && !is_mask(name))
+        turned_.add(name, tensor);  // which is used by nothing, and named
+  }
+  const ForeignTensors& tensors() const { return turned_; }
+
+ private:
+  // Buffers that stood in older files.
+  static bool is_mask(const std::string& name) {
+    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+  }
+  const ForeignTensor& take(const std::string& name) {
+    used_.push_back(prefix_ + name);
+    return from_->at(used_.back());
+  }
+  void copy(const std::string& ours, const std::string& theirs,
+            const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) turned_.add(ours + "." + part, take(theirs + "." + part));
+  }
+  // Columns [first, first + count) of a matrix, or elements of its bias.
+  void turn(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
+    ForeignTensor w = part_of(take(theirs + ".weight"), first, count, theirs);
+    if (w.shape.size() == 2) {
+      std::swap(w.shape[0], w.shape[1]);
+      std::swap(w.strides[0], w.strides[1]);
+    }
+    turned_.add(ours + ".weight", w);
+    turned_.add(ours + ".bias", part_of(take(theirs + ".bias"), first, count, theirs));
+  }
+  ForeignTensor part_of(ForeignTensor t, int64_t first, int64_t count,
+                        const std::string& name) const {
+    if (t.shape.empty() || t.shape.back() < first + count)
+      throw DataError(from_->where() + ": " + prefix_ + name + " has the shape " +
+                      shape_text(t.shape) + "; expected at least " + std::to_string(first + count) +
+                      " columns");
+    t.shape.back() = count;
+    const auto begin = size_t(first * t.strides.back() * element_size(t.dtype));
+    t.bytes = t.bytes.substr(std::min(begin, t.bytes.size()));
+    return t;
+  }
+  int64_t columns(const std::string& name) const {
+    const auto& shape = from_->at(prefix_ + name).shape;
+    return shape.empty() ? 0 : shape.back();
+  }
+  void add_layer(int64_t i) {
+    const std::string ours = "decoder.layers." + std::to_string(i) + ".";
+    const std::string theirs = "h." + std::to_string(i) + ".";
+    const std::string attention = theirs + "attn.c_attn";
+    turn(ours + "self_attn.q_proj", attention, 0, d_);
+    turn(ours + "self_attn.k_proj", attention, d_, d_);
+    turn(ours + "self_attn.v_proj", attention, 2 * d_, d_);
+    for (const auto& [own, other] : {std::pair{"self_attn.out_proj", "attn.c_proj"},
+                                     {"ffn.in_proj", "mlp.c_fc"},
+                                     {"ffn.out_proj", "mlp.c_proj"}})
+      turn(ours + own, theirs + other, 0, columns(theirs + other + ".weight"));
+    copy(ours + "self_attn_norm", theirs + "ln_1", {"weight", "bias"});
+    copy(ours + "ffn_norm", theirs + "ln_2", {"weight", "bias"});
+  }
+
+  std::shared_ptr<const ForeignTensors> from_;
+  int64_t d_;
+  ForeignTensors turned_;
+  std::string prefix_;
+  std::vector<std::string> used_;
+};
+
+class Gpt2 {
+ public:
+  Gpt2(const std::string& folder, const Json& json)
+      : folder_(folder),
+        config_(json, folder + "/config.json"),
+        tied_(config_.flag("tie_word_embeddings", true)),
+        rows_(config_.size("vocab_size")),
+        weights_(std::make_shared<TurnedWeights>(
+            std::make_shared<ForeignTensors>(read_weights(folder)), config_.size("n_embd"),
+            config_.size("n_layer", most_layers))),
+        map_(weights_->tensors()) {
+    number_pieces();
+  }
+
+  ForeignModel import() {
+    ForeignModel model;
+    model.what = "a GPT-2 model";
+    model.from = {weights_, &weights_->tensors()};
+    model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
+    model.content.vocabularies = Vocabularies(
+        {Vocabularies::Pointer(parse_vocabulary(word_list(pieces_), folder_ + "/vocab.json"))});
+    model.content.provenance = Json{{"converted", "GPT-2 of Hugging Face"}};
+    for (const ParameterEntry& e : parameter_table(model.content.config))
+      model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
+    if (tied_) map_.ignore("output.weight");
+    map_.check_all_used();
+    return model;
+  }
+
+ private:
+  void number_pieces() {
+    const std::string path = folder_ + "/vocab.json";
+    const std::vector<std::string> theirs = read_piece_ids(path);
+    if (int64_t(theirs.size()) > rows_)
+      throw DataError(path + " has " + std::to_string(theirs.size()) + " pieces, but " + folder_ +
+                      "/config.json says " + std::to_string(rows_));
+    const int64_t eos = config_.size("eos_token_id");
+    if (eos >= rows_)
+      config_.refuse("eos_token_id is " + std::to_string(eos) + ", outside the " +
+                     std::to_string(rows_) + " pieces");
+    from_ = {no_row, no_row, eos, eos};
+    for (int64_t id = 0; id < rows_; ++id)
+      if (id != eos) from_.push_back(id);
+    for (const int64_t id : from_)
+      pieces_.push_back(id < 0 || id >= int64_t(theirs.size()) ? "" : theirs[size_t(id)]);
+  }
+
+  Json model_json() const {
+    for (const auto& [key, value] : {std::pair{"scale_attn_weights", true},
+                                     {"scale_attn_by_inverse_layer_idx", false},
+                                     {"add_cross_attention", false}})
+      config_.must_be(key, value);
+    const int64_t d = config_.size("n_embd");
+    return Json{{"kind", "decoder"},
+                {"target_vocabulary", int64_t(from_.size())},
+                {"decoder_layers", config_.size("n_layer", most_layers)},
+                {"d_model", d},
+                {"d_ff", config_.size_or("n_inner", 4 * d)},
+                {"heads", config_.size("n_head", 65535)},
+                {"activation", config_.has("activation_function")
+                                   ? activation_of(config_, "activation_function")
+                                   : "gelu-tanh"},
+                {"norm", "pre"},
+                {"positions", "learned"},
+                {"max_positions", config_.size("n_positions")},
+                {"tie", tied_ ? "target" : "none"},
+                {"scaled_embeddings", false},
+                {"attention_bias", true},
+                {"output_bias", true},
+                {"norm_epsilon", config_.real("layer_norm_epsilon", 1e-5)}};
+  }
+
+  WeightRows rows_of(const ParameterEntry& e) {
+    if (e.name == "output.bias")
+      return {1, int64_t(from_.size()), [size = from_.size()](int64_t, int64_t count, float* to) {
+                if (count == 0) return;
+                std::fill(to, to + size, 0.0f);
+                std::fill(to, to + Vocabulary::eos, never);  // pad, unk, and bos, which eos also is
+              }};
+    if (e.name != "decoder.embedding.weight" && e.name != "output.weight")
+      return map_.take(e.name, file_shape(e));
+    return {int64_t(from_.size()), e.cols,
+            [from = from_, theirs = map_.take(e.name, {rows_, e.cols})](int64_t first,
+                                                                        int64_t count, float* to) {
+              for (int64_t i = first; i < first + count; ++i, to += theirs.cols) {
+                std::fill(to, to + theirs.cols, 0.0f);
+                if (from[size_t(i)] >= 0) theirs.read(from[size_t(i)], 1, to);
+              }
+            }};
+  }
+
+  const std::string& folder_;
+  FamilyConfig config_;
+  bool tied_;
+  int64_t rows_;
+  std::shared_ptr<const TurnedWeights> weights_;
+  WeightMap map_;
+  std::vector<int64_t> from_;  // their id of each of ours
+  std::vector<std::string> pieces_;
+};
+
+}  // namespace
+
+ForeignModel import_gpt2(const std::string& folder, const Json& config) {
+  return Gpt2(folder, config).import();
+}
+
+}  // namespace tx

@@ -1,0 +1,64 @@
+# A GPT-2 folder of Hugging Face: the probabilities and greedy continuations that the package
+# transformers gives (tests/golden/make_gpt2.py); fine-tuning; folders that are broken.
+golden=$TX_SOURCE/tests/golden/gpt2
+expect_status 0 tx-convert -o m.safetensors "$golden"
+expect_empty_stdout
+expect_stderr 'tx-convert: wrote m.safetensors, made from a GPT-2 model'
+expect_status 0 tx-decode -m m.safetensors --precision fp32 --perplexity "$golden/prompts"
+last_stdout | cut -f 2 > ours
+[ "$(wc -l < ours)" -eq 14 ] || fail 'not every line has its log P'
+paste ours "$golden/log_p" | awk '
+  { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-5 * -$2) { print "line " NR ": " $0; bad = 1 } }
+  END { exit bad }' >&2 || fail 'log P differs from what transformers gives'
+expect_status 0 tx-decode -m m.safetensors --precision fp32 --beam 1 --max-new 12 \
+  "$golden/prompts"
+last_stdout | sed 's/^ //' > continued
+expect_same continued "$golden/greedy"
+
+# Fine-tuning keeps the vocabulary and learns.
+tx-train -q --init m.safetensors --src "$golden/prompts" --steps 20 --batch-tokens 256 \
+  --threads 1 -o run
+expect_status 0 tx-decode -m run --precision fp32 --perplexity "$golden/prompts"
+last_stdout | cut -f 2 | awk '{ s += $1 } END { print s }' > after
+awk '{ s += $1 } END { print s }' ours > before
+awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > before) }' ||
+  fail "20 steps made the text less likely: $(cat before) to $(cat after)"
+
+refused() { # TEXT, of the folder f
+  expect_status 1 tx-convert -o out f
+  expect_empty_stdout
+  expect_stderr_contains "$1"
+  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
+  expect_no_file out
+  rm -rf f
+  cp -r "$golden" f
+}
+edit() { # FILE SED-SCRIPT
+  sed "$2" "f/$1" > edited
+  ! cmp -s edited "f/$1" || fail "nothing to edit: $2"
+  mv edited "f/$1"
+}
+cp -r "$golden" f
+rm f/vocab.json
+refused 'cannot read f/vocab.json'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 5/'
+refused 'f/vocab.json has'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 99/'
+refused 'has the shape'
+edit config.json 's/"eos_token_id": [0-9]*/"eos_token_id": 99/'
+refused 'eos_token_id is 99, outside the'
+edit config.json 's/"n_embd": 16/"n_embd": 24/'
+refused 'expected at least 72 columns'
+edit config.json 's/"n_embd": 16/"n_embd": 8/'
+refused 'has the shape'
+edit config.json 's/"n_layer": 2/"n_layer": 3/'
+refused 'f lacks the tensor transformer.h.2.'
+edit config.json 's/"n_layer": 2/"n_layer": 1/'
+refused 'which belongs to a part that tx does not have'
+edit config.json 's/"n_inner": 24/"n_inner": 25/'
+refused 'has the shape'
+edit config.json 's/"gelu_new"/"tanh"/'
+refused 'activation_function is "tanh", which tx does not have'
+edit config.json 's/"scale_attn_by_inverse_layer_idx": false/"scale_attn_by_inverse_layer_idx": true/'
+refused 'scale_attn_by_inverse_layer_idx is true; only false can be carried over'
+expect_status 0 tx-convert -q -o out f
