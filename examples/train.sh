@@ -15,6 +15,6 @@ train() {
 
 # checkpoints RUN MOST: how many there are to average, at most so many.
 checkpoints() {
-  set -- "$2" "$1"/model-*.safetensors
+  set -- "$2" "$1"/model-[1-9]*.safetensors
   echo $(($# - 1 < $1 ? $# - 1 : $1))
 }
