@@ -79,6 +79,9 @@ Matrix Cpu::prepare_rows(const WeightRows& from, DType dtype) {
   return gemm::pack(from, dtype, gemm::best_isa(), threads);
 }
 Matrix Cpu::prepare_int8(const Int8Weights& weights) { return gemm::attach(weights); }
+void Cpu::pick_rows(Matrix prepared, const int32_t* rows, int64_t count, Matrix& picked) {
+  gemm::pick(prepared, rows, count, picked, threads);
+}
 void Cpu::release_prepared(Matrix& weights) { gemm::release_packed(weights); }
 void Cpu::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation activation,
                            Matrix y) {

@@ -136,12 +136,13 @@ struct PanelProduct {
 void panel_product(const PanelProduct& p, int threads);
 size_t left_bytes(const PanelProduct& p, int threads);
 
-// Cpu::prepare and Cpu::matmul_invariant on packed weights.
+// Cpu::prepare, Cpu::pick_rows and Cpu::matmul_invariant on packed weights.
 Matrix pack(Matrix weights, Isa isa);
 // The same from the host; f32, bf16 or i8, whose matrix is one of f32.
 Matrix pack(const WeightRows& from, DType dtype, Isa isa, int threads);
 Matrix attach(const Int8Weights& weights);         // as they are
 const Int8Weights* int8_of(const Matrix& packed);  // null: they are not of 8 bits
+void pick(const Matrix& from, const int32_t* rows, int64_t count, Matrix& picked, int threads);
 void release_packed(Matrix& weights);
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,
                     int threads);

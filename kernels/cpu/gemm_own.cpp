@@ -32,6 +32,7 @@ namespace {
 struct alignas(64) Packed {
   Panels panels;
   Int8Weights int8;
+  size_t room = 0;  // bytes behind it, of picked rows
 };
 
 // p without its scratch memory; b's panels are not filled.
@@ -61,7 +62,7 @@ Matrix pack(Matrix weights, Isa isa) {
   char* data = memory + sizeof(Packed);
   fill_panels(weights, false, panels, data, 1);
   panels.data = data;
-  weights.prepared = new (memory) Packed{panels, {}};
+  weights.prepared = new (memory) Packed{panels, {}, 0};
   return weights;
 }
 
@@ -135,6 +136,99 @@ Matrix attach(const Int8Weights& weights) {
 const Int8Weights* int8_of(const Matrix& packed) {
   const auto* p = static_cast<const Packed*>(packed.prepared);
   return p && p->int8.groups ? &p->int8 : nullptr;
+}
+
+namespace {
+
+// Rows of a packed matrix stand in panels of `width`; each has one Unit at every step of its panel.
+struct Lanes {
+  const char* from;
+  char* to;
+  int64_t bytes, width;  // of a panel
+};
+
+// Panel `panel` of the picked rows. Those that stand together in one panel of the matrix are picked
+// in one pass over it; what is missing becomes `none`.
+template <class Unit>
+void pick_panel(const Lanes& p, const int32_t* rows, int64_t count, int64_t panel, Unit none) {
+  const int64_t first = panel * p.width, last = std::min(count, first + p.width);
+  const int64_t units = p.bytes / (p.width * int64_t(sizeof(Unit)));
+  Unit* to = reinterpret_cast<Unit*>(p.to + panel * p.bytes);
+  for (int64_t i = first; i < last;) {
+    const int64_t source = rows[i] / p.width, begin = i;
+    int32_t lanes[kMaxPanel];
+    for (; i < last && rows[i] / p.width == source; i++)
+      lanes[i - begin] = int32_t(rows[i] % p.width);
+    const Unit* from = reinterpret_cast<const Unit*>(p.from + source * p.bytes);
+    Unit* target = to + (begin - first);
+    for (int64_t u = 0; u < units; u++, from += p.width, target += p.width) {
+      for (int64_t j = 0; j < i - begin; j++) target[j] = from[lanes[j]];
+    }
+  }
+  for (int64_t u = 0; last < first + p.width && u < units; u++)
+    std::fill(to + u * p.width + (last - first), to + (u + 1) * p.width, none);
+}
+
+template <class Unit>
+void pick_panels(const Lanes& p, const int32_t* rows, int64_t count, Unit none, int threads) {
+  const int64_t panels = (count + p.width - 1) / p.width;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && panels > 1)
+  for (int64_t i = 0; i < panels; i++) pick_panel(p, rows, count, i, none);
+}
+
+// A Packed with room for so many bytes behind it, the one of earlier picked rows where it has that.
+Packed& room_for(Matrix& picked, size_t bytes) {
+  const auto* held = static_cast<const Packed*>(picked.prepared);
+  if (!held || held->room < bytes) {
+    release_packed(picked);
+    const size_t room = bytes + bytes / 4;
+    char* memory = packed_memory(room);
+    reinterpret_cast<Packed*>(memory)->room = room;
+    picked.prepared = memory;
+  }
+  return *static_cast<Packed*>(const_cast<void*>(picked.prepared));
+}
+
+void pick_int8(const Int8Weights& from, const int32_t* rows, int64_t count, Matrix& picked,
+               int threads) {
+  const int64_t bytes = int8_group_bytes(from.cols), all = int8_groups(count) * bytes;
+  Packed& packed = room_for(picked, size_t(all + count * 4));
+  char* to = reinterpret_cast<char*>(&packed + 1);
+  auto* scales = reinterpret_cast<float*>(to + all);
+  const Lanes lanes{reinterpret_cast<const char*>(from.groups), to, bytes, kInt8Group};
+  pick_panels(lanes, rows, count, 0x80808080u, threads);  // zeros, see kernels/int8.h
+  for (int64_t i = 0; i < count; i++) scales[i] = from.scales[rows[i]];
+  packed.int8 = {reinterpret_cast<uint8_t*>(to), scales, count, from.cols};
+}
+
+void pick_floats(const Matrix& shape, const Panels& from, const int32_t* rows, Matrix& picked,
+                 int threads) {
+  Panels panels = panels_of(shape, false, *from.micro);
+  Packed& packed = room_for(picked, weight_bytes(panels));
+  char* to = reinterpret_cast<char*>(&packed + 1);
+  panels.data = to;
+  const Lanes lanes{from.data, to, int64_t(panels.bytes), from.micro->panel};
+  if (shape.dtype == DType::f64)
+    pick_panels(lanes, rows, shape.rows, uint64_t(0), threads);
+  else
+    pick_panels(lanes, rows, shape.rows, uint32_t(0), threads);
+  packed.panels = panels;
+}
+
+}  // namespace
+
+void pick(const Matrix& from, const int32_t* rows, int64_t count, Matrix& picked, int threads) {
+  TX_ASSERT(from.prepared && count > 0);
+  TX_ASSERT(std::all_of(rows, rows + count, [&](int32_t r) { return r >= 0 && r < from.rows; }));
+  const Packed& packed = *static_cast<const Packed*>(from.prepared);
+  const Matrix shape = matrix(nullptr, from.dtype, count, from.cols);
+  if (packed.int8.groups)
+    pick_int8(packed.int8, rows, count, picked, threads);
+  else
+    pick_floats(shape, packed.panels, rows, picked, threads);
+  const void* prepared = picked.prepared;
+  picked = shape;
+  picked.prepared = prepared;
 }
 
 void release_packed(Matrix& weights) {

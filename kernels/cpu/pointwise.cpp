@@ -195,4 +195,16 @@ void Cpu::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
     std::memcpy(to.slice(rows[i], 1).data, from.slice(i, 1).data, bytes);
 }
 
+void Cpu::gather_columns(Matrix from, const int32_t* columns, Matrix to) {
+  const Timed timed(profile_.get(), "pointwise", traffic(to, to));
+  TX_ASSERT(from.rows == to.rows && from.dtype == to.dtype);
+  with_type(to.dtype, [&](auto t) {
+    for (int64_t i = 0; i < to.rows; ++i) {
+      const auto* source = from.row<const decltype(t)>(i);
+      auto* target = to.row<decltype(t)>(i);
+      for (int64_t j = 0; j < to.cols; ++j) target[j] = source[columns[j]];
+    }
+  });
+}
+
 }  // namespace tx

@@ -133,6 +133,16 @@ struct MoveRows {
   }
 };
 
+// to[i][j] = from[i][columns[j]]
+template <class T>
+__global__ void __launch_bounds__(pass_threads)
+    gather_columns_kernel(Matrix from, const int32_t* columns, Matrix to) {
+  const int64_t at = int64_t(blockIdx.x) * pass_threads + threadIdx.x;
+  if (at >= to.rows * to.cols) return;
+  const int64_t i = at / to.cols, j = at % to.cols;
+  row_of<T>(to, i)[j] = row_of<T>(from, i)[columns[j]];
+}
+
 }  // namespace
 
 void Cuda::activate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
@@ -191,6 +201,16 @@ void Cuda::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
   with_type(from.dtype, [&](auto t) {
     const MoveRows<decltype(t)> op{from, to, rows, false, all_packed(from, to)};
     pass(*state_, op, from.rows, from.cols);
+  });
+}
+
+void Cuda::gather_columns(Matrix from, const int32_t* columns, Matrix to) {
+  const Timed timed(*state_, "pointwise", traffic(to, to));
+  TX_ASSERT(from.rows == to.rows && from.dtype == to.dtype);
+  if (to.rows == 0 || to.cols == 0) return;
+  with_type(to.dtype, [&](auto t) {
+    launch(*state_, gather_columns_kernel<decltype(t)>, blocks_of(to.rows * to.cols, pass_threads),
+           pass_threads, 0, from, columns, to);
   });
 }
 

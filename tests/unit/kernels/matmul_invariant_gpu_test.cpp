@@ -167,6 +167,35 @@ BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
   }
 }
 
+// Products with picked rows have the bits of those columns of the product with all.
+BOOST_AUTO_TEST_CASE(picked_rows) {
+  Cuda cuda;
+  const std::vector<std::vector<int32_t>> lists = {{3, 64, 65, 199}, {130, 2, 2, 129, 63, 0, 7}};
+  for (const DType t : {DType::f32, DType::bf16}) {
+    Block x(t, 9, 33), w(t, 200, 33, 5), y(t, 9, 200);
+    x.randomise(1), w.randomise(2);
+    Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
+    Matrix all = cuda.prepare(dw.view()), picked;
+    cuda.matmul_invariant(dx.view(), all, {}, Activation::none, dy.view());
+    dy.download();
+    for (const std::vector<int32_t>& rows : lists) {
+      const int64_t count = int64_t(rows.size());
+      cuda.pick_rows(all, rows.data(), count, picked);
+      Block got(t, 9, count, 1);
+      Image dgot(cuda, got);
+      cuda.matmul_invariant(dx.view(), picked, {}, Activation::none, dgot.view());
+      dgot.download();
+      int64_t different = 0;
+      for (int64_t i = 0; i < 9; i++)
+        for (int64_t j = 0; j < count; j++)
+          different += tx_test::get(got.view(), i, j) != tx_test::get(y.view(), i, rows[size_t(j)]);
+      BOOST_TEST(different == 0);
+      BOOST_TEST(got.intact());
+    }
+    cuda.release_prepared(picked), cuda.release_prepared(all);
+  }
+}
+
 // A NaN in one row stays there; x of an odd number of columns is not read past its end.
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
   Cuda cuda;

@@ -158,6 +158,44 @@ BOOST_AUTO_TEST_CASE(int8_through_the_backend) {
   cpu.release_prepared(there), cpu.release_prepared(made);
 }
 
+// Products with picked rows have the bits of those columns of the product with all.
+BOOST_AUTO_TEST_CASE(picked_rows) {
+  const int64_t outputs = 200;
+  std::vector<int32_t> most, few = {3, 64, 65, 199}, back = {130, 2, 2, 129, 63, 0};
+  for (int32_t i = 0; i < outputs; i++)
+    if (i % 3) most.push_back(i);
+  for (const int threads : {1, 3}) {
+    Cpu cpu(threads);
+    for (const int kind : {0, 1, 2, 3}) {  // f32, bf16, f64, 8 bits
+      const DType t = kind == 1 ? DType::bf16 : kind == 2 ? DType::f64 : DType::f32;
+      Block x(t, 9, 33), w(t, outputs, 33), y(t, 9, outputs);
+      x.randomise(1), w.randomise(2);
+      Matrix all = kind == 3 ? cpu.prepare_rows(tx_test::rows_of(w.view()), DType::i8)
+                             : cpu.prepare(w.view());
+      cpu.matmul_invariant(x.view(), all, {}, Activation::none, y.view());
+      Matrix picked;
+      for (const std::vector<int32_t>& rows : {few, most, back, few}) {  // in one memory
+        const int64_t count = int64_t(rows.size());
+        cpu.pick_rows(all, rows.data(), count, picked);
+        BOOST_TEST((picked.rows == count && picked.cols == 33 && picked.dtype == all.dtype));
+        Block got(t, 9, count, 1), wanted(t, 9, count, 1);
+        cpu.matmul_invariant(x.view(), picked, {}, Activation::none, got.view());
+        cpu.gather_columns(y.view(), rows.data(), wanted.view());
+        BOOST_TEST_CONTEXT("kind " << kind << ", " << count << " rows, " << threads << " threads")
+        BOOST_TEST(same_bits(got.view(), wanted.view()));
+        BOOST_TEST(got.intact());
+      }
+      cpu.release_prepared(picked), cpu.release_prepared(all);
+    }
+  }
+  Cpu cpu;
+  Block w(DType::f32, 20, 8);
+  Matrix all = cpu.prepare(w.view()), picked;
+  const int32_t beyond = 20;
+  BOOST_CHECK_THROW(cpu.pick_rows(all, &beyond, 1, picked), tx::Bug);
+  cpu.release_prepared(all);
+}
+
 // A NaN in one row stays there; x of an odd number of columns is not read past its end.
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
   for (const Isa isa : instruction_sets()) {

@@ -1,4 +1,4 @@
-// column_sum, add, dropout_sum, gather_rows, scatter_rows.
+// column_sum, add, dropout_sum, gather_rows, scatter_rows, gather_columns.
 #include "kernels/cpu/simd.h"
 #include "tests/unit/kernels/checker.h"
 
@@ -79,6 +79,21 @@ void check_moves(DType t, int64_t rows, int64_t width) {
   check_close(got[1], scattered, {0, 0});
 }
 
+void check_columns(DType t, int64_t rows, int64_t width) {
+  const Dense from = random_dense(rows, 2 * width + 1, t, 1);
+  const std::vector<int32_t> at = places(width, 2 * width + 1);
+  Dense gathered(rows, width);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < width; ++j) gathered(i, j) = from(i, at[size_t(j)]);
+  const Results got = run_layouts([&](Run& run) {
+    const Matrix source = run.input(from, t), to = run.output(rows, width, t);
+    const int32_t* columns = run.array(at);
+    run.call([&](auto& b) { b.gather_columns(source, columns, to); });
+    run.keep(to);
+  });
+  check_close(got[0], gathered, {0, 0});
+}
+
 // From f32 to bf16, on the CPU alone: what is stored is what rounding gives.
 void check_rounding_move(int64_t rows, int64_t width) {
   const Dense few = random_dense(rows, width, DType::f32, 2);
@@ -121,6 +136,7 @@ BOOST_AUTO_TEST_CASE(table) {
           check_sums(t, rows, width, 0);
           check_sums(t, rows, width, 0.1);
           check_moves(t, rows, width);
+          check_columns(t, rows, width);
         }
 }
 
