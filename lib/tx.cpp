@@ -31,6 +31,7 @@ Json named(const TranslateOptions& given) {
   give("min-length", given.min_length);
   give("no-repeat", given.no_repeat);
   give("forbid", given.forbid);
+  give("shortlist", given.shortlist);
   give("max-new", given.max_new);
   if (!given.stop.empty()) json["stop"] = given.stop;
   give("sample", given.sample);
@@ -44,8 +45,8 @@ Json named(const TranslateOptions& given) {
 }
 
 void check_kind(const Json& given, ModelKind kind, const std::string& path) {
-  static const std::set<std::string> translating{"max-extra"}, continuing{"max-new", "stop"},
-      everywhere{"max-length", "threads", "precision", "device"};
+  static const std::set<std::string> translating{"max-extra", "shortlist"},
+      continuing{"max-new", "stop"}, everywhere{"max-length", "threads", "precision", "device"};
   for (const auto& [name, value] : given.items()) {
     const bool fits = kind == ModelKind::encoder           ? everywhere.contains(name)
                       : kind == ModelKind::encoder_decoder ? !continuing.contains(name)

@@ -39,6 +39,7 @@ struct TranslateOptions {
   std::optional<int> min_length;         // pieces
   std::optional<int> no_repeat;          // pieces in a row that come once
   std::optional<std::string> forbid;     // a file of words and phrases that may not come
+  std::optional<std::string> shortlist;  // a file of what target pieces go with a source piece
   std::optional<int> max_new;            // pieces of a continuation
   std::vector<std::string> stop;         // strings before which a continuation ends
   std::optional<bool> sample;            // draw outputs instead of searching

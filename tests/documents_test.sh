@@ -38,7 +38,7 @@ missing "$TX_SOURCE" "$@" > found
 $(cat found)"
 
 # Options that tx-paper(7) and the documents name, by the names that the tools list.
-for command in train encode decode vocab; do tx-bpe $command --completion; done > options
+for command in train encode decode vocab shortlist; do tx-bpe $command --completion; done > options
 for tool in tx-train tx-avg tx-decode tx-bleu tx-convert tx-attn-dump; do $tool --completion; done >> options
 page=$TX_SOURCE/man/tx-paper.7
 

@@ -24,7 +24,9 @@ int main(int argc, char** argv) {
                            {{"train", "learn a vocabulary from text", run<tx::TrainCommand>},
                             {"encode", "cut lines of text into pieces", run<tx::EncodeCommand>},
                             {"decode", "join pieces into lines of text", run<tx::DecodeCommand>},
-                            {"vocab", "list a vocabulary", run<tx::VocabCommand>}},
+                            {"vocab", "list a vocabulary", run<tx::VocabCommand>},
+                            {"shortlist", "write which target pieces go with a source piece",
+                             run<tx::ShortlistCommand>}},
                            {}, argc, argv);
   });
 }

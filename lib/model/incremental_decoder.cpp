@@ -1,6 +1,7 @@
 #include "lib/model/incremental_decoder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/model/prompt_keys_values.h"
 #include "lib/tensor/replay.h"
@@ -53,12 +54,14 @@ Tensor IncrementalDecoder::cross_keys_values(Context& context) const {
 size_t IncrementalDecoder::plan(const Capacity& capacity) {
   Arena counting;
   Context context(backend_, counting, dtype_);
+  const bool picks = std::exchange(picks_, false);  // whatever is picked, it is no more than all
   source_.rows = capacity.source_rows;
   if (has_cross())
     cross_keys_values(context);
   else if (source_.rows > 0)
     pass_prompts(context, nullptr);
   run(context, rounded(capacity.rows));
+  picks_ = picks;
   return counting.peak();
 }
 
@@ -118,6 +121,8 @@ void IncrementalDecoder::open(const Capacity& capacity) {
     moved = true;
   }
   if (moved) forget_graphs(backend_);  // what was recorded holds the old places
+  if (picks_ && replays_) forget_graphs(backend_);
+  picks_ = false;
   sentences_.clear();
   last_rows_ = 0;
   step_ = 0;
@@ -208,6 +213,13 @@ void IncrementalDecoder::release(int32_t sentence) {
   slots_.give(s.first_slot, s.slots);
 }
 
+void IncrementalDecoder::pick(std::span<const int32_t> ids) {
+  if (replays_) forget_graphs(backend_);  // what was recorded reads other weights
+  if (!picked_) picked_ = std::make_unique<PickedOutput>(backend_);
+  picked_->pick(transformer_.output(), ids);
+  picks_ = true;
+}
+
 void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t max_steps) {
   Capacity capacity;
   int64_t prompt = 0;
@@ -286,7 +298,9 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
 Tensor IncrementalDecoder::run(Context& context, int64_t rows) {
   target_.rows = rows;
   context.run([&](auto& k) { k.extend_lists(extension_); });
-  return transformer_.logits(context, transformer_.decode(context, target_, kv_));
+  Tensor hidden = transformer_.decode(context, target_, kv_);
+  return picks_ ? picked_->projection()(context, std::move(hidden))
+                : transformer_.logits(context, std::move(hidden));
 }
 
 }  // namespace tx

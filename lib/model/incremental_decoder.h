@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/model/picked_output.h"
 #include "lib/model/transformer.h"
 #include "lib/tensor/range_allocator.h"
 
@@ -55,10 +56,12 @@ class IncrementalDecoder {
   // changes nothing where the capacity is used up.
   bool admit(const Sources& sources, std::span<const int64_t> longest, int width);
   void release(int32_t sentence);
+  // From here on, until open(), column i of the logits is that of piece ids[i].
+  void pick(std::span<const int32_t> ids);
   // open() for these sources and admit(), every sentence with up to max_rows rows.
   void begin(const Sources& sources, int64_t max_rows, int64_t max_steps);
-  // Logits (R,Vp) of the next position, valid until the next call. Rows of a sentence stand
-  // together.
+  // Logits (R,Vp) of the next position, or (R, picked pieces), valid until the next call. Rows of a
+  // sentence stand together.
   Matrix step(std::span<const Row> rows);
   // Called for every attention of every step, see keys_values.h; where the backend replays work,
   // only in the steps that are not replayed.
@@ -99,6 +102,8 @@ class IncrementalDecoder {
   std::unique_ptr<Arena> arena_;
   Tensor logits_;                     // lives in arena_
   std::map<int64_t, Matrix> places_;  // of the logits, by rows
+  std::unique_ptr<PickedOutput> picked_;
+  bool picks_ = false;
   size_t arena_bytes_ = 0, cross_bytes_ = 0, cache_bytes_ = 0;
   RangeAllocator source_rows_, slots_;
   std::vector<Sentence> sentences_;

@@ -41,6 +41,7 @@ class Transformer {
                 const DropoutRates& rates = {}) const;
   // (N,Vp): logits of the last stack's output.
   Tensor logits(Context& context, Tensor hidden) const;
+  const Projection& output() const { return output_; }  // which gives them
 
  private:
   void make_positions(Backend& backend, DType full);

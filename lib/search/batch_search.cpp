@@ -106,8 +106,14 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   // Encoding only a few sentences at a time would make small products.
   const bool last = waiting_ + ids.size() == sources.size();
   if (!active_.empty() && !last && cost < at_a_time / 8) return;
+  const auto lists = [&] {
+    PieceLists::Lists out;
+    for (size_t i = 0; list_of_ && i < ids.size(); ++i)
+      out.push_back(list_of_(*sources[waiting_ + i]));
+    return out;
+  };
   // The free room may be fragmented; then fewer of them fit.
-  while (!ids.empty() && !scorer_.admit(ids, steps, width())) {
+  while (!ids.empty() && !scorer_.admit(ids, steps, width(), lists())) {
     ids.resize(ids.size() / 2);
     steps.resize(ids.size());
   }

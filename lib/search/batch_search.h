@@ -29,6 +29,13 @@ class BatchSearch {
   // What ends an output of these pieces after this source; it is asked before each further piece.
   using Stops = std::function<bool(std::span<const int> source, std::span<const int> ids)>;
   void stop_at(Stops stops) { stops_ = std::move(stops); }
+  // What gives the pieces that the outputs of a source may have, ascending and never none; log P is
+  // among them alone.
+  using Lists = std::function<std::vector<int32_t>(const Source&)>;
+  void list_by(Lists lists) {
+    list_of_ = std::move(lists);
+    scorer_.use_lists();
+  }
   // Allocates that memory now, so that calls with such sources allocate no more.
   void reserve(int64_t at_a_time, int64_t pieces) {
     scorer_.open(most_capacity(at_a_time, pieces, positions(pieces)));
@@ -67,6 +74,7 @@ class BatchSearch {
   SearchOptions options_;
   Listener listener_;
   Stops stops_;
+  Lists list_of_;
   std::vector<int> forbidden_;
   int64_t longest_;  // of all models
   Rules rules_;

@@ -173,7 +173,7 @@ void DecodeOptions::check_kind(const Options& options, ModelKind kind) {
   static const std::vector<std::string> continuing{"max-new", "stop", "echo", "perplexity",
                                                    "stream"},
       encoding{"embed", "vectors"},
-      translating{"max-extra", "prefix", "constraints", "split", "mbr", "alignments"},
+      translating{"max-extra", "prefix", "constraints", "split", "mbr", "alignments", "shortlist"},
       searching{"beam",       "alpha",       "sample",     "tgt",    "scores",
                 "status",     "pieces",      "ids",        "memory", "check-invariance",
                 "mask-heads", "min-length",  "no-repeat",  "forbid", "diversity",

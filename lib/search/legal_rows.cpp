@@ -1,6 +1,7 @@
 #include "lib/search/legal_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/base/error.h"
 
@@ -43,6 +44,7 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
   const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
   int legal = 0;
   for (int32_t& id : ids) {
+    if (id < 0) continue;  // a list has no more
     if (may_follow(output, id))
       ++legal;
     else
@@ -76,7 +78,7 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
   const OpenOutput output = row.output();
   order_.clear();
   for (size_t piece = 0; piece < log_p.size(); ++piece) {
-    if (!may_follow(output, int(piece))) continue;
+    if (std::isinf(log_p[piece]) || !may_follow(output, int(piece))) continue;
     check_number(log_p[piece]);
     order_.push_back(int32_t(piece));
   }

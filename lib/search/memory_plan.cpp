@@ -16,16 +16,24 @@ constexpr size_t text_bytes = size_t(16) << 20;
 // 276 MB, 4.5 s with 4,096 and 946 MB.
 constexpr int64_t unit = 64, most_planned = 32768;
 
+// What a worker holds of the output projection for the lists of its lines, at most.
+size_t picked_bytes(const Transformer& model, DType dtype) {
+  const ModelConfig& c = model.config();
+  return size_t(padded_vocabulary(c.target().vocabulary) * c.d_model) * size_of(dtype);
+}
+
 class Plan {
  public:
   Plan(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
-       int64_t longest)
-      : options_(options), longest_(longest), worker_(models, options, rules) {
+       const Shortlist* shortlist, int64_t longest)
+      : options_(options), longest_(longest), worker_(models, options, rules, shortlist) {
     const bool gpu = options.device == "cuda", limited = !options.memory.empty();
     if (limited) limit_ = size_t(parse_size(options.memory, "--memory"));
     if (!limited) limit_ = worker_.free_bytes() / 10 * 9;
     if (!gpu) held_ = anonymous_bytes() + text_bytes;  // the weights included
     if (gpu && limited) held_ = models.bytes();        // else free memory is without it
+    for (const Transformer* model : models.transformers())
+      if (shortlist) held_ += size_t(options.threads) * picked_bytes(*model, models.dtype());
   }
   size_t total(int64_t tokens) {
     return held_ + size_t(options_.threads) * worker_.bytes(tokens, longest_);
@@ -55,11 +63,11 @@ class Plan {
 }  // namespace
 
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
-                          const Rules& rules, int64_t longest) {
+                          const Rules& rules, const Shortlist* shortlist, int64_t longest) {
   const bool gpu = options.device == "cuda", limited = !options.memory.empty();
   const int64_t given = options.batch_tokens, usual = gpu ? usual_gpu_batch : usual_cpu_batch;
   if (!limited && (given || !gpu)) return given ? given : usual;
-  Plan plan(models, options, rules, longest);
+  Plan plan(models, options, rules, shortlist, longest);
   if (given && plan.fits(given)) return given;
   const int64_t fits = given ? plan.largest(given, spare_bytes)  // for a message
                              : plan.largest(gpu && limited ? most_planned : usual, 0);

@@ -10,6 +10,6 @@ namespace tx {
 // than fits into its free memory. Sources have up to `longest` pieces. UsageError where the limit
 // is too small; it names one that is large enough. `options` are resolved().
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
-                          const Rules& rules, int64_t longest);
+                          const Rules& rules, const Shortlist* shortlist, int64_t longest);
 
 }  // namespace tx

@@ -53,6 +53,22 @@ void SearchOptions::describe(Options& options) {
   options.add("--forbid", forbid, "FILE", "words and phrases that may not come, one per line",
               "Each as it is written, a word's beginning where it begins: write other spellings, "
               "such as one with a capital, on lines of their own.");
+  options.add("--shortlist", shortlist, "FILE",
+              "the pieces of an output are those that go with the pieces of its source",
+              "FILE says which, see tx-shortlist(5); tx-bpe shortlist makes it. The logits of "
+              "others are not computed, which is faster with a large vocabulary, and log P is "
+              "among the pieces of the line's list. What --prefix and --constraints ask for is on "
+              "it. On a CPU alone.");
+  options
+      .add("--shortlist-first", shortlist_first, "N",
+           "of the most frequent pieces, the first N are on every list")
+      .range(0, 1000000)
+      .needs({"--shortlist"});
+  options
+      .add("--shortlist-best", shortlist_best, "N",
+           "of the pieces that go with a source piece, the N most probable")
+      .range(0, 1000000)
+      .needs({"--shortlist"});
   options.group("Sampling").needs({"--sample"});
   options
       .add("--temperature", temperature, "X", "divides the logits; below 1 draws likelier pieces")

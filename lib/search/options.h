@@ -23,6 +23,9 @@ struct SearchOptions {
   int min_length = 0;          // pieces of an output, at least
   int no_repeat = 0;           // so many pieces in a row come once; 0: they may come again
   std::string forbid;          // a file of words and phrases that may not come
+  std::string shortlist;       // a file of pieces that go with others; "": all may come
+  int shortlist_first = 100;   // of the most frequent pieces
+  int shortlist_best = 100;    // of those that go with a piece of the source
   bool constraints = false;    // a source comes with phrases that its output must hold
   int groups = 0;              // of a beam that seeks diverse outputs; 0: as many as the beam
   double diversity = 0;        // what a piece costs that another group has taken

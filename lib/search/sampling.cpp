@@ -43,6 +43,7 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
     if (std::find(forbidden_.begin(), forbidden_.end(), int(i)) != forbidden_.end()) continue;
     if (output && !rules_.allows(*output, int(i))) continue;
     check_number(log_p[i]);
+    if (std::isinf(log_p[i])) continue;  // not on the line's list
     choices_.push_back({log_p[i], int32_t(i)});
   }
   const size_t k =

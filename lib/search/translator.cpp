@@ -65,11 +65,12 @@ void TranslatorOptions::describe_memory(Options& options) {
 }
 
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options,
-                                     const Rules& rules)
+                                     const Rules& rules, const Shortlist* shortlist)
     : backend_(make_backend(options.device, 1)),
       at_a_time_(options.batch_tokens),
       transformers_(models.transformers()),
       search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {
+  if (shortlist) search_.list_by([=](const Source& source) { return shortlist->list(source); });
   const std::vector<std::string>& stops = options.search.stops;
   if (stops.empty()) return;
   search_.stop_at([&](std::span<const int> source, std::span<const int> ids) {
@@ -106,7 +107,13 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
                     "kind encoder-decoder, continuing a text one of kind decoder");
   options_.search.continues = models_->kind() == ModelKind::decoder;
   options_ = options_.resolved();
-  options_.batch_tokens = plan_batch_tokens(*models_, options_, rules_, max_source());
+  if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
+    if (options_.device == "cuda")
+      throw UsageError("--shortlist needs a CPU: give --device cpu, or leave it out");
+    shortlist_ = std::make_unique<Shortlist>(options_.search, models_->source(), models_->target());
+  }
+  options_.batch_tokens =
+      plan_batch_tokens(*models_, options_, rules_, shortlist_.get(), max_source());
 }
 
 Translator::Translator(const TranslatorOptions& options)
@@ -130,7 +137,7 @@ const char* Translator::limit() const {
 }
 
 std::unique_ptr<TranslationWorker> Translator::worker() const {
-  return std::make_unique<TranslationWorker>(*models_, options_, rules_);
+  return std::make_unique<TranslationWorker>(*models_, options_, rules_, shortlist_.get());
 }
 
 std::string Translator::precision() const { return models_->precision(); }

@@ -12,6 +12,7 @@
 #include "lib/base/workers.h"
 #include "lib/search/batch_search.h"
 #include "lib/search/model_set.h"
+#include "lib/search/shortlist.h"
 
 namespace tx {
 
@@ -46,7 +47,9 @@ struct TeamSize {
 // What one thread needs: a backend and a search of its own.
 class TranslationWorker {
  public:
-  TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules);
+  // shortlist: null where all pieces may come.
+  TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
+                    const Shortlist* shortlist = nullptr);
   void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
@@ -74,6 +77,7 @@ class Translator {
   const TranslatorOptions& options() const { return options_; }
   const ModelSet& models() const { return *models_; }
   const Rules& rules() const { return rules_; }
+  const Shortlist* shortlist() const { return shortlist_.get(); }  // null: none
   // Whether the models continue a text, their source; else they translate it.
   bool continues() const { return options_.search.continues; }
   // The most pieces of a source: max_source, or what the models take where that is less. Of a
@@ -99,6 +103,7 @@ class Translator {
   TranslatorOptions options_;
   std::unique_ptr<ModelSet> models_;
   Rules rules_;
+  std::unique_ptr<const Shortlist> shortlist_;
 };
 
 }  // namespace tx

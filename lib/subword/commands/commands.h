@@ -70,6 +70,16 @@ struct DecodeCommand {
   void run(const OpenVocabulary& open, const Log& log);
 };
 
+// tx-bpe shortlist: parallel text with alignments, or a table, to tx-shortlist(5).
+struct ShortlistCommand {
+  static constexpr char summary[] = "write which target pieces go with a source piece";
+  std::string model, source, target, links, table, output, unit = "words";
+  int first = 1000, best = 100;
+
+  void describe(Options& options);
+  void run(const OpenVocabulary& open, const Log& log);
+};
+
 // tx-bpe vocab: a vocabulary's entries, or how often each stands in a text.
 struct VocabCommand {
   static constexpr char summary[] = "list a vocabulary: id, tab, piece, tab, score";

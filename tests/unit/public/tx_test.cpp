@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "lib/base/split.h"
 #include "lib/checkpoint/model_file.h"
 #include "tests/support.h"
 #include "tests/unit/search/tiny_translator.h"
@@ -95,6 +96,24 @@ BOOST_AUTO_TEST_CASE(a_beginning_is_completed) {
   }
   BOOST_TEST(model.complete("w5", "").front().text == model.translate("w5"));
   BOOST_TEST(model.complete("", "w5").front().text == "");
+}
+
+BOOST_AUTO_TEST_CASE(outputs_keep_to_a_shortlist) {
+  const ModelFile file;
+  tx::TranslateOptions options;
+  options.max_extra = 3;
+  options.nbest = 3;
+  options.shortlist = file.folder / "list";
+  tx::write_atomically(*options.shortlist, "\tw9\t0.5\nw5\tw8\t0.5\nw6\tw10\t0.5\n");
+  const tx::Model model(file.path, options);
+  for (const tx::Hypothesis& h : model.hypotheses("w5"))
+    for (const std::string& word : tx::split_at(h.text, ' '))
+      BOOST_TEST((word == "w8" || word == "w9" || word.empty()));
+  BOOST_TEST(model.complete("w5", "w10")[0].text.find("w10") == 0u);
+  // What is given is scored among all pieces.
+  options.shortlist.reset();
+  BOOST_TEST(model.score("w5", "w20").log_p ==
+             tx::Model(file.path, options).score("w5", "w20").log_p);
 }
 
 BOOST_AUTO_TEST_CASE(a_given_translation_has_the_score_that_the_search_gave_it) {

@@ -1,0 +1,196 @@
+// tx-bpe shortlist.
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/base/outputs.h"
+#include "lib/base/split.h"
+#include "lib/subword/commands/commands.h"
+#include "lib/subword/lexical_table.h"
+#include "lib/subword/word_groups.h"
+#include "lib/text/line_pairs.h"
+#include "lib/text/links.h"
+
+namespace tx {
+
+namespace {
+
+// Counts what stands in a text and what its links join.
+class Counts {
+ public:
+  Counts(const Vocabulary& source, const Vocabulary& target, bool words)
+      : source_(source),
+        target_(target),
+        source_words_(source),
+        target_words_(target),
+        words_(words),
+        of_target_(size_t(target.size())) {}
+
+  void add_target(std::string_view text) {
+    target_.encode(text, to_);
+    for (const int id : to_) ++of_target_[size_t(id)];
+  }
+  // Behind add_target() of the same pair.
+  void add_links(std::string_view text, std::string_view links) {
+    source_.encode(text, from_);
+    const std::vector<int64_t> from = starts(from_, source_words_), to = starts(to_, target_words_);
+    for (const WordLink& link : parse_links(links)) {
+      check(link, from.size() - 1, to.size() - 1);
+      for (int64_t s = from[link.source]; s < from[link.source + 1]; ++s)
+        for (int64_t t = to[link.target]; t < to[link.target + 1]; ++t)
+          ++pairs_[uint64_t(from_[size_t(s)]) << 32 | uint32_t(to_[size_t(t)])];
+    }
+  }
+  // The shares of target pieces, and of those linked to each source piece.
+  LexicalTable table() const {
+    LexicalTable out;
+    out.of_source.resize(size_t(source_.size()));
+    double all = 0;
+    std::vector<double> of_source(out.of_source.size());
+    for (const int64_t count : of_target_) all += double(count);
+    for (const auto& [pair, count] : pairs_) of_source[size_t(pair >> 32)] += double(count);
+    for (size_t id = 0; id < of_target_.size(); ++id)
+      if (of_target_[id] > 0) out.frequent.push_back({int32_t(id), double(of_target_[id]) / all});
+    for (const auto& [pair, count] : pairs_) {
+      const size_t source = size_t(pair >> 32);
+      out.of_source[source].push_back({int32_t(uint32_t(pair)), double(count) / of_source[source]});
+    }
+    return out;
+  }
+
+ private:
+  std::vector<int64_t> starts(const std::vector<int>& ids, const WordStarts& words) const {
+    if (words_) return words(ids);
+    std::vector<int64_t> out(ids.size() + 1);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = int64_t(i);
+    return out;
+  }
+  void check(const WordLink& link, size_t from, size_t to) const {
+    const char* unit = words_ ? "word" : "piece";
+    for (const auto& [at, count, side] :
+         {std::tuple(link.source, from, "source"), std::tuple(link.target, to, "target")})
+      if (at >= count)
+        throw DataError("link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
+                        ", but the " + side + " has " + counted(int64_t(count), unit) +
+                        ", counted from 0");
+  }
+
+  const Vocabulary &source_, &target_;
+  WordStarts source_words_, target_words_;
+  bool words_;
+  std::vector<int64_t> of_target_;
+  std::unordered_map<uint64_t, int64_t> pairs_;  // source << 32 | target
+  std::vector<int> from_, to_;
+};
+
+std::string place(const LineReader& reader) {
+  return reader.name() + ":" + std::to_string(reader.line_number()) + ": ";
+}
+
+void count_links(const ShortlistCommand& command, Counts& counts, const Log& log) {
+  LinePairs in({command.source}, command.target);
+  LineReader links(command.links);
+  std::string source, target, line;
+  while (in.next(source, target)) {
+    if (!links.next(line)) {
+      const LineCount all = count_to_end(in.text(), command.source);
+      throw DataError(
+          counts_differ({links.name(), links.line_number()}, all, links.line_number() + 1));
+    }
+    counts.add_target(target);
+    try {
+      counts.add_links(source, line);
+    } catch (const DataError& error) {
+      throw DataError(place(links) + error.what());
+    }
+  }
+  if (links.next(line)) {
+    const int64_t extra = links.line_number();
+    throw DataError(
+        counts_differ({command.source, extra - 1}, count_to_end(links, links.name()), extra));
+  }
+  for (const std::string& warning : in.warnings()) log.warn(warning);
+}
+
+// A table of pieces from elsewhere, without what the vocabularies do not have.
+void read_table(const std::string& path, const Vocabulary& source, const Vocabulary& target,
+                LexicalTable& table, const Log& log) {
+  LineReader reader(path);
+  std::string line;
+  int64_t unknown = 0;
+  while (reader.next(line)) try {
+      const std::vector<std::string_view> fields = split_fields(line);
+      if (fields.size() != 3)
+        throw DataError("expected a source piece, a target piece and a probability");
+      const double probability = parse_probability(fields[2]);
+      const int from = source.id_of(fields[0]), to = target.id_of(fields[1]);
+      if (from >= 0 && to >= 0)
+        table.of_source[size_t(from)].push_back({to, probability});
+      else
+        ++unknown;
+    } catch (const DataError& error) {
+      throw DataError(place(reader) + error.what());
+    }
+  if (unknown > 0)
+    log.warn(counted(unknown, "line") + " of " + std::to_string(reader.line_number()) + " of " +
+             reader.name() + " left out: the vocabulary lacks one of the pieces");
+}
+
+}  // namespace
+
+void ShortlistCommand::describe(Options& options) {
+  options.usage("tx-bpe shortlist -m MODEL --src FILE --tgt FILE --links FILE -o FILE");
+  options.usage("tx-bpe shortlist -m MODEL --tgt FILE --table FILE -o FILE");
+  options
+      .add("-m,--model", model, "FILE", "the subword model, word list or trained model",
+           "Of a trained model the vocabularies of its two sides are taken.")
+      .must();
+  options
+      .add("--tgt", target, "FILE", "text of the target language, plain or gzip",
+           "The most frequent pieces are counted in it.")
+      .must();
+  options.add("--src", source, "FILE", "its source, line by line").needs({"--links"});
+  options
+      .add("--links", links, "FILE", "alignments of the two: a line such as 0-0 1-2",
+           "As tx-attn-dump --align and other aligners write them, SOURCE-TARGET.")
+      .needs({"--src"});
+  options
+      .add("--unit", unit, "words|pieces", "what links count",
+           "Every piece of a word goes with every piece of the words it is linked to.")
+      .one_of({"words", "pieces"})
+      .needs({"--links"});
+  options
+      .add("--table", table, "FILE", "pieces and probabilities in place of a text with alignments",
+           "Lines SOURCE TARGET PROBABILITY with spaces or tabs between. Lines with a piece that "
+           "the vocabulary lacks are left out, and counted in a warning.")
+      .excludes({"--src", "--links"});
+  options.add("--first", first, "N", "write the N most frequent target pieces").range(0, 1000000);
+  options.add("--best", best, "N", "write the N best target pieces of each source piece")
+      .range(1, 1000000);
+  options.add("-o,--out", output, "FILE", "where the table goes; - is standard output").must();
+}
+
+void ShortlistCommand::run(const OpenVocabulary& open, const Log& log) {
+  if (links.empty() && table.empty())
+    throw UsageError("missing option: --src FILE and --links FILE, or --table FILE");
+  check_output(output, {model, source, target, links, table});
+  const auto from = open(model, false), to = open(model, true);
+  Counts counts(*from, *to, unit == "words");
+  if (links.empty()) {
+    TextReader in({target});
+    for (std::string line; in.next(line);) counts.add_target(line);
+    for (const std::string& warning : in.warnings()) log.warn(warning);
+  } else {
+    count_links(*this, counts, log);
+  }
+  LexicalTable made = counts.table();
+  if (!table.empty()) read_table(table, *from, *to, made, log);
+  made.keep_best(size_t(first), size_t(best));
+  const auto write = [&](Writer& out) { write_lexical_table(made, *from, *to, out); };
+  if (output != "-") return write_atomically(output, write);
+  Writer out("-");
+  write(out);
+  out.close();
+}
+
+}  // namespace tx

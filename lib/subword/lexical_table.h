@@ -1,0 +1,37 @@
+// Files that say which target pieces go with a source piece, tx-shortlist(5): lines
+// "SOURCE TAB TARGET TAB PROBABILITY"; without a source the share of a target piece in all text.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/base/io.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+struct LexicalTable {
+  struct Entry {
+    int32_t piece = 0;  // of the target
+    double probability = 0;
+  };
+  std::vector<std::vector<Entry>> of_source;  // by id
+  std::vector<Entry> frequent;                // of all text
+
+  // Only the most probable entries of each list stay, so many at most, the most probable first; of
+  // equals the lower id.
+  void keep_best(size_t frequent_pieces, size_t each);
+};
+
+// DataError with file and line for a line of another form, a piece that a vocabulary does not have,
+// and a probability outside (0, 1]; with the file for one without lines.
+LexicalTable read_lexical_table(const std::string& path, const Vocabulary& source,
+                                const Vocabulary& target);
+// The share of each target piece first, then the source pieces by id.
+void write_lexical_table(const LexicalTable& table, const Vocabulary& source,
+                         const Vocabulary& target, Writer& out);
+
+// The probability that `text` is; DataError, without a place, where it is none.
+double parse_probability(std::string_view text);
+
+}  // namespace tx
