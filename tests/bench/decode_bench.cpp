@@ -4,7 +4,8 @@
 // products at the rate of a large one, both measured in the same run.
 //
 // Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
-// pieces of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu).
+// pieces of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), pieces that
+// each sentence may have (0: all; as with --shortlist, half of them in common).
 // Ends with 77 where that device cannot be used.
 #include <algorithm>
 #include <chrono>
@@ -112,6 +113,26 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
 void print_share(tx::Backend&, const Floor&, tx::DType, double) {}
 #endif
 
+// So many pieces, ascending; half of them are those of every sentence.
+std::vector<int32_t> list_of(const tx::Source& source, int64_t pieces, int64_t vocabulary) {
+  std::vector<bool> held(static_cast<size_t>(vocabulary));
+  int64_t left = std::min(pieces, vocabulary - tx::Vocabulary::specials);
+  for (uint32_t draw = uint32_t(source.line), next = tx::Vocabulary::specials; left > 0;) {
+    draw = draw * 1664525 + 1013904223;
+    const size_t id = left > pieces / 2
+                          ? next++
+                          : tx::Vocabulary::specials +
+                                (draw >> 8) % size_t(vocabulary - tx::Vocabulary::specials);
+    if (held[id]) continue;
+    held[id] = true;
+    --left;
+  }
+  std::vector<int32_t> out;
+  for (size_t id = 0; id < held.size(); ++id)
+    if (held[id]) out.push_back(int32_t(id));
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -140,6 +161,9 @@ int main(int argc, char** argv) try {
   options.max_extra = 0;
   // Without <eos> every output has the length of its source plus one.
   tx::BatchSearch search(backend, models, dtype, options, {0, 1, 2, tx::Vocabulary::eos});
+  const int64_t listed = number(10, 0), vocabulary = config.target().vocabulary;
+  if (listed > 0)
+    search.list_by([=](const tx::Source& s) { return list_of(s, listed, vocabulary); });
   std::vector<tx::Source> sources(static_cast<size_t>(sentences));
   std::vector<const tx::Source*> batch;
   for (size_t s = 0; s < sources.size(); ++s) {
@@ -147,6 +171,7 @@ int main(int argc, char** argv) try {
       sources[s].ids.push_back(
           int(4 + (s * 7919 + size_t(i) * 104729) % size_t(config.sides.front().vocabulary - 4)));
     }
+    sources[s].line = int64_t(s) + 1;
     batch.push_back(&sources[s]);
   }
   Seconds best;

@@ -16,17 +16,18 @@
 # DEVICE=cpu     of both; cuda             EXTRA=50        --max-extra, CTranslate2's beyond the longest
 # FORM=text      pieces where TEXT is in pieces
 # LENGTH=0       pieces of each line       LINES=0         most lines, 0: all
+# SHORTLIST=     a file for --shortlist: tx-decode then runs with it too, as PRECISION+list
 # OURS="fp32 auto int8" and THEIRS="float32 int8" (on a GPU without int8): precisions
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 model=${1:?"usage: decode_speed.sh MODEL TEXT [SETTING=VALUE]..."} text=${2:?"TEXT is missing"}
 shift 2
 BIN=build/bin PYTHON=python3 THREADS=2 BEAM=4 BATCH=32 TOKENS=1024 ROUNDS=3 REF='' DEVICE=cpu EXTRA=50
-FORM=text LENGTH=0 LINES=0 OURS='' THEIRS=''
+FORM=text LENGTH=0 LINES=0 OURS='' THEIRS='' SHORTLIST=''
 for setting; do
   case $setting in
     BIN=* | PYTHON=* | THREADS=* | BEAM=* | BATCH=* | TOKENS=* | ROUNDS=* | REF=* | DEVICE=* | \
-      EXTRA=* | FORM=* | LENGTH=* | LINES=* | OURS=* | THEIRS=*)
+      EXTRA=* | FORM=* | LENGTH=* | LINES=* | OURS=* | THEIRS=* | SHORTLIST=*)
       eval "${setting%%=*}=\${setting#*=}" ;;
     *) echo "decode_speed.sh: no setting '$setting'" >&2; exit 2 ;;
   esac
@@ -48,11 +49,16 @@ case $DEVICE in
   cpu) ours=${OURS:-fp32 auto int8} theirs=${THEIRS:-float32 int8} ;;
   *) ours=${OURS:-fp32 auto} theirs=${THEIRS:-float32 float16} ;;
 esac
+[ -z "$SHORTLIST" ] || ours="$ours $(printf "%s+list " $ours)"
 
-decode() {  # PRECISION: nanoseconds
+decode() {  # PRECISION or PRECISION+list: nanoseconds
+  precision=${1%+list}
+  set -- "$1" -m "$model" --pieces --device "$DEVICE" --precision "$precision" --beam "$BEAM" \
+    --threads "$THREADS" --batch-tokens "$TOKENS" --max-extra "$EXTRA"
+  [ "$1" = "$precision" ] || set -- "$@" --shortlist "$SHORTLIST"
+  shift
   start=$(date +%s%N)
-  "$BIN/tx-decode" -m "$model" --pieces --device "$DEVICE" --precision "$1" --beam "$BEAM" \
-    --threads "$THREADS" --batch-tokens "$TOKENS" --max-extra "$EXTRA" > "$work/out" 2> "$work/log"
+  "$BIN/tx-decode" "$@" > "$work/out" 2> "$work/log"
   end=$(date +%s%N)
   echo $((end - start))
 }
