@@ -1,5 +1,6 @@
 #include "lib/convert/llama_folder.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "lib/base/error.h"
@@ -68,8 +69,6 @@ class LlamaWriter {
     if (c.rotary_scaling == RotaryScaling::ntk) refuse("its rotary positions are scaled by ntk");
     if (c.window != 0 && (c.attention_bias || c.feed_forward_bias))
       refuse("it has both a window, as Mistral, and biases, as Llama");
-    if (c.scaled_embeddings)
-      refuse("its embeddings are scaled (--no-scaled-embeddings is not set)");
     if (c.output_bias) refuse("its output has a bias (--output-bias)");
     if (c.d_k != c.d_v) refuse("its values are not as wide as its keys (--d-v)");
     if (vocabulary_.kind() == "words")
@@ -123,7 +122,7 @@ class LlamaWriter {
               {"max_position_embeddings", max_positions_},
               {"rms_norm_eps", c.norm_epsilon},
               {"rope_theta", c.rotary_base},
-              {"tie_word_embeddings", !c.has_output()},
+              {"tie_word_embeddings", !c.has_output() && !parted()},
               {"bos_token_id", special_[Vocabulary::bos]},
               {"eos_token_id", special_[Vocabulary::eos]},
               {"pad_token_id", special_[Vocabulary::pad]},
@@ -141,22 +140,34 @@ class LlamaWriter {
     return json;
   }
 
+  // Whether the output is written apart although it is the embedding here: Llama does not scale.
+  bool parted() const { return config_.scaled_embeddings && !config_.has_output(); }
+
   void write_weights() const {
     std::vector<TensorSource> tensors;
+    const auto add = [&](ParameterEntry e, const std::string& name, const WeightRows& rows) {
+      e.name = name;
+      tensors.push_back(float_tensor(e, rows, "F32"));
+    };
+    const float scale = config_.scaled_embeddings ? std::sqrt(float(config_.d_model)) : 1;
     for (const ParameterEntry& e : model_.table()) {
-      ParameterEntry there = e;
-      there.name = llama_name(e.name);
-      const bool pieces = e.name.ends_with("embedding.weight") || e.name == "output.weight";
-      tensors.push_back(float_tensor(there, pieces ? reordered(e) : model_.rows(e), "F32"));
+      if (e.name.ends_with("embedding.weight")) {
+        add(e, llama_name(e.name), reordered(e, scale));
+        if (parted()) add(e, "lm_head.weight", reordered(e));
+      } else {
+        add(e, llama_name(e.name), e.name == "output.weight" ? reordered(e) : model_.rows(e));
+      }
     }
     write_safetensors(folder_.file("model.safetensors"), std::move(tensors), {{"format", "pt"}});
   }
 
-  WeightRows reordered(const ParameterEntry& e) const {
+  WeightRows reordered(const ParameterEntry& e, float scale = 1) const {
     const WeightRows own = model_.rows(e);
-    return {e.rows, e.cols, [this, own](int64_t first, int64_t count, float* to) {
-              for (int64_t i = 0; i < count; ++i)
-                own.read(from_[size_t(first + i)], 1, to + i * own.cols);
+    return {e.rows, e.cols, [this, own, scale](int64_t first, int64_t count, float* to) {
+              for (int64_t i = first; i < first + count; ++i, to += own.cols) {
+                own.read(from_[size_t(i)], 1, to);
+                for (int64_t j = 0; j < own.cols; ++j) to[j] *= scale;
+              }
             }};
   }
 

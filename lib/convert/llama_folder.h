@@ -1,5 +1,6 @@
 // A folder of Hugging Face's LlamaForCausalLM: config.json, generation_config.json,
-// model.safetensors and tokenizer.model with the settings of its tokeniser.
+// model.safetensors and tokenizer.model with the settings of its tokeniser. Llama does not scale its
+// embedding: one that is scaled is written times sqrt(d_model), and the output beside it.
 #pragma once
 #include "lib/checkpoint/model_file.h"
 

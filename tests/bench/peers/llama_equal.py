@@ -7,7 +7,7 @@ usage: llama_equal.py BIN [SEED]    (pip install torch transformers sentencepiec
 Makes small models with random weights in several shapes, saves them with save_pretrained, converts
 them and compares: log P of given texts (largest relative difference), and what greedy search
 continues prompts with. Then they go back with tx-convert --to llama: the weights must be the same
-bits. BIN is the folder of the tools.
+bits. A model that tx trained goes there, too. BIN is the folder of the tools.
 """
 import os
 import random
@@ -145,6 +145,43 @@ def compare(bin, seed, what, **shape):
             assert tokenizer(t)["input_ids"] == [1] + sp.encode(t), t
 
 
+def compare_own(bin):
+    """A model that tx trained, its embedding scaled and its output, opened by transformers."""
+    r = random.Random(9)
+    with tempfile.TemporaryDirectory() as top:
+        lines = [line(r) for _ in range(300)]
+        with open(top + "/text", "w", encoding="utf-8") as f:
+            f.writelines(t + "\n" for t in lines)
+        tool(bin, "tx-bpe", "train", "--vocab-size", "320", "-o", top + "/bpe.model", top + "/text")
+        tool(bin, "tx-train", "-q", "--kind", "decoder", "--src", top + "/text", "--vocab",
+             top + "/bpe.model", "--preset", "modern", "--layers", "2", "--d-model", "32",
+             "--heads", "4", "--kv-heads", "2", "--d-ff", "48", "--steps", "300", "--batch-tokens",
+             "512", "--lr", "0.005", "-o", top + "/run")
+        tool(bin, "tx-convert", "-q", "--to", "llama", "-o", top + "/hf", top + "/run")
+        model = LlamaForCausalLM.from_pretrained(top + "/hf").eval()
+        tokenizer = LlamaTokenizer.from_pretrained(top + "/hf", legacy=True)
+        text = "".join(t + "\n" for t in lines[:20])
+        rows = tool(bin, "tx-decode", "-m", top + "/run", "--precision", "fp32", "--perplexity",
+                    text=text)
+        got = tool(bin, "tx-decode", "-m", top + "/run", "--precision", "fp32", "--beam", "1",
+                   "--max-new", str(NEW), "--echo", text=text)
+        worst = same = 0
+        for prompt, row, ours in zip(lines, rows, got):
+            ids = tokenizer(prompt)["input_ids"]
+            whole = torch.tensor([ids + [tokenizer.eos_token_id]])
+            with torch.no_grad():
+                logits = model(whole).logits[0].double().log_softmax(-1)
+                out = model.generate(whole[:, :-1], max_new_tokens=NEW, do_sample=False,
+                                     attention_mask=torch.ones_like(whole[:, :-1]),
+                                     suppress_tokens=[0, 1, 2])[0]
+            theirs = logits[:-1].gather(1, whole[0, 1:, None]).sum().item()
+            worst = max(worst, abs(float(row.split("\t")[1]) - theirs) / abs(theirs))
+            same += tokenizer.decode(out, skip_special_tokens=True).strip() == ours.strip()
+        print(f"trained by tx: largest relative difference of log P {worst:.1e}")
+        print(f"trained by tx: greedy: {same} of {len(rows)} continuations are the same")
+        assert worst < 1e-5 and same == len(rows)
+
+
 def main():
     bin = sys.argv[1]
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -162,6 +199,7 @@ def main():
     compare(bin, seed, "more rows than pieces, no bytes", more_rows=7, bytes=False)
     compare(bin, seed, "mistral", mistral=True, sliding_window=5)
     compare(bin, seed, "mistral without a window", mistral=True, sliding_window=None)
+    compare_own(bin)
 
 
 if __name__ == "__main__":
