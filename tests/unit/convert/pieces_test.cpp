@@ -47,6 +47,22 @@ MappedPieces content() {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(a_start_of_its_own_is_a_piece_like_others) {
+  const std::vector<std::string> llama = {"<unk>", "<s>", "</s>", "<0x00>", "a"};
+  const SpecialIds ids{3, 0, 1, 2};
+  const PieceOrder o(llama, ids, here, Start::own);
+  BOOST_TEST(o.pieces() == (std::vector<std::string>{"<0x00>", "<unk>", "<s>", "</s>", "a"}));
+  BOOST_TEST(o.id(1) == Vocabulary::bos);
+  BOOST_TEST(o.id(4) == 4);
+  MappedPieces c;
+  c.pieces = o.pieces();
+  c.theirs = {3, 0, 1, 2};
+  BOOST_TEST(PieceOrder::of(c, here, Start::own).from(4) == 4);
+  BOOST_CHECK_EXCEPTION(
+      PieceOrder(llama, {3, 0, 2, 2}, here, Start::own), DataError,
+      [](const DataError& e) { return std::string(e.what()) == "F: bos is also pad, unk or eos"; });
+}
+
 BOOST_AUTO_TEST_CASE(specials_come_first) {
   const PieceOrder o = order();
   BOOST_TEST(o.pieces() == (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", "a", "b"}));
