@@ -27,7 +27,7 @@ void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
 void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
             const tx::MinimumRisk& risk, tx::Writer& out, const tx::Log& log) {
   const tx::Translator translator(s.translator);
-  tx::LinePairs in(s.files, s.target, s.strict);
+  tx::LinePairs in(s.files, s.beside(), s.strict);
   const auto aligner = alignments.column(translator);
   const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
   if (!s.compare.empty()) {

@@ -37,6 +37,11 @@ bool holds(const Option& option, const std::string& value) {
   return text == value || std::find(parts.begin(), parts.end(), value) != parts.end();
 }
 
+// An option that is on by default stands in nobody's way before it has another value.
+bool disturbs(const Option& option, const std::string& value) {
+  return holds(option, value) && (!value.empty() || values::to_json(option) != option.start);
+}
+
 // --no-NAME has taken a flag back: it asks for nothing.
 bool asks(const Option& option) { return option.given && (!option.is_flag() || is_on(option)); }
 
@@ -94,8 +99,9 @@ void Options::check(const std::vector<std::string>& open) const {
     }
     for (const Conditions& c : excluded) {
       for (const std::string& word : c.words) {
-        require(!met(word) || is_open(word) || !asks(option), option, " does not go with ",
-                {{word}, c.advice}, "leave one of them out");
+        const bool clash = disturbs(other(word), Condition(word).value) && !is_open(word);
+        require(!clash || !asks(option), option, " does not go with ", {{word}, c.advice},
+                "leave one of them out");
       }
     }
   };

@@ -54,6 +54,11 @@ void DecodeOptions::describe(Options& options) {
           "before each. A beam of more than the pieces of all phrases finds better places for "
           "them; an output cut at its longest length may lack some.")
       .excludes({"--tgt", "--sample", "--diversity"});
+  options
+      .add("--constraints-file", phrases, "FILE", "line n holds phrases that output n holds",
+           "With tabs between, any number on a line, none on an empty one; otherwise as "
+           "--constraints, which has them in the lines of the text.")
+      .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
   translator.describe_length(options);
   options
       .add("--split", lines.split, "N", "translate longer lines than N pieces sentence by sentence",
@@ -61,8 +66,8 @@ void DecodeOptions::describe(Options& options) {
            "and their translations are joined by spaces; log P is the sum, and the score that over "
            "the length penalty of the whole.")
       .range(0, 100000)
-      .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--pieces", "--ids",
-                 "--word-scores", "--alignments", "--check-invariance"},
+      .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
+                 "--ids", "--word-scores", "--alignments", "--check-invariance"},
                 "it joins translations of a line's parts");
   options
       .add("--latency-ms", lines.latency_ms, "N", "gather lines for so long once one has come",
@@ -84,12 +89,10 @@ void DecodeOptions::describe(Options& options) {
       "threads; pieces and scores must be the same bits. The last line of the report is the "
       "verdict; where a line differs, the status is 1 and the line is named. It takes five times "
       "as long, and memory for the whole text.");
-  options
-      .flag(
-          "--describe", describe_only, "print what the model file holds, and translate nothing",
-          "A line for each weight with its shape, its form in the file (fp32, bf16, int8), what it "
-          "is read for and its bytes, then the sums of each form.")
-      .excludes({"--tgt", "--status", "--check-invariance", "--compare"});
+  options.flag(
+      "--describe", describe_only, "print what the model file holds, and translate nothing",
+      "A line for each weight with its shape, its form in the file (fp32, bf16, int8), what it "
+      "is read for and its bytes, then the sums of each form. It goes with --model alone.");
   options
       .add("--compare", compare, "FILE",
            "translate the text with this model too and say how far the two lie apart",
@@ -173,7 +176,8 @@ void DecodeOptions::check_kind(const Options& options, ModelKind kind) {
   static const std::vector<std::string> continuing{"max-new", "stop", "echo", "perplexity",
                                                    "stream"},
       encoding{"embed", "vectors"},
-      translating{"max-extra", "prefix", "constraints", "split", "mbr", "alignments", "shortlist"},
+      translating{"max-extra", "prefix", "constraints", "constraints-file",
+                  "split",     "mbr",    "alignments",  "shortlist"},
       searching{"beam",       "alpha",       "sample",     "tgt",    "scores",
                 "status",     "pieces",      "ids",        "memory", "check-invariance",
                 "mask-heads", "min-length",  "no-repeat",  "forbid", "diversity",
@@ -201,7 +205,20 @@ bool DecodeOptions::live(const Translator& model) const {
          ::isatty(STDOUT_FILENO) != 0;
 }
 
+// Nothing but the model is read.
+void DecodeOptions::check_description(const Options& options) const {
+  std::string others = files.empty() ? "" : "FILE";
+  Json names = options.to_json();
+  names["vectors"];  // of the call alone
+  for (const auto& [name, value] : names.items())
+    if (name != "model" && name != "describe" && name != "quiet" && options.given(name))
+      others += (others.empty() ? "--" : ", --") + name;
+  if (!others.empty())
+    throw UsageError("--describe does not go with " + others + ": it goes with --model alone");
+}
+
 void DecodeOptions::resolve(const Options& options) {
+  if (describe_only) check_description(options);
   if (stream && !one_hypothesis())
     throw UsageError(
         "--stream needs --beam 1, or --sample without --nbest: among several outputs the best is "
@@ -212,11 +229,12 @@ void DecodeOptions::resolve(const Options& options) {
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
   translator.search.prefix = lines.prefix;
-  translator.search.constraints = lines.constraints;
+  lines.phrases_beside = !phrases.empty();
+  translator.search.constraints = lines.constraints || lines.phrases_beside;
   if (!target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)
     throw UsageError("--split does not go with --nbest: it joins translations of a line's parts");
-  LinePairs::check(files, target);
+  LinePairs::check(files, beside());
   encoding.nbest = translator.search.nbest;
   encoding.max_length = translator.max_source;
   if (translator.batch_tokens > 0) encoding.batch_tokens = translator.batch_tokens;

@@ -13,6 +13,7 @@ struct DecodeOptions {
   LineOptions lines;
   std::vector<std::string> files;  // text; none: standard input
   std::string target;              // translations to score
+  std::string phrases;             // a file: line n holds what the output of line n must hold
   std::string status;              // where a record for each line goes
   std::string compare;             // a model whose translations are compared with those of -m
   std::string compare_precision = "auto";
@@ -22,6 +23,8 @@ struct DecodeOptions {
   EncodingOptions encoding;                 // of a model of kind encoder
 
   void describe(Options& options);
+  // The file whose line n belongs to line n of the text; "": none.
+  const std::string& beside() const { return target.empty() ? phrases : target; }
   std::string description() const;     // of the models, for --describe
   TranslatorOptions compared() const;  // those of the translator with `compare`
   // Fills in what follows from the options given. UsageError: they contradict each other.
@@ -34,6 +37,7 @@ struct DecodeOptions {
  private:
   void describe_continuation(Options& options);
   void describe_encoding(Options& options);
+  void check_description(const Options& options) const;
   bool one_hypothesis() const;
 };
 

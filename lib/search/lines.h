@@ -22,6 +22,7 @@ struct LineOptions {
   int split = 0;                   // lines of more pieces are split into sentences; 0: none
   bool prefix = false;             // a column behind the text: what the output begins with
   bool constraints = false;        // further columns: what the output must hold
+  bool phrases_beside = false;     // a second text: what the output must hold
   // Of a language model.
   bool whole = false;              // the lines are texts to score, from their beginning
   bool echo = false;               // the prompt in front of its continuation

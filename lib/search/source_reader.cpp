@@ -38,14 +38,18 @@ void SourceReader::parse(Line& line, Source& source) {
   if (options_.prefix) parse_prefix_column(next_column(rest), source);
   if (!rest.empty() && !options_.constraints)
     throw DataError("the line has more columns than --prefix reads: TEXT, a tab, PREFIX");
-  while (!rest.empty()) {
-    std::vector<int> phrase = parse_phrase(next_column(rest), options_, translator_);
-    if (!phrase.empty() && !std::ranges::count(source.phrases, phrase))
-      source.phrases.push_back(std::move(phrase));
-  }
+  take_phrases(rest, source);
   if (!line.blank) return;
   source.prefix.clear();
   source.phrases.clear();
+}
+
+void SourceReader::take_phrases(std::string_view columns, Source& source) {
+  while (!columns.empty()) {
+    std::vector<int> phrase = parse_phrase(next_column(columns), options_, translator_);
+    if (!phrase.empty() && !std::ranges::count(source.phrases, phrase))
+      source.phrases.push_back(std::move(phrase));
+  }
 }
 
 void SourceReader::warn_of_cut(const Line& line) {
@@ -88,6 +92,11 @@ bool SourceReader::next(Line& line, Source& source) {
   line.replaced = text.replaced();
   if (!in_.other()) return true;
   const TextReader& other = *in_.other();
+  if (options_.phrases_beside) {
+    at_its_place(other, [&] { take_phrases(target_, source); });
+    if (line.blank) source.phrases.clear();
+    return true;
+  }
   int64_t pieces = 0;
   const int64_t prompt = translator_.continues() ? int64_t(source.ids.size()) : 0;
   at_its_place(

@@ -31,6 +31,7 @@ class SourceReader {
   void warn_of_cut(const Line& line);
   void split(Line& line, std::vector<Source>& parts);
   void parse_prefix_column(std::string_view text, Source& source);
+  void take_phrases(std::string_view columns, Source& source);
   void take_whole(Line& line, Source& source);
   LinePairs& in_;
   const Translator& translator_;

@@ -28,3 +28,21 @@ expect_usage_error '--constraints does not go with --tgt' tx-decode -m one --con
 expect_usage_error '--constraints does not go with --sample' tx-decode -m one --constraints --sample in
 expect_usage_error '--constraints does not go with --diversity' \
   tx-decode -m one --constraints --diversity 1 in
+
+# Phrases in a file of their own say the same as columns.
+printf 'w5 w6 w7\tw9 w10\tw30\nw5 w6\nw8\tw20\n\tw5\nw8 w9\tw11 w12\tw12 w13\t\tw40\n' > in
+cut -f 1 in > text
+sed 's/^[^\t]*\t\{0,1\}//' in > phrases
+tx-decode -m one --constraints --max-extra 20 --json in > columns
+tx-decode -m one --constraints-file phrases --max-extra 20 --json text > file
+expect_same columns file
+expect_status 0 tx-decode -m one --constraints-file phrases --check-invariance text
+printf 'w9 nothing\n' > phrases
+expect_status 1 tx-decode -m one --constraints-file phrases in
+expect_stderr_contains "tx-decode: phrases:1: 'w9 nothing' cannot be required"
+printf 'w9\n' > phrases
+expect_status 1 tx-decode -m one --constraints-file phrases text
+expect_stderr_contains 'has no counterpart'
+expect_usage_error '--constraints-file does not go with --constraints' \
+  tx-decode -m one --constraints --constraints-file phrases text
+expect_usage_error 'standard input can be only one of the files' tx-decode -m one --constraints-file -

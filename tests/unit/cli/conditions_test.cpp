@@ -14,9 +14,9 @@ struct Tool {
   std::string model, metric = "bleu", schedule = "paper", command = "none", second;
   std::vector<std::string> files;
   double beta = 2, lr = 0;
-  int beam = 4, threads = 7;
+  int beam = 4, threads = 7, nbest = 1;
   std::optional<int> width;
-  bool sample = false, heatmap = false, space = false;
+  bool sample = false, heatmap = false, space = false, stream = false;
   Options options{"tx-x", "tries options beside one another"};
 
   Tool() {
@@ -29,6 +29,8 @@ struct Tool {
     options.add("--lr", lr, "X", "rate").excludes({"--schedule paper"}, "take --lr-factor");
     options.flag("--sample", sample, "sample");
     options.flag("--heatmap", heatmap, "draw");
+    options.add("--nbest", nbest, "N", "outputs");
+    options.flag("--stream", stream, "stream").excludes({"--nbest"});
     options.add("--columns", width, "N", "columns").needs({"--heatmap"}).was("--width").was("-w");
     options.flag("--whitespace", space, "space").was("--space").needs({"--heatmap", "FILE"});
     options.add("--schedule2", second, "NAME", "schedule").was("--s2", [](const std::string& text) {
@@ -61,6 +63,13 @@ BOOST_AUTO_TEST_CASE(needs_one_of_its_conditions) {
              "--whitespace needs --heatmap or FILE: choose one of them, or leave --whitespace out");
   BOOST_TEST(usage_error({"--whitespace", "a"}) == "");
   BOOST_TEST(usage_error({"--no-whitespace"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_default_that_is_on_excludes_nothing) {
+  BOOST_TEST(usage_error({"--stream"}) == "");
+  BOOST_TEST(usage_error({"--stream", "--nbest", "1"}) == "");
+  BOOST_TEST(usage_error({"--stream", "--nbest", "2"}) ==
+             "--stream does not go with --nbest: leave one of them out");
 }
 
 BOOST_AUTO_TEST_CASE(excludes_each_of_its_conditions) {
@@ -118,7 +127,8 @@ BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
   };
   BOOST_TEST(message({"--order", "3"}) ==
              "--order needs --metric chrf: add it, or leave --order out");
-  BOOST_TEST(message({"--order", "3", "--metric", "chrf"}) ==
+  BOOST_TEST(message({"--order", "3", "--metric", "chrf"}) == "");
+  BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "2"}) ==
              "--order does not go with --digits: leave one of them out");
   BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "0"}) == "");
 }
