@@ -40,12 +40,15 @@ Json named(const TranslateOptions& given) {
   give("top-p", given.top_p);
   give("min-p", given.min_p);
   give("seed", given.seed);
+  give("source-language", given.source_language);
+  give("target-language", given.target_language);
   if (given.threads != 0) give("threads", given.threads);
   return json;
 }
 
 void check_kind(const Json& given, ModelKind kind, const std::string& path) {
-  static const std::set<std::string> translating{"max-extra", "shortlist"},
+  static const std::set<std::string> translating{"max-extra", "shortlist", "source-language",
+                                                 "target-language"},
       continuing{"max-new", "stop"}, everywhere{"max-length", "threads", "precision", "device"};
   for (const auto& [name, value] : given.items()) {
     const bool fits = kind == ModelKind::encoder           ? everywhere.contains(name)
@@ -65,6 +68,7 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
   Options options("tx-decode", "");
   o.search.describe(options);
   o.describe_length(options);
+  o.describe_languages(options);
   o.describe_machine(options);
   const Json json = named(given);
   options.from_json(json, "TranslateOptions");

@@ -47,6 +47,8 @@ struct TranslateOptions {
   std::optional<int> top_k;
   std::optional<double> top_p, min_p;
   std::optional<uint64_t> seed;  // draws also depend on a line's place among those of a call
+  // For models of many languages, where another is wished than the file states.
+  std::optional<std::string> source_language, target_language;
 };
 
 // A translation or continuation and how likely the model thinks it.

@@ -189,7 +189,9 @@ void OutputAlignments::check(const TranslatorOptions& translator) {
 std::function<std::string(const Source&, const PieceHypothesis&)> OutputAlignments::column(
     const Translator& translator) const {
   if (unit_.empty()) return {};
-  const ModelConfig& config = translator.models().transformers().front()->config();
+  const ModelSet& models = translator.models();
+  refuse_languages(models.vocabularies(), "--alignments", models.name());
+  const ModelConfig& config = models.transformers().front()->config();
   const auto aligner = std::make_shared<Aligner>(selection_.resolve_aligned(config), translator);
   return [aligner](const Source& source, const PieceHypothesis& hypothesis) {
     std::vector<int> target = hypothesis.ids;

@@ -100,6 +100,8 @@ void dump_attention(const DumpOptions& options, const Log& log) {
   limit_threads(settings.threads, log);
   const Translator translator(settings);
   check_kind(options, translator);
+  const ModelSet& models = translator.models();
+  refuse_languages(models.vocabularies(), "tx-attn-dump", models.name());
   const Selection selection = selected(options, translator, log);
   ItemReader reader(options, translator, log);
   if (!options.html.empty()) {

@@ -5,6 +5,7 @@
 
 #include "lib/base/figure.h"
 #include "lib/checkpoint/int8_tensors.h"
+#include "lib/subword/languages.h"
 
 namespace tx {
 
@@ -35,6 +36,21 @@ std::string line_of(const char* format, const std::string& name, const std::stri
   return line;
 }
 
+// A line for each language, with what the file states.
+std::string languages_of(const ModelReader& model) {
+  const Vocabularies& all = model.vocabularies();
+  if (!has_languages(all.source())) return "";
+  const std::string source = source_language(all.source()), target = target_language(all.target());
+  std::string text = "languages\n";
+  for (const std::string& name : language_names(all.source())) {
+    text += "  " + name;
+    if (name == source) text += "  source";
+    if (name == target) text += "  target";
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_file(const ModelReader& model) {
@@ -58,8 +74,8 @@ std::string describe_file(const ModelReader& model) {
   for (const auto& [name, form] : forms)
     text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, counted(form.weights, "weight"),
                     counted(form.values, "value"), "bytes", form.bytes);
-  return text + "products with 8-bit weights\n  " + std::to_string(quantised) + " of " +
-         std::to_string(products) + "\n";
+  return text + languages_of(model) + "products with 8-bit weights\n  " +
+         std::to_string(quantised) + " of " + std::to_string(products) + "\n";
 }
 
 }  // namespace tx

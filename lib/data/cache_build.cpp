@@ -12,6 +12,7 @@
 #include "lib/data/cache.h"
 #include "lib/data/cache_format.h"
 #include "lib/data/link_lines.h"
+#include "lib/subword/languages.h"
 
 namespace tx {
 namespace {
@@ -92,6 +93,7 @@ class CacheBuilder {
     for (const CacheSide& side : sides) {
       readers_.emplace_back(side.files, options.strict);
       largest = std::max(largest, side.vocabulary->size());
+      first_pieces_.push_back(first_piece(*side.vocabulary));
     }
     width_ = id_width(largest);
     report_.empty.resize(sides.size());
@@ -182,6 +184,8 @@ class CacheBuilder {
       std::string* const row = &block.lines[i];
       for (size_t s = 0; s < sides_.size(); ++s) {
         sides_[s].vocabulary->encode(row[s], ids[s]);
+        const int first = first_pieces_[s];
+        if (first >= 0 && !ids[s].empty()) ids[s].insert(ids[s].begin(), first);
         row[s] = bytes_of(ids[s]);
       }
       if (!link_lines_) continue;
@@ -320,6 +324,7 @@ class CacheBuilder {
   DocumentCutter cutter_;
   std::vector<int32_t> ids_;
   std::vector<int64_t> tokens_, longest_;
+  std::vector<int> first_pieces_;  // of the sides: the language that a text of theirs begins with
   int64_t links_ = 0;
   CacheReport report_;
   Writer* file_ = nullptr;

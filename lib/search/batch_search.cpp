@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/search/beam.h"
@@ -26,6 +27,7 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
                   : Beam::candidates(options, forbidden_.size()),
               strikes_) {
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
+  longest_ -= lead();
 }
 
 int64_t BatchSearch::longest(int64_t pieces) const {
@@ -33,7 +35,7 @@ int64_t BatchSearch::longest(int64_t pieces) const {
 }
 
 int64_t BatchSearch::positions(int64_t pieces) const {
-  return options_.continues ? pieces + longest(pieces) : longest(pieces);
+  return lead() + (options_.continues ? pieces : 0) + longest(pieces);
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
@@ -60,9 +62,10 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
 IncrementalDecoder::Capacity BatchSearch::most_capacity(int64_t at_a_time, int64_t pieces,
                                                         int64_t steps) const {
   const int64_t sentences = at_a_time / least_cost + 1;
-  const int64_t more = options_.continues ? options_.max_new + 1 : options_.max_extra;
+  const int64_t more = lead() + (options_.continues ? options_.max_new + 1 : options_.max_extra);
+  const auto end = int64_t(options_.closing.size());
   IncrementalDecoder::Capacity most;
-  most.source_rows = std::max(pieces + 1, at_a_time * 5 / 4);  // a quarter more, for gaps
+  most.source_rows = std::max(pieces + end, at_a_time * 5 / 4);  // a quarter more, for gaps
   most.rows = sentences * width();
   most.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
   most.steps = steps;
@@ -75,11 +78,11 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
   int64_t pieces = 0, steps = 0;
   for (const Source* s : sources) {
     const int64_t here = s->pieces(), prompt = options_.continues ? here : 0;
-    all.source_rows += int64_t(s->ids.size()) + 1;
-    all.cache_rows += prompt + longest(*s) * width();
+    all.source_rows += int64_t(s->ids.size() + options_.closing.size());
+    all.cache_rows += prompt + (lead() + longest(*s)) * width();
     all.rows += width();
     pieces = std::max(pieces, here);
-    steps = std::max(steps, prompt + longest(*s));
+    steps = std::max(steps, lead() + prompt + longest(*s));
   }
   const IncrementalDecoder::Capacity most = most_capacity(at_a_time, pieces, steps);
   return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
@@ -99,9 +102,10 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
       ids.back().insert(ids.back().begin(), Vocabulary::bos);
       ids.back().pop_back();
     } else {
-      ids.back().push_back(Vocabulary::eos);
+      const std::vector<int>& closing = options_.closing;
+      ids.back().insert(ids.back().end(), closing.begin(), closing.end());
     }
-    steps.push_back(longest(*sources[next]));
+    steps.push_back(lead() + longest(*sources[next]));
   }
   // Encoding only a few sentences at a time would make small products.
   const bool last = waiting_ + ids.size() == sources.size();
@@ -125,6 +129,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
                        entered_++,
                        0,
                        prompted ? source.ids.back() : Vocabulary::bos,
+                       lead() > 0,
                        longest(source) - 1,
                        search_for(source),
                        {}});
@@ -172,10 +177,18 @@ void BatchSearch::step(Sources sources) {
   for (Active& a : active_) {
     const int32_t before = a.first;
     a.first = int32_t(rows_.size());
+    if (a.leads) {
+      rows_.push_back({a.number, -1, a.token});
+      if (strikes_) legal_.add(-1, a.token, a.left, sources[a.source]);
+      a.paths.assign(1, {});
+      continue;
+    }
     --a.left;
     for (const SentenceSearch::Row& row : a.search->rows()) {
-      const int32_t parent = row.parent < 0 ? -1 : before + row.parent;
-      rows_.push_back({a.number, parent, row.parent < 0 ? a.token : row.token});
+      const bool begins = row.parent < 0;
+      const int32_t parent = begins ? -1 : before + row.parent;
+      rows_.push_back(
+          {a.number, begins && lead() > 0 ? before : parent, begins ? first_token(a) : row.token});
       if (strikes_) legal_.add(parent, row.token, a.left, sources[a.source]);
     }
     if (follows) follow(a);
@@ -185,6 +198,7 @@ void BatchSearch::step(Sources sources) {
   if (strikes_) legal_.strike(scorer_);
   if (stops_) end_stopped(sources);
   for (Active& a : active_) {
+    if (std::exchange(a.leads, false)) continue;
     const size_t from = size_t(a.first) * size_t(scores.width);
     a.search->advance(
         {scores.log_p + from, scores.ids ? scores.ids + from : nullptr, scores.width});

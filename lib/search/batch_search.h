@@ -14,7 +14,7 @@ namespace tx {
 class BatchSearch {
  public:
   // `forbidden`: pieces that are never output. All outputs but forced targets keep to `rules`. A
-  // source plus <eos> must not be longer than any model's longest().
+  // source plus what ends it must not be longer than any model's longest().
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
               const SearchOptions& options, std::vector<int> forbidden, Rules rules = {});
 
@@ -51,6 +51,7 @@ class BatchSearch {
     int32_t number = 0;  // in the decodings
     int32_t first = 0;   // its row of the step before
     int32_t token = 0;   // what its first step reads
+    bool leads = false;  // a step before reads <bos> alone, whose answer nobody asks for
     int64_t left = 0;    // pieces that an output may still get
     std::unique_ptr<SentenceSearch> search;
     std::vector<std::vector<int>> paths;  // of the rows of the last step, where they are asked for
@@ -68,15 +69,19 @@ class BatchSearch {
   void admit(Sources sources, int64_t at_a_time);
   void step(Sources sources);
   void follow(Active& active) const;
+  int32_t first_token(const Active& active) const {  // what the first step of its search reads
+    return lead() > 0 ? int32_t(options_.first_piece) : active.token;
+  }
   void end_stopped(Sources sources);
   int64_t positions(int64_t pieces) const;  // of the model, at most, with such a source
+  int64_t lead() const { return options_.first_piece >= 0; }  // steps before the first of a search
 
   SearchOptions options_;
   Listener listener_;
   Stops stops_;
   Lists list_of_;
   std::vector<int> forbidden_;
-  int64_t longest_;  // of all models
+  int64_t longest_;  // of all models, without lead()
   Rules rules_;
   bool strikes_;  // whether legal_ is needed: a beam's candidates may hold what may not come
   LegalRows legal_;

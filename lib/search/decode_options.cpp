@@ -59,6 +59,7 @@ void DecodeOptions::describe(Options& options) {
            "With tabs between, any number on a line, none on an empty one; otherwise as "
            "--constraints, which has them in the lines of the text.")
       .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
+  translator.describe_languages(options);
   translator.describe_length(options);
   options
       .add("--split", lines.split, "N", "translate longer lines than N pieces sentence by sentence",
@@ -176,8 +177,8 @@ void DecodeOptions::check_kind(const Options& options, ModelKind kind) {
   static const std::vector<std::string> continuing{"max-new", "stop", "echo", "perplexity",
                                                    "stream"},
       encoding{"embed", "vectors"},
-      translating{"max-extra", "prefix", "constraints", "constraints-file",
-                  "split",     "mbr",    "alignments",  "shortlist"},
+      translating{"max-extra", "prefix",     "constraints", "constraints-file", "split",
+                  "mbr",       "alignments", "shortlist",   "source-language",  "target-language"},
       searching{"beam",       "alpha",       "sample",     "tgt",    "scores",
                 "status",     "pieces",      "ids",        "memory", "check-invariance",
                 "mask-heads", "min-length",  "no-repeat",  "forbid", "diversity",

@@ -40,7 +40,13 @@ bool is_blank(std::string_view line) {
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids) {
   Line line;
-  ids = ids_of(text, options.form, translator.models().source());
+  const Vocabulary& source = translator.models().source();
+  ids = ids_of(text, options.form, source);
+  // What encode() does for text. A line of pieces may begin with a language of its own.
+  if (options.form != LineForm::text && !ids.empty() && !is_language(source, ids.front())) {
+    const std::vector<int> opening = opening_pieces(source);
+    ids.insert(ids.begin(), opening.begin(), opening.end());
+  }
   line.pieces = int64_t(ids.size());
   line.blank = ids.empty();
   line.cut = line.pieces > translator.max_source();

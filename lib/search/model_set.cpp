@@ -31,10 +31,12 @@ DType dtype_of_weights(const std::string& precision, Backend& backend, const Fil
 }
 
 LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader>& file,
-                       DType weights, int64_t longest, const std::string& masked_heads) {
+                       DType weights, int64_t longest, const std::string& masked_heads,
+                       const LanguageChoice& languages) {
   LoadedModel m;
   m.name = file->path();
-  m.vocabularies = file->vocabularies();
+  m.vocabularies = with_languages(file->vocabularies(), languages, m.name);
+  longest += has_languages(m.vocabularies.source());
   const HeadMask mask(masked_heads, file->config(), "--mask-heads");
   m.parameters = std::make_unique<Parameters>(backend, file->config(), weights,
                                               MaskedWeights(*file, mask, file->config().d_v));
@@ -47,8 +49,8 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
 
 std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
                                          const std::string& precision, int64_t longest,
-                                         const std::string& masked_heads,
-                                         int64_t longest_continued) {
+                                         const std::string& masked_heads, int64_t longest_continued,
+                                         const LanguageChoice& languages) {
   Files files;
   for (const std::string& path : paths)
     files.push_back(std::make_shared<const ModelReader>(resolve_model(path)));
@@ -60,7 +62,7 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
                                 longest_continued && file->config().kind == ModelKind::decoder
                                     ? longest_continued
                                     : longest,
-                                masked_heads));
+                                masked_heads, languages));
   on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
   set_threads(*own, 1);                 // workers have threads of their own
   auto set = std::make_unique<ModelSet>(std::move(own), std::move(models));
@@ -95,7 +97,7 @@ std::string ModelSet::device() const {
 int64_t ModelSet::longest() const {
   int64_t least = models_.front().transformer->longest();
   for (const LoadedModel& m : models_) least = std::min(least, m.transformer->longest());
-  return least;
+  return least - has_languages(source());
 }
 
 std::vector<const Transformer*> ModelSet::transformers() const {

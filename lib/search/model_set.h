@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/model/transformer.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/languages.h"
 
 namespace tx {
 
@@ -27,22 +27,24 @@ class ModelSet {
   // "int8", or "auto": int8 where a file holds such weights, else bf16 where the backend multiplies
   // it fast. `longest`: no sentence has more rows than this.
   // `masked_heads`: a list for HeadMask. `longest_continued`: the same for models of kind decoder;
-  // 0: no other number.
+  // 0: no other number. `languages`: of models that have them; UsageError as with_languages().
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
                                         const std::string& precision, int64_t longest,
                                         const std::string& masked_heads = "",
-                                        int64_t longest_continued = 0);
+                                        int64_t longest_continued = 0,
+                                        const LanguageChoice& languages = {});
   // From models in memory, made on `backend`; DataError when they do not belong together.
   ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models);
   ~ModelSet();
 
   const Vocabulary& source() const { return models_.front().vocabularies.source(); }
   const Vocabulary& target() const { return models_.front().vocabularies.target(); }
+  const Vocabularies& vocabularies() const { return models_.front().vocabularies; }
   const std::string& name() const { return models_.front().name; }
   ModelKind kind() const { return models_.front().parameters->config().kind; }
   DType dtype() const { return models_.front().parameters->dtype(); }  // of activations
   std::string precision() const;  // of the weights: "fp32", "bf16" or "int8"
-  // Rows of the longest sentence that every model takes, <eos> or <bos> counted.
+  // Rows of the longest sentence that every model takes, <eos> or <bos> counted, a language not.
   int64_t longest() const;
   std::vector<const Transformer*> transformers() const;
   int64_t parameters() const;  // of all models

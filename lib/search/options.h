@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/cli/options.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 
@@ -31,6 +32,10 @@ struct SearchOptions {
   double diversity = 0;        // what a piece costs that another group has taken
   bool prefix = false;         // a source comes with the pieces that its output begins with
   bool forced_target = false;  // no search: each source comes with the output to score
+  // Of a model of many languages: what the decoder reads behind <bos>, which is no part of the
+  // output, or -1; and what ends a source.
+  int first_piece = -1;
+  std::vector<int> closing = {Vocabulary::eos};
 
   // Of a language model, which continues its source.
   bool continues = false;          // the model is one

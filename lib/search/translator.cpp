@@ -35,6 +35,16 @@ void TranslatorOptions::describe_heads(Options& options) {
               "them. What such a head gathers does not reach the output of its sub-layer.");
 }
 
+void TranslatorOptions::describe_languages(Options& options) {
+  options.add("--source-language", languages.source, "NAME",
+              "language of the text, for models of many languages",
+              "Such as eng_Latn; --describe lists the names, and tells which one the file states, "
+              "which holds where the option is not given.");
+  options.add("--target-language", languages.target, "NAME", "language of the translations",
+              "The decoder is told it before its first piece; it counts neither in scores nor in "
+              "lengths.");
+}
+
 void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options
@@ -106,6 +116,10 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
                     " is a model of kind encoder, which has no outputs; translating needs one of "
                     "kind encoder-decoder, continuing a text one of kind decoder");
   options_.search.continues = models_->kind() == ModelKind::decoder;
+  if (!continues()) {
+    options_.search.first_piece = first_piece(models_->target());
+    options_.search.closing = closing_pieces(models_->source());
+  }
   options_ = options_.resolved();
   if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
     if (options_.device == "cuda")
@@ -117,11 +131,11 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
 }
 
 Translator::Translator(const TranslatorOptions& options)
-    : Translator(
-          options,
-          ModelSet::load(make_backend(options.device, options.threads), options.models,
-                         options.precision, options.search.longest(options.max_source),
-                         options.masked_heads, options.max_source + options.search.max_new + 1)) {}
+    : Translator(options, ModelSet::load(
+                              make_backend(options.device, options.threads), options.models,
+                              options.precision, options.search.longest(options.max_source),
+                              options.masked_heads, options.max_source + options.search.max_new + 1,
+                              options.languages)) {}
 
 int64_t Translator::max_source() const {
   const int64_t longest = models_->longest();

@@ -28,13 +28,15 @@ struct TranslatorOptions {
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
   std::string masked_heads;  // a list for HeadMask
+  LanguageChoice languages;  // of models of many
 
-  void describe_models(Options& options);   // -m
-  void describe_heads(Options& options);    // --mask-heads
-  void describe_length(Options& options);   // --max-length
-  void describe_machine(Options& options);  // --batch-tokens, --threads, --device, --precision
-  void describe_memory(Options& options);   // --memory
-  TranslatorOptions resolved() const;       // with device and threads settled
+  void describe_models(Options& options);     // -m
+  void describe_heads(Options& options);      // --mask-heads
+  void describe_languages(Options& options);  // --source-language, --target-language
+  void describe_length(Options& options);     // --max-length
+  void describe_machine(Options& options);    // --batch-tokens, --threads, --device, --precision
+  void describe_memory(Options& options);     // --memory
+  TranslatorOptions resolved() const;         // with device and threads settled
 };
 
 using Translation = std::vector<PieceHypothesis>;  // best first, never empty

@@ -50,6 +50,7 @@ class Mapped final : public MappedVocabulary {
     }
     std::vector<std::string> pieces;
     splitter_.split(line, pieces);
+    if (pieces.empty() && ids.size() == content_.prefix.size()) ids.clear();  // a blank line
     for (const std::string& piece : pieces) {
       const int id = table_.id_of(piece);
       // Text cannot forge </s> or the name of a language.
@@ -124,9 +125,14 @@ bool list_same_pieces(const Vocabulary& a, const Vocabulary& b) {
 }
 
 std::string mapped_bytes(const MappedPieces& c) {
-  const Json json{{"pieces", c.pieces}, {"controls", c.controls}, {"bytes", c.bytes},
-                  {"tags", c.tags},     {"prefix", c.prefix},     {"forbidden", c.forbidden},
-                  {"first", c.first},   {"theirs", c.theirs}};
+  Json json{{"pieces", c.pieces}, {"controls", c.controls}, {"bytes", c.bytes},
+            {"tags", c.tags},     {"prefix", c.prefix},     {"forbidden", c.forbidden},
+            {"first", c.first},   {"theirs", c.theirs}};
+  if (!c.languages.empty()) {
+    json["languages"] = c.languages;
+    json["closing"] = c.closing;
+    json["language_last"] = c.language_last;
+  }
   return std::string(mapped_magic) + to_text(json) + "\n" + c.model;
 }
 
@@ -146,15 +152,20 @@ MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
     c.bytes = json.value("bytes", false);
     c.tags = json.value("tags", false);
     c.first = json.value("first", -1);
+    c.language_last = json.value("language_last", false);
     c.theirs = json.value("theirs", std::vector<int64_t>());
-    for (auto [key, ids] :
-         {std::pair{"controls", &c.controls}, {"prefix", &c.prefix}, {"forbidden", &c.forbidden}})
+    for (auto [key, ids] : {std::pair{"controls", &c.controls},
+                            {"prefix", &c.prefix},
+                            {"forbidden", &c.forbidden},
+                            {"languages", &c.languages},
+                            {"closing", &c.closing}})
       *ids = read_ids(json, key, c.pieces.size(), where);
   } catch (const Json::exception& e) {
     refuse(e.what());
   }
   if (c.pieces.size() < Vocabulary::specials) refuse("it has too few pieces");
   if (c.first < -1 || c.first >= int(c.pieces.size())) refuse("its first piece is not in the list");
+  if (c.closing.size() > 2) refuse("too much stands behind a source");
   for (const std::string& piece : c.pieces)
     if (piece.empty()) refuse("a piece is empty");
   return c;

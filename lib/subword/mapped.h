@@ -10,6 +10,9 @@
 //   prefix     ids that encode() puts before each line
 //   forbidden  ids that are never output, besides pad and bos
 //   first      the id that every output begins with, or -1
+//   languages  ids of the pieces that name languages, such as deu_Latn or __de__
+//   closing    ids that end each line of a source in place of eos
+//   language_last  whether a source is X </s> LANGUAGE, in place of LANGUAGE X </s>
 //   theirs     the ids that pad, unk, what the decoder begins with, and eos have there; the others
 //              follow in their order
 #pragma once
@@ -24,7 +27,8 @@ namespace tx {
 struct MappedPieces {
   std::vector<std::string> pieces;
   std::vector<int> controls, prefix, forbidden;
-  bool bytes = false, tags = false;
+  std::vector<int> languages, closing;
+  bool bytes = false, tags = false, language_last = false;
   int first = -1;
   std::vector<int64_t> theirs;
   std::string model;  // the bytes of the SentencePiece model

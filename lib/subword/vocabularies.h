@@ -19,6 +19,7 @@ class Vocabularies {
 
   size_t size() const { return sides_.size(); }
   const Vocabulary& operator[](size_t side) const { return *sides_.at(side); }
+  const Pointer& pointer(size_t side) const { return sides_.at(side); }
   const Vocabulary& source() const { return *sides_.front(); }  // of what is read first
   const Vocabulary& target() const { return *sides_.back(); }   // of what is predicted
   // Whether all sides have the same one, byte for byte.

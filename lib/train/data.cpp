@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/subword/languages.h"
 #include "lib/subword/sentinels.h"
 #include "lib/subword/word_count.h"
 #include "lib/subword/words.h"
@@ -47,6 +48,7 @@ Vocabularies initial_vocabularies(const TrainOptions& options) {
     throw UsageError("--denoise needs one vocabulary for both sides with pieces " +
                      sentinel_text(0) + ", " + sentinel_text(1) + " and on, which --init " +
                      options.init + " does not have");
+  check_trainable(of_model, "--init " + options.init);
   return of_model;
 }
 

@@ -19,6 +19,8 @@ std::vector<std::string> seeds() {
   content.prefix = {6};
   content.forbidden = {1};
   content.first = 4;
+  content.languages = {4, 6};
+  content.closing = {3, 6};
   content.model = subword_bytes();
   return {tx::mapped_bytes(content)};
 }

@@ -1,0 +1,149 @@
+#include "lib/subword/languages.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+const MappedPieces* content_of(const Vocabulary& vocabulary) {
+  const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
+  return mapped == nullptr ? nullptr : &mapped->content();
+}
+
+// "de" of "__de__".
+std::string name_of(const std::string& piece) {
+  const bool framed = piece.size() > 4 && piece.starts_with("__") && piece.ends_with("__");
+  return framed ? piece.substr(2, piece.size() - 4) : piece;
+}
+
+int find(const MappedPieces& content, const std::string& name, const char* option,
+         const std::string& where) {
+  for (const int id : content.languages) {
+    const std::string& piece = content.pieces[size_t(id)];
+    if (name == piece || name == name_of(piece)) return id;
+  }
+  throw UsageError(std::string(option) + " " + name + " is not among the " +
+                   std::to_string(content.languages.size()) + " languages of " + where +
+                   "; tx-decode -m FILE --describe lists those of a model");
+}
+
+Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::string& name,
+                             bool is_source, const std::string& where) {
+  const std::string option = is_source ? "--source-language" : "--target-language";
+  const MappedPieces* content = content_of(*given);
+  if (content == nullptr || content->languages.empty()) {
+    if (name.empty()) return given;
+    throw UsageError(option + " " + name + ": " + where + " has no languages to choose from");
+  }
+  if (name.empty()) return given;
+  MappedPieces set = *content;
+  if (is_source)
+    set_source_language(set, name, where);
+  else
+    set_target_language(set, name, where);
+  return parse_vocabulary(mapped_bytes(set), where);
+}
+
+}  // namespace
+
+std::vector<std::string> language_names(const Vocabulary& vocabulary) {
+  std::vector<std::string> names;
+  if (const MappedPieces* content = content_of(vocabulary))
+    for (const int id : content->languages) names.push_back(name_of(content->pieces[size_t(id)]));
+  return names;
+}
+
+bool has_languages(const Vocabulary& vocabulary) {
+  const MappedPieces* content = content_of(vocabulary);
+  return content != nullptr && !content->languages.empty();
+}
+
+bool is_language(const Vocabulary& vocabulary, int id) {
+  const MappedPieces* content = content_of(vocabulary);
+  return content != nullptr && std::ranges::count(content->languages, id) > 0;
+}
+
+std::string source_language(const Vocabulary& source) {
+  if (!has_languages(source)) return "";
+  const MappedPieces& c = *content_of(source);
+  const std::vector<int>& at = c.language_last ? c.closing : c.prefix;
+  return at.empty() ? "" : name_of(c.pieces[size_t(at.back())]);
+}
+
+std::string target_language(const Vocabulary& target) {
+  if (!has_languages(target)) return "";
+  const MappedPieces& c = *content_of(target);
+  return c.first < 0 ? "" : name_of(c.pieces[size_t(c.first)]);
+}
+
+void set_source_language(MappedPieces& source, const std::string& name, const std::string& where) {
+  const int id = find(source, name, "--source-language", where);
+  if (source.language_last)
+    source.closing = {Vocabulary::eos, id};
+  else
+    source.prefix = {id};
+}
+
+void set_target_language(MappedPieces& target, const std::string& name, const std::string& where) {
+  target.first = find(target, name, "--target-language", where);
+}
+
+Vocabularies stated_languages(const Vocabularies& all, const LanguageChoice& choice,
+                              const std::string& where) {
+  std::vector<Vocabularies::Pointer> sides;
+  for (size_t side = 0; side < all.size(); ++side) {
+    const bool is_source = side == 0;
+    sides.push_back(
+        chosen(all.pointer(side), is_source ? choice.source : choice.target, is_source, where));
+  }
+  return sides;
+}
+
+Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choice,
+                            const std::string& where) {
+  const Vocabularies set = stated_languages(all, choice, where);
+  const std::vector<std::string> names = language_names(set.source());
+  if (names.empty()) return set;
+  const bool source = source_language(set.source()).empty();
+  if (source || target_language(set.target()).empty())
+    throw UsageError(where + " knows " + std::to_string(names.size()) + " languages: give " +
+                     (source ? "--source-language" : "--target-language") + ", such as " +
+                     names.front() + "; tx-decode -m FILE --describe lists them");
+  return set;
+}
+
+void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
+  if (!has_languages(all.source())) return;
+  throw DataError(what + " does not go with " + where +
+                  ", a model of many languages: its decoder reads one before the first piece");
+}
+
+void check_trainable(const Vocabularies& all, const std::string& where) {
+  if (!has_languages(all.source())) return;
+  if (source_language(all.source()).empty() || target_language(all.target()).empty())
+    throw UsageError(where + " knows many languages, and does not state those of the text: " +
+                     "convert it again, with --source-language and --target-language");
+  if (content_of(all.source())->language_last)
+    throw UsageError(where + " cannot be trained further: its sources end with their language");
+}
+
+int first_piece(const Vocabulary& target) {
+  const MappedPieces* content = content_of(target);
+  return content == nullptr ? -1 : content->first;
+}
+
+std::vector<int> opening_pieces(const Vocabulary& source) {
+  const MappedPieces* content = content_of(source);
+  return content == nullptr ? std::vector<int>() : content->prefix;
+}
+
+std::vector<int> closing_pieces(const Vocabulary& source) {
+  const MappedPieces* content = content_of(source);
+  if (content == nullptr || content->closing.empty()) return {Vocabulary::eos};
+  return content->closing;
+}
+
+}  // namespace tx
