@@ -27,6 +27,8 @@ void convert_in(const ConvertOptions& options, const Log& log) {
   }
   check_replaceable(options.out);
   ForeignModel model = import_folder(options.input);
+  Vocabularies& vocabularies = model.content.vocabularies;
+  vocabularies = stated_languages(vocabularies, options.languages, options.input);
   write_model(options.out, std::move(model.content));
   log.info("wrote " + options.out + ", made from " + model.what);
 }
@@ -75,6 +77,15 @@ void ConvertOptions::describe(Options& options) {
            "written as they are.")
       .range(2, 1 << 20)
       .needs({"--to ctranslate2", "--to marian", "--to llama"});
+  options
+      .add("--source-language", languages.source, "NAME",
+           "language of texts, for tx-decode where none is given",
+           "Of models of many languages, such as eng_Latn; tx-decode --describe lists the names.")
+      .excludes({"--to ctranslate2", "--to marian", "--to llama"});
+  options
+      .add("--target-language", languages.target, "NAME",
+           "language of translations, for tx-decode where none is given")
+      .excludes({"--to ctranslate2", "--to marian", "--to llama"});
   options.flag("-q,--quiet", quiet, "do not say what was written");
 }
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/log.h"
 #include "lib/cli/options.h"
+#include "lib/subword/languages.h"
 
 namespace tx {
 
@@ -13,6 +14,7 @@ struct ConvertOptions {
   std::string out;           // a model file, or the folder that is made
   std::string to = "tx";     // "tx", or the toolkit to write for
   int max_positions = 1024;  // rows of computed positions where the other program wants a table
+  LanguageChoice languages;  // for the model's file to state
   bool quiet = false;
 
   void describe(Options& options);

@@ -74,11 +74,13 @@ ForeignModel import_folder(const std::string& folder) {
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
   if (type == "marian") return import_marian(folder, json);
+  if (type == "m2m_100") return import_m2m100(folder, json);
   if (type == "fsmt") return import_fsmt(folder, json);
   if (type == "gpt2") return import_gpt2(folder, json);
   if (type == "llama" || type == "mistral") return import_llama(folder, json);
-  throw DataError(path + ": models of type \"" + type.substr(0, 100) +
-                  "\" cannot be converted; known are fsmt, gpt2, llama, marian and mistral");
+  throw DataError(
+      path + ": models of type \"" + type.substr(0, 100) +
+      "\" cannot be converted; known are fsmt, gpt2, llama, m2m_100, marian and mistral");
 }
 
 }  // namespace tx

@@ -26,9 +26,10 @@ ForeignModel import_folder(const std::string& folder);
 
 ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
 ForeignModel import_fairseq(const std::string& folder);  // a checkpoint and its dictionaries
-ForeignModel import_fsmt(const std::string& folder, const Json& config);   // "fsmt"
-ForeignModel import_gpt2(const std::string& folder, const Json& config);   // "gpt2"
-ForeignModel import_llama(const std::string& folder, const Json& config);  // "llama", "mistral"
+ForeignModel import_fsmt(const std::string& folder, const Json& config);    // "fsmt"
+ForeignModel import_gpt2(const std::string& folder, const Json& config);    // "gpt2"
+ForeignModel import_llama(const std::string& folder, const Json& config);   // "llama", "mistral"
+ForeignModel import_m2m100(const std::string& folder, const Json& config);  // "m2m_100"
 
 // What a family's configuration says, checked. DataError names the file and the key.
 class FamilyConfig {

@@ -3,9 +3,9 @@
 
 usage: convert_equal.py BIN [SEED]    (pip install torch transformers sentencepiece)
 
-Makes small MarianMT models with random weights in several shapes, saves them with save_pretrained,
-converts them and compares: log P of given targets (largest relative difference), and the texts of
-greedy search. BIN is the folder of the tools.
+Makes small MarianMT, M2M-100 and NLLB models with random weights in several shapes, saves them with
+save_pretrained, converts them and compares: log P of given targets (largest relative difference),
+and the texts of greedy search. BIN is the folder of the tools.
 """
 import json
 import os
@@ -16,7 +16,8 @@ import tempfile
 
 import sentencepiece
 import torch
-from transformers import MarianConfig, MarianMTModel, MarianTokenizer
+from transformers import (M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer,
+                          MarianConfig, MarianMTModel, MarianTokenizer, NllbTokenizer)
 
 WORDS = "ab ba abc cab dog god gold old cold a b c do go so to tom mot".split()
 EXTRA = 12
@@ -26,15 +27,21 @@ def line(r):
     return " ".join(r.choice(WORDS) for _ in range(r.randint(1, 8)))
 
 
-def train_pieces(folder, name, r):
+def train_model(folder, name, r):
     path = os.path.join(folder, name)
     with open(path + ".txt", "w", encoding="utf-8") as f:
         f.writelines(line(r) + "\n" for _ in range(500))
     sentencepiece.SentencePieceTrainer.train(
         input=path + ".txt", model_prefix=path, vocab_size=40, model_type="unigram",
         normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2)
-    os.remove(path + ".txt")
-    os.rename(path + ".model", path + ".spm")
+    for rest in (".txt", ".vocab"):
+        os.remove(path + rest)
+    return path + ".model"
+
+
+def train_pieces(folder, name, r):
+    path = os.path.join(folder, name)
+    os.rename(train_model(folder, name, r), path + ".spm")
     model = sentencepiece.SentencePieceProcessor(path + ".spm")
     return [model.id_to_piece(i) for i in range(3, len(model))]
 
@@ -87,6 +94,57 @@ def make_folder(folder, seed, tied=True, shared=True, safe=True, dtype=torch.flo
     return model, tokenizer
 
 
+LANGUAGES = {True: ["eng_Latn", "deu_Latn", "ace_Arab"], False: ["en", "ha", "is", "ja", "cs", "ru",
+                                                                 "zh", "de"]}
+
+
+def make_multilingual(folder, seed, nllb, legacy=False, tied=True, dtype=torch.float32, safe=True,
+                      spare=2, **shape):
+    """An M2M-100 or NLLB model with random weights; returns the model and its tokeniser."""
+    r = random.Random(seed)
+    torch.manual_seed(seed)
+    os.makedirs(folder)
+    spm = folder + "/sentencepiece.bpe.model"
+    os.rename(train_model(folder, "pieces", r), spm)
+    languages = LANGUAGES[nllb]
+    if nllb:
+        tokenizer = NllbTokenizer(spm, src_lang=languages[0], tgt_lang=None,
+                                  additional_special_tokens=languages, legacy_behaviour=legacy)
+    else:
+        pieces = sentencepiece.SentencePieceProcessor(spm)
+        names = ["<s>", "<pad>", "</s>", "<unk>"]
+        # The dictionary lacks some pieces of the model.
+        names += [pieces.id_to_piece(i) for i in range(3, len(pieces)) if i % 7]
+        with open(folder + "/vocab.json", "w", encoding="utf-8") as f:
+            json.dump({p: i for i, p in enumerate(names)}, f)
+        tokenizer = M2M100Tokenizer(folder + "/vocab.json", spm, language_codes="wmt21",
+                                    src_lang=languages[0])
+    tokenizer.save_pretrained(folder)
+    rows = (max(tokenizer.get_vocab().values()) + 1 if nllb else
+            len(tokenizer.encoder) + len(languages)) + spare
+    config = M2M100Config(
+        vocab_size=rows, max_position_embeddings=64, tie_word_embeddings=tied, init_std=0.5,
+        dropout=0.0, attention_dropout=0.0, encoder_layerdrop=0.0, decoder_layerdrop=0.0, **shape)
+    model = M2M100ForConditionalGeneration(config).eval()
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if name.endswith("bias"):
+                p.normal_(0, 0.2)
+            elif "norm" in name:
+                p.normal_(1, 0.2)
+            elif "shared" in name or "embed" in name or "lm_head" in name:
+                p.normal_(0, 0.5)
+    # What tx never outputs: <s>, pad, languages, what else was added, and rows without a piece.
+    first = (len(tokenizer.sp_model) + 1) if nllb else len(tokenizer.encoder)
+    silent = model.generation_config.bad_words_ids = [[i] for i in [0, 1, *range(first, rows)]]
+    model.to(dtype)
+    model.save_pretrained(folder, safe_serialization=safe)
+    model = M2M100ForConditionalGeneration.from_pretrained(folder, torch_dtype=torch.float32).eval()
+    model.generation_config.bad_words_ids = silent
+    tokenizer = type(tokenizer).from_pretrained(folder)
+    return model, tokenizer
+
+
 def tool(bin, name, *args, text=""):
     return subprocess.run([os.path.join(bin, name), *args], input=text.encode(), check=True,
                           stdout=subprocess.PIPE).stdout.decode().split("\n")[:-1]
@@ -96,43 +154,58 @@ def texts(model, tokenizer, lines, **options):
     out = []
     for text in lines:
         batch = tokenizer(text, return_tensors="pt")
-        length = batch["input_ids"].shape[1] - 1 + EXTRA
+        first = 2 if "forced_bos_token_id" in options else 1  # behind what is not chosen
+        length = batch["input_ids"].shape[1] - 1 + EXTRA + first - 1
         with torch.no_grad():
             ids = model.generate(**batch, max_new_tokens=length, do_sample=False, **options)
-        out.append(tokenizer.decode(ids[0], skip_special_tokens=True))
+        out.append(tokenizer.decode(ids[0][first:], skip_special_tokens=True))
     return out
 
 
-def log_p(model, tokenizer, source, target):
-    batch = tokenizer(source, text_target=target, return_tensors="pt")
+def log_p(model, tokenizer, source, target, language=None):
+    """Natural logarithm; that of the language, which is told and not chosen, is left out."""
+    if language is None:
+        batch = tokenizer(source, text_target=target, return_tensors="pt")
+        labels = batch["labels"]
+    else:
+        batch = tokenizer(source, return_tensors="pt")
+        pieces = tokenizer(target, add_special_tokens=False)["input_ids"]
+        batch["labels"] = labels = torch.tensor([[language] + pieces + [tokenizer.eos_token_id]])
     with torch.no_grad():
         logits = model(**batch).logits[0].log_softmax(-1)
-    return logits.gather(1, batch["labels"][0][:, None]).sum().item()
+    return logits.gather(1, labels[0][:, None])[0 if language is None else 1:].sum().item()
 
 
-def compare(bin, seed, what, **shape):
+def compare(bin, seed, what, make=make_folder, target=None, **shape):
+    """target: the language of the outputs, where the model has languages."""
     r = random.Random(seed + 1)
     with tempfile.TemporaryDirectory() as top:
         folder, file = top + "/hf", top + "/m.safetensors"
-        model, tokenizer = make_folder(folder, seed, **shape)
+        model, tokenizer = make(folder, seed, **shape)
         tool(bin, "tx-convert", "-q", folder, "-o", file)
         lines = [line(r) for _ in range(30)] + [">>xx<< ab dog", "ab ZZ", "\u00e4"]
+        options, forced, language = [], {}, None
+        if target is not None:
+            options = ["--target-language", target]
+            language = tokenizer.convert_tokens_to_ids(
+                target if "_" in target else f"__{target}__")
+            forced = {"forced_bos_token_id": language}
         targets = [line(r) for _ in lines]
         with open(top + "/targets", "w", encoding="utf-8") as f:
             f.writelines(t + "\n" for t in targets)
         source = "".join(t + "\n" for t in lines)
         rows = tool(bin, "tx-decode", "-m", file, "--precision", "fp32", "--tgt", top + "/targets",
-                    text=source)
+                    *options, text=source)
         ours = [float(row.split("\t")[1]) for row in rows]
-        theirs = [log_p(model, tokenizer, s, t) for s, t in zip(lines, targets)]
+        theirs = [log_p(model, tokenizer, s, t, language) for s, t in zip(lines, targets)]
         worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
         print(f"{what}: largest relative difference of log P {worst:.1e}")
         assert worst < 1e-5, (ours, theirs)
         for beam in (1, 4):
             got = tool(bin, "tx-decode", "-m", file, "--precision", "fp32", "--beam", str(beam),
-                       "--alpha", "0", "--max-extra", str(EXTRA), text=source)
+                       "--alpha", "0", "--max-extra", str(EXTRA), *options, text=source)
             wanted = texts(model, tokenizer, lines, num_beams=beam, length_penalty=0.0,
-                           early_stopping="never" if beam > 1 else False)
+                           early_stopping="never" if beam > 1 else False, **forced)
             same = sum(a == b for a, b in zip(got, wanted))
             print(f"{what}: beam {beam}: {same} of {len(lines)} texts are the same")
             if beam == 1:
@@ -151,6 +224,14 @@ def main():
     compare(bin, seed, "gelu", activation_function="gelu", **wide)
     compare(bin, seed, "f16", activation_function="swish", dtype=torch.float16, **small)
     compare(bin, seed, "untied", activation_function="relu", tied=False, **small)
+    nllb = dict(make=make_multilingual, nllb=True, target="deu_Latn")
+    compare(bin, seed, "NLLB", **nllb, **small)
+    compare(bin, seed, "NLLB, X </s> lang", legacy=True, **nllb, **wide)
+    compare(bin, seed, "NLLB, untied, bin", tied=False, safe=False, **nllb, **small)
+    compare(bin, seed, "NLLB, f16", dtype=torch.float16, **nllb, **wide)
+    m2m = dict(make=make_multilingual, nllb=False, target="cs")
+    compare(bin, seed, "M2M-100", spare=8, **m2m, **small)
+    compare(bin, seed, "M2M-100, gelu, wide", spare=8, activation_function="gelu", **m2m, **wide)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+# NLLB and M2M-100 folders that are broken: one line, status 1, nothing written.
+golden=$TX_SOURCE/tests/golden/nllb
+refused() { # TEXT, of the folder f
+  expect_status 1 tx-convert -o out f
+  expect_empty_stdout
+  expect_stderr_contains "$1"
+  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
+  expect_no_file out
+  rm -rf f
+  cp -r "$golden" f
+}
+edit() { # FILE SED-SCRIPT
+  sed "$2" "f/$1" > edited
+  ! cmp -s edited "f/$1" || fail "nothing to edit: $2"
+  mv edited "f/$1"
+}
+cp -r "$golden" f
+
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 20/'
+refused 'but f/config.json says 20 rows'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 35/'
+refused 'number pieces up to'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 100/'
+refused 'has the shape'
+edit config.json 's/{/{ "tie_word_embeddings": false,/'
+refused 'f lacks lm_head.weight, but config.json says that it is not the embedding'
+edit config.json 's/"eos_token_id": 2/"eos_token_id": 1/'
+refused 'two of pad, unk and eos are one piece'
+edit config.json 's/"decoder_start_token_id": 2/"decoder_start_token_id": 200/'
+refused 'the id of what the decoder reads first is 200, outside the'
+edit config.json 's/"decoder_layers": 2/"decoder_layers": 3/'
+refused 'f lacks the tensor model.decoder.layers.2.'
+edit config.json 's/"d_model": 16/"d_model": 8/'
+refused 'has the shape'
+edit tokenizer_config.json 's/"src_lang": "eng_Latn"/"src_lang": "xxx_Latn"/'
+refused 'the language xxx_Latn is not among the pieces'
+edit tokenizer_config.json 's/"NllbTokenizer"/"SMALL100Tokenizer"/'
+refused 'the tokeniser SMALL100Tokenizer is not known'
+edit tokenizer_config.json 's/"content": "deu_Latn"/"content": "eng_Latn"/'
+refused 'the piece "eng_Latn" has two numbers'
+edit tokenizer_config.json 's/"34": {/"x": {/'
+refused 'added_tokens_decoder is malformed'
+rm f/added_tokens.json f/special_tokens_map.json
+echo '{"tokenizer_class": "NllbTokenizer"}' > f/tokenizer_config.json
+refused 'f names no languages'
+rm f/sentencepiece.bpe.model
+refused 'cannot read f/sentencepiece.bpe.model'
+cp "$TX_SOURCE/tests/golden/m2m100/vocab.json" f/vocab.json
+edit tokenizer_config.json 's/"NllbTokenizer"/"M2M100Tokenizer"/'
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 30/'
+refused 'f/vocab.json and the files beside it number pieces up to'
+
+# The files that name the languages may be any of these.
+expect_status 0 tx-convert -q -o wanted f
+echo '{"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn"}' > f/tokenizer_config.json
+expect_status 0 tx-convert -q -o by_added f
+expect_same wanted by_added
+sed 's/^/{"added_tokens": [/; s/$/]}/' > f/tokenizer.json << 'END'
+{"id": 33, "content": "<mask>"}, {"id": 34, "content": "eng_Latn"}, {"id": 35, "content": "deu_Latn"}, {"id": 36, "content": "ace_Arab"}
+END
+rm f/added_tokens.json
+expect_status 0 tx-convert -q -o by_tokenizer f
+expect_same wanted by_tokenizer
+rm f/tokenizer.json
+echo '{"additional_special_tokens": ["<mask>", "eng_Latn", {"content": "deu_Latn"}, "ace_Arab"]}' \
+  > f/special_tokens_map.json
+expect_status 0 tx-convert -q -o by_list f
+expect_same wanted by_list
+
+golden=$TX_SOURCE/tests/golden/m2m100
+rm -rf f
+cp -r "$golden" f
+edit vocab.json 's/"<unk>": 3/"<unk>": 4/'
+refused 'has no id of its own'
+edit vocab.json 's/"<unk>"/"<unknown>"/'
+refused 'f/vocab.json has no piece <unk>'
+edit tokenizer_config.json 's/"wmt21"/"xyz"/'
+refused 'the list of languages xyz is not known; m2m100 and wmt21 are'
+edit tokenizer_config.json 's/"wmt21"/"m2m100"/'
+refused 'number pieces up to'
+rm f/model.safetensors
+refused 'f holds no weights: neither model.safetensors nor pytorch_model.bin'
