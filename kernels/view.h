@@ -67,6 +67,7 @@ struct StepRecord {
   double gradient_norm = 0;  // written by gradient_norm
   int32_t skip = 0;          // written by gradient_norm: 1 when loss or norm are not finite, or
   int32_t spike = 0;         //   when the loss passed the limit (then spike is 1 too)
+  // From here to the end there are nothing but sums; add_sums() adds two records'.
   double loss = 0;           // sums over the step's labels, added to by cross_entropy:
   double nll = 0;            //   smoothed loss, unsmoothed negative log-likelihood (nats),
   int64_t correct = 0;       //   labels that had the highest logit,

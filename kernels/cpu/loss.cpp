@@ -81,4 +81,13 @@ void Cpu::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabulary
   }
 }
 
+void Cpu::add_sums(const StepRecord* from, StepRecord* to) {
+  to->loss += from->loss;
+  to->nll += from->nll;
+  to->correct += from->correct;
+  to->labels += from->labels;
+  to->guided += from->guided;
+  to->guided_rows += from->guided_rows;
+}
+
 }  // namespace tx

@@ -166,7 +166,7 @@ void TrainingParts::reserve(const TrainOptions& options, const PlannedRun& plann
            ", " + (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")));
   check_device_memory(backend, memory);
   if (resumed) check_new_limit(options, run.read_config(), memory.total());
-  stepper->reserve(arena);
+  stepper->reserve(arena, options.accumulate);
   if (scorer) scorer->reserve();
 }
 

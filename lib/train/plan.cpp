@@ -26,6 +26,7 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
   m.moments = 2 * held_bytes(elements * full);
+  m.sums = size_t(TreeSum::levels(accumulate)) * held_bytes(elements * full);
   m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(run, capacities);
@@ -110,6 +111,7 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
   return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
          mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
          "\n  bf16 copy      " + mebibytes(m.copy) +
+         (m.sums ? "\n  gradient sums  " + mebibytes(m.sums) : "") +
          (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
          mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +
          "\n  batches        " + mebibytes(m.batch) +
@@ -119,7 +121,8 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
 }
 
 void check_device_memory(Backend& backend, const MemoryPlan& memory) {
-  const size_t needed = memory.activations + memory.batch + memory.saving + memory.translating;
+  const size_t needed =
+      memory.sums + memory.activations + memory.batch + memory.saving + memory.translating;
   on(backend, [&](auto& k) {
     const size_t free = k.has_own_memory() ? k.free_bytes() : needed;
     if (needed > free)

@@ -13,6 +13,7 @@ namespace tx {
 
 struct MemoryPlan {
   size_t parameters = 0, gradients = 0, moments = 0, copy = 0;  // bytes
+  size_t sums = 0;         // partial sums of gradients: lib/train/tree_sum.h
   size_t saving = 0;       // what a GPU's saves are made from: lib/train/saver.h
   size_t activations = 0;  // the arena: values, their gradients, statistics
   size_t other = 0;        // the same with --recompute the other way; 0: not known; not in total()
@@ -23,7 +24,7 @@ struct MemoryPlan {
   // Anonymous memory: the text as ids is a mapped file, and a validation uses the activations'
   // room.
   size_t total() const {
-    return parameters + gradients + moments + copy + saving + activations + scratch + batch +
+    return parameters + gradients + moments + copy + sums + saving + activations + scratch + batch +
            program + translating;
   }
 };

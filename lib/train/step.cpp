@@ -39,10 +39,10 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       settings_(settings),
       labels_(backend),
       link_starts_(backend),
-      link_columns_(backend) {
-  record_ = static_cast<StepRecord*>(
-      on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }));
-}
+      link_columns_(backend),
+      record_(static_cast<StepRecord*>(
+          on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }))),
+      sum_(backend, parameters.gradients(), record_) {}
 
 Stepper::~Stepper() {
   on(backend_, [&](auto& k) { k.release(record_); });
@@ -63,7 +63,8 @@ size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer
   return counting.peak();
 }
 
-void Stepper::reserve(size_t arena_bytes) {
+void Stepper::reserve(size_t arena_bytes, int batches) {
+  sum_.reserve(batches);
   arena_.reset();
   arena_ = std::make_unique<Arena>(backend_, arena_bytes);
 }
@@ -116,8 +117,7 @@ void Stepper::micro(const Batch& batch, Work work) {
   if (places != places_) forget_graphs(backend_);
   places_ = places;
   const auto pass = [&] {
-    // Here and not with the step: which gradients were assigned is known from the last real pass.
-    if (work == Work::first) parameters_.begin_step();
+    if (work == Work::train) parameters_.begin_step();
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
     context.recompute = settings_.recompute;
@@ -131,6 +131,7 @@ void Stepper::micro(const Batch& batch, Work work) {
     const double middle = now();
     times_.forward += middle - start;
     context.backward();
+    if (work == Work::train) parameters_.finish_gradients();
     times_.backward += now() - middle;
   };
   if (work == Work::evaluate)
@@ -142,7 +143,6 @@ void Stepper::micro(const Batch& batch, Work work) {
 void Stepper::update() {
   const double start = now();
   const auto pass = [&] {
-    parameters_.finish_gradients();
     Parameters& p = parameters_;
     on(backend_, [&](auto& k) {
       k.gradient_norm(p.gradients(), record_);
@@ -170,8 +170,11 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
   record.clip_norm = settings_.clip_norm;
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  for (const Batch& batch : batches)
-    micro(batch, &batch == &batches.front() ? Work::first : Work::later);
+  sum_.begin(int(batches.size()));
+  for (const Batch& batch : batches) {
+    micro(batch, Work::train);
+    sum_.add_term();
+  }
   update();
 }
 
@@ -198,7 +201,7 @@ StepRecord Stepper::release(StepRecord record) {
 void Stepper::rehearse(const Batch& batch) {
   const StepRecord record;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  micro(batch, Work::first);
+  micro(batch, Work::train);
   times_ = StepTimes{};
 }
 

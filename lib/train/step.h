@@ -6,6 +6,7 @@
 
 #include "lib/data/packing.h"
 #include "lib/model/transformer.h"
+#include "lib/train/tree_sum.h"
 
 namespace tx {
 
@@ -40,11 +41,13 @@ class Stepper {
   // Arena bytes of a batch with these capacities (one per side), found on a counting arena.
   static size_t plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
                      const StepSettings& settings, const std::vector<int>& capacities);
-  void reserve(size_t arena_bytes);
+  // `batches`: of a step; their partial sums have room, too.
+  void reserve(size_t arena_bytes, int batches = 1);
 
-  // A whole step over `batches`; returns the record after it (sums, norm, skip). The update is held
-  // (skip) where loss or gradients are not finite, and where the mean loss per label passes
-  // `loss_limit` (0: no limit), which sets `spike` too.
+  // A whole step over `batches`, whose gradients and losses are added as TreeSum does; returns the
+  // record after it (sums, norm, skip). The update is held (skip) where loss or gradients are not
+  // finite, and where the mean loss per label passes `loss_limit` (0: no limit), which sets `spike`
+  // too.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
   // The same in two parts: between them a GPU computes, and the host is free. `batches` may go
@@ -64,7 +67,7 @@ class Stepper {
   const StepTimes& times() const { return times_; }
 
  private:
-  enum class Work { evaluate, first, later, update };
+  enum class Work { evaluate, train, update };
   PackedSide upload(const BatchSide& side, DeviceSide& to);
   CrossGuide upload(const BatchLinks& links);
   void micro(const Batch& batch, Work work);
@@ -79,6 +82,7 @@ class Stepper {
   std::deque<DeviceSide> sides_;
   DeviceInts labels_, link_starts_, link_columns_;
   StepRecord* record_;  // in the backend's memory
+  TreeSum sum_;
   StepTimes times_;
   std::vector<const void*> places_;  // of the batch's arrays, which recorded work has read
 };

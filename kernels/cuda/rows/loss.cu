@@ -103,6 +103,15 @@ __global__ void add_rows(const RowLoss* rows, int64_t count, StepRecord* record)
   record->labels += labels;
 }
 
+__global__ void add_records(const StepRecord* from, StepRecord* to) {
+  to->loss += from->loss;
+  to->nll += from->nll;
+  to->correct += from->correct;
+  to->labels += from->labels;
+  to->guided += from->guided;
+  to->guided_rows += from->guided_rows;
+}
+
 }  // namespace
 
 void Cuda::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
@@ -121,6 +130,11 @@ void Cuda::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabular
   });
   launch(*state_, add_rows, dim3(1), block_for(logits.rows / 8, 1024), 0, rows, logits.rows,
          record);
+}
+
+void Cuda::add_sums(const StepRecord* from, StepRecord* to) {
+  const Timed timed(*state_, "loss", {2.0 * sizeof(StepRecord), 0});
+  launch(*state_, add_records, dim3(1), 1, 0, from, to);
 }
 
 }  // namespace tx

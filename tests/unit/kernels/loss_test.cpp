@@ -225,4 +225,21 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_sums_of_two_records) {
+  StepRecord from, to;
+  from.loss = 1, from.nll = 2, from.correct = 3, from.labels = 4, from.guided = 5;
+  from.guided_rows = 6, from.rate = 7, from.step = 8;
+  to.loss = 10, to.nll = 20, to.correct = 30, to.labels = 40, to.guided = 50;
+  to.guided_rows = 60, to.rate = 0.5, to.step = 9;
+  const Results found = run_layouts([&](Run& run) {
+    const StepRecord* a = run.array(std::vector<StepRecord>{from});
+    StepRecord* b = run.record(to);
+    run.call([&](auto& backend) { backend.add_sums(a, b); });
+    const StepRecord r = run.read(b, 1)[0];
+    run.keep({{r.loss, r.nll, double(r.correct), double(r.labels), r.guided, double(r.guided_rows),
+               r.rate, double(r.step)}});
+  });
+  BOOST_TEST((found[0].data == std::vector<double>{11, 22, 33, 44, 55, 66, 0.5, 9}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,140 @@
+// Sums along the fixed tree: the bits of a plain recursion, for any number of terms.
+#include "lib/train/tree_sum.h"
+
+#include <cmath>
+
+#include "tests/unit/train/tiny_training.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+constexpr int elements = 128;
+
+struct Term {
+  std::vector<float> block = std::vector<float>(elements);
+  double loss = 0, nll = 0, guided = 0;
+  int64_t correct = 0, labels = 0, guided_rows = 0;
+  auto all() const { return std::tie(block, loss, nll, guided, correct, labels, guided_rows); }
+};
+
+// Of sizes so different that another order gives other bits.
+Term term(int number) {
+  Term t;
+  for (int i = 0; i < elements; ++i)
+    t.block[size_t(i)] = std::sin(float(number * 131 + i)) * std::pow(10.0f, float(i % 9 - 4));
+  t.loss = std::exp(std::sin(number)), t.nll = 1 / (number + 3.0), t.guided = std::cos(number);
+  t.correct = number, t.labels = 3 * number, t.guided_rows = 7;
+  return t;
+}
+
+Term plus(Term a, const Term& b) {
+  for (size_t i = 0; i < elements; ++i) a.block[i] += b.block[i];
+  a.loss += b.loss, a.nll += b.nll, a.guided += b.guided;
+  a.correct += b.correct, a.labels += b.labels, a.guided_rows += b.guided_rows;
+  return a;
+}
+
+Term plain(int lo, int hi) {
+  if (hi - lo == 1) return term(lo);
+  int part = 1;
+  while (2 * part < hi - lo) part *= 2;
+  return plus(plain(lo, lo + part), plain(lo + part, hi));
+}
+
+Term in_a_row(int count) {
+  Term sum = term(0);
+  for (int i = 1; i < count; ++i) sum = plus(sum, term(i));
+  return sum;
+}
+
+struct Place {
+  Backend backend = make_backend("cpu", 2);
+  std::vector<float> block = std::vector<float>(elements);
+  StepRecord record;
+  TreeSum sum{backend, matrix(block.data(), DType::f32, 1, elements), &record};
+
+  void put(const Term& t) {
+    block = t.block;
+    record.loss += t.loss, record.nll += t.nll, record.guided += t.guided;
+    record.correct += t.correct, record.labels += t.labels, record.guided_rows += t.guided_rows;
+  }
+  Term found() const {
+    return {block,          record.loss,   record.nll,        record.guided,
+            record.correct, record.labels, record.guided_rows};
+  }
+  Term of(int count) {
+    record = StepRecord{};
+    record.rate = 0.5;
+    sum.begin(count);
+    for (int i = 0; i < count; ++i) {
+      put(term(i));
+      sum.add_term();
+    }
+    return found();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tree_sum)
+
+BOOST_AUTO_TEST_CASE(any_number_of_terms_has_the_bits_of_the_tree) {
+  Place place;
+  for (int count = 1; count <= 40; ++count) {
+    BOOST_TEST((place.of(count).all() == plain(0, count).all()), count << " terms");
+    BOOST_TEST(place.record.rate == 0.5);
+  }
+  BOOST_TEST((plain(0, 4).all() != in_a_row(4).all()));  // or this would show nothing
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_can_be_begun_again_with_less_room) {
+  Place place;
+  place.sum.reserve(9);
+  BOOST_TEST((place.of(9).all() == plain(0, 9).all()));
+  BOOST_TEST((place.of(2).all() == plain(0, 2).all()));
+}
+
+BOOST_AUTO_TEST_CASE(levels_and_parts) {
+  const int levels[] = {0, 1, 2, 2, 3, 3, 3, 3, 4};
+  for (int terms = 1; terms <= 9; ++terms) BOOST_TEST(TreeSum::levels(terms) == levels[terms - 1]);
+  BOOST_TEST((left_part(2) == 1 && left_part(3) == 2 && left_part(4) == 2 && left_part(5) == 4));
+}
+
+// Batches of the same number of labels: the scale of a step of four is a quarter of that of one,
+// exactly, so the gradients of the four are known to the bit.
+BOOST_FIXTURE_TEST_CASE(a_step_adds_its_batches_along_the_tree, TinyText) {
+  const auto labels = [](const Batch& b) {
+    return int64_t(b.labels.size()) - std::count(b.labels.begin(), b.labels.end(), no_label);
+  };
+  std::vector<Batch> four{batches[0], batches[1], batches[0], batches[1]};
+  const int64_t fewest = std::min(labels(four[0]), labels(four[1])) - 9;
+  for (size_t i = 0; i < 4; ++i)  // from another end each time, so that no two are the same
+    for (size_t j = 0, rows = four[i].labels.size(); labels(four[i]) > fewest; ++j)
+      four[i].labels[(j + i * rows / 4) % rows] = no_label;
+  TinyModel m({}, int(words->size()), capacities);
+  std::vector<std::vector<double>> terms;
+  std::vector<double> losses;
+  const auto gradients = [&](const std::vector<Batch>& of) {
+    losses.push_back(m.stepper.step(of, 1, 0, 0).loss);
+    return to_host(m.backend, m.parameters.gradients());
+  };
+  for (const Batch& b : four) {
+    terms.push_back(gradients({b}));
+    for (double& x : terms.back()) x /= 4;
+  }
+  const std::vector<double> found = gradients(four);
+  size_t other = 0, wrong = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto at = [&](size_t k) { return float(terms[k][i]); };
+    const float left = at(0) + at(1), right = at(2) + at(3);
+    wrong += float(found[i]) != left + right;
+    other += float(found[i]) != (left + at(2)) + at(3);
+  }
+  BOOST_TEST(wrong == 0u);
+  BOOST_TEST(other > 0u);
+  BOOST_TEST(losses[4] == (losses[0] + losses[1]) + (losses[2] + losses[3]));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
