@@ -1,0 +1,77 @@
+#include "lib/convert/formats/flat_yaml.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "lib/base/error.h"
+#include "tests/support.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+void expect(const std::string& yaml, const std::string& json) {
+  BOOST_TEST(to_text(parse_flat_yaml(yaml, "F")) == json);
+}
+
+void refused(const std::string& yaml, const std::string& message) {
+  BOOST_TEST(message_of<DataError>([&] { parse_flat_yaml(yaml, "F"); }) == message);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(values_without_quotes) {
+  expect("a: true\nb: false\nc: 12\nd: -3\ne: 0.25\nf: 1e-3\ng: swish\nh: ~\ni:\n",
+         R"({"a":true,"b":false,"c":12,"d":-3,"e":0.25,"f":0.001,"g":"swish","h":null,"i":null})");
+  expect("after: 0e\nt: 10:20 x\nv: v1.12 -0800  # why\nn: 1e999\nh: 0x1f\n",
+         R"({"after":"0e","t":"10:20 x","v":"v1.12 -0800","n":"1e999","h":"0x1f"})");
+}
+
+BOOST_AUTO_TEST_CASE(values_in_quotes) {
+  expect(R"(a: "12"  # text
+b: 'it''s'
+c: "\"\\\t\x41\u00e9\U0001F600\N\_"
+d: ""
+)",
+         "{\"a\":\"12\",\"b\":\"it's\",\"c\":\"\\\"\\\\\\tA\u00e9\U0001F600\u0085\u00a0\",\"d\":"
+         "\"\"}");
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_a_vocabulary) {
+  expect("</s>: 0\n\"#\": 1\n'''s': 2\n---: 3\nkey#: 4\n\\: 5\n\"key:\": 6\n-x: 7\na:b: 8\n",
+         R"({"</s>":0,"#":1,"'s":2,"---":3,"key#":4,"\\":5,"key:":6,"-x":7,"a:b":8})");
+}
+
+BOOST_AUTO_TEST_CASE(lists) {
+  expect("a:\n  - 1\n  - two\nb:\n- x y\nc:\n  []\nd: [1, \"a, b\", 'c' ]\ne: []\n",
+         R"({"a":[1,"two"],"b":["x y"],"c":[],"d":[1,"a, b","c"],"e":[]})");
+}
+
+BOOST_AUTO_TEST_CASE(comments_and_empty_lines) {
+  expect("---\n# all\n\na: 1\r\n  # more\nb: 2", R"({"a":1,"b":2})");
+  expect("", "{}");
+}
+
+BOOST_AUTO_TEST_CASE(the_rest_of_yaml_is_refused_with_its_line) {
+  refused("a: 1\nb\n", "F:2: expected \"key: value\"");
+  refused("a: 1\na: 2\n", "F:2: the key \"a\" stands there twice");
+  refused("a:\n  b: 1\n", "F:2: expected \"- value\"; only flat settings are read");
+  refused("a: 1\n  - 2\n", "F:2: it belongs to no list");
+  refused("a:\n  []\n  - 2\n", "F:3: it belongs to no list");
+  refused("- a\n", "F:1: expected \"key: value\"");
+  refused("a:\n  - b: 1\n", "F:2: objects are not read in lists or values");
+  refused("a: b: 1\n", "F:1: objects are not read in lists or values");
+  refused("a: {b: 1}\n", "F:1: \"{\" begins a part of YAML that is not read");
+  refused("\na: &x 1\n", "F:2: \"&\" begins a part of YAML that is not read");
+  refused("a: |\n  text\n", "F:1: \"|\" begins a part of YAML that is not read");
+  refused("? a\n: 1\n", "F:1: \"?\" begins a part of YAML that is not read");
+  refused("a: \"b\n", "F:1: its quotes do not end on the line");
+  refused("a: \"\\q\"\n", "F:1: it holds an unknown escape");
+  refused("a: \"\\uD800\"\n", "F:1: it holds an unknown escape");
+  refused("a: \"\\x4\"\n", "F:1: it holds an unknown escape");
+  refused("a: \"b\" c\n", "F:1: more stands behind the value");
+  refused("a: [1, 2\n", "F:1: its list does not end on the line");
+  refused("\"a\":1\n", "F:1: expected a space behind \":\"");
+  refused("\"\": 1\n", "F:1: the key is empty");
+  refused("a: \xFF\n", "F:1: it is no UTF-8");
+}
