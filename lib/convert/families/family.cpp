@@ -4,6 +4,7 @@
 #include "lib/base/io.h"
 #include "lib/base/whole_number.h"
 #include "lib/convert/families/fairseq_folder.h"
+#include "lib/convert/families/marian_npz_folder.h"
 #include "lib/convert/formats/folder.h"
 
 namespace tx {
@@ -68,9 +69,11 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
 ForeignModel import_folder(const std::string& folder) {
   const std::string path = folder + "/config.json";
   if (!file_exists(path) && !fairseq_checkpoint(folder).empty()) return import_fairseq(folder);
+  if (!file_exists(path) && holds_marian_npz(folder)) return import_marian_npz(folder);
   if (!file_exists(path))
-    throw DataError(folder + " is no model that is known: it holds no config.json, and no model " +
-                    "of a training of tx");
+    throw DataError(folder +
+                    " is no model that is known: it holds no config.json, no model.npz, no " +
+                    "checkpoint of fairseq, and no model of a training of tx");
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
   if (type == "marian") return import_marian(folder, json);

@@ -20,12 +20,13 @@ struct ForeignModel {
 inline constexpr int64_t most_layers =
     1000;  // of a stack; a table of them is made before they are read
 
-// A folder of Hugging Face: its config.json says which family; or one with a checkpoint of fairseq.
-// DataError: none that is known.
+// A folder of Hugging Face: its config.json says which family; or one with a checkpoint of fairseq
+// or a model of Marian. DataError: none that is known.
 ForeignModel import_folder(const std::string& folder);
 
 ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
 ForeignModel import_fairseq(const std::string& folder);  // a checkpoint and its dictionaries
+ForeignModel import_marian_npz(const std::string& folder);  // model.npz and its vocabularies
 ForeignModel import_fsmt(const std::string& folder, const Json& config);    // "fsmt"
 ForeignModel import_gpt2(const std::string& folder, const Json& config);    // "gpt2"
 ForeignModel import_llama(const std::string& folder, const Json& config);   // "llama", "mistral"

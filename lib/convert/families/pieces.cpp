@@ -73,7 +73,10 @@ WeightRows PieceOrder::bias(WeightRows theirs) const {
 }
 
 std::vector<std::string> read_piece_ids(const std::string& path) {
-  const Json json = read_object(path);
+  return pieces_by_id(read_object(path), path);
+}
+
+std::vector<std::string> pieces_by_id(const Json& json, const std::string& path) {
   std::vector<std::string> pieces(json.size());
   std::vector<bool> seen(json.size(), false);
   for (const auto& [piece, id] : json.items()) {

@@ -47,5 +47,6 @@ inline constexpr float never = -1e9f;
 
 // {"piece": id, ...}: the pieces in order of id. Each id from 0 on comes once; DataError otherwise.
 std::vector<std::string> read_piece_ids(const std::string& path);
+std::vector<std::string> pieces_by_id(const Json& json, const std::string& path);
 
 }  // namespace tx

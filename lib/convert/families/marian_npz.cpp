@@ -1,0 +1,279 @@
+// Marian's own Transformers (Junczys-Dowmunt et al. 2018): an archive of matrices that are (in,
+// out), and its settings. LayerNorm with 1e-6; embeddings scaled by sqrt(d_model); sinusoids in
+// halves whose slowest wave is d_model / 2 - 1. The decoder begins with zeros, and there is no pad:
+// both get a row of zeros that is never output.
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/transfer.h"
+#include "lib/convert/families/layers.h"
+#include "lib/convert/families/marian_npz_folder.h"
+#include "lib/convert/families/word_pieces.h"
+
+namespace tx {
+
+namespace {
+
+constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
+
+// "encoder_l1_self_Wq" for "encoder.layers.0.self_attn.q_proj.weight".
+std::string marian_name(const std::string& ours, bool pre_norm) {
+  static const std::map<std::string, std::string> products = {
+      {"self_attn.q_proj", "self_@q"},     {"self_attn.k_proj", "self_@k"},
+      {"self_attn.v_proj", "self_@v"},     {"self_attn.out_proj", "self_@o"},
+      {"cross_attn.q_proj", "context_@q"}, {"cross_attn.k_proj", "context_@k"},
+      {"cross_attn.v_proj", "context_@v"}, {"cross_attn.out_proj", "context_@o"},
+      {"ffn.in_proj", "ffn_@1"},           {"ffn.out_proj", "ffn_@2"}};
+  static const std::map<std::string, std::string> norms = {
+      {"self_attn_norm", "self_Wo"}, {"cross_attn_norm", "context_Wo"}, {"ffn_norm", "ffn_ffn"}};
+  const bool bias = ours.ends_with(".bias");
+  const std::string stack = ours.substr(0, ours.find('.')), layers = stack + ".layers.";
+  const std::string norm = bias ? "_ln_bias" : "_ln_scale";
+  if (!ours.starts_with(layers)) return stack + "_top" + norm;
+  const size_t end = ours.find('.', layers.size());
+  const int layer = std::stoi(ours.substr(layers.size())) + 1;
+  const std::string part = ours.substr(end + 1, ours.rfind('.') - end - 1);
+  const std::string prefix = stack + "_l" + std::to_string(layer) + "_";
+  if (const auto at = norms.find(part); at != norms.end())
+    return prefix + at->second + norm + (pre_norm ? "_pre" : "");
+  std::string name = products.at(part);
+  return prefix + name.replace(name.find('@'), 1, bias ? "b" : "W");
+}
+
+// "dan" without dropout, which translating does not have.
+std::string steps_of(const FamilyConfig& c, const char* key, const char* otherwise) {
+  std::string steps = c.has(key) ? c.text(key) : otherwise;
+  std::erase(steps, 'd');
+  return steps;
+}
+
+// GELU was x sigmoid(1.702 x) up to Marian 1.12.0, which "v1.12.0 COMMIT DATE" names; since then it
+// is what its name says.
+bool has_exact_gelu(const FamilyConfig& c) {
+  if (!c.has("version") || !c.json()["version"].is_string()) return false;
+  int version[3] = {0, 0, 0};
+  const std::string text = c.text("version");
+  if (std::sscanf(text.c_str(), "v%d.%d.%d", &version[0], &version[1], &version[2]) != 3)
+    return false;
+  return std::tie(version[0], version[1], version[2]) > std::tuple(1, 12, 0);
+}
+
+// Parts of Marian's Transformers that tx does not have.
+void check_parts(const FamilyConfig& c) {
+  if (c.text("type") != "transformer")
+    c.refuse("models of type \"" + c.text("type").substr(0, 100) +
+             "\" cannot be converted; only transformer can");
+  c.must_be("transformer-decoder-autoreg", "self-attention");
+  c.must_be("transformer-attention-mask", "default");
+  for (const char* key :
+       {"transformer-no-projection", "transformer-pool", "transformer-train-position-embeddings",
+        "transformer-train-positions", "transformer-disable-position-embeddings",
+        "transformer-no-bias", "transformer-no-affine", "right-left", "ulr", "input-join-fields"})
+    c.must_be(key, false);
+  c.must_be("transformer-ffn-depth", 2);
+  for (const auto& [key, other] :
+       {std::pair{"transformer-decoder-ffn-depth", "transformer-ffn-depth"},
+        {"transformer-decoder-dim-ffn", "transformer-dim-ffn"}})
+    if (c.has(key) && c.json()[key] != 0) c.same(key, other);
+  c.must_be("lemma-dim-emb", 0);
+  for (const char* key : {"transformer-tied-layers", "input-types"})
+    if (c.has(key) && c.json()[key] != Json{"sequence", "sequence"}) c.must_be(key, Json::array());
+}
+
+class MarianNpz {
+ public:
+  explicit MarianNpz(const std::string& folder)
+      : in_(read_marian_npz_folder(folder)), config_(in_.settings, in_.where), map_(*in_.weights) {
+    check_parts(config_);
+    for (const MarianNpzFolder::Side& side : in_.sides) {
+      std::vector<std::string> pieces = side.pieces;
+      std::string pad = "<pad>";
+      while (std::find(pieces.begin(), pieces.end(), pad) != pieces.end()) pad += '_';
+      pieces.push_back(pad);
+      const auto zeros = int64_t(side.pieces.size());
+      orders_.emplace_back(pieces, SpecialIds{zeros, side.unk, zeros, side.eos}, side.path);
+    }
+    const auto& [source, target] = in_.sides;
+    if (tie() != "none" && tie() != "target" &&
+        (source.unk != target.unk || source.eos != target.eos))
+      throw DataError(source.path + " and " + target.path +
+                      " number <unk> or </s> differently, but their embeddings are one");
+  }
+
+  ForeignModel import() {
+    ForeignModel model;
+    model.what = "a model of Marian";
+    model.from = in_.weights;
+    model.content.config = ModelConfig::from_json(model_json(), in_.where);
+    pre_norm_ = model.content.config.pre_norm();
+    model.content.vocabularies = Vocabularies({vocabulary(0), vocabulary(1)});
+    model.content.provenance = Json{{"converted", "Marian"}};
+    for (const ParameterEntry& e : parameter_table(model.content.config))
+      model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
+    map_.ignore("special:model.yml");
+    map_.check_all_used();
+    return model;
+  }
+
+ private:
+  Json model_json() const {
+    return Json{{"kind", "encoder-decoder"},
+                {"source_vocabulary", orders_[0].size()},
+                {"target_vocabulary", orders_[1].size()},
+                {"encoder_layers", config_.size("enc-depth", most_layers)},
+                {"decoder_layers", config_.size("dec-depth", most_layers)},
+                {"d_model", config_.size("dim-emb")},
+                {"d_ff", config_.size("transformer-dim-ffn")},
+                {"heads", config_.size("transformer-heads", 65535)},
+                {"activation", activation()},
+                {"norm", norm()},
+                {"positions", "fairseq"},
+                {"tie", tie()},
+                {"attention_bias", true},
+                {"output_bias", true},
+                {"norm_epsilon", 1e-6}};
+  }
+
+  std::string activation() const {
+    const std::string name = config_.text("transformer-ffn-activation");
+    if (name == "relu") return "relu";
+    if (name == "swish") return "silu";
+    if (name == "gelu") return has_exact_gelu(config_) ? "gelu" : "gelu-sigmoid";
+    config_.refuse("transformer-ffn-activation is \"" + name.substr(0, 100) +
+                   "\", which tx does not have");
+  }
+
+  std::string norm() const {
+    const std::string before = steps_of(config_, "transformer-preprocess", ""),
+                      after = steps_of(config_, "transformer-postprocess", "dan"),
+                      top = steps_of(config_, "transformer-postprocess-top", "");
+    if (!steps_of(config_, "transformer-postprocess-emb", "d").empty())
+      config_.refuse("transformer-postprocess-emb is \"" +
+                     config_.text("transformer-postprocess-emb").substr(0, 100) +
+                     "\"; tx has no norm on embeddings");
+    if (before.empty() && after == "an" && top.empty()) return "post";
+    if (before == "n" && after == "a" && top == "n") return "pre";
+    config_.refuse("transformer-preprocess, -postprocess and -postprocess-top are \"" +
+                   before.substr(0, 100) + "\", \"" + after.substr(0, 100) + "\" and \"" +
+                   top.substr(0, 100) +
+                   "\" without d; tx has \"\", \"an\", \"\" and \"n\", \"a\", \"n\"");
+  }
+
+  std::string tie() const {
+    const bool output = config_.flag("tied-embeddings", false),
+               both = config_.flag("tied-embeddings-src", false);
+    if (config_.flag("tied-embeddings-all", false) || (output && both)) return "all";
+    return both ? "embeddings" : output ? "target" : "none";
+  }
+
+  Vocabularies::Pointer vocabulary(size_t which) const {
+    const MarianNpzFolder::Side& side = in_.sides[which];
+    const PieceOrder& order = orders_[which];
+    if (side.subword_model.empty()) return parse_vocabulary(word_list(order.pieces()), side.path);
+    MappedPieces content;
+    content.pieces = order.pieces();
+    content.bytes = side.bytes;
+    content.tags = which == 0 && side.subword_model != side.path;  // as OPUS-MT has them
+    for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
+    for (const int64_t theirs : side.controls)
+      if (order.id(theirs) >= Vocabulary::specials) content.controls.push_back(order.id(theirs));
+    if (which == 1) content.forbidden = forbidden(side);
+    content.model = read_file(side.subword_model, most_model);
+    return parse_vocabulary(mapped_bytes(content), side.subword_model);
+  }
+
+  // Marian writes neither <unk> nor the bytes below a space, unless it is asked to.
+  std::vector<int> forbidden(const MarianNpzFolder::Side& side) const {
+    std::vector<int> ids = {Vocabulary::unk};
+    for (size_t id = 0; id < side.pieces.size() && side.bytes; ++id)
+      if (side.pieces[id].size() == 6 &&
+          (side.pieces[id].starts_with("<0x0") || side.pieces[id].starts_with("<0x1")))
+        ids.push_back(orders_[1].id(int64_t(id)));
+    return ids;
+  }
+
+  WeightRows rows_of(const ParameterEntry& e) {
+    const std::string output = "decoder_ff_logit_out_";
+    if (e.name == "output.bias") return output_bias(output + "b");
+    if (e.name == "embedding.weight") return embedding(0, "Wemb", e.cols);
+    if (e.name == "encoder.embedding.weight") return embedding(0, "encoder_Wemb", e.cols);
+    if (e.name == "decoder.embedding.weight") return embedding(1, "decoder_Wemb", e.cols);
+    if (e.name != "output.weight") return matrix(marian_name(e.name, pre_norm_), e);
+    const bool older = !map_.any_of({output + "W"}).empty();
+    return with_zeros(1, older ? turned(output + "W", pieces(1), e.cols)
+                               : map_.take(output + "Wt", {pieces(1), e.cols}));
+  }
+
+  int64_t pieces(size_t side) const { return orders_[side].size() - 2; }
+
+  WeightRows embedding(size_t side, const std::string& name, int64_t d) {
+    for (size_t other = side; other < (name == "Wemb" ? 2 : side + 1); ++other) {
+      const auto& shape = in_.weights->at(name).shape;
+      if (shape.size() == 2 && shape[0] != pieces(other))
+        throw DataError(in_.sides[other].path + " has " + std::to_string(pieces(other)) +
+                        " pieces, but " + name + " of " + in_.path + " has " +
+                        std::to_string(shape[0]) + " rows");
+    }
+    return with_zeros(side, map_.take(name, {pieces(side), d}));
+  }
+
+  // A row of zeros behind theirs, in our order.
+  WeightRows with_zeros(size_t side, WeightRows theirs) const {
+    const int64_t rows = theirs.rows, cols = theirs.cols;
+    return orders_[side].rows(
+        {rows + 1, cols,
+         [rows, cols, theirs = std::move(theirs)](int64_t first, int64_t count, float* to) {
+           const int64_t there = std::clamp<int64_t>(rows - first, 0, count);
+           if (there > 0) theirs.read(first, there, to);
+           std::fill(to + there * cols, to + count * cols, 0.0f);
+         }});
+  }
+
+  WeightRows output_bias(const std::string& name) {
+    const int64_t count = pieces(1);
+    const bool omitted = config_.flag("output-omit-bias", false);
+    WeightRows theirs{1, count, [count](int64_t, int64_t rows, float* to) {
+                        std::fill(to, to + rows * count, 0.0f);
+                      }};
+    if (!omitted) theirs = map_.take(name, {count});
+    return orders_[1].bias({1, count + 1, [theirs](int64_t first, int64_t rows, float* to) {
+                              if (rows == 0) return;
+                              theirs.read(first, 1, to);
+                              to[theirs.cols] = never;
+                            }});
+  }
+
+  WeightRows matrix(const std::string& name, const ParameterEntry& e) {
+    const std::vector<int64_t> shape = file_shape(e);
+    return shape.size() == 2 ? turned(name, shape[0], shape[1]) : map_.take(name, shape);
+  }
+
+  // Their (in, out) as (out, in), by its strides.
+  WeightRows turned(const std::string& name, int64_t out, int64_t in) {
+    map_.take(name, {in, out});  // checks
+    ForeignTensor t = in_.weights->at(name);
+    t.shape = {out, in};
+    t.strides = {t.strides.back(), t.strides[t.strides.size() - 2]};
+    turned_->add(name, t);
+    const std::shared_ptr<const ForeignTensors> keep = turned_;
+    WeightRows rows = keep->rows(name, {out, in});
+    return {rows.rows, rows.cols,
+            [keep, rows](int64_t first, int64_t count, float* to) { rows.read(first, count, to); }};
+  }
+
+  MarianNpzFolder in_;
+  FamilyConfig config_;
+  WeightMap map_;
+  std::vector<PieceOrder> orders_;
+  bool pre_norm_ = false;
+  std::shared_ptr<ForeignTensors> turned_ = std::make_shared<ForeignTensors>(in_.path);
+};
+
+}  // namespace
+
+ForeignModel import_marian_npz(const std::string& folder) { return MarianNpz(folder).import(); }
+
+}  // namespace tx

@@ -1,0 +1,106 @@
+# Models that Marian trained (tests/golden/make_marian_npz.py): the probabilities and translations
+# that it gives; vocabularies in their places; fine-tuning; folders that are broken.
+golden=$TX_SOURCE/tests/golden/marian_npz
+decoded() { # MODEL OPTION...
+  model=$1
+  shift
+  expect_status 0 tx-decode -q -m "$model" --precision fp32 "$@" "$golden/source.en"
+}
+for form in tied pre untied; do
+  expect_status 0 tx-convert -o $form.safetensors "$golden/$form"
+  expect_empty_stdout
+  expect_stderr "tx-convert: wrote $form.safetensors, made from a model of Marian"
+  decoded $form.safetensors --tgt "$golden/target.de"
+  last_stdout | cut -f 2 > ours
+  [ "$(wc -l < ours)" -eq 16 ] || fail 'not every line has its log P'
+  paste ours "$golden/$form/log_p" | awk '
+    { d = $1 - $2; if (d < 0) d = -d; m = -$2 > 1 ? -$2 : 1 }
+    d > 2e-5 * m { print "line " NR ": " $0; bad = 1 }
+    END { exit bad }' >&2 || fail "$form: log P differs from what Marian gives"
+  [ $form != pre ] || continue
+  decoded $form.safetensors --beam 1
+  expect_stdout_file "$golden/$form/greedy.de"
+done
+
+# The files that name the vocabularies; without one, vocab.spm is both. JSON is a vocabulary, too.
+mkdir named
+cp "$golden/tied/vocab.spm" named/vocab.spm
+cp "$golden/tied/model.npz" named/model.npz
+expect_status 0 tx-convert -q -o out named
+expect_same out tied.safetensors
+mv named/model.npz named/best.npz
+printf 'models: [far/away/best.npz]\nvocabs: [/a/vocab.spm, vocab.spm]\n' > named/decoder.yml
+expect_status 0 tx-convert -q -o out named
+expect_same out tied.safetensors
+cp -r "$golden/pre" json
+awk 'BEGIN { printf "{" }
+  { sub(/: /, "\": "); sub(/^/, "\""); printf "%s%s", (NR > 1 ? ", " : ""), $0 }
+  END { print "}" }' json/vocab.en.yml > json/vocab.en.json
+rm json/vocab.en.yml
+sed -i 's/en.yml/en.json/' json/model.npz.decoder.yml
+expect_status 0 tx-convert -q -o out json
+expect_same out pre.safetensors
+
+# With source.spm, as OPUS-MT models come, text enters as it is.
+cp -r "$golden/pre" opus
+cp "$golden/tied/vocab.spm" opus/source.spm
+cp "$golden/tied/vocab.spm" opus/target.spm
+sed -i 's/^two:/▁two:/; s/^six:/▁six:/' opus/vocab.en.yml
+expect_status 0 tx-convert -q -o opus.safetensors opus
+printf 'two six\n' > text
+for model in pre opus; do
+  expect_status 0 tx-decode -q -m $model.safetensors --precision fp32 --beam 1 --nbest 1 text
+  last_stdout | cut -f 3 > $model.score
+done
+expect_same pre.score opus.score
+
+# For CTranslate2; fine-tuning keeps the vocabulary and learns.
+expect_status 0 tx-convert -q --to ctranslate2 -o ct2 tied.safetensors
+tx-train -q --init tied.safetensors --src "$golden/source.en" --tgt "$golden/target.de" --steps 30 \
+  --batch-tokens 256 --threads 1 -o run
+sum() {
+  tx-decode -q -m "$1" --precision fp32 --tgt "$golden/target.de" "$golden/source.en" |
+    awk -F '\t' '{ s += $2 } END { print s }'
+}
+awk -v after="$(sum run)" -v before="$(sum tied.safetensors)" \
+  'BEGIN { exit !(after > before) }' || fail '30 steps made the text less likely'
+
+refused() { # TEXT, of the folder f
+  expect_status 1 tx-convert -o refused.out f
+  expect_empty_stdout
+  expect_stderr_contains "$1"
+  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
+  expect_no_file refused.out
+  rm -rf f
+  cp -r "$golden/pre" f
+}
+cp -r "$golden/pre" f
+rm f/vocab.de.yml
+refused 'f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not in f'
+rm f/model.npz.decoder.yml
+refused 'f has no vocabulary: neither vocab.spm nor vocab.yml, and no decoder.yml'
+sed -i '$d' f/vocab.de.yml
+refused 'f/vocab.de.yml has 12 pieces, but decoder_Wemb of f/model.npz has 13 rows'
+echo 'more: 13' >> f/vocab.en.yml
+sed -i 's/^one: 12more: 13/one: 12\nmore: 13/' f/vocab.en.yml
+refused 'f/vocab.en.yml has 14 pieces, but encoder_Wemb of f/model.npz has 13 rows'
+sed -i '3s/.*/.: 3/' f/vocab.en.yml
+refused 'f/vocab.en.yml: the piece "six" has no id of its own'
+sed -i '3s/.*/.: [2/' f/vocab.en.yml
+refused 'f/vocab.en.yml:3: its list does not end on the line'
+sed -i 's/^<unk>/<unknown>/' f/vocab.en.yml
+refused 'f/vocab.en.yml has no piece <unk>'
+sed -i 's/vocab.en.yml/vocab.fsv/' f/model.npz.decoder.yml
+cp f/vocab.en.yml f/vocab.fsv
+refused 'f/vocab.fsv is a factored vocabulary, which tx does not have'
+sed -i 's/vocab.en.yml/vocab.txt/' f/model.npz.decoder.yml
+cp f/vocab.en.yml f/vocab.txt
+refused 'f/vocab.txt is no vocabulary that is known'
+sed -i 's/^  - .*model.npz/&\n  - other.npz/' f/model.npz.decoder.yml
+refused 'f/model.npz.decoder.yml names 2 models: convert each in a folder of its own'
+sed -i '/vocab.de/d' f/model.npz.decoder.yml
+refused 'f/model.npz.decoder.yml names 1 vocabularies'
+printf '\na: {b: c}\n' >> f/model.npz.decoder.yml
+refused 'f/model.npz.decoder.yml:13: "{" begins a part of YAML that is not read'
+head -c 9000 f/model.npz > cut && mv cut f/model.npz
+refused 'f/model.npz'
