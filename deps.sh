@@ -8,8 +8,9 @@ set -eu
 needed="g++ make cmake pkg-config git libopenblas-dev libsentencepiece-dev nlohmann-json3-dev \
 libcli11-dev libboost-test-dev libxxhash-dev zlib1g-dev"
 # oneDNN for faster products in bf16, mandoc for the check of the pages, Boost.Context for the tests
-# of the CUDA kernels without a GPU, dpkg-dev and file for make deb; tx works without.
-wanted="libdnnl-dev mandoc libboost-context-dev dpkg-dev file"
+# of the CUDA kernels without a GPU, Open MPI for trainings of several ranks, dpkg-dev and file for
+# make deb; tx works without.
+wanted="libdnnl-dev mandoc libboost-context-dev libopenmpi-dev openmpi-bin dpkg-dev file"
 
 # What is looked for is the thing itself, not the package: it may have come another way.
 everything_is_there() {

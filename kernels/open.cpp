@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <initializer_list>
 
 #include "build_info.h"
 #include "kernels/kernels.h"
+#include "lib/base/beside.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -32,13 +32,6 @@ class Setting {
   bool set_ = true;
 };
 
-// libtx.so itself, or the program that holds it.
-std::filesystem::path own_path() {
-  Dl_info info{};
-  TX_ASSERT(::dladdr(reinterpret_cast<void*>(&own_path), &info) != 0 && info.dli_fname);
-  return info.dli_fname;
-}
-
 [[noreturn]] void refuse(const std::string& path) {
   std::string why = ::dlerror();
   if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
@@ -53,7 +46,7 @@ std::filesystem::path own_path() {
 }  // namespace
 
 const KernelLibrary& open_kernels(const std::string& name) {
-  const std::string path = own_path().replace_filename("lib" + name + ".so");
+  const std::string path = path_beside("lib" + name + ".so");
   // Two programs on two cores whose threads spin for libgomp's 300,000 rounds fall to a tenth of
   // their speed. With 600 a single one keeps 98 % of it, and two together have 97 % of one; fewer
   // rounds cost the single one more, 1,000 cost the two 8 % (tests/bench/RESULTS.md). OpenBLAS

@@ -2,7 +2,7 @@
 # Runs the tests of a build folder and ends with a plain count:
 #   sh tests/check.sh BUILD [further words for ctest, such as -L unit or -LE slow]
 # A test that is skipped counts as a failure unless it carries the label gpu (no GPU), peer (no
-# software to compare with), browser (no Chromium) or terminal (no pseudo-terminal).
+# software to compare with), browser (no Chromium), terminal (no pseudo-terminal) or mpi (no mpirun).
 set -u
 build=${1:?"usage: tests/check.sh BUILD [ctest arguments]"}
 shift
@@ -25,13 +25,13 @@ passed=$(count ' Passed +[0-9.]+ sec$')
 skipped=$(count '\*\*\*Skipped ')
 failed=$(count '\*\*\*(Failed|Timeout|Exception|Not Run)')
 
-may_skip=$(ctest --test-dir "$build" -N -L 'gpu|peer|browser|terminal' | sed -n 's/^ *Test *#[0-9]*: //p')
+may_skip=$(ctest --test-dir "$build" -N -L 'gpu|peer|browser|terminal|mpi' | sed -n 's/^ *Test *#[0-9]*: //p')
 line='^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped .*'
 for name in $(sed -nE "s/$line/\1/p" "$log"); do
   case " $(echo $may_skip) " in
     *" $name "*) ;;
     *)
-      echo "$name: was skipped, which only tests labelled gpu, peer, browser or terminal may be"
+      echo "$name: was skipped, which only tests labelled gpu, peer, browser, terminal or mpi may be"
       status=1
       ;;
   esac

@@ -9,6 +9,7 @@
 #include "lib/diagnose/parity.h"
 #include "lib/diagnose/replay.h"
 #include "lib/diagnose/selftest_resume.h"
+#include "lib/ranks/communicator.h"
 #include "lib/report/describe_page.h"
 #include "lib/report/options.h"
 #include "lib/report/report.h"
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
   return tx::run_tool("tx-train", [&] {
     tx::TrainOptions settings;
     tx::Options options("tx-train", "train a Transformer from parallel text, or from one text");
-    options.version(tx::describe_backends);
+    options.version([] { return tx::describe_backends() + tx::describe_ranks(); });
     set_defaults(settings, argc, argv);
     settings.describe(options);
     tx::ReportOptions pages;

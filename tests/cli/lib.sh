@@ -19,7 +19,7 @@ fail() {
 }
 
 # skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu,
-# peer, browser and terminal.
+# peer, browser, terminal and mpi.
 skip() {
   echo "skipped: $*" >&2
   exit 77

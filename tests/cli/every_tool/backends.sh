@@ -1,7 +1,7 @@
 # BLAS, oneDNN and OpenMP come with the library of the CPU's kernels, which a tool opens when it
 # multiplies: libtx itself does not know them, and text tools and --help never load them.
 [ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers need more memory, and libraries of their own
-heavy='libopenblas|libgomp|libdnnl|libOpenCL|libcudart|libtx-cpu|libtx-cuda'
+heavy='libopenblas|libgomp|libdnnl|libOpenCL|libcudart|libtx-cpu|libtx-cuda|libmpi'
 ldd "$TX_BUILD/lib/libtx.so" > needed
 ! grep -E "$heavy" needed || fail "libtx.so links them"
 

@@ -1,0 +1,17 @@
+#include "lib/base/beside.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+std::string path_beside(const std::string& file) {
+  Dl_info info{};
+  TX_ASSERT(::dladdr(reinterpret_cast<void*>(&path_beside), &info) != 0 && info.dli_fname);
+  return std::filesystem::path(info.dli_fname).replace_filename(file);
+}
+
+}  // namespace tx
