@@ -37,8 +37,10 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
   const std::string& run = settings.resume;
   const std::string file = run.empty() ? settings.config : run + "/config.json";
   if (file.empty()) return;
-  const tx::Json config = run.empty() ? tx::parse_json(tx::read_file(file, 1 << 24), file)
-                                      : tx::RunDirectory::open(run).read_config();
+  // Rank 0 alone opens the run.
+  const tx::Json config = run.empty() || tx::follows()
+                              ? tx::parse_json(tx::read_file(file, 1 << 24), file)
+                              : tx::RunDirectory::open(run).read_config();
   const tx::Json& all = config.contains("options") ? config["options"] : config;
   if (run.empty() && all.contains("preset") && options.given("preset"))
     throw tx::UsageError("--preset does not go with --config " + file +
@@ -61,27 +63,37 @@ int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std
   return 0;
 }
 
+int run(int argc, char** argv) {
+  tx::TrainOptions settings;
+  tx::Options options("tx-train", "train a Transformer from parallel text, or from one text");
+  options.version([] { return tx::describe_backends() + tx::describe_ranks(); });
+  set_defaults(settings, argc, argv);
+  settings.describe(options);
+  tx::ReportOptions pages;
+  pages.describe(options);
+  if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
+  const tx::Log log("tx-train", settings.quiet, tx::follows());
+  if (pages.report) return tx::write_report(pages.runs, settings.out), 0;
+  if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
+  if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
+  tx::resolve_run(settings, options, log);
+  const auto& scorer = tx::make_translation_scorer;
+  if (!pages.html.empty()) return describe_as_page(settings, options, pages.html, log);
+  if (settings.describe_only) return tx::describe_training(settings, options, scorer, log);
+  if (settings.parity) return tx::parity(settings, options, log);
+  return tx::train(settings, options, tx::command_line(argc, argv), scorer, log);
+}
+
 }  // namespace
 
+// Every rank has this command line: what is wrong with it, rank 0 says.
 int main(int argc, char** argv) {
   return tx::run_tool("tx-train", [&] {
-    tx::TrainOptions settings;
-    tx::Options options("tx-train", "train a Transformer from parallel text, or from one text");
-    options.version([] { return tx::describe_backends() + tx::describe_ranks(); });
-    set_defaults(settings, argc, argv);
-    settings.describe(options);
-    tx::ReportOptions pages;
-    pages.describe(options);
-    if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
-    const tx::Log log("tx-train", settings.quiet);
-    if (pages.report) return tx::write_report(pages.runs, settings.out), 0;
-    if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
-    if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
-    tx::resolve_run(settings, options, log);
-    const auto& scorer = tx::make_translation_scorer;
-    if (!pages.html.empty()) return describe_as_page(settings, options, pages.html, log);
-    if (settings.describe_only) return tx::describe_training(settings, options, scorer, log);
-    if (settings.parity) return tx::parity(settings, options, log);
-    return tx::train(settings, options, tx::command_line(argc, argv), scorer, log);
+    try {
+      return run(argc, argv);
+    } catch (const tx::UsageError&) {
+      if (!tx::follows()) throw;
+      return 2;
+    }
   });
 }

@@ -43,7 +43,8 @@ int terminal_columns() {
 
 }  // namespace
 
-Log::Log(std::string tool, bool quiet) : tool_(std::move(tool)), quiet_(quiet) {
+Log::Log(std::string tool, bool quiet, bool silent)
+    : tool_(std::move(tool)), quiet_(quiet || silent), silent_(silent) {
   const char* term = std::getenv("TERM");
   terminal_ = ::isatty(2) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
@@ -69,6 +70,7 @@ void Log::clear_live() const {
 }
 
 void Log::line(const std::string& text) const {
+  if (silent_) return;
   const std::lock_guard guard(stderr_lock());
   std::string out = live_shown_ ? "\r\x1b[K" : "";
   live_shown_ = false;

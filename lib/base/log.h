@@ -6,7 +6,8 @@ namespace tx {
 
 class Log {
  public:
-  explicit Log(std::string tool, bool quiet = false);
+  // Silent: says nothing at all, as a process does for which another one speaks.
+  explicit Log(std::string tool, bool quiet = false, bool silent = false);
   void info(const std::string& text) const;   // left out when quiet
   void warn(const std::string& text) const;   // "tool: warning: text"
   void error(const std::string& text) const;  // "tool: text"
@@ -19,7 +20,7 @@ class Log {
  private:
   void line(const std::string& text) const;
   std::string tool_;
-  bool quiet_, terminal_;
+  bool quiet_, silent_, terminal_;
   mutable bool live_shown_ = false;
 };
 

@@ -14,8 +14,10 @@
 namespace tx {
 
 TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory, TrainingData data,
-                             int64_t resume_at, const Json& settings, const Log& log)
-    : run(std::move(directory)),
+                             int64_t resume_at, const Json& settings, const Log& log,
+                             Leader of_ranks)
+    : leader(of_ranks),
+      run(std::move(directory)),
       config(settings),
       vocabularies(std::move(data.vocabularies)),
       corpora(std::move(data.corpora)),
@@ -35,7 +37,8 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
                            *transformer,
                            step_settings(options),
                            options.accumulate,
-                           {program, scorer ? scorer->bytes() : 0}};
+                           {program, scorer ? scorer->bytes() : 0},
+                           leader.ranks()};
   build_feed(options, planned);
   if (resumed) load(resume_at, log);
   reserve(options, planned, resumed, log);
@@ -163,10 +166,11 @@ void TrainingParts::reserve(const TrainOptions& options, const PlannedRun& plann
   log.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
            std::to_string(parameter_count(parameters->config())) + " parameters, batches of " +
            by_side(parameters->config(), capacities, " and ") + " pieces, " + options.precision +
-           ", " + (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")));
+           ", " + (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")) +
+           (leader.ranks() > 1 ? " on each of " + std::to_string(leader.ranks()) + " ranks" : ""));
   check_device_memory(backend, memory);
   if (resumed) check_new_limit(options, run.read_config(), memory.total());
-  stepper->reserve(arena, options.accumulate);
+  stepper->reserve(arena, leader.ranks() > 1 ? 1 : options.accumulate);
   if (scorer) scorer->reserve();
 }
 

@@ -6,6 +6,7 @@
 #include "lib/train/checkpointer.h"
 #include "lib/train/data.h"
 #include "lib/train/feed.h"
+#include "lib/train/leader.h"
 #include "lib/train/options.h"
 #include "lib/train/plan.h"
 #include "lib/train/progress.h"
@@ -23,10 +24,11 @@ struct TrainingParts {
   // loaded. `config`, which becomes config.json, gets what was chosen here. Throws what its parts
   // throw, and an Error where memory is refused.
   TrainingParts(const TrainOptions& options, RunDirectory run, TrainingData data, int64_t resume_at,
-                const Json& config, const Log& log);
+                const Json& config, const Log& log, Leader leader = {});
   TrainingParts(const TrainingParts&) = delete;
   TrainingParts& operator=(const TrainingParts&) = delete;
 
+  Leader leader;  // of the ranks that share the steps
   RunDirectory run;
   Json config;
   Vocabularies vocabularies;

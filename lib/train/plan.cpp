@@ -17,7 +17,7 @@ size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacitie
 }
 
 MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities) {
-  const auto& [backend, parameters, transformer, step, accumulate, beside] = run;
+  const auto& [backend, parameters, transformer, step, accumulate, beside, ranks] = run;
   MemoryPlan m;
   const bool own_memory = on(backend, [](auto& k) { return k.has_own_memory(); });
   m.translating = beside.translating;
@@ -26,7 +26,8 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
   m.moments = 2 * held_bytes(elements * full);
-  m.sums = size_t(TreeSum::levels(accumulate)) * held_bytes(elements * full);
+  const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
+  m.sums = size_t(sums) * held_bytes(elements * full);
   m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(run, capacities);

@@ -43,6 +43,7 @@ struct PlannedRun {
   StepSettings step;
   int accumulate = 1;  // batches of a step
   MemoryBeside beside;
+  int ranks = 1;  // that share the batches of a step; the plan is that of one
 };
 MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities);
 // What a batch of these capacities takes of the arena.

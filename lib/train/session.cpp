@@ -80,7 +80,9 @@ std::optional<Session::WayBack> Session::step() {
   Feed& feed = *parts_.feed;
   Stepper& stepper = *parts_.stepper;
   const int64_t number = state_.step + 1;
-  stepper.launch(feed.next(), number, parts_.schedule.rate(number), parts_.spikes.limit());
+  const double rate = parts_.schedule.rate(number), limit = parts_.spikes.limit();
+  parts_.leader.step(number, rate, limit);
+  stepper.launch(feed.next(), number, rate, limit);
   feed.read_ahead();  // while a GPU computes
   StepRecord record = stepper.finish();
   state_.step = number;

@@ -24,7 +24,10 @@ std::optional<Session::WayBack> Session::incident(StepRecord& record) {
   if (decision.action == Action::rewound) return WayBack{decision.to, line};
   parts_.progress.write(line);
   if (decision.action == Action::ended) give_up(decision.why, decision.to);
-  if (decision.action == Action::logged) record = parts_.stepper->release(record);
+  if (decision.action == Action::logged) {
+    parts_.leader.release();
+    record = parts_.stepper->release(record);
+  }
   return {};
 }
 
@@ -52,6 +55,7 @@ void Session::go_back(const WayBack& way) {
   const ModelReader reader(parts_.run.model(way.step));
   reader.load(*parts_.parameters);
   validator.restore(load_state(parts_.run.state(way.step), *parts_.parameters, reader.checksum()));
+  parts_.leader.weights(*parts_.parameters);
   state_.step = way.step;
   validator.forget_found();
   parts_.progress.forget();

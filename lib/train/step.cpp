@@ -157,6 +157,18 @@ void Stepper::update() {
   times_.update += now() - start;
 }
 
+void Stepper::share(Communicator& ranks) {
+  rank_sum_ = std::make_unique<RankSum>(ranks, backend_, parameters_.gradients(), record_);
+}
+
+void Stepper::add(const std::vector<Batch>& batches, TermRange range) {
+  sum_.begin(range.size());
+  for (int i = range.lo; i < range.hi; ++i) {
+    micro(batches[size_t(i)], Work::train);
+    sum_.add_term();
+  }
+}
+
 void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double rate,
                      double loss_limit) {
   StepRecord record;
@@ -170,10 +182,16 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
   record.clip_norm = settings_.clip_norm;
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  sum_.begin(int(batches.size()));
-  for (const Batch& batch : batches) {
-    micro(batch, Work::train);
-    sum_.add_term();
+  const int count = int(batches.size());
+  if (rank_sum_) {
+    rank_sum_->begin(count);
+    for (const TermRange& range : rank_sum_->mine()) {
+      add(batches, range);
+      rank_sum_->keep();
+    }
+    rank_sum_->finish();
+  } else {
+    add(batches, {0, count});
   }
   update();
 }

@@ -6,7 +6,7 @@
 
 #include "lib/data/packing.h"
 #include "lib/model/transformer.h"
-#include "lib/train/tree_sum.h"
+#include "lib/train/rank_sum.h"
 
 namespace tx {
 
@@ -44,6 +44,11 @@ class Stepper {
   // `batches`: of a step; their partial sums have room, too.
   void reserve(size_t arena_bytes, int batches = 1);
 
+  // From here on every step is one of all ranks: each calls step() or launch() with the same
+  // batches, computes its share of them, and has the same gradients and record behind it. Only
+  // where the backend's memory is the host's.
+  void share(Communicator& ranks);
+
   // A whole step over `batches`, whose gradients and losses are added as TreeSum does; returns the
   // record after it (sums, norm, skip). The update is held (skip) where loss or gradients are not
   // finite, and where the mean loss per label passes `loss_limit` (0: no limit), which sets `spike`
@@ -71,6 +76,7 @@ class Stepper {
   PackedSide upload(const BatchSide& side, DeviceSide& to);
   CrossGuide upload(const BatchLinks& links);
   void micro(const Batch& batch, Work work);
+  void add(const std::vector<Batch>& batches, TermRange range);
   void update();
   void run(Work work, int64_t sentences, const std::function<void()>& f);  // as replay()
 
@@ -83,6 +89,7 @@ class Stepper {
   DeviceInts labels_, link_starts_, link_columns_;
   StepRecord* record_;  // in the backend's memory
   TreeSum sum_;
+  std::unique_ptr<RankSum> rank_sum_;  // null: this process stands alone
   StepTimes times_;
   std::vector<const void*> places_;  // of the batch's arrays, which recorded work has read
 };

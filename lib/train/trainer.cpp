@@ -29,8 +29,16 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
   throw DataError(run.path() + " holds no complete checkpoint");
 }
 
+int run_session(TrainingParts& parts, const TrainOptions& options, const Options& given,
+                const Log& log) {
+  parts.leader.begin(parts, options, given.to_json());
+  const int status = Session(parts, session_settings(options), log).run();
+  parts.leader.end();
+  return status;
+}
+
 int resume(TrainOptions& options, const Options& given, const MakeTranslationScorer& scorer,
-           const Log& log) {
+           Leader leader, const Log& log) {
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
   adopt_criterion(options, given, config);
@@ -39,12 +47,12 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
   note_options(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);
   data.scorer = scorer;
-  TrainingParts parts(options, std::move(run), std::move(data), step, config, log);
-  return Session(parts, session_settings(options), log).run();
+  TrainingParts parts(options, std::move(run), std::move(data), step, config, log, leader);
+  return run_session(parts, options, given, log);
 }
 
 int start(TrainOptions& options, Options& given, const std::string& command,
-          const MakeTranslationScorer& scorer, const Log& log) {
+          const MakeTranslationScorer& scorer, Leader leader, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.out == "-")
     throw UsageError("--out -: a run is a directory, which standard output is not: give -o DIR");
@@ -61,8 +69,9 @@ int start(TrainOptions& options, Options& given, const std::string& command,
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
   }
-  TrainingParts parts(options, std::move(run), std::move(data), TrainingParts::begin, config, log);
-  return Session(parts, session_settings(options), log).run();
+  TrainingParts parts(options, std::move(run), std::move(data), TrainingParts::begin, config, log,
+                      leader);
+  return run_session(parts, options, given, log);
 }
 
 }  // namespace
@@ -70,8 +79,12 @@ int start(TrainOptions& options, Options& given, const std::string& command,
 int train(TrainOptions& options, Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, const Log& log) {
   ignore_sigpipe();
-  return options.resume.empty() ? start(options, given, command, scorer, log)
-                                : resume(options, given, scorer, log);
+  const std::unique_ptr<Communicator> ranks = join_ranks();
+  if (ranks && ranks->rank() > 0) return follow(*ranks, options, given);
+  const Leader leader(ranks.get());
+  leader.check(options);
+  return options.resume.empty() ? start(options, given, command, scorer, leader, log)
+                                : resume(options, given, scorer, leader, log);
 }
 
 }  // namespace tx

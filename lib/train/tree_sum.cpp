@@ -19,6 +19,12 @@ Matrix rows_of(Matrix block) {
 
 int left_part(int size) { return int(std::bit_floor(unsigned(size - 1))); }
 
+void clear_sums(Backend& backend, StepRecord* record) {
+  constexpr size_t first = offsetof(StepRecord, loss);
+  on(backend,
+     [&](auto& k) { k.zero(reinterpret_cast<char*>(record) + first, sizeof(StepRecord) - first); });
+}
+
 TreeSum::TreeSum(Backend& backend, Matrix block, StepRecord* record)
     : backend_(backend), block_(block), record_(record) {}
 
@@ -69,14 +75,7 @@ void TreeSum::push(size_t level) {
     k.copy(levels_[level].block.data, block_.data, size_t(block_.cols) * size_of(block_.dtype));
     k.copy(levels_[level].record, record_, sizeof(StepRecord));
   });
-  clear_sums();
-}
-
-void TreeSum::clear_sums() {
-  constexpr size_t first = offsetof(StepRecord, loss);
-  on(backend_, [&](auto& k) {
-    k.zero(reinterpret_cast<char*>(record_) + first, sizeof(StepRecord) - first);
-  });
+  clear_sums(backend_, record_);
 }
 
 void TreeSum::add(size_t level) {

@@ -18,6 +18,9 @@ struct TermRange {
 // The number of terms in the left part of sum(lo, lo + size); size at least 2.
 int left_part(int size);
 
+// Sets the sums of a record in the backend's memory to zero; the rest of it stays.
+void clear_sums(Backend& backend, StepRecord* record);
+
 class TreeSum {
  public:
   // `block` is (1, elements), elements a multiple of 64, on `backend`; `record` lies there, too.
@@ -43,7 +46,6 @@ class TreeSum {
   };
   void push(size_t level);
   void add(size_t level);
-  void clear_sums();
 
   Backend& backend_;
   Matrix block_;

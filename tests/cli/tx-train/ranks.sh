@@ -1,0 +1,66 @@
+# label: mpi
+# One training over several ranks: the bytes of a checkpoint do not know how many there were, and
+# rank 0 alone speaks. 400 pairs in batches of 200 pieces: the last step of an epoch is short.
+. "$TX_SOURCE/tests/cli/mpi.sh"
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+on_ranks() ( # COUNT OPTION...
+  runner="timeout 100 mpirun --oversubscribe --bind-to none -n $1"
+  shift
+  small_train --device cpu --accumulate 5 --dropout 0.1 "$@"
+)
+same_checkpoints() { # A B: of the last step, the name of the run's folder apart
+  for kind in model state; do
+    cmp "$1/$kind-12.safetensors" "$2/$kind-12.safetensors" >&2 || fail "the ${kind}s of $1 and $2 differ"
+  done
+}
+
+for precision in fp32 bf16; do
+  for count in 1 2 3 4; do
+    expect_status 0 on_ranks $count --precision $precision -o run
+    grep -c '^tx-train: 12 steps' "$TX_LAST/stderr" > lines
+    [ "$(cat lines)" = 1 ] || fail "$count ranks tell their end $(cat lines) times"
+    ! grep -v '^tx-train: ' "$TX_LAST/stderr" || fail "mpirun had something to say"
+    mv run "$precision-$count"
+    same_checkpoints $precision-1 $precision-$count
+  done
+done
+! cmp -s fp32-1/model-3.safetensors fp32-1/model-12.safetensors || fail "nothing was learned"
+
+# As if stopped on 4 after step 6, it goes on on 2; with BPE-dropout and sgd.
+set -- --bpe-dropout 0.1 --optimizer sgd --lr 0.5
+expect_status 0 on_ranks 1 "$@" -o run
+mv run whole
+expect_status 0 on_ranks 4 "$@" -o run
+rm run/*-9.safetensors run/*-12.safetensors
+expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run --quiet
+same_checkpoints run whole
+
+# Fewer batches than ranks, and a rank with options of its own.
+expect_status 2 on_ranks 3 --accumulate 2 -o few
+[ "$(grep -c 'tx-train: --accumulate 2 is less than the 3 ranks' "$TX_LAST/stderr")" = 1 ] ||
+  fail "rank 0 does not say that there are too many ranks"
+[ ! -e few ] || fail "a run was begun"
+train="tx-train --src train.en --tgt train.de --vocab bpe.model --preset toy --threads 1
+  --device cpu --batch-tokens 400 --accumulate 2 --steps 2 --quiet -o other"
+# shellcheck disable=SC2086  # lists of words
+expect_status 1 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $train : -n 1 $train --lr 0.5
+expect_stderr_contains "tx-train: rank 1 on $(hostname): other options than those of rank 0"
+
+# A rank that is killed ends the run; what was saved goes on.
+expect_status 0 on_ranks 1 --steps 300 --save-every 100 -o run2
+mv run2 long
+(on_ranks 3 --steps 300 --save-every 100 -o run2 > killed 2>&1 || echo "status $?" >> killed) &
+until [ -e run2/state-100.safetensors ] || grep -q status killed; do sleep 0.1; done
+for pid in $(pgrep -x tx-train); do
+  folder=$(readlink "/proc/$pid/cwd" || true)
+  [ "$folder" = "$PWD" ] || continue
+  ! tr '\0' '\n' < "/proc/$pid/environ" | grep -qx OMPI_COMM_WORLD_RANK=2 || kill -9 "$pid"
+done
+begin=$(date +%s)
+wait
+[ $(($(date +%s) - begin)) -lt 30 ] || fail "the other ranks went on"
+grep -q 'rank 2 .*exited on signal 9' killed || fail "$(cat killed)"
+grep -q "status" killed || fail "the run ended as if nothing had happened"
+expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run2 --quiet
+cmp run2/model-300.safetensors long/model-300.safetensors >&2 || fail "the killed run differs"
