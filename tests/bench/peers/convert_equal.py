@@ -155,8 +155,9 @@ def texts(model, tokenizer, lines, **options):
     for text in lines:
         batch = tokenizer(text, return_tensors="pt")
         first = 2 if "forced_bos_token_id" in options else 1  # behind what is not chosen
-        # The pieces of the source without its end and language, and those more; the language told.
-        length = batch["input_ids"].shape[1] - first + EXTRA + first - 1
+        # A language in front of the source counts as a piece of it, one behind its end does not.
+        behind = getattr(tokenizer, "legacy_behaviour", False)
+        length = batch["input_ids"].shape[1] - 1 - behind + EXTRA + first - 1
         with torch.no_grad():
             ids = model.generate(**batch, max_new_tokens=length, do_sample=False, **options)
         out.append(tokenizer.decode(ids[0][first:], skip_special_tokens=True))
