@@ -6,7 +6,7 @@
 #
 #   sh tests/bench/curves.sh [OPTION=VALUE]...
 # BIN=build/bin            where the tools are      BENCH=build/tests/decode_bench
-# THREADS=2                of each, but in the last curve
+# THREADS=2                of a training; one of a decoding, as tx-decode gives each of its workers
 # SVG=curves.svg           the picture              STEPS=6  of a training
 # CURVES="length beam vocabulary batch layers threads"  which
 #
@@ -57,7 +57,7 @@ train() { # CURVE X [NAME=VALUE]...
   keep "$curve" training "$x" "$(awk -v r="$rate" 'BEGIN {printf "%.2f", 1e6 / r}')" "$(megabytes)"
 }
 decode() { # CURVE X [NAME=VALUE]...
-  curve=$1 x=$2 length=31 words=8000 sentences=32 beam=4 threads=$THREADS
+  curve=$1 x=$2 length=31 words=8000 sentences=32 beam=4 threads=1
   shift 2
   for setting; do eval "$setting"; done
   rate=$(/usr/bin/time -f %M -o "$work/peak" "$BENCH" small auto "$sentences" "$threads" "$beam" \
