@@ -41,7 +41,7 @@ double seconds() {
 class Selftest {
  public:
   Selftest(const TrainOptions& options, std::vector<std::string> arguments)
-      : options_(options), arguments_(std::move(arguments)) {
+      : arguments_(std::move(arguments)) {
     const auto own = std::find(arguments_.begin(), arguments_.end(), "--selftest-resume");
     if (own != arguments_.end()) arguments_.erase(own);
     add("--minutes", "0");
@@ -65,7 +65,6 @@ class Selftest {
   std::string stop_and_go(int64_t steps, double took) const;
   std::string compare(int64_t steps) const;
 
-  const TrainOptions& options_;
   std::vector<std::string> arguments_;
   TemporaryFolder folder_{"tx-selftest"};
   SignalWatch signals_;  // an interrupted test removes its directory

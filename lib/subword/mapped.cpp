@@ -12,8 +12,6 @@ namespace tx {
 
 namespace {
 
-constexpr std::string_view space_sign = "\xE2\x96\x81";
-
 using Kind = PieceTable::Kind;
 
 class Mapped final : public MappedVocabulary {

@@ -24,21 +24,7 @@ awk '{ s += $1 } END { print s }' ours > before
 awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > before) }' ||
   fail "20 steps made the text less likely: $(cat before) to $(cat after)"
 
-refused() { # TEXT, of the folder f
-  expect_status 1 tx-convert -o out f
-  expect_empty_stdout
-  expect_stderr_contains "$1"
-  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
-  expect_no_file out
-  rm -rf f
-  cp -r "$golden" f
-}
-edit() { # FILE SED-SCRIPT
-  sed "$2" "f/$1" > edited
-  ! cmp -s edited "f/$1" || fail "nothing to edit: $2"
-  mv edited "f/$1"
-}
-cp -r "$golden" f
+. "$TX_SOURCE/tests/cli/broken_folder.sh"
 rm f/vocab.json
 refused 'cannot read f/vocab.json'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 5/'

@@ -1,21 +1,7 @@
 # Llama folders that are broken or hostile: one line, status 1, nothing written.
 golden=$TX_SOURCE/tests/golden/llama
 
-refused() { # TEXT, of the folder f
-  expect_status 1 tx-convert -o out f
-  expect_empty_stdout
-  expect_stderr_contains "$1"
-  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
-  expect_no_file out
-  rm -rf f
-  cp -r "$golden" f
-}
-edit() { # FILE SED-SCRIPT
-  sed "$2" "f/$1" > edited
-  ! cmp -s edited "f/$1" || fail "nothing to edit: $2"
-  mv edited "f/$1"
-}
-cp -r "$golden" f
+. "$TX_SOURCE/tests/cli/broken_folder.sh"
 
 rm f/tokenizer.model
 refused 'f has no tokenizer.model, its SentencePiece vocabulary'
