@@ -53,6 +53,21 @@ void FamilyConfig::must_be(const char* key, const Json& value) const {
            to_text(value) + " can be carried over");
 }
 
+Json bart_config(const FamilyConfig& config, int64_t source, int64_t target) {
+  return Json{{"kind", "encoder-decoder"},
+              {"source_vocabulary", source},
+              {"target_vocabulary", target},
+              {"encoder_layers", config.size("encoder_layers", most_layers)},
+              {"decoder_layers", config.size("decoder_layers", most_layers)},
+              {"d_model", config.size("d_model")},
+              {"d_ff", config.same("encoder_ffn_dim", "decoder_ffn_dim")},
+              {"heads", config.same("encoder_attention_heads", "decoder_attention_heads")},
+              {"activation", activation_of(config, "activation_function")},
+              {"attention_bias", true},
+              {"output_bias", true},
+              {"norm_epsilon", 1e-5}};
+}
+
 std::string activation_of(const FamilyConfig& config, const char* key) {
   static const std::map<std::string, std::string> names = {
       {"relu", "relu"},           {"gelu", "gelu"},

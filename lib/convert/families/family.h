@@ -17,15 +17,15 @@ struct ForeignModel {
   std::shared_ptr<const ForeignTensors> from;  // what the weights are read from
 };
 
-inline constexpr int64_t most_layers =
-    1000;  // of a stack; a table of them is made before they are read
+// Of a stack; a table of them is made before they are read.
+inline constexpr int64_t most_layers = 1000;
 
 // A folder of Hugging Face: its config.json says which family; or one with a checkpoint of fairseq
 // or a model of Marian. DataError: none that is known.
 ForeignModel import_folder(const std::string& folder);
 
 ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
-ForeignModel import_fairseq(const std::string& folder);  // a checkpoint and its dictionaries
+ForeignModel import_fairseq(const std::string& folder);     // a checkpoint and its dictionaries
 ForeignModel import_marian_npz(const std::string& folder);  // model.npz and its vocabularies
 ForeignModel import_fsmt(const std::string& folder, const Json& config);    // "fsmt"
 ForeignModel import_gpt2(const std::string& folder, const Json& config);    // "gpt2"
@@ -53,6 +53,10 @@ class FamilyConfig {
   const Json& json_;
   std::string where_;
 };
+
+// What the configurations of models that descend from BART (Marian, M2M-100) say alike, as that of
+// a model file: kind, vocabularies of these sizes, layers, widths, heads, activation, biases.
+Json bart_config(const FamilyConfig& config, int64_t source, int64_t target);
 
 // The activation's name in tx. DataError: one that tx does not have.
 std::string activation_of(const FamilyConfig& config, const char* key);

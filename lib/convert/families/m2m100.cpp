@@ -50,23 +50,13 @@ class M2M100 {
     for (const auto& [key, value] :
          {std::pair{"normalize_before", true}, {"static_position_embeddings", true}})
       config_.must_be(key, value);
-    return Json{{"kind", "encoder-decoder"},
-                {"source_vocabulary", pieces_.order.size()},
-                {"target_vocabulary", pieces_.order.size()},
-                {"encoder_layers", config_.size("encoder_layers", most_layers)},
-                {"decoder_layers", config_.size("decoder_layers", most_layers)},
-                {"d_model", config_.size("d_model")},
-                {"d_ff", config_.same("encoder_ffn_dim", "decoder_ffn_dim")},
-                {"heads", config_.same("encoder_attention_heads", "decoder_attention_heads")},
-                {"activation", activation_of(config_, "activation_function")},
-                {"norm", "pre"},
-                {"positions", "fairseq"},
-                {"position_offset", config_.size("pad_token_id", 1024) + 1},
-                {"tie", tied_ ? "all" : "embeddings"},
-                {"scaled_embeddings", config_.flag("scale_embedding", true)},
-                {"attention_bias", true},
-                {"output_bias", true},
-                {"norm_epsilon", 1e-5}};
+    Json json = bart_config(config_, pieces_.order.size(), pieces_.order.size());
+    json["norm"] = "pre";
+    json["positions"] = "fairseq";
+    json["position_offset"] = config_.size("pad_token_id", 1024) + 1;
+    json["tie"] = tied_ ? "all" : "embeddings";
+    json["scaled_embeddings"] = config_.flag("scale_embedding", true);
+    return json;
   }
 
   // Older files have a bias of the output that is zeros, and that transformers no longer reads.

@@ -78,22 +78,12 @@ class Marian {
                                      {"static_position_embeddings", true}})
       config_.must_be(key, value);
     const std::string tie = shared_ ? (tied_ ? "all" : "embeddings") : (tied_ ? "target" : "none");
-    return Json{{"kind", "encoder-decoder"},
-                {"source_vocabulary", orders_[0].size()},
-                {"target_vocabulary", orders_[1].size()},
-                {"encoder_layers", config_.size("encoder_layers", most_layers)},
-                {"decoder_layers", config_.size("decoder_layers", most_layers)},
-                {"d_model", config_.size("d_model")},
-                {"d_ff", config_.same("encoder_ffn_dim", "decoder_ffn_dim")},
-                {"heads", config_.same("encoder_attention_heads", "decoder_attention_heads")},
-                {"activation", activation_of(config_, "activation_function")},
-                {"norm", "post"},
-                {"positions", "halves"},
-                {"tie", tie},
-                {"scaled_embeddings", config_.flag("scale_embedding", false)},
-                {"attention_bias", true},
-                {"output_bias", true},
-                {"norm_epsilon", 1e-5}};
+    Json json = bart_config(config_, orders_[0].size(), orders_[1].size());
+    json["norm"] = "post";
+    json["positions"] = "halves";
+    json["tie"] = tie;
+    json["scaled_embeddings"] = config_.flag("scale_embedding", false);
+    return json;
   }
 
   Vocabularies::Pointer vocabulary(size_t side) const {

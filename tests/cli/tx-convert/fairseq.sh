@@ -46,16 +46,7 @@ for model in fairseq spm; do
 done
 expect_same fairseq.scores spm.scores
 
-refused() { # TEXT, of the folder f
-  expect_status 1 tx-convert -o out f
-  expect_empty_stdout
-  expect_stderr_contains "$1"
-  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
-  expect_no_file out
-  rm -rf f
-  cp -r "$golden" f
-}
-cp -r "$golden" f
+. "$TX_SOURCE/tests/cli/broken_folder.sh"
 rm f/dict.de.txt
 refused 'cannot read f/dict.tgt.txt'
 sed -i 3d f/dict.de.txt

@@ -26,20 +26,20 @@ done
 mkdir named
 cp "$golden/tied/vocab.spm" named/vocab.spm
 cp "$golden/tied/model.npz" named/model.npz
-expect_status 0 tx-convert -q -o out named
-expect_same out tied.safetensors
+expect_status 0 tx-convert -q -o again named
+expect_same again tied.safetensors
 mv named/model.npz named/best.npz
 printf 'models: [far/away/best.npz]\nvocabs: [/a/vocab.spm, vocab.spm]\n' > named/decoder.yml
-expect_status 0 tx-convert -q -o out named
-expect_same out tied.safetensors
+expect_status 0 tx-convert -q -o again named
+expect_same again tied.safetensors
 cp -r "$golden/pre" json
 awk 'BEGIN { printf "{" }
   { sub(/: /, "\": "); sub(/^/, "\""); printf "%s%s", (NR > 1 ? ", " : ""), $0 }
   END { print "}" }' json/vocab.en.yml > json/vocab.en.json
 rm json/vocab.en.yml
 sed -i 's/en.yml/en.json/' json/model.npz.decoder.yml
-expect_status 0 tx-convert -q -o out json
-expect_same out pre.safetensors
+expect_status 0 tx-convert -q -o again json
+expect_same again pre.safetensors
 
 # With source.spm, as OPUS-MT models come, text enters as it is.
 cp -r "$golden/pre" opus
@@ -65,16 +65,8 @@ sum() {
 awk -v after="$(sum run)" -v before="$(sum tied.safetensors)" \
   'BEGIN { exit !(after > before) }' || fail '30 steps made the text less likely'
 
-refused() { # TEXT, of the folder f
-  expect_status 1 tx-convert -o refused.out f
-  expect_empty_stdout
-  expect_stderr_contains "$1"
-  [ "$(last_stderr | wc -l)" -eq 1 ] || fail 'more than one line'
-  expect_no_file refused.out
-  rm -rf f
-  cp -r "$golden/pre" f
-}
-cp -r "$golden/pre" f
+golden=$golden/pre
+. "$TX_SOURCE/tests/cli/broken_folder.sh"
 rm f/vocab.de.yml
 refused 'f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not in f'
 rm f/model.npz.decoder.yml
