@@ -97,6 +97,7 @@ Selection selected(const DumpOptions& options, const Translator& translator, con
 void dump_attention(const DumpOptions& options, const Log& log) {
   TranslatorOptions settings = options.translator;
   settings.models = {options.model};
+  settings.languages.needed = false;
   limit_threads(settings.threads, log);
   const Translator translator(settings);
   check_kind(options, translator);

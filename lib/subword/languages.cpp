@@ -106,7 +106,7 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
                             const std::string& where) {
   const Vocabularies set = stated_languages(all, choice, where);
   const std::vector<std::string> names = language_names(set.source());
-  if (names.empty()) return set;
+  if (names.empty() || !choice.needed) return set;
   const bool source = source_language(set.source()).empty();
   if (source || target_language(set.target()).empty())
     throw UsageError(where + " knows " + std::to_string(names.size()) + " languages: give " +

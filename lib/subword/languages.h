@@ -28,6 +28,7 @@ void set_target_language(MappedPieces& target, const std::string& name, const st
 // What a user chooses; "" leaves what the model's file states.
 struct LanguageChoice {
   std::string source, target;
+  bool needed = true;  // false: a model without them is taken, and refused by name later
 };
 
 // The vocabularies of a model with these languages. UsageError: the model has none of that name, or

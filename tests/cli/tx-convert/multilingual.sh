@@ -98,3 +98,6 @@ expect_status 1 tx-decode -m m --alignments words "$nllb/source"
 expect_stderr_contains 'does not go with m, a model of many languages'
 expect_status 1 tx-attn-dump -m m "$nllb/source"
 expect_stderr_contains 'tx-attn-dump does not go with m, a model of many languages'
+expect_status 0 tx-convert -q -o unstated "$nllb"
+expect_status 1 tx-attn-dump -m unstated "$nllb/source"
+expect_stderr_contains 'tx-attn-dump does not go with unstated, a model of many languages'
