@@ -125,7 +125,7 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
                      " is too small: the special pieces, 256 byte pieces, " +
                      (options.user_symbols.empty() ? "" : "the user symbols ") +
                      "and the characters of this text need at least " + std::to_string(needed) +
-                     " (or a lower --coverage)");
+                     " (or a lower --character-coverage)");
   }
   throw DataError(std::string("cannot train a subword model: ") + status.message());
 }

@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/convert/formats/flat_yaml.h"
+#include "lib/convert/formats/long_object.h"
 #include "lib/convert/formats/numpy_file.h"
 #include "lib/subword/pieces.h"
 
@@ -110,7 +111,7 @@ void read_list(Side& side) {
   const std::string text = read_file(side.path, most_text);
   const bool json = text.find_first_not_of(" \t\r\n") != text.npos &&
                     text[text.find_first_not_of(" \t\r\n")] == '{';
-  const Json pairs = json ? parse_json(text, side.path) : parse_flat_yaml(text, side.path);
+  const Json pairs = json ? parse_long_object(text, side.path) : parse_flat_yaml(text, side.path);
   side.pieces = pieces_by_id(pairs, side.path);
   // Lists of Nematus call the first two otherwise.
   const auto find = [&](const char* name, const char* older, size_t at) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/formats/long_object.h"
 
 namespace tx {
 
@@ -73,7 +73,7 @@ WeightRows PieceOrder::bias(WeightRows theirs) const {
 }
 
 std::vector<std::string> read_piece_ids(const std::string& path) {
-  return pieces_by_id(read_object(path), path);
+  return pieces_by_id(read_long_object(path), path);
 }
 
 std::vector<std::string> pieces_by_id(const Json& json, const std::string& path) {
