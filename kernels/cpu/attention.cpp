@@ -12,32 +12,34 @@ struct Workspace {
   Panel<A> q, keys, values, weights, out;
 };
 
-// Weights of queries first .. first + rows - 1 of the sentence into w.weights; keys are loaded.
+// Weights of queries first .. first + rows - 1 of the sentence into w.weights, for the keys from
+// range.begin on; keys are loaded.
 template <class T, class L, class A>
 TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t first, int64_t rows,
-                             Workspace<A>& w, A* lse, int64_t lse_stride) {
-  const int64_t limit = visible_keys(p, first + rows - 1, h.m);
+                             KeyRange range, Workspace<A>& w, A* lse, int64_t lse_stride) {
   load_panel<L, T>(h.q, h.q_first + first, rows, w.q);
   w.weights.shape(query_block, h.m);
-  small_product<L>({w.q.row(0), w.q.stride, 1, w.keys.row(0), w.keys.stride, w.weights.row(0),
-                    w.weights.stride, rows, h.q.cols, limit, false});
+  small_product<L>({w.q.row(0), w.q.stride, 1, w.keys.row(0) + range.begin, w.keys.stride,
+                    w.weights.row(0) + range.begin, w.weights.stride, rows, h.q.cols,
+                    range.end - range.begin, false});
   // The logarithms come after all rows: a call of a function amid them would empty the registers.
   RowSum<A> sums[query_block];
   for (int64_t i = 0; i < rows; ++i) {
-    const int64_t count = visible_keys(p, first + i, h.m);
-    bias_row(p, h, first + i, count, w.weights.row(i));
-    sums[i] = softmax_row<L>(w.weights.row(i), count, w.weights.stride, A(p.scale));
+    const int64_t end = visible_keys(p, first + i, h.m);
+    bias_row(p, h, first + i, range.begin, end, w.weights.row(i));
+    sums[i] =
+        softmax_row<L>(w.weights.row(i) + range.begin, end - range.begin, range.width, A(p.scale));
   }
   for (int64_t i = 0; lse && i < rows; ++i) lse[i * lse_stride] = sums[i].log();
 }
 
 template <class T>
-TX_CLONES void drop_weights(const Dropout& drop, int64_t row, int64_t count, acc_t<T>* x,
+TX_CLONES void drop_weights(const Dropout& drop, int64_t row, KeyRange range, acc_t<T>* x,
                             std::vector<uint16_t>& bits) {
-  bits.resize(size_t(padded<uint16_t>(count)));
-  philox_row(philox_of(drop, row), (count + 7) / 8, bits.data());
+  bits.resize(size_t(padded<uint16_t>(range.end)));
+  philox_row(philox_of(drop, row), (range.end + 7) / 8, bits.data());
   const DropRow<acc_t<T>> dropped(drop, bits.data());
-  for (int64_t j = 0; j < count; ++j) x[j] = dropped(j, x[j]);
+  for (int64_t j = range.begin; j < range.end; ++j) x[j] = dropped(j, x[j]);
 }
 
 template <class T>
@@ -67,14 +69,15 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
   for (int64_t first = 0; first < h.n; first += query_block) {
     const int64_t rows = std::min(query_block, h.n - first);
     A* lse = all_lse ? all_lse + (h.q_first + first) * p.heads + head : nullptr;
-    block_weights<T, L>(p, h, first, rows, w, lse, p.heads);
+    const KeyRange range = key_range<A>(p, first, rows, h.m);
+    block_weights<T, L>(p, h, first, rows, range, w, lse, p.heads);
     if (h.drop.threshold)
       for (int64_t i = 0; i < rows; ++i)
-        drop_weights<T>(h.drop, h.q_first + first + i, h.m, w.weights.row(i), bits);
+        drop_weights<T>(h.drop, h.q_first + first + i, range, w.weights.row(i), bits);
     w.out.shape(query_block, p.d_v);
-    const int64_t limit = visible_keys(p, first + rows - 1, h.m);
-    small_product<L>({w.weights.row(0), w.weights.stride, 1, w.values.row(0), w.values.stride,
-                      w.out.row(0), w.out.stride, rows, limit, p.d_v, false});
+    small_product<L>({w.weights.row(0) + range.begin, w.weights.stride, 1,
+                      w.values.row(range.begin), w.values.stride, w.out.row(0), w.out.stride, rows,
+                      range.end - range.begin, p.d_v, false});
     for (int64_t i = 0; i < rows; ++i)
       store_row<L>(w.out.row(i), o.row<T>(h.q_first + first + i), p.d_v);
   }
@@ -104,10 +107,13 @@ TX_INLINE void weights_of(const Attention& p, int64_t sentence, int head, Matrix
   load_transposed<T>(h.k, h.k_first, h.m, w.keys);
   for (int64_t first = 0; first < h.n; first += query_block) {
     const int64_t rows = std::min(query_block, h.n - first);
-    block_weights<T, L>(p, h, first, rows, w, static_cast<A*>(nullptr), 0);
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < h.m; ++j)
-        weights.row<float>(first + i)[j] = float(w.weights.row(i)[j]);
+    const KeyRange range = key_range<A>(p, first, rows, h.m);
+    block_weights<T, L>(p, h, first, rows, range, w, static_cast<A*>(nullptr), 0);
+    for (int64_t i = 0; i < rows; ++i) {
+      float* row = weights.row<float>(first + i);
+      std::fill(row, row + h.m, 0.0f);
+      for (int64_t j = range.begin; j < range.end; ++j) row[j] = float(w.weights.row(i)[j]);
+    }
   }
 }
 

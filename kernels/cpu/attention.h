@@ -119,13 +119,28 @@ inline int64_t visible_keys(const Attention& p, int64_t last_query, int64_t m) {
   return p.window ? std::min(m, last_query + p.window) : m;
 }
 
-// What slopes and a window do to the `count` unscaled scores x of a query.
+// The keys that a block of queries reads of m.
+struct KeyRange {
+  int64_t begin;  // a multiple of 64 bytes: none of the queries sees a key before it
+  int64_t end;    // of what the last of the queries sees
+  int64_t width;  // of a row of weights from `begin` on, a multiple of 64 bytes
+};
 template <class A>
-TX_INLINE void bias_row(const Attention& p, const HeadViews& h, int64_t query, int64_t count,
-                        A* x) {
+KeyRange key_range(const Attention& p, int64_t first_query, int64_t queries, int64_t m) {
+  const int64_t end = visible_keys(p, first_query + queries - 1, m);
+  if (!p.window) return {0, end, padded<A>(m)};
+  const int64_t seen = std::max<int64_t>(0, first_query + 1 - p.window);
+  const int64_t begin = std::min(seen, m - 1) & -int64_t(64 / sizeof(A));
+  return {begin, end, padded<A>(end) - begin};
+}
+
+// What slopes and a window do to the unscaled scores of a query: x[j] for begin <= j < end.
+template <class A>
+TX_INLINE void bias_row(const Attention& p, const HeadViews& h, int64_t query, int64_t begin,
+                        int64_t end, A* x) {
   if (p.slopes)
-    for (int64_t j = 0; j < count; ++j) x[j] -= A(h.slope) * A(query > j ? query - j : j - query);
-  for (int64_t j = 0; p.window && j <= query - p.window; ++j) x[j] = -INFINITY;
+    for (int64_t j = begin; j < end; ++j) x[j] -= A(h.slope) * A(query > j ? query - j : j - query);
+  for (int64_t j = begin; p.window && j <= query - p.window; ++j) x[j] = -INFINITY;
 }
 
 }  // namespace tx

@@ -42,33 +42,35 @@ TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale,
 template <class T, class L, class A>
 TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, Matrix d_o,
                               Matrix dq, int64_t first, int64_t rows, Workspace<A>& w) {
-  const int64_t limit = visible_keys(p, first + rows - 1, h.m);
+  const auto [begin, end, width] = key_range<A>(p, first, rows, h.m);
+  const int64_t keys = end - begin;
   load_panel<L, T>(h.q, h.q_first + first, rows, w.q);
   load_panel<L, T>(d_o, h.q_first + first, rows, w.d_o);
   w.weights.shape(query_block, h.m);
   w.d_weights.shape(query_block, h.m);
-  small_product<L>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0), w.keys_t.stride, w.weights.row(0),
-                    w.weights.stride, rows, p.d_k, limit, false});
-  small_product<L>({w.d_o.row(0), w.d_o.stride, 1, w.values_t.row(0), w.values_t.stride,
-                    w.d_weights.row(0), w.d_weights.stride, rows, p.d_v, limit, false});
+  small_product<L>({w.q.row(0), w.q.stride, 1, w.keys_t.row(0) + begin, w.keys_t.stride,
+                    w.weights.row(0) + begin, w.weights.stride, rows, p.d_k, keys, false});
+  small_product<L>({w.d_o.row(0), w.d_o.stride, 1, w.values_t.row(0) + begin, w.values_t.stride,
+                    w.d_weights.row(0) + begin, w.d_weights.stride, rows, p.d_v, keys, false});
   const A* lse = reinterpret_cast<const A*>(p.lse) + (h.q_first + first) * p.heads + head;
   for (int64_t i = 0; i < rows; ++i) {
-    const int64_t row = h.q_first + first + i, count = visible_keys(p, first + i, h.m);
+    const int64_t row = h.q_first + first + i, seen = visible_keys(p, first + i, h.m);
     if (h.drop.threshold) {
       w.bits.resize(size_t(padded<uint16_t>(h.m)));
-      philox_row(philox_of(h.drop, row), (h.m + 7) / 8, w.bits.data());
+      philox_row(philox_of(h.drop, row), (end + 7) / 8, w.bits.data());
     }
-    bias_row(p, h, first + i, count, w.weights.row(i));
-    row_gradient<L>(w.weights.row(i), w.d_weights.row(i), count, w.weights.stride, A(p.scale),
-                    lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr, h.drop);
+    bias_row(p, h, first + i, begin, seen, w.weights.row(i));
+    row_gradient<L>(w.weights.row(i) + begin, w.d_weights.row(i) + begin, seen - begin, width,
+                    A(p.scale), lse[i * p.heads],
+                    h.drop.threshold ? w.bits.data() + begin : nullptr, h.drop);
   }
   w.dq.shape(query_block, p.d_k);
-  small_product<L>({w.d_weights.row(0), w.d_weights.stride, 1, w.keys.row(0), w.keys.stride,
-                    w.dq.row(0), w.dq.stride, rows, limit, p.d_k, false});
-  small_product<L>({w.d_weights.row(0), 1, w.d_weights.stride, w.q.row(0), w.q.stride, w.dk.row(0),
-                    w.dk.stride, limit, rows, p.d_k, true});
-  small_product<L>({w.weights.row(0), 1, w.weights.stride, w.d_o.row(0), w.d_o.stride, w.dv.row(0),
-                    w.dv.stride, limit, rows, p.d_v, true});
+  small_product<L>({w.d_weights.row(0) + begin, w.d_weights.stride, 1, w.keys.row(begin),
+                    w.keys.stride, w.dq.row(0), w.dq.stride, rows, keys, p.d_k, false});
+  small_product<L>({w.d_weights.row(0) + begin, 1, w.d_weights.stride, w.q.row(0), w.q.stride,
+                    w.dk.row(begin), w.dk.stride, keys, rows, p.d_k, true});
+  small_product<L>({w.weights.row(0) + begin, 1, w.weights.stride, w.d_o.row(0), w.d_o.stride,
+                    w.dv.row(begin), w.dv.stride, keys, rows, p.d_v, true});
   for (int64_t i = 0; i < rows; ++i)
     store_row<L>(w.dq.row(i), dq.row<T>(h.q_first + first + i), p.d_k);
 }
