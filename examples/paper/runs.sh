@@ -11,8 +11,8 @@
 #
 # Columns: millions of parameters; of the last checkpoint, perplexity for each piece of VALID; of the
 # average, BLEU of VALID and of TEST, in small letters, with half the 95 % interval that a bootstrap
-# over lines gives; minutes of training; all means over the seeds, of which TEST's least and largest
-# are given. A training that ends early is a row that says why.
+# over lines gives; processor minutes of training, of all threads; all means over the seeds, of which
+# TEST's least and largest are given. A training that ends early is a row that says why.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../train.sh"
@@ -34,18 +34,22 @@ vocabulary=$folder/bpe.model
 [ -e "$vocabulary" ] || tx-bpe train --vocab-size 8000 -o "$vocabulary" "$(text "$TRAIN" "$FROM")" \
   "$(text "$TRAIN" "$TO")"
 
+# What `times` says: user and system time of a shell's children stand in the second line.
+processor_seconds() { awk -F '[ms ]+' 'NR == 2 { print 60 * $1 + $2 + 60 * $3 + $4 }' "$1"; }
+
 # WORK gets its run and its average; the file `failed`, where the training did.
 learn() { # WORK SEED OPTIONS
   work=$1 seed=$2
   mkdir -p "$work"
-  begin=$(date +%s) ended=0
+  ended=0
   # Words of options are meant to come apart.
   # shellcheck disable=SC2086
-  (train "$work/run" "$STEPS" $BASE --seed "$seed" --src "$(text "$TRAIN" "$FROM")" \
-    --tgt "$(text "$TRAIN" "$TO")" --valid-src "$(text "$VALID" "$FROM")" \
-    --valid-tgt "$(text "$VALID" "$TO")" --vocab "$vocabulary" --keep "$AVERAGE" $3) \
+  (trap 'times > "$work/times"' EXIT
+    train "$work/run" "$STEPS" $BASE --seed "$seed" --src "$(text "$TRAIN" "$FROM")" \
+      --tgt "$(text "$TRAIN" "$TO")" --valid-src "$(text "$VALID" "$FROM")" \
+      --valid-tgt "$(text "$VALID" "$TO")" --vocab "$vocabulary" --keep "$AVERAGE" $3) \
     2> "$work/log" || ended=$?
-  echo $(($(date +%s) - begin)) >> "$work/seconds"
+  processor_seconds "$work/times" >> "$work/seconds"
   case $ended in
     0) ;;
     1) tail -n 1 "$work/log" > "$work/failed"; return 0 ;;
@@ -75,7 +79,7 @@ translate() { # WORK/HOW OPTIONS
 key() { echo "$1" | tr -cs 'A-Za-z0-9.\n' _ | sed 's/^_*/-/; s/_*$//; s/^-$//'; }
 member() { sed -n "s/.*\"$1\": \([0-9.]*\),.*/\1/p" "$2"; }
 
-echo '| model | parameters, millions | perplexity | BLEU, validation | BLEU, test | least, largest | ± | minutes |'
+echo '| model | parameters, millions | perplexity | BLEU, validation | BLEU, test | least, largest | ± | processor minutes |'
 echo '|---|---|---|---|---|---|---|---|'
 while IFS='|' read -r name options decode; do
   name=$(echo "$name" | sed 's/^ *//; s/ *$//')

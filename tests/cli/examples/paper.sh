@@ -1,0 +1,45 @@
+# The scripts of examples/paper that need no long training run through, on number words, and go on.
+paper="$TX_SOURCE/examples/paper"
+sh "$TX_SOURCE/examples/number_words.sh" 300 20 30 .
+wmt14() {
+  sh "$paper/wmt14.sh" . wmt VALID=valid TEST=test VOCAB=300 AVERAGE=2 SAVE=2 RATE=2 \
+    OPTIONS='--preset toy --threads 1 --batch-tokens 200' STEPS="$1"
+}
+expect_status 0 wmt14 4
+expect_stdout_contains 'valid: BLEU|nrefs:1|bs:1000|'
+expect_stdout_contains 'test: BLEU|nrefs:1|bs:1000|'
+# As many as the training itself has counted, to three digits.
+flops=$(last_stderr | sed -n 's/.* tokens, \(.*\) product FLOPs counted from shapes.*/\1/p')
+told=$(last_stdout | sed -n 's/^cost: 4 steps, \(.*\) product FLOPs, .*/\1/p')
+awk -v a="$flops" -v b="$told" 'BEGIN { exit !(b > 0 && a / b > 0.99 && a / b < 1.01) }' ||
+  fail "$told FLOPs instead of $flops"
+expect_stdout_contains '; time x rate: '
+expect_status 0 wmt14 6
+expect_stderr_contains 'resuming wmt/run after step 4'
+expect_stdout_contains 'cost: 6 steps, '
+expect_status 2 sh "$paper/wmt14.sh" . wmt MODEL=small
+expect_status 2 sh "$paper/wmt14.sh" . wmt NO=1
+
+mkdir data
+for part in train val:valid test_2016_flickr:test; do
+  for side in en de; do cp "${part#*:}.$side" "data/${part%:*}.lc.norm.tok.$side"; done
+done
+lengths() {
+  VOCAB=300 sh "$paper/lengths.sh" data lengths SHORT=4 LONG=7 KINDS='learned none' TO=en \
+    STEPS="$1" BASE='--preset toy --threads 1 --batch-tokens 200' DECODE='--beam 1'
+}
+expect_status 0 lengths 3
+expect_stdout_lines 4
+last_stdout > table
+grep -q '^| learned | [0-9.]* | [0-9.]* | [0-9.]* |$' table || fail 'no row of learned positions'
+[ "$(awk '{ if (NF > m) m = NF } END { print m }' lengths/train.en)" -eq 4 ] || fail 'not 4 words'
+[ "$(awk '!m || NF < m { m = NF } END { print m }' lengths/long.en)" -eq 7 ] || fail 'not 7 words'
+expect_status 0 lengths 3
+expect_stdout_file table
+
+expect_status 0 sh "$paper/cached.sh" lengths/none test.en cached
+pieces=$(wc -w < cached/out)
+expect_stdout_contains "30 sentences, $pieces pieces"
+[ "$(wc -l < cached/beginnings)" -eq "$pieces" ] || fail 'not every beginning was scored'
+[ "$(wc -l < cached/scores)" -eq "$pieces" ] || fail 'not every beginning was scored'
+expect_status 2 sh "$paper/cached.sh" lengths/none

@@ -1,0 +1,49 @@
+# examples/paper/scaling.sh: the fit finds the law that points were made with; a run through, from
+# text to tables, and again without a training.
+paper="$TX_SOURCE/examples/paper"
+awk 'BEGIN {
+  OFS = "\t"
+  split("32 48 64 96 128", widths, " ")
+  for (i = 1; i <= 5; ++i) {
+    n = 80 * widths[i] ^ 2
+    print "cost", widths[i], n, 3 * n + 12000 * widths[i]
+    for (t = 4e6; t < 17e6; t *= 2)
+      print "point", widths[i], n, t, 1.2 + 40 / n ^ 0.35 + 900 / t ^ 0.42
+  }
+  for (pairs = 2000; pairs < 40000; pairs *= 4) print "data", 64, pairs, 10 / pairs ^ 0.1
+  n = 80 * 256 ^ 2
+  print "predict", 256, n, 16e6
+  printf "tested\t256\t%.9f\n", 1.2 + 40 / n ^ 0.35 + 900 / 16e6 ^ 0.42
+}' > points
+expect_status 0 awk -v predict_only=1 -f "$paper/solve.awk" -f "$paper/scaling.awk" points
+last_stdout > predicted # 1.2 + 0.1779 + 0.8482
+expect_stdout 2.2261
+expect_status 0 awk -v predicted="$(cat predicted)" -f "$paper/solve.awk" -f "$paper/scaling.awk" points
+expect_stdout_contains 'E = 1.200 ± 0.000, a = 0.350 ± 0.000, b = 0.420 ± 0.000,'
+expect_stdout_contains 'A = 40, B = 900; '
+# 0.42 / (0.35 + 0.42) where products with the weights are all; the output makes it a little more.
+expect_stdout_contains 'N grows as FLOPs^0.56'
+expect_stdout_contains 'Width 64: loss falls as pairs^-0.100 ± 0.000'
+expect_stdout_contains '| 256 | 5242880 | 1.6e+07 | 2.226 ± 0.000 | 2.226 | 0.0 % |'
+expect_status 1 awk -f "$paper/solve.awk" -f "$paper/scaling.awk" /dev/null
+
+sh "$TX_SOURCE/examples/number_words.sh" 300 20 20 .
+scaling() {
+  sh "$paper/scaling.sh" out train.en train.de valid.en valid.de WIDTHS='16 32' TEST=48 \
+    PARTS='2 4 8' PART_WIDTHS=16 STEPS=32 BATCH=200 LAYERS=1 VOCAB=300
+}
+expect_status 0 scaling
+last_stdout > tables
+expect_stdout_contains '± '
+[ "$(grep -c '^point' out/table)" -eq 6 ] || fail 'points: three a width'
+[ "$(grep -c '^| 16 | [0-9]* | [0-9.]* |$' tables)" -eq 3 ] || fail 'three runs on parts'
+# The embedding apart, 300 x 16.
+n=$(sed -n 's/^cost\t16\t\([0-9]*\)\t.*/\1/p' out/table)
+total=$(sed -n 's/^  total  *\([0-9]*\)$/\1/p' out/width16/describe)
+[ $((total - n)) -eq 4800 ] || fail "$total parameters, $n of them without embeddings"
+grep -q "predict	48	" out/table || fail 'no prediction'
+[ out/predicted -ot out/width48/done ] || fail 'predicted afterwards'
+expect_status 0 scaling
+expect_stdout_file tables
+expect_stderr "scaling: width 48 will come to a loss of $(cat out/predicted)"
+expect_status 2 sh "$paper/scaling.sh" out a b c d NO=1
