@@ -45,7 +45,7 @@ class Selftest {
     const auto own = std::find(arguments_.begin(), arguments_.end(), "--selftest-resume");
     if (own != arguments_.end()) arguments_.erase(own);
     add("--minutes", "0");
-    add("--valid-every", "0");
+    if (!options.valid_src.empty()) add("--valid-every", "0");
     if (!options.valid_command.empty()) add("--valid-command", "");
     if (options.valid_src.empty()) add("--patience", "0");
     add("--save-minutes", "0");

@@ -10,6 +10,9 @@ expect_stdout_contains "XXH3"
 expect_stdout_contains "state-"
 expect_stderr_contains "the same bytes after kill -9 at: model:2, state:1, links:1, pruning:1"
 [ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"
+all=$small_texts small_texts="--src train.en --tgt train.de"
+expect_status 0 small_train --selftest-resume
+small_texts=$all
 
 small_train --steps 1 -o run 2> /dev/null
 expect_usage_error '--selftest-resume does not go with --resume' tx-train --selftest-resume --resume run
