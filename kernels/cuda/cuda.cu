@@ -52,6 +52,14 @@ void* Cuda::State::scratch(size_t bytes) {
   return scratch_;
 }
 
+void Cuda::State::allow_shared(const void* kernel, size_t bytes) const {
+  size_t& allowed = allowed_[kernel];
+  if (bytes <= allowed) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
+        "asking for shared memory");
+  allowed = bytes;
+}
+
 Cuda::Cuda() {
   const std::string reason = refusal();
   if (!reason.empty()) throw UsageError("--device cuda: " + reason + "; use --device cpu");

@@ -33,6 +33,10 @@ enum cublasLtMatmulPreferenceAttributes_t {
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
 };
+enum cublasLtMatmulAlgoConfigAttributes_t {
+  CUBLASLT_ALGO_CONFIG_SPLITK_NUM = 2,
+  CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME = 3,
+};
 enum cublasLtReductionScheme_t {
   CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,
   CUBLASLT_REDUCTION_SCHEME_MASK = 7,
@@ -86,6 +90,9 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t,
                                        cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                        const cublasLtMatmulAlgo_t*,
                                        cublasLtMatmulHeuristicResult_t*);
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t*,
+                                                    cublasLtMatmulAlgoConfigAttributes_t,
+                                                    const void* value, size_t bytes);
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t, const void* alpha,
                               const void* a, cublasLtMatrixLayout_t, const void* b,
                               cublasLtMatrixLayout_t, const void* beta, const void* c,

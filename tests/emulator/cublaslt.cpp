@@ -260,6 +260,22 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+// Whatever the number of parts, sums are halved; no order of the reduction but the one whose bits
+// are the same each time.
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t attribute,
+                                                    const void* value, size_t bytes) {
+  int32_t number = 0;
+  if (assign(number, value, bytes) != CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_INVALID_VALUE;
+  if (attribute == CUBLASLT_ALGO_CONFIG_SPLITK_NUM) {
+    if (number < 1) return CUBLAS_STATUS_INVALID_VALUE;
+    if (number > 1) algorithm->data[1] = halves, algorithm->data[2] = uint64_t(number);
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  return number == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE ? CUBLAS_STATUS_SUCCESS
+                                                          : CUBLAS_STATUS_INVALID_VALUE;
+}
+
 cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
                                        cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                        cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,

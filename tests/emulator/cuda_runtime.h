@@ -56,6 +56,9 @@ enum cudaError_t {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
   cudaErrorStreamCaptureUnsupported = 900,
 };
 enum cudaMemcpyKind {
@@ -68,9 +71,11 @@ enum cudaMemcpyKind {
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaEventDefault = 0;
 
 struct EmulatedStream;
@@ -81,8 +86,12 @@ using cudaEvent_t = EmulatedEvent*;
 using cudaGraph_t = EmulatedGraph*;
 using cudaGraphExec_t = EmulatedGraph*;
 
+struct cudaUUID_t {
+  char bytes[16];
+};
 struct cudaDeviceProp {
   char name[256];
+  cudaUUID_t uuid;
   size_t totalGlobalMem;
   size_t sharedMemPerBlockOptin;
   int multiProcessorCount, major, minor;
@@ -93,6 +102,7 @@ const char* cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int*);
 cudaError_t cudaSetDevice(int);
+cudaError_t cudaGetDevice(int*);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
 cudaError_t cudaDriverGetVersion(int*);
@@ -108,7 +118,9 @@ cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t*, unsigned);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamQuery(cudaStream_t);
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned flags = 0);
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus*);
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long flags = 0);
@@ -131,12 +143,19 @@ namespace emulator {
 
 // Puts `work` into a stream, behind what is there. Device memory may be touched inside `work` only.
 void enqueue(cudaStream_t stream, std::function<void()> work);
+// Work that others hold up: it is called again and again, until it says that it is done.
+void enqueue_polled(cudaStream_t stream, std::function<bool()> work);
+// Whether these bytes lie within one allocation of the device.
+bool is_device_memory(const void* data, size_t bytes);
+// Fails the launch of a kernel where the thread's device is not the stream's.
+bool may_launch(cudaStream_t stream);
 
 // Runs body once for every thread of every block.
 void run_grid(dim3 grid, dim3 block, size_t shared, const std::function<void()>& body);
 
 template <class F, class... A>
 void launch(cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F kernel, const A&... args) {
+  if (!may_launch(stream)) return;
   enqueue(stream, [=, held = std::tuple<std::decay_t<A>...>(args...)] {
     run_grid(grid, block, shared, [&] { std::apply(kernel, held); });
   });

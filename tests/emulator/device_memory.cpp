@@ -47,6 +47,13 @@ void* DeviceMemory::allocate(size_t bytes) {
   return base_ + at;
 }
 
+bool DeviceMemory::holds(const void* p, size_t bytes) const {
+  if (!owns(p)) return false;
+  const auto at = size_t(static_cast<const char*>(p) - base_);
+  auto block = blocks_.upper_bound(at);
+  return block != blocks_.begin() && at + bytes <= (--block)->first + block->second.bytes;
+}
+
 bool DeviceMemory::release(void* data) {
   const auto block = blocks_.find(size_t(static_cast<char*>(data) - base_));
   if (!owns(data) || block == blocks_.end()) return false;

@@ -16,8 +16,9 @@ class DeviceMemory {
   size_t size() const { return size_; }
   size_t free_bytes() const { return size_ - used_; }
   bool owns(const void* p) const { return p >= base_ && p < base_ + size_; }
-  void* allocate(size_t bytes);  // null: no room
-  bool release(void* data);      // false: not an allocation
+  bool holds(const void* p, size_t bytes) const;  // in one allocation
+  void* allocate(size_t bytes);                   // null: no room
+  bool release(void* data);                       // false: not an allocation
 
   // The host may touch it while one of these exists.
   struct Access {

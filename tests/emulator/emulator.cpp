@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct EmulatedGraph {
 };
 struct EmulatedStream {
   std::unique_ptr<EmulatedGraph> capture;
-  std::deque<std::function<void()>> waiting;
+  std::deque<std::function<bool()>> waiting;  // false: not done, to be called again
+  int device = 0;
 };
 struct EmulatedEvent {
   double seconds = 0;
@@ -42,10 +44,16 @@ struct Device {
   cudaError_t last = cudaSuccess;
 
   EmulatedStream& stream(cudaStream_t s) { return s ? *s : standard; }
-  void run_one(EmulatedStream& s) {
-    const auto work = std::move(s.waiting.front());
+  bool try_one(EmulatedStream& s) {
+    DeviceMemory::Access access(memory);
+    auto work = std::move(s.waiting.front());
     s.waiting.pop_front();
-    work();
+    const bool done = work();
+    if (!done) s.waiting.push_front(std::move(work));
+    return done;
+  }
+  void run_one(EmulatedStream& s) {
+    while (!try_one(s)) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   void flush(EmulatedStream& s) {
     DeviceMemory::Access access(memory);
@@ -74,15 +82,32 @@ bool capturing(cudaStream_t stream) { return stream && stream->capture; }
 
 cudaError_t fail(cudaError_t error) { return device().last = error; }
 
+thread_local int current_device = 0;
+
 }  // namespace
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   const std::lock_guard lock(device().mutex);
-  if (capturing(stream))
-    stream->capture->work.push_back(std::move(work));
-  else
-    device().stream(stream).waiting.push_back(std::move(work));
+  if (capturing(stream)) return stream->capture->work.push_back(std::move(work));
+  enqueue_polled(stream, [work = std::move(work)] { return work(), true; });
+}
+
+void enqueue_polled(cudaStream_t stream, std::function<bool()> work) {
+  const std::lock_guard lock(device().mutex);
+  device().stream(stream).waiting.push_back(std::move(work));
   if (device().stream(stream).waiting.size() > 4096) device().flush(device().stream(stream));
+}
+
+bool is_device_memory(const void* data, size_t bytes) {
+  const std::lock_guard lock(device().mutex);
+  return device().memory.holds(data, bytes);
+}
+
+bool may_launch(cudaStream_t stream) {
+  const std::lock_guard lock(device().mutex);
+  const bool own = device().stream(stream).device == current_device;
+  if (!own) fail(cudaErrorInvalidResourceHandle);
+  return own;
 }
 
 }  // namespace emulator
@@ -90,20 +115,6 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
 using emulator::device;
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-const char* cudaGetErrorName(cudaError_t e) {
-  return e == cudaSuccess                 ? "cudaSuccess"
-         : e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
-         : e == cudaErrorNoDevice         ? "cudaErrorNoDevice"
-         : e == cudaErrorInvalidValue     ? "cudaErrorInvalidValue"
-                                          : "cudaErrorStreamCaptureUnsupported";
-}
-const char* cudaGetErrorString(cudaError_t e) {
-  return e == cudaSuccess                 ? "no error"
-         : e == cudaErrorMemoryAllocation ? "out of memory"
-         : e == cudaErrorNoDevice         ? "no CUDA-capable device is detected"
-         : e == cudaErrorInvalidValue     ? "invalid argument"
-                                          : "operation not permitted when stream is capturing";
-}
 cudaError_t cudaGetLastError() {
   const Lock lock(device().mutex);
   return std::exchange(device().last, cudaSuccess);
@@ -113,9 +124,20 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = visible && !*visible ? 0 : int(emulator::setting("TX_EMULATED_GPUS", 1));
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
+cudaError_t cudaSetDevice(int number) {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  if (number < 0 || number >= count) return emulator::fail(cudaErrorInvalidDevice);
+  emulator::current_device = number;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* number) {
+  *number = emulator::current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int number) {
   *p = {"emulated on the CPU",
+        {{'e', 'm', 'u', 'l', 'a', 't', 'e', 'd', char(number)}},
         device().memory.size(),
         emulator::setting("TX_EMULATED_SHARED", 227 * 1024),
         8,
@@ -127,6 +149,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   cudaDeviceProp p;
   cudaGetDeviceProperties(&p, 0);
   *value = attribute == cudaDevAttrMultiProcessorCount ? p.multiProcessorCount
+           : attribute == cudaDevAttrL2CacheSize       ? 1 << 16
                                                        : int(p.sharedMemPerBlockOptin);
   return cudaSuccess;
 }
@@ -206,6 +229,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   const Lock lock(device().mutex);
   *stream = new EmulatedStream;
+  (*stream)->device = emulator::current_device;
   device().streams.push_front(*stream);
   return cudaSuccess;
 }
@@ -220,6 +244,19 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
   const Lock lock(device().mutex);
   device().flush(device().stream(stream));
+  return cudaSuccess;
+}
+// One piece of work for each question: nothing runs that was not waited for.
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
+  const Lock lock(device().mutex);
+  EmulatedStream& s = device().stream(stream);
+  if (!s.waiting.empty()) device().try_one(s);
+  return s.waiting.empty() ? cudaSuccess : emulator::fail(cudaErrorNotReady);
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status =
+      emulator::capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {

@@ -10,6 +10,7 @@
 # Settings: TX_SECONDS=570 it may take, TX_SCALE=1 divides sizes for a quick look.
 set -u
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/loads.sh"
 begin "tx on a GPU: bench" gpu-bench.txt "$@"
 scale=${TX_SCALE:-1}
 cd "$work" || exit 1
@@ -32,51 +33,19 @@ part() {
   return 1
 }
 
-# Random words of a vocabulary as large as that of WMT, in sentences of 6 to 48 words.
-synthetic() {
-  awk -v pairs=$((24000 / scale)) -v words=$((37000 / scale)) 'BEGIN {
-    state = 1000003
-    for (i = 0; i < pairs; ++i) {
-      source = target = ""
-      for (n = 6 + below(43); n > 0; --n) {
-        source = source " w" 4 + below(words - 4)
-        target = target " w" 4 + below(words - 4)
-      }
-      print substr(source, 2) > "train.src"
-      print substr(target, 2) > "train.tgt"
-      if (i < 1000) print substr(source, 2) > "test.src"
-    }
-  }
-  function below(count) {
-    state = state * 16807 % 2147483647
-    return int(state / 2147483647 * count)
-  }'
-}
-
 # training PRESET: the median of what the log says, the first lines left out; then, in a run of its
 # own, since steps are slower under it, the profile.
 training() {
   part 90 "tx-train, preset $1, bf16, $((25000 / scale)) tokens a side" \
     sh train.sh "$1" $((25000 / scale)) --steps 80 --tune ||
     return
-  sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$1/log.jsonl" | sed 1,4d | sort -n | awk '
-    { x[NR] = $1 }
-    END {
-      if (NR) printf "median of %d: %d source + target tokens a second\n", NR, x[int((NR + 1) / 2)]
-    }' |
-    tee -a "$report"
+  speed_of "$1/log.jsonl" | tee -a "$report"
   rm -rf "$1"
   part 60 "the same, 20 steps: the profile" \
     sh train.sh "$1" $((25000 / scale)) --steps 20 --tune --profile || return
   sed '/^tx-train: step /d' err | tail -n 30 | tee -a "$report"
   rm -rf "$1"
 }
-cat > train.sh <<'SCRIPT'
-preset=$1 tokens=$2
-shift 2
-exec tx-train --device cuda --precision bf16 --preset "$preset" --vocab words --src train.src \
-  --tgt train.tgt --batch-tokens "$tokens" --log-every 5 --save-every 0 --cache cache -o "$preset" "$@"
-SCRIPT
 
 # decoding TOKENS: of the base model with random weights, which ends no sentence before it must: 3
 # tokens after the source's last. The whole process, then without what the start takes.
@@ -117,11 +86,11 @@ decodings() {
     LINES=$((200 / scale + 2)) MANY=$((20000 / scale))
   part 100 "a million lines through a pipe, a tiny model" sh "$root/tests/bench/decode_million.sh" \
     $((1000000 / scale)) cuda
-  if ${PYTHON:-python3} -c 'import ctranslate2, numpy' 2> /dev/null; then
+  if "$work/python" -c 'import ctranslate2, numpy' 2> /dev/null; then
     for batch in 32 1024; do
       part 60 "tx-decode and CTranslate2 with the same weights, beam 4, $batch sentences" \
         sh "$root/tests/bench/decode_speed.sh" random.safetensors test.src BIN="$TX_BUILD/bin" \
-        PYTHON="${PYTHON:-python3}" DEVICE=cuda FORM=pieces EXTRA=3 BATCH=$batch \
+        PYTHON="$work/python" DEVICE=cuda FORM=pieces EXTRA=3 BATCH=$batch \
         TOKENS=$((batch * 28)) ROUNDS=2
     done
   else

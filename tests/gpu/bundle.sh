@@ -1,16 +1,19 @@
 #!/bin/sh
-# Packs what check.sh and bench.sh need on another Linux machine with an NVIDIA driver, where nothing
+# Packs what first.sh, check.sh and bench.sh need on another Linux machine with an NVIDIA driver, where nothing
 # can be built: tools, library, tests for the GPU, golden files, a small corpus and the shared
 # libraries of this machine. cuBLASLt is not packed (542 MB); the report says whether it was found.
 #
-#   sh tests/gpu/bundle.sh BUILD [ARCHIVE]      default: tx-gpu.tar.gz
+#   sh tests/gpu/bundle.sh BUILD [ARCHIVE [cuda]]      default: tx-gpu.tar.xz
 #
+# With "cuda" only what changes with the kernels: their library, the tests and benchmarks linked with
+# it, and these scripts, to be unpacked over a whole one.
 # The other machine needs a C library at least as new as this one's.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?"usage: bundle.sh BUILD [ARCHIVE]"}" && pwd)
-archive=${2:-tx-gpu.tar.gz}
-most=60000000
+archive=${2:-tx-gpu.tar.xz}
+part=${3:-all}
+most=24000000
 if "$build/bin/tx-train" --version | grep -q '^CUDA: built without'; then
   echo "skipped: $build is built without CUDA (cmake -DTX_CUDA=ON)" >&2
   exit 77
@@ -25,8 +28,8 @@ for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" \
   "$build/tests/time_lines" "$build/tests/cuda_bench" "$build/tests/decode_bench" \
   "$build/tests/libfault.so"; do
   [ -f "$file" ] && [ -x "$file" ] || continue
-  part=${file#"$build/"}
-  cp "$file" "$to/build/${part%/*}/"
+  place=${file#"$build/"}
+  cp "$file" "$to/build/${place%/*}/"
 done
 cp -P "$build"/lib/libtx.so* "$build"/lib/libtx-*.so "$to/build/lib/"
 if command -v strip > /dev/null 2>&1; then
@@ -69,13 +72,20 @@ END
 cat > "$to/README" <<'END'
 tx with its tests for a GPU; needs Linux on x86-64 and an NVIDIA driver, no compiler.
 
+    sh tests/gpu/first.sh      what is worth most, should there be few minutes: gpu-first.txt
     sh tests/gpu/check.sh      all tests on the GPU (make check-gpu): gpu-check.txt
     sh tests/gpu/bench.sh      how fast it is      (make bench-gpu): gpu-bench.txt
 
 Each ends within ten minutes. cuBLASLt is taken from the machine: TX_CUBLASLT=/path/to/libcublasLt.so.13
 names it where it is not found.
 END
-tar -C "$work" -cf - tx-gpu | gzip -9 > "$work/archive"
+packed=tx-gpu
+if [ "$part" = cuda ]; then
+  packed="tx-gpu/build/lib/libtx-cuda.so tx-gpu/build/tests/gpu-kernels tx-gpu/tests/gpu"
+  [ ! -f "$to/build/tests/cuda_bench" ] || packed="$packed tx-gpu/build/tests/cuda_bench"
+fi
+# shellcheck disable=SC2086  # words
+tar -C "$work" -cf - $packed | xz -9 > "$work/archive"
 size=$(wc -c < "$work/archive")
 if [ "$size" -gt $most ]; then
   echo "bundle.sh: $size bytes, which is more than $most:" >&2
@@ -83,4 +93,4 @@ if [ "$size" -gt $most ]; then
   exit 1
 fi
 mv "$work/archive" "$archive"
-echo "$archive: $((size / 1000000)) MB, $(find "$to" -type f | wc -l) files"
+echo "$archive: $((size / 100000 / 10)).$((size / 100000 % 10)) MB, $(xz -dc "$archive" | tar -t | grep -vc '/$') files"

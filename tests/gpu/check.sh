@@ -82,7 +82,8 @@ sanitize() {
   most=$1 tool=$2 what="$2 of $3"
   shift 3
   if [ -x "$sanitizer" ]; then
-    step "$most" "$what" "$sanitizer" --tool "$tool" --error-exitcode 9 --target-processes all "$@"
+    step "$most" "$what" env LD_LIBRARY_PATH="$outside" "$sanitizer" --tool "$tool" \
+      --error-exitcode 9 --target-processes all env LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}" "$@"
   else
     result SKIP 0 "$what" "no compute-sanitizer here"
   fi

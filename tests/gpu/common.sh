@@ -1,4 +1,4 @@
-# Words of check.sh and bench.sh, which both run from a tree with a build or from an unpacked bundle.
+# Words of check.sh, bench.sh and first.sh, which all run from a tree with a build or from an unpacked bundle.
 
 # begin NAME REPORT [BUILD]: the environment, an empty report, and the reason to skip, if any.
 begin() {
@@ -6,8 +6,9 @@ begin() {
   root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
   TX_SOURCE=$root
   TX_BUILD=$(cd "${3:-$root/build}" 2> /dev/null && pwd) || skip "no build in ${3:-$root/build}"
-  report=$PWD/$2
+  case $2 in /*) report=$2 ;; *) report=$PWD/$2 ;; esac
   PATH=$TX_BUILD/bin:$TX_BUILD/tests:$PATH
+  outside=${LD_LIBRARY_PATH-} # for programs of the machine: a bundled libstdc++ is not theirs
   [ ! -d "$TX_BUILD/lib/bundled" ] ||
     LD_LIBRARY_PATH=$TX_BUILD/lib:$TX_BUILD/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   LC_ALL=C.UTF-8 NO_COLOR=1
@@ -17,6 +18,8 @@ begin() {
   work=$(mktemp -d "${TMPDIR:-/tmp}/tx-gpu.XXXXXX") || exit 1
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT TERM HUP
+  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "'$outside'" "${PYTHON:-python3}" > "$work/python"
+  chmod +x "$work/python"
   : > "$report" || exit 1
   say "$name, $(date -u '+%Y-%m-%d %H:%M UTC'), $(uname -srm)"
   tx-train --version 2>&1 | while read -r line; do say "  $line"; done

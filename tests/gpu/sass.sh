@@ -1,12 +1,14 @@
 #!/bin/sh
 # What the compiler made of the CUDA kernels: registers, stack, shared memory, and how often tensor
-# cores (HMMA), matrix loads (LDSM), copies in flight (LDGSTS) and local memory (STL, LDL) are used.
+# cores (HMMA), matrix loads (LDSM), copies in flight (LDGSTS), local memory (STL, LDL) and stores of
+# 16 bytes (ST16) are used.
 # Needs no GPU, but the cuobjdump and nvdisasm of a CUDA toolkit and a build by nvcc:
 #
 #   sh tests/gpu/sass.sh [BUILD]      or a folder of object files
 #
-# Status 1: a kernel that multiplies tiles does not use tensor cores, or one has more than 16 bytes
-# of stack, which is where registers are spilled to (STACK_LIMIT=16). 77: nothing to look at.
+# Status 1: a kernel that multiplies tiles does not use tensor cores, one that writes rows in packs has
+# no store of 16 bytes, or one has more than 16 bytes of stack, which is where registers are spilled to
+# (STACK_LIMIT=16). 77: nothing to look at.
 set -eu
 build=${1:-build}
 limit=${STACK_LIMIT:-16}
@@ -17,7 +19,7 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/tx-sass.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
-: > "$work/tiles"
+: > "$work/tiles" && : > "$work/packs"
 find "$build" -name '*.cu.o' | LC_ALL=C sort > "$work/objects"
 [ -s "$work/objects" ] || { echo "skipped: no objects of nvcc in $build" >&2 && exit 77; }
 while read -r object; do
@@ -36,8 +38,9 @@ awk '
   /^[ \t]*\/\*[0-9a-f]+\*\// {
     for (i = 2; i <= 4; ++i) {
       word = $i
+      if (word ~ /^STG[.].*128/) word = "ST16"
       sub(/[.;].*/, "", word)
-      if (word ~ /^(HMMA|LDSM|LDGSTS|STL|LDL)$/) { ++count[arch " " name " " word]; break }
+      if (word ~ /^(HMMA|LDSM|LDGSTS|STL|LDL|ST16)$/) { ++count[arch " " name " " word]; break }
     }
   }
   function part(text, key) {
@@ -49,19 +52,19 @@ awk '
       printf "%s", key
       printf " %d %d", part(use[key], "REG"), part(use[key], "STACK")
       printf " %d", part(use[key], "SHARED")
-      split("HMMA LDSM LDGSTS STL LDL", words, " ")
-      for (i = 1; i <= 5; ++i) printf " %d", count[key " " words[i]]
+      split("HMMA LDSM LDGSTS STL LDL ST16", words, " ")
+      for (i = 1; i <= 6; ++i) printf " %d", count[key " " words[i]]
       printf "\n"
     }
   }' "$work/dump" | LC_ALL=C sort > "$work/kernels"
 
 status=0
-echo "arch   REG STACK SHARED HMMA LDSM LDGSTS STL LDL kernel"
-while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl; do
+echo "arch   REG STACK SHARED HMMA LDSM LDGSTS STL LDL ST16 kernel"
+while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16; do
   short=$(echo "$name" | $demangle |
-    sed 's/(anonymous namespace):://g; s/tx:://g; s/^void //; s/(.*//')
-  printf '%s %5d %5d %6d %4d %4d %6d %3d %3d %s\n' "$arch" "$registers" "$stack" "$shared" "$hmma" \
-    "$ldsm" "$ldgsts" "$stl" "$ldl" "$short"
+    sed 's/(anonymous namespace):://g; s/tx:://g; s/(\([A-Z][a-z]*\))\([0-9]\)/\1 \2/g; s/^void //; s/(.*//')
+  printf '%s %5d %5d %6d %4d %4d %6d %3d %3d %4d %s\n' "$arch" "$registers" "$stack" "$shared" "$hmma" \
+    "$ldsm" "$ldgsts" "$stl" "$ldl" "$st16" "$short"
   if [ "$stack" -gt "$limit" ]; then
     echo "FAILED: $short has $stack bytes of stack on $arch, more than $limit" >&2
     status=1
@@ -74,10 +77,18 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl; do
         status=1
       fi
       ;;
+    *15sum_pass_kernel*4ReadI*) ;; # column sums of what it only reads
+    *pass_kernelI* | *add_norm_rowsI* | *add_norm_wideI* | *norm_backward_*I* | *10add_chunksI*)
+      echo x >> "$work/packs"
+      if [ "$st16" -eq 0 ]; then
+        echo "FAILED: $short has no store of 16 bytes on $arch" >&2
+        status=1
+      fi
+      ;;
   esac
 done < "$work/kernels"
-[ -s "$work/tiles" ] || {
-  echo "FAILED: the kernels of tiles were not found by name" >&2
+[ -s "$work/tiles" ] && [ -s "$work/packs" ] || {
+  echo "FAILED: the kernels of tiles or packs were not found by name" >&2
   status=1
 }
 echo "$(wc -l < "$work/kernels") kernels, $(wc -l < "$work/tiles") of tiles"

@@ -1,5 +1,6 @@
 // Our matrices are row-major, the library's column-major. So it is asked for c^T = op(b)^T op(a)^T:
 // in the same memory it sees the transpose of each of our matrices.
+#include <algorithm>
 #include <compare>
 #include <map>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "kernels/cuda/products/blaslt_api.h"
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/device.h"
+#include "kernels/cuda/runtime/fastest.h"
 #include "kernels/cuda/runtime/timing.h"
 
 namespace tx {
@@ -136,17 +138,17 @@ struct BlasLt::Library {
   std::map<Key, Plan> plans;
   std::map<Key, Algorithm> chosen;  // of all plans, and those set from outside
 
-  ~Library() {
-    plans.clear();
-    cudaFree(workspace);
-    if (handle) api.destroy(handle);
-  }
+  // The handle stays: destroying it waits for the device, and where a program ends, the driver may
+  // be gone before.
+  ~Library() { cudaFree(workspace); }
 
   std::vector<Algorithm> candidates(const Plan& plan, int most) const;
   bool suits(const Plan& plan, const Algorithm& algorithm) const;
   cublasStatus_t run(const Plan& plan, const Product& p, const Algorithm& algorithm,
                      cudaStream_t stream) const;
-  Algorithm fastest(const Plan& plan, Product p, cudaStream_t stream,
+  void add_splits(const Plan& plan, const Product& p, int processors,
+                  std::vector<Algorithm>& to) const;
+  Algorithm fastest(const Plan& plan, Product p, const Cuda::State& s,
                     const std::vector<Algorithm>& candidates) const;
 };
 
@@ -193,27 +195,46 @@ cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p, const Al
                     workspace_bytes, stream);
 }
 
+// A sum as long as that of a weight gradient over few outputs leaves most of the device idle unless
+// it is split; the library's own list has few such ways, or none. Parts meet in f32, in a step of
+// their own, so that every run has the same bits.
+void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int processors,
+                                 std::vector<Algorithm>& to) const {
+  constexpr int64_t tile = 128, least_k = 2048;
+  const ProductShape s = shape_of(p);
+  const int64_t tiles = int64_t(blocks_of(s.m, tile)) * blocks_of(s.n, tile);
+  const size_t own = std::min<size_t>(to.size(), 4);
+  for (int32_t parts = 2; s.k / parts >= least_k / 2 && tiles * parts <= 4 * processors; parts *= 2)
+    for (size_t i = 0; i < own; ++i) {
+      Algorithm split = to[i];
+      const auto set = [&](cublasLtMatmulAlgoConfigAttributes_t attribute, const auto& value) {
+        return api.configure(&split.value, attribute, &value, sizeof value) ==
+               CUBLAS_STATUS_SUCCESS;
+      };
+      if (set(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, parts) &&
+          set(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+              uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE)) &&
+          suits(plan, split))
+        to.push_back(split);
+    }
+}
+
 // By time, on buffers of its own: the operands of p may not exist yet.
-Algorithm BlasLt::Library::fastest(const Plan& plan, Product p, cudaStream_t stream,
+Algorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda::State& s,
                                    const std::vector<Algorithm>& candidates) const {
   const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
   const size_t a = round(bytes_of(p.a)), b = round(bytes_of(p.b)), c = round(bytes_of(p.c));
   const DeviceBuffer memory(a + b + c);
   if (!memory.data()) return candidates.front();
-  check(cudaMemsetAsync(memory.data(), 0x3c, a + b + c, stream), "clearing memory");
+  fill_with_numbers(s, memory.data(), a + b + c);
   p.a.data = memory.data();
   p.b.data = static_cast<char*>(memory.data()) + a;
   p.c.data = static_cast<char*>(memory.data()) + a + b;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.c.data);
-  Stopwatch watch;
-  float best = 0;
-  const Algorithm* winner = nullptr;
-  for (const Algorithm& algorithm : candidates) {
-    if (run(plan, p, algorithm, stream) != CUBLAS_STATUS_SUCCESS) continue;  // warms up, too
-    const float time = watch.milliseconds(stream, [&] { run(plan, p, algorithm, stream); });
-    if (!winner || time < best) winner = &algorithm, best = time;
-  }
-  return winner ? *winner : candidates.front();
+  const int best = fastest_way(s, int(candidates.size()), [&](int way) {
+    return run(plan, p, candidates[size_t(way)], s.stream) == CUBLAS_STATUS_SUCCESS;
+  });
+  return candidates[size_t(std::max(best, 0))];
 }
 
 BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
@@ -245,10 +266,11 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
     return plan;
   }
   const bool measure = by_timing && may_measure && !s.capturing;
-  const auto all = library_->candidates(plan, measure ? most_candidates : 1);
+  auto all = library_->candidates(plan, measure ? most_candidates : 1);
   plan.found = !all.empty();
   if (!plan.found) return plan;
-  plan.algorithm = measure ? library_->fastest(plan, p, s.stream, all) : all.front();
+  if (measure) library_->add_splits(plan, p, s.processors, all);
+  plan.algorithm = measure ? library_->fastest(plan, p, s, all) : all.front();
   library_->chosen[key] = plan.algorithm;
   return plan;
 }

@@ -27,7 +27,8 @@ class BlasLt {
   // Chooses the algorithm for this shape unless one is chosen, and makes room for the bias.
   void plan(Cuda::State& s, const Product& p);
 
-  // With it plan() times up to 16 candidates on memory of its own and keeps the fastest. Without it
+  // With it plan() times the library's 16 candidates, and for long sums of few outputs some of them
+  // split, on memory of its own and keeps the fastest (fastest.h). Without it
   // the choice is the library's own first, the same on every run.
   bool by_timing = false;
   // The algorithms chosen so far, one line per shape, as set_algorithms() takes them. They are

@@ -1,11 +1,11 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "kernels/cuda/products/blaslt_api.h"
+#include "kernels/cuda/runtime/library_places.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -17,17 +17,13 @@ void find(void* handle, F& f, const char* name) {
   if (!f) throw UsageError(std::string("cuBLASLt has no ") + name + "; version 12 or 13 is needed");
 }
 
-std::vector<std::string> places() {
-  const char* path = std::getenv("TX_CUBLASLT");
-  if (path && *path) return {path};
-  // First the one of the toolkit that this was built with, then the other: its types are the same.
+// First the one of the toolkit that this was built with, then the other: its types are the same.
+SoughtLibrary sought() {
   const bool old = CUDART_VERSION < 13000;
-  std::vector<std::string> names;
-  for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {
-    names.push_back(std::string(folder) + (old ? "libcublasLt.so.12" : "libcublasLt.so.13"));
-    names.push_back(std::string(folder) + (old ? "libcublasLt.so.13" : "libcublasLt.so.12"));
-  }
-  return names;
+  SoughtLibrary library{"TX_CUBLASLT", {"libcublasLt.so.13", "libcublasLt.so.12"}, {}};
+  if (old) std::swap(library.files[0], library.files[1]);
+  library.pip = {"cu13", "cublas"};  // of CUDA 13, of CUDA 12
+  return library;
 }
 
 }  // namespace
@@ -39,18 +35,14 @@ void BlasLtApi::check(cublasStatus_t status, const char* doing) const {
 
 void BlasLtApi::open() {
   std::string tried;
-  for (const std::string& name : places()) {
-    handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle) break;
-    tried += "\n  " + std::string(dlerror());
-  }
+  handle = open_first(sought(), tried);
   if (!handle)
     throw UsageError(
         "--device cuda: cuBLASLt is needed for matrix products and cannot be opened:" + tried +
         "\ninstall the cuBLAS library of CUDA 12 or 13, or set TX_CUBLASLT to "
         "the path of libcublasLt.so; or use --device cpu");
   const auto get = [&](auto& f, const char* name) { find(handle, f, name); };
-  get(create, "cublasLtCreate"), get(destroy, "cublasLtDestroy");
+  get(create, "cublasLtCreate");
   get(version, "cublasLtGetVersion"), get(words, "cublasLtGetStatusString");
   get(operation_create, "cublasLtMatmulDescCreate");
   get(operation_destroy, "cublasLtMatmulDescDestroy");
@@ -61,7 +53,7 @@ void BlasLtApi::open() {
   get(preference_destroy, "cublasLtMatmulPreferenceDestroy");
   get(preference_set, "cublasLtMatmulPreferenceSetAttribute");
   get(candidates, "cublasLtMatmulAlgoGetHeuristic"), get(suits, "cublasLtMatmulAlgoCheck");
-  get(matmul, "cublasLtMatmul");
+  get(configure, "cublasLtMatmulAlgoConfigSetAttribute"), get(matmul, "cublasLtMatmul");
 }
 
 }  // namespace tx

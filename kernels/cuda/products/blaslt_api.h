@@ -8,7 +8,6 @@ namespace tx {
 struct BlasLtApi {
   void* handle = nullptr;
   decltype(&cublasLtCreate) create;
-  decltype(&cublasLtDestroy) destroy;
   decltype(&cublasLtGetVersion) version;
   decltype(&cublasLtGetStatusString) words;
   decltype(&cublasLtMatmulDescCreate) operation_create;
@@ -21,6 +20,7 @@ struct BlasLtApi {
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
   decltype(&cublasLtMatmulAlgoGetHeuristic) candidates;
   decltype(&cublasLtMatmulAlgoCheck) suits;
+  decltype(&cublasLtMatmulAlgoConfigSetAttribute) configure;
   decltype(&cublasLtMatmul) matmul;
 
   void open();  // UsageError when none is found, with what was tried

@@ -64,14 +64,27 @@ TX_DEVICE Octet<T> read_octet(const T* from, int count, bool packed) {
   return x;
 }
 
+// 16 bytes of global memory by one instruction. An assignment of a uint4 does not promise that:
+// nvcc made four stores of it wherever the element-by-element way stood beside it in pass_kernel
+// (tests/gpu/sass.sh looks).
+TX_DEVICE void store_pack(void* to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+#ifdef __CUDA_ARCH__
+  asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(__cvta_generic_to_global(to)), "r"(a),
+               "r"(b), "r"(c), "r"(d)
+               : "memory");
+#else
+  *static_cast<uint4*>(to) = make_uint4(a, b, c, d);
+#endif
+}
+
 template <class T>
 TX_DEVICE void write_octet(T* to, int count, bool packed, const Octet<T>& x) {
   constexpr int each = 4 / int(sizeof(T));
   if (packed) {
 #pragma unroll
     for (int i = 0; i < Octet<T>::packs; ++i)
-      reinterpret_cast<uint4*>(to)[i] =
-          make_uint4(x.word[4 * i], x.word[4 * i + 1], x.word[4 * i + 2], x.word[4 * i + 3]);
+      store_pack(reinterpret_cast<uint4*>(to) + i, x.word[4 * i], x.word[4 * i + 1],
+                 x.word[4 * i + 2], x.word[4 * i + 3]);
   } else {
 #pragma unroll
     for (int j = 0; j < octet; ++j)
@@ -111,8 +124,8 @@ struct RowMask {
   // The octet at `column` through the dropout, which may be off.
   TX_DEVICE void apply(const Dropout& drop, int64_t column, float (&x)[octet]) const {
     if (drop.threshold == 0) return;
-    const Philox::Block b =
-        Philox::block(drop.seed, drop.site, step, pair, position, uint32_t(column / octet));
+    const Philox::Block b = Philox::block(drop.seed, drop.site, step, pair, position,
+                                          uint32_t((drop.first + column) / octet));
     const float scale = float(drop.scale);
 #pragma unroll
     for (int j = 0; j < octet; ++j) {

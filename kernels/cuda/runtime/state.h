@@ -36,6 +36,8 @@ struct Cuda::State {
   std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
   bool capturing = false;
   std::unique_ptr<Profile> profile;  // null: nothing is timed
+  // Lets the kernel have so much dynamic shared memory; asks the runtime only for more than before.
+  void allow_shared(const void* kernel, size_t bytes) const;
   void forget_graphs();
 
   // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good
@@ -45,6 +47,7 @@ struct Cuda::State {
 
  private:
   void* scratch_ = nullptr;
+  mutable std::map<const void*, size_t> allowed_;
 };
 
 // kernel<<<grid, block, shared, stream>>>(arguments...), checked. An empty grid launches nothing.
@@ -52,10 +55,7 @@ template <class... P, class... A>
 void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
             A&&... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (shared > 48 * 1024)
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                               cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
-          "asking for shared memory");
+  if (shared > 48 * 1024) s.allow_shared(reinterpret_cast<const void*>(kernel), shared);
 #ifdef TX_EMULATED_CUDA
   emulator::launch(
       s.stream, grid, dim3(unsigned(block)), shared,

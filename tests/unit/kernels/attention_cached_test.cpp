@@ -150,6 +150,22 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
       }
 }
 
+// Rows enough for every multiprocessor, and heads that do not come in fours.
+BOOST_AUTO_TEST_CASE(many_rows) {
+  for (const DType t : dtypes())
+    for (const bool indexed : {false, true}) {
+      Decoding p(t, random_ids(300, longest + 1, 9), 5, 8, 8, indexed);
+      for (int64_t to = 100; to < 200; ++to)
+        if (to % 5) p.lengths[size_t(to)] = p.lengths[size_t(to - 1)], p.share(to - 1, to, longest);
+      Run all(layouts()[0]), some(layouts()[0]);
+      const Dense whole = all.read(call(p, all, 0, p.rows()));
+      check_close(whole, naive(p), t, 2);
+      for (const int64_t first : {0, 101, 293})
+        BOOST_TEST(same_bits(some.read(call(p, some, first, 7)), whole.slice(first, 7)),
+                   "rows from " << first << " on depend on their company");
+    }
+}
+
 // Hypotheses of a sentence have the same keys, all of them or the first ones; what one of them
 // computes does not depend on the others. Also with a cache of bf16 beside activations of f32.
 BOOST_AUTO_TEST_CASE(rows_that_share_keys) {

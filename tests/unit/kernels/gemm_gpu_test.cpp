@@ -152,7 +152,9 @@ BOOST_AUTO_TEST_CASE(choices_are_kept) {
   const Case cases[] = {
       {DType::bf16, DType::bf16, 64, 128, 256, false, true, false, true, true, 0, 1},
       {DType::bf16, DType::f32, 64, 128, 256, true, false, true, false, false, 0, 1},
-      {DType::f32, DType::f32, 72, 40, 96, false, false, false, false, false, 0, 1}};
+      {DType::f32, DType::f32, 72, 40, 96, false, false, false, false, false, 0, 1},
+      // So long a sum of so few outputs is also tried in parts.
+      {DType::bf16, DType::f32, 16, 24, 4096, true, false, true, false, false, 0, 1}};
   for (const Case& t : cases) {
     BOOST_TEST_CONTEXT(t) {
       Cuda first, second;

@@ -1,0 +1,215 @@
+// What attention_cached.cu is made of: one step of a team of lanes over four keys.
+#pragma once
+#include "kernels/cuda/attention/attention.h"
+
+namespace tx::cached {
+
+constexpr int warps = 4, team_lanes = 8, warp_teams = warp_size / team_lanes;
+constexpr int in_flight = 4, chunk = team_lanes * 8;
+constexpr int alone_keys = 64;
+
+// 8 elements as they lie in memory.
+template <class T>
+struct Eight {
+  static constexpr int each = 16 / int(sizeof(T));
+  Pack<T, each> part[8 / each];
+  TX_DEVICE float operator[](int j) const { return load(part[j / each].at[j % each]); }
+};
+
+// `left`: elements from here to the end of the head; zero beyond.
+template <bool packed, class T>
+TX_DEVICE Eight<T> load_eight(const T* from, int left) {
+  using E = Eight<T>;
+  E x;
+  if constexpr (packed) {
+    for (int i = 0; i < 8 / E::each; ++i) {
+      if (left > 0)
+        x.part[i] = reinterpret_cast<const Pack<T, E::each>*>(from)[i];
+      else
+        x.part[i] = {};
+    }
+  } else {
+    for (int j = 0; j < 8; ++j) x.part[j / E::each].at[j % E::each] = j < left ? from[j] : T{};
+  }
+  return x;
+}
+
+template <bool packed, class T>
+TX_DEVICE void store_eight(T* to, int left, const float (&x)[8]) {
+  using E = Eight<T>;
+  E y;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) store(y.part[j / E::each].at[j % E::each], x[j]);
+  if constexpr (packed) {
+#pragma unroll
+    for (int i = 0; i < 8 / E::each; ++i)
+      if (left > 0) reinterpret_cast<Pack<T, E::each>*>(to)[i] = y.part[i];
+  } else {
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (j < left) to[j] = y.part[j / E::each].at[j % E::each];
+  }
+}
+
+// Softmax and weighted values of the keys that one team has seen; the columns of one lane.
+template <int parts>
+struct Running {
+  float most, sum, o[parts][8];
+
+  TX_DEVICE void begin() {
+    most = -INFINITY;
+    sum = 0;
+#pragma unroll
+    for (int c = 0; c < parts; ++c)
+#pragma unroll
+      for (int j = 0; j < 8; ++j) o[c][j] = 0;
+  }
+  // The largest score so far rises to `next`.
+  template <class T>
+  TX_DEVICE void rise(float next, float scale) {
+    const float factor = exponential<T>((most - base(next)) * scale);
+    most = next;
+    sum *= factor;
+#pragma unroll
+    for (int c = 0; c < parts; ++c)
+#pragma unroll
+      for (int j = 0; j < 8; ++j) o[c][j] *= factor;
+  }
+  // Before any score, the largest is minus infinity, which cannot be subtracted from itself.
+  static TX_DEVICE float base(float most) { return most == -INFINITY ? 0.f : most; }
+};
+
+// The keys of one row, or of several rows that share them.
+struct Keys {
+  const int32_t* index;  // null: first, first + 1, ...
+  int32_t first;
+  int count;
+  TX_DEVICE int32_t at(int j) const { return index ? index[j] : first + j; }
+};
+
+TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
+TX_DEVICE int warp_lane() { return int(threadIdx.x) % warp_size; }
+TX_DEVICE int lane_columns() { return int(threadIdx.x) % team_lanes * 8; }
+
+// What a warp works on: `here` rows from `row` on, one head, values from `column` on, and of the
+// keys all, or with the others of its block each its share.
+struct Share {
+  Keys keys;
+  int row, here, head, kv_head, column;
+  float slope;  // before p.scale
+
+  TX_DEVICE bool alone() const { return keys.count <= alone_keys; }
+  TX_DEVICE int teams() const { return alone() ? warp_teams : warps * warp_teams; }
+  // A team takes keys team(), team() + teams(), ...
+  TX_DEVICE int team() const { return int(threadIdx.x) / team_lanes % teams(); }
+};
+
+// The keys and values of one step of a team, from key j0 on.
+template <class T, int parts>
+struct Step {
+  const T* key[in_flight];
+  bool seen[in_flight];
+  int j0;
+  Eight<T> value[in_flight][parts];
+};
+
+template <bool packed, class T, int parts>
+TX_DEVICE void begin_step(const CachedAttention& p, const Share& w, int j0, Step<T, parts>& step) {
+  step.j0 = j0;
+#pragma unroll
+  for (int u = 0; u < in_flight; ++u) {
+    const int j = j0 + w.team() + u * w.teams(), offset = w.column + lane_columns();
+    step.seen[u] = j < w.keys.count;
+    const int64_t at = step.seen[u] ? w.keys.at(j) : 0;
+    step.key[u] = static_cast<const T*>(p.k.data) + at * p.k.stride + int64_t(w.kv_head) * p.d_k +
+                  lane_columns();
+    const T* v =
+        static_cast<const T*>(p.v.data) + at * p.v.stride + int64_t(w.kv_head) * p.d_v + offset;
+#pragma unroll
+    for (int c = 0; c < parts; ++c)
+      step.value[u][c] =
+          load_eight<packed>(v + c * chunk, step.seen[u] ? p.d_v - offset - c * chunk : 0);
+  }
+}
+
+// A lane's columns l .. l + 7 of the keys.
+template <bool packed, class T, int parts>
+TX_DEVICE void load_keys(const CachedAttention& p, const Step<T, parts>& step, int l,
+                         Eight<T> (&k)[in_flight]) {
+#pragma unroll
+  for (int u = 0; u < in_flight; ++u)
+    k[u] = load_eight<packed>(step.key[u] + l, step.seen[u] ? p.d_k - lane_columns() - l : 0);
+}
+
+// s += the products of these columns with those of row r's query.
+template <bool packed, class T>
+TX_DEVICE void add_scores(const CachedAttention& p, const Share& w, int r, int l,
+                          const Eight<T> (&k)[in_flight], float (&s)[in_flight]) {
+  const int column = lane_columns() + l;
+  const T* query =
+      static_cast<const T*>(p.q.data) + (w.row + r) * p.q.stride + int64_t(w.head) * p.d_k + column;
+  const Eight<T> q = load_eight<packed>(query, p.d_k - column);
+#pragma unroll
+  for (int u = 0; u < in_flight; ++u)
+#pragma unroll
+    for (int j = 0; j < 8; ++j) s[u] = fmaf(q[j], k[u][j], s[u]);
+}
+
+// The step's values with the weights that its scores, each lane's share of them, give.
+template <class T, int parts>
+TX_DEVICE void absorb(const CachedAttention& p, const Share& w, const Step<T, parts>& step,
+                      float (&s)[in_flight], Running<parts>& state) {
+  float next = state.most;
+#pragma unroll
+  for (int u = 0; u < in_flight; ++u) {
+#pragma unroll
+    for (int lane = team_lanes / 2; lane > 0; lane /= 2)
+      s[u] += __shfl_xor_sync(whole_warp, s[u], lane);
+    s[u] -= w.slope * float(w.keys.count - 1 - (step.j0 + w.team() + u * w.teams()));
+    if (step.seen[u]) next = fmaxf(next, s[u]);
+  }
+  state.template rise<T>(next, float(p.scale));
+#pragma unroll
+  for (int u = 0; u < in_flight; ++u) {
+    const float distance = (s[u] - state.base(next)) * float(p.scale);
+    const float weight = step.seen[u] ? exponential<T>(distance) : 0.f;
+    state.sum += weight;
+#pragma unroll
+    for (int c = 0; c < parts; ++c)
+#pragma unroll
+      for (int j = 0; j < 8; ++j) state.o[c][j] = fmaf(weight, step.value[u][c][j], state.o[c][j]);
+  }
+}
+
+// One step of a team for all rows. With one part, d_k too is at most a chunk: each row's scores are
+// used as soon as they are there, which saves their registers.
+template <class T, int rows, int parts, bool packed>
+TX_DEVICE void take_step(const CachedAttention& p, const Share& w, int j0,
+                         Running<parts> (&running)[rows]) {
+  Step<T, parts> step;
+  begin_step<packed>(p, w, j0, step);
+  Eight<T> k[in_flight];
+  if constexpr (parts == 1) {
+    load_keys<packed>(p, step, 0, k);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      if (r >= w.here) break;
+      float s[in_flight] = {};
+      add_scores<packed>(p, w, r, 0, k, s);
+      absorb(p, w, step, s, running[r]);
+    }
+  } else {
+    float s[rows][in_flight] = {};
+    for (int l = 0; l < p.d_k; l += chunk) {
+      load_keys<packed>(p, step, l, k);
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+        if (r < w.here) add_scores<packed>(p, w, r, l, k, s[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (r < w.here) absorb(p, w, step, s[r], running[r]);
+  }
+}
+
+}  // namespace tx::cached

@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "kernels/cuda/runtime/device.h"
+#include "kernels/cuda/runtime/fastest.h"
+#include "kernels/cuda/runtime/timing.h"
+
+namespace tx {
+namespace {
+
+constexpr int rounds = 7;
+
+// Words of 16 bits: a bf16 each, or one half of a float.
+__global__ void fill(uint16_t* to, int64_t count) {
+  const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  uint32_t x = uint32_t(i) * 2654435761u;
+  x = (x ^ x >> 15) * 2246822519u;
+  x ^= x >> 13;
+  to[i] = uint16_t((x & 0x80ffu) | 0x3f00u);
+}
+
+}  // namespace
+
+void fill_with_numbers(const Cuda::State& s, void* to, size_t bytes) {
+  const int64_t count = int64_t(bytes / 2);
+  launch(s, fill, blocks_of(count, 256), 256, 0, static_cast<uint16_t*>(to), count);
+}
+
+int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way)>& call) {
+  int cache = 0;
+  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, s.device), "asking");
+  const DeviceBuffer other{size_t(cache)};  // where there is no room for it, caches stay warm
+  std::vector<std::array<float, rounds>> times(static_cast<size_t>(ways));
+  std::vector<bool> usable(static_cast<size_t>(ways));
+  for (int way = 0; way < ways; ++way) usable[size_t(way)] = call(way);  // warms up, too
+  Stopwatch watch;
+  for (int round = 0; round < rounds; ++round)
+    for (int way = 0; way < ways; ++way) {
+      if (!usable[size_t(way)]) continue;
+      if (other.data())
+        check(cudaMemsetAsync(other.data(), round, size_t(cache), s.stream), "clearing a cache");
+      times[size_t(way)][size_t(round)] = watch.milliseconds(s.stream, [&] { call(way); });
+    }
+  int best = -1;
+  for (int way = 0; way < ways; ++way) {
+    if (!usable[size_t(way)]) continue;
+    auto& all = times[size_t(way)];
+    std::sort(all.begin(), all.end());
+    if (best < 0 || all[rounds / 2] < times[size_t(best)][rounds / 2]) best = way;
+  }
+  return best;
+}
+
+}  // namespace tx

@@ -1,0 +1,156 @@
+#!/bin/sh
+# The first minutes on a GPU, in the order of what is worth most should they be few. Needs neither a
+# compiler nor a network, from a tree with a build or from an unpacked bundle:
+#
+#   sh tests/gpu/first.sh [BUILD [PART...]]
+#
+# Parts, all when none is named: machine, what is there; cases, each test in a process of its own;
+# parity, a step beside the CPU's; kernels; base, 80 steps; big, 40; decoding; checkers, those of
+# compute-sanitizer on chosen cases. Every line goes to gpu-first.txt in $OUT, or here, as it comes;
+# no part takes more than its share of TX_SECONDS=570, and one that fails does not end the others.
+# Status 0; 1: something failed; 77: there is no GPU. TX_SCALE=1 divides sizes, TX_JOBS=4 cases run
+# side by side, of TX_CASE_SECONDS=20 each; TX_CASES=text takes those whose name contains it.
+set -u
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/loads.sh"
+begin "tx on a GPU: first" "$(cd "${OUT:-.}" && pwd)/gpu-first.txt" "$@"
+[ $# -eq 0 ] || shift
+parts=${*:-machine cases parity kernels base big decoding checkers}
+scale=${TX_SCALE:-1}
+tokens=$((25000 / scale)) words=$((37000 / scale)) size=base less=""
+[ "$scale" -eq 1 ] || { size=small && less="--layers 1 --d-model 64 --heads 2 --d-ff 128"; }
+TX_WORK=$work
+export TX_WORK
+cd "$work" || exit 1
+failed=0
+by_line=""
+! command -v stdbuf > /dev/null 2>&1 || by_line="stdbuf -oL"
+
+# part SECONDS TITLE COMMAND...
+part() {
+  most=$(seconds_left "$1") title=$2
+  shift 2
+  say "" && say "== $title"
+  [ "$most" -ge 5 ] || { say "skipped: no time left" && return 1; }
+  began=$(milliseconds)
+  # shellcheck disable=SC2086  # words
+  { timeout -k 5 "$most" $by_line "$@" 2>&1; echo $? > status; } | tee -a "$report"
+  status=$(cat status)
+  say "-- status $status after $((($(milliseconds) - began) / 1000)) s: $title"
+  [ "$status" -eq 0 ] || failed=$((failed + 1))
+  return "$status"
+}
+
+cat > machine.sh <<'SCRIPT'
+uname -srm
+ldd --version 2>&1 | head -n 1
+nproc && free -g 2> /dev/null | head -n 2
+nvidia-smi 2>&1
+nvidia-smi -q -d CLOCK,POWER,TEMPERATURE 2>&1 | grep -i 'graphics\|sm  \|memory  \|power draw\|gpu current'
+echo "cuBLASLt:"
+ldconfig -p 2> /dev/null | grep cublasLt
+ls -l /usr/local/cuda*/lib64/libcublasLt.so.* /opt/*/lib/python3*/*-packages/nvidia/*/lib/libcublasLt* \
+  /opt/*/.venv/lib/python3*/*-packages/nvidia/*/lib/libcublasLt* \
+  /usr/*/lib/python3*/*-packages/nvidia/*/lib/libcublasLt* 2> /dev/null
+echo "tools: $(command -v nvcc ncu compute-sanitizer cuobjdump nsys python3 | tr '\n' ' ')"
+"$TX_WORK/python" -c 'import torch; print("torch", torch.__version__, torch.version.cuda)' 2>&1 | tail -n 1
+"$TX_WORK/python" -c 'import ctranslate2; print("ctranslate2", ctranslate2.__version__)' 2>&1 | tail -n 1
+for file in "$TX_BUILD"/bin/* "$TX_BUILD"/lib/*.so "$TX_BUILD"/tests/gpu-*; do
+  [ -f "$file" ] && [ -x "$file" ] || continue
+  ldd "$file" | grep 'not found' | sed "s|^|$file: |"
+done > missing
+cat missing
+tx-train --version
+[ ! -s missing ]
+SCRIPT
+
+cat > case.sh <<'SCRIPT'
+log=case.$$
+timeout -k 2 "${TX_CASE_SECONDS:-20}" "$1" --color_output=no --run_test="$2" > $log 2>&1
+status=$?
+echo "$status" >> results
+[ $status -eq 0 ] || printf 'FAIL %s %s: status %s\n%s\n' "${1##*/}" "$2" $status "$(tail -n 12 $log)"
+rm -f $log
+SCRIPT
+cat > cases.sh <<'SCRIPT'
+for test in "$TX_BUILD"/tests/gpu-*; do
+  [ -x "$test" ] || continue
+  "$test" --list_content 2>&1 | awk -v test="$test" -v wanted="${TX_CASES-}" '
+    { sub(/[*]$/, "") }
+    /^[^ ]/ { suite = $1; next }
+    index(suite "/" $1, wanted) { print test, suite "/" $1 }'
+done > cases
+: > results
+xargs -P "${TX_JOBS:-4}" -L 1 sh case.sh < cases
+echo "$(grep -c '^0$' results) of $(wc -l < cases) cases passed"
+[ "$(grep -c '^0$' results)" -eq "$(wc -l < cases)" ]
+SCRIPT
+
+cat > parity.sh <<'SCRIPT'
+sh "$TX_SOURCE/tests/gpu/parts.sh" corpus || exit 1
+tx-train --parity --src train.en --tgt train.de --bpe bpe.model --batch-tokens "${TX_BATCH:-1000}" \
+  --dropout 0.1 -q "$@" > parity.out
+status=$?
+if [ $status -eq 0 ]; then grep -v gradient parity.out; else cat parity.out; fi
+exit $status
+SCRIPT
+
+# training PRESET STEPS OPTION...
+training() {
+  preset=$1 steps=$2
+  shift 2
+  rm -rf "$preset"
+  # shellcheck disable=SC2086  # words
+  part 120 "tx-train, preset $preset, bf16, $tokens tokens a side, $steps steps $*" \
+    sh train.sh "$preset" "$tokens" --steps "$steps" $less "$@" || return
+  speed_of "$preset/log.jsonl" | tee -a "$report"
+}
+
+decodings() {
+  for sentences in 1 32 $((1024 / scale + 1)); do
+    part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces" \
+      decode_bench $size bf16 "$sentences" 1 4 $((scale > 1 ? 4 : 30)) "$words" 5 cuda
+  done
+  part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
+    heads 8 layers $((scale > 1 ? 1 : 6)) words "$words" || return
+  for batch in 1024 25000; do
+    part 100 "tx-decode, $batch source tokens at a time, searches that overlap" sh -c \
+      'tx-decode -m random.safetensors --device cuda --precision bf16 --pieces --max-extra 3 \
+        --batch-tokens "$1" < test.src | wc -w' sh $((batch / scale))
+  done
+}
+
+checkers() {
+  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  [ -x "$sanitizer" ] || { say "" && say "no compute-sanitizer here" && return; }
+  for tool in memcheck racecheck; do
+    for chosen in attention_cached/many_rows pointwise/rows_in_packs norm_backward/table \
+      attention/table attention_backward/table topk_wide/wide_rows gemm_gpu/training_shapes; do
+      part 60 "$tool of $chosen" env LD_LIBRARY_PATH="$outside" "$sanitizer" --tool $tool \
+        --error-exitcode 9 env LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}" \
+        "$TX_BUILD/tests/gpu-kernels" --color_output=no --run_test=$chosen
+    done
+  done
+}
+
+synthetic
+for name in $parts; do
+  case $name in
+    machine) part 60 "the machine" sh machine.sh ;;
+    cases) part 300 "every case in a process of its own" sh cases.sh ;;
+    parity)
+      part 60 "one step beside the CPU's" sh parity.sh --layers 2 --d-model 64 --heads 4 --d-ff 128
+      [ "$scale" -gt 1 ] || part 90 "the same with layers of base" sh parity.sh --preset base --layers 2
+      ;;
+    kernels) part 240 "kernels" cuda_bench "$scale" ;;
+    base) training base $((scale > 1 ? 6 : 80)) --tune && training base 6 --tune --profile ;;
+    big) training big $((scale > 1 ? 6 : 40)) --tune ;;
+    decoding) decodings ;;
+    checkers) checkers ;;
+    *) say "no part '$name'" && failed=$((failed + 1)) ;;
+  esac
+done
+say ""
+[ $failed -eq 0 ] || say "$failed FAILED"
+say "written to $report"
+[ $failed -eq 0 ]
