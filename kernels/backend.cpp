@@ -61,7 +61,17 @@ Backend make_backend(const std::string& device, int threads) {
   return backend;
 }
 
+void choose_gpu(int number) { cuda().choose(number); }
+
 int set_threads(Backend& backend, int threads) { return backend->use_threads(threads); }
+
+std::string no_mover_reason() try { return cuda().no_mover_reason(); } catch (const Error& error) {
+  return error.what();
+}
+
+std::string describe_movers() try { return cuda().describe_ranks(); } catch (const Error& error) {
+  return "NCCL: not used: " + std::string(error.what()) + "\n";
+}
 
 std::string describe_backends() { return lines_of("CPU", cpu) + lines_of("CUDA", cuda); }
 

@@ -68,13 +68,18 @@ struct StepRecord {
   int32_t skip = 0;          // written by gradient_norm: 1 when loss or norm are not finite, or
   int32_t spike = 0;         //   when the loss passed the limit (then spike is 1 too)
   // From here to the end there are nothing but sums; add_sums() adds two records'.
-  double loss = 0;           // sums over the step's labels, added to by cross_entropy:
-  double nll = 0;            //   smoothed loss, unsmoothed negative log-likelihood (nats),
-  int64_t correct = 0;       //   labels that had the highest logit,
-  int64_t labels = 0;        //   labels seen
-  double guided = 0;         // sums added to by guide_attention: cross-entropies with links (nats),
-  int64_t guided_rows = 0;   //   rows that have links
+  double loss = 0;          // sums over the step's labels, added to by cross_entropy:
+  double nll = 0;           //   smoothed loss, unsmoothed negative log-likelihood (nats),
+  int64_t correct = 0;      //   labels that had the highest logit,
+  int64_t labels = 0;       //   labels seen
+  double guided = 0;        // sums added to by guide_attention: cross-entropies with links (nats),
+  int64_t guided_rows = 0;  //   rows that have links
 };
+
+// Elements of a flat block whose squares are added by themselves (square_sums). A range of blocks
+// that begins at a multiple of it has the same sums as within the whole.
+constexpr int64_t norm_block = 16384;
+constexpr int64_t norm_blocks(int64_t elements) { return (elements + norm_block - 1) / norm_block; }
 
 // Coordinates of the rows of a packed side: row i belongs to pair[i] of the epoch, at position[i]
 // of its sentence. Arrays of N in the backend's memory.
@@ -90,6 +95,7 @@ struct Dropout {
   uint32_t threshold = 0;  // round(p * 65536); 0: off
   double scale = 1;        // 65536 / (65536 - threshold)
   uint32_t seed = 0, site = 0;
+  int64_t first = 0;  // feature that column 0 is; a multiple of 8 on a GPU
   const StepRecord* record = nullptr;
   RowKeys keys;
 };

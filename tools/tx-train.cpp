@@ -18,6 +18,7 @@
 #include "lib/train/run_directory.h"
 #include "lib/train/run_options.h"
 #include "lib/train/settings.h"
+#include "lib/train/team.h"
 #include "lib/train/trainer.h"
 #include "lib/validation/translation_metrics.h"
 
@@ -63,37 +64,40 @@ int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std
   return 0;
 }
 
-int run(int argc, char** argv) {
+// What is for one process: rank 0 alone does it.
+bool of_one_rank(const tx::TrainOptions& settings, const tx::ReportOptions& pages) {
+  return pages.report || settings.selftest_resume || !settings.replay.empty() ||
+         !pages.html.empty() || settings.describe_only || settings.parity;
+}
+
+int run(int argc, char** argv, tx::Team& team) {
   tx::TrainOptions settings;
   tx::Options options("tx-train", "train a Transformer from parallel text, or from one text");
-  options.version([] { return tx::describe_backends() + tx::describe_ranks(); });
+  options.version(
+      [] { return tx::describe_backends() + tx::describe_ranks() + tx::describe_movers(); });
   set_defaults(settings, argc, argv);
   settings.describe(options);
   tx::ReportOptions pages;
   pages.describe(options);
   if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
   const tx::Log log("tx-train", settings.quiet, tx::follows());
+  const int ranks = tx::started_ranks();
+  if (of_one_rank(settings, pages) && team.left_to_rank_0()) return 0;
   if (pages.report) return tx::write_report(pages.runs, settings.out), 0;
   if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
   if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
   tx::resolve_run(settings, options, log);
   const auto& scorer = tx::make_translation_scorer;
   if (!pages.html.empty()) return describe_as_page(settings, options, pages.html, log);
-  if (settings.describe_only) return tx::describe_training(settings, options, scorer, log);
+  if (settings.describe_only) return tx::describe_training(settings, options, scorer, ranks, log);
   if (settings.parity) return tx::parity(settings, options, log);
-  return tx::train(settings, options, tx::command_line(argc, argv), scorer, log);
+  return tx::train(settings, options, tx::command_line(argc, argv), scorer, team, log);
 }
 
 }  // namespace
 
-// Every rank has this command line: what is wrong with it, rank 0 says.
 int main(int argc, char** argv) {
   return tx::run_tool("tx-train", [&] {
-    try {
-      return run(argc, argv);
-    } catch (const tx::UsageError&) {
-      if (!tx::follows()) throw;
-      return 2;
-    }
+    return tx::run_as_rank("tx-train", [&](tx::Team& team) { return run(argc, argv, team); });
   });
 }

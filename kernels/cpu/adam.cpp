@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/profile.h"
@@ -8,10 +7,10 @@
 namespace tx {
 namespace {
 
-constexpr int64_t block = 16384;  // elements; fixed, so that sums do not depend on the threads
+constexpr int64_t block = norm_block;  // elements; fixed: bits do not depend on the threads
 
 template <class A>
-TX_CLONES void square_sums(const A* g, int64_t count, double* sums, int threads) {
+TX_CLONES void add_squares(const A* g, int64_t count, double* sums, int threads) {
 #pragma omp parallel for num_threads(threads)
   for (int64_t b = 0; b < (count + block - 1) / block; ++b) {
     double sum = 0;
@@ -56,9 +55,14 @@ template <class A>
 TX_CLONES void sgd_blocks(const AdamStep<A>& s, A* w, const A* g, bf16* copy, int64_t count,
                           int64_t decayed, int threads) {
 #pragma omp parallel for num_threads(threads)
-  for (int64_t i = 0; i < count; ++i) {
-    w[i] -= s.rate * (g[i] * s.clip + (i < decayed ? s.decay : A(0)) * w[i]);
-    if (copy) store(copy[i], float(w[i]));
+  for (int64_t b = 0; b < (count + block - 1) / block; ++b) {
+    const int64_t end = std::min(count, (b + 1) * block);
+    for (int64_t i = b * block; i < end; ++i) {
+      const A decay = i < decayed ? s.decay : A(0);
+      w[i] -= s.rate * (g[i] * s.clip + decay * w[i]);
+    }
+    if (copy)
+      for (int64_t i = b * block; i < end; ++i) store(copy[i], float(w[i]));
   }
 }
 
@@ -82,16 +86,22 @@ bf16* copy_of(Matrix copy) { return copy.empty() ? nullptr : copy.row<bf16>(0); 
 
 }  // namespace
 
-void Cpu::gradient_norm(Matrix gradients, StepRecord* record) {
+void Cpu::square_sums(Matrix gradients, Matrix squares) {
   const Timed timed(profile_.get(), "optimiser", traffic(gradients));
   const int64_t count = gradients.rows * gradients.cols;
-  std::vector<double> sums(size_t((count + block - 1) / block));
+  TX_ASSERT(squares.dtype == DType::f64 && squares.cols == norm_blocks(count));
+  double* sums = squares.row<double>(0);
   if (gradients.dtype == DType::f64)
-    square_sums(gradients.row<double>(0), count, sums.data(), threads);
+    add_squares(gradients.row<double>(0), count, sums, threads);
   else
-    square_sums(gradients.row<float>(0), count, sums.data(), threads);
+    add_squares(gradients.row<float>(0), count, sums, threads);
+}
+
+void Cpu::gradient_norm(Matrix squares, StepRecord* record) {
+  const Timed timed(profile_.get(), "optimiser", traffic(squares));
+  const double* sums = squares.row<double>(0);
   double sum = 0;
-  for (double s : sums) sum += s;
+  for (int64_t b = 0; b < squares.cols; ++b) sum += sums[b];
   const double norm = std::sqrt(sum);
   record->gradient_norm = norm;
   const double loss = record->loss * record->loss_scale;

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <vector>
 
 #include "kernels/cpu/gemm.h"
@@ -18,9 +19,13 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
     MaskRow mask(drop, d);
 #pragma omp for
     for (int64_t i = 0; i < out.rows; ++i) {
+      T* y = out.row<T>(i);
+      if (ids[i] < 0) {
+        std::memset(static_cast<void*>(y), 0, size_t(d) * sizeof(T));
+        continue;
+      }
       const T* e = table.row<T>(ids[i]);
       const A* p = positions.empty() ? none.data() : positions.row<A>(drop.keys.position[i]);
-      T* y = out.row<T>(i);
       if (drop.threshold == 0) {
         for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * A(scale) + p[j]);
         continue;
@@ -61,7 +66,7 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
   for (int part = 0; part < threads; ++part) {
     MaskRow mask(drop, d);
     for (int64_t i = 0; i < dout.rows; ++i) {
-      if (ids[i] % threads != part) continue;
+      if (ids[i] < 0 || ids[i] % threads != part) continue;
       const T* g = dout.row<T>(i);
       A* to = dtable.row<A>(ids[i]);
       if (drop.threshold == 0) {

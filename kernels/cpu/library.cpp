@@ -10,6 +10,9 @@ const tx::KernelLibrary* tx_cpu() {
       .no_bf16_reason = Cpu::no_bf16_reason,
       .has_fast_bf16 = Cpu::has_fast_bf16,
       .describe = Cpu::describe,
+      .describe_ranks = [] { return std::string(); },
+      .no_mover_reason = [] { return std::string(); },
+      .choose = [](int) {},
       .make = []() -> tx::Backend { return std::make_unique<Cpu>(); },
   };
   return &library;

@@ -31,6 +31,12 @@ void Cpu::copy(void* to, const void* from, size_t bytes) {
   if (bytes) std::memcpy(to, from, bytes);
 }
 void Cpu::wait() const {}
+std::string Cpu::device_id() const { return ""; }
+std::string Cpu::mover_library() const { return ""; }
+std::string Cpu::mover_id() const { return ""; }
+std::unique_ptr<Mover> Cpu::make_mover(const std::string&, int, int, const std::function<void()>&) {
+  return nullptr;
+}
 void Cpu::zero(void* data, size_t bytes) {
   const Timed timed(profile_.get(), "copies", {double(bytes), 0});
   if (bytes) std::memset(data, 0, bytes);

@@ -79,10 +79,12 @@ TX_INLINE void with_mask(const Dropout& drop, const uint16_t* bits, F&& f) {
 class MaskRow {
  public:
   MaskRow(const Dropout& drop, int64_t features)
-      : drop_(drop), blocks_((features + 7) / 8), bits_(drop.threshold ? size_t(blocks_) * 8 : 0) {}
+      : drop_(drop),
+        blocks_((drop.first + features + 7) / 8),
+        bits_(drop.threshold ? size_t(blocks_) * 8 : 0) {}
   const uint16_t* draw(int64_t i) {
     philox_row(philox_of(drop_, i), blocks_, bits_.data());
-    return bits_.data();
+    return bits_.data() + drop_.first;
   }
 
  private:

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstdlib>
 #include <string>
 
@@ -13,6 +14,9 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
+// The GPU of this process: where it stands alone the first.
+std::atomic<int> chosen = 0;
+
 }  // namespace
 
 void check(cudaError_t status, const char* doing) {
@@ -21,7 +25,7 @@ void check(cudaError_t status, const char* doing) {
               cudaGetErrorName(status) + ")");
 }
 
-Cuda::State::State() {
+Cuda::State::State() : device(chosen) {
   check(cudaSetDevice(device), "choosing the device");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking");
   check(
@@ -31,6 +35,7 @@ Cuda::State::State() {
 }
 
 Cuda::State::~State() {
+  drain();
   cudaStreamSynchronize(stream);  // copies may still read the staging memory
   forget_graphs();
   blas.reset();
@@ -83,19 +88,42 @@ std::string Cuda::refusal() {
          version(driver) + ", built for " + version(CUDART_VERSION) + ")" + hidden;
 }
 
+void Cuda::choose(int number) {
+  int count = 0;
+  const bool any = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  cudaGetLastError();
+  chosen = any ? number % count : 0;
+}
+
 std::string Cuda::describe() {
   const std::string reason = refusal(), runtime = "runtime " + version(CUDART_VERSION);
   if (!reason.empty()) return "CUDA: " + runtime + ", not used: " + reason + "\n";
   int driver = 0;
   cudaDriverGetVersion(&driver);
   cudaDeviceProp p{};
-  if (cudaGetDeviceProperties(&p, 0) != cudaSuccess) return "CUDA: " + runtime + "\n";
+  if (cudaGetDeviceProperties(&p, chosen) != cudaSuccess) return "CUDA: " + runtime + "\n";
   return "CUDA: " + runtime + ", driver for " + version(driver) + ", " + p.name + " (" +
          std::to_string(p.major) + "." + std::to_string(p.minor) + "), " +
          std::to_string(p.totalGlobalMem >> 20) + " MiB\n";
 }
 
-int Cuda::use_threads(int count) { return count; }
+int Cuda::use_threads(int count) {
+  check(cudaSetDevice(state_->device), "choosing the device");
+  return count;
+}
+
+std::string Cuda::device_id() const {
+  cudaDeviceProp p{};
+  check(cudaGetDeviceProperties(&p, state_->device), "asking");
+  constexpr const char* digits = "0123456789abcdef";
+  std::string id;
+  for (const char byte : p.uuid.bytes) {
+    id += digits[byte >> 4 & 15];
+    id += digits[byte & 15];
+  }
+  return id;
+}
+
 bool Cuda::has_own_memory() const { return true; }
 
 size_t Cuda::free_bytes() const {

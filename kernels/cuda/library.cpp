@@ -10,6 +10,9 @@ const tx::KernelLibrary* tx_cuda() {
       .no_bf16_reason = [] { return std::string(); },
       .has_fast_bf16 = [] { return true; },
       .describe = Cuda::describe,
+      .describe_ranks = Cuda::describe_ranks,
+      .no_mover_reason = Cuda::no_mover_reason,
+      .choose = Cuda::choose,
       .make = []() -> tx::Backend { return std::make_unique<Cuda>(); },
   };
   return &library;

@@ -16,9 +16,10 @@ struct Moment {
   Matrix block;
 };
 
-std::vector<Moment> moments_of(const Parameters& parameters) {
-  TX_ASSERT(!parameters.moment1().empty());
-  return {{"m/", parameters.moment1()}, {"v/", parameters.moment2()}};
+std::vector<Moment> named(const Moments& moments, const Parameters& of) {
+  const int64_t elements = of.master().cols;
+  TX_ASSERT(moments.first.cols == elements && moments.second.cols == elements);
+  return {{"m/", moments.first}, {"v/", moments.second}};
 }
 
 void check_format(const SafetensorsReader& file, const std::string& model_checksum) {
@@ -52,10 +53,10 @@ const TensorInfo& check_tensors(const SafetensorsReader& file,
 }  // namespace
 
 // The state proper is a tensor too, so that the checksum covers it.
-void save_state(const std::string& path, const Parameters& parameters, const Json& state,
-                const std::string& model_checksum) {
+void save_state(const std::string& path, const Parameters& parameters, const Moments& moments,
+                const Json& state, const std::string& model_checksum) {
   std::vector<TensorSource> tensors;
-  for (const auto& [prefix, block] : moments_of(parameters))
+  for (const auto& [prefix, block] : named(moments, parameters))
     for (const ParameterEntry& e : parameters.table())
       tensors.push_back(
           entry_tensor(parameters, block, e, prefix + e.name, exact_dtype(block.dtype)));
@@ -74,14 +75,14 @@ void check_state(const std::string& path, const ModelConfig& config,
   check_tensors(file, parameter_table(config));
 }
 
-Json load_state(const std::string& path, Parameters& parameters,
+Json load_state(const std::string& path, const Parameters& parameters, const Moments& moments,
                 const std::string& model_checksum) {
   const SafetensorsReader file(path, expected);
   check_format(file, model_checksum);
   const TensorInfo& text = check_tensors(file, parameters.table());
   const std::string_view bytes(file.data(text), size_t(text.bytes()));
   Json state = parse_json(bytes, path + ": state");
-  for (const auto& [prefix, block] : moments_of(parameters)) {
+  for (const auto& [prefix, block] : named(moments, parameters)) {
     for (const ParameterEntry& e : parameters.table()) {
       const TensorInfo& tensor = *file.find(prefix + e.name);
       if (tensor.dtype != exact_dtype(block.dtype))

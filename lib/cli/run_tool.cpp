@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/temporary.h"
+#include "lib/cli/failure.h"
 #include "lib/cli/options.h"
 
 namespace tx {
@@ -68,30 +69,26 @@ void give_threads_stack() {
   ::pthread_attr_destroy(&attributes);
 }
 
-int fail(const Log& log, const std::string& message) {
-  log.error(message);
-  return 1;
+void end_by_closed_pipe(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const IoError& e) {
+    if (e.error_number != EPIPE) return;
+    default_sigpipe();
+    std::raise(SIGPIPE);
+  } catch (...) {
+  }
 }
 
 // Runs body and turns what it throws into a message and a status.
 int guarded(const Log& log, const std::function<int()>& body) {
   try {
     return body();
-  } catch (const UsageError& e) {
-    log.error(std::string(e.what()) + "\ntry " + log.tool() + " --help");
-    return 2;
-  } catch (const IoError& e) {
-    if (e.error_number == EPIPE) {
-      default_sigpipe();
-      std::raise(SIGPIPE);
-    }
-    return fail(log, e.what());
-  } catch (const std::bad_alloc&) {
-    return fail(log, "out of memory");
-  } catch (const std::exception& e) {
-    return fail(log, e.what());
   } catch (...) {
-    return fail(log, "internal error: an exception of unknown kind; please report it");
+    end_by_closed_pipe(std::current_exception());
+    const Failure failure = describe_failure(std::current_exception(), log.tool());
+    log.error(failure.message);
+    return failure.status;
   }
 }
 
@@ -108,6 +105,20 @@ void close_stdout() {
 }
 
 }  // namespace
+
+Failure describe_failure(const std::exception_ptr& thrown, const std::string& tool) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const UsageError& e) {
+    return {std::string(e.what()) + "\ntry " + tool + " --help", 2};
+  } catch (const std::bad_alloc&) {
+    return {"out of memory", 1};
+  } catch (const std::exception& e) {
+    return {e.what(), 1};
+  } catch (...) {
+    return {"internal error: an exception of unknown kind; please report it", 1};
+  }
+}
 
 int run_tool(const char* tool, const std::function<int()>& body) {
   fill_standard_descriptors();

@@ -18,11 +18,19 @@ struct Stream {
   Tensor residual, normed;
 };
 
-// y = x w^T + b; b may be empty.
+// y = x w^T + b; b may be empty. Where a layer lies on several ranks, the input of what has some of
+// the outputs is read by all of them, and of what has some of the inputs the ranks' y are added.
 struct Projection {
   Parameter weight, bias;
+  ParameterEntry::Split split = ParameterEntry::Split::none;
+  Communicator* ranks = nullptr;  // of the parts; null: the layer is whole
   Tensor operator()(Context& context, Tensor x) const;
+  Tensor input(Context& context, Tensor x) const;  // x, as the product reads it
 };
+// The weights called `name`.weight and, where `bias`, `name`.bias; `joined` of them, which stand
+// side by side in the block, are one product.
+Projection find_projection(Parameters& parameters, const std::string& name, bool bias,
+                           int joined = 1);
 
 // The end of a sub-layer: x + dropout(sub) and the norm after it. In a pre-norm stack that is the
 // norm of the sub-layer that follows.
@@ -39,6 +47,7 @@ struct SelfAttention {
   int64_t turned = 0;  // columns of queries and keys, which rotary positions turn
   Matrix angles;       // of rotary positions (longest, K), else empty
   int d_k = 0;
+  int first_head = 0;  // of the model's heads
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
@@ -48,6 +57,7 @@ struct SelfAttention {
 struct CrossAttention {
   Projection query, out;  // (HK, D), (D, HV)
   ResidualNorm end;
+  int first_head = 0;
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
@@ -57,6 +67,7 @@ struct FeedForward {
   Projection in, out;  // (F, D), with a gate (2F, D); (D, F)
   Activation activation = Activation::relu;
   ResidualNorm end;
+  int64_t first = 0;  // of the inner layer's features
   Stream operator()(Context& context, const Stream& x, int layer, const DropoutMasks& masks) const;
 };
 

@@ -1,5 +1,6 @@
 #include "lib/model/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "lib/base/philox.h"
@@ -9,34 +10,45 @@ namespace tx {
 namespace {
 
 int64_t block_elements(const std::vector<ParameterEntry>& table) {
-  const ParameterEntry& last = table.back();
-  return (last.offset + last.padded_rows * last.padded_cols + 63) / 64 * 64;
+  int64_t end = 0;
+  for (const ParameterEntry& e : table)
+    end = std::max(end, e.offset + e.padded_rows * e.padded_cols);
+  return (end + 63) / 64 * 64;
 }
 
 constexpr uint32_t initialisation_site = 0x10000;  // + place in the table; above every dropout site
 
 }  // namespace
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype)
-    : backend_(backend), config_(config), table_(parameter_table(config)), dtype_(dtype) {
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
+                       const ModelPart& part)
+    : backend_(backend),
+      config_(config_of(config, part)),
+      whole_(config),
+      part_(part),
+      table_(parameter_table(config_, !part.whole())),
+      dtype_(dtype) {
   elements_ = block_elements(table_);
   vectors_from_ = elements_;
   for (size_t i = 0; i < table_.size(); ++i) {
     index_[table_[i].name] = i;
-    assigned_.push_back(std::make_unique<bool>(false));
+    written_.push_back(std::make_unique<int>(0));
     if (table_[i].vector) vectors_from_ = std::min(vectors_from_, table_[i].offset);
   }
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training)
-    : Parameters(backend, config, dtype) {
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
+                       RankOf self, const ModelPart& part)
+    : Parameters(backend, config, dtype, part) {
   const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
-  master_ = allocate(full);
-  if (dtype == DType::bf16) copy_ = allocate(DType::bf16);
+  self_ = self;
+  division_ = Division(elements_, self.ranks);
+  master_ = allocate(full, elements_);
+  if (dtype == DType::bf16) copy_ = allocate(DType::bf16, elements_);
   if (!training) return;
-  gradients_ = allocate(full);
-  m_ = allocate(full);
-  v_ = allocate(full);
+  gradients_ = allocate(full, elements_);
+  const int64_t held = division_.held(self.rank);
+  moments_ = {allocate(full, held), allocate(full, held)};
 }
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weights,
@@ -49,48 +61,63 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weight
   read_vectors(source);
 }
 
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, Kept)
+    : Parameters(backend, config, dtype) {
+  const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
+  for (Matrix* block : {&master_, &moments_.first, &moments_.second})
+    *block = allocate(full, elements_);
+}
+
 Parameters::Parameters(Backend& backend, const Parameters& of)
-    : Parameters(backend, of.config_, of.dtype_) {
-  for (Matrix* block : {&master_, &m_, &v_}) *block = allocate(of.master_.dtype);
+    : Parameters(backend, of.config_, of.dtype_, Kept()) {
   on(backend_, [](auto& k) { k.wait(); });  // cleared before another stream writes there
 }
 
-void Parameters::take(const Parameters& of) {
+void Parameters::take(const Parameters& of, const Moments& whole) {
+  TX_ASSERT(whole.first.cols == elements_ && whole.second.cols == elements_);
   on(of.backend_, [&](auto& k) {
     const size_t bytes = size_t(elements_) * size_of(master_.dtype);
     k.copy(master_.data, of.master_.data, bytes);
-    k.copy(m_.data, of.m_.data, bytes);
-    k.copy(v_.data, of.v_.data, bytes);
+    k.copy(moments_.first.data, whole.first.data, bytes);
+    k.copy(moments_.second.data, whole.second.data, bytes);
     k.wait();
   });
 }
 
-Matrix Parameters::allocate(DType dtype) {
-  const size_t bytes = size_t(elements_) * size_of(dtype);
+Matrix Parameters::allocate(DType dtype, int64_t elements) {
+  const size_t bytes = size_t(elements) * size_of(dtype);
   return on(backend_, [&](auto& k) {
     void* data = k.allocate(bytes);
     k.zero(data, bytes);
-    return matrix(data, dtype, 1, elements_);
+    return matrix(data, dtype, 1, elements);
   });
 }
 
 Parameters::~Parameters() {
   on(backend_, [&](auto& k) {
     for (auto& [key, weights] : prepared_) k.release_prepared(weights);
-    for (Matrix* block : {&master_, &gradients_, &m_, &v_, &copy_}) k.release(block->data);
+    for (const Matrix& block : {master_, gradients_, moments_.first, moments_.second, copy_})
+      k.release(block.data);
     if (!read_only_) return;
     k.release(read_only_->vectors.data);
     for (auto& [entry, rows] : read_only_->tables) k.release(rows.data);
   });
 }
 
-size_t Parameters::bytes(const ModelConfig& config, DType dtype, bool training) {
+size_t Parameters::bytes(const ModelConfig& config, DType dtype, bool training, RankOf self) {
   const size_t full = dtype == DType::f64 ? 8 : 4;
-  const size_t each = full * (training ? 4 : 1) + (dtype == DType::bf16 ? 2 : 0);
-  return size_t(block_elements(parameter_table(config))) * each;
+  const size_t each = full * (training ? 2 : 1) + (dtype == DType::bf16 ? 2 : 0);
+  const int64_t elements = block_elements(parameter_table(config));
+  const int64_t held = training ? Division(elements, self.ranks).held(self.rank) : 0;
+  return size_t(elements) * each + size_t(held) * 2 * full;
+}
+
+int64_t Parameters::elements(const ModelConfig& config, const ModelPart& part) {
+  return block_elements(parameter_table(config_of(config, part), !part.whole()));
 }
 
 void Parameters::initialise(uint32_t seed) {
+  TX_ASSERT(part_.whole());
   for (size_t i = 0; i < table_.size(); ++i) {
     const ParameterEntry& e = table_[i];
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
@@ -121,12 +148,12 @@ void Parameters::upload_row(Matrix to, const std::vector<double>& row) {
 }
 
 void Parameters::begin_step() {
-  for (auto& flag : assigned_) *flag = false;
+  for (auto& times : written_) *times = 0;
 }
 
 void Parameters::finish_gradients() {
   for (size_t i = 0; i < table_.size(); ++i) {
-    if (table_[i].joined || *assigned_[i]) continue;  // joined entries share their group's flag
+    if (table_[i].joined || *written_[i]) continue;  // joined entries share their group's count
     const Matrix g = entry_of(gradients_, table_[i]);
     on(backend_, [&](auto& k) {
       const ParameterEntry& e = table_[i];
@@ -136,7 +163,7 @@ void Parameters::finish_gradients() {
 }
 
 void Parameters::refresh_copy() {
-  if (!copy_.empty()) on(backend_, [&](auto& k) { k.convert(master_, copy_); });
+  if (!copy_.empty()) on(backend_, [&](auto& k) { k.convert(rows_of(master_), rows_of(copy_)); });
 }
 
 Parameter Parameters::get(const std::string& name, int count) {
@@ -156,7 +183,7 @@ Parameter Parameters::get(const std::string& name, int count) {
     return m;
   };
   Parameter p;
-  p.assigned = assigned_[first].get();
+  p.written = written_[first].get();
   const auto packed = prepared_.find({first, count});
   if (read_only_) {
     p.value = packed == prepared_.end() ? matrix(nullptr, dtype_, rows, e.cols) : packed->second;

@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "lib/model/config.h"
+#include "lib/model/division.h"
+#include "lib/model/model_part.h"
 #include "lib/tensor/tensor.h"
 
 namespace tx {
 
 struct ParameterEntry {
   enum class Init { xavier, embedding, zeros, ones };
+  // What of it each rank has where a layer lies on several: all, some outputs (rows of a matrix,
+  // elements of a vector), or some inputs (columns).
+  enum class Split { none, outputs, inputs };
   std::string name;  // as in the file: encoder.layers.0.self_attn.q_proj.weight
   int64_t rows = 1, cols = 0;
   bool vector = false;  // the file's shape is [cols], else [rows, cols] = [out, in]
@@ -26,9 +31,14 @@ struct ParameterEntry {
   bool lookup = false;                       // learned positions: read in full precision
   bool multiplied = false;  // a product reads it; false for tables that are only looked up
   bool joined = false;      // follows its predecessor without a gap
+  Split split = Split::none;
 };
 
-std::vector<ParameterEntry> parameter_table(const ModelConfig& config);
+// Of a part of a model what all parts have alike stands together, see common_blocks().
+std::vector<ParameterEntry> parameter_table(const ModelConfig& config, bool part = false);
+// The range of blocks of norm_block elements in which the entries stand that all parts have alike,
+// and no others; `table` is that of a part.
+Share common_blocks(const std::vector<ParameterEntry>& table);
 int64_t parameter_count(const ModelConfig& config);  // without padding
 constexpr int64_t padded_vocabulary(int64_t v) { return (v + 63) / 64 * 64; }
 
@@ -43,41 +53,60 @@ struct WeightSource {
   virtual void finished(const ParameterEntry&) const {}  // its rows are not read again
 };
 
+// Adam's two moments, flat blocks of one size.
+struct Moments {
+  Matrix first, second;
+};
+
 class Parameters {
  public:
   // dtype of activations: bf16 keeps an fp32 master and a bf16 copy, f64 holds everything in
-  // double. training adds gradients and Adam's two moments. Memory is zero until initialise() or
-  // loading.
-  Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training);
+  // double. training adds gradients and Adam's two moments, of several ranks those of the pieces of
+  // `self` alone. Memory is zero until initialise() or loading.
+  // Of a part of the model, config() and table() are its own; its weights are slices of those of
+  // the whole (part_of() of model_part.h), and `self` is among the ranks that have that part.
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
+             RankOf self = {}, const ModelPart& part = {});
   // For inference alone, and prepared for it: each weight in the one form that is read, no master.
   // `weights`: f32 or bf16, as activations are then; i8, with activations of f32.
   Parameters(Backend& backend, const ModelConfig& config, DType weights,
              const WeightSource& source);
-  // Room on `backend` for what a checkpoint holds of `of`: the master and the moments, which take()
-  // copies. Both backends are of one device; the copy is complete when take() returns.
+  // Room for what a checkpoint holds of this model: the master and whole moments.
+  struct Kept {};
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype, Kept);
+  // Room on `backend` for what a checkpoint holds of `of`: the master and the moments of all ranks,
+  // which take() copies. Both backends are of one device; the copy is complete when take() returns.
   Parameters(Backend& backend, const Parameters& of);
-  void take(const Parameters& of);
+  void take(const Parameters& of, const Moments& whole);
   ~Parameters();
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
   Backend& backend() const { return backend_; }
   const ModelConfig& config() const { return config_; }
+  const ModelPart& part() const { return part_; }
+  const ModelConfig& whole() const { return whole_; }  // config() but for a part
   const std::vector<ParameterEntry>& table() const { return table_; }
   DType dtype() const { return dtype_; }  // of activations
   // Of the keys and values that decoding keeps: bf16 beside 8-bit weights, else of activations.
   DType cache_dtype() const { return int8_ ? DType::bf16 : dtype_; }
-  static size_t bytes(const ModelConfig& config, DType dtype, bool training);
+  static size_t bytes(const ModelConfig& config, DType dtype, bool training, RankOf self = {});
+  static int64_t elements(const ModelConfig& config, const ModelPart& part = {});  // of a block
 
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (tx-paper(7))
   void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
   void finish_gradients();   // zeroes gradients that no contribution reached
+  // Contributions to the gradient of a table entry so far; of joined entries those to the first.
+  int written(size_t entry) const { return *written_[entry]; }
   void refresh_copy();       // bf16 copy of the master
   void prepare_inference();  // packs the weights for matmul_invariant; when called again, in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
   bool has(const std::string& name) const { return index_.count(name) > 0; }
+  ParameterEntry::Split split_of(const std::string& name) const {
+    return table_[index_.at(name)].split;
+  }
 
   // The unpadded entry in the master block: (rows, cols), f32 or f64.
   Matrix master(const ParameterEntry& entry) const;
@@ -85,14 +114,20 @@ class Parameters {
   Matrix entry_of(Matrix block, const ParameterEntry& entry) const;
   Matrix master() const { return master_; }  // whole blocks, (1, elements)
   Matrix gradients() const { return gradients_; }
-  Matrix moment1() const { return m_; }
-  Matrix moment2() const { return v_; }
+  // (1, division().held(self().rank)): all that this rank updates, one piece after another; the
+  // layout of whole blocks where it is the only one.
+  Matrix moment1() const { return moments_.first; }
+  Matrix moment2() const { return moments_.second; }
+  const Moments& moments() const { return moments_; }
+  const Division& division() const { return division_; }
+  RankOf self() const { return self_; }
   Matrix copy() const { return copy_; }              // empty unless bf16
   int64_t decayed() const { return vectors_from_; }  // elements before the first vector
 
  private:
-  Parameters(Backend& backend, const ModelConfig& config, DType dtype);  // without memory
-  Matrix allocate(DType dtype);
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype,
+             const ModelPart& part = {});  // without memory
+  Matrix allocate(DType dtype, int64_t elements);
   void upload_row(Matrix to, const std::vector<double>& row);
   // What a model for inference holds beside its packed weights, instead of blocks.
   struct ReadOnly {
@@ -103,15 +138,19 @@ class Parameters {
   void read_vectors(const WeightSource& source);
   Matrix read_only(size_t first, int64_t rows) const;
   Backend& backend_;
-  ModelConfig config_;
+  ModelConfig config_, whole_;
+  ModelPart part_;
   std::vector<ParameterEntry> table_;
   std::map<std::string, size_t> index_;
-  std::vector<std::unique_ptr<bool>> assigned_;
+  std::vector<std::unique_ptr<int>> written_;
   std::map<std::pair<size_t, int>, Matrix> prepared_;
   DType dtype_;
   bool int8_ = false;
   int64_t elements_ = 0, vectors_from_ = 0;
-  Matrix master_, gradients_, m_, v_, copy_;
+  RankOf self_;
+  Division division_;
+  Matrix master_, gradients_, copy_;
+  Moments moments_;
   std::unique_ptr<ReadOnly> read_only_;
 };
 

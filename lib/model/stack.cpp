@@ -27,6 +27,7 @@ Stack::Stack(Parameters& p, const Settings& settings)
     : number_(settings.number),
       scale_(p.config().scaled_embeddings ? std::sqrt(double(p.config().d_model)) : 1),
       embedding_(settings.embedding),
+      ranks_(p.part().ranks),
       positions_(settings.sinusoids) {
   if (p.config().learned_positions()) {
     learned_positions_ = p.get(settings.name + ".positions.weight");
@@ -52,7 +53,9 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
   e.positions = positions_;
   e.learned = learned_positions_;
   e.drop = masks.at(DropoutPlace::on_embedding);
-  return embed(context, e);
+  const Tensor x = embed(context, e);
+  if (ranks_) sum_over_ranks(context, x, *ranks_);  // one of them has the piece, the others zeros
+  return x;
 }
 
 Tensor Stack::run(Context& context, const PackedSide& side, std::shared_ptr<const KeysValues> kv,

@@ -1,5 +1,8 @@
-// The parameter table: name, shape, initialisation and order of every weight.
+// The parameter table: name, shape, initialisation and order of every weight, and what of it a rank
+// has where a layer lies on several.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lib/model/parameters.h"
 
@@ -8,11 +11,13 @@ namespace tx {
 namespace {
 
 using Init = ParameterEntry::Init;
+using Split = ParameterEntry::Split;
 
 class TableBuilder {
  public:
-  explicit TableBuilder(const ModelConfig& c)
+  TableBuilder(const ModelConfig& c, bool part)
       : c_(c),
+        part_(part),
         queries_(int64_t(c.heads) * c.d_k),
         keys_(int64_t(c.key_heads()) * c.d_k),
         values_(int64_t(c.key_heads()) * c.d_v),
@@ -32,6 +37,7 @@ class TableBuilder {
     if (c_.output_bias) {
       vector("output.bias", c_.target().vocabulary, Init::zeros);
       table_.back().padded_cols = padded_vocabulary(c_.target().vocabulary);
+      table_.back().split = Split::outputs;
     }
     place();
     return std::move(table_);
@@ -46,6 +52,7 @@ class TableBuilder {
     e.cols = e.padded_cols = cols;
     e.init = init;
     e.padded_rows = vocabulary ? padded_vocabulary(rows) : rows;
+    if (vocabulary) e.split = Split::outputs;
     e.joined = joined;
     e.multiplied = true;
     table_.push_back(e);
@@ -55,6 +62,15 @@ class TableBuilder {
     table_.back().vector = true;
     table_.back().multiplied = false;
   }
+  // Of heads, or of the inner layer: what a rank has some of.
+  void inner_matrix(const std::string& name, int64_t rows, bool joined = false) {
+    matrix(name, rows, c_.d_model, Init::xavier, joined);
+    table_.back().split = Split::outputs;
+  }
+  void inner_vector(const std::string& name, int64_t size, bool joined = false) {
+    vector(name, size, Init::zeros, joined);
+    table_.back().split = Split::outputs;
+  }
   void norm(const std::string& name) {
     vector(name + ".weight", c_.d_model, Init::ones);
     if (c_.norm_type == NormType::layer) vector(name + ".bias", c_.d_model, Init::zeros);
@@ -62,6 +78,7 @@ class TableBuilder {
   // What a sub-layer ends with.
   void end(const std::string& name, int64_t cols, size_t side) {
     matrix(name, c_.d_model, cols);
+    table_.back().split = Split::inputs;
     if (c_.scaled_init) table_.back().init_scale = 1 / std::sqrt(double(c_.sub_layers(side)));
   }
 
@@ -89,37 +106,36 @@ class TableBuilder {
 
   void layer_matrices(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
-    const int64_t d = c_.d_model;
-    matrix(layer + "self_attn.q_proj.weight", queries_, d);
-    matrix(layer + "self_attn.k_proj.weight", keys_, d, Init::xavier, true);
-    matrix(layer + "self_attn.v_proj.weight", values_, d, Init::xavier, true);
+    inner_matrix(layer + "self_attn.q_proj.weight", queries_);
+    inner_matrix(layer + "self_attn.k_proj.weight", keys_, true);
+    inner_matrix(layer + "self_attn.v_proj.weight", values_, true);
     end(layer + "self_attn.out_proj.weight", mixed_, side);
     if (c_.has_cross(side)) {
-      matrix(layer + "cross_attn.q_proj.weight", queries_, d);
+      inner_matrix(layer + "cross_attn.q_proj.weight", queries_);
       end(layer + "cross_attn.out_proj.weight", mixed_, side);
     }
-    if (c_.gated()) matrix(layer + "ffn.gate_proj.weight", c_.d_ff, d);
-    matrix(layer + "ffn.in_proj.weight", c_.d_ff, d, Init::xavier, c_.gated());
+    if (c_.gated()) inner_matrix(layer + "ffn.gate_proj.weight", c_.d_ff);
+    inner_matrix(layer + "ffn.in_proj.weight", c_.d_ff, c_.gated());
     end(layer + "ffn.out_proj.weight", c_.d_ff, side);
   }
 
   void layer_vectors(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
     if (c_.attention_bias) {
-      vector(layer + "self_attn.q_proj.bias", queries_, Init::zeros);
-      vector(layer + "self_attn.k_proj.bias", keys_, Init::zeros, true);
-      vector(layer + "self_attn.v_proj.bias", values_, Init::zeros, true);
+      inner_vector(layer + "self_attn.q_proj.bias", queries_);
+      inner_vector(layer + "self_attn.k_proj.bias", keys_, true);
+      inner_vector(layer + "self_attn.v_proj.bias", values_, true);
       vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
       if (c_.has_cross(side)) {
-        vector(layer + "cross_attn.q_proj.bias", queries_, Init::zeros);
+        inner_vector(layer + "cross_attn.q_proj.bias", queries_);
         vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
       }
     }
     norm(layer + "self_attn_norm");
     if (c_.has_cross(side)) norm(layer + "cross_attn_norm");
     if (c_.feed_forward_bias) {
-      if (c_.gated()) vector(layer + "ffn.gate_proj.bias", c_.d_ff, Init::zeros);
-      vector(layer + "ffn.in_proj.bias", c_.d_ff, Init::zeros, c_.gated());
+      if (c_.gated()) inner_vector(layer + "ffn.gate_proj.bias", c_.d_ff);
+      inner_vector(layer + "ffn.in_proj.bias", c_.d_ff, c_.gated());
       vector(layer + "ffn.out_proj.bias", c_.d_model, Init::zeros);
     }
     norm(layer + "ffn_norm");
@@ -130,33 +146,58 @@ class TableBuilder {
     for (int i = 0; c_.has_cross(side) && i < c_.sides[side].layers; ++i) {
       const std::string layer = stack(side) + "layers." + std::to_string(i) + ".cross_attn.";
       if (kind == ".weight") {
-        matrix(layer + "k_proj.weight", keys_, c_.d_model, Init::xavier, i > 0);
-        matrix(layer + "v_proj.weight", values_, c_.d_model, Init::xavier, true);
+        inner_matrix(layer + "k_proj.weight", keys_, i > 0);
+        inner_matrix(layer + "v_proj.weight", values_, true);
       } else {
-        vector(layer + "k_proj.bias", keys_, Init::zeros, i > 0);
-        vector(layer + "v_proj.bias", values_, Init::zeros, true);
+        inner_vector(layer + "k_proj.bias", keys_, i > 0);
+        inner_vector(layer + "v_proj.bias", values_, true);
       }
     }
   }
 
   void place() {
-    int64_t offset = 0;
+    if (!part_) return place([](const ParameterEntry&) { return true; });
+    using E = ParameterEntry;
+    place([](const E& e) { return !e.vector && e.split != Split::none; });
+    begin_block();
+    place([](const E& e) { return !e.vector && e.split == Split::none; });
+    place([](const E& e) { return e.vector && e.split == Split::none; });
+    begin_block();
+    place([](const E& e) { return e.vector && e.split != Split::none; });
+  }
+  template <class Which>
+  void place(const Which& which) {
     for (ParameterEntry& e : table_) {
-      if (!e.joined) offset = (offset + 15) / 16 * 16;
-      e.offset = offset;
-      offset += e.padded_rows * e.padded_cols;
+      if (!which(e)) continue;
+      if (!e.joined) offset_ = (offset_ + 15) / 16 * 16;
+      e.offset = offset_;
+      offset_ += e.padded_rows * e.padded_cols;
     }
   }
+  void begin_block() { offset_ = norm_blocks(offset_) * norm_block; }
 
   const ModelConfig& c_;
+  bool part_;
+  int64_t offset_ = 0;
   int64_t queries_, keys_, values_, mixed_;  // mixed: what the heads give
   std::vector<ParameterEntry> table_;
 };
 
 }  // namespace
 
-std::vector<ParameterEntry> parameter_table(const ModelConfig& config) {
-  return TableBuilder(config).build();
+std::vector<ParameterEntry> parameter_table(const ModelConfig& config, bool part) {
+  return TableBuilder(config, part).build();
+}
+
+Share common_blocks(const std::vector<ParameterEntry>& table) {
+  int64_t begin = std::numeric_limits<int64_t>::max(), end = 0;
+  for (const ParameterEntry& e : table) {
+    if (e.split != Split::none) continue;
+    begin = std::min(begin, e.offset);
+    end = std::max(end, e.offset + e.padded_rows * e.padded_cols);
+  }
+  TX_ASSERT(begin % norm_block == 0);
+  return {begin / norm_block, norm_blocks(end) - begin / norm_block};
 }
 
 int64_t parameter_count(const ModelConfig& config) {

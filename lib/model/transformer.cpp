@@ -5,8 +5,9 @@
 namespace tx {
 
 // What positions of every kind but learned ones need.
-void Transformer::make_positions(Backend& backend, DType full) {
+void Transformer::make_positions(Backend& backend, const Parameters& p) {
   const ModelConfig& c = config_;
+  const DType full = p.dtype() == DType::f64 ? DType::f64 : DType::f32;
   if (c.sinusoids())
     sinusoids_ = std::make_shared<PositionTable>(
         backend, longest_, c.d_model, full,
@@ -17,9 +18,10 @@ void Transformer::make_positions(Backend& backend, DType full) {
         backend, longest_, c.d_k, full, [&](int64_t i) { return rotary_row(frequencies, i); });
   }
   if (c.positions != PositionEncoding::alibi) return;
-  slopes_ = std::make_shared<PositionTable>(backend, 1, c.heads, DType::f64,
-                                            [&](int64_t) { return alibi_slopes(c.heads); });
-  shape_.slopes = slopes_->table().row<double>(0);
+  const int heads = p.whole().heads;
+  slopes_ = std::make_shared<PositionTable>(backend, 1, heads, DType::f64,
+                                            [&](int64_t) { return alibi_slopes(heads); });
+  shape_.slopes = slopes_->table().row<double>(0) + p.part().of(heads).first;
 }
 
 Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
@@ -29,27 +31,26 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
                    ? std::min<int64_t>(longest, config_.max_positions - config_.position_offset)
                    : longest),
       cache_dtype_(p.cache_dtype()) {
-  make_positions(backend, p.dtype() == DType::f64 ? DType::f64 : DType::f32);
+  make_positions(backend, p);
   const Matrix sinusoids = sinusoids_ ? sinusoids_->table() : Matrix{};
   const Matrix angles = angles_ ? angles_->table() : Matrix{};
-  const auto embedding = [&](const std::string& stack) {
-    return p.get(config_.shares_embeddings() ? "embedding.weight" : stack + ".embedding.weight");
+  const auto embedding_name = [&](const std::string& stack) {
+    return config_.shares_embeddings() ? "embedding" : stack + ".embedding";
   };
   for (size_t side = 0; side < config_.sides.size(); ++side) {
     const std::string name = config_.stack_name(side);
     stacks_.emplace_back(
-        p, Stack::Settings{name, uint32_t(side), config_.sides[side].layers,
-                           config_.has_cross(side), embedding(name), sinusoids, angles});
+        p,
+        Stack::Settings{name, uint32_t(side), config_.sides[side].layers, config_.has_cross(side),
+                        p.get(embedding_name(name) + ".weight"), sinusoids, angles});
   }
   const size_t last = config_.sides.size() - 1;
   const std::string name = config_.stack_name(last);
-  output_.weight = config_.has_output() ? p.get("output.weight") : embedding(name);
+  output_ = find_projection(p, config_.has_output() ? "output" : embedding_name(name), false);
   if (config_.output_bias) output_.bias = p.get("output.bias");
   if (!config_.has_cross(last)) return;
-  const std::string cross = name + ".layers.0.cross_attn.k_proj";
-  const int joined = 2 * config_.target().layers;
-  cross_.weight = p.get(cross + ".weight", joined);
-  if (config_.attention_bias) cross_.bias = p.get(cross + ".bias", joined);
+  cross_ = find_projection(p, name + ".layers.0.cross_attn.k_proj", config_.attention_bias,
+                           2 * config_.target().layers);
 }
 
 Tensor Transformer::cross_keys_values(Context& context, Tensor encoded) const {

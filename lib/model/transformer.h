@@ -15,7 +15,7 @@ class Transformer {
  public:
   // `longest`: no sentence has more rows than this. Backend and parameters outlive the object.
   Transformer(Backend& backend, Parameters& parameters, int64_t longest);
-  const ModelConfig& config() const { return config_; }
+  const ModelConfig& config() const { return config_; }  // of a part its own
   const AttentionShape& attention_shape() const { return shape_; }
   int64_t longest() const { return longest_; }
   DType cache_dtype() const { return cache_dtype_; }  // Parameters::cache_dtype()
@@ -44,7 +44,7 @@ class Transformer {
   const Projection& output() const { return output_; }  // which gives them
 
  private:
-  void make_positions(Backend& backend, DType full);
+  void make_positions(Backend& backend, const Parameters& parameters);
   ModelConfig config_;
   AttentionShape shape_;
   int64_t longest_;

@@ -1,6 +1,7 @@
 // The differentiable operations. One op, one file; each file holds equation, forward, what is kept,
 // backward, in that order. Shapes in the letters of lib/tensor/dims.h. Wrong shapes are a Bug.
 #pragma once
+#include "lib/ranks/communicator.h"
 #include "lib/tensor/tensor.h"
 
 namespace tx {
@@ -8,7 +9,7 @@ namespace tx {
 // x (N,D) = dropout(table[ids] * scale + positions[position]); drop.keys must be set even when its
 // threshold is 0. `learned` positions receive a gradient; sinusoids are a plain matrix.
 struct EmbedInput {
-  const int32_t* ids = nullptr;  // N
+  const int32_t* ids = nullptr;  // N; -1 (on the CPU alone): a row of zeros, which learns nothing
   int64_t rows = 0;
   Parameter table;  // (V,D)
   double scale = 1;
@@ -76,5 +77,25 @@ void attention_weights(Context& context, const AttentionInput& input, int64_t se
 // sums to *record. Recording: the gradient times record->loss_scale replaces the logits.
 void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
                    double smoothing, StepRecord* record);
+
+// Layers that lie on several ranks in parts (Shoeybi et al., 2019, section 3). Every rank runs the
+// same ops in the same order. What is added over the ranks is added in their order, and is the same
+// bits on each of them. Only where the backend's memory is the host's.
+
+// y = x, which the parts of all ranks read: the gradient of x is the sum of what they make of that
+// of y. y shares the memory of x.
+Tensor read_by_ranks(Context& context, Tensor x, Communicator& ranks);
+// x becomes the sum of the ranks' x, in place: it must have no other reader before, and what makes
+// it must not keep it. The gradient of the sum is that of x, on every rank.
+void sum_over_ranks(Context& context, const Tensor& x, Communicator& ranks);
+
+// cross_entropy() where a rank has the logits (T,Vp) of `count` pieces from `first` on; labels are
+// among the `vocabulary` pieces of all ranks.
+struct SplitVocabulary {
+  int64_t first = 0, count = 0, vocabulary = 0;
+};
+void split_cross_entropy(Context& context, Tensor logits, const int32_t* labels,
+                         const SplitVocabulary& pieces, double smoothing, StepRecord* record,
+                         Communicator& ranks);
 
 }  // namespace tx

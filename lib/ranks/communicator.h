@@ -10,7 +10,8 @@
 namespace tx {
 
 // Every rank makes the same calls in the same order; each call waits for the others. A call throws
-// Error where the library refuses it.
+// Error where the library refuses it, and where the run has to end because of another rank. Threads
+// may make calls of different communicators at the same time.
 class Communicator {
  public:
   virtual ~Communicator() = default;  // of all ranks at once; during an exception it waits for none
@@ -19,14 +20,20 @@ class Communicator {
   virtual int local_rank() const = 0;    // among the ranks of this machine, from 0
   virtual std::string host() const = 0;  // this machine's name
 
+  // Throws Error where the run has to end because of another rank; waits for nothing.
+  virtual void check_end() {}
   virtual void barrier() = 0;
   virtual void broadcast(void* data, size_t bytes) = 0;  // of rank 0 to all others
-  // all (size() * bytes): the `bytes` of every rank in the order of ranks.
+  // all (size() * bytes): the `bytes` of every rank in the order of ranks. `mine` may be this
+  // rank's place in `all`.
   virtual void gather_all(const void* mine, size_t bytes, void* all) = 0;
   // Sends the rank r what stands in `from` behind the bytes for the ranks before it, from_bytes[r]
   // of them; what rank r sends to this one, to_bytes[r], arrives in `to` in the order of ranks.
   virtual void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
                         std::span<const size_t> to_bytes) = 0;
+  // The ranks that give the same number here, among themselves: in the order they have now, from 0.
+  // Its calls may stand between those of this one, which must outlive it.
+  virtual std::unique_ptr<Communicator> split(int group) = 0;
 };
 
 // How many ranks this process was started as one of, by mpirun or srun; 1: it stands alone.
@@ -37,21 +44,6 @@ int started_rank();
 // Whether another rank speaks for this one.
 inline bool follows() { return started_ranks() > 1 && started_rank() > 0; }
 
-// Joins the other ranks; null where the process stands alone. Throws Error where libtx-mpi.so is
-// missing, of another version, or of another MPI than the one that started this process.
-std::unique_ptr<Communicator> join_ranks();
-
 std::string describe_ranks();  // a line for --version
 
-// What libtx-mpi.so says about itself through the one function that it exports, tx_mpi().
-struct CommunicatorLibrary {
-  const char* version;        // of tx
-  std::string (*describe)();  // of MPI
-  std::unique_ptr<Communicator> (*join)();
-};
-
 }  // namespace tx
-
-extern "C" {
-const tx::CommunicatorLibrary* tx_mpi();
-}

@@ -1,12 +1,14 @@
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "build_info.h"
 #include "lib/base/beside.h"
 #include "lib/base/error.h"
-#include "lib/ranks/communicator.h"
+#include "lib/ranks/world.h"
 
 namespace tx {
 
@@ -37,6 +39,16 @@ const CommunicatorLibrary* find_library() {
   return tell();
 }
 
+RankCard own_card() {
+  RankCard card;
+  std::snprintf(card.version, sizeof card.version, "tx %s (commit %s)", TX_VERSION, TX_COMMIT);
+  this_host().copy(card.host, sizeof card.host - 1);
+  card.process = ::getpid();
+  struct stat space = {};
+  if (::stat("/proc/self/ns/pid", &space) == 0) card.process_space = space.st_ino;
+  return card;
+}
+
 }  // namespace
 
 // Open MPI's mpirun, then those that speak PMI (MPICH's mpirun, srun --mpi=pmi2), then srun
@@ -49,7 +61,17 @@ int started_ranks() {
 
 int started_rank() { return number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0); }
 
-std::unique_ptr<Communicator> join_ranks() {
+std::string this_host() {
+  char name[sizeof RankCard::host] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string name_of_rank(int rank, const std::string& host) {
+  return "rank " + std::to_string(rank) + " on " + host;
+}
+
+std::unique_ptr<World> join_ranks(const std::string& tool) {
   const int ranks = started_ranks();
   if (ranks <= 1) return nullptr;
   const CommunicatorLibrary* library = find_library();
@@ -58,7 +80,7 @@ std::unique_ptr<Communicator> join_ranks() {
     throw Error("started as one of " + std::to_string(ranks) + " ranks, but " + path +
                 " is missing: this tx was built without MPI; install libopenmpi-dev and build it "
                 "again, or start it without mpirun");
-  std::unique_ptr<Communicator> all = library->join();
+  std::unique_ptr<World> all = library->join(own_card(), tool);
   if (all->size() != ranks)
     throw Error("started as one of " + std::to_string(ranks) + " ranks, but " + path + " finds " +
                 std::to_string(all->size()) + ": it is of another MPI (" + library->describe() +

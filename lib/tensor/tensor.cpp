@@ -11,6 +11,14 @@ Tensor Context::make(int64_t rows, int64_t cols, DType dtype) {
   return t;
 }
 
+Tensor Context::same(const Tensor& t) {
+  Tensor other;
+  other.node_ = std::make_shared<Tensor::Node>();
+  other.node_->value = t.node_->value;
+  other.node_->memory = t.node_->memory;
+  return other;
+}
+
 void Context::product(const Product& p) {
   on(backend_, [&](auto& k) { arena_.counting() ? k.plan_product(p) : k.product(p); });
 }
@@ -24,6 +32,7 @@ void Context::backward() {
     const auto closure = std::move(tape_.back());
     tape_.pop_back();
     closure();
+    if (after_closure) after_closure();
   }
 }
 
@@ -69,8 +78,7 @@ Matrix Context::gradient(const Tensor& t) const {
 }
 
 Matrix Context::gradient(const Parameter& p, bool& add) {
-  add = *p.assigned;
-  *p.assigned = true;
+  add = (*p.written)++ > 0;
   return p.gradient;
 }
 

@@ -52,9 +52,9 @@ class Tensor {
 
 // A matrix or vector of the model inside the flat blocks (lib/model/parameters.h).
 struct Parameter {
-  Matrix value;              // what products read: bf16 copy, fp32 master or f64
-  Matrix gradient;           // f32, or f64 in a double model
-  bool* assigned = nullptr;  // whether this step already wrote the gradient
+  Matrix value;            // what products read: bf16 copy, fp32 master or f64
+  Matrix gradient;         // f32, or f64 in a double model
+  int* written = nullptr;  // how often this pass wrote the gradient so far
   explicit operator bool() const { return value.rows > 0; }
 };
 
@@ -67,6 +67,7 @@ class Context {
   DType statistics_dtype() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
   Tensor make(int64_t rows, int64_t cols, DType dtype);
   Tensor make(int64_t rows, int64_t cols) { return make(rows, cols, dtype_); }
+  static Tensor same(const Tensor& t);  // its value and memory, with a gradient of its own
 
   // f(kernels) on the backend in use; nothing happens on a counting arena.
   template <class F>
@@ -83,7 +84,8 @@ class Context {
   using Segment = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
   std::vector<Tensor> segment(std::vector<Tensor> inputs, Segment f);
   void on_backward(std::function<void()> closure);
-  void backward();  // runs and drops every closure
+  void backward();                      // runs and drops every closure
+  std::function<void()> after_closure;  // which backward() calls after each of them; may be empty
   size_t closures() const { return tape_.size(); }
 
   // The gradient of t to write to; add says whether to add. Allocates it at the first call.

@@ -15,7 +15,7 @@ namespace tx {
 
 Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters,
                            const Vocabularies& vocabularies, CheckpointSettings settings,
-                           Saved saved, Clock clock)
+                           Saved saved, Saver::Gather gather, Clock clock)
     : run_(run),
       parameters_(parameters),
       vocabularies_(vocabularies),
@@ -23,7 +23,7 @@ Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters
       tell_saved_(std::move(saved)),
       clock_(std::move(clock)),
       last_save_(clock_()),
-      saver_(parameters) {}
+      saver_(parameters, std::move(gather)) {}
 
 double Checkpointer::steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -62,23 +62,24 @@ void Checkpointer::begin(int64_t step, Saver::Write write) {
 }
 
 void Checkpointer::save(const Content& content) {
-  begin(content.step,
-        [this, content](const Parameters& p) { write_state(p, content, write_model(p, content)); });
+  begin(content.step, [this, content](const Parameters& p, const Moments& moments) {
+    write_state(p, moments, content, write_model(p, content));
+  });
   poll();
 }
 
 void Checkpointer::save_scored(const Content& content, const Score& score) {
-  begin(content.step, [&](const Parameters& p) {
+  begin(content.step, [&](const Parameters& p, const Moments& moments) {
     const std::string checksum = write_model(p, content);
-    score([&](const Content& scored) { write_state(p, scored, checksum); });
+    score([&](const Content& scored) { write_state(p, moments, scored, checksum); });
   });
   finish_save();
 }
 
 void Checkpointer::score_again(int64_t step, const Score& score) {
-  begin(step, [&](const Parameters& p) {
+  begin(step, [&](const Parameters& p, const Moments& moments) {
     const std::string checksum = ModelReader(run_.model(step)).checksum();
-    score([&](const Content& scored) { write_state(p, scored, checksum); });
+    score([&](const Content& scored) { write_state(p, moments, scored, checksum); });
   });
   finish_save();
 }
@@ -110,10 +111,10 @@ std::string Checkpointer::write_model(const Parameters& parameters, const Conten
   return checksum;
 }
 
-void Checkpointer::write_state(const Parameters& parameters, const Content& content,
-                               const std::string& checksum) {
+void Checkpointer::write_state(const Parameters& parameters, const Moments& moments,
+                               const Content& content, const std::string& checksum) {
   failpoint("state");
-  save_state(run_.state(content.step), parameters, content.state, checksum);
+  save_state(run_.state(content.step), parameters, moments, content.state, checksum);
   whole_ = content.step;
   failpoint("links");
   prune(content.step, content.best, content.good, settings_.keep);

@@ -43,10 +43,10 @@ class Checkpointer {
   using Clock = std::function<double()>;  // seconds since any moment
 
   // finish_save() calls `saved` for each save that succeeded. Run directory, parameters and
-  // vocabularies outlive this.
+  // vocabularies outlive this. `gather`: as of Saver.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
                const Vocabularies& vocabularies, CheckpointSettings settings, Saved saved,
-               Clock clock = steady_seconds);
+               Saver::Gather gather = {}, Clock clock = steady_seconds);
 
   // Whether --save-minutes have passed since the last save.
   bool overdue() const;
@@ -85,7 +85,7 @@ class Checkpointer {
   static double steady_seconds();
   void begin(int64_t step, Saver::Write write);
   std::string write_model(const Parameters& parameters, const Content& content) const;
-  void write_state(const Parameters& parameters, const Content& content,
+  void write_state(const Parameters& parameters, const Moments& moments, const Content& content,
                    const std::string& checksum);
   void prune(int64_t step, int64_t best, int64_t good, int keep) const;
   bool on_schedule(int64_t step) const;

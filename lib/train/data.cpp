@@ -8,8 +8,10 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/ranks/communicator.h"
 #include "lib/subword/languages.h"
 #include "lib/subword/sentinels.h"
 #include "lib/subword/word_count.h"
@@ -88,7 +90,12 @@ std::string shared_path(const CacheText& text, const TrainOptions& options) {
   return fs::absolute(options.cache).string() + "/" + shared_name(text, options);
 }
 
-void build(const std::string& path, const CacheText& text, const TrainOptions& options) {
+void build(const std::string& path, const CacheText& text, const TrainOptions& options,
+           const Log& log) {
+  const int others = started_ranks() - 1;
+  if (others > 0)
+    log.info(counted(others, "other rank") + (others > 1 ? " wait" : " waits") +
+             " until the text is read into " + path);
   CacheOptions cache;
   cache.links = text.links;
   if (options.one_text())
@@ -104,7 +111,7 @@ std::unique_ptr<IdCache> open_new(const CacheText& text, const TrainOptions& opt
                                   const std::string& own_path, const Log& log) {
   const bool shared = !options.cache.empty();
   const std::string path = shared ? shared_path(text, options) : own_path;
-  if (!shared || !file_exists(path)) build(path, text, options);
+  if (!shared || !file_exists(path)) build(path, text, options, log);
   auto cache = std::make_unique<IdCache>(path);
   for (const std::string& warning : cache->report().warnings) log.warn(warning);
   const std::string dropped = describe_dropped(cache->report(), options.max_length);
@@ -123,7 +130,7 @@ std::string find_again(const std::string& noted, const std::string& own) {
 void build_again(const std::string& path, const CacheText& text, const TrainOptions& options,
                  const Log& log) try {
   log.info(path + " is missing; reading the text again");
-  build(path, text, options);
+  build(path, text, options, log);
 } catch (const IoError& e) {
   throw DataError(std::string(e.what()) +
                   "; resume in the folder where the run began, or say where the text is now with "

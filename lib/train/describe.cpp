@@ -72,12 +72,12 @@ ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log
 }
 
 int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
-                      const Log& log) {
+                      int ranks, const Log& log) {
   const ModelConfig model = describe_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
   const DType dtype = precision_dtype(options.precision);
-  Parameters parameters(backend, model, dtype, true);
+  Parameters parameters(backend, model, dtype, true, {0, ranks});
   const size_t sides = model.sides.size();
   const int longest = options.longest_text();
   Transformer transformer(backend, parameters, longest + 1);
@@ -87,7 +87,8 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
                  transformer,
                  step_settings(options),
                  options.accumulate,
-                 {program, translating_bytes(options, scorer, parameters)}};
+                 {program, translating_bytes(options, scorer, parameters)},
+                 ranks};
   BatchRequest request = batch_request(options);
   const int tokens = request.tokens ? request.tokens : resolve_batch_tokens(run, shape, request);
   const std::vector<int> capacities = shape.capacities(tokens);

@@ -11,9 +11,9 @@ namespace tx {
 ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log);
 
 // Prints it for the run that the resolved options describe, for the one to resume, or for the
-// paper's base model where nothing says more. `scorer` as in lib/train/trainer.h. Returns the exit
-// status.
+// paper's base model where nothing says more; the memory is that of one of `ranks` ranks. `scorer`
+// as in lib/train/trainer.h. Returns the exit status.
 int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
-                      const Log& log);
+                      int ranks, const Log& log);
 
 }  // namespace tx

@@ -150,6 +150,13 @@ void describe_run(Options& o, TrainOptions& t) {
 void describe_machine(Options& o, TrainOptions& t) {
   o.group("Machine");
   o.threads(t.threads, "Another number may change the last bits of the model.");
+  o.add(
+       "--tensor-parallel", t.tensor_parallel, "T", "lay each layer on so many ranks, in parts",
+       "Of every layer each of T ranks has some heads and columns, and of vocabularies some pieces "
+       "(Shoeybi et al., 2019). The ranks, which mpirun starts, are T or a multiple of it, and T "
+       "divides --heads, --kv-heads and --d-ff.")
+      .range(1, 1024)
+      .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
   o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
         "auto takes the GPU where there is one.")
       .one_of({"auto", "cpu", "cuda"});

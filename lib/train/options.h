@@ -39,6 +39,7 @@ struct TrainOptions {
 
   uint64_t seed = 1;
   int threads = 0;  // 0: what this process may use
+  int tensor_parallel = 1;
   std::string device = "auto", precision = "auto";
 
   std::string batch_tokens = "25000";

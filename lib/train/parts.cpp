@@ -33,22 +33,26 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
   build_model(options, resume_at);
   build_scorer(options, data.scorer);
   const PlannedRun planned{backend,
-                           *parameters,
+                           trained(),
                            *transformer,
                            step_settings(options),
                            options.accumulate,
-                           {program, scorer ? scorer->bytes() : 0},
-                           leader.ranks()};
+                           {program + kept_bytes(), scorer ? scorer->bytes() : 0},
+                           leader.grid().share().ranks};
   build_feed(options, planned);
+  stepper = std::make_unique<Stepper>(backend, trained(), *transformer, planned.step);
+  leader.share(*stepper);
   if (resumed) load(resume_at, log);
   reserve(options, planned, resumed, log);
   provenance = provenance_of(options, config, *corpora.train);
   checkpoints = std::make_unique<Checkpointer>(
-      run, *parameters, vocabularies, checkpoint_settings(options, config), [this](int64_t step) {
+      run, *parameters, vocabularies, checkpoint_settings(options, config),
+      [this](int64_t step) {
         progress.write(Json{{"step", step},
                             {"checkpoint", "model-" + std::to_string(step) + ".safetensors"},
                             {"seconds", progress.seconds()}});
-      });
+      },
+      [this] { return leader.moments(*this); });
 }
 
 // With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
@@ -81,14 +85,19 @@ void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) 
     throw UsageError("--max-positions " + std::to_string(model.max_positions) +
                      " is less than the longest sentence, " + std::to_string(longest) +
                      " with its end: raise it, or lower --max-length");
-  parameters =
-      std::make_unique<Parameters>(backend, model, precision_dtype(options.precision), true);
+  const DType dtype = precision_dtype(options.precision);
+  if (const ModelPart own = leader.grid().part(); own.whole()) {
+    parameters = std::make_unique<Parameters>(backend, model, dtype, true, leader.grid().share());
+  } else {
+    check_parts(model, own.count);
+    parameters = std::make_unique<Parameters>(backend, model, dtype, Parameters::Kept());
+    part = std::make_unique<Parameters>(backend, model, dtype, true, leader.grid().share(), own);
+  }
   if (resume_at == begin && options.init.empty())
     parameters->initialise(options.mask_seed());
   else if (resume_at == begin)
     ModelReader(resolve_model(options.init)).load(*parameters);
-  transformer =
-      std::make_unique<Transformer>(backend, *parameters, std::max(longest_dummy, longest));
+  transformer = std::make_unique<Transformer>(backend, trained(), std::max(longest_dummy, longest));
   schedule = rate_schedule(options, model.d_model);
 }
 
@@ -103,10 +112,18 @@ int TrainingParts::longest_sentence(int growth) const {
   return longest;
 }
 
+// What the whole model takes beside a part.
+size_t TrainingParts::kept_bytes() const {
+  const Matrix block = parameters->master();
+  return part ? 3 * size_t(block.cols) * size_of(block.dtype) : 0;
+}
+
 void TrainingParts::build_scorer(const TrainOptions& options, const MakeTranslationScorer& make) {
   TranslationTask task = read_translation_task(translation_settings(options), config);
   if (task.metrics.empty()) return;
   task.vocabularies = vocabularies;
+  task.ranks = leader.ranks();
+  translated = task.sources;
   scorer = make(*parameters, std::move(task));
 }
 
@@ -122,13 +139,14 @@ void TrainingParts::build_feed(const TrainOptions& options, const PlannedRun& pl
   progress.expect_tokens(options.epochs * feed->epoch_tokens());
   // A pair that is too long is told now, not at the first save.
   if (corpora.valid)
-    Validator::packer(*corpora.valid, feed->capacities(), settings.masked, corpora.sentinels);
+    valid_pass = std::make_unique<ValidPass>(*corpora.valid, feed->capacities(), settings.masked,
+                                             corpora.sentinels);
 }
 
 void TrainingParts::load(int64_t step, const Log& log) try {
   const ModelReader reader(run.model(step));
   reader.load(*parameters);
-  const Json saved = load_state(run.state(step), *parameters, reader.checksum());
+  const Json saved = load_state(run.state(step), *parameters, whole_moments(), reader.checksum());
   state = TrainState::from_json(saved, run.state(step));
   spikes.restore(saved);
   validator.restore(saved);
@@ -158,19 +176,20 @@ void check_new_limit(const TrainOptions& options, const Json& former, size_t pla
 void TrainingParts::reserve(const TrainOptions& options, const PlannedRun& planned, bool resumed,
                             const Log& log) {
   const std::vector<int>& capacities = feed->capacities();
-  const size_t arena = Stepper::plan(backend, *parameters, *transformer, planned.step, capacities);
-  stepper = std::make_unique<Stepper>(backend, *parameters, *transformer, planned.step);
+  const size_t arena = Stepper::plan(backend, trained(), *transformer, planned.step, capacities);
   const std::string products = on(backend, [](auto& k) { return k.tuning(); });
   if (options.tune && !products.empty()) config["products"] = products;
   const MemoryPlan memory = plan_memory(planned, capacities);
-  log.info("memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
-           std::to_string(parameter_count(parameters->config())) + " parameters, batches of " +
-           by_side(parameters->config(), capacities, " and ") + " pieces, " + options.precision +
-           ", " + (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")) +
-           (leader.ranks() > 1 ? " on each of " + std::to_string(leader.ranks()) + " ranks" : ""));
+  log.info(
+      "memory plan: " + std::to_string(memory.total() >> 20) + " MiB; " +
+      std::to_string(parameter_count(parameters->config())) + " parameters, batches of " +
+      by_side(parameters->config(), capacities, " and ") + " pieces, " + options.precision + ", " +
+      (options.device == "cuda" ? "on the GPU" : counted(options.threads, "thread")) +
+      (leader.ranks() > 1 ? " on each of " + std::to_string(leader.ranks()) + " ranks" : "") +
+      (part ? ", which have " + std::to_string(part->part().count) + " parts of each layer" : ""));
   check_device_memory(backend, memory);
   if (resumed) check_new_limit(options, run.read_config(), memory.total());
-  stepper->reserve(arena, leader.ranks() > 1 ? 1 : options.accumulate);
+  stepper->reserve(arena, options.accumulate);
   if (scorer) scorer->reserve();
 }
 

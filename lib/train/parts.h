@@ -13,6 +13,7 @@
 #include "lib/train/schedule.h"
 #include "lib/train/spike_policy.h"
 #include "lib/train/state.h"
+#include "lib/train/valid_pass.h"
 #include "lib/train/validator.h"
 
 namespace tx {
@@ -34,10 +35,18 @@ struct TrainingParts {
   Vocabularies vocabularies;
   Corpora corpora;
   Backend backend;
-  std::unique_ptr<Parameters> parameters;
+  // The whole model. Where layers lie on several ranks it is what files hold, and `part` is what
+  // this rank computes with, else null.
+  std::unique_ptr<Parameters> parameters, part;
+  Parameters& trained() const { return part ? *part : *parameters; }
+  Moments whole_moments() const {  // of the whole model
+    return part ? parameters->moments() : stepper->whole_moments();
+  }
   std::unique_ptr<Transformer> transformer;
   std::unique_ptr<TranslationScorer> scorer;  // null: no metric translates
+  std::vector<std::string> translated;        // the lines that it translates
   std::unique_ptr<Feed> feed;
+  std::unique_ptr<ValidPass> valid_pass;  // null: there is no validation text
   std::unique_ptr<Stepper> stepper;
   Schedule schedule;
   ProgressLog progress;
@@ -54,6 +63,7 @@ struct TrainingParts {
 
  private:
   void tune(bool measure, const Log& log);
+  size_t kept_bytes() const;
   void build_model(const TrainOptions& options, int64_t resume_at);
   void build_scorer(const TrainOptions& options, const MakeTranslationScorer& make);
   void build_feed(const TrainOptions& options, const PlannedRun& planned);

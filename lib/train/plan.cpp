@@ -25,9 +25,10 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
-  m.moments = 2 * held_bytes(elements * full);
+  m.moments = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
   const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
   m.sums = size_t(sums) * held_bytes(elements * full);
+  if (ranks > 1) m.sums += RankSum::passage(accumulate, parameters.division(), full);
   m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(run, capacities);
@@ -167,7 +168,8 @@ int64_t room(Backend& backend, const Parameters& parameters) {
   return on(backend, [&](auto& k) {
     if (!k.has_own_memory())
       return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
-    const size_t held = Parameters::bytes(parameters.config(), parameters.dtype(), true);
+    const size_t held =
+        Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
     return int64_t(k.free_bytes() / 10 * 9 + held);
   });
 }

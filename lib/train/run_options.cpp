@@ -14,13 +14,16 @@ namespace tx {
 namespace {
 
 // What a resumed run may change without becoming another run.
-const std::set<std::string> changeable = {
-    "steps",           "epochs",          "minutes",       "patience",      "keep",
-    "save-every",      "save-minutes",    "log-every",     "log-seconds",   "valid-every",
-    "valid-metric",    "valid-lines",     "valid-command", "valid-timeout", "on-spike",
-    "spike-threshold", "spike-floor",     "max-skips",     "memory",        "threads",
-    "recompute",       "device",          "src",           "tgt",           "valid-src",
-    "valid-tgt",       "guided-alignment"};
+const std::set<std::string> changeable = {"steps",           "epochs",        "minutes",
+                                          "patience",        "keep",          "save-every",
+                                          "save-minutes",    "log-every",     "log-seconds",
+                                          "valid-every",     "valid-metric",  "valid-lines",
+                                          "valid-command",   "valid-timeout", "on-spike",
+                                          "spike-threshold", "spike-floor",   "max-skips",
+                                          "memory",          "threads",       "recompute",
+                                          "device",          "src",           "tgt",
+                                          "valid-src",       "valid-tgt",     "guided-alignment",
+                                          "tensor-parallel"};
 
 // The text may have moved.
 const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt", "guided-alignment"};

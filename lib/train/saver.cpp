@@ -15,7 +15,8 @@ bool has_own_memory(const Parameters& p) {
 
 }  // namespace
 
-Saver::Saver(const Parameters& parameters) : parameters_(parameters) {
+Saver::Saver(const Parameters& parameters, Gather gather)
+    : parameters_(parameters), gather_(std::move(gather)) {
   if (!has_own_memory(parameters)) return;
   reader_ = std::make_unique<Backend>(make_backend("cuda", 1));
   copy_ = std::make_unique<Parameters>(*reader_, parameters);
@@ -32,19 +33,21 @@ size_t Saver::bytes(const Parameters& parameters) {
 
 void Saver::begin(Write write) {
   TX_ASSERT(done_ && !thread_.joinable() && !failure_);
+  const Moments moments = gather_ ? gather_() : parameters_.moments();
   done_ = false;
-  if (!copy_) return run(write, parameters_);
-  copy_->take(parameters_);
+  if (!copy_) return run(write, parameters_, moments);
+  copy_->take(parameters_, moments);
   try {
-    thread_ = start_thread([this, write] { run(write, *copy_); });
+    thread_ = start_thread([this, write] { run(write, *copy_, copy_->moments()); });
   } catch (const Error&) {  // training waits instead
-    run(write, *copy_);
+    run(write, *copy_, copy_->moments());
   }
 }
 
-void Saver::run(const Write& write, const Parameters& from) {
+void Saver::run(const Write& write, const Parameters& from, const Moments& moments) {
   try {
-    write(from);
+    if (reader_) set_threads(*reader_, 1);  // of this thread
+    write(from, moments);
   } catch (...) {
     failure_ = std::current_exception();
   }

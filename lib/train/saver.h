@@ -15,10 +15,14 @@ namespace tx {
 
 class Saver {
  public:
-  using Write = std::function<void(const Parameters& parameters)>;
+  // The moments are whole blocks.
+  using Write = std::function<void(const Parameters& parameters, const Moments& moments)>;
+  // The moments of all ranks, which stay as they are until training goes on.
+  using Gather = std::function<Moments()>;
 
   // Takes the memory of the copy; throws Error when it is refused. `parameters` must outlive it.
-  explicit Saver(const Parameters& parameters);
+  // Without `gather` the parameters hold all moments.
+  explicit Saver(const Parameters& parameters, Gather gather = {});
   ~Saver();  // lets the save under way end; how it ended is lost
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
@@ -35,9 +39,10 @@ class Saver {
   void finish();
 
  private:
-  void run(const Write& write, const Parameters& from);
+  void run(const Write& write, const Parameters& from, const Moments& moments);
 
   const Parameters& parameters_;
+  Gather gather_;
   std::unique_ptr<Backend> reader_;   // the same device through a stream of its own
   std::unique_ptr<Parameters> copy_;  // null: the parameters themselves are written
   std::thread thread_;

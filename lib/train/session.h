@@ -58,7 +58,7 @@ class Session {
   void check_weights();
 
   std::optional<WayBack> incident(StepRecord& record);
-  std::string record_flight(int64_t number, const StepRecord& record) const;
+  std::string record_flight(int64_t number, const StepRecord& record);
   void go_back(const WayBack& way);
   [[noreturn]] void give_up(const std::string& why, int64_t before);
 

@@ -36,18 +36,20 @@ bool Session::validate() {
 }
 
 bool Session::measure() {
+  Leader& leader = parts_.leader;
   const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
     parts_.stepper->evaluate(batch, sums);
   };
-  const auto translate = [this] {
-    return parts_.scorer->score([this] { return signals_->stop() != 0; });
+  const auto stop = [&] {
+    if (signals_->stop() == 0) return false;
+    leader.stop_translating();
+    return true;
   };
   const int64_t step = state_.step;
-  const bool masked = parts_.parameters->config().kind == ModelKind::encoder;
-  const Corpora& corpora = parts_.corpora;
-  const auto pass =
-      Validator::packer(*corpora.valid, parts_.feed->capacities(), masked, corpora.sentinels);
-  const Validation* found = parts_.validator.measure(step, *pass, evaluate, translate);
+  leader.validate();
+  const StepRecord sums = parts_.valid_pass->run(leader.sharers(), evaluate);
+  const Validation* found = parts_.validator.measure(
+      step, sums, [&] { return parts_.scorer->score(stop, leader.all()); });
   if (!found) return false;
   Json line{{"step", step}};
   line.update(parts_.validator.report(step));
@@ -131,7 +133,7 @@ int64_t Session::good_before() const {
 // Weights that are not finite never become so again, and no checkpoint of them may take the place
 // of a good one.
 void Session::check_weights() {
-  if (parts_.stepper->weights_finite()) return;
+  if (parts_.leader.weights_finite(*parts_.stepper)) return;
   const std::string found = "not all weights are finite";
   if (checkpoints_.saved() < 0) throw DataError("--init " + settings_.init + ": " + found);
   give_up("step " + std::to_string(state_.step) + ": " + found + ": the training has diverged",

@@ -33,7 +33,12 @@ std::optional<Session::WayBack> Session::incident(StepRecord& record) {
 
 // The name of the file written, "" where it could not be written: a full disk does not end a
 // training.
-std::string Session::record_flight(int64_t number, const StepRecord& record) const {
+std::string Session::record_flight(int64_t number, const StepRecord& record) {
+  if (parts_.part) {
+    log_.warn("no flight is recorded with --tensor-parallel");
+    return "";
+  }
+  parts_.leader.gradients(*parts_.stepper);
   const std::string name = "flight-" + std::to_string(number) + ".safetensors";
   const Json& config = parts_.config;
   Json facts{{"command", config.at("command")}, {"options", config.at("options")}};
@@ -54,8 +59,9 @@ void Session::go_back(const WayBack& way) {
   Validator& validator = parts_.validator;
   const ModelReader reader(parts_.run.model(way.step));
   reader.load(*parts_.parameters);
-  validator.restore(load_state(parts_.run.state(way.step), *parts_.parameters, reader.checksum()));
-  parts_.leader.weights(*parts_.parameters);
+  validator.restore(load_state(parts_.run.state(way.step), *parts_.parameters,
+                               parts_.whole_moments(), reader.checksum()));
+  parts_.leader.weights(parts_);
   state_.step = way.step;
   validator.forget_found();
   parts_.progress.forget();

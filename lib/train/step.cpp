@@ -24,9 +24,15 @@ struct Pass {
 };
 
 // Forward pass and, when recording, the loss's gradient; the context is ready for backward().
-void forward(Context& context, const Transformer& model, const Pass& p, double smoothing) {
-  cross_entropy(context, model.forward(context, p.sides, p.rates, {}, p.guide), p.labels,
-                model.config().target().vocabulary, smoothing, p.record);
+void forward(Context& context, const Transformer& model, const Parameters& parameters,
+             const Pass& p, double smoothing) {
+  const Tensor logits = model.forward(context, p.sides, p.rates, {}, p.guide);
+  const ModelPart& part = parameters.part();
+  const int64_t pieces = parameters.whole().target().vocabulary;
+  if (part.whole()) return cross_entropy(context, logits, p.labels, pieces, smoothing, p.record);
+  const Share own = part.of(pieces);
+  split_cross_entropy(context, logits, p.labels, {own.first, own.count, pieces}, smoothing,
+                      p.record, *part.ranks);
 }
 
 }  // namespace
@@ -42,7 +48,8 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       link_columns_(backend),
       record_(static_cast<StepRecord*>(
           on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }))),
-      sum_(backend, parameters.gradients(), record_) {}
+      sum_(backend, parameters.gradients(), record_),
+      update_(parameters, settings.optimizer, settings.adam, record_) {}
 
 Stepper::~Stepper() {
   on(backend_, [&](auto& k) { k.release(record_); });
@@ -57,14 +64,20 @@ size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer
   parameters.begin_step();
   std::vector<PackedSide> sides(capacities.size());
   for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
-  forward(context, transformer, {sides, nullptr, settings.dropout, {}, nullptr},
+  forward(context, transformer, parameters, {sides, nullptr, settings.dropout, {}, nullptr},
           settings.label_smoothing);
   context.backward();
   return counting.peak();
 }
 
 void Stepper::reserve(size_t arena_bytes, int batches) {
-  sum_.reserve(batches);
+  if (rank_sum_) {
+    rank_sum_->reserve(batches);
+    for (const TermRange& range : rank_sum_->mine()) sum_.reserve(range.size());
+    whole_moments();
+  } else {
+    sum_.reserve(batches);
+  }
   arena_.reset();
   arena_ = std::make_unique<Arena>(backend_, arena_bytes);
 }
@@ -73,7 +86,7 @@ void Stepper::reserve(size_t arena_bytes, int batches) {
 // of sentences occur then, and each is recorded once.
 constexpr size_t sentence_steps = 256;
 
-PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
+PackedSide Stepper::upload(const BatchSide& side, size_t number, DeviceSide& to) {
   std::vector<int32_t> offsets = side.offsets;
   if (replays(backend_)) {
     const size_t sentences = (offsets.size() - 1 + sentence_steps - 1) / sentence_steps;
@@ -83,7 +96,9 @@ PackedSide Stepper::upload(const BatchSide& side, DeviceSide& to) {
   std::vector<uint32_t> position = side.position;
   // A dummy may be longer than any real sentence; there is no loss at its positions.
   for (uint32_t& x : position) x = std::min(x, uint32_t(transformer_.longest() - 1));
-  return to.upload({side.ids, offsets, side.pair, position});
+  if (parameters_.part().whole()) return to.upload({side.ids, offsets, side.pair, position});
+  const Share pieces = parameters_.part().of(parameters_.whole().sides[number].vocabulary);
+  return to.upload({own_ids(pieces, side.ids), offsets, side.pair, position});
 }
 
 CrossGuide Stepper::upload(const BatchLinks& links) {
@@ -103,12 +118,12 @@ void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) 
   replay(backend_, sentences * 4 + int64_t(work), f);
 }
 
-void Stepper::micro(const Batch& batch, Work work) {
+void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& after_closure) {
   const double start = now();
   while (sides_.size() < batch.sides.size()) sides_.emplace_back(backend_);
   std::vector<PackedSide> sides;
   for (size_t i = 0; i < batch.sides.size(); ++i)
-    sides.push_back(upload(batch.sides[i], sides_[i]));
+    sides.push_back(upload(batch.sides[i], i, sides_[i]));
   const int32_t* labels = labels_.set<int32_t>(batch.labels);
   const CrossGuide guide = upload(batch.links);
   std::vector<const void*> places{labels, guide.head.starts, guide.head.columns};
@@ -121,12 +136,13 @@ void Stepper::micro(const Batch& batch, Work work) {
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
     context.recompute = settings_.recompute;
+    context.after_closure = after_closure;
     DropoutRates rates;
     if (context.recording) {
       rates = settings_.dropout;
       rates.record = record_;
     }
-    forward(context, transformer_, {sides, labels, rates, guide, record_},
+    forward(context, transformer_, parameters_, {sides, labels, rates, guide, record_},
             settings_.label_smoothing);
     const double middle = now();
     times_.forward += middle - start;
@@ -142,28 +158,18 @@ void Stepper::micro(const Batch& batch, Work work) {
 
 void Stepper::update() {
   const double start = now();
-  const auto pass = [&] {
-    Parameters& p = parameters_;
-    on(backend_, [&](auto& k) {
-      k.gradient_norm(p.gradients(), record_);
-      if (settings_.optimizer == Optimizer::adam)
-        k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(),
-               settings_.adam, record_);
-      else
-        k.sgd(p.master(), p.gradients(), p.copy(), p.decayed(), settings_.adam, record_);
-    });
-  };
-  run(Work::update, 0, pass);
+  if (rank_sum_)
+    update_.run();
+  else
+    run(Work::update, 0, [&] { update_.run(); });
   times_.update += now() - start;
 }
 
-void Stepper::share(Communicator& ranks) {
-  rank_sum_ = std::make_unique<RankSum>(ranks, backend_, parameters_.gradients(), record_);
-}
-
-void Stepper::add(const std::vector<Batch>& batches, TermRange range) {
+// `last`: of all that this rank adds.
+void Stepper::add(const std::vector<Batch>& batches, TermRange range, bool last) {
   sum_.begin(range.size());
   for (int i = range.lo; i < range.hi; ++i) {
+    if (last && order_ && i + 1 == range.hi) return add_last(batches[size_t(i)]);
     micro(batches[size_t(i)], Work::train);
     sum_.add_term();
   }
@@ -186,7 +192,7 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
   if (rank_sum_) {
     rank_sum_->begin(count);
     for (const TermRange& range : rank_sum_->mine()) {
-      add(batches, range);
+      add(batches, range, &range == &rank_sum_->mine().back());
       rank_sum_->keep();
     }
     rank_sum_->finish();
@@ -219,7 +225,10 @@ StepRecord Stepper::release(StepRecord record) {
 void Stepper::rehearse(const Batch& batch) {
   const StepRecord record;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  micro(batch, Work::train);
+  if (rank_sum_ && !on(backend_, [](auto& k) { return k.has_own_memory(); }))
+    rehearse_order(batch);
+  else
+    micro(batch, Work::train);
   times_ = StepTimes{};
 }
 
@@ -231,11 +240,9 @@ void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
 
 bool Stepper::weights_finite() {
   StepRecord norm;
-  on(backend_, [&](auto& k) {
-    k.upload(record_, &norm, sizeof norm);
-    k.gradient_norm(parameters_.master(), record_);
-    k.download(&norm, record_, sizeof norm);
-  });
+  on(backend_, [&](auto& k) { k.upload(record_, &norm, sizeof norm); });
+  update_.norm(parameters_.master());
+  on(backend_, [&](auto& k) { k.download(&norm, record_, sizeof norm); });
   return std::isfinite(norm.gradient_norm);
 }
 

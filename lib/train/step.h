@@ -6,11 +6,11 @@
 
 #include "lib/data/packing.h"
 #include "lib/model/transformer.h"
+#include "lib/ranks/communicator.h"
 #include "lib/train/rank_sum.h"
+#include "lib/train/update.h"
 
 namespace tx {
-
-enum class Optimizer { adam, sgd };
 
 // The head of cross-attention that learns the links of batches that have them; layer -1: none.
 struct Guidance {
@@ -32,6 +32,8 @@ struct StepTimes {  // seconds
   double forward = 0, backward = 0, update = 0;
 };
 
+// Where the parameters are a part of a model, the Steppers of all parts make the same calls, but
+// for those about moments and weights.
 class Stepper {
  public:
   Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
@@ -44,9 +46,9 @@ class Stepper {
   // `batches`: of a step; their partial sums have room, too.
   void reserve(size_t arena_bytes, int batches = 1);
 
-  // From here on every step is one of all ranks: each calls step() or launch() with the same
-  // batches, computes its share of them, and has the same gradients and record behind it. Only
-  // where the backend's memory is the host's.
+  // From here on every step is one of all ranks, which the parameters are divided among: each calls
+  // step() or launch() with the same batches, computes its share of them, and has the same weights
+  // and record behind it; of the gradients it has its pieces. Before reserve().
   void share(Communicator& ranks);
 
   // A whole step over `batches`, whose gradients and losses are added as TreeSum does; returns the
@@ -63,20 +65,33 @@ class Stepper {
   // without a limit. Returns the record after it.
   StepRecord release(StepRecord record);
   // Forward and backward of a batch that nothing is learned from: after it all memory of a step is
-  // in use, and the step that follows is the same as without it.
+  // in use, and the step that follows is the same as without it. Of several ranks all do it, or
+  // none; those that have move gradients beside the backward pass from then on.
   void rehearse(const Batch& batch);
   // Loss sums of a batch without masks and gradients, added to `sums`.
   void evaluate(const Batch& batch, StepRecord& sums);
   // Whether every weight is finite; between two steps.
   bool weights_finite();
+
+  // The moments of all ranks, whole blocks, on rank 0. With several ranks they are memory of a
+  // step: what is to be read there is collected first, what is written there goes to the ranks by
+  // spread_moments(), both before the next step.
+  Moments whole_moments();
+  // Of all ranks, which call them together; with one rank they do nothing.
+  void collect_moments();
+  void spread_moments();
+  void spread_weights();    // rank 0's
+  void gather_gradients();  // of the last step: every rank has them all
   const StepTimes& times() const { return times_; }
 
  private:
   enum class Work { evaluate, train, update };
-  PackedSide upload(const BatchSide& side, DeviceSide& to);
+  PackedSide upload(const BatchSide& side, size_t number, DeviceSide& to);
   CrossGuide upload(const BatchLinks& links);
-  void micro(const Batch& batch, Work work);
-  void add(const std::vector<Batch>& batches, TermRange range);
+  void micro(const Batch& batch, Work work, const std::function<void()>& after_closure = {});
+  void add(const std::vector<Batch>& batches, TermRange range, bool last = false);
+  void add_last(const Batch& batch);
+  void rehearse_order(const Batch& batch);
   void update();
   void run(Work work, int64_t sentences, const std::function<void()>& f);  // as replay()
 
@@ -89,7 +104,11 @@ class Stepper {
   DeviceInts labels_, link_starts_, link_columns_;
   StepRecord* record_;  // in the backend's memory
   TreeSum sum_;
-  std::unique_ptr<RankSum> rank_sum_;  // null: this process stands alone
+  Update update_;
+  std::unique_ptr<Mover> mover_;  // these three null: this process stands alone
+  std::unique_ptr<Pieces> pieces_;
+  std::unique_ptr<RankSum> rank_sum_;
+  std::unique_ptr<RoundOrder> order_;  // found by rehearse(); null: nothing is done beside
   StepTimes times_;
   std::vector<const void*> places_;  // of the batch's arrays, which recorded work has read
 };

@@ -77,12 +77,13 @@ int start(TrainOptions& options, Options& given, const std::string& command,
 }  // namespace
 
 int train(TrainOptions& options, Options& given, const std::string& command,
-          const MakeTranslationScorer& scorer, const Log& log) {
+          const MakeTranslationScorer& scorer, Team& team, const Log& log) {
   ignore_sigpipe();
-  const std::unique_ptr<Communicator> ranks = join_ranks();
-  if (ranks && ranks->rank() > 0) return follow(*ranks, options, given);
-  const Leader leader(ranks.get());
+  World* ranks = team.join();
+  if (ranks && ranks->rank() > 0) return follow(*ranks, options, given, scorer);
+  Leader leader(ranks);
   leader.check(options);
+  leader.divide(options.tensor_parallel);
   return options.resume.empty() ? start(options, given, command, scorer, leader, log)
                                 : resume(options, given, scorer, leader, log);
 }

@@ -4,6 +4,7 @@
 
 #include "lib/base/log.h"
 #include "lib/train/options.h"
+#include "lib/train/team.h"
 #include "lib/train/translation_scorer.h"
 
 namespace tx {
@@ -14,6 +15,6 @@ namespace tx {
 // chrf need. Returns the exit status: 0 when it ended by its own limits, 128 + n after signal n
 // (everything saved).
 int train(TrainOptions& options, Options& given, const std::string& command,
-          const MakeTranslationScorer& scorer, const Log& log);
+          const MakeTranslationScorer& scorer, Team& team, const Log& log);
 
 }  // namespace tx

@@ -9,6 +9,7 @@
 
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
+#include "lib/ranks/communicator.h"
 #include "lib/subword/vocabularies.h"
 
 namespace tx {
@@ -18,6 +19,9 @@ struct TranslationTask {
   std::vector<std::string> sources, references;  // text; line n of both belongs together
   Vocabularies vocabularies;
   int threads = 1;  // on the CPU
+  // Of the ranks that share the lines, each of which is given all sources; the references are for
+  // rank 0.
+  int rank = 0, ranks = 1;
 };
 
 struct TranslationSettings {
@@ -43,8 +47,10 @@ class TranslationScorer {
   virtual void reserve() = 0;
   // Translates the sources by the parameters as they are now, greedily, and scores the
   // translations: a score for each metric, or nothing where `stop`, which any thread
-  // calls now and then, returned true.
-  virtual std::optional<std::vector<double>> score(const std::function<bool()>& stop) = 0;
+  // calls now and then, returned true. Of several ranks each calls it and translates its lines;
+  // the scores are rank 0's.
+  virtual std::optional<std::vector<double>> score(const std::function<bool()>& stop,
+                                                   Communicator* ranks = nullptr) = 0;
 };
 
 // `parameters` must outlive the scorer. Their Transformer for training must have been made before.

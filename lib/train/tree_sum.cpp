@@ -4,18 +4,9 @@
 #include <cstddef>
 
 #include "lib/base/error.h"
+#include "lib/model/division.h"
 
 namespace tx {
-
-namespace {
-
-// A flat block as rows, which is how kernels divide their work.
-Matrix rows_of(Matrix block) {
-  TX_ASSERT(block.rows == 1 && block.cols % 64 == 0);
-  return matrix(block.data, block.dtype, block.cols / 64, 64);
-}
-
-}  // namespace
 
 int left_part(int size) { return int(std::bit_floor(unsigned(size - 1))); }
 
@@ -26,7 +17,9 @@ void clear_sums(Backend& backend, StepRecord* record) {
 }
 
 TreeSum::TreeSum(Backend& backend, Matrix block, StepRecord* record)
-    : backend_(backend), block_(block), record_(record) {}
+    : backend_(backend), block_(block), record_(record) {
+  TX_ASSERT(block.rows == 1 && block.cols % 64 == 0);
+}
 
 TreeSum::~TreeSum() {
   on(backend_, [&](auto& k) {
@@ -45,10 +38,16 @@ void TreeSum::reserve(int terms) {
     while (int(levels_.size()) < levels(terms)) {
       Level level{block_, nullptr};
       level.block.data = k.allocate(bytes);
+      k.zero(level.block.data, bytes);
       levels_.push_back(level);
       levels_.back().record = static_cast<StepRecord*>(k.allocate(sizeof(StepRecord)));
     }
   });
+}
+
+Matrix TreeSum::spare() {
+  reserve(2);
+  return levels_.front().block;
 }
 
 void TreeSum::begin(int terms) {
@@ -68,6 +67,23 @@ void TreeSum::add_term() {
   if (next_ < terms_) return push(level);
   for (; term >> level; ++level)
     if (term >> level & 1) add(level);
+}
+
+std::vector<Matrix> TreeSum::waiting() const {
+  TX_ASSERT(next_ + 1 == terms_);
+  std::vector<Matrix> blocks;
+  for (size_t level = 0; next_ >> level; ++level)
+    if (next_ >> level & 1) blocks.push_back(levels_[level].block);
+  return blocks;
+}
+
+void TreeSum::add_last_record() {
+  TX_ASSERT(next_ + 1 == terms_);
+  on(backend_, [&](auto& k) {
+    for (size_t level = 0; next_ >> level; ++level)
+      if (next_ >> level & 1) k.add_sums(levels_[level].record, record_);
+  });
+  ++next_;
 }
 
 void TreeSum::push(size_t level) {

@@ -33,11 +33,17 @@ class TreeSum {
   // Blocks that a sum of `terms` keeps beside its own: log2(terms), rounded up.
   static int levels(int terms);
   void reserve(int terms);  // takes their memory; otherwise it is taken when it is needed
+  // One of them, free until the next begin(); taken if there is none. Zero in what no term fills.
+  Matrix spare();
 
   void begin(int terms);
   // Block and record hold the next term; after the last one they hold the sum. The sums of the
   // record are those of the next term from then on: they are zero.
   void add_term();
+  // Before the last term: the sums that it is added to, in this order, in place of add_term(), by
+  // who adds the blocks elsewhere; add_last_record() then adds the records.
+  std::vector<Matrix> waiting() const;
+  void add_last_record();
 
  private:
   struct Level {

@@ -21,22 +21,8 @@ std::string Validator::criterion() const {
   return metric + " of " + lines + " lines";
 }
 
-std::unique_ptr<Packer> Validator::packer(const IdCache& text, const std::vector<int>& capacities,
-                                          bool masked, const std::vector<int>& sentinels) {
-  PackerOptions packing;
-  packing.capacities = capacities;
-  packing.batch_tokens = capacities.back();
-  packing.shuffle = false;
-  packing.epochs = 1;
-  packing.masked = masked;
-  packing.sentinels = sentinels;
-  return std::make_unique<Packer>(text, packing);
-}
-
-const Validation* Validator::measure(int64_t step, Packer& text, const Evaluate& evaluate,
+const Validation* Validator::measure(int64_t step, const StepRecord& sums,
                                      const Translate& translate) {
-  StepRecord sums;
-  for (Batch batch; text.next(batch);) evaluate(batch, sums);
   const double labels = double(sums.labels);
   Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels, labels};
   std::vector<std::string> names;

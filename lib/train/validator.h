@@ -15,7 +15,6 @@
 #include "kernels/view.h"
 #include "lib/base/json.h"
 #include "lib/data/cache.h"
-#include "lib/data/packing.h"
 
 namespace tx {
 
@@ -38,8 +37,6 @@ struct ValidatorSettings {
 
 class Validator {
  public:
-  // Adds the loss sums of a batch, as Stepper::evaluate() does.
-  using Evaluate = std::function<void(const Batch& batch, StepRecord& sums)>;
   // Gives bleu and chrf of settings.metrics, in that order, or nothing where it was stopped.
   using Translate = std::function<std::optional<std::vector<double>>()>;
 
@@ -49,18 +46,11 @@ class Validator {
   std::string criterion() const;
   static std::string criterion(const std::string& metric, const std::string& command);
 
-  // One pass over the text, in order. UsageError for a sentence longer than its capacity.
-  // `masked`, `sentinels`: those of PackerOptions, with the same pieces to guess at every
-  // validation of any run.
-  static std::unique_ptr<Packer> packer(const IdCache& text, const std::vector<int>& capacities,
-                                        bool masked = false,
-                                        const std::vector<int>& sentinels = {});
-
-  // Measures the model of `step` by one pass over packer(), means over all labels of the text, and
-  // by its translations where a metric asks for them. Where no command decides, the model is
-  // compared with the best so far. Null, and nothing has changed, where translating was stopped.
-  const Validation* measure(int64_t step, Packer& text, const Evaluate& evaluate,
-                            const Translate& translate = {});
+  // Measures the model of `step` by the sums of ValidPass (lib/train/valid_pass.h), means over all
+  // labels of the text, and by its translations where a metric asks for them. Where no command
+  // decides, the model is compared with the best so far. Null, and nothing has changed, where
+  // translating was stopped.
+  const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {});
   // Of a language model: all of the text's nll, ends included, over its words, and its bytes.
   bool counts_text() const { return settings_.text.words > 0; }
   double word_perplexity(const Validation& found) const;

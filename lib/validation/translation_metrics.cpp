@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <numeric>
 
 #include "lib/base/utf8.h"
 #include "lib/eval/metrics.h"
@@ -62,6 +64,53 @@ Metrics metrics_of(const TranslationTask& task) {
   return metrics;
 }
 
+constexpr uint64_t stopped_there = UINT64_MAX;  // in place of a size
+
+// Each line behind its size.
+std::string packed(const std::vector<std::string>& lines) {
+  std::string bytes;
+  for (const std::string& line : lines) {
+    const auto size = uint32_t(line.size());
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+    bytes += line;
+  }
+  return bytes;
+}
+
+// From `at` on: as many as fit every `ranks`-th place of `lines`, from the place `rank`; returns
+// the end.
+const char* unpack(const char* at, size_t rank, size_t ranks, std::vector<std::string>& lines) {
+  for (size_t i = rank; i < lines.size(); i += ranks) {
+    uint32_t size = 0;
+    std::memcpy(&size, at, sizeof size);
+    lines[i].assign(at + sizeof size, size);
+    at += sizeof size + size;
+  }
+  return at;
+}
+
+// Of all ranks: rank 0 gets the `count` lines of all, of which `lines` are every size()-th from its
+// own rank on. False, on every rank, where one of them is not complete.
+bool gather_lines(Communicator& ranks, bool complete, size_t count,
+                  std::vector<std::string>& lines) {
+  const std::string mine = packed(lines);
+  const uint64_t size = complete ? mine.size() : stopped_there;
+  std::vector<uint64_t> sizes(size_t(ranks.size()));
+  ranks.gather_all(&size, sizeof size, sizes.data());
+  if (std::find(sizes.begin(), sizes.end(), stopped_there) != sizes.end()) return false;
+  const bool first = ranks.rank() == 0;
+  std::vector<size_t> out(sizes.size(), 0), in(sizes.size(), 0);
+  out[0] = mine.size();
+  if (first) in.assign(sizes.begin(), sizes.end());
+  std::string all(std::accumulate(in.begin(), in.end(), size_t(0)), '\0');
+  ranks.exchange(mine.data(), out, all.data(), in);
+  if (!first) return true;
+  lines.resize(count);
+  const char* at = all.data();
+  for (size_t r = 0; r < sizes.size(); ++r) at = unpack(at, r, sizes.size(), lines);
+  return true;
+}
+
 class TranslationMetrics : public TranslationScorer {
  public:
   TranslationMetrics(Parameters& parameters, TranslationTask task)
@@ -70,10 +119,9 @@ class TranslationMetrics : public TranslationScorer {
         metrics_(metrics_of(task_)),
         translator_(options_of(parameters, task_.threads),
                     model_of(parameters, task_, options_of(parameters, task_.threads))) {
-    sources_.resize(task_.sources.size());
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      parse_line(task_.sources[i], {}, translator_, sources_[i].ids);
-      longest_ = std::max(longest_, int64_t(sources_[i].ids.size()));
+    for (size_t i = size_t(task_.rank); i < task_.sources.size(); i += size_t(task_.ranks)) {
+      parse_line(task_.sources[i], {}, translator_, sources_.emplace_back().ids);
+      longest_ = std::max(longest_, int64_t(sources_.back().ids.size()));
     }
     batches_ = translator_.batches(sources_);
     const size_t most = size_t(translator_.options().threads);
@@ -89,7 +137,8 @@ class TranslationMetrics : public TranslationScorer {
   void reserve() override {
     for (const auto& worker : workers_) worker->reserve(at_a_time(), longest_);
   }
-  std::optional<std::vector<double>> score(const std::function<bool()>& stop) override;
+  std::optional<std::vector<double>> score(const std::function<bool()>& stop,
+                                           Communicator* ranks) override;
 
  private:
   int64_t at_a_time() const { return translator_.options().batch_tokens; }
@@ -99,8 +148,8 @@ class TranslationMetrics : public TranslationScorer {
   TranslationTask task_;
   Metrics metrics_;
   Translator translator_;
-  std::vector<Source> sources_;
-  int64_t longest_ = 1;  // pieces of a source
+  std::vector<Source> sources_;  // every task_.ranks-th of the task, from task_.rank
+  int64_t longest_ = 1;          // pieces of a source
   std::vector<std::vector<size_t>> batches_;
   std::vector<std::unique_ptr<TranslationWorker>> workers_;
 };
@@ -127,11 +176,15 @@ bool TranslationMetrics::translate(std::vector<std::string>& out,
   return !stopped;
 }
 
-std::optional<std::vector<double>> TranslationMetrics::score(const std::function<bool()>& stop) {
+std::optional<std::vector<double>> TranslationMetrics::score(const std::function<bool()>& stop,
+                                                             Communicator* ranks) {
   parameters_.prepare_inference();
   on(parameters_.backend(), [](auto& k) { k.wait(); });
   std::vector<std::string> translations;
-  if (!translate(translations, stop)) return std::nullopt;
+  const bool complete = translate(translations, stop);
+  if (ranks ? !gather_lines(*ranks, complete, task_.sources.size(), translations) : !complete)
+    return std::nullopt;
+  if (task_.rank > 0) return std::vector<double>();
   std::vector<double> scores;
   for (const auto& metric : metrics_) {
     Statistics sums(metric->size());

@@ -280,7 +280,12 @@ class Bench {
   void optimiser() {
     const Matrix w = single(1, parameters_), g = single(1, parameters_), m = single(1, parameters_);
     const Matrix v = single(1, parameters_), copy = half(1, parameters_);
-    moved("gradient_norm", size(g), [&] { cuda_.gradient_norm(g, record_); });
+    const int64_t blocks = tx::norm_blocks(parameters_);
+    const Matrix squares = tx::matrix(allocate(size_t(blocks) * 8), DType::f64, 1, blocks);
+    moved("gradient_norm", size(g), [&] {
+      cuda_.square_sums(g, squares);
+      cuda_.gradient_norm(squares, record_);
+    });
     // The losses above have left their sums in the record: without them no update is held back.
     tx::StepRecord start;
     start.step = 1000, start.rate = 1e-4, start.clip_factor = 1;

@@ -7,3 +7,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
 # A system without /sys has no topology to tell, which is no fault here.
 export HWLOC_HIDE_ERRORS=2
+# rank_process N: the number of the tx-train in this folder that is rank N; nothing where there is none.
+rank_process() {
+  for pid in $(pgrep -x tx-train); do
+    [ "$(readlink "/proc/$pid/cwd" || true)" = "$PWD" ] || continue
+    ! tr '\0' '\n' 2> /dev/null < "/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" || echo "$pid"
+  done
+}

@@ -48,6 +48,17 @@ stop_at() {
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
+# count_end: waits for the run behind $!, which was killed or came to its end before.
+count_end() {
+  status=0
+  wait $! 2> /dev/null || status=$?
+  case $status in
+    0) finish_run "kills" && runs=$((runs + 1)) ;;
+    137) hits=$((hits + 1)) ;;
+    *) fail "status $status: $(cat stopped.log)" ;;
+  esac
+}
+
 # random_kills COUNT SEED: kill -9 at COUNT moments spread over the time that a run takes. A run is
 # killed until it is faster than the kill, then compared; only what was still running counts.
 random_kills() {
@@ -66,13 +77,33 @@ random_kills() {
     runner=
     sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
     kill -9 $! 2> /dev/null || true
-    status=0
-    wait $! 2> /dev/null || status=$?
-    case $status in
-      0) finish_run "kills" && runs=$((runs + 1)) ;;
-      137) hits=$((hits + 1)) ;;
-      *) fail "status $status: $(cat stopped.log)" ;;
-    esac
+    count_end
+  done
+  finish_run "the last kill"
+  echo "$hits kills, $((runs + 1)) runs compared"
+}
+
+# random_rank_kills COUNT SEED RANKS: the same over 1 to RANKS ranks (mpi.sh), of which one is killed.
+random_rank_kills() {
+  hits=0 tries=0 runs=0 random=$2
+  next() { # MOST: random number from 0 to below it
+    random=$((random * 16807 % 2147483647))
+    drawn=$((random / 65536 % $1))
+  }
+  while [ $hits -lt "$1" ]; do
+    tries=$((tries + 1))
+    [ $tries -le $((20 * $1 + 20)) ] || fail "only $hits of $tries kills came before the end"
+    next "$3"
+    ranks=$((drawn + 1))
+    runner="exec mpirun -q --oversubscribe --bind-to none -n $ranks"
+    go_on &
+    runner=
+    next 3000
+    sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"
+    next $ranks
+    victim=$(rank_process $drawn)
+    [ -z "$victim" ] || kill -9 "$victim" 2> /dev/null || true
+    count_end
   done
   finish_run "the last kill"
   echo "$hits kills, $((runs + 1)) runs compared"

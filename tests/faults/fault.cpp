@@ -8,6 +8,8 @@
 //                                          every one after it
 //   TX_FAULT="fsync HOLD /run 2"           the third fsync of such a file waits, as on a slow disk,
 //                                          while a file named "hold" is in the working directory
+//   TX_FAULT="open OTHER train.ids 0"      such a file is opened for reading under its name and
+//                                          ".other", as if this machine had a copy of its own
 //   TX_FAULT="thread EAGAIN - 2"           no more than two threads run beside the first
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -45,6 +48,10 @@ struct Fault {
     return std::strcmp(error, "ENOSPC") == 0  ? ENOSPC
            : std::strcmp(error, "EROFS") == 0 ? EROFS
                                               : EIO;
+  }
+  bool exchanges(const char* path, int flags) const {
+    return std::strcmp(call, "open") == 0 && std::strcmp(error, "OTHER") == 0 &&
+           (flags & O_ACCMODE) == O_RDONLY && std::strstr(path, part) != nullptr;
   }
   bool refuses(const char* path, int flags) {
     if (std::strcmp(call, "open") != 0 || (flags & O_ACCMODE) == O_RDONLY) return false;
@@ -128,7 +135,9 @@ extern "C" int open(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
   va_end(rest);
-  if (!fault().refuses(path, flags)) return real(path, flags, mode);
-  errno = fault().number();
+  Fault& f = fault();
+  if (f.exchanges(path, flags)) return real((std::string(path) + ".other").c_str(), flags, mode);
+  if (!f.refuses(path, flags)) return real(path, flags, mode);
+  errno = f.number();
   return -1;
 }

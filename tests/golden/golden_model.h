@@ -171,7 +171,11 @@ class Golden {
     settings.weight_decay = c_["weight_decay"];
     tx::Parameters& p = parameters_;
     on(backend_, [&](auto& k) {
-      k.gradient_norm(p.gradients(), record_.data);
+      const int64_t blocks = tx::norm_blocks(p.gradients().cols);
+      const tx::Matrix squares = tx::matrix(k.allocate(size_t(blocks) * 8), DType::f64, 1, blocks);
+      k.square_sums(p.gradients(), squares);
+      k.gradient_norm(squares, record_.data);
+      k.release(squares.data);
       k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
              record_.data);
     });

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/ranks/communicator.h"
+#include "lib/ranks/world.h"
 
 namespace {
 
@@ -39,18 +39,37 @@ void check_gather(tx::Communicator& ranks) {
   std::vector<int64_t> all(size_t(ranks.size()), -1);
   ranks.gather_all(&mine, sizeof mine, all.data());
   for (int r = 0; r < ranks.size(); ++r) TX_ASSERT(all[size_t(r)] == 100 + r);
+  std::vector<int64_t> there(size_t(ranks.size()), -1);
+  there[size_t(ranks.rank())] = mine;
+  ranks.gather_all(&there[size_t(ranks.rank())], sizeof mine, there.data());
+  TX_ASSERT(there == all);
+}
+
+// Even and odd ranks among themselves, and both beside all of them.
+void check_split(tx::Communicator& ranks) {
+  const int me = ranks.rank();
+  const auto part = ranks.split(me % 2);
+  TX_ASSERT(part->rank() == me / 2 && part->size() == (ranks.size() + 1 - me % 2) / 2);
+  std::vector<int> all(size_t(part->size()), -1);
+  part->gather_all(&me, sizeof me, all.data());
+  ranks.barrier();
+  for (int r = 0; r < part->size(); ++r) TX_ASSERT(all[size_t(r)] == 2 * r + me % 2);
+  int first = me;
+  part->broadcast(&first, sizeof first);
+  TX_ASSERT(first == me % 2);
 }
 
 }  // namespace
 
 int main() try {
-  const auto ranks = tx::join_ranks();
+  const auto ranks = tx::join_ranks("exchange_ranks");
   if (!ranks) return std::puts("alone"), 0;
   TX_ASSERT(ranks->size() == tx::started_ranks() && ranks->rank() == tx::started_rank());
   TX_ASSERT(ranks->local_rank() == ranks->rank() && !ranks->host().empty());
   check_broadcast(*ranks);
   check_gather(*ranks);
   check_exchange(*ranks);
+  check_split(*ranks);
   ranks->barrier();
   if (ranks->rank() == 0) std::printf("%d ranks\n", ranks->size());
   return 0;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int threads = 256;
 constexpr int per = 4;             // elements per pack: 16 bytes of f32
-constexpr int64_t chunk = 16384;   // elements of one partial sum, the same for any count
-constexpr int norm_threads = 256;  // a thread takes 16 packs of a chunk
+constexpr int norm_threads = 256;  // a thread takes 16 packs of a norm_block
 
 // Elements first .. first + per - 1 of a flat block of `count`; what lies beyond is zero.
 template <bool packed>
@@ -36,14 +35,14 @@ TX_DEVICE void write(T* x, const Pack<T, per>& pack, int64_t first, int64_t coun
     if (first + j < count) x[first + j] = pack.at[j];
 }
 
-// sums[b] = the sum of squares of chunk b, in double: large gradients would overflow a float.
+// sums[b] = the sum of squares of norm_block b, in double: large gradients would overflow a float.
 template <bool packed>
-__global__ void square_sums(const float* g, int64_t count, double* sums) {
+__global__ void add_squares(const float* g, int64_t count, double* sums) {
   __shared__ double part[32];
-  const int64_t base = int64_t(blockIdx.x) * chunk;
+  const int64_t base = int64_t(blockIdx.x) * norm_block;
   double sum = 0;
 #pragma unroll 4
-  for (int n = 0; n < chunk / (per * norm_threads); ++n) {
+  for (int n = 0; n < norm_block / (per * norm_threads); ++n) {
     const int64_t first = base + (int64_t(n) * norm_threads + threadIdx.x) * per;
     const Pack<float, per> x = read<packed>(g, first, count);
 #pragma unroll
@@ -174,14 +173,19 @@ void launch_update(const Cuda::State& state, Matrix parameters, Matrix gradients
 
 }  // namespace
 
-void Cuda::gradient_norm(Matrix gradients, StepRecord* record) {
+void Cuda::square_sums(Matrix gradients, Matrix squares) {
   const Timed timed(*state_, "optimiser", traffic(gradients));
-  TX_ASSERT(gradients.dtype == DType::f32);
-  const int64_t count = gradients.rows * gradients.cols, chunks = (count + chunk - 1) / chunk;
-  auto* sums = static_cast<double*>(state_->scratch(size_t(chunks) * sizeof(double)));
-  launch(*state_, aligned(gradients) ? square_sums<true> : square_sums<false>,
-         dim3(unsigned(chunks)), norm_threads, 0, gradients.row<float>(0), count, sums);
-  launch(*state_, decide, dim3(1), 256, 0, sums, chunks, record);
+  TX_ASSERT(gradients.dtype == DType::f32 && squares.dtype == DType::f64);
+  const int64_t count = gradients.rows * gradients.cols, blocks = norm_blocks(count);
+  TX_ASSERT(squares.cols == blocks);
+  launch(*state_, aligned(gradients) ? add_squares<true> : add_squares<false>,
+         dim3(unsigned(blocks)), norm_threads, 0, gradients.row<float>(0), count,
+         squares.row<double>(0));
+}
+
+void Cuda::gradient_norm(Matrix squares, StepRecord* record) {
+  const Timed timed(*state_, "optimiser", traffic(squares));
+  launch(*state_, decide, dim3(1), 256, 0, squares.row<double>(0), squares.cols, record);
 }
 
 void Cuda::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix copy,

@@ -1,5 +1,8 @@
+#include <chrono>
 #include <cstring>
+#include <exception>
 #include <string>
+#include <thread>
 
 #include "kernels/cuda/runtime/state.h"
 
@@ -22,7 +25,9 @@ void* take_memory(size_t bytes) {
 void* Cuda::allocate(size_t bytes) { return take_memory(bytes); }
 
 void Cuda::release(void* data) {
-  if (data) cudaFree(data);  // unchecked: also called while an exception unwinds
+  if (!data) return;
+  state_->drain();
+  cudaFree(data);  // unchecked: also called while an exception unwinds
 }
 
 Staging::~Staging() {
@@ -70,6 +75,7 @@ void Cuda::download(void* host, const void* from, size_t bytes) const {
   if (!bytes) return;
   TX_ASSERT(!state_->capturing);
   const bool small = bytes <= Staging::most;
+  if (!state_->peers.empty()) wait();  // a copy to pageable memory would, deaf to peers
   void* to = small ? state_->staging.take(bytes, state_->stream) : host;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
   wait();
@@ -81,7 +87,50 @@ void Cuda::copy(void* to, const void* from, size_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, state_->stream), "copying");
 }
 
-void Cuda::wait() const { check(cudaStreamSynchronize(state_->stream), "waiting for the GPU"); }
+void Cuda::wait() const { state_->wait(); }
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Until the stream has come to its end: asks again and again, at first without a pause, and calls
+// `look` with the time waited once in a while.
+template <class Look>
+cudaError_t poll(cudaStream_t stream, const Look& look) {
+  using std::chrono::microseconds, std::chrono::milliseconds;
+  const Clock::time_point start = Clock::now();
+  Clock::time_point next = start + milliseconds(100);
+  for (;;) {
+    const cudaError_t status = cudaStreamQuery(stream);
+    if (status != cudaErrorNotReady) return status;
+    cudaGetLastError();  // or the next launch would find this one
+    const Clock::time_point now = Clock::now();
+    if (now - start > milliseconds(20)) std::this_thread::sleep_for(microseconds(50));
+    if (now < next) continue;
+    look(now - start);
+    next = now + milliseconds(100);
+  }
+}
+
+}  // namespace
+
+void Cuda::State::wait() {
+  if (peers.empty()) return check(cudaStreamSynchronize(stream), "waiting for the GPU");
+  check(poll(stream,
+             [&](auto) {
+               for (Peers* each : peers) each->check();
+             }),
+        "waiting for the GPU");
+}
+
+void Cuda::State::drain() {
+  if (peers.empty() || std::uncaught_exceptions() == 0) return;
+  constexpr std::chrono::seconds most(5);
+  poll(stream, [&](Clock::duration waited) {
+    if (waited < most) return;
+    for (Peers* each : peers) each->give_up();
+  });
+}
 
 void Cuda::zero(void* data, size_t bytes) {
   if (bytes) check(cudaMemsetAsync(data, 0, bytes, state_->stream), "clearing memory");

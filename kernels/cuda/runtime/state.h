@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda.h"
 #include "kernels/cuda/runtime/staging.h"
@@ -21,13 +22,21 @@ void* take_memory(size_t bytes);
 class Profile;  // profile.h: time by groups of kernels
 class BlasLt;   // products/blaslt.h: the products of cuBLASLt, opened at first use
 
+// Other processes for which the stream may have to wait: ranks/mover.cu.
+class Peers {
+ public:
+  virtual ~Peers() = default;
+  virtual void check() = 0;    // throws Error where one is gone, and has the stream go on
+  virtual void give_up() = 0;  // has the stream go on; nothing more can be sent
+};
+
 struct Cuda::State {
   State();
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  int device = 0;
+  int device;
   int processors = 0;          // multiprocessors
   int shared_bytes_limit = 0;  // dynamic shared memory that one block may have
   cudaStream_t stream = nullptr;
@@ -39,6 +48,13 @@ struct Cuda::State {
   // Lets the kernel have so much dynamic shared memory; asks the runtime only for more than before.
   void allow_shared(const void* kernel, size_t bytes) const;
   void forget_graphs();
+
+  std::vector<Peers*> peers;  // empty: this process stands alone
+  // Waits for the stream. Error where a peer is gone; the time of those that are not has no limit.
+  void wait();
+  // The same where memory is to be freed: while an exception unwinds, peers that keep the stream
+  // for more than some seconds are given up.
+  void drain();
 
   // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good
   // until the next call. It grows only when a shape is met for the first time.

@@ -1,5 +1,5 @@
-// gradient_norm, adam and sgd on a GPU: the table of adam_test.cpp, then a block larger than one
-// pass of the grid.
+// square_sums, gradient_norm, adam and sgd on a GPU: the table of adam_test.cpp, then a block
+// larger than one pass of the grid.
 #include "tests/unit/kernels/adam_test.cpp"
 
 BOOST_AUTO_TEST_SUITE(adam_large)

@@ -1,4 +1,4 @@
-// gradient_norm, adam, sgd over flat blocks.
+// square_sums, gradient_norm, adam, sgd over flat blocks.
 #include "tests/unit/kernels/checker.h"
 
 using namespace tx_test;
@@ -73,13 +73,20 @@ void check(const Problem& p, bool sgd) {
   if (p.copied) check_close(got[3], round_to(DType::bf16, round_to(DType::f32, got[0])), {0, 0});
 }
 
+// The squares of a flat block of gradients.
+Matrix squares_of(Run& run, Matrix g) {
+  const Matrix squares = run.output(1, tx::norm_blocks(g.cols), DType::f64);
+  run.call([&](auto& b) { b.square_sums(g, squares); });
+  return squares;
+}
+
 StepRecord norm_of(const Dense& g, DType t, double clip) {
   const Results got = run_layouts([&](Run& run) {
     StepRecord start;
     start.clip_norm = clip, start.clip_factor = 77, start.gradient_norm = 77, start.skip = 77;
     StepRecord* record = run.record(start);
-    const Matrix m = run.input(g, t);
-    run.call([&](auto& b) { b.gradient_norm(m, record); });
+    const Matrix squares = squares_of(run, run.input(g, t));
+    run.call([&](auto& b) { b.gradient_norm(squares, record); });
     const StepRecord r = run.read(record, 1)[0];
     run.keep({{r.gradient_norm, r.clip_factor, double(r.skip)}});
   });
@@ -189,6 +196,23 @@ BOOST_AUTO_TEST_CASE(gradient_norm_table) {
     }
 }
 
+// What a rank adds for its range of the block are the bits that one rank has for the whole.
+BOOST_AUTO_TEST_CASE(a_range_has_the_squares_of_the_whole) {
+  const int64_t size = 3 * tx::norm_block + 777;
+  for (const DType t : sum_types()) {
+    const Dense g = random_dense(1, size, t, 1, -1, 2);
+    const Results got = run_layouts([&](Run& run) {
+      const Matrix all = run.input(g, t);
+      run.keep(squares_of(run, all));
+      for (const int64_t first : {int64_t(0), tx::norm_block, 2 * tx::norm_block})
+        run.keep(squares_of(run, all.columns(first, size - first)));
+    });
+    for (size_t skipped = 0; skipped < 3; ++skipped)
+      for (size_t b = skipped; b < 4; ++b)
+        BOOST_TEST(got[skipped + 1].data[b - skipped] == got[0].data[b]);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(known_clip) {
   const StepRecord r = norm_of({{3, 4}}, DType::f32, 1);
   BOOST_TEST(r.gradient_norm == 5);
@@ -217,8 +241,8 @@ BOOST_AUTO_TEST_CASE(a_loss_over_the_limit_skips_the_step) {
       start.loss = loss, start.loss_scale = 0.25, start.loss_limit = limit;
       start.skip = start.spike = 77;
       StepRecord* record = run.record(start);
-      const Matrix m = run.input(Dense{{3, 4}}, DType::f32);
-      run.call([&](auto& b) { b.gradient_norm(m, record); });
+      const Matrix squares = squares_of(run, run.input(Dense{{3, 4}}, DType::f32));
+      run.call([&](auto& b) { b.gradient_norm(squares, record); });
       after = run.read(record, 1)[0];
       run.keep({{double(after.skip), double(after.spike)}});
     });

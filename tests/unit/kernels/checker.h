@@ -1,7 +1,7 @@
 // Runs a kernel over any backend in several memory layouts and compares the outcome with naive
 // loops. A test is a function that places its operands through a Run, calls the kernel and keeps
-// what came out. The same sources, included in a *_gpu_test.cpp (where the build sets TX_TEST_DEVICE
-// to "cuda"), put another backend through the same table.
+// what came out. The same sources, included in a *_gpu_test.cpp (where the build sets
+// TX_TEST_DEVICE to "cuda"), put another backend through the same table.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -108,8 +108,10 @@ class Run {
     StepRecord values;
     values.step = drop.step;
     const StepRecord* step = drop.threshold() ? record(values) : nullptr;
-    return tx::dropout(drop.p, drop.seed, drop.site, step,
-                       {array(drop.pair), array(drop.position)});
+    tx::Dropout made =
+        tx::dropout(drop.p, drop.seed, drop.site, step, {array(drop.pair), array(drop.position)});
+    made.first = drop.first;
+    return made;
   }
 
   // One download, with what lies between the rows.

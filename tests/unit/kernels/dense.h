@@ -102,12 +102,13 @@ std::vector<T> part_of(const std::vector<T>& values, int64_t first, int64_t coun
 struct Drop {
   double p = 0;
   uint32_t seed = 1234, site = 77;
-  int64_t step = 9;
+  int64_t step = 9, first = 0;
   std::vector<uint32_t> pair, position;
 
   uint32_t threshold() const { return uint32_t(std::lround(p * 65536)); }
   double factor(int64_t row, int64_t feature, int head = 0) const {
     if (threshold() == 0) return 1;
+    feature += first;
     const tx::Philox::Block block =
         tx::Philox::block(seed, site + (uint32_t(head) << 16), uint32_t(step), pair[size_t(row)],
                           position[size_t(row)], uint32_t(feature / 8));

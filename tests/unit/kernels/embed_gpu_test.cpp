@@ -1,5 +1,6 @@
 // embed and its gradient on the GPU: the table of embed_test.cpp, wide rows, and ids that stand in
 // many rows or go beyond the digits of one pass of the sort.
+#define TX_EMBED_ON_GPU
 #include "tests/unit/kernels/embed_test.cpp"
 
 namespace {

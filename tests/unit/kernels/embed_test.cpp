@@ -123,6 +123,43 @@ BOOST_AUTO_TEST_CASE(no_rows) {
   check_close(got[0], p.dtable, {0, 0});
 }
 
+#ifndef TX_EMBED_ON_GPU  // layers lie on several ranks where these are processors
+// Pieces that another rank has: their rows are zeros, and add nothing to the table. Positions learn
+// from every row.
+BOOST_AUTO_TEST_CASE(ids_of_pieces_elsewhere) {
+  for (const DType t : dtypes()) {
+    Problem p(t, 130, 17, 0.3);
+    Dense out = naive(p);
+    const Results all = naive_backward(p);
+    Dense dtable = p.dtable;
+    for (int64_t i = 0; i < p.rows; ++i)
+      for (int64_t j = 0; j < p.width; ++j) {
+        if (i % 3 == 0)
+          out(i, j) = 0;
+        else
+          dtable(p.ids[size_t(i)], j) += p.scale * p.drop.factor(i, j) * p.dout(i, j);
+      }
+    for (size_t i = 0; i < p.ids.size(); i += 3) p.ids[i] = -1;
+    const Results got = run_layouts([&](Run& run) {
+      const Matrix table = run.input(p.table, t), to = run.output(p.rows, p.width, t);
+      const Matrix positions = run.input(p.positions, sum_type(t)), dout = run.input(p.dout, t);
+      const Matrix sums = run.inout(p.dtable, sum_type(t));
+      const Matrix places = run.inout(p.dpositions, sum_type(t));
+      const tx::Dropout drop = run.dropout(p.drop);
+      const int32_t* ids = run.array(p.ids);
+      run.call([&](auto& b) {
+        b.embed(ids, table, p.scale, positions, drop, to);
+        b.embed_backward(ids, dout, p.scale, drop, sums, places);
+      });
+      for (const Matrix& m : {to, sums, places}) run.keep(m);
+    });
+    check_close(got[0], out, t);
+    check_sum(got[1], dtable, t, p.rows);
+    check_sum(got[2], all[1], t, p.rows);
+  }
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
   for (const DType t : dtypes()) {
     const Problem p(t, 63, 63, 0.1);

@@ -133,6 +133,15 @@ BOOST_AUTO_TEST_CASE(table) {
   check(Problem(t, rows, width, a, drop), width % 2 == 0);
 }
 
+// Some columns of a layer, whose others lie on other ranks.
+BOOST_AUTO_TEST_CASE(masks_of_later_columns) {
+  for (const DType t : dtypes()) {
+    Problem p(t, 17, 24, Activation::swiglu, 0.3);
+    p.drop.first = 72;
+    check(p, false);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(known_values) {
   for (const DType t : dtypes()) {
     if (t == DType::bf16) continue;

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_what_was_when_the_save_began) {
     change(parameters, round);
     std::promise<void> changed;
     std::vector<float> written;
-    saver.begin([&](const Parameters& copy) {
+    saver.begin([&](const Parameters& copy, const Moments&) {
       changed.get_future().wait();
       written = values_of(copy);
     });
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_the_save_under_way) {
   std::vector<float> written;
   {
     Saver saver(parameters);
-    saver.begin([&](const Parameters& copy) { written = values_of(copy); });
+    saver.begin([&](const Parameters& copy, const Moments&) { written = values_of(copy); });
   }
   BOOST_TEST((written == values_of(parameters)));
 }

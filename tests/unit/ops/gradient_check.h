@@ -29,7 +29,7 @@ class GradientCheck {
     tx::Parameter p;
     p.value = leaf(value(name, 0, size_t(rows * cols)), rows, cols);
     p.gradient = leaf(std::vector<double>(size_t(rows * cols), NAN), rows, cols);
-    p.assigned = &flags_.emplace_back(false);
+    p.written = &written_.emplace_back(0);
     parameters_.push_back(p);
     return p;
   }
@@ -115,7 +115,7 @@ class GradientCheck {
   tx::Arena arena_;
   std::vector<std::vector<double>> inputs_;
   std::vector<tx::Parameter> parameters_;
-  std::deque<bool> flags_;
+  std::deque<int> written_;
 };
 
 }  // namespace tx_test

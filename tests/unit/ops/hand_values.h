@@ -27,7 +27,7 @@ class Hand {
   tx::Parameter parameter(int64_t rows, int64_t cols, const std::vector<double>& values) {
     kept_.push_back(tensor(rows, cols, values));
     kept_.push_back(tensor(rows, cols));
-    return {kept_[kept_.size() - 2].value(), kept_.back().value(), &flags_.emplace_back(false)};
+    return {kept_[kept_.size() - 2].value(), kept_.back().value(), &flags_.emplace_back(0)};
   }
   tx::Parameter parameter(int64_t rows, int64_t cols) {
     return parameter(rows, cols, value("hand", 1, size_t(rows * cols)));
@@ -40,7 +40,7 @@ class Hand {
 
  private:
   std::vector<tx::Tensor> kept_;
-  std::deque<bool> flags_;
+  std::deque<int> flags_;
 };
 
 // Row keys of `rows` rows: pair 3, positions from 0. Masks of step 2.

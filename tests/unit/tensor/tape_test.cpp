@@ -50,13 +50,24 @@ BOOST_AUTO_TEST_CASE(the_first_contribution_assigns_and_later_ones_add) {
 }
 
 BOOST_AUTO_TEST_CASE(the_same_for_parameters) {
-  bool assigned = false, add = true;
+  int written = 0;
+  bool add = true;
   double gradient = 0;
-  const tx::Parameter p{{}, tx::matrix(&gradient, tx::DType::f64, 1, 1), &assigned};
+  const tx::Parameter p{{}, tx::matrix(&gradient, tx::DType::f64, 1, 1), &written};
   tx::Context::gradient(p, add);
   BOOST_TEST(!add);
   BOOST_TEST(tx::Context::gradient(p, add).data == &gradient);
   BOOST_TEST(add);
+  BOOST_TEST(written == 2);
+}
+
+BOOST_AUTO_TEST_CASE(each_closure_is_told_of_when_it_has_run) {
+  context.recording = true;
+  std::vector<int> order;
+  for (const int i : {1, 2, 3}) context.on_backward([&order, i] { order.push_back(i); });
+  context.after_closure = [&] { order.push_back(-order.back()); };
+  context.backward();
+  BOOST_TEST(order == (std::vector<int>{3, -3, 2, -2, 1, -1}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(backward_runs_against_the_order_of_creation) {

@@ -22,7 +22,7 @@ struct Fixture {
   Checkpointer make(CheckpointSettings settings) {
     return Checkpointer(
         run, model.parameters, vocabularies, std::move(settings),
-        [this](int64_t step) { told.push_back(step); }, [this] { return now; });
+        [this](int64_t step) { told.push_back(step); }, Saver::Gather{}, [this] { return now; });
   }
   static Checkpointer::Content content(int64_t step, int64_t best = -1, int64_t good = 0) {
     return {step, Json{{"step", step}}, Json{{"step", step}}, best, good};

@@ -69,6 +69,22 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
   BOOST_TEST(other.total() == one.total() + other.batch - one.batch + other.sums + 1200);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {
+  const auto plan = [&](int ranks) {
+    TinyModel m({}, int(words->size()), capacities, DType::f32, {0, ranks}, 192);
+    const PlannedRun run{m.backend, m.parameters, m.transformer, {}, 8, {}, ranks};
+    return std::pair(plan_memory(run, capacities), m.parameters.master().cols);
+  };
+  const auto [one, elements] = plan(1);
+  const auto [four, same] = plan(4);
+  BOOST_TEST(elements == same);
+  BOOST_TEST(std::abs(double(four.moments) / double(one.moments) - 0.25) < 0.02);
+  BOOST_TEST((four.parameters == one.parameters && four.gradients == one.gradients));
+  BOOST_TEST(one.sums == 3 * one.gradients);
+  // Of two batches a level, and room for the pieces of four partial sums.
+  BOOST_TEST(four.sums == one.gradients + 4 * size_t(Division(elements, 4).longest(0)) * 4);
+}
+
 BOOST_FIXTURE_TEST_CASE(the_worst_batch_fills_every_row, TinyText) {
   const Batch batch = worst_batch(PairLengths(text), capacities);
   for (size_t side = 0; side < capacities.size(); ++side) {

@@ -47,9 +47,9 @@ BOOST_AUTO_TEST_CASE(the_parts_are_the_largest) {
 }
 
 BOOST_AUTO_TEST_CASE(blocks_of_a_rank) {
-  BOOST_TEST(RankSum::blocks(8, 2) == 1 + 2);  // a part of four
-  BOOST_TEST(RankSum::blocks(8, 8) == 1);
-  BOOST_TEST(RankSum::blocks(5, 3) == 2);  // 1, 2 and 3, 4: of no tree the half
+  BOOST_TEST(RankSum::blocks(8, 2) == 2);  // a part of four
+  BOOST_TEST(RankSum::blocks(8, 8) == 1);  // of rank 0, which saves
+  BOOST_TEST(RankSum::blocks(5, 3) == 1);  // 1, 2 and 3, 4: of no tree the half
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -26,18 +26,19 @@ struct TinyModel {
   tx::Parameters parameters;
   tx::Transformer transformer;
   tx::Stepper stepper;
-  TinyModel(const tx::StepSettings& settings, int words, const std::vector<int>& capacities)
-      : parameters(backend, config_of(words), tx::DType::f32, true),
+  TinyModel(const tx::StepSettings& settings, int words, const std::vector<int>& capacities,
+            tx::DType dtype = tx::DType::f32, tx::RankOf self = {}, int d_model = 16)
+      : parameters(backend, config_of(words, d_model), dtype, true, self),
         transformer(backend, parameters, 128),
         stepper(backend, parameters, transformer, settings) {
     parameters.initialise(3);
     stepper.reserve(tx::Stepper::plan(backend, parameters, transformer, settings, capacities));
   }
-  static tx::ModelConfig config_of(int words) {
+  static tx::ModelConfig config_of(int words, int d_model = 16) {
     tx::ModelConfig c;
     c.set_vocabularies(words);
     c.set_layers(1);
-    c.d_model = 16;
+    c.d_model = d_model;
     c.d_ff = 32;
     c.heads = 2;
     c.resolve();

@@ -96,6 +96,21 @@ BOOST_AUTO_TEST_CASE(a_sum_can_be_begun_again_with_less_room) {
   BOOST_TEST((place.of(2).all() == plain(0, 2).all()));
 }
 
+BOOST_AUTO_TEST_CASE(the_last_term_can_be_added_elsewhere) {
+  for (int count = 1; count <= 17; ++count) {
+    Place place;
+    place.sum.begin(count);
+    for (int i = 0; i < count; ++i) {
+      place.put(term(i));
+      if (i + 1 < count) place.sum.add_term();
+    }
+    for (const Matrix& sum : place.sum.waiting())
+      for (int i = 0; i < elements; ++i) place.block[size_t(i)] += sum.row<float>(0)[i];
+    place.sum.add_last_record();
+    BOOST_TEST((place.found().all() == plain(0, count).all()), count << " terms");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(levels_and_parts) {
   const int levels[] = {0, 1, 2, 2, 3, 3, 3, 3, 4};
   for (int terms = 1; terms <= 9; ++terms) BOOST_TEST(TreeSum::levels(terms) == levels[terms - 1]);

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/train/valid_pass.h"
+#include "tests/thread_ranks.h"
 #include "tests/unit/data/packing_fixture.h"
 
 using namespace tx;
@@ -31,8 +33,7 @@ BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture)
   // Targets of 3 and 5 words, each with its end: 10 labels, too many for one batch of 8 rows.
   const IdCache text = make({{3, 3}, {4, 5}});
   Validator v({});
-  const auto packer = Validator::packer(text, {8, 8});
-  const Validation* found = v.measure(7, *packer, two_nats);
+  const Validation* found = v.measure(7, ValidPass(text, {8, 8}).run(nullptr, two_nats));
   BOOST_TEST(found->loss == 2);
   BOOST_TEST(found->nll == 1);
   BOOST_TEST(found->accuracy == 0.2);
@@ -42,9 +43,36 @@ BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture)
   BOOST_TEST(!v.found(7));
 }
 
+// Sums whose order of adding shows in their bits.
+BOOST_FIXTURE_TEST_CASE(any_number_of_ranks_has_the_same_sums, PackingFixture) {
+  const IdCache text = make({{3, 3}, {4, 5}, {2, 5}, {5, 4}, {1, 5}, {5, 4}, {3, 5}});
+  const auto evaluate = [](const Batch& batch, StepRecord& sums) {
+    sums.loss += 0.1 * double(batch.lines.front() * batch.lines.front());
+    sums.nll += 1e16 / double(batch.lines.front());
+    sums.correct += batch.lines.front();
+    ++sums.labels;
+  };
+  const StepRecord alone = ValidPass(text, {8, 8}).run(nullptr, evaluate);
+  BOOST_TEST(alone.labels >= 5);
+  for (const int count : {2, 3, 4, 9})
+    tx_test::on_ranks(count, [&](Communicator& ranks) {
+      ValidPass pass(text, {8, 8});
+      for (int time = 0; time < 2; ++time) {
+        int64_t own = 0;
+        const StepRecord sums = pass.run(&ranks, [&](const Batch& batch, StepRecord& to) {
+          evaluate(batch, to);
+          ++own;
+        });
+        if (sums.loss != alone.loss || sums.nll != alone.nll || sums.correct != alone.correct ||
+            sums.labels != alone.labels || own > alone.labels / count + 1)
+          throw Error("other sums");
+      }
+    });
+}
+
 BOOST_FIXTURE_TEST_CASE(a_sentence_that_does_not_fit_is_told_at_once, PackingFixture) {
   const IdCache text = make({{3, 9}});
-  BOOST_CHECK_THROW(Validator::packer(text, {8, 8}), UsageError);
+  BOOST_CHECK_THROW(ValidPass(text, {8, 8}), UsageError);
 }
 
 // Compared by a command's score: higher is better.
@@ -60,9 +88,8 @@ BOOST_FIXTURE_TEST_CASE(the_first_metric_decides, PackingFixture) {
   for (const auto& [metric, best] : {std::pair{"loss", 1}, {"perplexity", 2}, {"accuracy", 2}}) {
     Validator v({0, {metric, "loss"}, ""});
     BOOST_TEST(v.criterion() == metric);
-    for (const int64_t step : {1, 2})
-      v.measure(step, *Validator::packer(text, {8, 8}),
-                [&](const Batch&, StepRecord& sums) { sums = step == 1 ? one : two; });
+    v.measure(1, one);
+    v.measure(2, two);
     BOOST_TEST(v.best() == best);
     BOOST_TEST(to_text(v.report(2)) ==
                "{\"validation_loss\":1.0,\"validation_perplexity\":1.2840254166877414,"
@@ -76,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(translations_are_scored_where_a_metric_asks_for_it, Pack
   Validator v({0, {"chrf", "loss", "bleu"}, "", 50});
   BOOST_TEST(v.criterion() == "chrf of 50 lines");
   const auto measure = [&](int64_t step, std::optional<std::vector<double>> scores) {
-    return v.measure(step, *Validator::packer(text, {8, 8}), two_nats, [&] { return scores; });
+    return v.measure(step, ValidPass(text, {8, 8}).run(nullptr, two_nats), [&] { return scores; });
   };
   measure(1, {{40, 10}});
   measure(2, {{45, 9}});

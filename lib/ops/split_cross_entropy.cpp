@@ -1,0 +1,146 @@
+// The loss of cross_entropy() where the columns of the logits lie on several ranks. Of each row a
+// rank tells its largest logit, the sum of the exponentials above it, the centred sum of the logits
+// and the label's, where it has that: the sums over the vocabulary follow from those of the ranks,
+// added in their order. The logits become their gradient, as there. Kept: nothing else.
+#include <cmath>
+
+#include "lib/ops/ops.h"
+
+namespace tx {
+
+namespace {
+
+// Of a row; in double, as kernels have them.
+struct RowSums {
+  double most = 0;          // largest logit
+  double exponentials = 0;  // of exp(x - most)
+  double total = 0;         // of x - most
+  double label = 0;         // the label's logit; 0 where another rank has it
+};
+
+template <class T>
+RowSums sums_of(const T* x, int64_t count, int64_t label) {
+  T most = x[0];
+  for (int64_t j = 1; j < count; ++j) most = x[j] > most ? x[j] : most;
+  RowSums sums;
+  for (int64_t j = 0; j < count; ++j) {
+    sums.exponentials += double(std::exp(x[j] - most));
+    sums.total += double(x[j] - most);
+  }
+  sums.most = double(most);
+  sums.label = label >= 0 && label < count ? double(x[label]) : 0;
+  return sums;
+}
+
+// Those of the whole row, of what rank r found in its counts[r] columns.
+RowSums join(const RowSums* parts, int64_t stride, const std::vector<int64_t>& counts) {
+  RowSums whole;
+  whole.most = parts[0].most;
+  for (size_t r = 1; r < counts.size(); ++r)
+    whole.most = std::max(whole.most, parts[int64_t(r) * stride].most);
+  for (size_t r = 0; r < counts.size(); ++r) {
+    const RowSums& part = parts[int64_t(r) * stride];
+    const double lower = part.most - whole.most;
+    whole.exponentials += part.exponentials * std::exp(lower);
+    whole.total += part.total + double(counts[r]) * lower;
+    whole.label += part.label;
+  }
+  return whole;
+}
+
+void add_loss(const RowSums& row, int64_t vocabulary, double smoothing, StepRecord* record) {
+  const double log_sum = std::log(row.exponentials);
+  const double log_label = row.label - row.most - log_sum;
+  record->nll -= log_label;
+  double loss = -(1 - smoothing) * log_label;
+  if (smoothing > 0) {
+    const double log_all = row.total - double(vocabulary) * log_sum;
+    loss -= smoothing / double(vocabulary - 1) * (log_all - log_label);
+  }
+  record->loss += loss;
+  record->correct += row.label >= row.most;
+  record->labels += 1;
+}
+
+// The columns of a rank, its logits x (T,Vp) in f32 or f64.
+template <class T>
+class Columns {
+ public:
+  Columns(Matrix x, const int32_t* labels, const SplitVocabulary& pieces, double smoothing)
+      : x_(x), labels_(labels), pieces_(pieces), smoothing_(smoothing) {}
+
+  void tell(RowSums* sums) const {
+    for (int64_t i = 0; i < x_.rows; ++i)
+      sums[i] = labels_[i] < 0 ? RowSums{} : sums_of(x_.row<T>(i), pieces_.count, own_label(i));
+  }
+  void take(const RowSums* all, const std::vector<int64_t>& counts, bool gradient,
+            StepRecord* record) const {
+    for (int64_t i = 0; i < x_.rows; ++i) {
+      if (labels_[i] >= 0) {
+        const RowSums row = join(all + i, x_.rows, counts);
+        add_loss(row, pieces_.vocabulary, smoothing_, record);
+        if (gradient) differentiate(i, row, record->loss_scale);
+      } else if (gradient) {
+        std::fill_n(x_.row<T>(i), x_.cols, T(0));
+      }
+    }
+  }
+
+ private:
+  int64_t own_label(int64_t i) const { return labels_[i] - pieces_.first; }
+  void differentiate(int64_t i, const RowSums& row, double scale) const {
+    T* x = x_.row<T>(i);
+    const double others = smoothing_ > 0 ? smoothing_ / double(pieces_.vocabulary - 1) : 0;
+    const T most = T(row.most), inverse = T(scale / row.exponentials), q = T(others * scale);
+    const int64_t label = own_label(i);
+    const bool here = label >= 0 && label < pieces_.count;
+    const T at_label =
+        here ? std::exp(x[label] - most) * inverse - T((1 - smoothing_) * scale) : T(0);
+    for (int64_t j = 0; j < pieces_.count; ++j) x[j] = std::exp(x[j] - most) * inverse - q;
+    if (here) x[label] = at_label;
+    std::fill(x + pieces_.count, x + x_.cols, T(0));
+  }
+
+  Matrix x_;
+  const int32_t* labels_;
+  SplitVocabulary pieces_;
+  double smoothing_;
+};
+
+std::vector<int64_t> counts_of(Communicator& ranks, int64_t own) {
+  std::vector<int64_t> counts(size_t(ranks.size()));
+  ranks.gather_all(&own, sizeof own, counts.data());
+  return counts;
+}
+
+}  // namespace
+
+void split_cross_entropy(Context& context, Tensor logits, const int32_t* labels,
+                         const SplitVocabulary& pieces, double smoothing, StepRecord* record,
+                         Communicator& ranks) {
+  TX_ASSERT(pieces.count > 0 && pieces.count <= logits.cols() && pieces.vocabulary > 1);
+  TX_ASSERT(pieces.first >= 0 && pieces.first + pieces.count <= pieces.vocabulary);
+  constexpr int64_t width = sizeof(RowSums) / sizeof(double);
+  const bool narrow = logits.dtype() == DType::bf16;
+  const Tensor x = narrow ? context.make(logits.rows(), logits.cols(), DType::f32) : logits;
+  const Tensor own = context.make(logits.rows(), width, DType::f64);
+  const Tensor all = context.make(ranks.size() * logits.rows(), width, DType::f64);
+  context.run([&](auto& k) {
+    TX_ASSERT(!k.has_own_memory());
+    if (narrow) k.convert(logits.value(), x.value());
+    const auto run = [&]<class T>(const Columns<T>& columns) {
+      columns.tell(static_cast<RowSums*>(own.value().data));
+      ranks.gather_all(own.value().data, size_t(own.rows()) * sizeof(RowSums), all.value().data);
+      columns.take(static_cast<const RowSums*>(all.value().data), counts_of(ranks, pieces.count),
+                   context.recording, record);
+    };
+    if (x.dtype() == DType::f64)
+      run(Columns<double>(x.value(), labels, pieces, smoothing));
+    else
+      run(Columns<float>(x.value(), labels, pieces, smoothing));
+    if (narrow && context.recording) k.convert(x.value(), logits.value());
+  });
+  if (context.recording) context.gradient_in_place(logits);
+}
+
+}  // namespace tx

@@ -1,0 +1,59 @@
+#include "lib/ranks/mpi/start_limit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <system_error>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/ranks/world.h"
+
+namespace tx::mpi {
+
+namespace {
+
+constexpr int limit = 120;       // seconds
+constexpr int others_later = 5;  // of all that wait, rank 0 speaks first, and ends the rest
+
+}  // namespace
+
+StartLimit::StartLimit(const std::string& tool) {
+  thread_ = start_without_signals([this, tool] {
+    constexpr int turns = 20;  // a second
+    const int rank = started_rank();
+    for (int turn = 0; turn < turns * (limit + (rank > 0 ? others_later : 0)); ++turn) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1000 / turns));
+      if (over_) return;
+    }
+    Log(tool).error(name_of_rank(rank, this_host()) + " has waited for " + std::to_string(limit) +
+                    " s for the other ranks to start: one of them has ended or was stopped "
+                    "before, or cannot be reached");
+    ::_exit(1);
+  });
+}
+
+StartLimit::~StartLimit() {
+  over_ = true;
+  thread_.join();
+}
+
+std::thread start_without_signals(const std::function<void()>& body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread started;
+  std::error_code refused;
+  try {
+    started = std::thread(body);
+  } catch (const std::system_error& e) {
+    refused = e.code();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (refused) throw Error("cannot start a thread: " + refused.message());
+  return started;
+}
+
+}  // namespace tx::mpi

@@ -1,0 +1,27 @@
+// MPI_Init waits for all ranks, and knows no end of it: where one of them never comes, this does.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace tx::mpi {
+
+class StartLimit {
+ public:
+  // From here on the process has two minutes, counted in seconds of its own, after which it says as
+  // `tool` what it has waited for, and ends with status 1.
+  explicit StartLimit(const std::string& tool);
+  ~StartLimit();  // all have come
+  StartLimit(const StartLimit&) = delete;
+  StartLimit& operator=(const StartLimit&) = delete;
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+// Signals are for the thread that trains: starts one that takes none. Error where it is refused.
+std::thread start_without_signals(const std::function<void()>& body);
+
+}  // namespace tx::mpi

@@ -1,0 +1,57 @@
+#include "lib/train/beside.h"
+
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/workers.h"
+
+namespace tx {
+
+Beside::~Beside() {
+  try {
+    stop();
+  } catch (...) {  // another failure is on its way
+  }
+}
+
+void Beside::start(std::function<void(size_t)> work) {
+  TX_ASSERT(!thread_.joinable());
+  work_ = std::move(work);
+  allowed_ = done_ = 0;
+  stopped_ = false;
+  try {
+    thread_ = start_thread([this] { run(); });
+  } catch (const Error&) {  // whoever stops it does all
+  }
+}
+
+void Beside::allow(size_t count) {
+  const std::lock_guard lock(mutex_);
+  allowed_ = count;
+  changed_.notify_one();
+}
+
+size_t Beside::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  return done_;
+}
+
+void Beside::run() try {
+  for (;; ++done_) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || done_ < allowed_; });
+    if (stopped_) return;
+    lock.unlock();
+    work_(done_);
+  }
+} catch (...) {
+  failure_ = std::current_exception();
+}
+
+}  // namespace tx

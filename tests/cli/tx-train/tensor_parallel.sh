@@ -1,0 +1,77 @@
+# label: mpi
+# Layers that lie on several ranks in parts: the losses are those of one rank within rounding, files
+# are those of a whole model, and a run goes on with another number of parts.
+. "$TX_SOURCE/tests/cli/mpi.sh"
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+on_parts() ( # RANKS PARTS OPTION...
+  runner="timeout 100 mpirun -q --oversubscribe --bind-to none -n $1"
+  parts=$2
+  shift 2
+  small_train --device cpu --heads 4 --accumulate 2 --dropout 0.1 --attention-dropout 0.1 \
+    --relu-dropout 0.1 --tensor-parallel "$parts" "$@"
+)
+# near A B: the figures of the logs, of steps and validations, differ by rounding alone.
+near() {
+  for side in "$1" "$2"; do
+    grep -E '"(loss|validation_loss)"' "$side/log.jsonl" |
+      grep -oE '"(step|loss|validation_loss|gradient_norm|accuracy)":[-0-9.e]*' | tr -d '"' |
+      tr ':' ' ' > "figures-$side"
+  done
+  [ "$(wc -l < "figures-$1")" -ge 30 ] || fail "the log of $1 has few figures"
+  paste -d ' ' "figures-$1" "figures-$2" > both
+  awk '$1 != $3 || ($2 - $4) ^ 2 > (2e-5 * $2) ^ 2 { print; wrong = 1 } END { exit wrong }' both ||
+    fail "$1 and $2 differ"
+}
+
+expect_status 0 on_parts 1 1 -o one
+tx-decode -m one/model-12.safetensors --precision fp32 --quiet valid.en > one.out
+[ "$(grep -c . one.out)" -gt 30 ] || fail "one rank learned nothing"
+for ranks_parts in "2 2" "4 4" "4 2"; do
+  # shellcheck disable=SC2086  # two numbers
+  expect_status 0 on_parts $ranks_parts -o run
+  [ "$(grep -c '^tx-train: 12 steps' "$TX_LAST/stderr")" = 1 ] || fail "not one rank tells the end"
+  name=$(echo "$ranks_parts" | tr ' ' -)
+  mv run "$name"
+  near one "$name"
+  tx-decode -m "$name/model-12.safetensors" --precision fp32 --quiet valid.en > "$name.out"
+  cmp one.out "$name.out" >&2 || fail "$name translates otherwise"
+done
+# Of each layer the same masks: without them other losses.
+expect_status 0 on_parts 2 2 --relu-dropout 0 -o unmasked
+(near one unmasked) > /dev/null 2>&1 && fail "masks of the feed-forward layer make no difference"
+
+# A run of two parts goes on with one and ends with four, as one that never stopped.
+expect_status 0 on_parts 2 2 -o run
+rm run/*-6.safetensors run/*-9.safetensors run/*-12.safetensors
+expect_status 0 tx-train --resume run --tensor-parallel 1 --steps 6
+expect_status 0 timeout 100 mpirun -q --oversubscribe --bind-to none -n 4 \
+  tx-train --resume run --tensor-parallel 4 --steps 12
+near one run
+
+# One text: a decoder and an encoder alone, with blocks of today.
+small_texts="--src train.en --valid-src valid.en"
+for kind in decoder encoder; do
+  set -- --kind $kind --context 40 --positions rotary --norm-type rms --activation swiglu
+  set -- "$@" --kv-heads 2
+  expect_status 0 on_parts 1 1 "$@" -o "$kind-1"
+  expect_status 0 on_parts 2 2 --recompute "$@" -o "$kind-2"
+  near $kind-1 $kind-2
+done
+small_texts="--src train.en --tgt train.de"
+
+# What cannot be had is said before anything is begun.
+refused() { # MESSAGE RANKS PARTS OPTION...
+  message=$1
+  shift
+  expect_status 2 on_parts "$@" -o refused
+  expect_stderr_contains "$message"
+  [ ! -e refused ] || fail "a run was begun"
+}
+refused '--tensor-parallel 2 needs a multiple of 2 ranks, and there is 1' 1 2
+refused '--tensor-parallel 2 needs a multiple of 2 ranks, and there are 3' 3 2
+refused '--accumulate 1 is less than the 2 models that the ranks have' 4 2 --accumulate 1
+refused '--tensor-parallel 2 cannot be had with --valid-metric bleu' 2 2 --valid-src valid.en \
+  --valid-tgt valid.de --valid-metric bleu
+expect_status 2 on_parts 3 3 -o refused
+expect_stderr_contains '--tensor-parallel 3 does not divide --heads 4'

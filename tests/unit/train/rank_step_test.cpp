@@ -1,0 +1,205 @@
+// Steps that several ranks share: the bits of one rank, a part of the moments, and how much moves.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <tuple>
+
+#include "tests/thread_ranks.h"
+#include "tests/unit/train/tiny_training.h"
+
+using namespace tx;
+using namespace tx_test;
+
+namespace {
+
+constexpr int large = 192;  // d_model of a model whose block takes two ranks two rounds
+
+struct Course {  // of a training
+  DType dtype = DType::f32;
+  StepSettings settings;
+  int d_model = 16, batches = 5;
+  bool rehearsed = false;  // then rounds are finished beside the backward pass
+  Course() {
+    settings.dropout = {0.1, 0.1, 0.1, 5, nullptr};
+    settings.clip_norm = 0.5;
+    settings.adam.weight_decay = 0.1;
+  }
+};
+
+struct Result {
+  std::vector<double> weights, copy, m, v, gradients;
+  std::vector<double> figures;  // of the records
+  bool held_back = false, finite = false;
+  int64_t held = 0;  // elements of a moment
+  bool operator==(const Result& other) const {
+    const auto all = [](const Result& x) {
+      return std::tie(x.weights, x.copy, x.m, x.v, x.gradients, x.figures, x.held_back, x.finite);
+    };
+    return all(*this) == all(other);
+  }
+};
+
+// Counts what a rank sends to others; of what all gather a ring passes all but its own on.
+struct Counted : Communicator {
+  explicit Counted(Communicator& of) : ranks(of) {}
+  int rank() const override { return ranks.rank(); }
+  int size() const override { return ranks.size(); }
+  int local_rank() const override { return ranks.local_rank(); }
+  std::string host() const override { return ranks.host(); }
+  void barrier() override { ranks.barrier(); }
+  void broadcast(void* data, size_t bytes) override { ranks.broadcast(data, bytes); }
+  void gather_all(const void* mine, size_t bytes, void* all) override {
+    sent += bytes * size_t(size() - 1);
+    ranks.gather_all(mine, bytes, all);
+  }
+  void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
+                std::span<const size_t> to_bytes) override {
+    for (int r = 0; r < size(); ++r)
+      if (r != rank()) sent += from_bytes[size_t(r)];
+    ranks.exchange(from, from_bytes, to, to_bytes);
+  }
+  std::unique_ptr<Communicator> split(int group) override { return ranks.split(group); }
+  Communicator& ranks;
+  size_t sent = 0;
+};
+
+struct Ranks : TinyText {
+  std::vector<Batch> step_of(int count) const {
+    std::vector<Batch> all;
+    for (int i = 0; i < count; ++i) all.push_back(batches[size_t(i) % 2]);
+    return all;
+  }
+
+  // Two steps, one that is held and released, and one of fewer batches; the moments in between
+  // taken to rank 0 and back, as a save and a way back do.
+  Result train(const Course& course, RankOf self, Communicator* ranks) const {
+    TinyModel m(course.settings, int(words->size()), capacities, course.dtype, self,
+                course.d_model);
+    if (ranks) m.stepper.share(*ranks);
+    m.stepper.reserve(
+        Stepper::plan(m.backend, m.parameters, m.transformer, course.settings, capacities),
+        course.batches);
+    m.stepper.spread_weights();
+    if (course.rehearsed) m.stepper.rehearse(batches[0]);
+    Result result;
+    const auto keep = [&](const StepRecord& r) {
+      for (const double x : {r.gradient_norm, r.clip_factor, r.loss, double(r.labels)})
+        result.figures.push_back(x);
+    };
+    const std::vector<Batch> whole = step_of(course.batches), few = step_of(2);
+    keep(m.stepper.step(whole, 1, 0.01, 0));
+    m.stepper.collect_moments();
+    m.stepper.spread_moments();
+    const StepRecord spike = m.stepper.step(whole, 2, 0.01, 1e-3);
+    result.held_back = spike.skip && spike.spike;
+    m.stepper.gather_gradients();
+    result.gradients = to_host(m.backend, m.parameters.gradients());
+    keep(m.stepper.release(spike));
+    keep(m.stepper.step(few, 3, 0.01, 0));
+    result.finite = m.stepper.weights_finite();
+    result.weights = m.weights();
+    if (course.dtype == DType::bf16) result.copy = to_host(m.backend, m.parameters.copy());
+    m.stepper.collect_moments();
+    if (self.rank == 0) {
+      const Moments moments = m.stepper.whole_moments();
+      result.m = to_host(m.backend, moments.first);
+      result.v = to_host(m.backend, moments.second);
+    }
+    result.held = m.parameters.moment1().cols;
+    return result;
+  }
+
+  std::vector<Result> train(const Course& course, int count) const {
+    std::vector<Result> results(static_cast<size_t>(count));
+    on_ranks(count, [&](Communicator& others) {
+      results[size_t(others.rank())] = train(course, {others.rank(), count}, &others);
+    });
+    return results;
+  }
+
+  void check(const Course& course, int count) const {
+    const Result alone = train(course, {}, nullptr);
+    BOOST_TEST((alone.held_back && alone.finite));
+    std::vector<Result> all = train(course, count);
+    int64_t held = 0;
+    for (Result& one : all) {
+      held += one.held;
+      one.m = all[0].m, one.v = all[0].v;  // which rank 0 alone has whole
+      BOOST_TEST((one == alone));
+    }
+    BOOST_TEST(held == alone.held);
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(rank_step, Ranks)
+
+BOOST_AUTO_TEST_CASE(any_number_of_ranks_has_the_bits_of_one) {
+  for (int count = 1; count <= 5; ++count)
+    for (const bool rehearsed : {false, true}) {
+      Course course;
+      course.rehearsed = course.settings.recompute = rehearsed;
+      BOOST_TEST_CONTEXT(count << " ranks") { check(course, count); }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(with_sgd_and_with_bf16) {
+  Course course;
+  course.settings.optimizer = Optimizer::sgd;
+  check(course, 3);
+  if (!no_bf16_reason().empty()) return;
+  course = Course();
+  course.dtype = DType::bf16;
+  check(course, 3);
+}
+
+BOOST_AUTO_TEST_CASE(with_several_rounds) {
+  Course course;
+  course.d_model = large;
+  for (const bool rehearsed : {false, true}) {
+    course.rehearsed = rehearsed;
+    check(course, 2);
+    check(course, 3);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_holds_its_part_of_the_moments) {
+  Backend backend = make_backend("cpu", 1);
+  const ModelConfig config = TinyModel::config_of(int(words->size()), large);
+  const Parameters whole(backend, config, DType::f32, true);
+  const int64_t elements = whole.master().cols;
+  BOOST_TEST(whole.moment1().cols == elements);
+  for (int rank = 0; rank < 3; ++rank) {
+    const Parameters part(backend, config, DType::f32, true, {rank, 3});
+    BOOST_TEST(std::abs(part.moment1().cols - elements / 3) <= norm_block);
+    BOOST_TEST(part.moment2().cols == part.moment1().cols);
+    BOOST_TEST(Parameters::bytes(config, DType::f32, true, {rank, 3}) ==
+               size_t(2 * elements + 2 * part.moment1().cols) * 4);
+  }
+}
+
+// What a rank sends is what a ring sends for a sum that all get: 2 (R - 1) / R of the block. More
+// are the sums of squares, the records, and pieces that are not of one length.
+BOOST_AUTO_TEST_CASE(as_much_moves_as_in_a_ring) {
+  for (const int count : {2, 4}) {
+    std::vector<size_t> sent(static_cast<size_t>(count));
+    int64_t elements = 0;
+    on_ranks(count, [&](Communicator& others) {
+      const int rank = others.rank();
+      Counted counted(others);
+      TinyModel m({}, int(words->size()), capacities, DType::f32, {rank, count}, large);
+      m.stepper.share(counted);
+      m.stepper.step(step_of(count), 1, 0.01, 0);
+      sent[size_t(rank)] = counted.sent;
+      if (rank == 0) elements = m.parameters.master().cols;
+    });
+    const double ring = 2.0 * (count - 1) / count * double(elements) * 4;
+    for (const size_t bytes : sent) {
+      BOOST_TEST_MESSAGE(count << " ranks: " << bytes << " bytes, a ring " << ring);
+      BOOST_TEST(double(bytes) > 0.97 * ring);
+      BOOST_TEST(double(bytes) < 1.05 * ring);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
