@@ -1,6 +1,6 @@
 #include "lib/attention/dot_products.h"
 
-#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace tx {
@@ -24,11 +24,10 @@ std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
   return out;
 }
 
-std::vector<AttentionMap> scaled_by_width(const std::vector<AttentionMap>& scores, int d_k) {
+std::vector<AttentionMap> multiplied(const std::vector<AttentionMap>& scores, double factor) {
   std::vector<AttentionMap> out = scores;
-  const double scale = 1 / std::sqrt(double(d_k));
   for (AttentionMap& map : out)
-    for (float& x : map.values) x = float(double(x) * scale);
+    for (float& x : map.values) x = float(double(x) * factor);
   return out;
 }
 

@@ -9,8 +9,7 @@ namespace tx {
 // q k^T of each head, q (T,K) and k (S,K), summed in double.
 std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
                                        const std::vector<AttentionMap>& k);
-// scores / sqrt(d_k)
-std::vector<AttentionMap> scaled_by_width(const std::vector<AttentionMap>& scores, int d_k);
+std::vector<AttentionMap> multiplied(const std::vector<AttentionMap>& scores, double factor);
 // slope |i - j| is taken from every score, as alibi does.
 void take_distances(AttentionMap& scores, double slope);
 // Columns `window` or more away from a row's own become minus infinity.

@@ -163,9 +163,9 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
   if (dots) {
     const std::vector<AttentionMap> raw = dot_products(q, k);
     put(Quantity::scores, [&] { return raw; });
-    put(Quantity::scaled, [&] { return scaled_by_width(raw, shape.d_k); });
+    put(Quantity::scaled, [&] { return multiplied(raw, shape.scale); });
     put(Quantity::masked, [&] {
-      auto out = scaled_by_width(raw, shape.d_k);
+      auto out = multiplied(raw, shape.scale);
       for (size_t i = 0; in.slopes && i < out.size(); ++i)
         take_distances(out[i], alibi_slopes(shape.heads)[size_t(selection_.heads[i])]);
       if (in.causal) mask_later(out);

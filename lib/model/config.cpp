@@ -223,6 +223,7 @@ class FieldDescriber {
   template <class T>
   void operator()(const ConfigField& f, T& value) {
     if (f.option == nullptr) return;
+    if (f.lesson) options_.group("Lessons");
     if constexpr (std::is_same_v<T, bool>)
       options_.flag(f.option, value, f.help, f.long_help);
     else if constexpr (requires { value.name; })

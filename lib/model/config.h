@@ -1,6 +1,7 @@
 // The shape of a model: what its file stores and what its options say (section 3 of the paper, its
 // Table 3).
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -111,6 +112,9 @@ struct ModelConfig {
   bool scaled_embeddings = true;  // times sqrt(d_model)
   bool scaled_init = false;       // what ends a sub-layer begins smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
+  // What the paper says is needed, to be left out by those who want to see what happens.
+  bool scaled_attention = true;  // dot products divided by sqrt(d_k)
+  bool causal_mask = true;       // a decoder's row sees no later one in a whole pass
 
   // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
   // value.
@@ -140,6 +144,13 @@ struct ModelConfig {
            positions == PositionEncoding::fairseq;
   }
   int key_heads() const { return kv_heads ? kv_heads : heads; }
+  double attention_scale() const { return scaled_attention ? 1 / std::sqrt(double(d_k)) : 1; }
+  // What a lesson has left out, as the option that did; null: nothing. No other toolkit can run such
+  // a model.
+  const char* lesson() const {
+    if (!scaled_attention) return "--no-scaled-attention";
+    return causal_mask ? nullptr : "--no-causal-mask";
+  }
   bool gated() const { return is_gated(activation); }
   bool shares_embeddings() const { return tie == Tie::all || tie == Tie::embeddings; }
   bool has_output() const { return tie == Tie::embeddings || tie == Tie::none; }  // of its own
@@ -163,7 +174,8 @@ struct ConfigField {
   const char* help = "";
   double least = 0, most = 0;  // the range that the option takes
   const char* long_help = "";
-  bool later = false;  // younger than the format: written only where it is not the default
+  bool later = false;   // younger than the format: written only where it is not the default
+  bool lesson = false;  // its option stands among those that nobody needs but to learn
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). What reads, writes,
@@ -236,6 +248,20 @@ void visit_fields(Config& c, Visit&& visit) {
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "what norms add to the variance", 1e-12, 1},
         c.norm_epsilon);
+  const auto lesson = [](ConfigField field) {
+    field.later = field.lesson = true;
+    return field;
+  };
+  visit(lesson({"scaled_attention", "--scaled-attention", "",
+                "divide dot products by sqrt(d-k)", 0, 0,
+                "Without it the dot products of wide heads are large, and softmax passes little "
+                "gradient on (section 3.2.1 of the paper)."}),
+        c.scaled_attention);
+  visit(lesson({"causal_mask", "--causal-mask", "", "hide later pieces from the decoder", 0, 0,
+                "Without it the decoder copies the piece that it is to predict: the perplexity of "
+                "training falls to 1, and the model cannot translate, since in decoding there is no "
+                "such piece to copy."}),
+        c.causal_mask);
 }
 
 // The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers, which

@@ -1,7 +1,5 @@
 #include "lib/model/keys_values.h"
 
-#include <cmath>
-
 namespace tx {
 
 AttentionInput PackedKeysValues::input(const Dropout& drop) const {
@@ -12,6 +10,7 @@ AttentionInput PackedKeysValues::input(const Dropout& drop) const {
   a.kv_heads = shape_.kv_heads;
   a.d_k = shape_.d_k;
   a.d_v = shape_.d_v;
+  a.scale = shape_.scale;
   a.drop = drop;
   return a;
 }
@@ -22,7 +21,7 @@ Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
   a.q = a.k = a.v = std::move(qkv);
   a.k_column = shape_.queries();
   a.v_column = a.k_column + shape_.keys();
-  a.causal = causal_;
+  a.causal = causal_ && shape_.causal_mask;
   a.window = shape_.window;
   a.slopes = shape_.slopes;
   if (probe_) probe_({own_kind(), layer, &a});
@@ -55,7 +54,7 @@ Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, 
     p.kv_heads = shape.kv_heads;
     p.d_k = shape.d_k;
     p.d_v = shape.d_v;
-    p.scale = 1 / std::sqrt(double(shape.d_k));
+    p.scale = shape.scale;
     p.q = q.value().columns(0, shape.queries());
     p.k = kv.rows.columns(kv.column, shape.keys());
     p.v = kv.rows.columns(kv.column + shape.keys(), shape.values());

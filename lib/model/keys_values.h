@@ -13,6 +13,8 @@ namespace tx {
 // What the heads of every attention of a model share.
 struct AttentionShape {
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  double scale = 1;                // of dot products
+  bool causal_mask = true;         // a decoder's rows do not see later ones
   int window = 0;                  // of self-attention, as in kernels/view.h
   const double* slopes = nullptr;  // likewise
   int64_t queries() const { return int64_t(heads) * d_k; }    // HK: columns of queries

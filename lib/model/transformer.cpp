@@ -26,7 +26,13 @@ void Transformer::make_positions(Backend& backend, const Parameters& p) {
 
 Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
     : config_(p.config()),
-      shape_{config_.heads, config_.key_heads(), config_.d_k, config_.d_v, config_.window},
+      shape_{.heads = config_.heads,
+             .kv_heads = config_.key_heads(),
+             .d_k = config_.d_k,
+             .d_v = config_.d_v,
+             .scale = config_.attention_scale(),
+             .causal_mask = config_.causal_mask,
+             .window = config_.window},
       longest_(config_.learned_positions()
                    ? std::min<int64_t>(longest, config_.max_positions - config_.position_offset)
                    : longest),

@@ -27,7 +27,7 @@ Attention kernel_view(const AttentionInput& in, Matrix out, Matrix lse) {
   p.causal = in.causal;
   p.window = in.window;
   p.slopes = in.slopes;
-  p.scale = 1 / std::sqrt(double(in.d_k));
+  p.scale = in.scale != 0 ? in.scale : 1 / std::sqrt(double(in.d_k));
   p.drop = in.drop;
   return p;
 }

@@ -60,6 +60,7 @@ struct AttentionInput {
   const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
   int64_t sentences = 0;
   int heads = 1, kv_heads = 0, d_k = 0, d_v = 0;  // kv_heads 0: as many as heads
+  double scale = 0;  // in the place of 1 / sqrt(d_k); 0: that
   bool causal = false;
   int window = 0;                  // as in kernels/view.h
   const double* slopes = nullptr;  // likewise

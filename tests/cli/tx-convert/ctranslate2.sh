@@ -30,6 +30,7 @@ expect_status 1 tx-convert --to ctranslate2 -o x wide
 expect_stderr_contains "does not fit CTranslate2's Transformer: its heads are not d_model / heads wide"
 for block in "--activation swiglu/its feed-forward layer has a gate (--activation swiglu)" \
   "--norm-type rms/its norms are of the root mean square" "--kv-heads 1/heads share keys" \
+  "--no-causal-mask/it was trained with --no-causal-mask" \
   "--window 3/its attention has a window" "--positions rotary/its positions are rotary"; do
   rm -rf later
   # shellcheck disable=SC2086  # an option and its value

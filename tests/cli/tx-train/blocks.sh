@@ -23,6 +23,7 @@ check far --positions rotary --kv-heads 1 --window 4 --activation geglu --rotary
 check distances --positions alibi --tie embeddings --output-bias --activation silu --norm-type rms
 check other --positions fairseq --norm-position pre --activation gelu-tanh --attention-bias \
   --scaled-init --norm-epsilon 1e-5
+check lesson --no-scaled-attention --no-causal-mask
 check unplaced --positions none --accumulate 2 --attention-dropout 0.1
 
 # The model alone says what it is made of.
@@ -31,6 +32,10 @@ for part in 'kv_heads\":2' 'norm_type\":\"rms' 'positions\":\"rotary' 'activatio
   'feed_forward_bias\":false'; do
   case $header in *"$part"*) ;; *) fail "the model does not say $part" ;; esac
 done
+case $(head -c 3000 lesson/model-12.safetensors) in
+  *'scaled_attention\":false'*'causal_mask\":false'*) ;;
+  *) fail "the model does not say what the lesson left out" ;;
+esac
 case $header in *window* | *rotary_base*) fail "the model says what is the default" ;; esac
 expect_status 0 tx-avg -o mean.safetensors modern/model-9.safetensors modern/model-12.safetensors
 expect_status 0 tx-avg --to int8 -o int8.safetensors mean.safetensors

@@ -169,6 +169,19 @@ BOOST_AUTO_TEST_CASE(later_blocks_keep_the_properties) {
     }
 }
 
+// Without the mask the first row sees the change of a later one.
+BOOST_AUTO_TEST_CASE(a_lesson_takes_the_mask_away) {
+  for (DType dtype : dtypes()) {
+    tx::ModelConfig config = small_config();
+    config.causal_mask = false;
+    SmallModel small(config, dtype, true);
+    const Sentence s = sentence_of(1, 9, 60);
+    Sentence changed = s;
+    changed.target[59] = changed.target[59] == 5 ? 6 : 5;
+    BOOST_TEST((small.logits({changed})[0] != small.logits({s})[0]));
+  }
+}
+
 // Rotary positions tell how far apart tokens are, not where: keys turn with their queries.
 BOOST_AUTO_TEST_CASE(rotary_attention_knows_distances_alone) {
   tx::ModelConfig c = small_config("post", "rotary", tx::ModelKind::encoder);

@@ -51,7 +51,9 @@ inline std::vector<tx::ModelConfig> later_configs(
   add("pre", "fairseq", [](tx::ModelConfig& c) {
     c.position_offset = 2, c.activation = tx::Activation::gelu_tanh, c.scaled_embeddings = false;
   });
-  add("post", "halves", [](tx::ModelConfig& c) { c.activation = tx::Activation::gelu_sigmoid; });
+  add("post", "halves", [](tx::ModelConfig& c) {
+    c.activation = tx::Activation::gelu_sigmoid, c.scaled_attention = false;
+  });
   add("post", "learned", [](tx::ModelConfig& c) {
     c.position_offset = 3, c.max_positions = 83, c.kv_heads = 2, c.norm_type = tx::NormType::rms;
   });
