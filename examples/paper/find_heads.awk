@@ -1,0 +1,85 @@
+# Of find_heads.sh. Lines: words with spaces between, a tab, and the weights of an encoder's heads,
+# [[[[...]]]] by layer, head, row and column, whose last row and column are those of </s>. Settings:
+# far, pairs. Prints KIND LAYER HEAD ODD EVEN MEAN CASES LINE WORD with tabs between: scores on odd
+# and on even lines, the mean of all heads on even ones, cases in all, and the even line and its word
+# that have the highest score.
+BEGIN {
+  classes = split(pairs, class, " ")
+  for (c = 1; c <= classes; ++c) {
+    split(class[c], part, ":")
+    n = split(part[1], w, ",")
+    for (i = 1; i <= n; ++i) pronoun[w[i]] = c
+    n = split(part[2], w, ",")
+    for (i = 1; i <= n; ++i) noun[w[i]] = c
+  }
+}
+
+# Row and column count from 0, as layers and heads do.
+function weight(layer, head, row, column) {
+  return x[((layer * heads + head) * size + row) * size + column + 1]
+}
+# One case of a kind: what each head gives it is in given[layer, head].
+function count(kind, row,   l, h, s) {
+  ++cases[kind, odd]
+  for (l = 0; l < layers; ++l)
+    for (h = 0; h < heads; ++h) {
+      s = given[l, h]
+      sum[kind, l, h, odd] += s
+      if (!odd && s > most[kind, l, h]) {
+        most[kind, l, h] = s
+        shown[kind, l, h] = $1 "\t" word[row + 1]
+      }
+    }
+}
+
+{
+  size = split($1, word, " ") + 1
+  numbers = $2
+  if (!layers) {
+    shape = $2
+    heads = gsub(/\]\]\]*/, "&", shape)  # in all
+    layers = gsub(/\]\]\]\]*/, "&", shape)
+    heads /= layers
+  }
+  gsub(/[][}]/, "", numbers)
+  if (split(numbers, x, ",") != layers * heads * size * size) next  # it was cut
+  odd = NR % 2
+  for (i = 0; i < size - 1; ++i) {
+    if (i >= far || size - 2 - i >= far) {
+      for (l = 0; l < layers; ++l)
+        for (h = 0; h < heads; ++h) {
+          given[l, h] = 0
+          for (j = 0; j < size - 1; ++j)
+            if ((i - j >= far || j - i >= far) && weight(l, h, i, j) > 0.5)
+              given[l, h] = weight(l, h, i, j)
+        }
+      count("far", i)
+    }
+    if (!(word[i + 1] in pronoun)) continue
+    nouns = 0
+    for (j = 0; j < i; ++j)
+      if (noun[word[j + 1]] == pronoun[word[i + 1]]) {
+        ++nouns
+        at = j
+      }
+    if (nouns != 1) continue
+    for (l = 0; l < layers; ++l)
+      for (h = 0; h < heads; ++h) given[l, h] = weight(l, h, i, at)
+    count("pronoun", i)
+  }
+}
+
+function print_kind(kind,   l, h, all) {
+  for (l = 0; l < layers; ++l)
+    for (h = 0; h < heads; ++h) all += sum[kind, l, h, 0]
+  for (l = 0; l < layers; ++l)
+    for (h = 0; h < heads; ++h)
+      printf "%s\t%d\t%d\t%.4f\t%.4f\t%.4f\t%d\t%s\n", kind, l, h,
+        sum[kind, l, h, 1] / cases[kind, 1], sum[kind, l, h, 0] / cases[kind, 0],
+        all / (layers * heads * cases[kind, 0]), cases[kind, 0] + cases[kind, 1], shown[kind, l, h]
+}
+
+END {
+  if (cases["far", 0] && cases["far", 1]) print_kind("far")
+  if (cases["pronoun", 0] && cases["pronoun", 1]) print_kind("pronoun")
+}
