@@ -1,8 +1,8 @@
 // softmax(q k^T scale) v of packed sentences on tensor cores (attention_tiles.h). A block takes all
-// queries of one sentence and of one or two heads, 64 at a time, with 64 keys and values in shared
-// memory; its warps share out the groups of 16 queries of both heads. Most sentences have one tile
-// of keys, which is then loaded once; longer ones run the softmax over their tiles, always from key
-// 0 on, so that a query has the same bits whatever the other queries are.
+// queries of one sentence and of two heads, each warp 16 queries of one head, with their keys and
+// values in shared memory. Most sentences have one tile of keys, which is then loaded once; longer
+// ones run the softmax over their tiles. It goes on by 32 keys from key 0 on, so that a query has
+// the same bits whatever the other queries are.
 #include "kernels/cuda/attention/attention_tiles.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -15,40 +15,44 @@ struct Group {
   float most[2], sum[2], o[D / 8][4];
 };
 
-template <int D>
-struct Shared {
-  static constexpr size_t masks = size_t(tile_heads<D>) * 3 * tile_size<D>;
-  static constexpr size_t bytes = masks * sizeof(bf16) + tile_warps * 16 * 8;
-  bf16* memory;
-
-  TX_DEVICE bf16* q(int unit) const { return memory + unit * 3 * tile_size<D>; }
-  TX_DEVICE bf16* k(int unit) const { return q(unit) + tile_size<D>; }
-  TX_DEVICE bf16* v(int unit) const { return q(unit) + 2 * tile_size<D>; }
-  // A byte for each of 16 queries and 8 blocks of keys, of this warp.
-  TX_DEVICE uint8_t* kept() const {
-    return reinterpret_cast<uint8_t*>(memory + masks) + tile_warp() * 16 * 8;
-  }
-};
-
 // What a block works on.
 struct Work {
   Span queries, keys;
-  int head, heads;  // the first of its heads, and how many
+  int head;  // the first of those in shared memory
+  Tiles tiles;
   bool packed;
 };
 
-// Tiles of all heads of the block: queries from q0 on, keys and values from k0 on.
+template <int D>
+struct Shared {
+  static constexpr size_t masks = size_t(3) * operand_size<D>;
+  static constexpr size_t bytes = masks * sizeof(bf16) + tile_warps * 16 * sizeof(uint32_t);
+  bf16* memory;
+
+  TX_DEVICE bf16* q(const Work& w, int unit) const {
+    return memory + unit * w.tiles.rows * tile_pitch<D>;
+  }
+  TX_DEVICE bf16* k(const Work& w, int unit) const { return q(w, unit) + operand_size<D>; }
+  TX_DEVICE bf16* v(const Work& w, int unit) const { return q(w, unit) + 2 * operand_size<D>; }
+  // Of this warp: for each of 16 queries the bits of 32 keys.
+  TX_DEVICE uint32_t* kept() const {
+    return reinterpret_cast<uint32_t*>(memory + masks) + tile_warp() * 16;
+  }
+};
+
+// Tiles of the heads: queries from q0 on, keys and values from k0 on.
 template <int D>
 TX_DEVICE void load_tiles(const Attention& p, const Work& w, Shared<D> shared, int q0, int k0,
                           bool load_q, bool load_k) {
   __syncthreads();
-  for (int u = 0; u < w.heads; ++u) {
-    const int head = w.head + u, kv = kv_head_of(p, head);
+  for (int u = 0; u < w.tiles.heads; ++u) {
+    const int head = w.head + u, kv = kv_head_of(p, head), most = w.tiles.rows;
     if (load_q)
-      load_tile<D>(shared.q(u), rows_of<const bf16>(p.q, w.queries, head, p.d_k), q0, w.packed);
+      load_tile<D>(shared.q(w, u), rows_of<const bf16>(p.q, w.queries, head, p.d_k), q0, most,
+                   w.packed);
     if (load_k) {
-      load_tile<D>(shared.k(u), rows_of<const bf16>(p.k, w.keys, kv, p.d_k), k0, w.packed);
-      load_tile<D>(shared.v(u), rows_of<const bf16>(p.v, w.keys, kv, p.d_v), k0, w.packed);
+      load_tile<D>(shared.k(w, u), rows_of<const bf16>(p.k, w.keys, kv, p.d_k), k0, most, w.packed);
+      load_tile<D>(shared.v(w, u), rows_of<const bf16>(p.v, w.keys, kv, p.d_v), k0, most, w.packed);
     }
   }
   copy_async_commit();
@@ -56,22 +60,26 @@ TX_DEVICE void load_tiles(const Attention& p, const Work& w, Shared<D> shared, i
   __syncthreads();
 }
 
-// Weights of dropped keys become zero. Each draw of the warp serves the four lanes of one row.
-TX_DEVICE void drop_weights(const Attention& p, const Work& w, int head, int first, int k0,
-                            int groups, uint8_t* kept, Product16 (&c)[tile_groups]) {
+// Bit j of kept[i]: whether key k0 + j of query `first` + i is kept. Each draw of the warp serves
+// the four lanes of one row.
+TX_DEVICE void draw_masks(const Attention& p, const Work& w, int head, int first, int k0,
+                          int groups, uint32_t* kept) {
   __syncwarp();
   for (int e = tile_lane(); e < 32 * groups; e += warp_size) {
     const int row = min(first + e % 16, w.queries.count - 1);
-    kept[e % 16 * 8 + e / 16] =
+    reinterpret_cast<uint8_t*>(kept + e % 16)[e / 16] =
         uint8_t(kept_keys(p.drop, w.queries.first + row, k0 / 8 + e / 16, head));
   }
   __syncwarp();
+}
+
+// Weights of dropped keys become zero.
+TX_DEVICE void drop_weights(const uint32_t* kept, int groups, Product16 (&c)[step_groups]) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    const uint64_t bits =
-        *reinterpret_cast<const uint64_t*>(kept + tile_row(h) * 8) >> tile_column(0);
+    const uint32_t bits = kept[tile_row(h)] >> tile_column(0);
 #pragma unroll
-    for (int g = 0; g < tile_groups; ++g) {
+    for (int g = 0; g < step_groups; ++g) {
       if (g >= groups) break;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
@@ -81,15 +89,15 @@ TX_DEVICE void drop_weights(const Attention& p, const Work& w, int head, int fir
 }
 
 // Scores become weights, not yet divided by their sum; the sums so far are scaled to match.
-// seen[h]: the keys of this tile that row h sees.
+// seen[h]: the keys of this step that row h sees.
 template <int D>
-TX_DEVICE void softmax_step(Group<D>& group, Product16 (&c)[tile_groups], int groups,
+TX_DEVICE void softmax_step(Group<D>& group, Product16 (&c)[step_groups], int groups,
                             const int (&seen)[2], float scale) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     float next = -INFINITY;
 #pragma unroll
-    for (int g = 0; g < tile_groups; ++g) {
+    for (int g = 0; g < step_groups; ++g) {
       if (g >= groups) break;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -103,7 +111,7 @@ TX_DEVICE void softmax_step(Group<D>& group, Product16 (&c)[tile_groups], int gr
     group.most[h] = next;
     group.sum[h] *= factor;
 #pragma unroll
-    for (int g = 0; g < tile_groups; ++g) {
+    for (int g = 0; g < step_groups; ++g) {
       if (g >= groups) break;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -117,36 +125,34 @@ TX_DEVICE void softmax_step(Group<D>& group, Product16 (&c)[tile_groups], int gr
   }
 }
 
-// Keys k0 .. k0 + 63 for queries first .. first + 15, which are the rows at `q`.
+// Keys k0 .. k0 + 31, the rows at `k` and `v`, for queries first .. first + 15, the rows at `q`.
 template <int D>
-TX_DEVICE void step(const Attention& p, const Work& w, Shared<D> shared, int unit, const bf16* q,
-                    int first, int k0, Group<D>& group) {
+TX_DEVICE void step(const Attention& p, const Work& w, int head, const bf16* q, const bf16* k,
+                    const bf16* v, int first, int k0, uint32_t* kept, Group<D>& group) {
   const int last = min(first + 16, w.queries.count) - 1;
-  const int groups = min((visible_keys(p, last, w.keys.count) - k0 + 15) / 16, tile_groups);
+  const int groups = min((visible_keys(p, last, w.keys.count) - k0 + 15) / 16, step_groups);
   if (groups <= 0) return;  // the same for the warp
-  Product16 c[tile_groups];
-  Left<D> a;
-  load_left<D>(a, q);
+  if (p.drop.threshold) draw_masks(p, w, head, first, k0, groups, kept);
+  Product16 c[step_groups];
 #pragma unroll
-  for (int g = 0; g < tile_groups; ++g) {
+  for (int g = 0; g < step_groups; ++g) {
     if (g >= groups) break;
-    multiply<D>(c[g], a, shared.k(unit) + g * group_size<D>);
+    multiply<D>(c[g], q, k + g * group_size<D>);
   }
   const Sight sight = sight_of(p, first, k0, w.keys.count);
   const int seen[2] = {sight.of(tile_row(0)), sight.of(tile_row(1))};
   softmax_step<D>(group, c, groups, seen, float(p.scale));
-  if (p.drop.threshold) drop_weights(p, w, w.head + unit, first, k0, groups, shared.kept(), c);
+  if (p.drop.threshold) drop_weights(kept, groups, c);
 #pragma unroll
-  for (int g = 0; g < tile_groups; ++g) {
+  for (int g = 0; g < step_groups; ++g) {
     if (g >= groups) break;
-    accumulate<D>(group.o, c[g], shared.v(unit) + g * group_size<D>);
+    accumulate<D>(group.o, c[g], v + g * group_size<D>);
   }
 }
 
 template <int D>
-TX_DEVICE void finish(const Attention& p, const Work& w, int unit, int first,
+TX_DEVICE void finish(const Attention& p, const Work& w, int head, int first,
                       const Group<D>& group) {
-  const int head = w.head + unit;
   float factor[2];
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -160,37 +166,50 @@ TX_DEVICE void finish(const Attention& p, const Work& w, int unit, int first,
   assign<D>(rows_of<bf16>(p.o, w.queries, head, p.d_v), first, group.o, factor, w.packed);
 }
 
-// Grid: sentences, heads (in twos), slots.
+// Tiles of queries, every gridDim.z-th, of the heads that are in shared memory together.
 template <int D>
-__global__ void __launch_bounds__(tile_warps* warp_size, D <= 64 ? 4 : 2)
+TX_DEVICE void query_tiles(const Attention& p, const Work& w, Shared<D> shared) {
+  const int rows = w.tiles.rows;
+  const int unit = tile_warp() % w.tiles.heads, at = tile_warp() / w.tiles.heads * 16;
+  int loaded_k = -1;
+  for (int q0 = int(blockIdx.z) * rows; q0 < w.queries.count; q0 += int(gridDim.z) * rows) {
+    const bool works = at < rows && q0 + at < w.queries.count;
+    const int limit = visible_keys(p, min(q0 + rows, w.queries.count) - 1, w.keys.count);
+    const bf16* q = shared.q(w, unit) + at * tile_pitch<D>;
+    Group<D> group;
+    group.most[0] = group.most[1] = -INFINITY;
+    group.sum[0] = group.sum[1] = 0;
+#pragma unroll
+    for (int i = 0; i < D / 2; ++i) group.o[i / 4][i % 4] = 0;
+    for (int k0 = 0; k0 < limit; k0 += step_keys) {
+      const int in_tile = k0 % rows;
+      if (in_tile == 0 && (k0 == 0 || loaded_k != k0)) {
+        load_tiles<D>(p, w, shared, q0, k0, k0 == 0, loaded_k != k0);
+        loaded_k = k0;
+      }
+      if (works)
+        step<D>(p, w, w.head + unit, q, shared.k(w, unit) + in_tile * tile_pitch<D>,
+                shared.v(w, unit) + in_tile * tile_pitch<D>, q0 + at, k0, shared.kept(), group);
+    }
+    if (works) finish<D>(p, w, w.head + unit, q0 + at, group);
+  }
+}
+
+// Blocks on a multiprocessor: as many as registers allow with next to none spilled.
+template <int D>
+constexpr int blocks_each = D <= 32   ? 8
+                            : D <= 64 ? 6
+                                      : 3;
+
+// Grid: sentences, heads in twos, slots.
+template <int D>
+__global__ void __launch_bounds__(tile_warps* warp_size, blocks_each<D>)
     forward(Attention p, bool packed) {
   const Shared<D> shared{dynamic_shared<bf16>()};
-  const int head = int(blockIdx.y) * tile_heads<D>;
-  const Work w{span_of(p.q_offsets, blockIdx.x), span_of(p.k_offsets, blockIdx.x), head,
-               min(tile_heads<D>, p.heads - head), packed};
-  int loaded_q = -1, loaded_k = -1;
-  for (int q0 = int(blockIdx.z) * tile_rows; q0 < w.queries.count;
-       q0 += int(gridDim.z) * tile_rows) {
-    const int rows = min(tile_rows, w.queries.count - q0), items = (rows + 15) / 16 * w.heads;
-    const int limit = visible_keys(p, q0 + rows - 1, w.keys.count);
-    for (int item = tile_warp(); item - tile_warp() < items; item += tile_warps) {
-      const int unit = item % w.heads, group_index = item / w.heads;
-      const int first = q0 + group_index * 16;
-      const bf16* q = shared.q(unit) + group_index * group_size<D>;
-      Group<D> group;
-      group.most[0] = group.most[1] = -INFINITY;
-      group.sum[0] = group.sum[1] = 0;
-#pragma unroll
-      for (int i = 0; i < D / 2; ++i) group.o[i / 4][i % 4] = 0;
-      for (int k0 = 0; k0 < limit; k0 += tile_rows) {
-        if (loaded_q != q0 || loaded_k != k0)
-          load_tiles<D>(p, w, shared, q0, k0, loaded_q != q0, loaded_k != k0);
-        loaded_q = q0, loaded_k = k0;
-        if (item < items) step<D>(p, w, shared, unit, q, first, k0, group);
-      }
-      if (item < items) finish<D>(p, w, unit, first, group);
-    }
-  }
+  const int first = int(blockIdx.y) * tile_heads, end = min(first + tile_heads, p.heads);
+  Work w{span_of(p.q_offsets, blockIdx.x), span_of(p.k_offsets, blockIdx.x), first, {}, packed};
+  w.tiles = tiles_of(w.queries.count, w.keys.count, end - first);
+  for (; w.head < end; w.head += w.tiles.heads) query_tiles<D>(p, w, shared);
 }
 
 }  // namespace
@@ -203,8 +222,8 @@ void Cuda::attention(const Attention& p) {
                       tile_packs(p.o, p.d_v);
   with_tiles(std::max(p.d_k, p.d_v), [&](auto d) {
     constexpr int D = decltype(d)::value;
-    const unsigned heads = blocks_of(p.heads, tile_heads<D>);
-    const unsigned slots = tile_slots(*state_, p.sentences, heads, p.q.rows, tile_rows);
+    const unsigned heads = blocks_of(p.heads, tile_heads);
+    const unsigned slots = tile_slots(*state_, p.sentences, heads, p.q.rows, all_rows);
     launch(*state_, forward<D>, dim3(unsigned(p.sentences), heads, slots), tile_warps * warp_size,
            Shared<D>::bytes, p, packed);
   });

@@ -1,6 +1,8 @@
-// Tiles of 64 rows of one head in shared memory and their products on tensor cores: what
-// attention.cu and attention_backward.cu are made of. A warp takes 16 rows of a tile (queries, or
-// keys where their gradients are summed) against 16 rows of the other side at a time; D is d_k and
+// Tiles of rows in shared memory and their products on tensor cores: what attention.cu and
+// attention_backward.cu are made of. A block holds 64 rows of each operand: of a short sentence 32
+// of two heads side by side, of a longer one 64 of one head after the other. So each warp has one
+// group of 16 rows (queries, or keys where their gradients are summed), which it takes against 16
+// rows of the other side at a time, and a sentence has the same bits in any company. D is d_k and
 // d_v rounded up to 32, 64 or 128, the rest of a row being zero.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
@@ -8,19 +10,26 @@
 
 namespace tx {
 
-constexpr int tile_rows = 64, tile_warps = 4, tile_groups = tile_rows / 16;
+constexpr int tile_warps = 4, all_rows = 16 * tile_warps, tile_heads = 2;
+// Keys whose weights a warp holds at once, in groups of 16.
+constexpr int step_groups = 2, step_keys = 16 * step_groups;
 
 // A row and one access more: so the 8 rows that ldmatrix reads at once lie in different banks.
 template <int D>
 constexpr int tile_pitch = D + 8;
 template <int D>
-constexpr int tile_size = tile_rows* tile_pitch<D>;
+constexpr int operand_size = all_rows* tile_pitch<D>;
 template <int D>
 constexpr int group_size = 16 * tile_pitch<D>;
 
-// Heads that a block takes at once: sentences average 27 tokens, two groups of 16 for four warps.
-template <int D>
-constexpr int tile_heads = D <= 64 ? 2 : 1;
+// How the rows of an operand are divided: the rows of a tile, and how many heads have one.
+struct Tiles {
+  int rows, heads;
+};
+TX_DEVICE Tiles tiles_of(int queries, int keys, int heads) {
+  const bool is_short = max(queries, keys) <= all_rows / tile_heads;
+  return is_short ? Tiles{all_rows / tile_heads, heads} : Tiles{all_rows, 1};
+}
 
 // Host: f(std::integral_constant<int, D>).
 template <class F>
@@ -32,12 +41,24 @@ void with_tiles(int width, F&& f) {
 // Host: whether heads of `width` columns may be moved in packs of 16 bytes.
 inline bool tile_packs(const Matrix& m, int width) { return packs(m, 16) && width % 8 == 0; }
 
-TX_DEVICE int tile_warp() { return int(threadIdx.x) / warp_size; }
+// From lane 0, so that the compiler knows it to be the same in the whole warp: that saves
+// registers.
+TX_DEVICE int tile_warp() { return __shfl_sync(whole_warp, int(threadIdx.x) / warp_size, 0); }
 TX_DEVICE int tile_lane() { return int(threadIdx.x) % warp_size; }
+// The same, asked for where it is used: kept from there to everywhere else it would cost registers.
+TX_DEVICE int fresh_lane() {
+#ifdef TX_EMULATED_CUDA
+  return tile_lane();
+#else
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+#endif
+}
 // In a product of 16 x 16: the first of the lane's rows (the second is 8 on) and of its columns
 // (the other is 1 on).
 TX_DEVICE int tile_row(int half) { return tile_lane() / 4 + 8 * half; }
-TX_DEVICE int tile_column(int half) { return tile_lane() % 4 * 2 + 8 * half; }
+TX_DEVICE int tile_column(int half) { return fresh_lane() % 4 * 2 + 8 * half; }
 
 // How many keys of the tile from k0 on the queries of the tile from q0 on see, in few registers.
 struct Sight {
@@ -51,11 +72,12 @@ TX_DEVICE Sight sight_of(const Attention& p, int q0, int k0, int keys) {
 
 using Product16 = float[2][4];  // c[n][2 h + e]: row tile_row(h), column tile_column(n) + e
 
-// Rows first .. of `from` to a tile; zero beyond its rows (up to a whole group) and columns.
+// Rows first .. of `from` to a tile of up to `most`; zero beyond its rows (up to a whole group) and
+// columns.
 template <int D>
-TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, bool packed) {
+TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, int most, bool packed) {
   constexpr int each = D / 8;
-  const int rows = min((from.count - first + 15) / 16 * 16, tile_rows);
+  const int rows = min((from.count - first + 15) / 16 * 16, most);
   for (int e = int(threadIdx.x); e < rows * each; e += tile_warps * warp_size) {
     const int i = e / each, j = e % each * 8;
     const bool inside = first + i < from.count && j < from.width;
@@ -150,13 +172,13 @@ TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Product16& w, const bf16
 }
 
 // w[i] of lane t becomes w[t] of lane i, among the four lanes that share a row.
-TX_DEVICE void transpose(uint32_t (&w)[4]) {
+TX_DEVICE void transpose(uint32_t (&w)[4], int lane) {
 #pragma unroll
   for (int step = 1; step < 4; step *= 2)
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i & step) continue;
-      const bool upper = tile_lane() & step;
+      const bool upper = lane & step;
       const uint32_t got = __shfl_xor_sync(whole_warp, upper ? w[i] : w[i + step], step);
       (upper ? w[i] : w[i + step]) = got;
     }
@@ -167,6 +189,7 @@ TX_DEVICE void transpose(uint32_t (&w)[4]) {
 template <int D>
 TX_DEVICE void assign(Rows<bf16> to, int first, const float (&sum)[D / 8][4],
                       const float (&factor)[2], bool packed) {
+  const int lane = fresh_lane();
 #pragma unroll
   for (int h = 0; h < 2; ++h)
 #pragma unroll
@@ -177,8 +200,8 @@ TX_DEVICE void assign(Rows<bf16> to, int first, const float (&sum)[D / 8][4],
         const float(&c)[4] = sum[4 * m + i];
         pack.at[i] = two(c[2 * h] * factor[h], c[2 * h + 1] * factor[h]);
       }
-      transpose(pack.at);
-      const int row = first + tile_row(h), column = m * 32 + tile_lane() % 4 * 8;
+      transpose(pack.at, lane);
+      const int row = first + lane / 4 + 8 * h, column = m * 32 + lane % 4 * 8;
       if (row >= to.count || column >= to.width) continue;
       bf16* at = to.row(row) + column;
       if (packed) {

@@ -24,4 +24,18 @@ BOOST_AUTO_TEST_CASE(wide_heads_table) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(short_and_long_sentences) {
+  for (const Packed& shape : tile_ends()) {
+    const Scene s(shape, DType::bf16);
+    BOOST_TEST_CONTEXT(s) {
+      const NaiveAttention want(s);
+      const Results got = run_scene(s, want.lse);
+      check_close(got[0], want.dq, DType::bf16, 4);
+      check_close(got[1], want.dk, DType::bf16, 4);
+      check_close(got[2], want.dv, DType::bf16, 4);
+    }
+    check_company_of_sentences(shape, DType::bf16);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -33,6 +33,19 @@ BOOST_AUTO_TEST_CASE(wide_heads_table) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(short_and_long_sentences) {
+  for (const Packed& shape : tile_ends()) {
+    const Scene s(shape, DType::bf16);
+    BOOST_TEST_CONTEXT(s) {
+      const NaiveAttention want(s);
+      const Results got = run_scene(s);
+      check_close(got[0], want.o, sum_tolerance(DType::bf16));
+      check_close(got[1], want.lse, DType::f32, 2);
+    }
+    check_company_of_sentences(shape, DType::bf16);
+  }
+}
+
 // A batch of fixed capacity ends in sentences without tokens.
 BOOST_AUTO_TEST_CASE(empty_sentences_at_the_end) {
   Packed shape{{3, 20}, {3, 20}, 2, 2, 64, 64, true, 0, 0.1};

@@ -180,6 +180,16 @@ inline std::vector<Packed> packings() {
   return all;
 }
 
+// Short and long sentences together, around the ends of tiles: 32 rows of two heads, 64 of one.
+inline std::vector<Packed> tile_ends() {
+  const std::vector<int64_t> a = {31, 33, 64, 32, 1, 65, 32, 129},
+                             b = {32, 20, 65, 33, 64, 1, 32, 97};
+  return {{a, a, 3, 3, 64, 64, true, 0, 0.1},
+          {a, b, 3, 3, 64, 64, false, 0, 0.1},
+          {b, a, 6, 3, 32, 20, false, 0, 0.1},
+          {b, b, 2, 1, 128, 100, true, 0, 0}};
+}
+
 inline std::ostream& operator<<(std::ostream& out, const Scene& s) {
   return out << name_of(s.t) << ", " << s.sentences() << " sentences, heads " << s.heads << "/"
              << s.kv_heads << ", d_k " << s.d_k << ", d_v " << s.d_v << (s.causal ? ", causal" : "")
