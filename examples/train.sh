@@ -1,5 +1,18 @@
 # For the examples, which can be run again in their folder: . "$here/train.sh"
 
+# settings NAMES ARGUMENT...: each argument is NAME=VALUE and sets one of the variables in NAMES.
+settings() {
+  names=$1
+  shift
+  for setting; do
+    case $setting in *=*) name=${setting%%=*} ;; *) name=' ' ;; esac
+    case " $names " in
+      *" $name "*) eval "$name=\${setting#*=}" ;;
+      *) echo "${0##*/}: no setting '$setting'" >&2; exit 2 ;;
+    esac
+  done
+}
+
 # train RUN STEPS OPTION...: tx-train into RUN; a run that is there already goes on to STEPS.
 train() {
   run=$1 steps=$2 status=0

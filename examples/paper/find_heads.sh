@@ -11,6 +11,7 @@
 #          before the pronoun
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../train.sh"
 model=${1:?"usage: find_heads.sh MODEL TEXT [FOLDER] [SETTING=VALUE]..."}
 text=${2:?"TEXT is missing"}
 shift 2
@@ -18,12 +19,7 @@ folder=build/find_heads
 case ${1-} in '' | [A-Z]*=*) ;; *) folder=$1 && shift ;; esac
 FAR=4
 PAIRS='his,he,him:man,boy,guy her,she:woman,girl,lady their,they,them:people,men,women,children'
-for setting; do
-  case $setting in
-    FAR=* | PAIRS=*) eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "find_heads.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "FAR PAIRS" "$@"
 mkdir -p "$folder"
 
 # Lines of words that are single spaces apart, so that a line's words are the record's.

@@ -15,14 +15,7 @@ folder=${2:?"FOLDER is missing"}
 shift 2
 SHORT=10 LONG=15 KINDS='sinusoid learned rotary alibi none' STEPS=2000 BASE='--preset tiny'
 DECODE='--beam 5 --alpha 1' TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-for setting; do
-  case $setting in
-    SHORT=* | LONG=* | KINDS=* | STEPS=* | BASE=* | DECODE=* | TRAIN=* | VALID=* | TEST=* | \
-      FROM=* | TO=*)
-      eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "lengths.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "SHORT LONG KINDS STEPS BASE DECODE TRAIN VALID TEST FROM TO" "$@"
 text() { echo "$data/$1.lc.norm.tok.$2"; }
 mkdir -p "$folder"
 

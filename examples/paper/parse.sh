@@ -24,13 +24,7 @@ folder=$1 train=$2 dev=$3 test=$4
 shift 4
 STEPS=8000 AVERAGE=5 VOCAB=8000 BASE='--preset tiny --d-model 256 --d-ff 512 --heads 8' OPTIONS=''
 DECODE='--beam 21 --alpha 0.3 --max-extra 300'
-for setting; do
-  case $setting in
-    STEPS=* | AVERAGE=* | VOCAB=* | BASE=* | OPTIONS=* | DECODE=*)
-      eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "parse.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "STEPS AVERAGE VOCAB BASE OPTIONS DECODE" "$@"
 mkdir -p "$folder"
 
 linearise() { # NAME TREES

@@ -21,13 +21,7 @@ folder=${2:?"FOLDER is missing"}
 shift 2
 STEPS=4000 SEEDS=1 BASE='--preset tiny' AVERAGE=5 TRAIN=train VALID=val TEST=test_2016_flickr
 FROM=en TO=de
-for setting; do
-  case $setting in
-    STEPS=* | SEEDS=* | BASE=* | AVERAGE=* | TRAIN=* | VALID=* | TEST=* | FROM=* | TO=*)
-      eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "runs.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "STEPS SEEDS BASE AVERAGE TRAIN VALID TEST FROM TO" "$@"
 text() { echo "$data/$1.lc.norm.tok.$2"; }
 mkdir -p "$folder"
 vocabulary=$folder/bpe.model

@@ -26,14 +26,7 @@ folder=$1 src=$2 tgt=$3 valid_src=$4 valid_tgt=$5
 shift 5
 WIDTHS='32 48 64 96 128 192' TEST=256 PARTS='256 64 16' PART_WIDTHS='64 128' STEPS=4000 BATCH=2048
 LAYERS=4 FFN=2 HEAD=16 VOCAB=4000
-for setting; do
-  case $setting in
-    WIDTHS=* | TEST=* | PARTS=* | PART_WIDTHS=* | STEPS=* | BATCH=* | LAYERS=* | FFN=* | HEAD=* | \
-      VOCAB=*)
-      eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "scaling.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "WIDTHS TEST PARTS PART_WIDTHS STEPS BATCH LAYERS FFN HEAD VOCAB" "$@"
 mkdir -p "$folder"
 vocabulary=$folder/bpe.model
 [ -e "$vocabulary" ] || tx-bpe train --vocab-size "$VOCAB" -o "$vocabulary" "$src" "$tgt"

@@ -12,17 +12,12 @@
 #   (memory is then the host's: tx-train tells its plan for the GPU with --describe)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../train.sh"
 folder=build/table1
 case ${1-} in '' | [A-Z]*=*) ;; *) folder=$1 && shift ;; esac
 LENGTHS='64 128 256 512 1024 2048' WIDTHS='64 128 256 512' WINDOW=32 TOKENS=4096 STEPS=5
 OPTIONS='--threads 1'
-for setting; do
-  case $setting in
-    LENGTHS=* | WIDTHS=* | WINDOW=* | TOKENS=* | STEPS=* | OPTIONS=*)
-      eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "table1.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "LENGTHS WIDTHS WINDOW TOKENS STEPS OPTIONS" "$@"
 mkdir -p "$folder"
 
 # run LAYERS D N OPTION...: microseconds for a token and KiB at the most, of a training.

@@ -25,14 +25,7 @@ folder=${2:?"FOLDER is missing"}
 shift 2
 MODEL=base FROM=en TO=de VOCAB=37000 TRAIN=train VALID=newstest2013 TEST=newstest2014
 STEPS='' AVERAGE='' SAVE='' OPTIONS='' RATE='' DECODE='--beam 4 --alpha 0.6'
-for setting; do
-  case $setting in
-    MODEL=* | FROM=* | TO=* | VOCAB=* | TRAIN=* | VALID=* | TEST=* | STEPS=* | AVERAGE=* | \
-      SAVE=* | OPTIONS=* | RATE=* | DECODE=*)
-      eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "wmt14.sh: no setting '$setting'" >&2; exit 2 ;;
-  esac
-done
+settings "MODEL FROM TO VOCAB TRAIN VALID TEST STEPS AVERAGE SAVE OPTIONS RATE DECODE" "$@"
 # Checkpoints ten minutes apart, as they came on the paper's machine: 0.4 and 1.0 seconds a step.
 case $MODEL in
   base) : "${STEPS:=100000}" "${AVERAGE:=5}" "${SAVE:=1500}" ;;

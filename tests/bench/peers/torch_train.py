@@ -16,13 +16,19 @@ from torch.nn import functional as F
 BOS, EOS, PAD = 2, 3, 0
 
 
-def batches_of(source, target, room):
-    """Lists of (source, target) whose longer padded side holds at most `room` pieces."""
+def pairs_of(source, target, longest=250):
+    """The pairs of two files of ids, the source with its end, neither empty nor `longest`."""
     pairs = []
     for s, t in zip(open(source), open(target)):
         s, t = [int(x) for x in s.split()], [int(x) for x in t.split()]
-        if 0 < len(s) < 250 and 0 < len(t) < 250:
+        if 0 < len(s) < longest and 0 < len(t) < longest:
             pairs.append((s + [EOS], t))
+    return pairs
+
+
+def batches_of(source, target, room):
+    """Lists of (source, target) whose longer padded side holds at most `room` pieces."""
+    pairs = pairs_of(source, target)
     pairs.sort(key=lambda p: (max(len(p[0]), len(p[1]) + 1), len(p[0])))
     batch, batches = [], []
     for pair in pairs:
@@ -41,12 +47,12 @@ def padded(rows):
 
 
 class Translator(nn.Module):
-    def __init__(self, a):
+    def __init__(self, a, pre_norm=False):
         super().__init__()
         self.embedding = nn.Embedding(a.vocabulary, a.d_model)
         nn.init.normal_(self.embedding.weight, 0, a.d_model ** -0.5)
         self.transformer = nn.Transformer(a.d_model, a.heads, a.layers, a.layers, a.d_ff, a.dropout,
-                                          batch_first=True)
+                                          batch_first=True, norm_first=pre_norm)
         angle = torch.arange(256)[:, None] / 1e4 ** (torch.arange(0, a.d_model, 2) / a.d_model)
         table = torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
         self.register_buffer("positions", table)
@@ -56,13 +62,16 @@ class Translator(nn.Module):
     def embed(self, ids):
         return self.dropout(self.embedding(ids) * self.scale + self.positions[: ids.shape[1]])
 
-    def forward(self, source, inputs, labels):
+    def logits(self, source, inputs):
         causal = nn.Transformer.generate_square_subsequent_mask(inputs.shape[1])
         padding = torch.zeros(source.shape).masked_fill(source == PAD, float("-inf"))
         out = self.transformer(self.embed(source), self.embed(inputs), tgt_mask=causal,
                                tgt_is_causal=True, src_key_padding_mask=padding,
                                memory_key_padding_mask=padding)
-        logits = F.linear(out, self.embedding.weight)
+        return F.linear(out, self.embedding.weight)
+
+    def forward(self, source, inputs, labels):
+        logits = self.logits(source, inputs)
         return F.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=PAD,
                                label_smoothing=0.1)
 

@@ -48,3 +48,5 @@ for figure in figure3 figure4-top figure4-bottom figure5; do
 done
 expect_status 2 sh "$find_heads.sh" model text out WRONG=1
 expect_stderr_contains "no setting 'WRONG=1'"
+expect_status 2 sh "$find_heads.sh" model text out FAR
+expect_stderr_contains "no setting 'FAR'"
