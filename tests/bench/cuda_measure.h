@@ -1,0 +1,155 @@
+// What the groups of cuda_bench share: a GPU, its clock and its memory, and lines that set a time
+// beside that of a copy or of a large product in the same run.
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda.h"
+#include "kernels/cuda/runtime/clock.h"
+#include "lib/base/philox.h"
+#include "lib/model/parameters.h"
+
+namespace tx_test {
+
+class Measure {
+ public:
+  // Rows and vocabulary are divided by `divisor`; above 1 one round is enough.
+  explicit Measure(int64_t divisor)
+      : rows(25000 / divisor),
+        vocabulary(std::max<int64_t>(37000 / divisor, 64)),
+        padded(tx::padded_vocabulary(vocabulary)),
+        divisor_(divisor) {}
+  ~Measure() { release_from(0); }
+  Measure(const Measure&) = delete;
+  Measure& operator=(const Measure&) = delete;
+
+  const int64_t rows, vocabulary;
+  const int64_t padded;  // the vocabulary as the model's products have it
+  tx::Cuda cuda;
+
+  // So many of the rows of decoding, at least four.
+  int64_t few(int64_t count) const { return std::max<int64_t>(count / divisor_, 4); }
+  // d_model of products: an eighth from 100 on, as an emulated GPU needs it.
+  int64_t width(int64_t d) const { return divisor_ < 100 ? d : d / 8; }
+
+  // -- time
+
+  // The median of some rounds of calls that are recorded once, as steps are: what the host needs
+  // to start a kernel is not in it.
+  double seconds(tx::Cuda& on, const std::function<void()>& work) {
+    work();  // also chooses algorithms and makes room
+    const double once = std::max(1e-6, tx::seconds_on_gpu(on, work));
+    const int times = divisor_ > 1 ? 1 : int(std::clamp(0.005 / once, 1.0, 200.0));
+    const auto calls = [&] {
+      on.replay(1, [&] {
+        for (int i = 0; i < times; ++i) work();
+      });
+    };
+    calls();  // runs
+    calls();  // records
+    std::vector<double> rounds(divisor_ == 1 && once < 0.5 ? 7 : 1);
+    for (double& r : rounds) r = tx::seconds_on_gpu(on, calls) / times;
+    on.forget_graphs();
+    std::sort(rounds.begin(), rounds.end());
+    return rounds[rounds.size() / 2];
+  }
+  double seconds(const std::function<void()>& work) { return seconds(cuda, work); }
+
+  // Copies that read and write `bytes` together, in GB/s: small ones stay in the cache.
+  double copy_speed(double bytes) {
+    const size_t half = std::min(size_t(bytes / 2) + 16, copy_bytes_);
+    const double s = seconds([&] { tx::copy_on_gpu(cuda, copy_to_, copy_from_, half); });
+    return 2 * double(half) / s * 1e-9;
+  }
+
+  void ceilings() {
+    copy_bytes_ = size_t(512 << 20) / size_t(divisor_);
+    copy_from_ = allocate(copy_bytes_);
+    copy_to_ = allocate(copy_bytes_);
+    std::printf("%-46s %8.0f GB/s\n", "ceiling: copy of much", copy_speed(1e12));
+    const int64_t n = divisor_ > 1 ? 256 : 8192;
+    const tx::Product p = product_of(half(n, n), half(n, n), half(n, n), false, true);
+    flops_ = 2 * double(n) * double(n) * double(n) / seconds([&] { cuda.product(p); }) * 1e-12;
+    std::printf("%-46s %8.0f TFLOP/s\n\n", "ceiling: a large square product in bf16", flops_);
+  }
+
+  void moved(const std::string& name, double bytes, const std::function<void()>& work) {
+    const double s = seconds(work), speed = bytes / s * 1e-9, copy = copy_speed(bytes);
+    std::printf("%-46s %8.1f us %6.0f GB/s %4.0f %% of a copy\n", name.c_str(), s * 1e6, speed,
+                100 * speed / copy);
+    std::fflush(stdout);
+  }
+  double share_of_ceiling(double flops, double s) const { return flops / s * 1e-12 / flops_; }
+
+  // -- memory
+
+  void* allocate(size_t bytes) {
+    memory_.push_back(cuda.allocate(bytes));
+    return memory_.back();
+  }
+  // What was allocated since held() gave `count` goes.
+  size_t held() const { return memory_.size(); }
+  void release_from(size_t count) {
+    for (; memory_.size() > count; memory_.pop_back()) cuda.release(memory_.back());
+  }
+  template <class T>
+  T* array(const std::vector<T>& values) {
+    void* p = allocate(values.size() * sizeof(T));
+    cuda.upload(p, values.data(), values.size() * sizeof(T));
+    return static_cast<T*>(p);
+  }
+  // Values in [-1, 1), a pattern of a million over and over.
+  tx::Matrix matrix(int64_t count, int64_t cols, tx::DType t) {
+    static const std::vector<float> random = [] {
+      tx::PhiloxStream stream(1, 1);
+      std::vector<float> values(1'000'003);
+      for (float& x : values) x = float(2 * stream.uniform() - 1);
+      return values;
+    }();
+    static const std::vector<uint16_t> halves = [] {
+      std::vector<uint16_t> values;
+      for (const float x : random) {
+        uint32_t u;
+        std::memcpy(&u, &x, 4);
+        values.push_back(uint16_t(u >> 16));
+      }
+      return values;
+    }();
+    const bool small = t == tx::DType::bf16;
+    const void* from = small ? static_cast<const void*>(halves.data()) : random.data();
+    const size_t pattern = random.size() * size_of(t), bytes = size_t(count * cols) * size_of(t);
+    char* data = static_cast<char*>(allocate(bytes));
+    for (size_t at = 0; at < bytes; at += pattern)
+      cuda.upload(data + at, from, std::min(pattern, bytes - at));
+    return tx::matrix(data, t, count, cols);
+  }
+  tx::Matrix half(int64_t count, int64_t cols) { return matrix(count, cols, tx::DType::bf16); }
+  tx::Matrix single(int64_t count, int64_t cols) { return matrix(count, cols, tx::DType::f32); }
+  int32_t* ids(int64_t count, int64_t below) {
+    tx::PhiloxStream stream(2, 2);
+    std::vector<int32_t> values(static_cast<size_t>(count));
+    for (int32_t& id : values) id = int32_t(stream.next() % uint64_t(below));
+    return array(values);
+  }
+  static double size(const tx::Matrix& m) {
+    return double(m.rows * m.cols) * double(size_of(m.dtype));
+  }
+  static tx::Product product_of(tx::Matrix a, tx::Matrix b, tx::Matrix c, bool ta, bool tb) {
+    tx::Product p;
+    p.a = a, p.b = b, p.c = c, p.transpose_a = ta, p.transpose_b = tb;
+    return p;
+  }
+
+ private:
+  int64_t divisor_;
+  std::vector<void*> memory_;
+  void *copy_from_ = nullptr, *copy_to_ = nullptr;
+  size_t copy_bytes_ = 0;
+  double flops_ = 1;
+};
+
+}  // namespace tx_test
