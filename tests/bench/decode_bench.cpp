@@ -5,18 +5,24 @@
 //
 // Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
 // pieces of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), pieces that
-// each sentence may have (0: all; as with --shortlist, half of them in common).
-// Ends with 77 where that device cannot be used.
+// each sentence may have (0: all; as with --shortlist, half of them in common), workers (1), each
+// of which translates batches of its own: tx-decode has two on a GPU, and while one waits for it,
+// the other does the host's part. Of several the mean of their runs counts, which overlap. Ends
+// with 77 where that device cannot be used.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <deque>
 #include <functional>
+#include <latch>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/workers.h"
 #include "lib/search/batch_search.h"
 #include "lib/search/model_set.h"
 #include "lib/subword/vocabulary.h"
@@ -44,13 +50,56 @@ struct Seconds {
   double processor = 1e9, clock = 1e9;
 };
 
-void measure(tx::BatchSearch& search, const std::vector<const tx::Source*>& batch, Seconds& best) {
+using Batch = std::vector<const tx::Source*>;
+
+struct Worker {
+  tx::Backend backend;
+  tx::BatchSearch search;
+  template <class... Rest>
+  Worker(const std::string& device, int threads, const Rest&... rest)
+      : backend(tx::make_backend(device, threads)), search(backend, rest...) {}
+};
+
+Seconds measure(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t processor = std::clock();
-  search.run(batch, int64_t(1) << 30);
+  work();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  best.processor = std::min(best.processor, double(std::clock() - processor) / CLOCKS_PER_SEC);
-  best.clock = std::min(best.clock, spent.count());
+  return {double(std::clock() - processor) / CLOCKS_PER_SEC, spent.count()};
+}
+
+// The best of some runs after the first.
+Seconds alone(tx::BatchSearch& search, const Batch& batch, int runs) {
+  const auto run = [&] { search.run(batch, int64_t(1) << 30); };
+  run();
+  Seconds best;
+  for (int i = 0; i < runs; ++i) {
+    const Seconds one = measure(run);
+    best.processor = std::min(best.processor, one.processor);
+    best.clock = std::min(best.clock, one.clock);
+  }
+  return best;
+}
+
+// Of one batch, where every search has a thread of its own and runs so many after its first.
+Seconds together(std::deque<Worker>& workers, int kernel_threads, const Batch& batch, int runs) {
+  const auto count = std::ptrdiff_t(workers.size());
+  std::latch ready(count + 1);
+  std::vector<std::thread> threads;
+  for (Worker& worker : workers)
+    threads.push_back(tx::start_thread([&] {
+      tx::set_threads(worker.backend, kernel_threads);
+      worker.search.run(batch, int64_t(1) << 30);
+      ready.arrive_and_wait();
+      for (int i = 0; i < runs; ++i) worker.search.run(batch, int64_t(1) << 30);
+    }));
+  ready.arrive_and_wait();
+  Seconds all = measure([&] {
+    for (std::thread& thread : threads) thread.join();
+  });
+  all.processor /= double(runs) * double(count);
+  all.clock /= double(runs) * double(count);
+  return all;
 }
 
 // What a search of equal sentences cannot do without. A step reads the decoder's weights, the
@@ -78,7 +127,9 @@ Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double l
 }
 
 #if TX_HAVE_CUDA
-void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, double seconds) {
+// n: rows of the large product; what an emulated GPU computes needs few.
+void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, double seconds,
+                 int64_t n) {
   tx::Cuda* cuda = dynamic_cast<tx::Cuda*>(backend.get());
   if (!cuda) return;
   const auto best = [&](const std::function<void()>& work) {
@@ -86,7 +137,6 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
     for (int i = 0; i < 5; ++i) least = std::min(least, tx::seconds_on_gpu(*cuda, work));
     return least;
   };
-  const int64_t n = 4096;
   const size_t bytes = size_t(n * n) * 4;
   void* memory[] = {cuda->allocate(bytes), cuda->allocate(bytes), cuda->allocate(bytes)};
   std::vector<uint16_t> noise(bytes / 2);  // small numbers in either type
@@ -110,7 +160,7 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
       products * 1e-12, 1e3 * seconds, 100 * std::max(moving, multiplying) / seconds);
 }
 #else
-void print_share(tx::Backend&, const Floor&, tx::DType, double) {}
+void print_share(tx::Backend&, const Floor&, tx::DType, double, int64_t) {}
 #endif
 
 // So many pieces, ascending; half of them are those of every sentence.
@@ -131,6 +181,16 @@ std::vector<int32_t> list_of(const tx::Source& source, int64_t pieces, int64_t v
   for (size_t id = 0; id < held.size(); ++id)
     if (held[id]) out.push_back(int32_t(id));
   return out;
+}
+
+std::vector<tx::Source> sources_of(int sentences, int length, int64_t vocabulary) {
+  std::vector<tx::Source> sources(static_cast<size_t>(sentences));
+  for (size_t s = 0; s < sources.size(); ++s) {
+    for (int i = 1; i < length; ++i)
+      sources[s].ids.push_back(int(4 + (s * 7919 + size_t(i) * 104729) % size_t(vocabulary - 4)));
+    sources[s].line = int64_t(s) + 1;
+  }
+  return sources;
 }
 
 }  // namespace
@@ -160,32 +220,31 @@ int main(int argc, char** argv) try {
   options.beam = number(5, 4);
   options.max_extra = 0;
   // Without <eos> every output has the length of its source plus one.
-  tx::BatchSearch search(backend, models, dtype, options, {0, 1, 2, tx::Vocabulary::eos});
+  const std::vector<int> forbidden = {0, 1, 2, tx::Vocabulary::eos};
   const int64_t listed = number(10, 0), vocabulary = config.target().vocabulary;
-  if (listed > 0)
-    search.list_by([=](const tx::Source& s) { return list_of(s, listed, vocabulary); });
-  std::vector<tx::Source> sources(static_cast<size_t>(sentences));
-  std::vector<const tx::Source*> batch;
-  for (size_t s = 0; s < sources.size(); ++s) {
-    for (int i = 1; i < length; ++i) {
-      sources[s].ids.push_back(
-          int(4 + (s * 7919 + size_t(i) * 104729) % size_t(config.sides.front().vocabulary - 4)));
-    }
-    sources[s].line = int64_t(s) + 1;
-    batch.push_back(&sources[s]);
+  const int workers = std::max(1, number(11, 1)), runs = number(8, 5);
+  std::deque<Worker> team;
+  for (int i = 0; i < workers; ++i) {
+    team.emplace_back(device, threads, models, dtype, options, forbidden);
+    if (listed > 0)
+      team.back().search.list_by(
+          [=](const tx::Source& s) { return list_of(s, listed, vocabulary); });
   }
-  Seconds best;
-  measure(search, batch, best);
-  best = {};
-  for (int i = 0; i < number(8, 5); ++i) measure(search, batch, best);
+  const std::vector<tx::Source> sources =
+      sources_of(sentences, length, config.sides.front().vocabulary);
+  Batch batch;
+  for (const tx::Source& source : sources) batch.push_back(&source);
+  const Seconds best =
+      workers == 1 ? alone(team.front().search, batch, runs) : together(team, threads, batch, runs);
   const double tokens = double(sentences) * length;
   std::printf(
-      "%s %s %s batch %d beam %d threads %d: %.0f tokens a processor second, %.0f tokens/s\n",
+      "%s %s %s batch %d beam %d threads %d workers %d: %.0f tokens a processor second, %.0f "
+      "tokens/s\n",
       text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.c_str(), sentences,
-      options.beam, threads, tokens / best.processor, tokens / best.clock);
+      options.beam, threads, workers, tokens / best.processor, tokens / best.clock);
   const double element = double(size_of(dtype));
   print_share(backend, floor_of(config, sentences, options.beam, length, element), dtype,
-              best.clock);
+              best.clock, config.d_model < 512 ? 256 : 4096);
   return 0;
 } catch (const tx::UsageError& error) {
   std::fprintf(stderr, "skipped: %s\n", error.what());

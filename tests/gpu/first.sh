@@ -107,9 +107,11 @@ training() {
 }
 
 decodings() {
-  for sentences in 1 32 $((1024 / scale + 1)); do
-    part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces" \
-      decode_bench $size bf16 "$sentences" 1 4 $((scale > 1 ? 4 : 30)) "$words" 5 cuda
+  for sentences in 1 32 $(( (512 + scale - 1) / scale )) $(( (1024 + scale - 1) / scale )); do
+    for workers in 1 2; do
+      part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces, workers: $workers" \
+        decode_bench $size bf16 "$sentences" 1 4 $((scale > 1 ? 4 : 30)) "$words" 5 cuda 0 $workers
+    done
   done
   part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
     heads 8 layers $((scale > 1 ? 1 : 6)) words "$words" || return
