@@ -8,9 +8,11 @@
 # STEPS=4000          of a training      SEEDS=1     such as "1 2 3"
 # BASE="--preset tiny"  of every model   AVERAGE=5   checkpoints, one for each epoch
 # TRAIN=train VALID=val TEST=test_2016_flickr  names of the texts, and FROM=en TO=de their endings
+# FORM=.lc.norm.tok  what stands before the ending, and SCORE="--tokenize none --lowercase" how BLEU is
+#                    counted; FORM= SCORE= takes texts as people write them
 #
 # Columns: millions of parameters; of the last checkpoint, perplexity for each piece of VALID; of the
-# average, BLEU of VALID and of TEST, in small letters, with half the 95 % interval that a bootstrap
+# average, BLEU of VALID and of TEST with half the 95 % interval that a bootstrap
 # over lines gives; processor minutes of training, of all threads; all means over the seeds, of which
 # TEST's least and largest are given. A training that ends early is a row that says why.
 set -eu
@@ -20,9 +22,9 @@ data=${1:?"usage: runs.sh DATA FOLDER [SETTING=VALUE]... < LIST"}
 folder=${2:?"FOLDER is missing"}
 shift 2
 STEPS=4000 SEEDS=1 BASE='--preset tiny' AVERAGE=5 TRAIN=train VALID=val TEST=test_2016_flickr
-FROM=en TO=de
-settings "STEPS SEEDS BASE AVERAGE TRAIN VALID TEST FROM TO" "$@"
-text() { echo "$data/$1.lc.norm.tok.$2"; }
+FROM=en TO=de FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
+settings "STEPS SEEDS BASE AVERAGE TRAIN VALID TEST FROM TO FORM SCORE" "$@"
+text() { echo "$data/$1$FORM.$2"; }
 mkdir -p "$folder"
 vocabulary=$folder/bpe.model
 [ -e "$vocabulary" ] || tx-bpe train --vocab-size 8000 -o "$vocabulary" "$(text "$TRAIN" "$FROM")" \
@@ -59,7 +61,8 @@ translate() { # WORK/HOW OPTIONS
   for set in "$VALID" "$TEST"; do
     # shellcheck disable=SC2086
     tx-decode -q -m "$work/model.safetensors" $2 < "$(text "$set" "$FROM")" > "$how/$set.$TO"
-    tx-bleu --tokenize none --lowercase --confidence --json "$(text "$set" "$TO")" \
+    # shellcheck disable=SC2086
+    tx-bleu $SCORE --confidence --json "$(text "$set" "$TO")" \
       < "$how/$set.$TO" > "$how/$set.json"
   done
   {

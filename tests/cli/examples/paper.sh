@@ -43,3 +43,32 @@ expect_stdout_contains "30 sentences, $pieces pieces"
 [ "$(wc -l < cached/beginnings)" -eq "$pieces" ] || fail 'not every beginning was scored'
 [ "$(wc -l < cached/scores)" -eq "$pieces" ] || fail 'not every beginning was scored'
 expect_status 2 sh "$paper/cached.sh" lengths/none
+
+# A table of models: one that trains, one in another search, one that cannot learn; and of raw texts.
+printf '%s\n' '# models' 'plain |' 'greedy | | --beam 1' 'diverges | --lr 1e30 --clip-norm 0' > list
+runs() {
+  sh "$paper/runs.sh" data runs STEPS=4 AVERAGE=2 "$@" VALID=train < list \
+    BASE='--preset toy --threads 1 --batch-tokens 200 --save-every 2 --schedule constant --warmup 0 --max-skips 2'
+}
+mkdir runs && cp lengths/bpe.model runs
+expect_status 0 runs
+expect_stdout_lines 5
+last_stdout > table
+grep -q '^| plain | [0-9.]* | [0-9.]* | [0-9.]* | [0-9.]* | [0-9.]*, [0-9.]* | [0-9.]* | [0-9.]* |$' table ||
+  fail "no row of a model: $(cat table)"
+grep -q '^| greedy ' table || fail 'no row of another search'
+grep -q '^| diverges | tx-train: ' table || fail "a training that fails is no row: $(cat table)"
+[ "$(ls -d runs/model*/1/run | wc -l)" -eq 2 ] || fail 'a model for each search'
+expect_status 0 runs
+expect_stdout_file table
+for part in train test_2016_flickr; do
+  for side in en de; do cp "data/$part.lc.norm.tok.$side" "data/$part.$side"; done
+done
+sed -i 3d list
+sed -i 3d list
+mkdir raw && cp runs/bpe.model raw
+expect_status 0 sh "$paper/runs.sh" data raw STEPS=2 VALID=train FORM= SCORE= \
+  BASE='--preset toy --threads 1 --batch-tokens 200' < list
+expect_stdout_lines 3
+grep -q '"tok": "none"' runs/model/1/search/test_2016_flickr.json || fail 'not as tokenised'
+grep -q '"tok": "13a"' raw/model/1/search/test_2016_flickr.json || fail 'not as raw text'
