@@ -35,14 +35,10 @@ struct Sums {
 };
 Sums sums_of(const Product& p);
 
-// Our own loops. They differ in the tile of c that one block computes, the last being the largest;
-// all give the same bits.
-struct TileShape {
-  int rows, cols;
-};
-constexpr TileShape tensor_tiles[] = {{16, 16}, {16, 64}, {32, 32}, {64, 64}, {128, 128}};
+// Our own loops. They differ in the tile of c that one block computes; all give the same bits.
+constexpr TileShape tensor_tiles[] = {{16, 16}, {32, 16}, {16, 64},  {32, 32},
+                                      {32, 64}, {64, 64}, {128, 128}};
 constexpr TileShape plain_tiles[] = {{16, 32}, {64, 64}, {128, 128}};
-int best_tile(const Sums& p, int processors);
 void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16
 void plain_product(const Cuda::State& s, const Sums& p, int tile);   // f32
 void own_product(const Cuda::State& s, const Sums& p, int tile);     // either

@@ -148,19 +148,24 @@ void run(const Cuda::State& s, const Sums& p) {
 
 }  // namespace
 
-// The narrow tiles read weights for a handful of rows: many blocks, each with few columns.
+// The narrow tiles read weights for a handful of rows: many blocks, each with few columns. Those of
+// 32 rows are for decoding, where 128 rows of 512 to 2,048 outputs make about 128 blocks.
 void tensor_product(const Cuda::State& s, const Sums& p, int tile) {
   switch (tile) {
     case 0:
       return run<Tile<0, 16, 16, 6>>(s, p);
     case 1:
-      return run<Tile<1, 16, 16, 4>>(s, p);
+      return run<Tile<1, 16, 16, 8>>(s, p);
     case 2:
       return run<Tile<2, 16, 16, 4>>(s, p);
     case 3:
-      return run<Tile<3, 32, 32, 3>>(s, p);
+      return run<Tile<3, 16, 16, 4>>(s, p);
     case 4:
-      return run<Tile<4, 64, 32, 3>>(s, p);
+      return run<Tile<4, 16, 32, 4>>(s, p);
+    case 5:
+      return run<Tile<5, 32, 32, 3>>(s, p);
+    case 6:
+      return run<Tile<6, 64, 32, 3>>(s, p);
   }
   TX_ASSERT(!"a tile");
 }

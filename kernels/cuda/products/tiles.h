@@ -1,11 +1,19 @@
-// matmul_invariant() with a given tile, for tests: all tiles give the same bits.
+// The tiles of our own products, and matmul_invariant() with a given one, for tests: all give the
+// same bits.
 #pragma once
 #include "kernels/cuda.h"
 
 namespace tx::cuda {
 
+struct TileShape {
+  int rows, cols;
+};
 // Weights of this type have tiles 0 .. tile_count - 1.
 int tile_count(DType dtype);
+TileShape tile_shape(DType dtype, int tile);
+// The tile by which a device of so many multiprocessors is likely to be done first with c
+// (rows,cols).
+int best_tile(DType dtype, int64_t rows, int64_t cols, int processors);
 void matmul_invariant(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
                       Matrix y, int tile);
 constexpr int best = -1;  // the tile that Cuda::matmul_invariant() takes for this many rows

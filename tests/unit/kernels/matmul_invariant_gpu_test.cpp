@@ -1,5 +1,6 @@
 // Products for inference on the GPU: right against double loops and near the products of training,
 // and a row's bits depend neither on other rows nor on the tile.
+#include <array>
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
@@ -138,6 +139,28 @@ BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
       }
     }
   }
+}
+
+// Decoding with base on an H200: nearly every multiprocessor has work where there is enough, and
+// few rows, or many, go to the tiles that they fill.
+BOOST_AUTO_TEST_CASE(tiles_keep_a_device_busy) {
+  constexpr int processors = 132;
+  const auto shape_for = [](int64_t rows, int64_t cols) {
+    const tx::cuda::TileShape t =
+        tx::cuda::tile_shape(DType::bf16, tx::cuda::best_tile(DType::bf16, rows, cols, processors));
+    return std::array<int64_t, 3>{t.rows, t.cols,
+                                  (rows + t.rows - 1) / t.rows * ((cols + t.cols - 1) / t.cols)};
+  };
+  using Shape = std::array<int64_t, 3>;  // rows and columns of a tile, tiles
+  BOOST_TEST((shape_for(128, 512) == Shape{32, 16, 128}));
+  BOOST_TEST((shape_for(128, 1536) == Shape{32, 64, 96}));
+  BOOST_TEST((shape_for(128, 2048) == Shape{32, 64, 128}));
+  BOOST_TEST((shape_for(512, 512) == Shape{32, 64, 128}));
+  BOOST_TEST((shape_for(4, 512) == Shape{16, 16, 32}));
+  BOOST_TEST((shape_for(4, 37056) == Shape{16, 64, 579}));
+  BOOST_TEST((shape_for(128, 37056) == Shape{128, 128, 290}));
+  BOOST_TEST((shape_for(4096, 512) == Shape{128, 128, 128}));
+  BOOST_TEST((shape_for(25000, 2048) == Shape{128, 128, 3136}));
 }
 
 BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
