@@ -249,6 +249,7 @@ void ModelOptions::describe(Options& options) {
   options.group("Model");
   options.add("--layers", layers, "N", "layers of both stacks").range(1, 1000).default_is("6");
   visit_fields(config, FieldDescriber(options));
+  options.group("Model");  // after those of lessons
   options.at("d-k").default_is("d-model / heads");
   options.at("d-v").default_is("d-k");
   options.at("kv-heads").default_is("heads");
