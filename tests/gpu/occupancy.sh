@@ -1,0 +1,95 @@
+#!/bin/sh
+# How many blocks of each CUDA kernel fit a multiprocessor of sm_80 and of sm_90, by the registers and
+# shared memory that ptxas gave it, with the block that its launch takes: heads of 32, 64 and 128
+# columns, d of 128 to 2,048, vocabularies to 256,000. WARPS is of the 64 that a multiprocessor can
+# have, BY what limits them. Needs no GPU, but the cuobjdump of a CUDA toolkit and a build by nvcc:
+#
+#   sh tests/gpu/occupancy.sh [BUILD]      or a library, or a folder of object files
+#
+# Status 1: a kernel has more than 24 bytes of stack, where registers are spilled to (STACK_LIMIT=24),
+# or no block of it fits. 77: nothing to look at.
+set -eu
+build=${1:-build}
+sources=$(cd "$(dirname "$0")/../../kernels/cuda" && pwd)
+command -v cuobjdump > /dev/null 2>&1 || PATH=$PATH:/usr/local/cuda/bin
+command -v cuobjdump > /dev/null 2>&1 || { echo "skipped: no cuobjdump here" >&2 && exit 77; }
+if [ -d "$build" ]; then
+  files=$(find "$build" -name '*.cu.o' | LC_ALL=C sort)
+else
+  files=$build
+fi
+[ -n "$files" ] || { echo "skipped: no objects of nvcc in $build" >&2 && exit 77; }
+demangle="cat"
+! command -v c++filt > /dev/null 2>&1 || demangle=c++filt
+# The tiles of products, as gemm.h lists them: ROWSxCOLUMNS, in order.
+tiles() {
+  tr -d '\n ' < "$sources/products/gemm.h" | sed "s/.*$1\[\]={{\([^;]*\)}};.*/\1/; s/},{/ /g; s/,/x/g"
+}
+for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $demangle |
+  sed 's/(anonymous namespace):://g; s/tx:://g; s/(\([A-Z][a-z]*\))\([0-9]\)/\1 \2/g; s/(bool)\([01]\)/\1/g' |
+  awk -v limit="${STACK_LIMIT:-24}" -v tensor="$(tiles tensor_tiles)" -v plain="$(tiles plain_tiles)" '
+  function least(a, b) { return a < b ? a : b }
+  function up(x, step) { return int((x + step - 1) / step) * step }
+  function number(text, key) {
+    return match(text, " " key ":[0-9]+") ? substr(text, RSTART + length(key) + 2, RLENGTH - length(key) - 2) + 0 : 0
+  }
+  # A line of the table; `shape` says for what the block is so large.
+  function line(shape, threads, dynamic,    warps, registers, shared, by, blocks, all) {
+    warps = up(threads, 32) / 32
+    registers = up(REG * 32, 256) * warps
+    # 1 KB of every block is the system'"'"'s, which the listing of sm_90 counts.
+    shared = up((arch == "sm_90" ? (SHARED > 1024 ? SHARED : 1024) : SHARED + 1024) + dynamic, 128)
+    all = arch == "sm_90" ? 233472 : 167936
+    blocks = least(int(64 / warps), 32); by = "threads"
+    if (int(65536 / registers) < blocks) { blocks = int(65536 / registers); by = "registers" }
+    if (int(all / shared) < blocks) { blocks = int(all / shared); by = "shared" }
+    printf "%s %4d %6d %5d %5d %6d %6d %5d %-9s %s%s\n", arch, REG, SHARED, STACK, threads, dynamic, blocks,
+      blocks * warps, by, name, shape == "" ? "" : ", " shape
+    if (STACK > limit) { print "FAILED: " name " has " STACK " bytes of stack on " arch > "/dev/stderr"; bad = 1 }
+    if (blocks < 1) { print "FAILED: no block of " name (shape == "" ? "" : ", " shape ",") " fits " arch > "/dev/stderr"; bad = 1 }
+    ++count
+  }
+  # Rows of logits: plan_rows() of vocabulary.h.
+  function vocabularies(    n, v, size, packs, cached, most, threads) {
+    n = split("8000 37000 64000 128000 256000", v, " ")
+    size = name ~ /<float/ ? 4 : 2
+    for (i = 1; i <= n; ++i) {
+      packs = int((v[i] * size + 15) / 16)
+      most = arch == "sm_90" ? 232448 : 166912
+      cached = packs * 16 + 2048 <= most
+      if (cached != (name ~ /, 1>|, true>/)) continue
+      threads = 32
+      while (threads < (cached && packs * 32 > most ? 1024 : 512) && threads * 2 <= packs / 4) threads *= 2
+      line("V " v[i], threads, cached ? packs * 16 : 0)
+    }
+  }
+  function widths(    d) { for (d = 128; d <= 2048; d *= 2) line("d " d, int((d + 255) / 256) * 32, 0) }
+  BEGIN {
+    split(tensor, tensors, " "); split(plain, plains, " ")
+    print "arch   REG SHARED STACK BLOCK    DYN BLOCKS WARPS BY        kernel"
+  }
+  / arch = |^arch = / { arch = $NF }
+  $1 == "Function" { name = $0; sub(/^ *Function */, "", name); sub(/^void /, "", name); sub(/:$/, "", name)
+    sub(/\(.*/, "", name) }
+  / REG:/ {
+    REG = number($0, "REG"); STACK = number($0, "STACK"); SHARED = number($0, "SHARED")
+    split(name, part, /[<>, ]+/)
+    if (name ~ /^forward</) line("", 128, 3 * 64 * (part[2] + 8) * 2 + 256)
+    else if (name ~ /^backward</) line("", 128, 4 * 64 * (part[2] + 8) * 2 + 1024)
+    else if (name ~ /tensor_kernel</) {
+      split(tensors[part[3] + 1], t, "x")
+      line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5] * 32, part[6] * (t[1] + t[2]) * 128)
+    } else if (name ~ /plain_kernel</) {
+      split(plains[part[3] + 1], t, "x")
+      line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5], 0)
+    } else if (name ~ /best_of_rows|log_softmax_rows|loss_rows/) vocabularies()
+    else if (name ~ /norm_backward_rows/) widths()
+    else if (name ~ /norm_backward_wide|add_parts/) line("", 512, 0)
+    else if (name ~ /add_rows|add_guided|sum_before/) line("", 1024, 0)
+    else if (name ~ /attend_rows|plain_|guide_|extend/) line("", 128, 0)
+    else line("", 256, 0)
+  }
+  END {
+    if (!count) { print "FAILED: no kernels were found" > "/dev/stderr"; bad = 1 }
+    exit bad
+  }'
