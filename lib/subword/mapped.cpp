@@ -149,9 +149,15 @@ MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
     c.pieces = json.at("pieces").get<std::vector<std::string>>();
     c.bytes = json.value("bytes", false);
     c.tags = json.value("tags", false);
-    c.first = json.value("first", -1);
+    const Json first = json.value("first", Json(-1));
+    const int64_t at = first.is_number_integer() ? first.get<int64_t>() : -2;
+    if (at < -1 || at >= int64_t(c.pieces.size())) refuse("its first piece is not in the list");
+    c.first = int(at);
     c.language_last = json.value("language_last", false);
-    c.theirs = json.value("theirs", std::vector<int64_t>());
+    for (const Json& id : json.value("theirs", Json::array())) {
+      if (!id.is_number_integer()) refuse("its list theirs holds something that is no id");
+      c.theirs.push_back(id.get<int64_t>());
+    }
     for (auto [key, ids] : {std::pair{"controls", &c.controls},
                             {"prefix", &c.prefix},
                             {"forbidden", &c.forbidden},
@@ -162,7 +168,6 @@ MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
     refuse(e.what());
   }
   if (c.pieces.size() < Vocabulary::specials) refuse("it has too few pieces");
-  if (c.first < -1 || c.first >= int(c.pieces.size())) refuse("its first piece is not in the list");
   if (c.closing.size() > 2) refuse("too much stands behind a source");
   for (const std::string& piece : c.pieces)
     if (piece.empty()) refuse("a piece is empty");

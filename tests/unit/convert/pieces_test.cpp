@@ -150,4 +150,13 @@ BOOST_AUTO_TEST_CASE(lists_of_pieces_that_are_unsound) {
   c = content();
   c.model = "x";
   BOOST_TEST(message(c).starts_with("F"));
+  // Numbers that no int holds.
+  for (const std::string key : {"\"first\":", "\"theirs\":["}) {
+    std::string bytes = mapped_bytes(content());
+    const size_t at = bytes.find(key) + key.size();
+    BOOST_REQUIRE(at < bytes.size());
+    bytes.replace(at, bytes.find_first_of(",]", at) - at, "1e64");
+    const auto refused = message_of<DataError>([&] { parse_vocabulary(bytes, here); });
+    BOOST_TEST(refused.starts_with("F is no sound list of pieces: its "), refused);
+  }
 }
