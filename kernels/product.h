@@ -24,6 +24,14 @@ inline ProductShape shape_of(const Product& p) {
   TX_ASSERT(p.activation == Activation::none || p.activation == Activation::relu);
   TX_ASSERT(!p.accumulate || (p.bias.empty() && p.activation == Activation::none));
   TX_ASSERT(p.bias.empty() || (p.bias.dtype == full && p.bias.rows == 1 && p.bias.cols == n));
+  TX_ASSERT(p.rounded_bias.empty() ||
+            (p.rounded_bias.dtype == DType::bf16 && p.rounded_bias.cols == p.bias.cols));
+  TX_ASSERT(!p.masked || p.mask.cols);
+  if (p.mask.cols) {
+    TX_ASSERT(p.mask.dtype == DType::ids && p.mask.rows == m && p.mask.stride == mask_words(n));
+    TX_ASSERT(!p.accumulate && (p.activation == Activation::relu) != p.masked);
+    TX_ASSERT(p.bias.empty() || !p.masked);
+  }
   return {m, n, k};
 }
 

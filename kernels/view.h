@@ -120,10 +120,18 @@ inline Dropout dropout(double p, uint32_t seed, uint32_t site, const StepRecord*
 struct Product {
   Matrix a, b, c;
   bool transpose_a = false, transpose_b = false;
-  bool accumulate = false;                   // add to c; not together with bias or activation
-  Matrix bias;                               // (1,O) f32 (f64 with f64), or empty
+  bool accumulate = false;  // add to c; not together with bias or activation
+  Matrix bias;              // (1,O) f32 (f64 with f64), or empty
+  // The bias rounded to bf16, where there is such a copy: a backend that adds bias of bf16 to c of
+  // bf16 reads it. Else empty.
+  Matrix rounded_bias;
   Activation activation = Activation::none;  // none or relu
+  // Where fuses_mask() says so, else empty: relu writes here which elements of c are positive, in
+  // an order of the backend's own; `masked`, without bias or activation, sets the others to zero.
+  Matrix mask;  // (M, mask_words(N)) ids, without gaps
+  bool masked = false;
 };
+constexpr int64_t mask_words(int64_t columns) { return (columns + 127) / 128 * 4; }
 
 // Attention of packed sentences: queries of sentence s are rows q_offsets[s] .. q_offsets[s+1] - 1,
 // keys likewise. Query head h reads key/value head h * kv_heads / heads.

@@ -7,8 +7,8 @@ Tensor Projection::input(Context& context, Tensor x) const {
   return shared ? read_by_ranks(context, std::move(x), *ranks) : x;
 }
 
-Tensor Projection::operator()(Context& context, Tensor x) const {
-  const Tensor y = linear(context, input(context, std::move(x)), weight, bias);
+Tensor Projection::operator()(Context& context, Tensor x, const SharedMask& mask) const {
+  const Tensor y = linear(context, input(context, std::move(x)), weight, bias, mask);
   if (ranks && split == ParameterEntry::Split::inputs) sum_over_ranks(context, y, *ranks);
   return y;
 }
@@ -65,9 +65,10 @@ Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
                                const DropoutMasks& masks) const {
   Dropout drop = masks.at(DropoutPlace::in_feed_forward, layer);
   drop.first = first;
-  const Tensor inner =
-      linear_activation(context, in.input(context, x.normed), in.weight, in.bias, activation, drop);
-  return end(context, x, out(context, inner), masks.at(DropoutPlace::on_feed_forward, layer));
+  const auto mask = std::make_shared<ReluMask>(ReluMask{out.weight, {}});
+  const Tensor inner = linear_activation(context, in.input(context, x.normed), in.weight, in.bias,
+                                         activation, drop, mask);
+  return end(context, x, out(context, inner, mask), masks.at(DropoutPlace::on_feed_forward, layer));
 }
 
 Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues& kv,

@@ -24,7 +24,7 @@ struct Projection {
   Parameter weight, bias;
   ParameterEntry::Split split = ParameterEntry::Split::none;
   Communicator* ranks = nullptr;  // of the parts; null: the layer is whole
-  Tensor operator()(Context& context, Tensor x) const;
+  Tensor operator()(Context& context, Tensor x, const SharedMask& mask = {}) const;
   Tensor input(Context& context, Tensor x) const;  // x, as the product reads it
 };
 // The weights called `name`.weight and, where `bias`, `name`.bias; `joined` of them, which stand

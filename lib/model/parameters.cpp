@@ -193,6 +193,7 @@ Parameter Parameters::get(const std::string& name, int count) {
   }
   const bool full = e.vector || e.lookup || copy_.empty();
   p.value = view(full ? master_ : copy_);
+  if (e.vector && !copy_.empty()) p.rounded = view(copy_);
   if (!gradients_.empty()) p.gradient = view(gradients_);
   if (packed != prepared_.end()) p.value.prepared = packed->second.prepared;
   return p;

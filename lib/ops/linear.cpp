@@ -4,7 +4,7 @@
 namespace tx {
 
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
-                     Activation activation, const Tensor& y) {
+                     Activation activation, const Tensor& y, const Tensor& mask) {
   if (w.value.prepared) {
     context.run([&](auto& k) {
       k.matmul_invariant(x.value(), w.value, bias.value, activation, y.value());
@@ -17,15 +17,21 @@ void forward_product(Context& context, const Tensor& x, const Parameter& w, cons
   p.c = y.value();
   p.transpose_b = true;
   p.bias = bias.value;
+  if (!bias.value.empty()) p.rounded_bias = bias.rounded;
   p.activation = activation;
+  if (mask) p.mask = mask.value();
   context.product(p);
 }
 
-void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy) {
+void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy, ReluMask* mask) {
   Product p;
   p.a = dy;
   p.b = w.value;
   p.c = context.gradient(x, p.accumulate);
+  if (mask && mask->bits) {
+    TX_ASSERT(!p.accumulate);
+    p.mask = mask->bits.value(), p.masked = mask->applied = true;
+  }
   context.product(p);
 }
 
@@ -38,11 +44,12 @@ void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matr
   context.product(p);
 }
 
-Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
+              const SharedMask& mask) {
   TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
   Tensor y = context.make(x.rows(), w.value.rows);
   forward_product(context, x, w, bias, Activation::none, y);
-  context.on_backward([&context, x, w, bias, y]() mutable {
+  context.on_backward([&context, x, w, bias, mask, y]() mutable {
     if (!y.has_gradient()) return;
     const Matrix dy = context.gradient(y);
     if (bias) {
@@ -51,7 +58,7 @@ Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& b
       context.run([&](auto& k) { k.column_sum(dy, db, add); });
     }
     weight_gradient(context, x, w, dy);
-    input_gradient(context, x, w, dy);
+    input_gradient(context, x, w, dy, mask.get());
   });
   return y;
 }

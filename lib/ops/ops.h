@@ -19,13 +19,24 @@ struct EmbedInput {
 };
 Tensor embed(Context& context, const EmbedInput& input);
 
-// y (N,O) = x (N,I) w^T + bias; bias may be empty.
-Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {});
+// Which elements of a relu are positive, where a backend's products write and read such a mask
+// (Product::mask). linear_activation() makes one for the linear() that is its only reader, and
+// whose product of the gradient then is the gradient before the relu already.
+struct ReluMask {
+  Parameter reader;  // the weights of that linear()
+  Tensor bits;       // empty: not made
+  bool applied = false;
+};
+using SharedMask = std::shared_ptr<ReluMask>;
+
+// y (N,O) = x (N,I) w^T + bias; bias may be empty. `mask`: of x, when linear_activation() made x.
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {},
+              const SharedMask& mask = {});
 
 // y (N,F) = dropout(activation(x w^T + bias)), section 3.3 of the paper. A gated activation has w
 // (2F,D), the rows of the gate first: y = dropout(f(gate) * up).
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
-                         Activation activation, const Dropout& drop);
+                         Activation activation, const Dropout& drop, const SharedMask& mask = {});
 
 // gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row; without beta
 // gamma * x / sqrt(mean of x^2 + epsilon).
@@ -60,7 +71,7 @@ struct AttentionInput {
   const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
   int64_t sentences = 0;
   int heads = 1, kv_heads = 0, d_k = 0, d_v = 0;  // kv_heads 0: as many as heads
-  double scale = 0;  // in the place of 1 / sqrt(d_k); 0: that
+  double scale = 0;                               // in the place of 1 / sqrt(d_k); 0: that
   bool causal = false;
   int window = 0;                  // as in kernels/view.h
   const double* slopes = nullptr;  // likewise

@@ -23,6 +23,12 @@ void Context::product(const Product& p) {
   on(backend_, [&](auto& k) { arena_.counting() ? k.plan_product(p) : k.product(p); });
 }
 
+bool Context::fuses_mask(const Product& p) const {
+  bool fuses = false;
+  on(backend_, [&](auto& k) { fuses = k.fuses_mask(p); });
+  return fuses;
+}
+
 void Context::on_backward(std::function<void()> closure) {
   if (recording) tape_.push_back(std::move(closure));
 }

@@ -55,6 +55,7 @@ struct Parameter {
   Matrix value;            // what products read: bf16 copy, fp32 master or f64
   Matrix gradient;         // f32, or f64 in a double model
   int* written = nullptr;  // how often this pass wrote the gradient so far
+  Matrix rounded;          // of a vector beside bf16 weights: its bf16 copy; else empty
   explicit operator bool() const { return value.rows > 0; }
 };
 
@@ -75,6 +76,7 @@ class Context {
     if (!arena_.counting()) on(backend_, std::forward<F>(f));
   }
   void product(const Product& p);  // on a counting arena the backend still plans it
+  bool fuses_mask(const Product& p) const;
 
   bool recording = false;  // off: inference
   bool recompute = false;  // segments keep their inputs alone (gradient checkpointing)

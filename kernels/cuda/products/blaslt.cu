@@ -1,13 +1,10 @@
-// Our matrices are row-major, the library's column-major. So it is asked for c^T = op(b)^T op(a)^T:
-// in the same memory it sees the transpose of each of our matrices.
+// Algorithms of cuBLASLt: found, timed, kept and run.
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <sstream>
 #include <vector>
 
-#include "kernels/cuda/products/blaslt.h"
-#include "kernels/cuda/products/blaslt_api.h"
+#include "kernels/cuda/products/blaslt_plan.h"
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/device.h"
 #include "kernels/cuda/runtime/fastest.h"
@@ -15,35 +12,6 @@
 
 namespace tx {
 namespace {
-
-// What a plan depends on. Alignment is not part of it: no more than 16 bytes is ever promised.
-struct Key {
-  int64_t m, n, k, a_stride, b_stride, c_stride;
-  int flags;
-  auto operator<=>(const Key&) const = default;
-};
-enum Flag {
-  bf16_in = 1,
-  bf16_out = 2,
-  transpose_a = 4,
-  transpose_b = 8,
-  add = 16,
-  bias = 32,
-  relu = 64
-};
-
-Key key_of(const Product& p) {
-  const ProductShape s = shape_of(p);
-  int flags = 0;
-  if (p.a.dtype == DType::bf16) flags |= bf16_in;
-  if (p.c.dtype == DType::bf16) flags |= bf16_out;
-  if (p.transpose_a) flags |= transpose_a;
-  if (p.transpose_b) flags |= transpose_b;
-  if (p.accumulate) flags |= add;
-  if (!p.bias.empty()) flags |= bias;
-  if (p.activation == Activation::relu) flags |= relu;
-  return {s.m, s.n, s.k, p.a.stride, p.b.stride, p.c.stride, flags};
-}
 
 template <class T>
 __global__ void copy_bias(const float* from, T* to, int64_t count) {
@@ -54,11 +22,15 @@ __global__ void copy_bias(const float* from, T* to, int64_t count) {
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 // A bias that the epilogue can read: of the type of c, aligned.
+const Matrix& fitting_bias(const Product& p) {
+  return p.c.dtype == DType::bf16 ? p.rounded_bias : p.bias;
+}
 bool needs_copy(const Product& p) {
-  return !p.bias.empty() && (p.c.dtype == DType::bf16 || !aligned(p.bias.data));
+  const Matrix& fitting = fitting_bias(p);
+  return !p.bias.empty() && (fitting.empty() || !aligned(fitting.data));
 }
 const void* epilogue_bias(Cuda::State& s, const Product& p) {
-  if (!needs_copy(p)) return p.bias.data;
+  if (!needs_copy(p)) return fitting_bias(p).data;
   void* copy = s.scratch(size_t(p.bias.cols) * size_of(p.c.dtype));
   with_type(p.c.dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -68,92 +40,35 @@ const void* epilogue_bias(Cuda::State& s, const Product& p) {
   return copy;
 }
 
-cudaDataType_t type_of(DType t) { return t == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
-
 constexpr int most_candidates = 16;
-
-struct Algorithm {
-  cublasLtMatmulAlgo_t value{};
-};
 
 size_t bytes_of(const Matrix& m) { return size_t(m.rows * m.stride) * size_of(m.dtype); }
 
 }  // namespace
 
-// The descriptors of one product, and the algorithm once one is chosen.
-struct BlasLt::Plan {
-  const BlasLtApi* api = nullptr;
-  cublasLtMatmulDesc_t operation = nullptr;
-  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-  Algorithm algorithm;
-  bool found = false;
-
-  Plan(const BlasLtApi& functions, const Product& p, const void* any_bias);
-  ~Plan();
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-
-  template <class T>
-  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
-    api->check(api->operation_set(operation, attribute, &value, sizeof value),
-               "describing a product");
-  }
-};
-
-BlasLt::Plan::Plan(const BlasLtApi& functions, const Product& p, const void* any_bias)
-    : api(&functions) {
-  const char* doing = "describing a product";
-  // f32 in f32: TF32 is another compute type.
-  api->check(api->operation_create(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), doing);
-  const auto layout = [&](cublasLtMatrixLayout_t* to, const Matrix& m) {
-    api->check(
-        api->layout_create(to, type_of(m.dtype), uint64_t(m.cols), uint64_t(m.rows), m.stride),
-        doing);
-  };
-  layout(&a, p.a), layout(&b, p.b), layout(&c, p.c);
-  const auto operation_of = [](bool transposed) -> int32_t {
-    return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  };
-  set(CUBLASLT_MATMUL_DESC_TRANSA, operation_of(p.transpose_b));
-  set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(p.transpose_a));
-  const bool with_relu = p.activation == Activation::relu, with_bias = !p.bias.empty();
-  const uint32_t epilogue = with_bias && with_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
-                            : with_bias            ? CUBLASLT_EPILOGUE_BIAS
-                            : with_relu            ? CUBLASLT_EPILOGUE_RELU
-                                                   : CUBLASLT_EPILOGUE_DEFAULT;
-  set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-  if (with_bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, any_bias);
-}
-
-BlasLt::Plan::~Plan() {
-  if (operation) api->operation_destroy(operation);
-  for (cublasLtMatrixLayout_t x : {a, b, c})
-    if (x) api->layout_destroy(x);
-}
-
 struct BlasLt::Library {
   BlasLtApi api;
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
-  std::map<Key, Plan> plans;
-  std::map<Key, Algorithm> chosen;  // of all plans, and those set from outside
+  std::map<ProductKey, Plan> plans;
+  std::map<ProductKey, BlasLtAlgorithm> chosen;  // of all plans, and those set from outside
 
   // The handle stays: destroying it waits for the device, and where a program ends, the driver may
   // be gone before.
   ~Library() { cudaFree(workspace); }
 
-  std::vector<Algorithm> candidates(const Plan& plan, int most) const;
-  bool suits(const Plan& plan, const Algorithm& algorithm) const;
-  cublasStatus_t run(const Plan& plan, const Product& p, const Algorithm& algorithm,
+  std::vector<BlasLtAlgorithm> candidates(const Plan& plan, int most) const;
+  bool suits(const Plan& plan, const BlasLtAlgorithm& algorithm) const;
+  cublasStatus_t run(const Plan& plan, const Product& p, const BlasLtAlgorithm& algorithm,
                      cudaStream_t stream) const;
   void add_splits(const Plan& plan, const Product& p, int processors,
-                  std::vector<Algorithm>& to) const;
-  Algorithm fastest(const Plan& plan, Product p, const Cuda::State& s,
-                    const std::vector<Algorithm>& candidates) const;
+                  std::vector<BlasLtAlgorithm>& to) const;
+  BlasLtAlgorithm fastest(const Plan& plan, Product p, const Cuda::State& s,
+                          const std::vector<BlasLtAlgorithm>& candidates) const;
 };
 
 // Best first by the library's own estimate.
-std::vector<Algorithm> BlasLt::Library::candidates(const Plan& plan, int most) const {
+std::vector<BlasLtAlgorithm> BlasLt::Library::candidates(const Plan& plan, int most) const {
   cublasLtMatmulPreference_t preference = nullptr;
   const char* doing = "choosing an algorithm";
   api.check(api.preference_create(&preference), doing);
@@ -174,21 +89,21 @@ std::vector<Algorithm> BlasLt::Library::candidates(const Plan& plan, int most) c
   api.preference_destroy(preference);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
   api.check(status, doing);
-  std::vector<Algorithm> algorithms;
+  std::vector<BlasLtAlgorithm> algorithms;
   for (int i = 0; i < count; i++)
     if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back({results[i].algo});
   return algorithms;
 }
 
-bool BlasLt::Library::suits(const Plan& plan, const Algorithm& algorithm) const {
+bool BlasLt::Library::suits(const Plan& plan, const BlasLtAlgorithm& algorithm) const {
   cublasLtMatmulHeuristicResult_t result{};
   return api.suits(handle, plan.operation, plan.b, plan.a, plan.c, plan.c, &algorithm.value,
                    &result) == CUBLAS_STATUS_SUCCESS &&
          result.workspaceSize <= workspace_bytes;
 }
 
-cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p, const Algorithm& algorithm,
-                                    cudaStream_t stream) const {
+cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p,
+                                    const BlasLtAlgorithm& algorithm, cudaStream_t stream) const {
   const float alpha = 1, beta = p.accumulate ? 1 : 0;
   return api.matmul(handle, plan.operation, &alpha, p.b.data, plan.b, p.a.data, plan.a, &beta,
                     p.c.data, plan.c, p.c.data, plan.c, &algorithm.value, workspace,
@@ -199,14 +114,14 @@ cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p, const Al
 // it is split; the library's own list has few such ways, or none. Parts meet in f32, in a step of
 // their own, so that every run has the same bits.
 void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int processors,
-                                 std::vector<Algorithm>& to) const {
+                                 std::vector<BlasLtAlgorithm>& to) const {
   constexpr int64_t tile = 128, least_k = 2048;
   const ProductShape s = shape_of(p);
   const int64_t tiles = int64_t(blocks_of(s.m, tile)) * blocks_of(s.n, tile);
   const size_t own = std::min<size_t>(to.size(), 4);
   for (int32_t parts = 2; s.k / parts >= least_k / 2 && tiles * parts <= 4 * processors; parts *= 2)
     for (size_t i = 0; i < own; ++i) {
-      Algorithm split = to[i];
+      BlasLtAlgorithm split = to[i];
       const auto set = [&](cublasLtMatmulAlgoConfigAttributes_t attribute, const auto& value) {
         return api.configure(&split.value, attribute, &value, sizeof value) ==
                CUBLAS_STATUS_SUCCESS;
@@ -220,17 +135,20 @@ void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int process
 }
 
 // By time, on buffers of its own: the operands of p may not exist yet.
-Algorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda::State& s,
-                                   const std::vector<Algorithm>& candidates) const {
+BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda::State& s,
+                                         const std::vector<BlasLtAlgorithm>& candidates) const {
   const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
   const size_t a = round(bytes_of(p.a)), b = round(bytes_of(p.b)), c = round(bytes_of(p.c));
-  const DeviceBuffer memory(a + b + c);
+  const size_t all = a + b + c + round(bytes_of(p.mask));
+  const DeviceBuffer memory(all);
   if (!memory.data()) return candidates.front();
-  fill_with_numbers(s, memory.data(), a + b + c);
+  fill_with_numbers(s, memory.data(), all);
   p.a.data = memory.data();
   p.b.data = static_cast<char*>(memory.data()) + a;
   p.c.data = static_cast<char*>(memory.data()) + a + b;
+  p.mask.data = static_cast<char*>(memory.data()) + a + b + c;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.c.data);
+  plan.set_mask(p);
   const int best = fastest_way(s, int(candidates.size()), [&](int way) {
     return run(plan, p, candidates[size_t(way)], s.stream) == CUBLAS_STATUS_SUCCESS;
   });
@@ -245,18 +163,19 @@ BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
 BlasLt::~BlasLt() = default;
 
 bool BlasLt::takes(const Product& p) {
+  if (!aligned(p.mask.data)) return false;
   for (const Matrix* m : {&p.a, &p.b, &p.c})
     if (!aligned(m->data) || size_t(m->stride) * size_of(m->dtype) % 16) return false;
   return true;
 }
 
 BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure) {
-  const Key key = key_of(p);
+  const ProductKey key = key_of(p);
   const auto old = library_->plans.find(key);
   if (old != library_->plans.end()) return old->second;
-  // The bias must be as well aligned as this pointer, which nothing is read from.
-  const void* any_bias = static_cast<char*>(library_->workspace) + 16;
-  Plan& plan = library_->plans.try_emplace(key, library_->api, p, any_bias).first->second;
+  // Bias and mask must be as well aligned as this pointer, which nothing is read from.
+  const void* anything = static_cast<char*>(library_->workspace) + 16;
+  Plan& plan = library_->plans.try_emplace(key, library_->api, p, anything).first->second;
   const auto given = library_->chosen.find(key);
   if (given != library_->chosen.end()) {
     if (!library_->suits(plan, given->second))
@@ -275,15 +194,17 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
   return plan;
 }
 
-void BlasLt::plan(Cuda::State& s, const Product& p) {
-  plan_of(s, p, true);
+bool BlasLt::plan(Cuda::State& s, const Product& p) {
+  if (!plan_of(s, p, true).found) return false;
   if (needs_copy(p)) s.scratch(size_t(p.bias.cols) * size_of(p.c.dtype));
+  return true;
 }
 
 bool BlasLt::product(Cuda::State& s, const Product& p) {
   const Plan& plan = plan_of(s, p, false);
   if (!plan.found) return false;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue_bias(s, p));
+  plan.set_mask(p);
   library_->api.check(library_->run(plan, p, plan.algorithm, s.stream), "multiplying matrices");
   return true;
 }
@@ -310,11 +231,11 @@ void BlasLt::set_algorithms(const std::string& text) {
     throw Error("the algorithms were chosen with cuBLASLt " + std::to_string(version) +
                 ", this is " + std::to_string(library_->api.version()));
   std::getline(lines, line);
-  std::map<Key, Algorithm> chosen;
+  std::map<ProductKey, BlasLtAlgorithm> chosen;
   while (std::getline(lines, line)) {
     std::istringstream words(line);
-    Key key{};
-    Algorithm algorithm;
+    ProductKey key{};
+    BlasLtAlgorithm algorithm;
     words >> key.m >> key.n >> key.k >> key.a_stride >> key.b_stride >> key.c_stride >> key.flags >>
         std::hex;
     for (uint64_t& part : algorithm.value.data) words >> part;

@@ -24,8 +24,9 @@ class BlasLt {
   // there, and adding it afterwards would be a pass over the output. So an element differs by up
   // to 2^-9 of its bias from one with the bias added in f32.
   bool product(Cuda::State& s, const Product& p);
-  // Chooses the algorithm for this shape unless one is chosen, and makes room for the bias.
-  void plan(Cuda::State& s, const Product& p);
+  // Chooses the algorithm for this shape unless one is chosen, and makes room for the bias. False
+  // where there is none.
+  bool plan(Cuda::State& s, const Product& p);
 
   // With it plan() times the library's 16 candidates, and for long sums of few outputs some of them
   // split, on memory of its own and keeps the fastest (fastest.h). Without it

@@ -1,5 +1,8 @@
 // Products for training on the GPU against naive double loops: those that cuBLASLt takes and those
 // that our own loops must.
+#include <algorithm>
+#include <cmath>
+
 #include "lib/base/error.h"
 #include "tests/unit/kernels/gemm_case.h"
 
@@ -94,6 +97,91 @@ BOOST_AUTO_TEST_CASE(training_shapes) {
         check(cuda, {t, t, rows, 128, o, false, false, false, false, false, gap, 1});
         check(cuda, {t, DType::f32, o, 128, rows, true, false, true, false, false, gap, 1});
         check(cuda, {t, DType::f32, o, 128, rows, true, false, false, false, false, gap, 1});
+      }
+    }
+  }
+}
+
+// A copy of the bias in bf16 is read in place of one made for each product: the same bits, and no
+// scratch memory. One that is not aligned is of no use.
+BOOST_AUTO_TEST_CASE(bias_that_is_rounded_before) {
+  const Case t{DType::bf16, DType::bf16, 40, 24, 64, false, true, false, true, true, 0, 1};
+  std::vector<char> bits;
+  std::vector<size_t> memory;
+  for (const int64_t shift : {-1, 0, 1}) {
+    Cuda cuda;
+    Operands o(t);
+    Block rounded(DType::bf16, 1, 24, 0, std::max<int64_t>(shift, 0));
+    for (int64_t j = 0; j < 24; j++)
+      tx_test::set(rounded.view(), 0, j, tx_test::get(o.bias.view(), 0, j));
+    Device d(cuda, o);
+    Image copy(cuda, rounded);
+    if (shift >= 0) d.p.rounded_bias = copy.view();
+    cuda.plan_product(d.p);
+    const size_t held = cuda.scratch_bytes();
+    o.dirty(0);
+    d.c.upload();
+    cuda.product(d.p);
+    d.c.download();
+    if (bits.empty()) bits = o.c.bytes();
+    BOOST_TEST((o.c.bytes() == bits));
+    BOOST_TEST(cuda.scratch_bytes() == held);
+    memory.push_back(held);
+  }
+  BOOST_TEST(memory[1] < memory[0]);
+  BOOST_TEST(memory[2] == memory[0]);
+}
+
+// A relu writes its mask, and a product reads it: its elements, or zero where the relu's were.
+BOOST_AUTO_TEST_CASE(mask_of_relu) {
+  for (const DType t : {DType::f32, DType::bf16}) {
+    for (const bool bias : {false, true}) {
+      for (const int64_t n : {8, 128, 136}) {
+        Cuda cuda;
+        cuda.set_tuning("measure");
+        const Case relu_case{t, t, 40, n, 24, false, true, false, bias, true, 0, 1};
+        const Case gradient_case{t, t, 40, n, 16, false, false, false, false, false, 0, 1};
+        Operands relu(relu_case), gradient(gradient_case);
+        Device r(cuda, relu), g(cuda, gradient), plain(cuda, gradient);
+        const size_t bytes = size_t(40 * tx::mask_words(n)) * sizeof(int32_t);
+        void* bits = cuda.allocate(bytes);
+        r.p.mask = g.p.mask = tx::matrix(nullptr, DType::ids, 40, tx::mask_words(n));
+        g.p.masked = true;
+        if (!cuda.fuses_mask(r.p) || !cuda.fuses_mask(g.p)) {
+          BOOST_TEST_MESSAGE("this cuBLASLt has no masks for " << relu_case);
+          cuda.release(bits);
+          continue;
+        }
+        r.p.mask.data = g.p.mask.data = bits;
+        BOOST_TEST_CONTEXT(relu_case) {
+          tx_test::check_product(
+              relu_case, relu,
+              [&] {
+                r.c.upload();
+                cuda.product(r.p);
+                r.c.download();
+              },
+              bias_rounding(relu_case));
+          cuda.product(plain.p);
+          plain.c.download();
+          const std::vector<double> whole = tx_test::values(gradient.c.view());
+          const std::vector<double> y = tx_test::values(relu.c.view());
+          cuda.replay(3, [&] { cuda.product(g.p); });
+          cuda.replay(3, [&] { cuda.product(g.p); });
+          g.c.download();
+          const std::vector<double> got = tx_test::values(gradient.c.view());
+          int64_t wrong = 0, zeros = 0;  // another algorithm may have added in another order
+          for (size_t i = 0; i < got.size(); i++) {
+            const double want = y[i] > 0 ? whole[i] : 0;
+            zeros += got[i] == 0;
+            wrong += !(std::abs(got[i] - want) <=
+                       std::abs(want) * bias_rounding(relu_case) * 2 + (want == 0 ? 0 : 1e-5));
+          }
+          BOOST_TEST(wrong == 0);
+          BOOST_TEST((zeros > 40 * n / 8 && zeros < 40 * n));
+          BOOST_TEST(gradient.c.intact());
+        }
+        cuda.release(bits);
       }
     }
   }

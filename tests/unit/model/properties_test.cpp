@@ -249,7 +249,9 @@ BOOST_AUTO_TEST_CASE(dry_run_peak_equals_the_real_peak) {
       SmallModel small(small_config(norm), dtype);
       const PackedBatch batch(small.backend, {sentence_of(1, 5, 9), sentence_of(2, 70, 30)});
       Record record(small.backend);
-      const tx::DropoutRates masks{.3, .2, .1, 7, record.data};
+      // Without dropout of relu, which a GPU's masks of relu do not go with.
+      const double of_relu = dtype == DType::bf16 ? 0 : .1;
+      const tx::DropoutRates masks{.3, .2, of_relu, 7, record.data};
       const auto train = [&](tx::Context& c) {
         forward_backward(c, *small.model, batch, masks, .1, record.data);
       };
