@@ -1,5 +1,7 @@
 // Beam search against an exhaustive one, and what it must do at ties, bounds and ends.
 #include <boost/test/unit_test.hpp>
+#include <random>
+#include <tuple>
 
 #include "lib/base/error.h"
 #include "tests/unit/search/table_model.h"
@@ -160,6 +162,51 @@ BOOST_AUTO_TEST_CASE(equal_scores_prefer_the_lower_row_then_the_lower_piece) {
   BOOST_TEST(found[1].ids == (Ids{4, 5}));
   BOOST_TEST(found[2].ids == (Ids{4, 6}));
   BOOST_TEST(found[0].score == found[2].score);
+}
+
+// Scores of few values, so that many are equal; every other beam avoids some pieces.
+BOOST_AUTO_TEST_CASE(open_rows_are_those_of_a_sort_of_all_candidates) {
+  constexpr int width = 9, pieces = 30, cost = 2;
+  using Key = std::tuple<double, int, int32_t>;  // rank falls, row and piece rise
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const int beam_size = 1 + int(seed % 7);
+    tx::Beam beam(with(beam_size, 0.6), forbidden, 100);
+    std::vector<double> open{0};
+    for (int step = 0; step < 6; ++step) {
+      const std::vector<int32_t> avoided{4, 9, 9, 13};
+      if (seed % 2) beam.avoid(avoided, cost);
+      std::vector<float> values;
+      std::vector<int32_t> ids;
+      std::vector<Key> all;
+      for (size_t row = 0; row < open.size(); ++row)
+        for (int i = 0; i < width; ++i) {
+          const int32_t id = i == 5 ? -1 : int32_t(1 + (random() + unsigned(i)) % (pieces - 1));
+          if (id == Vocabulary::eos || std::ranges::count(ids.end() - i, ids.end(), id)) {
+            ids.push_back(-1);
+            values.push_back(0);
+            continue;
+          }
+          ids.push_back(id);
+          values.push_back(-float(random() % 5));
+          if (id < 0 || std::ranges::count(forbidden, id)) continue;
+          const double taken = seed % 2 ? cost * double(std::ranges::count(avoided, id)) : 0;
+          all.emplace_back(-(open[row] + double(values.back()) - taken), int(row), id);
+        }
+      std::ranges::sort(all);
+      beam.advance({values.data(), ids.data(), width});
+      std::vector<double> next;
+      BOOST_REQUIRE(beam.rows().size() == std::min(all.size(), size_t(beam_size)));
+      for (size_t i = 0; i < beam.rows().size(); ++i) {
+        const auto [rank, row, id] = all[i];
+        BOOST_TEST(beam.rows()[i].parent == row);
+        BOOST_TEST(beam.rows()[i].token == id);
+        for (int at = row * width; at < (row + 1) * width; ++at)
+          if (ids[size_t(at)] == id) next.push_back(open[size_t(row)] + double(values[size_t(at)]));
+      }
+      open = next;
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_output_is_cut_and_flagged) {
