@@ -47,28 +47,7 @@ training() {
   rm -rf "$1"
 }
 
-# decoding TOKENS: of the base model with random weights, which ends no sentence before it must: 3
-# tokens after the source's last. The whole process, then without what the start takes.
 decoding() {
-  cat > decode.sh <<'SCRIPT'
-milliseconds() { echo $(($(date +%s%N) / 1000000)); }
-run() {
-  tx-decode -m random.safetensors --device cuda --precision bf16 --pieces --max-extra 3 \
-    --batch-tokens "$1"
-}
-begin=$(milliseconds)
-head -n 1 test.src | run "$1" > first || exit 1
-middle=$(milliseconds)
-run "$1" < test.src > all || exit 1
-end=$(milliseconds)
-awk -v start=$((middle - begin)) -v whole=$((end - middle)) '
-  { n += NF + 1 }
-  END {
-    spent = whole - start > 1 ? whole - start : 1
-    printf "%d lines, %d target tokens: %d tokens a second with the start, %d without (%.1f s)\n",
-      NR, n, n / whole * 1000, n / spent * 1000, start / 1000
-  }' all
-SCRIPT
   part 100 "tx-decode, base, bf16, beam 4, $1 source tokens at a time" sh decode.sh "$1"
 }
 
@@ -78,7 +57,7 @@ decodings() {
     part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces" \
       decode_bench base bf16 "$sentences" 1 4 30 $((37000 / scale)) 5 cuda
   done
-  model || return
+  random_model || return
   decoding 1024
   decoding 25000
   part 100 "tx-decode behind a pipe, base, bf16, beam 4" sh "$root/tests/bench/decode_pipe.sh" \
@@ -97,11 +76,6 @@ decodings() {
     say "" && say "no CTranslate2 for ${PYTHON:-python3} here (PYTHON=... names another)"
   fi
 }
-model() {
-  part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
-    heads 8 layers 6 words $((37000 / scale))
-}
-
 part 200 "kernels" cuda_bench "$scale"
 synthetic
 training base

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Packs what first.sh, check.sh and bench.sh need on another Linux machine with an NVIDIA driver, where nothing
-# can be built: tools, library, tests for the GPU, golden files, a small corpus and the shared
+# Packs what first.sh, second.sh, check.sh and bench.sh need on another Linux machine with an NVIDIA
+# driver, where nothing can be built: tools, library, tests for the GPU, golden files, a small corpus and the shared
 # libraries of this machine. cuBLASLt is not packed (542 MB); the report says whether it was found.
 #
 #   sh tests/gpu/bundle.sh BUILD [ARCHIVE [cuda]]      default: tx-gpu.tar.xz
@@ -58,7 +58,7 @@ done
 # The scripts labelled gpu, and what they read.
 mkdir -p "$to/tests/cli" "$to/tests/bench/peers" "$to/examples"
 cp "$root"/tests/bench/decode_*.sh "$root/tests/bench/peak.sh" "$to/tests/bench/"
-cp "$root"/tests/bench/peers/ct2_*.py "$to/tests/bench/peers/"
+cp "$root"/tests/bench/peers/ct2_*.py "$root/tests/bench/peers/torch_train.py" "$to/tests/bench/peers/"
 cp -r "$root"/tests/cli/*.sh "$root/tests/cli/cuda" "$to/tests/cli/"
 cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
 cp "$root/Makefile" "$root/LICENSE" "$to/"
@@ -73,6 +73,7 @@ cat > "$to/README" <<'END'
 tx with its tests for a GPU; needs Linux on x86-64 and an NVIDIA driver, no compiler.
 
     sh tests/gpu/first.sh      what is worth most, should there be few minutes: gpu-first.txt
+    sh tests/gpu/second.sh     PyTorch, switches, Nsight Compute, CTranslate2: gpu-second.txt
     sh tests/gpu/check.sh      all tests on the GPU (make check-gpu): gpu-check.txt
     sh tests/gpu/bench.sh      how fast it is      (make bench-gpu): gpu-bench.txt
 

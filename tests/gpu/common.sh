@@ -1,4 +1,4 @@
-# Words of check.sh, bench.sh and first.sh, which all run from a tree with a build or from an unpacked bundle.
+# Words of check.sh, bench.sh, first.sh and second.sh, which all run from a tree with a build or from an unpacked bundle.
 
 # begin NAME REPORT [BUILD]: the environment, an empty report, and the reason to skip, if any.
 begin() {

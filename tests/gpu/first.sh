@@ -8,8 +8,9 @@
 # parity, a step beside the CPU's; kernels; base, 80 steps; big, 40; decoding; checkers, those of
 # compute-sanitizer on chosen cases. Every line goes to gpu-first.txt in $OUT, or here, as it comes;
 # no part takes more than its share of TX_SECONDS=570, and one that fails does not end the others.
-# Status 0; 1: something failed; 77: there is no GPU. TX_SCALE=1 divides sizes, TX_JOBS=4 cases run
-# side by side, of TX_CASE_SECONDS=20 each; TX_CASES=text takes those whose name contains it.
+# Status 0; 1: something failed; 77: there is no GPU. TX_SCALE=1 divides sizes, TX_PATIENCE=1 multiplies
+# shares; TX_JOBS=4 cases run side by side, of TX_CASE_SECONDS=20 each; TX_CASES=text takes those whose
+# name contains it.
 set -u
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/loads.sh"
@@ -22,24 +23,7 @@ tokens=$((25000 / scale)) words=$((37000 / scale)) size=base less=""
 TX_WORK=$work
 export TX_WORK
 cd "$work" || exit 1
-failed=0
-by_line=""
-! command -v stdbuf > /dev/null 2>&1 || by_line="stdbuf -oL"
-
-# part SECONDS TITLE COMMAND...
-part() {
-  most=$(seconds_left "$1") title=$2
-  shift 2
-  say "" && say "== $title"
-  [ "$most" -ge 5 ] || { say "skipped: no time left" && return 1; }
-  began=$(milliseconds)
-  # shellcheck disable=SC2086  # words
-  { timeout -k 5 "$most" $by_line "$@" 2>&1; echo $? > status; } | tee -a "$report"
-  status=$(cat status)
-  say "-- status $status after $((($(milliseconds) - began) / 1000)) s: $title"
-  [ "$status" -eq 0 ] || failed=$((failed + 1))
-  return "$status"
-}
+. "$root/tests/gpu/part.sh"
 
 cat > machine.sh <<'SCRIPT'
 uname -srm
@@ -101,24 +85,25 @@ training() {
   shift 2
   rm -rf "$preset"
   # shellcheck disable=SC2086  # words
-  part 120 "tx-train, preset $preset, bf16, $tokens tokens a side, $steps steps $*" \
+  part 90 "tx-train, preset $preset, bf16, $tokens tokens a side, $steps steps $*" \
     sh train.sh "$preset" "$tokens" --steps "$steps" $less "$@" || return
   speed_of "$preset/log.jsonl" | tee -a "$report"
 }
 
+# scaled N: a number of sentences, at least one.
+scaled() { echo $((($1 + scale - 1) / scale)); }
+
 decodings() {
-  for sentences in 1 32 $(( (512 + scale - 1) / scale )) $(( (1024 + scale - 1) / scale )); do
+  for sentences in 1 "$(scaled 32)" "$(scaled 512)" "$(scaled 1024)"; do
     for workers in 1 2; do
       part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces, workers: $workers" \
         decode_bench $size bf16 "$sentences" 1 4 $((scale > 1 ? 4 : 30)) "$words" 5 cuda 0 $workers
     done
   done
-  part 60 "a base model with random weights" make_model random.safetensors d_model 512 d_ff 2048 \
-    heads 8 layers $((scale > 1 ? 1 : 6)) words "$words" || return
-  for batch in 1024 25000; do
-    part 100 "tx-decode, $batch source tokens at a time, searches that overlap" sh -c \
-      'tx-decode -m random.safetensors --device cuda --precision bf16 --pieces --max-extra 3 \
-        --batch-tokens "$1" < test.src | wc -w' sh $((batch / scale))
+  random_model || return
+  for batch in 1024 16384; do
+    part 60 "tx-decode, $batch source tokens at a time, two searches that overlap" \
+      sh decode.sh "$(scaled $batch)"
   done
 }
 
@@ -128,9 +113,8 @@ checkers() {
   for tool in memcheck racecheck; do
     for chosen in attention_cached/many_rows pointwise/rows_in_packs norm_backward/table \
       attention/table attention_backward/table topk_wide/wide_rows gemm_gpu/training_shapes; do
-      part 60 "$tool of $chosen" env LD_LIBRARY_PATH="$outside" "$sanitizer" --tool $tool \
-        --error-exitcode 9 env LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}" \
-        "$TX_BUILD/tests/gpu-kernels" --color_output=no --run_test=$chosen
+      part 60 "$tool of $chosen" sh under.sh "$sanitizer" --tool $tool --target-processes all \
+        --error-exitcode 9 -- "$TX_BUILD/tests/gpu-kernels" --color_output=no --run_test=$chosen
     done
   done
 }
@@ -138,21 +122,18 @@ checkers() {
 synthetic
 for name in $parts; do
   case $name in
-    machine) part 60 "the machine" sh machine.sh ;;
-    cases) part 300 "every case in a process of its own" sh cases.sh ;;
+    machine) part 30 "the machine" sh machine.sh ;;
+    cases) part 150 "every case in a process of its own" sh cases.sh ;;
     parity)
       part 60 "one step beside the CPU's" sh parity.sh --layers 2 --d-model 64 --heads 4 --d-ff 128
       [ "$scale" -gt 1 ] || part 90 "the same with layers of base" sh parity.sh --preset base --layers 2
       ;;
-    kernels) part 240 "kernels" cuda_bench "$scale" ;;
-    base) training base $((scale > 1 ? 6 : 80)) --tune && training base 6 --tune --profile ;;
+    kernels) part 100 "kernels" cuda_bench "$scale" ;;
+    base) training base $((scale > 1 ? 6 : 80)) --tune && training base $((scale > 1 ? 6 : 20)) --tune --profile ;;
     big) training big $((scale > 1 ? 6 : 40)) --tune ;;
     decoding) decodings ;;
     checkers) checkers ;;
     *) say "no part '$name'" && failed=$((failed + 1)) ;;
   esac
 done
-say ""
-[ $failed -eq 0 ] || say "$failed FAILED"
-say "written to $report"
-[ $failed -eq 0 ]
+ended

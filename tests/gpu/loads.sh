@@ -1,9 +1,11 @@
-# What bench.sh and first.sh have the tools do. `scale` divides sizes.
+# What bench.sh, first.sh and second.sh have the tools do. `scale` divides sizes.
 
-# Random words of a vocabulary as large as that of WMT, in sentences of 6 to 48 words, and
-# train.sh PRESET TOKENS OPTION..., which trains on them.
+# Random words of a vocabulary as large as that of WMT, in sentences of 6 to 48 words;
+# train.sh PRESET TOKENS OPTION..., which trains on them; decode.sh TOKENS OPTION..., which translates
+# some with random.safetensors. It ends no sentence before it must, 3 tokens after the source's last;
+# its speed is told with and without what the start takes.
 synthetic() {
-  awk -v pairs=$((24000 / scale)) -v words=$((37000 / scale)) 'BEGIN {
+  awk -v pairs=$((24000 / scale)) -v words=$((37000 / scale)) -v tests=$((1000 / scale + 2)) 'BEGIN {
     state = 1000003
     for (i = 0; i < pairs; ++i) {
       source = target = ""
@@ -13,7 +15,7 @@ synthetic() {
       }
       print substr(source, 2) > "train.src"
       print substr(target, 2) > "train.tgt"
-      if (i < 1000) print substr(source, 2) > "test.src"
+      if (i < tests) print substr(source, 2) > "test.src"
     }
   }
   function below(count) {
@@ -26,6 +28,35 @@ shift 2
 exec tx-train --device cuda --precision bf16 --preset "$preset" --vocab words --src train.src \
   --tgt train.tgt --batch-tokens "$tokens" --log-every 5 --save-every 0 --cache cache -o "$preset" "$@"
 SCRIPT
+cat > decode.sh <<'SCRIPT'
+tokens=$1
+shift
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+run() {
+  tx-decode -m random.safetensors --device cuda --precision bf16 --pieces --max-extra 3 \
+    --batch-tokens "$tokens" "$@"
+}
+begin=$(milliseconds)
+head -n 1 test.src | run "$@" > first || exit 1
+middle=$(milliseconds)
+run "$@" < test.src > all || exit 1
+end=$(milliseconds)
+awk -v start=$((middle - begin)) -v whole=$((end - middle)) '
+  { n += NF + 1 }
+  END {
+    spent = whole - start > 1 ? whole - start : 1
+    printf "%d lines, %d target tokens: %d tokens a second with the start, %d without (%.1f s)\n",
+      NR, n, n / whole * 1000, n / spent * 1000, start / 1000
+  }' all
+SCRIPT
+}
+
+# A base model with random weights.
+random_model() {
+  width=512
+  [ "$scale" -lt 100 ] || width=64 # an emulated GPU is slow
+  part 60 "a base model with random weights" make_model random.safetensors d_model $width \
+    d_ff $((4 * width)) heads $((width / 64)) layers 6 words $((37000 / scale))
 }
 
 # speed_of LOG: the median of what it says, the first lines left out.

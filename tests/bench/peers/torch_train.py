@@ -3,7 +3,7 @@
 
 Sentences are sorted by length and padded, as training loops usually do; bf16 is autocast over fp32
 weights, Adam is the fused one. Prints source + target pieces a second, padding not counted, over
-the steps after the first few. Needs the package torch.
+the steps after the first few; batches lie on the device before. Needs the package torch.
 """
 import argparse
 import random
@@ -42,8 +42,14 @@ def batches_of(source, target, room):
     return batches
 
 
-def padded(rows):
-    return nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], batch_first=True)
+def padded(rows, device="cpu"):
+    return nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], batch_first=True).to(device)
+
+
+def tensors(batch, device):
+    """Sources, what the decoder reads, and what it is asked for."""
+    return (padded([s for s, _ in batch], device), padded([[BOS] + t for _, t in batch], device),
+            padded([t + [EOS] for _, t in batch], device))
 
 
 class Translator(nn.Module):
@@ -63,8 +69,9 @@ class Translator(nn.Module):
         return self.dropout(self.embedding(ids) * self.scale + self.positions[: ids.shape[1]])
 
     def logits(self, source, inputs):
-        causal = nn.Transformer.generate_square_subsequent_mask(inputs.shape[1])
-        padding = torch.zeros(source.shape).masked_fill(source == PAD, float("-inf"))
+        causal = nn.Transformer.generate_square_subsequent_mask(inputs.shape[1], inputs.device)
+        padding = torch.zeros(source.shape, device=source.device)
+        padding = padding.masked_fill(source == PAD, float("-inf"))
         out = self.transformer(self.embed(source), self.embed(inputs), tgt_mask=causal,
                                tgt_is_causal=True, src_key_padding_mask=padding,
                                memory_key_padding_mask=padding)
@@ -91,25 +98,31 @@ def main():
     p.add_argument("--skip", type=int, default=3, help="first steps, not counted")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--bf16", action="store_true")
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--compile", action="store_true", help="by torch.compile, for any length")
     a = p.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(1)
-    model = Translator(a)
+    model = Translator(a).to(a.device)
+    run = torch.compile(model, dynamic=True) if a.compile else model
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    wait = torch.cuda.synchronize if a.device == "cuda" else lambda: None
     pieces, start = 0, 0.0
     batches = batches_of(a.source, a.target, a.batch_tokens)
-    for step in range(a.steps):
-        batch = batches[step % len(batches)]
+    batches = [batches[step % len(batches)] for step in range(a.steps)]
+    inputs = [tensors(batch, a.device) for batch in batches]
+    for step, batch in enumerate(batches):
         if step == a.skip:
+            wait()
             pieces, start = 0, time.perf_counter()
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=a.bf16):
-            loss = model(padded([s for s, _ in batch]), padded([[BOS] + t for _, t in batch]),
-                         padded([t + [EOS] for _, t in batch]))
+        with torch.autocast(a.device, dtype=torch.bfloat16, enabled=a.bf16):
+            loss = run(*inputs[step])
         adam.zero_grad(set_to_none=True)
         loss.backward()
         adam.step()
-        loss.item()
         pieces += sum(len(s) + len(t) + 1 for s, t in batch)
+    wait()
+    loss.item()
     print(f"{pieces / (time.perf_counter() - start):.0f}")
 
 

@@ -1,0 +1,44 @@
+# Words of first.sh and second.sh, whose parts go to the report line by line as they come.
+
+failed=0
+by_line=""
+! command -v stdbuf > /dev/null 2>&1 || by_line="stdbuf -oL"
+
+# part SECONDS TITLE COMMAND...: at most so many, TX_PATIENCE=1 times, and no more than are left. Its
+# status.
+part() {
+  most=$(seconds_left $(($1 * ${TX_PATIENCE:-1}))) title=$2
+  shift 2
+  say "" && say "== $title"
+  [ "$most" -ge 5 ] || { say "skipped: no time left" && return 1; }
+  began=$(milliseconds)
+  # shellcheck disable=SC2086  # words
+  { timeout -k 5 "$most" $by_line "$@" 2>&1; echo $? > status; } | tee -a "$report"
+  status=$(cat status)
+  say "-- status $status after $((($(milliseconds) - began) / 1000)) s: $title"
+  [ "$status" -eq 0 ] || failed=$((failed + 1))
+  return "$status"
+}
+
+# under CHECKER OPTION... -- COMMAND...: a program of the toolkit, which does not get the bundled
+# libraries, over one of ours, which does.
+cat > under.sh <<'SCRIPT'
+i=0 count=$#
+while [ $i -lt "$count" ]; do
+  word=$1
+  shift
+  i=$((i + 1))
+  [ "$word" = -- ] && word=env && set -- "$@" "$word" "LD_LIBRARY_PATH=$LD_LIBRARY_PATH" && continue
+  set -- "$@" "$word"
+done
+LD_LIBRARY_PATH=$TX_OUTSIDE exec "$@"
+SCRIPT
+TX_OUTSIDE=$outside
+export TX_OUTSIDE
+
+ended() {
+  say ""
+  [ $failed -eq 0 ] || say "$failed FAILED"
+  say "written to $report"
+  [ $failed -eq 0 ]
+}
