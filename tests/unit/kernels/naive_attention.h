@@ -34,6 +34,18 @@ struct Scene : Packed {
     for (int h = 0; h < heads; ++h) slopes.push_back(0.5 / (h + 1));
     if (scale == 0) scale = 1 / std::sqrt(double(d_k));
   }
+  // One of the sentences without the others.
+  Scene sentence(size_t i) const {
+    Packed shape = *this;
+    shape.queries = {queries[i]}, shape.keys = {keys[i]};
+    Scene one(shape, t);
+    one.q = q.slice(q_offsets[i], queries[i]);
+    one.k = k.slice(k_offsets[i], keys[i]);
+    one.v = v.slice(k_offsets[i], keys[i]);
+    one.d_o = d_o.slice(q_offsets[i], queries[i]);
+    one.drop = drop.slice(q_offsets[i], queries[i]);
+    return one;
+  }
   int64_t sentences() const { return int64_t(queries.size()); }
   int kv_of(int head) const { return head * kv_heads / heads; }
   // Keys that query i of a sentence of m keys sees.
