@@ -36,10 +36,11 @@ TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t fir
 template <class T>
 TX_CLONES void drop_weights(const Dropout& drop, int64_t row, KeyRange range, acc_t<T>* x,
                             std::vector<uint16_t>& bits) {
-  bits.resize(size_t(padded<uint16_t>(range.end)));
-  philox_row(philox_of(drop, row), (range.end + 7) / 8, bits.data());
+  const int64_t count = range.end - range.begin;
+  bits.resize(size_t(padded<uint16_t>(count)));
+  philox_row(philox_of(drop, row, range.begin), (count + 7) / 8, bits.data());
   const DropRow<acc_t<T>> dropped(drop, bits.data());
-  for (int64_t j = range.begin; j < range.end; ++j) x[j] = dropped(j, x[j]);
+  for (int64_t j = 0; j < count; ++j) x[j] = dropped(j, x[j]);
 }
 
 template <class T>
@@ -73,7 +74,7 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
     block_weights<T, L>(p, h, first, rows, range, w, lse, p.heads);
     if (h.drop.threshold)
       for (int64_t i = 0; i < rows; ++i)
-        drop_weights<T>(h.drop, h.q_first + first + i, range, w.weights.row(i), bits);
+        drop_weights<T>(h.drop, h.q_first + first + i, range, w.weights.row(i) + range.begin, bits);
     w.out.shape(query_block, p.d_v);
     small_product<L>({w.weights.row(0) + range.begin, w.weights.stride, 1,
                       w.values.row(range.begin), w.values.stride, w.out.row(0), w.out.stride, rows,

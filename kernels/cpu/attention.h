@@ -12,12 +12,15 @@ namespace tx {
 
 constexpr int64_t query_block = 48;
 
+// A matrix in the sum type with padded rows. Rows a multiple of 1 KiB apart would share a few sets
+// of the cache, and push each other out of it; they get one line more.
 template <class A>
-struct Panel {  // a matrix in the sum type with padded rows
+struct Panel {
   std::vector<A> data;
   int64_t stride = 0;
   void shape(int64_t rows, int64_t cols) {
     stride = padded<A>(cols);
+    if (stride * sizeof(A) % 1024 == 0) stride += 64 / sizeof(A);
     if (data.size() < size_t(rows * stride)) data.resize(size_t(rows * stride));
   }
   A* row(int64_t i) { return data.data() + i * stride; }
@@ -128,8 +131,7 @@ struct KeyRange {
 template <class A>
 KeyRange key_range(const Attention& p, int64_t first_query, int64_t queries, int64_t m) {
   const int64_t end = visible_keys(p, first_query + queries - 1, m);
-  if (!p.window) return {0, end, padded<A>(m)};
-  const int64_t seen = std::max<int64_t>(0, first_query + 1 - p.window);
+  const int64_t seen = p.window ? std::max<int64_t>(0, first_query + 1 - p.window) : 0;
   const int64_t begin = std::min(seen, m - 1) & -int64_t(64 / sizeof(A));
   return {begin, end, padded<A>(end) - begin};
 }

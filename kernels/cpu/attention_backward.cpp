@@ -56,13 +56,13 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t row = h.q_first + first + i, seen = visible_keys(p, first + i, h.m);
     if (h.drop.threshold) {
-      w.bits.resize(size_t(padded<uint16_t>(h.m)));
-      philox_row(philox_of(h.drop, row), (end + 7) / 8, w.bits.data());
+      w.bits.resize(size_t(padded<uint16_t>(width)));
+      philox_row(philox_of(h.drop, row, begin), (keys + 7) / 8, w.bits.data());
     }
     bias_row(p, h, first + i, begin, seen, w.weights.row(i));
     row_gradient<L>(w.weights.row(i) + begin, w.d_weights.row(i) + begin, seen - begin, width,
-                    A(p.scale), lse[i * p.heads],
-                    h.drop.threshold ? w.bits.data() + begin : nullptr, h.drop);
+                    A(p.scale), lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr,
+                    h.drop);
   }
   w.dq.shape(query_block, p.d_k);
   small_product<L>({w.d_weights.row(0) + begin, w.d_weights.stride, 1, w.keys.row(begin),

@@ -22,7 +22,7 @@ TX_CLONES void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* 
       x0[b] = row.c0;
       x1[b] = row.c1;
       x2[b] = row.c2;
-      x3[b] = uint32_t(first) + uint32_t(b);
+      x3[b] = row.first + uint32_t(first) + uint32_t(b);
     }
     uint32_t key0 = row.seed, key1 = row.site;
     for (int round = 0; round < 10; ++round) {

@@ -6,9 +6,10 @@
 
 namespace tx {
 
-// Key (seed, site) and the first three words of the counter; the fourth is the number of a block.
+// Key (seed, site) and the first three words of the counter; the fourth is the number of a block,
+// of which `first` comes first.
 struct PhiloxRow {
-  uint32_t seed, site, c0, c1, c2;
+  uint32_t seed, site, c0, c1, c2, first = 0;
 };
 
 // 16 random bits for each of `blocks` * 8 features.
@@ -18,10 +19,14 @@ void philox_row(const PhiloxRow& row, int64_t blocks, uint16_t* bits);
 void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* bits);
 void philox_row_avx512(const PhiloxRow& row, int64_t blocks, uint16_t* bits);  // x86-64 alone
 
-// Row i of what `drop` masks.
-inline PhiloxRow philox_of(const Dropout& drop, int64_t i) {
-  return {drop.seed, drop.site, uint32_t(drop.record->step), drop.keys.pair[i],
-          drop.keys.position[i]};
+// Row i of what `drop` masks, from a feature on that is a multiple of 8.
+inline PhiloxRow philox_of(const Dropout& drop, int64_t i, int64_t feature = 0) {
+  return {drop.seed,
+          drop.site,
+          uint32_t(drop.record->step),
+          drop.keys.pair[i],
+          drop.keys.position[i],
+          uint32_t(feature / 8)};
 }
 
 // The mask of one row with its constants in registers: reading threshold and scale through a

@@ -52,7 +52,7 @@ TX_AVX512 void draw(const PhiloxRow& row, int64_t first, int64_t count, uint16_t
   Words w[Registers];
   TX_UNROLL for (int r = 0; r < Registers; ++r) {
     w[r] = {_mm512_set1_epi64(row.c0), _mm512_set1_epi64(row.c1), _mm512_set1_epi64(row.c2),
-            _mm512_add_epi64(number, _mm512_set1_epi64(first + r * kBlocks))};
+            _mm512_add_epi64(number, _mm512_set1_epi64(row.first + first + r * kBlocks))};
   }
   uint32_t key0 = row.seed, key1 = row.site;
   for (int round = 0; round < 10; ++round) {
