@@ -1,27 +1,30 @@
 #!/bin/sh
-# English to German on Multi30k with all six tools.
+# English to German, or another pair, on Multi30k with all six tools.
 #   sh examples/multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]
 # DATA holds train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de (lowercased and
 # tokenised, as published scores use them). Trains STEPS (12000) of 2,048 target pieces, averages the
 # last 10 checkpoints, or what there is, scores test_2016 (beam 5, alpha 1) and draws one attention
 # map. Run again, it goes on with the run in FOLDER (build/multi30k), to more STEPS too; the options
-# are those it began with. PRESET=modern trains later blocks in the place of the paper's.
+# are those it began with. PRESET=modern trains later blocks in the place of the paper's; TO=fr learns
+# French, FROM=de TO=en the way back.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
 data=${1:?"usage: multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]"}
 steps=${2:-12000}
+from=${FROM:-en} to=${TO:-de}
 work=${3:-build/multi30k}
 shift "$(($# < 3 ? $# : 3))"
 text() { echo "$data/$1.lc.norm.tok.$2"; }
 mkdir -p "$work"
 
-tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train en)" "$(text train de)"
-train "$work/run" "$steps" --preset "${PRESET:-tiny}" --src "$(text train en)" --tgt "$(text train de)" \
-  --valid-src "$(text val en)" --valid-tgt "$(text val de)" --vocab "$work/bpe.model" "$@"
+tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train "$from")" "$(text train "$to")"
+train "$work/run" "$steps" --preset "${PRESET:-tiny}" --src "$(text train "$from")" \
+  --tgt "$(text train "$to")" --valid-src "$(text val "$from")" --valid-tgt "$(text val "$to")" \
+  --vocab "$work/bpe.model" "$@"
 tx-avg --last "$(checkpoints "$work/run" 10)" -o "$work/model.safetensors" "$work/run"
 tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 \
-  < "$(text test_2016_flickr en)" > "$work/hyp.de"
-tx-bleu --tokenize none --lowercase "$(text test_2016_flickr de)" < "$work/hyp.de"
-head -n 1 "$(text test_2016_flickr en)" |
+  < "$(text test_2016_flickr "$from")" > "$work/hyp.$to"
+tx-bleu --tokenize none --lowercase "$(text test_2016_flickr "$to")" < "$work/hyp.$to"
+head -n 1 "$(text test_2016_flickr "$from")" |
   tx-attn-dump -m "$work/model.safetensors" --kinds cross --average all --heatmap

@@ -30,6 +30,9 @@ expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 multi30k $small
 [ "$(trained multi30k/run)" = model-1.safetensors ] || fail "$(trained multi30k/run)"
 expect_status 2 sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 other --no-such-option
 expect_no_file other/model.safetensors
+expect_status 0 env FROM=de TO=en sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 back $small
+expect_stdout_contains BLEU
+expect_file back/hyp.en
 
 # What else lies in the folder stays.
 mkdir reverse
