@@ -5,24 +5,26 @@
 #   name | options of tx-train | options of tx-decode, which may be left out
 # Empty lines and those that begin with # are passed over. Under FOLDER a model has a folder by its
 # options, so that lines which differ in decoding share it. Run again, this goes on where it was.
-# STEPS=4000          of a training      SEEDS=1     such as "1 2 3"
-# BASE="--preset tiny"  of every model   AVERAGE=5   checkpoints, one for each epoch
+# STEPS=2000  of a training      SEEDS=1  such as "1 2 3"      AVERAGE=1  last checkpoints
+# BASE="--preset tiny --schedule cosine --lr 0.005 --warmup 400"  of every model: a rate that falls to
+#             0 at the last step learns most in few, and the last checkpoint is the best
 # TRAIN=train VALID=val TEST=test_2016_flickr  names of the texts, and FROM=en TO=de their endings
 # FORM=.lc.norm.tok  what stands before the ending, and SCORE="--tokenize none --lowercase" how BLEU is
 #                    counted; FORM= SCORE= takes texts as people write them
 #
 # Columns: millions of parameters; of the last checkpoint, perplexity for each piece of VALID; of the
-# average, BLEU of VALID and of TEST with half the 95 % interval that a bootstrap
-# over lines gives; processor minutes of training, of all threads; all means over the seeds, of which
-# TEST's least and largest are given. A training that ends early is a row that says why.
+# average, BLEU of VALID and of TEST with half the 95 % interval that a bootstrap over lines gives;
+# processor minutes of training, of all threads; all means over the seeds, of which TEST's least and
+# largest are given. A training that ends early is a row that says why.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../train.sh"
 data=${1:?"usage: runs.sh DATA FOLDER [SETTING=VALUE]... < LIST"}
 folder=${2:?"FOLDER is missing"}
 shift 2
-STEPS=4000 SEEDS=1 BASE='--preset tiny' AVERAGE=5 TRAIN=train VALID=val TEST=test_2016_flickr
-FROM=en TO=de FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
+STEPS=2000 SEEDS=1 BASE='--preset tiny --schedule cosine --lr 0.005 --warmup 400' AVERAGE=1
+TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
+FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
 settings "STEPS SEEDS BASE AVERAGE TRAIN VALID TEST FROM TO FORM SCORE" "$@"
 text() { echo "$data/$1$FORM.$2"; }
 mkdir -p "$folder"
