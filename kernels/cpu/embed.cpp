@@ -94,8 +94,8 @@ void Cpu::embed(const int32_t* ids, Matrix table, double scale, Matrix positions
   });
 }
 
-void Cpu::embed_backward(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
-                         Matrix dtable, Matrix dpositions) {
+void Cpu::embed_backward(const int32_t* ids, const int32_t* /*by_id*/, Matrix dout, double scale,
+                         const Dropout& drop, Matrix dtable, Matrix dpositions) {
   const Timed timed(profile_.get(), "embedding, backward", traffic(dout));
   with_type(dout.dtype, [&](auto t) {
     add_rows<decltype(t)>(ids, dout, scale, drop, dtable, threads);

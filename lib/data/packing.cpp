@@ -1,6 +1,7 @@
 #include "lib/data/packing.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,8 @@ namespace tx {
 namespace {
 
 constexpr int64_t source_granule = 64;
+
+std::atomic<uint64_t> batches_packed = 0;  // in this process
 
 std::vector<double> mean_rows(const PairLengths& lengths) {
   std::vector<double> mean;
@@ -255,6 +258,7 @@ bool Packer::next(Batch& batch) {
     options_.links->write(pairs, batch);
   }
   batch.epoch = epoch_;
+  batch.serial = ++batches_packed;
   return true;
 }
 

@@ -50,6 +50,9 @@ struct Batch {
   std::vector<int64_t> lines;   // of each real sentence: its line in the text, from 1
   int64_t epoch = 0;            // from 0
   BatchLinks links;
+  // Of a packer's batches, each has another one in this process, from 1; a copy that is changed
+  // gets 0, as a batch has that no packer made.
+  uint64_t serial = 0;
 };
 
 class PairLinks;

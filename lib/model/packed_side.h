@@ -15,6 +15,8 @@ struct PackedSide {
   const int32_t* offsets = nullptr;  // B + 1
   RowKeys keys;                      // N each
   int64_t rows = 0, sentences = 0;
+  const int32_t* by_id =
+      nullptr;  // N: the rows by rising id, in their order within one; may be null
 };
 
 // The same on the host; the arrays belong to the caller.
@@ -33,8 +35,6 @@ class DeviceSide {
   PackedSide upload(const HostSide& side);
   // Whole sentences of ids; sentence s is pair s, its positions count from 0.
   PackedSide upload(std::span<const std::span<const int>> sentences);
-  // Makes room for so many sentences: later uploads of no more leave the offsets in their place.
-  void reserve_sentences(size_t sentences) { offsets_.reserve(sentences + 1); }
 
  private:
   DeviceInts ids_, offsets_, pair_, position_;

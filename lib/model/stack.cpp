@@ -47,6 +47,7 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
                          const DropoutMasks& masks) const {
   EmbedInput e;
   e.ids = side.ids;
+  e.by_id = side.by_id;
   e.rows = side.rows;
   e.table = embedding_;
   e.scale = scale_;

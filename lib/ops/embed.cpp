@@ -24,7 +24,8 @@ Tensor embed(Context& context, const EmbedInput& input) {
       };
       if (!add) clear(dtable);
       if (in.learned && !add_positions) clear(dpositions);
-      k.embed_backward(in.ids, context.gradient(out), in.scale, in.drop, dtable, dpositions);
+      k.embed_backward(in.ids, in.by_id, context.gradient(out), in.scale, in.drop, dtable,
+                       dpositions);
     });
   });
   return out;

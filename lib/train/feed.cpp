@@ -33,13 +33,14 @@ const std::vector<Batch>& Feed::next() {
   return batches_;
 }
 
-void Feed::read_ahead() {
-  if (ahead_) return;
+const std::vector<Batch>& Feed::read_ahead() {
+  if (ahead_) return next_;
   ahead_ = std::make_unique<Packer>(*packer_);
   size_t count = 0;
   next_.resize(size_t(settings_.accumulate));
   while (count < next_.size() && ahead_->next(next_[count])) ++count;
   next_.resize(count);
+  return next_;
 }
 
 Json Feed::state() const { return Json{{"packer", packer_->state()}}; }

@@ -39,8 +39,8 @@ class Feed {
   // and after it there are none. They stay until next() is called again.
   const std::vector<Batch>& next();
   const std::vector<Batch>& batches() const { return batches_; }  // of the last step
-  // Packs what next() will give. Whenever it is called, next() gives the same.
-  void read_ahead();
+  // Packs what next() will give, and returns it. Whenever it is called, next() gives the same.
+  const std::vector<Batch>& read_ahead();
   int64_t epoch() const { return packer_->epoch(); }  // of the next batch, from 0
 
   // Where the last step ended: the member `packer` of the state file. restore() throws what

@@ -202,7 +202,9 @@ class Follower {
       ranks_.broadcast(&order, sizeof order);
       switch (order.what) {
         case RankOrder::What::step:
-          record = stepper_->step(feed_->next(), order.number, order.rate, order.loss_limit);
+          stepper_->launch(feed_->next(), order.number, order.rate, order.loss_limit);
+          stepper_->prepare(feed_->read_ahead());
+          record = stepper_->finish();
           break;
         case RankOrder::What::release:
           record = stepper_->release(record);

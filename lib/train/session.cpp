@@ -83,7 +83,7 @@ std::optional<Session::WayBack> Session::step() {
   const double rate = parts_.schedule.rate(number), limit = parts_.spikes.limit();
   parts_.leader.step(number, rate, limit);
   stepper.launch(feed.next(), number, rate, limit);
-  feed.read_ahead();  // while a GPU computes
+  stepper.prepare(feed.read_ahead());  // while a GPU computes
   StepRecord record = stepper.finish();
   state_.step = number;
   again_ = false;

@@ -43,9 +43,7 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       parameters_(parameters),
       transformer_(transformer),
       settings_(settings),
-      labels_(backend),
-      link_starts_(backend),
-      link_columns_(backend),
+      batch_(backend, parameters, transformer.longest(), settings.guidance.layer >= 0),
       record_(static_cast<StepRecord*>(
           on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }))),
       sum_(backend, parameters.gradients(), record_),
@@ -82,34 +80,13 @@ void Stepper::reserve(size_t arena_bytes, int batches) {
   arena_ = std::make_unique<Arena>(backend_, arena_bytes);
 }
 
-// Empty sentences fill the batch up to a multiple of this where steps are replayed: few numbers
-// of sentences occur then, and each is recorded once.
-constexpr size_t sentence_steps = 256;
-
-PackedSide Stepper::upload(const BatchSide& side, size_t number, DeviceSide& to) {
-  std::vector<int32_t> offsets = side.offsets;
-  if (replays(backend_)) {
-    const size_t sentences = (offsets.size() - 1 + sentence_steps - 1) / sentence_steps;
-    offsets.resize(sentences * sentence_steps + 1, offsets.back());
-  }
-  to.reserve_sentences(side.ids.size() + sentence_steps);
-  std::vector<uint32_t> position = side.position;
-  // A dummy may be longer than any real sentence; there is no loss at its positions.
-  for (uint32_t& x : position) x = std::min(x, uint32_t(transformer_.longest() - 1));
-  if (parameters_.part().whole()) return to.upload({side.ids, offsets, side.pair, position});
-  const Share pieces = parameters_.part().of(parameters_.whole().sides[number].vocabulary);
-  return to.upload({own_ids(pieces, side.ids), offsets, side.pair, position});
-}
-
-CrossGuide Stepper::upload(const BatchLinks& links) {
-  if (links.starts.empty() || settings_.guidance.layer < 0) return {};
-  // Of a row most often a few; the arrays then keep their places, as replayed steps need it.
-  link_columns_.reserve(4 * links.starts.size());
+CrossGuide Stepper::guide() const {
+  if (!batch_.link_starts()) return {};
   CrossGuide guide{settings_.guidance.layer, {}};
   guide.head.head = settings_.guidance.head;
   guide.head.weight = settings_.guidance.weight;
-  guide.head.starts = link_starts_.set<int32_t>(links.starts);
-  guide.head.columns = link_columns_.set<int32_t>(links.columns);
+  guide.head.starts = batch_.link_starts();
+  guide.head.columns = batch_.link_columns();
   guide.head.record = record_;
   return guide;
 }
@@ -120,17 +97,8 @@ void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) 
 
 void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& after_closure) {
   const double start = now();
-  while (sides_.size() < batch.sides.size()) sides_.emplace_back(backend_);
-  std::vector<PackedSide> sides;
-  for (size_t i = 0; i < batch.sides.size(); ++i)
-    sides.push_back(upload(batch.sides[i], i, sides_[i]));
-  const int32_t* labels = labels_.set<int32_t>(batch.labels);
-  const CrossGuide guide = upload(batch.links);
-  std::vector<const void*> places{labels, guide.head.starts, guide.head.columns};
-  for (const PackedSide& side : sides)
-    places.insert(places.end(), {side.ids, side.offsets, side.keys.pair, side.keys.position});
-  if (places != places_) forget_graphs(backend_);
-  places_ = places;
+  batch_.upload(batch);
+  const CrossGuide guide = this->guide();
   const auto pass = [&] {
     if (work == Work::train) parameters_.begin_step();
     Context context(backend_, *arena_, parameters_.dtype());
@@ -142,18 +110,18 @@ void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& 
       rates = settings_.dropout;
       rates.record = record_;
     }
-    forward(context, transformer_, parameters_, {sides, labels, rates, guide, record_},
-            settings_.label_smoothing);
+    forward(context, transformer_, parameters_,
+            {batch_.sides(), batch_.labels(), rates, guide, record_}, settings_.label_smoothing);
     const double middle = now();
     times_.forward += middle - start;
     context.backward();
     if (work == Work::train) parameters_.finish_gradients();
     times_.backward += now() - middle;
   };
-  if (work == Work::evaluate)
-    pass();
-  else
-    run(work, sides.front().sentences, pass);
+  if (work == Work::evaluate) return pass();
+  if (batch_.places() != places_) forget_graphs(backend_);
+  places_ = batch_.places();
+  run(work, batch_.sides().front().sentences, pass);
 }
 
 void Stepper::update() {
@@ -173,6 +141,12 @@ void Stepper::add(const std::vector<Batch>& batches, TermRange range, bool last)
     micro(batches[size_t(i)], Work::train);
     sum_.add_term();
   }
+}
+
+void Stepper::prepare(const std::vector<Batch>& batches) {
+  size_t first = 0;
+  if (rank_sum_ && !rank_sum_->mine().empty()) first = size_t(rank_sum_->mine().front().lo);
+  if (first < batches.size()) batch_.upload(batches[first]);
 }
 
 void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double rate,

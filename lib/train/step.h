@@ -1,12 +1,12 @@
 // One optimiser step: batches forward and backward, norm, update. Owns the device's copy of the
 // batch, the arena and the step record; the model's parameters belong to the caller.
 #pragma once
-#include <deque>
 #include <memory>
 
 #include "lib/data/packing.h"
 #include "lib/model/transformer.h"
 #include "lib/ranks/communicator.h"
+#include "lib/train/device_batch.h"
 #include "lib/train/rank_sum.h"
 #include "lib/train/update.h"
 
@@ -61,6 +61,9 @@ class Stepper {
   // after launch().
   void launch(const std::vector<Batch>& batches, int64_t number, double rate, double loss_limit);
   StepRecord finish();
+  // Between the two: brings the first of these batches to a GPU behind the work of the step. Where
+  // the next step begins with it, that step does not wait for it. Changes no result.
+  void prepare(const std::vector<Batch>& batches);
   // Makes up for the update that the last step held for its loss: the bits are those of a step
   // without a limit. Returns the record after it.
   StepRecord release(StepRecord record);
@@ -86,8 +89,7 @@ class Stepper {
 
  private:
   enum class Work { evaluate, train, update };
-  PackedSide upload(const BatchSide& side, size_t number, DeviceSide& to);
-  CrossGuide upload(const BatchLinks& links);
+  CrossGuide guide() const;
   void micro(const Batch& batch, Work work, const std::function<void()>& after_closure = {});
   void add(const std::vector<Batch>& batches, TermRange range, bool last = false);
   void add_last(const Batch& batch);
@@ -100,8 +102,7 @@ class Stepper {
   const Transformer& transformer_;
   StepSettings settings_;
   std::unique_ptr<Arena> arena_;
-  std::deque<DeviceSide> sides_;
-  DeviceInts labels_, link_starts_, link_columns_;
+  DeviceBatch batch_;
   StepRecord* record_;  // in the backend's memory
   TreeSum sum_;
   Update update_;
@@ -110,7 +111,7 @@ class Stepper {
   std::unique_ptr<RankSum> rank_sum_;
   std::unique_ptr<RoundOrder> order_;  // found by rehearse(); null: nothing is done beside
   StepTimes times_;
-  std::vector<const void*> places_;  // of the batch's arrays, which recorded work has read
+  std::vector<const void*> places_;  // of the batches that recorded work has read
 };
 
 }  // namespace tx

@@ -86,7 +86,7 @@ class Bench : tx_test::Measure {
     const double pass = size(x);
     moved("embed", 2 * pass, [&] { cuda.embed(words, table, 22.6, positions, drop_, x); });
     moved("embed_backward", pass * 5,
-          [&] { cuda.embed_backward(words, x, 22.6, drop_, dtable, {}); });
+          [&] { cuda.embed_backward(words, nullptr, x, 22.6, drop_, dtable, {}); });
     moved("add_norm", 4 * pass,
           [&] { cuda.add_norm(x, y, drop_, gamma, beta, 1e-6, z, u, stats); });
     tx::AddNormBackward b;

@@ -51,17 +51,20 @@ struct AddRows {
   Dropout drop;
   float scale;
   bool packed;
-  SortedRows sorted;
+  const uint32_t* keys;   // by row
+  const uint32_t* order;  // rows, by rising key and then by row
   uint32_t *start, *end;  // by key, of the keys that occur
   float* partial;         // (blocks_of(rows, chunk_rows), D)
+
+  TX_DEVICE uint32_t key_at(int64_t place) const { return keys[order[place]]; }
 };
 
 __global__ void __launch_bounds__(warps* warp_size) find_ends(AddRows p) {
   const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, rows = p.dout.rows;
   if (i >= rows) return;
-  const uint32_t key = p.sorted.key[i];
-  if (i == 0 || p.sorted.key[i - 1] != key) p.start[key] = uint32_t(i);
-  if (i + 1 == rows || p.sorted.key[i + 1] != key) p.end[key] = uint32_t(i + 1);
+  const uint32_t key = p.key_at(i);
+  if (i == 0 || p.key_at(i - 1) != key) p.start[key] = uint32_t(i);
+  if (i + 1 == rows || p.key_at(i + 1) != key) p.end[key] = uint32_t(i + 1);
 }
 
 // sum += the rows at places first .. last - 1, in order, `at_once` of them in flight.
@@ -75,7 +78,7 @@ TX_DEVICE void add_places(const AddRows& p, int64_t first, int64_t last, int64_t
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
       if (i + k >= last) continue;
-      const int64_t row = p.sorted.row[i + k];
+      const int64_t row = p.order[i + k];
       in[k] = read_octet(row_of<T>(p.dout, row) + column, count, p.packed);
       mask[k].read(p.drop, row);
     }
@@ -99,7 +102,7 @@ __global__ void __launch_bounds__(warps* warp_size) add_chunks(AddRows p) {
   const int64_t column = (int64_t(blockIdx.y) * warp_size + int(threadIdx.x) % warp_size) * octet;
   const int count = octet_size(p.dout.cols, column);
   if (i >= p.dout.rows || count == 0) return;
-  const uint32_t key = p.sorted.key[i];
+  const uint32_t key = p.key_at(i);
   const int64_t start = p.start[key], end = p.end[key];
   if ((i - start) % chunk_rows != 0) return;
   float* to = i == start ? row_of<float>(p.to, key) : p.partial + i / chunk_rows * p.dout.cols;
@@ -116,7 +119,7 @@ __global__ void __launch_bounds__(warps* warp_size) add_partial(AddRows p) {
   const int64_t column = (int64_t(blockIdx.y) * warp_size + int(threadIdx.x) % warp_size) * octet;
   const int count = octet_size(p.dout.cols, column);
   if (start >= p.dout.rows || count == 0) return;
-  const uint32_t key = p.sorted.key[start];
+  const uint32_t key = p.key_at(start);
   const int64_t end = p.end[key];
   if (p.start[key] != start || end - start <= chunk_rows) return;
   float* to = row_of<float>(p.to, key) + column;
@@ -132,18 +135,27 @@ __global__ void __launch_bounds__(warps* warp_size) add_partial(AddRows p) {
   write_octet(to, count, p.packed, octet_of<float>(sum));
 }
 
-void add_rows(Cuda::State& state, const uint32_t* keys, Matrix dout, double scale,
-              const Dropout& drop, Matrix to) {
+// `order` may be null.
+void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, Matrix dout,
+              double scale, const Dropout& drop, Matrix to) {
   const int64_t rows = dout.rows, tiles = blocks_of(dout.cols, warp_size * octet);
   if (rows == 0) return;
   const size_t ends = (size_t(to.rows) * sizeof(uint32_t) + 255) / 256 * 256;
   const size_t sums = size_t(blocks_of(rows, chunk_rows)) * size_t(dout.cols) * sizeof(float);
-  char* scratch = static_cast<char*>(state.scratch(sort_bytes(rows) + 2 * ends + sums));
-  AddRows p{dout, to, drop, float(scale), all_packed(dout, to), {}, nullptr, nullptr, nullptr};
-  p.sorted = sort_rows(state, keys, rows, to.rows, scratch);
-  p.start = reinterpret_cast<uint32_t*>(scratch + sort_bytes(rows));
-  p.end = reinterpret_cast<uint32_t*>(scratch + sort_bytes(rows) + ends);
-  p.partial = reinterpret_cast<float*>(scratch + sort_bytes(rows) + 2 * ends);
+  const size_t sort = order ? 0 : sort_bytes(rows);
+  char* scratch = static_cast<char*>(state.scratch(sort + 2 * ends + sums));
+  if (!order) order = sort_rows(state, keys, rows, to.rows, scratch).row;
+  scratch += sort;
+  const AddRows p{dout,
+                  to,
+                  drop,
+                  float(scale),
+                  all_packed(dout, to),
+                  keys,
+                  order,
+                  reinterpret_cast<uint32_t*>(scratch),
+                  reinterpret_cast<uint32_t*>(scratch + ends),
+                  reinterpret_cast<float*>(scratch + 2 * ends)};
   constexpr int threads = warps * warp_size;
   const dim3 grid(blocks_of(rows, warps), unsigned(tiles));
   launch(state, find_ends, blocks_of(rows, threads), threads, 0, p);
@@ -164,11 +176,13 @@ void Cuda::embed(const int32_t* ids, Matrix table, double scale, Matrix position
   });
 }
 
-void Cuda::embed_backward(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
-                          Matrix dtable, Matrix dpositions) {
+void Cuda::embed_backward(const int32_t* ids, const int32_t* by_id, Matrix dout, double scale,
+                          const Dropout& drop, Matrix dtable, Matrix dpositions) {
   const Timed timed(*state_, "embedding, backward", traffic(dout));
-  add_rows(*state_, reinterpret_cast<const uint32_t*>(ids), dout, scale, drop, dtable);
-  if (!dpositions.empty()) add_rows(*state_, drop.keys.position, dout, 1, drop, dpositions);
+  const auto keys = [](const int32_t* x) { return reinterpret_cast<const uint32_t*>(x); };
+  add_rows(*state_, keys(ids), keys(by_id), dout, scale, drop, dtable);
+  if (!dpositions.empty())
+    add_rows(*state_, drop.keys.position, nullptr, dout, 1, drop, dpositions);
 }
 
 }  // namespace tx

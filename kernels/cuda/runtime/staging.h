@@ -10,7 +10,7 @@ namespace tx {
 
 class Staging {
  public:
-  static constexpr size_t most = size_t(1) << 20;  // bytes of one copy
+  static constexpr size_t most = size_t(4) << 20;  // bytes of one copy
 
   Staging() = default;
   ~Staging();

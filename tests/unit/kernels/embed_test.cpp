@@ -1,4 +1,7 @@
 // embed and embed_backward.
+#include <algorithm>
+#include <numeric>
+
 #include "kernels/cpu.h"
 #include "tests/unit/kernels/checker.h"
 
@@ -63,6 +66,14 @@ void check_forward(const Problem& p) {
   check_close(got[0], naive(p), p.t);
 }
 
+std::vector<int32_t> sorted_rows(const std::vector<int32_t>& ids) {
+  std::vector<int32_t> rows(ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](int32_t a, int32_t b) { return ids[size_t(a)] < ids[size_t(b)]; });
+  return rows;
+}
+
 void check_backward(const Problem& p) {
   for (const bool learned : {false, true}) {
     const Results got = run_layouts([&](Run& run) {
@@ -71,7 +82,10 @@ void check_backward(const Problem& p) {
       const Matrix dpositions = learned ? run.inout(p.dpositions, sum_type(p.t)) : Matrix{};
       const tx::Dropout drop = run.dropout(p.drop);
       const int32_t* ids = run.array(p.ids);
-      run.call([&](auto& b) { b.embed_backward(ids, dout, p.scale, drop, dtable, dpositions); });
+      // Those without learned positions have their rows sorted beforehand.
+      const int32_t* by_id = learned ? nullptr : run.array(sorted_rows(p.ids));
+      run.call(
+          [&](auto& b) { b.embed_backward(ids, by_id, dout, p.scale, drop, dtable, dpositions); });
       run.keep(dtable);
       if (learned) run.keep(dpositions);
     });
@@ -117,7 +131,8 @@ BOOST_AUTO_TEST_CASE(no_rows) {
     const Matrix dtable = run.inout(p.dtable, DType::f32), dout = run.input(p.dout, DType::f32);
     const tx::Dropout drop = run.dropout(p.drop);
     const int32_t* ids = run.array(p.ids);
-    run.call([&](auto& b) { b.embed_backward(ids, dout, p.scale, drop, dtable, Matrix{}); });
+    run.call(
+        [&](auto& b) { b.embed_backward(ids, nullptr, dout, p.scale, drop, dtable, Matrix{}); });
     run.keep(dtable);
   });
   check_close(got[0], p.dtable, {0, 0});
@@ -149,7 +164,7 @@ BOOST_AUTO_TEST_CASE(ids_of_pieces_elsewhere) {
       const int32_t* ids = run.array(p.ids);
       run.call([&](auto& b) {
         b.embed(ids, table, p.scale, positions, drop, to);
-        b.embed_backward(ids, dout, p.scale, drop, sums, places);
+        b.embed_backward(ids, nullptr, dout, p.scale, drop, sums, places);
       });
       for (const Matrix& m : {to, sums, places}) run.keep(m);
     });

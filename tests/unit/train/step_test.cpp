@@ -1,6 +1,7 @@
 // One step: what holds its update, what makes up for it, and what leaves no trace.
 #include "lib/train/step.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,6 +68,33 @@ BOOST_AUTO_TEST_CASE(rehearsing_and_measuring_leave_no_trace) {
   one.stepper.step(batches, 1, rate, no_limit);
   other.stepper.step(batches, 1, rate, no_limit);
   BOOST_TEST((one.weights() == other.weights()));
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_brought_ahead_is_used_where_it_is_the_next_and_nowhere_else) {
+  TinyModel ahead(with_dropout(), int(words->size()), capacities);
+  TinyModel plain(with_dropout(), int(words->size()), capacities);
+  const std::vector<Batch> first{batches[0]}, second{batches[1]};
+  StepRecord sums;
+  int64_t number = 0;
+  const auto step = [&](const std::vector<Batch>& now, const std::vector<Batch>& next) {
+    ahead.stepper.launch(now, ++number, rate, no_limit);
+    ahead.stepper.prepare(next);
+    ahead.stepper.finish();
+    plain.stepper.step(now, number, rate, no_limit);
+    BOOST_TEST((ahead.weights() == plain.weights()), "step " << number);
+  };
+  step(first, second);
+  step(second, first);
+  step(second, second);  // not what was brought
+  step(first, first);
+  ahead.stepper.evaluate(batches[1], sums);  // takes its place
+  step(first, {});
+  // A batch of the same serial number is what was brought, and one without a number is not.
+  Batch changed = batches[0];
+  std::reverse(changed.labels.begin(), changed.labels.end());
+  changed.serial = 0;
+  step(first, {changed});
+  step({changed}, first);
 }
 
 BOOST_AUTO_TEST_CASE(the_settings_are_heeded) {
