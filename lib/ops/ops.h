@@ -9,14 +9,14 @@ namespace tx {
 // x (N,D) = dropout(table[ids] * scale + positions[position]); drop.keys must be set even when its
 // threshold is 0. `learned` positions receive a gradient; sinusoids are a plain matrix.
 struct EmbedInput {
-  const int32_t* ids = nullptr;    // N; -1 (on the CPU alone): a row of zeros, which learns nothing
-  const int32_t* by_id = nullptr;  // N: see Backend's embed_backward(); may be null
+  const int32_t* ids = nullptr;  // N; -1 (on the CPU alone): a row of zeros, which learns nothing
   int64_t rows = 0;
   Parameter table;  // (V,D)
   double scale = 1;
   Matrix positions;   // (at least max position + 1, D) f32 or f64, or empty
   Parameter learned;  // empty unless positions are
   Dropout drop;
+  const int32_t* by_id = nullptr;  // N: see Backend's embed_backward(); may be null
 };
 Tensor embed(Context& context, const EmbedInput& input);
 
