@@ -50,8 +50,8 @@ struct Batch {
   std::vector<int64_t> lines;   // of each real sentence: its line in the text, from 1
   int64_t epoch = 0;            // from 0
   BatchLinks links;
-  // Of a packer's batches, each has another one in this process, from 1; a copy that is changed
-  // gets 0, as a batch has that no packer made.
+  // Every batch that a Packer of this process makes has a number of its own, from 1. Others have 0,
+  // and whoever changes the content of a batch sets it to 0.
   uint64_t serial = 0;
 };
 

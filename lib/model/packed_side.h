@@ -15,8 +15,7 @@ struct PackedSide {
   const int32_t* offsets = nullptr;  // B + 1
   RowKeys keys;                      // N each
   int64_t rows = 0, sentences = 0;
-  const int32_t* by_id =
-      nullptr;  // N: the rows by rising id, in their order within one; may be null
+  const int32_t* by_id = nullptr;  // N: rows by rising id, see embed_backward(); may be null
 };
 
 // The same on the host; the arrays belong to the caller.

@@ -61,8 +61,8 @@ class Stepper {
   // after launch().
   void launch(const std::vector<Batch>& batches, int64_t number, double rate, double loss_limit);
   StepRecord finish();
-  // Between the two: brings the first of these batches to a GPU behind the work of the step. Where
-  // the next step begins with it, that step does not wait for it. Changes no result.
+  // Between the two, with the batches of the next step: uploads the first that this rank computes,
+  // behind the work of the present step, so that the next need not wait for it. Changes no result.
   void prepare(const std::vector<Batch>& batches);
   // Makes up for the update that the last step held for its loss: the bits are those of a step
   // without a limit. Returns the record after it.
