@@ -125,6 +125,7 @@ BOOST_FIXTURE_TEST_CASE(a_step_adds_its_batches_along_the_tree, TinyText) {
   };
   std::vector<Batch> four{batches[0], batches[1], batches[0], batches[1]};
   const int64_t fewest = std::min(labels(four[0]), labels(four[1])) - 9;
+  for (Batch& batch : four) batch.serial = 0;
   for (size_t i = 0; i < 4; ++i)  // from another end each time, so that no two are the same
     for (size_t j = 0, rows = four[i].labels.size(); labels(four[i]) > fewest; ++j)
       four[i].labels[(j + i * rows / 4) % rows] = no_label;
