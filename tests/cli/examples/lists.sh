@@ -17,3 +17,28 @@ for list in "$TX_SOURCE"/examples/paper/*.list; do
     expect_status 0 sh -c 'tx-decode -m model "$@" < text' "$name" $decode
   done < lines
 done
+
+# The rows of table3_base.list have as many parameters as the paper says, in millions, with a vocabulary
+# of 41,100, which its base model of 65 millions had.
+awk 'BEGIN { for (i = 0; i < 41096; ++i) print "w" i }' > many
+tx-bpe train --type words -o many.words many
+while read -r millions name; do
+  options=$(sed -n "s/^$name |//p" "$TX_SOURCE/examples/paper/table3_base.list")
+  # shellcheck disable=SC2086
+  expect_status 0 tx-train --describe --preset base $options --src text --tgt text --vocab many.words
+  last_stdout | awk -v name="$name" -v millions="$millions" '
+    $1 == "total" && NF == 2 && !seen++ { at = ($2 - millions * 1e6) / 1e6 }
+    END { if (!seen || at > 0.5 || at < -0.5) { print name ": off by " at; exit 1 } }' ||
+    fail "the paper has $millions million parameters for $name"
+done << 'END'
+65 base
+58 B d_k 16
+60 B d_k 32
+36 C 2 layers
+50 C 4 layers
+80 C 8 layers
+28 C d_model 256
+168 C d_model 1024
+53 C d_ff 1024
+90 C d_ff 4096
+END
