@@ -304,10 +304,23 @@ void attend_rows(const CachedAttention& p, int threads) {
   }
 }
 
+// The cache row of each row's last key.
+std::vector<int32_t> last_keys(const CachedAttention& p) {
+  std::vector<int32_t> rows(size_t(p.q.rows));
+  for (int64_t r = 0; r < p.q.rows; ++r)
+    rows[size_t(r)] = p.index[r * p.index_stride + p.lengths[r] - 1];
+  return rows;
+}
+
 }  // namespace
 
 void Cpu::attention_cached(const CachedAttention& p) {
   TX_ASSERT(p.k.dtype == p.v.dtype && p.q.dtype == p.o.dtype);
+  if (!p.own_k.empty()) {
+    const std::vector<int32_t> rows = last_keys(p);
+    scatter_rows(p.own_k, rows.data(), p.k);
+    scatter_rows(p.own_v, rows.data(), p.v);
+  }
   if (p.q.dtype == DType::f32 && p.k.dtype == DType::bf16)
     return attend_rows<float, bf16>(p, threads);
   TX_ASSERT(p.k.dtype == p.q.dtype);

@@ -269,7 +269,6 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
   int32_t* const halves[] = {lists_.data(), lists_.data() + list_entries(capacity_)};
   extension_ = {halves[(step_ + 1) % 2], there(parent),  there(slot),    there(length),
                 halves[step_ % 2],       int64_t(count), capacity_.steps};
-  kv_->slots = extension_.slots;
   kv_->self_rows.index = extension_.to;
   kv_->self_rows.index_stride = capacity_.steps;
   kv_->self_rows.lengths = there(length);

@@ -68,15 +68,16 @@ Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, 
 Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
                                         const Dropout& drop) const {
   TX_ASSERT(drop.threshold == 0);
-  Block own{{}, 0};
-  context.run([&](auto& k) {
-    own.rows = cache.slice(layer * cache_rows, cache_rows);
-    k.scatter_rows(qkv.value().columns(shape.queries(), shape.width()), slots, own.rows);
-  });
   CachedAttention rows = self_rows;
   rows.window = shape.window;
   rows.slopes = shape.slopes;
-  return attend(context, {"decoder", layer}, rows, qkv, own);
+  Block earlier{{}, 0};
+  context.run([&](auto&) {
+    earlier.rows = cache.slice(layer * cache_rows, cache_rows);
+    rows.own_k = qkv.value().columns(shape.queries(), shape.keys());
+    rows.own_v = qkv.value().columns(shape.queries() + shape.keys(), shape.values());
+  });
+  return attend(context, {"decoder", layer}, rows, qkv, earlier);
 }
 
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,

@@ -99,9 +99,9 @@ class CachedKeysValues : public KeysValues {
   AttentionShape shape;
   Matrix cache;            // (layers * cache_rows, GK + GV): self-attention's keys and values
   int64_t cache_rows = 0;  // of one layer
-  const int32_t* slots = nullptr;         // N: the cache row that each row's keys and values go to
-  Matrix cross;                           // (source rows, layers * (GK + GV))
-  CachedAttention self_rows, cross_rows;  // which rows each hypothesis reads; q, k, v, o unset
+  Matrix cross;            // (source rows, layers * (GK + GV))
+  // Which rows each hypothesis reads, its own last; q, k, v, o and own_k, own_v unset.
+  CachedAttention self_rows, cross_rows;
   AttentionProbe probe;
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,

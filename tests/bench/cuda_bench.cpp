@@ -157,11 +157,13 @@ class Bench : tx_test::Measure {
       c.q = half(n, d_model), c.o = half(n, d_model);
       c.heads = c.kv_heads = int(heads), c.d_k = c.d_v = d_model / heads, c.scale = 0.125;
       c.k = half(slots, d_model), c.v = half(slots, d_model);
+      c.own_k = half(n, d_model), c.own_v = half(n, d_model);
       c.index = array(index), c.index_stride = steps, c.lengths = array(own);
       const std::string rows_of = "attention_cached, " + std::to_string(n) + " rows, ";
       moved(rows_of + std::to_string(steps) + " keys by a list", size(c.k) + size(c.v),
             [&] { cuda.attention_cached(c); });
       c.k = half(keys, d_model), c.v = half(keys, d_model);
+      c.own_k = c.own_v = Matrix();
       c.index = nullptr, c.first = array(first), c.lengths = array(shared);
       moved(rows_of + std::to_string(source) + " of the source", size(c.k) + size(c.v),
             [&] { cuda.attention_cached(c); });

@@ -5,7 +5,8 @@
 // depends on the row alone. A lane holds 8 consecutive columns of every 64, in one load where
 // addresses allow. Rows of one sentence (hypotheses of a beam) share their keys in cross-attention:
 // there up to four of them are taken together and read keys and values once, with the same
-// arithmetic per row.
+// arithmetic per row. In self-attention a row brings its last key and value, which are read where
+// they are and stored into the cache beside.
 #include "kernels/cuda/attention/attention_cached.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -114,6 +115,20 @@ TX_DEVICE Keys keys_of(const CachedAttention& p, int64_t row) {
   return {p.index + row * p.index_stride + skipped, 0, count};
 }
 
+// Of the heads that share keys, the first stores what the row brought.
+template <class T>
+TX_DEVICE void keep_own(const CachedAttention& p, const Share& w) {
+  const int group = p.heads / p.kv_heads;
+  if (w.keys.count == 0 || w.head % group != 0 || (!w.alone() && warp_index() != 0)) return;
+  const int64_t at = w.keys.at(w.keys.count - 1);
+  const T* k = head_of<const T>(p.own_k, w.row, w.kv_head, p.d_k);
+  const T* v = head_of<const T>(p.own_v, w.row, w.kv_head, p.d_v);
+  for (int j = warp_lane(); j < p.d_k; j += warp_size)
+    head_of<T>(p.k, at, w.kv_head, p.d_k)[j] = k[j];
+  for (int j = warp_lane(); j < p.d_v; j += warp_size)
+    head_of<T>(p.v, at, w.kv_head, p.d_v)[j] = v[j];
+}
+
 template <class T, int rows, int parts, bool packed>
 TX_DEVICE void attend(const CachedAttention& p, Share& w, Combined<parts>* combined) {
   for (w.column = 0; w.column < p.d_v; w.column += parts * chunk) {
@@ -151,6 +166,7 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
     for (; w.head < last_head; w.head += w.alone() ? warps : 1) {
       w.kv_head = int(unsigned(w.head) * unsigned(p.kv_heads) / unsigned(p.heads));
       w.slope = p.slopes ? float(p.slopes[w.head] / p.scale) : 0.f;
+      if (rows == 1 && given(p.own_k)) keep_own<T>(p, w);
       attend<T, rows, parts, packed>(p, w, combined);
     }
   }
@@ -179,7 +195,8 @@ void start_packed(const Cuda::State& s, const CachedAttention& p) {
 void Cuda::attention_cached(const CachedAttention& p) {
   const Timed timed(*state_, "attention, cached", traffic(p.q, p.o));
   const bool packed = packs(p.q, 16) && packs(p.k, 16) && packs(p.v, 16) && packs(p.o, 16) &&
-                      p.d_k % 8 == 0 && p.d_v % 8 == 0;
+                      packs(p.own_k, 16) && packs(p.own_v, 16) && p.d_k % 8 == 0 && p.d_v % 8 == 0;
+  TX_ASSERT(p.own_k.empty() || (p.index && p.heads % p.kv_heads == 0));
   with_type(p.q.dtype, [&](auto t) {
     using T = decltype(t);
     if (!packed)

@@ -113,7 +113,13 @@ struct Step {
   Eight<T> value[in_flight][parts];
 };
 
-template <bool packed, class T, int parts>
+// The first element of the head that a warp works on, in row `at` of keys or values.
+template <class T>
+TX_DEVICE T* head_of(const Matrix& x, int64_t at, int kv_head, int width) {
+  return static_cast<T*>(x.data) + at * x.stride + int64_t(kv_head) * width;
+}
+
+template <int rows, bool packed, class T, int parts>
 TX_DEVICE void begin_step(const CachedAttention& p, const Share& w, int j0, Step<T, parts>& step) {
   step.j0 = j0;
 #pragma unroll
@@ -121,10 +127,13 @@ TX_DEVICE void begin_step(const CachedAttention& p, const Share& w, int j0, Step
     const int j = j0 + w.team() + u * w.teams(), offset = w.column + lane_columns();
     step.seen[u] = j < w.keys.count;
     const int64_t at = step.seen[u] ? w.keys.at(j) : 0;
-    step.key[u] = static_cast<const T*>(p.k.data) + at * p.k.stride + int64_t(w.kv_head) * p.d_k +
-                  lane_columns();
-    const T* v =
-        static_cast<const T*>(p.v.data) + at * p.v.stride + int64_t(w.kv_head) * p.d_v + offset;
+    const T *k = head_of<const T>(p.k, at, w.kv_head, p.d_k),
+            *v = head_of<const T>(p.v, at, w.kv_head, p.d_v) + offset;
+    if (rows == 1 && given(p.own_k) && j == w.keys.count - 1) {
+      k = head_of<const T>(p.own_k, w.row, w.kv_head, p.d_k);
+      v = head_of<const T>(p.own_v, w.row, w.kv_head, p.d_v) + offset;
+    }
+    step.key[u] = k + lane_columns();
 #pragma unroll
     for (int c = 0; c < parts; ++c)
       step.value[u][c] =
@@ -187,7 +196,7 @@ template <class T, int rows, int parts, bool packed>
 TX_DEVICE void take_step(const CachedAttention& p, const Share& w, int j0,
                          Running<parts> (&running)[rows]) {
   Step<T, parts> step;
-  begin_step<packed>(p, w, j0, step);
+  begin_step<rows, packed>(p, w, j0, step);
   Eight<T> k[in_flight];
   if constexpr (parts == 1) {
     load_keys<packed>(p, step, 0, k);

@@ -32,8 +32,6 @@ TX_DEVICE T* row_of(const Matrix& m, int64_t i) {
   return static_cast<T*>(m.data) + i * m.stride;
 }
 
-TX_DEVICE bool given(const Matrix& m) { return m.data != nullptr; }
-
 // How many features the octet at `column` has; 0 beyond the row.
 TX_DEVICE int octet_size(int64_t cols, int64_t column) {
   const int64_t left = cols - column;

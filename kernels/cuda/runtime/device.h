@@ -47,6 +47,8 @@ struct alignas(sizeof(T) * count) Pack {
   T at[count];
 };
 
+TX_DEVICE bool given(const Matrix& m) { return m.data != nullptr; }
+
 // Host: calls f(T{}) with the element type of dtype. There is no f64 on this device.
 template <class F>
 void with_type(DType dtype, F&& f) {

@@ -15,7 +15,7 @@ struct Decoding {
   double scale;
   std::vector<double> slopes;
   std::vector<int32_t> lengths, first, index;  // index (rows, longest)
-  Dense q, k, v;
+  Dense q, k, v, own_k, own_v;
 
   Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index,
            int kv = 0)
@@ -74,8 +74,9 @@ Dense naive(const Decoding& p) {
 Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
   tx::CachedAttention a;
   a.q = run.input(p.q.slice(first, count), p.t);
-  a.k = run.input(p.k, p.cache);
-  a.v = run.input(p.v, p.cache);
+  const bool bring = p.own_k.rows > 0;
+  a.k = bring ? run.inout(p.k, p.cache) : run.input(p.k, p.cache);
+  a.v = bring ? run.inout(p.v, p.cache) : run.input(p.v, p.cache);
   a.o = run.output(count, p.heads * p.d_v, p.t);
   if (p.indexed)
     a.index = run.array(part_of(p.index, first * longest, count * longest));
@@ -87,7 +88,12 @@ Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
   a.window = p.window;
   if (p.sloped) a.slopes = run.array(p.slopes);
   a.scale = p.scale;
+  if (bring) {
+    a.own_k = run.input(p.own_k.slice(first, count), p.t);
+    a.own_v = run.input(p.own_v.slice(first, count), p.t);
+  }
   run.call([&](auto& b) { b.attention_cached(a); });
+  if (bring) run.keep(a.k), run.keep(a.v);
   return a.o;
 }
 
@@ -215,6 +221,42 @@ BOOST_AUTO_TEST_CASE(equals_attention) {
       BOOST_TEST_CONTEXT(name_of(t) << ", length " << length)
       check_close(run_all(p), run.read(a.o), limit);
     }
+}
+
+// Rows that bring their last key and value: what comes out is what the cache with these in it gives,
+// and the cache holds them after.
+BOOST_AUTO_TEST_CASE(rows_bring_their_own_keys) {
+  const std::vector<int32_t> lengths = {1, 130, 3, 17, 63, 64, 65, 2, 47, 5, 1};
+  for (const DType t : dtypes())
+    for (const DType cache : {t, DType::bf16})
+      for (const auto& [heads, kv_heads, d_k, d_v] :
+           {std::array{4, 2, 8, 8}, {3, 1, 17, 5}, {2, 2, 64, 64}, {2, 1, 128, 96}})
+        for (const int window : {0, 1, 16}) {
+          if (cache != t && (t != DType::f32 || std::string(TX_TEST_DEVICE) != "cpu")) continue;
+          Decoding p(t, lengths, heads, d_k, d_v, true, kv_heads);
+          p.cache = cache, p.window = window, p.sloped = d_k == 17;
+          for (int32_t& at : p.index) at += at < int32_t(p.rows()) ? int32_t(p.rows()) : 0;
+          p.k = random_dense(p.k.rows, p.k.cols, cache, 4, -2, 2);
+          p.v = random_dense(p.v.rows, p.v.cols, cache, 5);
+          Decoding there = p;
+          p.own_k = random_dense(p.rows(), kv_heads * d_k, cache, 6, -2, 2);
+          p.own_v = random_dense(p.rows(), kv_heads * d_v, cache, 7);
+          for (int64_t r = 0; r < p.rows(); ++r) {
+            const size_t last = size_t(r * longest + lengths[size_t(r)] - 1);
+            p.index[last] = there.index[last] = int32_t(r);
+            for (int64_t j = 0; j < p.k.cols; ++j) there.k(r, j) = p.own_k(r, j), p.k(r, j) = 1000;
+            for (int64_t j = 0; j < p.v.cols; ++j) there.v(r, j) = p.own_v(r, j), p.v(r, j) = 1000;
+          }
+          BOOST_TEST_CONTEXT(name_of(t) << ", cache " << name_of(cache) << ", heads " << heads << "/"
+                                        << kv_heads << ", d_k " << d_k << ", window " << window) {
+            const Results got = run_layouts(
+                [&](Run& run) { run.keep(call(p, run, 0, p.rows())); });
+            BOOST_TEST(same_bits(got[2], run_all(there)));
+            check_close(got[2], naive(there), t, 2);
+            check_close(got[0], there.k, {0, 0});
+            check_close(got[1], there.v, {0, 0});
+          }
+        }
 }
 
 BOOST_AUTO_TEST_CASE(large_scores_do_not_overflow) {
