@@ -5,7 +5,7 @@
 # DATA is that of runs.sh. SHORT=10 words at most on both sides to learn from; sentences with
 # LONG=15 words or more are the long ones. KINDS="sinusoid learned rotary alibi none" are values of
 # --positions.
-# STEPS=2000  BASE="--preset tiny --schedule cosine --lr 0.005 --warmup 400"
+# STEPS=1200  BASE="--preset tiny --schedule cosine --lr 0.005 --warmup 400"
 # DECODE="--beam 5 --alpha 1"
 # TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de, as in runs.sh. Run again, this goes on.
 set -eu
@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 data=${1:?"usage: lengths.sh DATA FOLDER [SETTING=VALUE]... > TABLE"}
 folder=${2:?"FOLDER is missing"}
 shift 2
-SHORT=10 LONG=15 KINDS='sinusoid learned rotary alibi none' STEPS=2000
+SHORT=10 LONG=15 KINDS='sinusoid learned rotary alibi none' STEPS=1200
 BASE='--preset tiny --schedule cosine --lr 0.005 --warmup 400'
 DECODE='--beam 5 --alpha 1' TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
 settings "SHORT LONG KINDS STEPS BASE DECODE TRAIN VALID TEST FROM TO" "$@"
