@@ -223,8 +223,8 @@ BOOST_AUTO_TEST_CASE(equals_attention) {
     }
 }
 
-// Rows that bring their last key and value: what comes out is what the cache with these in it gives,
-// and the cache holds them after.
+// Rows that bring their last key and value: what comes out is what the cache with these in it
+// gives, and the cache holds them after.
 BOOST_AUTO_TEST_CASE(rows_bring_their_own_keys) {
   const std::vector<int32_t> lengths = {1, 130, 3, 17, 63, 64, 65, 2, 47, 5, 1};
   for (const DType t : dtypes())
@@ -247,10 +247,10 @@ BOOST_AUTO_TEST_CASE(rows_bring_their_own_keys) {
             for (int64_t j = 0; j < p.k.cols; ++j) there.k(r, j) = p.own_k(r, j), p.k(r, j) = 1000;
             for (int64_t j = 0; j < p.v.cols; ++j) there.v(r, j) = p.own_v(r, j), p.v(r, j) = 1000;
           }
-          BOOST_TEST_CONTEXT(name_of(t) << ", cache " << name_of(cache) << ", heads " << heads << "/"
-                                        << kv_heads << ", d_k " << d_k << ", window " << window) {
-            const Results got = run_layouts(
-                [&](Run& run) { run.keep(call(p, run, 0, p.rows())); });
+          BOOST_TEST_CONTEXT(name_of(t)
+                             << ", cache " << name_of(cache) << ", heads " << heads << "/"
+                             << kv_heads << ", d_k " << d_k << ", window " << window) {
+            const Results got = run_layouts([&](Run& run) { run.keep(call(p, run, 0, p.rows())); });
             BOOST_TEST(same_bits(got[2], run_all(there)));
             check_close(got[2], naive(there), t, 2);
             check_close(got[0], there.k, {0, 0});
