@@ -163,7 +163,8 @@ struct CachedAttention {
   const int32_t* lengths = nullptr;
   const int32_t* first = nullptr;  // instead of index: keys of row r are cache rows first[r] + j
   // With `index`, or empty: the last key and value of row r are row r of these, (R, kv_heads*d_k)
-  // and (R, kv_heads*d_v). They are put into their cache row, which no other row of the call reads.
+  // and (R, kv_heads*d_v). They are put into their cache row, which no other row of the call reads;
+  // lengths are at least 1.
   Matrix own_k, own_v;
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   int window = 0;                  // as in Attention
