@@ -36,6 +36,12 @@ def random_character(source):
     return chr(code) if code != 10 and known else "."
 
 
+def few_dots(text):
+    # "...." is a tie: the pieces "..." and "." in either order. Which comes out depends on how a
+    # SentencePiece rounds, so that its versions differ: 0.1.97 and 0.2.3 do.
+    return re.sub(r"\.{4,}", "...", text)
+
+
 def segments(source, count):
     for _ in range(count):
         hypotheses, references = random_text(source, 120)
@@ -43,7 +49,7 @@ def segments(source, count):
         if source.random() < 0.5:
             strange = "".join(random_character(source) for _ in range(source.randrange(20)))
             hypothesis, reference = hypothesis + strange, strange[::2] + reference
-        yield hypothesis, [reference, references[-1][0][:40]]
+        yield few_dots(hypothesis), [few_dots(reference), few_dots(references[-1][0][:40])]
 
 
 def words_of(setting):
