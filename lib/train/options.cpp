@@ -99,8 +99,8 @@ void describe_run(Options& o, TrainOptions& t) {
   o.group("Run");
   o.add("--preset", t.preset, "auto|base|big|tiny|modern|toy",
         "start from these settings; options win",
-        "base and big are the paper's; tiny suits Multi30k, modern is tiny with later blocks, toy "
-        "suits the reverse task. auto chooses by "
+        "base and big are the paper's; tiny suits Multi30k, modern is tiny with later blocks and a "
+        "rate that falls to 0 in fewer steps, toy suits the reverse task. auto chooses by "
         "text and device, and is base where an option tells the size of the model.")
       .one_of({"auto", "base", "big", "tiny", "modern", "toy"});
   o.add("--config", t.config, "FILE", "start from the config.json of another run")

@@ -123,6 +123,11 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.activation = Activation::swiglu;
     c.feed_forward_bias = false;
     c.kv_heads = 2;
+    c.scaled_init = true;
+    schedule = "cosine";
+    lr = 0.005;
+    warmup = 800;
+    steps = 7000;
   } else if (name == "toy") {
     c.set_layers(2);
     c.d_model = 64;

@@ -2,6 +2,7 @@
 #include "lib/train/preset.h"
 
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 
 #include "lib/base/error.h"
 
@@ -22,9 +23,53 @@ bool open_for(std::vector<const char*> words) {
   return preset_is_open(settings, options);
 }
 
+// A row of the table in tx-train(1): ".It lr Ta 1 Ta 2" without its name.
+std::vector<std::string> cells(std::string row) {
+  std::vector<std::string> found;
+  for (size_t at; (at = row.rfind(" Ta ")) != std::string::npos; row.resize(at))
+    found.insert(found.begin(), row.substr(at + 4));
+  return found;
+}
+
+// The value of an option, as the page writes it.
+std::string setting_of(const std::string& preset, const std::string& name) {
+  TrainOptions settings;
+  settings.apply_preset(preset);
+  Options options("", "");
+  settings.describe(options);
+  const Json values = options.to_json();
+  const auto found = values.find(name);
+  if (found == values.end()) return "no option";
+  const std::string text = found->is_string() ? found->get<std::string>() : to_text(*found);
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(preset)
+
+BOOST_AUTO_TEST_CASE(the_page_tells_what_each_is) {
+  std::ifstream page(TX_SOURCE_DIR "/man/tx-train.1.in");
+  std::vector<std::string> presets;
+  int compared = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with(".It Em preset Ta ")) presets = cells(line);
+    if (presets.empty() || !line.starts_with(".It ")) continue;
+    if (line.starts_with(".It Em ")) continue;
+    std::string name = line.substr(4, line.find(" Ta ") - 4);
+    if (name == "layers of each stack") name = "encoder-layers";
+    const std::vector<std::string> row = cells(line);
+    BOOST_REQUIRE_EQUAL(row.size(), presets.size());
+    for (size_t i = 0; i < row.size(); ++i)
+      if (row[i] != "\\(em") {
+        BOOST_TEST_CONTEXT(presets[i] << " --" << name)
+        BOOST_TEST(setting_of(presets[i], name) == row[i]);
+        ++compared;
+      }
+    if (name == "keep") break;
+  }
+  BOOST_TEST(compared > 60);
+}
 
 BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
   for (const char* device : {"cpu", "cuda"}) {
