@@ -4,8 +4,12 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_ARGS ?=
 
+# The tools, the libraries and the pages.
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) -j $(JOBS)
+
+tests: all
+	@cmake --build $(BUILD) -j $(JOBS) --target tests
 
 $(BUILD)/CMakeCache.txt:
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)
@@ -22,12 +26,13 @@ demo: ready
 	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" sh examples/demo.sh
 
 check: ready
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory tests
 	@sh tests/check.sh $(BUILD)
 
 check-sanitize: ready
 	@cmake -S . -B $(BUILD)-sanitize -DTX_SANITIZE=ON -DTX_CUDA=OFF -DCMAKE_BUILD_TYPE=Release $(CMAKE_ARGS)
 	@cmake --build $(BUILD)-sanitize -j $(JOBS)
+	@cmake --build $(BUILD)-sanitize -j $(JOBS) --target tests
 	@sh tests/check.sh $(BUILD)-sanitize -L 'unit|cli' -LE slow
 
 # The CUDA kernels as C++ on the CPU, through every test of the GPU; see tests/emulator/README.
@@ -43,11 +48,11 @@ fuzz:
 
 # For a machine with a GPU, from this tree or from the archive of `make bundle`, where nothing is built.
 # Each ends within ten minutes; without a GPU it says "skipped" and fails with 77.
-bundle: all
+bundle: tests
 	@sh tests/gpu/bundle.sh $(BUILD)
 
 check-gpu bench-gpu:
-	@[ ! -f CMakeLists.txt ] || $(MAKE) --no-print-directory all
+	@[ ! -f CMakeLists.txt ] || $(MAKE) --no-print-directory tests
 	@sh tests/gpu/$(@:-gpu=).sh $(BUILD)
 
 install: all
@@ -60,4 +65,4 @@ deb: all
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated
 
-.PHONY: all deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install deb clean
+.PHONY: all tests deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install deb clean
