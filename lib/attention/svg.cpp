@@ -73,10 +73,10 @@ struct Head {
   std::string name, colour;
 };
 
-class Drawing {
+class HeadsDrawing {
  public:
-  Drawing(std::vector<Head> heads, std::vector<std::string> rows, std::vector<std::string> columns,
-          std::vector<bool> drawn)
+  HeadsDrawing(std::vector<Head> heads, std::vector<std::string> rows,
+               std::vector<std::string> columns, std::vector<bool> drawn)
       : heads_(std::move(heads)),
         rows_(std::move(rows)),
         columns_(std::move(columns)),
@@ -181,8 +181,8 @@ std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Select
           "line " + std::to_string(record.line) + ": " + name_of(kind) + ", layer " +
           (selection.mean_of_layers ? "mean" : std::to_string(layers[layer]));
       const auto draw = [&](std::vector<Head> some, const std::string& text) {
-        out.push_back(Drawing(std::move(some), labels_of(rows),
-                              labels_of(pieces_of(record, columns_of(kind))), drawn)
+        out.push_back(HeadsDrawing(std::move(some), labels_of(rows),
+                                   labels_of(pieces_of(record, columns_of(kind))), drawn)
                           .draw(text));
       };
       if (!style.apart) {

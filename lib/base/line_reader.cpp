@@ -21,14 +21,14 @@ constexpr size_t chunk = 1 << 16;  // bytes per read; also the capacity of a Lin
 // A longer "line" is not text, but a disk image or the contents of a gzip file made to explode.
 constexpr size_t longest_line = size_t(1) << 28;
 
-enum class Form { unknown, plain, gzip };
+enum class Compression { unknown, plain, gzip };
 
 }  // namespace
 
 struct LineReader::State {
   int fd = -1;
   std::string name;
-  Form form = Form::unknown;
+  Compression form = Compression::unknown;
   std::string raw;                // compressed bytes (or the first two, until the form is known)
   size_t raw_used = 0;            // of raw
   bool inflate_more = false;      // the last inflate() filled its output: it may hold more
@@ -76,7 +76,8 @@ struct LineReader::State {
 
   // True when refill() need not wait for the writer.
   bool has_input(int wait_ms) const {
-    if (inflate_more || raw_end || (form == Form::gzip && raw_used < raw.size())) return true;
+    if (inflate_more || raw_end || (form == Compression::gzip && raw_used < raw.size()))
+      return true;
     pollfd p{fd, POLLIN, 0};
     return ::poll(&p, 1, wait_ms) != 0;  // an error counts too: read() will report it
   }
@@ -92,16 +93,16 @@ struct LineReader::State {
       throw DataError(name + ":" + std::to_string(lines + 1) + ": the line is longer than " +
                       std::to_string(longest_line >> 20) + " MiB; is this a text file?");
     }
-    if (form == Form::plain) {
+    if (form == Compression::plain) {
       read_some(text);
       end = raw_end;
-    } else if (form == Form::unknown) {
+    } else if (form == Compression::unknown) {
       read_some(raw);
       learn_form();
     } else {
       refill_gzip();
     }
-    if (!begun && form != Form::unknown) begin_text();
+    if (!begun && form != Compression::unknown) begin_text();
   }
 
   // Unpacked gzip data are examined like the bytes of a plain file.
@@ -116,10 +117,10 @@ struct LineReader::State {
     const bool could_be = raw.empty() || raw[0] == '\x1f';
     if (could_be && raw.size() < 2 && !raw_end) return;
     if (raw.size() >= 2 && could_be && raw[1] == '\x8b') {
-      form = Form::gzip;
+      form = Compression::gzip;
       return;
     }
-    form = Form::plain;
+    form = Compression::plain;
     text.swap(raw);
     raw = std::string();
     end = raw_end;

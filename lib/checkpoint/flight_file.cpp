@@ -8,13 +8,13 @@ namespace tx {
 namespace {
 
 constexpr int flight_format_version = 1;
-constexpr const char* expected = "a flight-N.safetensors of a run";
+constexpr const char* expected_flight = "a flight-N.safetensors of a run";
 
 Json read_facts(const SafetensorsReader& file) {
   const std::string* format = file.metadata("format");
   const TensorInfo* text = file.find("flight");
   if (format == nullptr || *format != "tx-flight" || text == nullptr || text->dtype != "U8")
-    throw DataError(file.path() + " holds no flight record; expected " + expected);
+    throw DataError(file.path() + " holds no flight record; expected " + expected_flight);
   check_format_version(file, flight_format_version);
   file.verified_hash();
   const std::string_view bytes(file.data(*text), size_t(text->bytes()));
@@ -37,9 +37,10 @@ void save_flight(const std::string& path, const Parameters& parameters, const Js
 }
 
 FlightReader::FlightReader(const std::string& path)
-    : file_(path, expected), facts_(read_facts(file_)) {
+    : file_(path, expected_flight), facts_(read_facts(file_)) {
   const std::string* config = file_.metadata("config");
-  if (config == nullptr) throw DataError(path + " holds no configuration; expected " + expected);
+  if (config == nullptr)
+    throw DataError(path + " holds no configuration; expected " + expected_flight);
   config_ = ModelConfig::from_json(parse_json(*config, path + ": configuration"), path);
   // Checked before a table of that size is built.
   if (config_.layers() > int64_t(file_.tensors().size()))

@@ -14,7 +14,7 @@ namespace tx {
 
 namespace {
 
-constexpr const char* expected = "a model that tx-train or tx-avg wrote";
+constexpr const char* expected_model = "a model that tx-train or tx-avg wrote";
 constexpr size_t metadata_limit = 4 << 20;  // objects with very many keys take quadratic time
 constexpr const char* shared_vocabulary = "vocabulary";
 
@@ -62,7 +62,7 @@ Json provenance_of(const SafetensorsReader& file) {
   return json;
 }
 
-ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), expected) {
+ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), expected_model) {
   check_format();
   checksum_ = file_.verified_hash();
   if (text("config").size() > metadata_limit)
@@ -83,7 +83,7 @@ const std::string& ModelReader::text(const std::string& key) const {
   const std::string* value = file_.metadata(key);
   if (value == nullptr)
     throw DataError(path() + " is not a model of tx (its metadata lacks \"" + key +
-                    "\"); expected " + expected);
+                    "\"); expected " + expected_model);
   return *value;
 }
 
@@ -93,7 +93,7 @@ void ModelReader::check_format() const {
                     ".safetensors beside it, or the run directory");
   if (text("format") != "tx")
     throw DataError(path() + " is not a model of tx, but of the format '" + text("format") +
-                    "'; expected " + expected);
+                    "'; expected " + expected_model);
   check_format_version(file_, model_format_version);
   if (find_value<ModelKind>(text("kind")) == nullptr)
     throw DataError(path() + " holds a model of kind '" + text("kind") +
@@ -172,7 +172,7 @@ Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int6
   const TensorInfo* tensor = file_.find(name);
   if (tensor == nullptr || tensor->dtype != "U8")
     throw DataError(path() + " holds no vocabulary (the tensor " + name + " of bytes); expected " +
-                    expected);
+                    expected_model);
   Vocabularies::Pointer vocabulary =
       parse_vocabulary({file_.data(*tensor), size_t(tensor->bytes())}, path() + ", its " + name);
   if (vocabulary->size() != size)

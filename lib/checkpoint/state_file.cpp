@@ -9,7 +9,7 @@ namespace tx {
 namespace {
 
 constexpr int state_format_version = 1;
-constexpr const char* expected = "the state-STEP.safetensors of a run";
+constexpr const char* expected_state = "the state-STEP.safetensors of a run";
 
 struct Moment {
   std::string prefix;
@@ -25,7 +25,7 @@ std::vector<Moment> named(const Moments& moments, const Parameters& of) {
 void check_format(const SafetensorsReader& file, const std::string& model_checksum) {
   const std::string *format = file.metadata("format"), *model = file.metadata("model_xxh3");
   if (format == nullptr || *format != "tx-state" || model == nullptr)
-    throw DataError(file.path() + " holds no state of a training; expected " + expected);
+    throw DataError(file.path() + " holds no state of a training; expected " + expected_state);
   check_format_version(file, state_format_version);
   file.verified_hash();
   if (*model != model_checksum)
@@ -70,14 +70,14 @@ void save_state(const std::string& path, const Parameters& parameters, const Mom
 
 void check_state(const std::string& path, const ModelConfig& config,
                  const std::string& model_checksum) {
-  const SafetensorsReader file(path, expected);
+  const SafetensorsReader file(path, expected_state);
   check_format(file, model_checksum);
   check_tensors(file, parameter_table(config));
 }
 
 Json load_state(const std::string& path, const Parameters& parameters, const Moments& moments,
                 const std::string& model_checksum) {
-  const SafetensorsReader file(path, expected);
+  const SafetensorsReader file(path, expected_state);
   check_format(file, model_checksum);
   const TensorInfo& text = check_tensors(file, parameters.table());
   const std::string_view bytes(file.data(text), size_t(text.bytes()));
@@ -95,10 +95,10 @@ Json load_state(const std::string& path, const Parameters& parameters, const Mom
 }
 
 Json read_state(const std::string& path) {
-  const SafetensorsReader file(path, expected);
+  const SafetensorsReader file(path, expected_state);
   const TensorInfo* text = file.find("state");
   if (text == nullptr || text->dtype != "U8")
-    throw DataError(path + " holds no state of a training; expected " + expected);
+    throw DataError(path + " holds no state of a training; expected " + expected_state);
   return parse_json({file.data(*text), size_t(text->bytes())}, path + ": state");
 }
 

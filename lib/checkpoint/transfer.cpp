@@ -12,7 +12,7 @@ namespace tx {
 namespace {
 
 // Values at a time: enough to make the calls cheap, little enough to stay in the cache.
-constexpr int64_t chunk = 1 << 15;
+constexpr int64_t transfer_chunk = 1 << 15;
 
 template <class T>
 T load_as(const char* bytes, int64_t i) {  // tensors of a foreign file need not be aligned
@@ -86,11 +86,11 @@ TensorSource entry_tensor(const Parameters& parameters, Matrix block, const Para
     const size_t each = size_of(from.dtype);
     const std::string own = exact_dtype(from.dtype);
     const size_t out_each = size_t(element_size(dtype));
-    std::vector<char> host(size_t(chunk) * each), out(size_t(chunk) * out_each);
+    std::vector<char> host(size_t(transfer_chunk) * each), out(size_t(transfer_chunk) * out_each);
     std::vector<double> values;
     const int64_t count = from.rows * from.cols;
-    for (int64_t i = 0; i < count; i += chunk) {
-      const int64_t n = std::min(chunk, count - i);
+    for (int64_t i = 0; i < count; i += transfer_chunk) {
+      const int64_t n = std::min(transfer_chunk, count - i);
       const char* at = static_cast<const char*>(from.data) + size_t(i) * each;
       on(backend, [&](auto& k) { k.download(host.data(), at, size_t(n) * each); });
       if (own == dtype) {
@@ -109,7 +109,7 @@ TensorSource entry_tensor(const Parameters& parameters, Matrix block, const Para
 TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
                           const std::string& dtype) {
   const auto produce = [=](const ByteSink& sink) {
-    const int64_t most = std::max<int64_t>(1, chunk / entry.cols);
+    const int64_t most = std::max<int64_t>(1, transfer_chunk / entry.cols);
     std::vector<float> values(size_t(most * entry.cols));
     std::vector<char> bytes(values.size() * size_t(element_size(dtype)));
     for (int64_t first = 0; first < entry.rows; first += most) {
@@ -130,12 +130,12 @@ void load_entry(const SafetensorsReader& file, const TensorInfo& tensor,
   const std::string own = exact_dtype(to.dtype);
   const size_t each = size_of(to.dtype);
   const int64_t count = to.rows * to.cols, padded = entry.padded_rows * entry.cols;
-  std::vector<double> values(static_cast<size_t>(chunk));
-  std::vector<char> host(size_t(chunk) * each);
+  std::vector<double> values(static_cast<size_t>(transfer_chunk));
+  std::vector<char> host(size_t(transfer_chunk) * each);
   char* at = static_cast<char*>(to.data);
   on(parameters.backend(), [&](auto& k) {
-    for (int64_t i = 0; i < count; i += chunk) {
-      const int64_t n = std::min(chunk, count - i);
+    for (int64_t i = 0; i < count; i += transfer_chunk) {
+      const int64_t n = std::min(transfer_chunk, count - i);
       const char* from = file.data(tensor) + i * element_size(tensor.dtype);
       if (own != tensor.dtype) {
         to_doubles(from, tensor.dtype, n, values.data());

@@ -19,7 +19,7 @@ std::string list_of(const std::string& tool, const std::string& summary,
   return out + "More in the manual: " + manual(tool) + "\n";
 }
 
-void print(const std::string& text) {
+void print_summary(const std::string& text) {
   Writer out("-");
   out.write(text);
   out.close();
@@ -45,11 +45,11 @@ int run_command(const std::string& tool, const std::string& summary,
     if (command.name == word) return command.run(argc - 1, argv + 1);
   }
   if (word == "--help" || word == "-h" || word == "help") {
-    return print(list_of(tool, summary, commands)), 0;
+    return print_summary(list_of(tool, summary, commands)), 0;
   }
-  if (word == "--version") return print(version_text(tool, version)), 0;
+  if (word == "--version") return print_summary(version_text(tool, version)), 0;
   if (word == "--completion") {  // the words; each answers --completion with its own options
-    for (const auto& name : names) print(name + "\n");
+    for (const auto& name : names) print_summary(name + "\n");
     return 0;
   }
   std::string all;

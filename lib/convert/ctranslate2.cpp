@@ -231,7 +231,7 @@ class Spec {
   std::map<std::string, std::string> aliases_;
 };
 
-void check_fits(const ModelReader& model) {
+void check_ctranslate2_can_read(const ModelReader& model) {
   const ModelConfig& c = model.config();
   const auto refuse = [&](const std::string& why) {
     throw DataError(model.path() + " does not fit CTranslate2's Transformer: " + why);
@@ -286,7 +286,7 @@ void write_config(OutputFolder& folder, const ModelReader& model) {
 }  // namespace
 
 void write_ctranslate2(OutputFolder& folder, const ModelReader& model, int max_positions) {
-  check_fits(model);
+  check_ctranslate2_can_read(model);
   Spec(model, max_positions).write(folder.file("model.bin"));
   write_vocabularies(folder, model.vocabularies());
   write_config(folder, model);

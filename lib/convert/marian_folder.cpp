@@ -256,7 +256,7 @@ class MarianWriter {
   std::vector<TensorSource> tensors_;
 };
 
-void check_fits(const ModelReader& model) {
+void check_marian_can_read(const ModelReader& model) {
   const ModelConfig& c = model.config();
   const auto refuse = [&](const std::string& why) {
     throw DataError(model.path() + " does not fit MarianMT: " + why);
@@ -282,7 +282,7 @@ void check_fits(const ModelReader& model) {
 
 void write_marian(OutputFolder& folder, const ModelReader& model, int max_positions,
                   const Log& log) {
-  check_fits(model);
+  check_marian_can_read(model);
   MarianWriter(folder, model, max_positions).write();
   if (model.config().norm_epsilon != their_epsilon)
     log.warn("MarianMT adds 1e-05 to variances where this model was trained with " +

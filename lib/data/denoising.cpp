@@ -10,14 +10,14 @@ namespace tx {
 
 namespace {
 
-constexpr uint32_t site = 0x7370616e;  // keeps the spans apart from other uses of the seed
+constexpr uint32_t span_site = 0x7370616e;  // keeps the spans apart from other uses of the seed
 constexpr double taken_share = 0.15, mean_span = 3;
 
 enum class Draw { taken, kept };
 
 uint32_t draw(const MaskedSentence& s, Draw what, uint32_t position) {
-  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ site, uint32_t(s.epoch), s.place,
-                       position, uint32_t(uint64_t(s.epoch) >> 32))
+  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ span_site, uint32_t(s.epoch),
+                       s.place, position, uint32_t(uint64_t(s.epoch) >> 32))
       .word[what == Draw::taken ? 0 : 1];
 }
 

@@ -10,14 +10,14 @@ namespace tx {
 
 namespace {
 
-constexpr uint32_t site = 0x6d61736b;  // keeps the masks apart from other uses of the seed
+constexpr uint32_t mask_site = 0x6d61736b;  // keeps the masks apart from other uses of the seed
 constexpr double guessed = 0.15, hidden = 0.8, other = 0.9;
 
 double uniform(uint32_t word) { return double(word) * 0x1p-32; }
 
 Philox::Block draw(const MaskedSentence& s, uint32_t position) {
-  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ site, uint32_t(s.epoch), s.place,
-                       position, uint32_t(uint64_t(s.epoch) >> 32));
+  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ mask_site, uint32_t(s.epoch),
+                       s.place, position, uint32_t(uint64_t(s.epoch) >> 32));
 }
 
 void mask(const Philox::Block& block, int vocabulary, int32_t& id, int32_t& label) {

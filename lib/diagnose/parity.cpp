@@ -26,16 +26,16 @@ constexpr double bf16_cosine = 0.005, bf16_loss = 5e-3;   // 1 - cosine; relativ
 // A gradient this far below the largest of all is rounding alone, as that of a key's bias.
 constexpr double negligible = 1e-6;
 
-struct Way {
+struct Variant {
   std::string name, device, precision;
   std::string missing;  // why it cannot be had; empty when it can
 };
 
-std::vector<Way> ways() {
-  std::vector<Way> all{{"cpu fp32", "cpu", "fp32", ""},
-                       {"cpu bf16", "cpu", "bf16", no_bf16_reason("cpu")},
-                       {"cuda fp32", "cuda", "fp32", no_gpu_reason()},
-                       {"cuda bf16", "cuda", "bf16", no_gpu_reason()}};
+std::vector<Variant> ways() {
+  std::vector<Variant> all{{"cpu fp32", "cpu", "fp32", ""},
+                           {"cpu bf16", "cpu", "bf16", no_bf16_reason("cpu")},
+                           {"cuda fp32", "cuda", "fp32", no_gpu_reason()},
+                           {"cuda bf16", "cuda", "bf16", no_gpu_reason()}};
   return all;
 }
 
@@ -62,7 +62,7 @@ std::vector<std::vector<float>> entries(Backend& backend, const Parameters& p, M
   return all;
 }
 
-Outcome run(const Task& task, const Way& way) {
+Outcome run(const Task& task, const Variant& way) {
   const TrainOptions& o = task.options;
   Backend backend = make_backend(way.device, o.threads);
   Parameters parameters(backend, task.config, precision_dtype(way.precision), true);
@@ -116,7 +116,7 @@ std::string format(const char* how, A... a) {
 }
 
 // The table of one way; counts what is out of bounds.
-std::string compare(const Way& way, const std::vector<ParameterEntry>& table, const Outcome& is,
+std::string compare(const Variant& way, const std::vector<ParameterEntry>& table, const Outcome& is,
                     const Outcome& reference, int& faults) {
   const bool exact = way.precision == "fp32";
   double all = 0;
@@ -182,7 +182,7 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
 int parity(TrainOptions& options, Options& given, const Log& log) {
   if (!options.init.empty()) adopt_shape(options, given);
   const Task task = make_task(options, given, log);
-  const std::vector<Way> all = ways();
+  const std::vector<Variant> all = ways();
   const Outcome reference = run(task, all.front());
   const std::vector<ParameterEntry> table = parameter_table(task.config);
   int faults = 0, compared = 0;

@@ -13,8 +13,8 @@ namespace tx {
 
 namespace {
 
-constexpr int linger_ms = 1;  // for the next line of a writer that is about to send it
-constexpr size_t most_lines = 1024;
+constexpr int wait_ms = 1;  // for the next line of a writer that is about to send it
+constexpr size_t max_batch_lines = 1024;
 
 std::string six_digits(double x) {
   char text[40];
@@ -214,7 +214,7 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& o
         cuts.add(in, whole, encoder.longest(), "--max-length");
       }
       pieces += int64_t(ids.size()) + 1;
-    } while (pieces < options.batch_tokens && lines.size() < most_lines && in.ready(linger_ms));
+    } while (pieces < options.batch_tokens && lines.size() < max_batch_lines && in.ready(wait_ms));
     const std::vector<EncodedLine> found = encoder.run(lines);
     for (size_t i = 0; i < lines.size(); ++i) {
       if (options.vectors.empty()) {

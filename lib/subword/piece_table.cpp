@@ -7,7 +7,7 @@
 namespace tx {
 namespace {
 
-constexpr std::string_view space_sign = "\xE2\x96\x81", replacement = "\xEF\xBF\xBD";
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 std::string with_spaces(std::string_view text) {
   std::string out;

@@ -12,6 +12,9 @@
 
 namespace tx {
 
+// U+2581, SentencePiece's space.
+constexpr std::string_view space_sign = "\xE2\x96\x81";
+
 class PieceTable {
  public:
   // user: taken wherever its text occurs; control: <s> and the like, without text.

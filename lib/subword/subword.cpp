@@ -17,8 +17,6 @@
 namespace tx {
 namespace {
 
-constexpr std::string_view space_sign = "\xE2\x96\x81";  // U+2581, SentencePiece's space
-
 // A private-use character (plane 16) that no piece contains, so that it encodes to its four byte
 // pieces: it stands in for U+2581 on the way through SentencePiece.
 std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {

@@ -5,11 +5,11 @@
 namespace tx {
 namespace {
 
-constexpr size_t block_bytes = size_t(1) << 20;
+constexpr size_t words_block_bytes = size_t(1) << 20;
 
 // Replaces the block's lines by its different words, each followed by '\n' and its count: one
 // merge into the common table per word and block, instead of one per word and line.
-void count_block(Block& block) {
+void count_words_of(Block& block) {
   WordCounts counts;
   std::string word;
   for (const std::string& line : block.lines) {
@@ -33,7 +33,7 @@ WordCounts count_words(const LineSource& lines, int threads) {
   std::string line, word;
   const auto read = [&](Block& block) {
     block.lines.clear();
-    for (size_t bytes = 0; bytes < block_bytes && lines(line); bytes += line.size() + 1) {
+    for (size_t bytes = 0; bytes < words_block_bytes && lines(line); bytes += line.size() + 1) {
       block.lines.push_back(line);
     }
     return !block.lines.empty();
@@ -44,7 +44,7 @@ WordCounts count_words(const LineSource& lines, int threads) {
       counts[word.assign(entry, 0, end)] += std::stoll(entry.substr(end + 1));
     }
   };
-  ordered_workers(threads, read, count_block, merge);
+  ordered_workers(threads, read, count_words_of, merge);
   return counts;
 }
 

@@ -1,10 +1,12 @@
 #include "lib/subword/word_groups.h"
 
+#include "lib/subword/piece_table.h"
+
 namespace tx {
 
 namespace {
 
-constexpr std::string_view space_sign = "\u2581", joiner = "@@";
+constexpr std::string_view joiner = "@@";
 
 bool is_special(int id) {
   return id == Vocabulary::pad || id == Vocabulary::bos || id == Vocabulary::eos;

@@ -18,8 +18,6 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
-
 class Fairseq {
  public:
   explicit Fairseq(FairseqFolder folder) : in_(std::move(folder)), map_(*in_.weights) {
@@ -79,7 +77,7 @@ class Fairseq {
     content.pieces = order.pieces();
     for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
     content.bytes = true;
-    content.model = read_file(path, most_model);
+    content.model = read_sentencepiece(path);
     return parse_vocabulary(mapped_bytes(content), path);
   }
 

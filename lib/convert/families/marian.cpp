@@ -15,8 +15,6 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
-
 class Marian {
  public:
   Marian(const std::string& folder, const Json& json)
@@ -93,7 +91,7 @@ class Marian {
     content.tags = side == 0;
     for (int id = 0; id < Vocabulary::specials; ++id)
       content.theirs.push_back(orders_[side].from(id));
-    content.model = read_file(folder_ + name, most_model);
+    content.model = read_sentencepiece(folder_ + name);
     if (side == 1) content.forbidden = forbidden();
     return parse_vocabulary(mapped_bytes(content), folder_ + name);
   }

@@ -12,12 +12,11 @@
 #include "lib/convert/families/layers.h"
 #include "lib/convert/families/marian_npz_folder.h"
 #include "lib/convert/families/word_pieces.h"
+#include "lib/convert/formats/folder.h"
 
 namespace tx {
 
 namespace {
-
-constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
 
 // "encoder_l1_self_Wq" for "encoder.layers.0.self_attn.q_proj.weight".
 std::string marian_name(const std::string& ours, bool pre_norm) {
@@ -181,7 +180,7 @@ class MarianNpz {
     for (const int64_t theirs : side.controls)
       if (order.id(theirs) >= Vocabulary::specials) content.controls.push_back(order.id(theirs));
     if (which == 1) content.forbidden = forbidden(side);
-    content.model = read_file(side.subword_model, most_model);
+    content.model = read_sentencepiece(side.subword_model);
     return parse_vocabulary(mapped_bytes(content), side.subword_model);
   }
 

@@ -14,8 +14,6 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
-
 // The languages of M2M-100 and of its descendant for WMT 2021 in the order of their rows, which
 // their tokeniser knows by heart: a folder that it saves does not list them.
 constexpr const char* m2m100_codes =
@@ -24,10 +22,6 @@ constexpr const char* m2m100_codes =
     "mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su "
     "sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr const char* wmt21_codes = "en ha is ja cs ru zh de";
-
-Json object_or_empty(const std::string& path) {
-  return file_exists(path) ? read_object(path) : Json::object();
-}
 
 // A token of the tokeniser's files: its text, or an object that holds it; "" for anything else.
 std::string text_of(const Json& token) {
@@ -60,7 +54,7 @@ class Reader {
         rows_(config.size("vocab_size")) {}
 
   MultilingualPieces read() {
-    content_.model = read_file(model_path_, most_model);
+    content_.model = read_sentencepiece(model_path_);
     nllb_ ? number_by_model() : number_by_list();
     base_ = int64_t(texts_.size());
     add_tokens();

@@ -11,20 +11,14 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_model = int64_t(1) << 28;  // bytes of a SentencePiece model
-
-Json object_or_empty(const std::string& path) {
-  return file_exists(path) ? read_object(path) : Json::object();
-}
-
-class Reader {
+class PiecesReader {
  public:
-  Reader(const std::string& folder, const FamilyConfig& config, int64_t rows)
+  PiecesReader(const std::string& folder, const FamilyConfig& config, int64_t rows)
       : folder_(folder), config_(config), rows_(rows) {}
 
   DecoderPieces read() {
     check_tokeniser();
-    content_.model = read_file(path_, most_model);
+    content_.model = read_sentencepiece(path_);
     const PieceSplitter splitter(content_.model, path_);
     list(splitter.pieces());
     name_more_rows();
@@ -130,7 +124,7 @@ std::string unnamed_row(int64_t id) { return "<row-" + std::to_string(id) + ">";
 
 DecoderPieces read_decoder_pieces(const std::string& folder, const FamilyConfig& config,
                                   int64_t rows) {
-  return Reader(folder, config, rows).read();
+  return PiecesReader(folder, config, rows).read();
 }
 
 }  // namespace tx

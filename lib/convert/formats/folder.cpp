@@ -76,4 +76,12 @@ ForeignTensors read_weights(const std::string& folder) {
                   "nor the index of their shards");
 }
 
+Json object_or_empty(const std::string& path) {
+  return file_exists(path) ? read_object(path) : Json::object();
+}
+
+std::string read_sentencepiece(const std::string& path) {
+  return read_file(path, int64_t(1) << 28);
+}
+
 }  // namespace tx

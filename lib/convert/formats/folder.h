@@ -12,5 +12,10 @@ ForeignTensors read_weights(const std::string& folder);
 
 // A JSON object in a file of the folder. DataError: missing, too large, or something else.
 Json read_object(const std::string& path);
+// The same, or an empty object where the folder has no such file.
+Json object_or_empty(const std::string& path);
+
+// The bytes of a SentencePiece model. DataError: missing, or larger than 256 MiB.
+std::string read_sentencepiece(const std::string& path);
 
 }  // namespace tx

@@ -13,11 +13,11 @@
 namespace tx {
 namespace {
 
-struct Range {
+struct HanRange {
   char32_t first, last;
 };
 
-constexpr Range single_ranges[] = {
+constexpr HanRange single_ranges[] = {
     {0x2001, 0x2A6D},  // meant as extension B of the ideographs
     {0x2E80, 0x2EFF},  // radicals
     {0x2F00, 0x2FDF},  // Kangxi radicals
@@ -35,7 +35,7 @@ constexpr Range single_ranges[] = {
 
 bool stands_alone(char32_t c) {
   const auto* range = std::lower_bound(std::begin(single_ranges), std::end(single_ranges), c,
-                                       [](const Range& r, char32_t x) { return r.last < x; });
+                                       [](const HanRange& r, char32_t x) { return r.last < x; });
   return range != std::end(single_ranges) && range->first <= c;
 }
 

@@ -24,7 +24,7 @@ size_t end_of_python_line(std::string_view text) {
   return text.size();
 }
 
-std::string_view strip(std::string_view text) {
+std::string_view strip_blanks(std::string_view text) {
   while (!text.empty() && blanks.find(text.front()) != blanks.npos) text.remove_prefix(1);
   while (!text.empty() && blanks.find(text.back()) != blanks.npos) text.remove_suffix(1);
   return text;
@@ -81,7 +81,7 @@ void Codes::cut(std::string_view part, MergeDraws* draws, std::vector<std::strin
 // Runs of spaces inside shrink to one, those at the ends stay.
 void Codes::apply_part(std::string_view text, MergeDraws* draws, LineCounts& counts,
                        std::string& out) const {
-  const std::string_view inner = strip(text);
+  const std::string_view inner = strip_blanks(text);
   out += text.substr(0, inner.empty() ? text.size() : size_t(inner.data() - text.data()));
   if (inner.empty()) return;
   std::vector<std::string> pieces;
