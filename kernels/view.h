@@ -133,28 +133,44 @@ struct Product {
 };
 constexpr int64_t mask_words(int64_t columns) { return (columns + 127) / 128 * 4; }
 
+// What every attention of a stack has in common. Query head h reads key/value head
+// h * kv_heads / heads.
+struct AttentionShape {
+  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  double scale = 1;     // of dot products: 1 / sqrt(d_k)
+  bool causal = false;  // query i of a sentence sees keys 0 .. i
+  int window = 0;       // and of those the nearest ones only: |i - j| < window; 0: all
+  // (heads), or null: head h takes slopes[h] * |i - j| from the scaled score of query i and key j.
+  const double* slopes = nullptr;
+  int64_t queries() const { return int64_t(heads) * d_k; }    // HK: columns of queries
+  int64_t outputs() const { return int64_t(heads) * d_v; }    // HV: of the heads' outputs
+  int64_t keys() const { return int64_t(kv_heads) * d_k; }    // GK: of keys, of G key/value heads
+  int64_t values() const { return int64_t(kv_heads) * d_v; }  // GV: of values
+  int64_t width() const { return keys() + values(); }         // of keys and values together
+  AttentionShape& shape() { return *this; }                   // of what holds one
+  AttentionShape of_all_keys() const {                        // without a mask: cross-attention
+    AttentionShape shape = *this;
+    shape.causal = false, shape.window = 0, shape.slopes = nullptr;
+    return shape;
+  }
+};
+
 // Attention of packed sentences: queries of sentence s are rows q_offsets[s] .. q_offsets[s+1] - 1,
-// keys likewise. Query head h reads key/value head h * kv_heads / heads.
-struct Attention {
+// keys likewise.
+struct Attention : AttentionShape {
   Matrix q, k, v;       // (T, heads*d_k), (S, kv_heads*d_k), (S, kv_heads*d_v)
   Matrix o;             // (T, heads*d_v)
   void* lse = nullptr;  // (T, heads) f32 (f64 in f64): log-sum-exp, kept for backward
   const int32_t* q_offsets = nullptr;
   const int32_t* k_offsets = nullptr;
   int64_t sentences = 0;
-  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
-  bool causal = false;  // query i of a sentence sees keys 0 .. i
-  int window = 0;       // and of those the nearest ones only: |i - j| < window; 0: all
-  // (heads), or null: head h takes slopes[h] * |i - j| from the scaled score of query i and key j.
-  const double* slopes = nullptr;
-  double scale = 1;  // 1 / sqrt(d_k)
-  Dropout drop;      // on the weights; site of head h is drop.site + (h << 16)
+  Dropout drop;  // on the weights; site of head h is drop.site + (h << 16)
 };
 
 // Attention of one query row per hypothesis over cached keys and values (decoding).
-// Key j of row r is cache row index[r * index_stride + j], j < lengths[r]. Query head h reads
-// key/value head h * kv_heads / heads. With a window or slopes the query is the last of the keys.
-struct CachedAttention {
+// Key j of row r is cache row index[r * index_stride + j], j < lengths[r]. With a window or slopes
+// the query is the last of the keys. A cache holds no later keys: causal is not read.
+struct CachedAttention : AttentionShape {
   Matrix q;     // (R, heads*d_k)
   Matrix k, v;  // (cache rows, kv_heads*d_k), (cache rows, kv_heads*d_v)
   Matrix o;     // (R, heads*d_v)
@@ -166,10 +182,6 @@ struct CachedAttention {
   // and (R, kv_heads*d_v). They are put into their cache row, which no other row of the call reads;
   // lengths are at least 1.
   Matrix own_k, own_v;
-  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
-  int window = 0;                  // as in Attention
-  const double* slopes = nullptr;  // likewise
-  double scale = 1;
 };
 
 // Lists of cache rows of R hypotheses that become one longer: list r of `to` is the first

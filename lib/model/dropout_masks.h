@@ -25,15 +25,25 @@ enum class DropoutPlace : uint32_t {
   in_feed_forward
 };
 
-// The masks of the rows of one stack.
+// Where a tensor-parallel shard begins among the heads and the features of the feed-forward layer.
+struct ShardStart {
+  uint32_t head = 0;
+  int64_t feature = 0;
+};
+
+// The masks of the rows of one stack. Masks of weights belong to a head of the whole model.
 class DropoutMasks {
  public:
-  DropoutMasks(const DropoutRates& rates, uint32_t stack, RowKeys keys)
-      : rates_(rates), stack_(stack), keys_(keys) {}
+  DropoutMasks(const DropoutRates& rates, uint32_t stack, RowKeys keys, ShardStart start)
+      : rates_(rates), stack_(stack), keys_(keys), start_(start) {}
 
   Dropout at(DropoutPlace place, int layer = 0) const {
     const uint32_t site = stack_ << 15 | uint32_t(layer) << 4 | uint32_t(place);
-    return dropout(rate(place), rates_.seed, site, rates_.record, keys_);
+    Dropout drop = dropout(rate(place), rates_.seed, site, rates_.record, keys_);
+    if (place == DropoutPlace::in_self || place == DropoutPlace::in_cross)
+      drop.site += start_.head << 16;
+    if (place == DropoutPlace::in_feed_forward) drop.first = start_.feature;
+    return drop;
   }
 
  private:
@@ -51,6 +61,7 @@ class DropoutMasks {
   DropoutRates rates_;
   uint32_t stack_;
   RowKeys keys_;
+  ShardStart start_;
 };
 
 }  // namespace tx

@@ -2,35 +2,28 @@
 
 namespace tx {
 
-AttentionInput PackedKeysValues::input(const Dropout& drop) const {
+AttentionInput PackedKeysValues::input(const AttentionShape& shape, const Dropout& drop) const {
   AttentionInput a;
+  a.shape() = shape;
   a.q_offsets = a.k_offsets = rows_.offsets;
   a.sentences = rows_.sentences;
-  a.heads = shape_.heads;
-  a.kv_heads = shape_.kv_heads;
-  a.d_k = shape_.d_k;
-  a.d_v = shape_.d_v;
-  a.scale = shape_.scale;
   a.drop = drop;
   return a;
 }
 
 Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
                                         const Dropout& drop) const {
-  AttentionInput a = input(drop);
+  AttentionInput a = input(shape_, drop);
   a.q = a.k = a.v = std::move(qkv);
   a.k_column = shape_.queries();
   a.v_column = a.k_column + shape_.keys();
-  a.causal = causal_ && shape_.causal_mask;
-  a.window = shape_.window;
-  a.slopes = shape_.slopes;
-  if (probe_) probe_({own_kind(), layer, &a});
+  if (probe_) probe_({kind_, layer, &a});
   return attention(context, a);
 }
 
 Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
                                          const Dropout& drop) const {
-  AttentionInput a = input(drop);
+  AttentionInput a = input(shape_.of_all_keys(), drop);
   a.q = std::move(q);
   a.k = a.v = cross_;
   a.k_column = layer * shape_.width();
@@ -43,21 +36,16 @@ Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
 
 void PackedKeysValues::finished(bool cross, int layer, const Tensor& heads,
                                 const Tensor& output) const {
-  if (probe_) probe_({cross ? "cross" : own_kind(), layer, nullptr, nullptr, &heads, &output});
+  if (probe_) probe_({cross ? "cross" : kind_, layer, nullptr, nullptr, &heads, &output});
 }
 
 Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, CachedAttention p,
                                 const Tensor& q, const Block& kv) const {
   Tensor out = context.make(q.rows(), shape.outputs());
   context.run([&](auto& k) {  // a dry run has no cache yet
-    p.heads = shape.heads;
-    p.kv_heads = shape.kv_heads;
-    p.d_k = shape.d_k;
-    p.d_v = shape.d_v;
-    p.scale = shape.scale;
-    p.q = q.value().columns(0, shape.queries());
-    p.k = kv.rows.columns(kv.column, shape.keys());
-    p.v = kv.rows.columns(kv.column + shape.keys(), shape.values());
+    p.q = q.value().columns(0, p.queries());
+    p.k = kv.rows.columns(kv.column, p.keys());
+    p.v = kv.rows.columns(kv.column + p.keys(), p.values());
     p.o = out.value();
     if (probe) probe({which.kind, which.layer, nullptr, &p});
     k.attention_cached(p);
@@ -69,8 +57,7 @@ Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
                                         const Dropout& drop) const {
   TX_ASSERT(drop.threshold == 0);
   CachedAttention rows = self_rows;
-  rows.window = shape.window;
-  rows.slopes = shape.slopes;
+  rows.shape() = shape;
   Block earlier{{}, 0};
   context.run([&](auto&) {
     earlier.rows = cache.slice(layer * cache_rows, cache_rows);
@@ -83,7 +70,9 @@ Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,
                                          const Dropout& drop) const {
   TX_ASSERT(drop.threshold == 0);
-  return attend(context, {"cross", layer}, cross_rows, q, {cross, layer * shape.width()});
+  CachedAttention rows = cross_rows;
+  rows.shape() = shape.of_all_keys();
+  return attend(context, {"cross", layer}, rows, q, {cross, layer * shape.width()});
 }
 
 }  // namespace tx

@@ -10,20 +10,6 @@
 
 namespace tx {
 
-// What the heads of every attention of a model share.
-struct AttentionShape {
-  int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
-  double scale = 1;                // of dot products
-  bool causal_mask = true;         // a decoder's rows do not see later ones
-  int window = 0;                  // of self-attention, as in kernels/view.h
-  const double* slopes = nullptr;  // likewise
-  int64_t queries() const { return int64_t(heads) * d_k; }    // HK: columns of queries
-  int64_t outputs() const { return int64_t(heads) * d_v; }    // HV: of what the heads give
-  int64_t keys() const { return int64_t(kv_heads) * d_k; }    // GK: of keys; G heads have their own
-  int64_t values() const { return int64_t(kv_heads) * d_v; }  // GV: of values
-  int64_t width() const { return keys() + values(); }  // of a layer's keys and values together
-};
-
 // One attention, for a caller that reads it. `kind` is "encoder", "decoder" or "cross". The probe
 // is called when the attention is about to run, with `packed` set in a whole pass and `cached` in a
 // step of incremental decoding; in a whole pass once more when its sub-layer has been computed,
@@ -59,13 +45,12 @@ class KeysValues {
                         const Tensor& /*output*/) const {}
 };
 
-// The keys and values of the packed rows themselves. The rows of a causal stack see themselves and
-// the rows before them in their sentence.
+// The keys and values of the packed rows themselves. `kind`: "encoder" or "decoder", for the probe.
 class PackedKeysValues : public KeysValues {
  public:
-  PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, bool causal,
+  PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, const char* kind,
                    AttentionProbe probe = {})
-      : shape_(shape), rows_(rows), causal_(causal), probe_(std::move(probe)) {}
+      : shape_(shape), rows_(rows), kind_(kind), probe_(std::move(probe)) {}
   // What cross-attention reads: (S, layers * (GK + GV)), the keys and values of all layers, of the
   // sentences of `source`.
   void attend_to(Tensor cross_keys_values, const PackedSide& source) {
@@ -80,11 +65,10 @@ class PackedKeysValues : public KeysValues {
   void finished(bool cross, int layer, const Tensor& heads, const Tensor& output) const override;
 
  private:
-  const char* own_kind() const { return causal_ ? "decoder" : "encoder"; }
-  AttentionInput input(const Dropout& drop) const;
+  AttentionInput input(const AttentionShape& shape, const Dropout& drop) const;
   AttentionShape shape_;
   PackedSide rows_;
-  bool causal_;
+  const char* kind_;
   AttentionProbe probe_;
   Tensor cross_;
   const int32_t* cross_offsets_ = nullptr;
@@ -96,11 +80,11 @@ class PackedKeysValues : public KeysValues {
 // incremental_decoder.h fills and owns what this points to.
 class CachedKeysValues : public KeysValues {
  public:
-  AttentionShape shape;
+  AttentionShape shape;    // of self-attention
   Matrix cache;            // (layers * cache_rows, GK + GV): self-attention's keys and values
   int64_t cache_rows = 0;  // of one layer
   Matrix cross;            // (source rows, layers * (GK + GV))
-  // Which rows each hypothesis reads, its own last; q, k, v, o and own_k, own_v unset.
+  // Which rows each hypothesis reads, its own last; shape, q, k, v, o and own_k, own_v unset.
   CachedAttention self_rows, cross_rows;
   AttentionProbe probe;
 

@@ -2,38 +2,9 @@
 
 namespace tx {
 
-Tensor Projection::input(Context& context, Tensor x) const {
-  const bool shared = ranks && split == ParameterEntry::Split::outputs;
-  return shared ? read_by_ranks(context, std::move(x), *ranks) : x;
-}
-
-Tensor Projection::operator()(Context& context, Tensor x, const SharedMask& mask) const {
-  const Tensor y = linear(context, input(context, std::move(x)), weight, bias, mask);
-  if (ranks && split == ParameterEntry::Split::inputs) sum_over_ranks(context, y, *ranks);
-  return y;
-}
-
 Projection find_projection(Parameters& p, const std::string& name, bool bias, int joined) {
-  Projection found;
-  found.weight = p.get(name + ".weight", joined);
-  if (bias) found.bias = p.get(name + ".bias", joined);
-  found.split = p.split_of(name + ".weight");
-  found.ranks = p.part().ranks;
-  // Where outputs are added over the ranks, the first of them adds the bias; all know its gradient.
-  if (found.split == ParameterEntry::Split::inputs && p.part().index > 0)
-    found.bias.value.data = nullptr;
-  return found;
+  return {p.get(name + ".weight", joined), bias ? p.get(name + ".bias", joined) : Parameter{}};
 }
-
-namespace {
-
-// Masks of weights belong to a head of the whole model.
-Dropout of_heads(Dropout drop, int first) {
-  drop.site += uint32_t(first) << 16;
-  return drop;
-}
-
-}  // namespace
 
 Stream ResidualNorm::operator()(Context& context, const Stream& x, Tensor sub,
                                 const Dropout& drop) const {
@@ -43,7 +14,7 @@ Stream ResidualNorm::operator()(Context& context, const Stream& x, Tensor sub,
 
 Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                                  const DropoutMasks& masks) const {
-  const Dropout weights = of_heads(masks.at(DropoutPlace::in_self, layer), first_head);
+  const Dropout weights = masks.at(DropoutPlace::in_self, layer);
   Tensor projected = qkv(context, x.normed);
   if (!angles.empty()) rotate(context, projected, turned, {angles, d_k, weights.keys.position});
   const Tensor heads = kv.self_attention(context, layer, std::move(projected), weights);
@@ -54,7 +25,7 @@ Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, c
 
 Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
                                   const KeysValues& kv, const DropoutMasks& masks) const {
-  const Dropout weights = of_heads(masks.at(DropoutPlace::in_cross, layer), first_head);
+  const Dropout weights = masks.at(DropoutPlace::in_cross, layer);
   const Tensor heads = kv.cross_attention(context, layer, query(context, x.normed), weights);
   Tensor sub = out(context, heads);
   kv.finished(true, layer, heads, sub);
@@ -63,11 +34,10 @@ Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
 
 Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
                                const DropoutMasks& masks) const {
-  Dropout drop = masks.at(DropoutPlace::in_feed_forward, layer);
-  drop.first = first;
+  const Dropout drop = masks.at(DropoutPlace::in_feed_forward, layer);
   const auto mask = std::make_shared<ReluMask>(ReluMask{out.weight, {}});
-  const Tensor inner = linear_activation(context, in.input(context, x.normed), in.weight, in.bias,
-                                         activation, drop, mask);
+  const Tensor inner =
+      linear_activation(context, x.normed, in.weight, in.bias, activation, drop, mask);
   return end(context, x, out(context, inner, mask), masks.at(DropoutPlace::on_feed_forward, layer));
 }
 
@@ -93,24 +63,20 @@ Layer find_layer(Parameters& p, const std::string& name, bool cross, const Matri
     return ResidualNorm{find_norm(p, name + part), config.pre_norm()};
   };
   const bool bias = config.attention_bias, inner_bias = config.feed_forward_bias;
-  const int first_head = int(p.part().of(p.whole().heads).first);
   Layer layer;
   layer.self = {projection(".self_attn.q_proj", bias, 3),
                 projection(".self_attn.out_proj", bias),
                 end(".self_attn_norm"),
                 int64_t(config.heads + config.key_heads()) * config.d_k,
                 angles,
-                config.d_k,
-                first_head};
+                config.d_k};
   if (cross)
     layer.cross = CrossAttention{projection(".cross_attn.q_proj", bias),
-                                 projection(".cross_attn.out_proj", bias), end(".cross_attn_norm"),
-                                 first_head};
+                                 projection(".cross_attn.out_proj", bias), end(".cross_attn_norm")};
   const bool gated = config.gated();
   layer.feed_forward = {
       projection(gated ? ".ffn.gate_proj" : ".ffn.in_proj", inner_bias, gated ? 2 : 1),
-      projection(".ffn.out_proj", inner_bias), config.activation, end(".ffn_norm"),
-      p.part().of(p.whole().d_ff).first};
+      projection(".ffn.out_proj", inner_bias), config.activation, end(".ffn_norm")};
   return layer;
 }
 

@@ -18,14 +18,12 @@ struct Stream {
   Tensor residual, normed;
 };
 
-// y = x w^T + b; b may be empty. Where a layer lies on several ranks, the input of what has some of
-// the outputs is read by all of them, and of what has some of the inputs the ranks' y are added.
+// y = x w^T + b; b may be empty.
 struct Projection {
   Parameter weight, bias;
-  ParameterEntry::Split split = ParameterEntry::Split::none;
-  Communicator* ranks = nullptr;  // of the parts; null: the layer is whole
-  Tensor operator()(Context& context, Tensor x, const SharedMask& mask = {}) const;
-  Tensor input(Context& context, Tensor x) const;  // x, as the product reads it
+  Tensor operator()(Context& context, Tensor x, const SharedMask& mask = {}) const {
+    return linear(context, std::move(x), weight, bias, mask);
+  }
 };
 // The weights called `name`.weight and, where `bias`, `name`.bias; `joined` of them, which stand
 // side by side in the block, are one product.
@@ -47,7 +45,6 @@ struct SelfAttention {
   int64_t turned = 0;  // columns of queries and keys, which rotary positions turn
   Matrix angles;       // of rotary positions (longest, K), else empty
   int d_k = 0;
-  int first_head = 0;  // of the model's heads
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
@@ -57,7 +54,6 @@ struct SelfAttention {
 struct CrossAttention {
   Projection query, out;  // (HK, D), (D, HV)
   ResidualNorm end;
-  int first_head = 0;
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
@@ -67,7 +63,6 @@ struct FeedForward {
   Projection in, out;  // (F, D), with a gate (2F, D); (D, F)
   Activation activation = Activation::relu;
   ResidualNorm end;
-  int64_t first = 0;  // of the inner layer's features
   Stream operator()(Context& context, const Stream& x, int layer, const DropoutMasks& masks) const;
 };
 

@@ -44,10 +44,9 @@ ModelConfig config_of(const ModelConfig& whole, const ModelPart& part) {
 
 PartOfEntry part_of(const ParameterEntry& whole, const ModelPart& part) {
   PartOfEntry own{{0, whole.rows}, {0, whole.cols}};
-  if (whole.split == ParameterEntry::Split::inputs ||
-      (whole.vector && whole.split == ParameterEntry::Split::outputs))
+  if (whole.split == Split::inputs || (whole.vector && whole.split == Split::outputs))
     own.cols = part.of(whole.cols);
-  else if (whole.split == ParameterEntry::Split::outputs)
+  else if (whole.split == Split::outputs)
     own.rows = part.of(whole.rows);
   return own;
 }

@@ -184,6 +184,8 @@ Parameter Parameters::get(const std::string& name, int count) {
   };
   Parameter p;
   p.written = written_[first].get();
+  p.split = e.split;
+  p.ranks = part_.ranks;
   const auto packed = prepared_.find({first, count});
   if (read_only_) {
     p.value = packed == prepared_.end() ? matrix(nullptr, dtype_, rows, e.cols) : packed->second;

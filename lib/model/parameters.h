@@ -18,9 +18,6 @@ namespace tx {
 
 struct ParameterEntry {
   enum class Init { xavier, embedding, zeros, ones };
-  // What of it each rank has where a layer lies on several: all, some outputs (rows of a matrix,
-  // elements of a vector), or some inputs (columns).
-  enum class Split { none, outputs, inputs };
   std::string name;  // as in the file: encoder.layers.0.self_attn.q_proj.weight
   int64_t rows = 1, cols = 0;
   bool vector = false;  // the file's shape is [cols], else [rows, cols] = [out, in]
@@ -95,7 +92,7 @@ class Parameters {
 
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (tx-paper(7))
   void begin_step();  // the next contribution to every gradient assigns; a dry run ends that too
-  void finish_gradients();   // zeroes gradients that no contribution reached
+  void finish_gradients();  // zeroes gradients that no contribution reached
   // Contributions to the gradient of a table entry so far; of joined entries those to the first.
   int written(size_t entry) const { return *written_[entry]; }
   void refresh_copy();       // bf16 copy of the master
@@ -104,9 +101,6 @@ class Parameters {
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
   bool has(const std::string& name) const { return index_.count(name) > 0; }
-  ParameterEntry::Split split_of(const std::string& name) const {
-    return table_[index_.at(name)].split;
-  }
 
   // The unpadded entry in the master block: (rows, cols), f32 or f64.
   Matrix master(const ParameterEntry& entry) const;

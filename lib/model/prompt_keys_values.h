@@ -12,7 +12,7 @@ class PromptKeysValues : public KeysValues {
   PromptKeysValues(const AttentionShape& shape, const PackedSide& rows, Matrix cache,
                    int64_t cache_rows, const int32_t* slots)
       : shape_(shape),
-        rows_(shape, rows, true),
+        rows_(shape, rows, "decoder"),
         cache_(cache),
         cache_rows_(cache_rows),
         slots_(slots) {}

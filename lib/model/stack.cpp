@@ -27,7 +27,7 @@ Stack::Stack(Parameters& p, const Settings& settings)
     : number_(settings.number),
       scale_(p.config().scaled_embeddings ? std::sqrt(double(p.config().d_model)) : 1),
       embedding_(settings.embedding),
-      ranks_(p.part().ranks),
+      start_{uint32_t(p.part().of(p.whole().heads).first), p.part().of(p.whole().d_ff).first},
       positions_(settings.sinusoids) {
   if (p.config().learned_positions()) {
     learned_positions_ = p.get(settings.name + ".positions.weight");
@@ -54,14 +54,12 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
   e.positions = positions_;
   e.learned = learned_positions_;
   e.drop = masks.at(DropoutPlace::on_embedding);
-  const Tensor x = embed(context, e);
-  if (ranks_) sum_over_ranks(context, x, *ranks_);  // one of them has the piece, the others zeros
-  return x;
+  return embed(context, e);
 }
 
 Tensor Stack::run(Context& context, const PackedSide& side, std::shared_ptr<const KeysValues> kv,
                   const DropoutRates& rates) const {
-  const DropoutMasks masks(rates, number_, side.keys);
+  const DropoutMasks masks(rates, number_, side.keys, start_);
   Tensor x = embed_rows(context, side, masks);
   std::vector<Tensor> stream{x, first_norm_ ? layer_norm(context, x, *first_norm_) : x};
   x = Tensor();

@@ -31,7 +31,7 @@ class Stack {
   uint32_t number_;
   double scale_;  // of embeddings: sqrt(d_model), or 1
   Parameter embedding_, learned_positions_;
-  Communicator* ranks_;  // that have parts of the embedding; null: it is whole
+  ShardStart start_;
   Matrix positions_;
   std::vector<Layer> layers_;
   std::optional<Norm> first_norm_;  // pre-norm: what the first sub-layer reads

@@ -11,7 +11,6 @@ namespace tx {
 namespace {
 
 using Init = ParameterEntry::Init;
-using Split = ParameterEntry::Split;
 
 class TableBuilder {
  public:

@@ -31,7 +31,7 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
              .d_k = config_.d_k,
              .d_v = config_.d_v,
              .scale = config_.attention_scale(),
-             .causal_mask = config_.causal_mask,
+             .causal = config_.causal_mask,
              .window = config_.window},
       longest_(config_.learned_positions()
                    ? std::min<int64_t>(longest, config_.max_positions - config_.position_offset)
@@ -78,8 +78,10 @@ Tensor Transformer::hidden(Context& context, std::span<const PackedSide> sides,
   TX_ASSERT(!sides.empty() && sides.size() <= stacks_.size());
   Tensor out;
   for (size_t i = 0; i < sides.size(); ++i) {
-    const bool causal = config_.is_decoder(i);
-    const auto kv = std::make_shared<PackedKeysValues>(shape_, sides[i], causal, probe);
+    AttentionShape shape = shape_;
+    shape.causal = shape.causal && config_.is_decoder(i);
+    const auto kv = std::make_shared<PackedKeysValues>(
+        shape, sides[i], config_.is_decoder(i) ? "decoder" : "encoder", probe);
     if (config_.has_cross(i))
       kv->attend_to(cross_keys_values(context, std::move(out)), sides[i - 1]);
     if (i + 1 == stacks_.size()) kv->train_to(guide);

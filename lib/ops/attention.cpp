@@ -1,8 +1,6 @@
 // softmax(q k^T / sqrt(d_k)) v, equation 1, for all heads of section 3.2.2 at once. Kept: q, k, v
 // and the log-sum-exp of each row and head; backward computes the weights again from it. The loss
 // of a guided head is computed in backward alone: forward may run twice (--recompute).
-#include <cmath>
-
 #include "lib/ops/ops.h"
 
 namespace tx {
@@ -12,22 +10,15 @@ namespace {
 // The kernel's view; out (T,H*V) and lse (T,H) may be empty where the kernel does not write them.
 Attention kernel_view(const AttentionInput& in, Matrix out, Matrix lse) {
   Attention p;
-  p.q = in.q.value().columns(in.q_column, int64_t(in.heads) * in.d_k);
-  p.k = in.k.value().columns(in.k_column, int64_t(in.keys()) * in.d_k);
-  p.v = in.v.value().columns(in.v_column, int64_t(in.keys()) * in.d_v);
+  p.shape() = in;
+  p.q = in.q.value().columns(in.q_column, in.queries());
+  p.k = in.k.value().columns(in.k_column, in.keys());
+  p.v = in.v.value().columns(in.v_column, in.values());
   p.o = out;
   p.lse = lse.data;
   p.q_offsets = in.q_offsets;
   p.k_offsets = in.k_offsets;
   p.sentences = in.sentences;
-  p.heads = in.heads;
-  p.kv_heads = in.keys();
-  p.d_k = in.d_k;
-  p.d_v = in.d_v;
-  p.causal = in.causal;
-  p.window = in.window;
-  p.slopes = in.slopes;
-  p.scale = in.scale != 0 ? in.scale : 1 / std::sqrt(double(in.d_k));
   p.drop = in.drop;
   return p;
 }
@@ -39,13 +30,14 @@ void check_columns(const Tensor& t, int64_t first, int64_t count) {
 }  // namespace
 
 Tensor attention(Context& context, const AttentionInput& input) {
-  TX_ASSERT(input.k.rows() == input.v.rows() && input.heads > 0 && input.heads % input.keys() == 0);
-  check_columns(input.q, input.q_column, int64_t(input.heads) * input.d_k);
-  check_columns(input.k, input.k_column, int64_t(input.keys()) * input.d_k);
-  check_columns(input.v, input.v_column, int64_t(input.keys()) * input.d_v);
+  TX_ASSERT(input.k.rows() == input.v.rows() && input.heads > 0 &&
+            input.heads % input.kv_heads == 0);
+  check_columns(input.q, input.q_column, input.queries());
+  check_columns(input.k, input.k_column, input.keys());
+  check_columns(input.v, input.v_column, input.values());
   TX_ASSERT(input.guide.head >= 0 && input.guide.head < input.heads);
   TX_ASSERT(!input.guide.starts || (input.window == 0 && input.slopes == nullptr));
-  Tensor out = context.make(input.q.rows(), int64_t(input.heads) * input.d_v);
+  Tensor out = context.make(input.q.rows(), input.outputs());
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
   context.run([&](auto& k) { k.attention(kernel_view(input, out.value(), lse.value())); });
   context.on_backward([&context, in = input, out, lse]() mutable {
@@ -53,9 +45,9 @@ Tensor attention(Context& context, const AttentionInput& input) {
     bool add = false;  // every column range is assigned by its one reader
     AttentionGradient g;
     g.d_o = context.gradient(out);
-    g.dq = context.gradient(in.q, add).columns(in.q_column, int64_t(in.heads) * in.d_k);
-    g.dk = context.gradient(in.k, add).columns(in.k_column, int64_t(in.keys()) * in.d_k);
-    g.dv = context.gradient(in.v, add).columns(in.v_column, int64_t(in.keys()) * in.d_v);
+    g.dq = context.gradient(in.q, add).columns(in.q_column, in.queries());
+    g.dk = context.gradient(in.k, add).columns(in.k_column, in.keys());
+    g.dv = context.gradient(in.v, add).columns(in.v_column, in.values());
     context.run([&](auto& k) {
       const Attention p = kernel_view(in, out.value(), lse.value());
       k.attention_backward(p, g);

@@ -1,5 +1,5 @@
 // x = dropout(table[ids] * sqrt(d_model) + PE), sections 3.4, 3.5 and 5.4. Kept: nothing, the masks
-// are drawn again.
+// are drawn again. Of a shard of the table one rank has the token's row, the others zeros.
 #include "lib/ops/ops.h"
 
 namespace tx {
@@ -28,6 +28,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
                        dpositions);
     });
   });
+  if (in.table.ranks) sum_over_ranks(context, out, *in.table.ranks);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// y = x w^T + b. Kept: x. dx = dy w, dw = dy^T x, db = column sums of dy.
+// y = x w^T + b. Kept: x. dx = dy w, dw = dy^T x, db = column sums of dy. Where each rank has some
+// inputs, the ranks' y are added, and the first rank's has the bias.
 #include "lib/ops/products.h"
 
 namespace tx {
@@ -44,11 +45,19 @@ void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matr
   context.product(p);
 }
 
+Tensor input_of(Context& context, Tensor x, const Parameter& w) {
+  const bool shared = w.ranks && w.split == Split::outputs;
+  return shared ? read_by_ranks(context, std::move(x), *w.ranks) : x;
+}
+
 Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
               const SharedMask& mask) {
   TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
+  x = input_of(context, std::move(x), w);
   Tensor y = context.make(x.rows(), w.value.rows);
-  forward_product(context, x, w, bias, Activation::none, y);
+  const bool partial = w.ranks && w.split == Split::inputs;
+  const bool adds_bias = !partial || w.ranks->rank() == 0;
+  forward_product(context, x, w, adds_bias ? bias : Parameter{}, Activation::none, y);
   context.on_backward([&context, x, w, bias, mask, y]() mutable {
     if (!y.has_gradient()) return;
     const Matrix dy = context.gradient(y);
@@ -60,6 +69,7 @@ Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& b
     weight_gradient(context, x, w, dy);
     input_gradient(context, x, w, dy, mask.get());
   });
+  if (partial) sum_over_ranks(context, y, *w.ranks);
   return y;
 }
 

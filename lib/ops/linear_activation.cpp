@@ -48,6 +48,7 @@ Tensor mask_of(Context& context, const Tensor& x, const Parameter& w, const Para
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
                          Activation activation, const Dropout& drop, const SharedMask& mask) {
   TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
+  x = input_of(context, std::move(x), w);
   if (is_gated(activation)) return gated(context, x, w, bias, activation, drop);
   const bool relu = activation == Activation::relu;
   Tensor kept = context.make(x.rows(), w.value.rows);

@@ -66,17 +66,11 @@ void rotate(Context& context, Tensor x, int64_t columns, const Rotary& rotary);
 // softmax(q k^T / sqrt(d_k)) v for every sentence and head, section 3.2. q, k and v are column
 // ranges of tensors, so that one product makes several of them; each such range must be read by
 // exactly one attention, and the ranges together cover their tensor.
-struct AttentionInput {
+struct AttentionInput : AttentionShape {
   Tensor q, k, v;
   int64_t q_column = 0, k_column = 0, v_column = 0;
   const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
   int64_t sentences = 0;
-  int heads = 1, kv_heads = 0, d_k = 0, d_v = 0;  // kv_heads 0: as many as heads
-  double scale = 0;                               // in the place of 1 / sqrt(d_k); 0: that
-  bool causal = false;
-  int window = 0;                  // as in kernels/view.h
-  const double* slopes = nullptr;  // likewise
-  int keys() const { return kv_heads ? kv_heads : heads; }
   Dropout drop;
   AttentionGuide guide;  // where it has starts, backward adds its loss and gradient
 };

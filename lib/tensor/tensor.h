@@ -50,12 +50,20 @@ class Tensor {
   std::shared_ptr<Node> node_;
 };
 
+class Communicator;
+
+// What a tensor-parallel shard of a weight holds: all of it, some outputs (rows of a matrix,
+// elements of a vector), or some inputs (columns).
+enum class Split { none, outputs, inputs };
+
 // A matrix or vector of the model inside the flat blocks (lib/model/parameters.h).
 struct Parameter {
   Matrix value;            // what products read: bf16 copy, fp32 master or f64
   Matrix gradient;         // f32, or f64 in a double model
   int* written = nullptr;  // how often this pass wrote the gradient so far
   Matrix rounded;          // of a vector beside bf16 weights: its bf16 copy; else empty
+  Split split = Split::none;
+  Communicator* ranks = nullptr;  // those that hold the other shards; null: the weight is whole
   explicit operator bool() const { return value.rows > 0; }
 };
 

@@ -21,7 +21,7 @@ TrainOptions with_preset(const std::string& name) {
 // 1234567 as "1,234,567".
 std::string grouped(int64_t n) {
   std::string digits = std::to_string(n);
-  for (int i = int(digits.size()) - 3; i > 0; i -= 3) digits.insert(size_t(i), ",");
+  for (int i = int(digits.size()) - 3; i > 0; i -= 3) digits.insert(size_t(i), 1, ',');
   return digits;
 }
 

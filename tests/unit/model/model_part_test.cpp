@@ -86,7 +86,7 @@ struct Found {
 std::vector<double> common(const Parameters& p) {
   std::vector<double> all;
   for (const ParameterEntry& e : p.table()) {
-    if (e.split != ParameterEntry::Split::none) continue;
+    if (e.split != Split::none) continue;
     const std::vector<double> values = to_host(p.backend(), p.entry_of(p.gradients(), e));
     all.insert(all.end(), values.begin(), values.end());
   }

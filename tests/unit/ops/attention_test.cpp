@@ -13,7 +13,8 @@ tx::AttentionInput input(const int32_t* q_offsets, const int32_t* k_offsets, int
   a.q_offsets = q_offsets;
   a.k_offsets = k_offsets;
   a.sentences = sentences;
-  a.heads = heads;
+  a.heads = a.kv_heads = heads;
+  a.scale = 1 / std::sqrt(double(d_k));
   a.d_k = d_k;
   a.d_v = d_v;
   return a;

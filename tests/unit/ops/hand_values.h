@@ -27,7 +27,11 @@ class Hand {
   tx::Parameter parameter(int64_t rows, int64_t cols, const std::vector<double>& values) {
     kept_.push_back(tensor(rows, cols, values));
     kept_.push_back(tensor(rows, cols));
-    return {kept_[kept_.size() - 2].value(), kept_.back().value(), &flags_.emplace_back(0)};
+    tx::Parameter p;
+    p.value = kept_[kept_.size() - 2].value();
+    p.gradient = kept_.back().value();
+    p.written = &flags_.emplace_back(0);
+    return p;
   }
   tx::Parameter parameter(int64_t rows, int64_t cols) {
     return parameter(rows, cols, value("hand", 1, size_t(rows * cols)));
