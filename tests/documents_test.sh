@@ -1,4 +1,4 @@
-# What the documents name is there: paths of the source tree, options of the tools, sections of
+# What pages and documents name is there: paths of the source tree, options of the tools, sections of
 # tx-paper(7), every script of tests/bench; and the check finds what is wrong.
 : "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 
@@ -28,7 +28,7 @@ missing "$TX_SOURCE" page > found
 printf '%s\n' 'page: lib/base/*.none' 'page: lib/no_such.cpp' 'page: man/no-page.7' > wanted
 expect_same wanted found
 
-set -- "$TX_SOURCE"/man/*.7
+set -- "$TX_SOURCE"/man/*.[57] "$TX_SOURCE"/man/*.1.in
 for document in README.md lib/README.md tests/bench/README.md tests/bench/RESULTS.md \
   examples/README.md; do
   [ ! -e "$TX_SOURCE/$document" ] || set -- "$@" "$TX_SOURCE/$document"
@@ -37,17 +37,18 @@ missing "$TX_SOURCE" "$@" > found
 [ ! -s found ] || fail "these documents name files that the tree does not hold:
 $(cat found)"
 
-# Options that tx-paper(7) and the documents name, by the names that the tools list.
+# Options that the pages and the documents name, by the names that the tools list.
 for command in train encode decode vocab shortlist; do tx-bpe $command --completion; done > options
 for tool in tx-train tx-avg tx-decode tx-bleu tx-convert tx-attn-dump; do $tool --completion; done >> options
 page=$TX_SOURCE/man/tx-paper.7
 
-# unknown DOCUMENT: the options it names that no tool has; those of ctest, pkg-config and GNU parallel apart.
+# unknown DOCUMENT: the options it names that no tool has; those of ctest, pkg-config,
+# mpirun, SentencePiece (with underscores) and GNU parallel apart.
 unknown() {
   sed -e 's/\\-/-/g' -e 's/Fl -/Fl --/g' -e 's/ , -/ , --/g' "$1" |
-    grep -oE '(^|[^A-Za-z0-9-])-{2,3}[a-z][a-z0-9-]+' | sed 's/^[^-]*-*//' | sort -u |
+    grep -oE '(^|[^A-Za-z0-9-])-{2,3}[a-z][a-z0-9_-]+' | sed 's/^[^-]*-*//' | sort -u |
     while read -r option; do
-      case $option in test-dir | libs | pipe-part | block | sshloginfile) continue ;; esac
+      case $option in test-dir | libs | bind-to | mca | *_* | pipe-part | block | sshloginfile) continue ;; esac
       grep -qE "(^|,)--${option}[ ,]" options || echo "${1#"$TX_SOURCE"/}: --$option"
     done
 }
