@@ -16,7 +16,10 @@ int64_t block_elements(const std::vector<ParameterEntry>& table) {
   return (end + 63) / 64 * 64;
 }
 
-constexpr uint32_t initialisation_site = 0x10000;  // + place in the table; above every dropout site
+// Plus the place in the table. Dropout inside of heads behind the first has such sites, too (site +
+// (head << 16)), but not the same counters: a PhiloxStream has 0x7478 in the last word, where dropout
+// has feature / 8.
+constexpr uint32_t initialisation_site = 0x10000;
 
 }  // namespace
 

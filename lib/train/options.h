@@ -63,8 +63,8 @@ struct TrainOptions {
        quiet = false;
 
   void describe(Options& options);
-  // Fields of a preset: base, big (the paper), tiny (Multi30k), toy (reverse); those of auto are
-  // base's until settle_preset(), lib/train/preset.h. UsageError otherwise.
+  // Fields of a preset: base, big (the paper), tiny and modern (Multi30k), toy (reverse); those of
+  // auto are base's until settle_preset(), lib/train/preset.h. UsageError otherwise.
   void apply_preset(const std::string& name);
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);
