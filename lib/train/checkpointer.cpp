@@ -57,8 +57,8 @@ int64_t Checkpointer::newest_on_schedule(int64_t step) const {
 void Checkpointer::begin(int64_t step, Saver::Write write) {
   finish_save();
   last_save_ = clock_();
+  saver_.begin(std::move(write));  // where this throws, no save is under way
   saving_ = step;
-  saver_.begin(std::move(write));
 }
 
 void Checkpointer::save(const Content& content) {
@@ -93,7 +93,7 @@ void Checkpointer::finish_save() {
   const int64_t step = std::exchange(saving_, -1);
   try {
     saver_.finish();
-  } catch (const Error&) {
+  } catch (...) {
     if (whole_ == step)
       saved_ = step;  // what failed came behind it
     else if (saved_ >= 0 && saved_ != step)
@@ -102,6 +102,15 @@ void Checkpointer::finish_save() {
   }
   saved_ = step;
   tell_saved_(step);
+}
+
+std::string Checkpointer::finish_failed() {
+  try {
+    finish_save();
+  } catch (const std::exception& e) {
+    return std::string("; saving the checkpoint failed, too: ") + e.what();
+  }
+  return "";
 }
 
 std::string Checkpointer::write_model(const Parameters& parameters, const Content& content) const {

@@ -68,6 +68,9 @@ class Checkpointer {
   // whole.
   void finish_save();
   void poll();  // finish_save() where it need not wait
+  // finish_save() for a run that has failed: its own error is the one to report, and what this
+  // returns is appended to it. "" where the save succeeded.
+  std::string finish_failed();
 
   int64_t saved() const { return saved_; }  // step of the checkpoint to go on from; -1: none
   // The run goes on from its checkpoint of `step`. It may have been killed before it set the links

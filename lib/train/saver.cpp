@@ -34,9 +34,9 @@ size_t Saver::bytes(const Parameters& parameters) {
 void Saver::begin(Write write) {
   TX_ASSERT(done_ && !thread_.joinable() && !failure_);
   const Moments moments = gather_ ? gather_() : parameters_.moments();
-  done_ = false;
+  if (copy_) copy_->take(parameters_, moments);
+  done_ = false;  // from here on nothing throws: what fails is kept for finish()
   if (!copy_) return run(write, parameters_, moments);
-  copy_->take(parameters_, moments);
   try {
     thread_ = start_thread([this, write] { run(write, *copy_, copy_->moments()); });
   } catch (const Error&) {  // training waits instead

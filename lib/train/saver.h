@@ -31,7 +31,8 @@ class Saver {
   static size_t bytes(const Parameters& parameters);
 
   // Has `write` called with the parameters as they are now. The save before must have been
-  // finished.
+  // finished. Where this throws (the moments or the copy could not be made), `write` was not called
+  // and finish() has nothing to wait for.
   void begin(Write write);
   // Whether finish() would return without waiting.
   bool done() const { return done_; }

@@ -31,8 +31,8 @@ int Session::run() {
   } catch (const Diverged&) {
     throw;
   } catch (const Error& e) {
-    checkpoints_.finish_save();
-    throw Error(std::string(e.what()) + "\n" + checkpoints_.way_back());
+    const std::string save = checkpoints_.finish_failed();
+    throw Error(e.what() + save + "\n" + checkpoints_.way_back());
   }
   return signals.stop() ? 128 + signals.stop() : 0;
 }

@@ -29,8 +29,12 @@ bool Session::validate() {
     failure = std::current_exception();
   }
   state_.unfinished = Unfinished::validation;
-  save(false);
-  checkpoints_.finish_save();
+  try {
+    save(false);
+    checkpoints_.finish_save();
+  } catch (const std::exception&) {
+    if (!failure) throw;  // otherwise the first error is reported
+  }
   if (failure) std::rethrow_exception(failure);
   return false;
 }

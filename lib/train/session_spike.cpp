@@ -76,14 +76,14 @@ void Session::go_back(const WayBack& way) {
 // Ends a run whose weights were good before step `before`: names the newest checkpoint of those,
 // and makes it the last, which other tools take.
 void Session::give_up(const std::string& why, int64_t before) {
-  checkpoints_.finish_save();
+  const std::string failure = why + checkpoints_.finish_failed();
   const int64_t good = parts_.run.newest_before(before);
   if (good < 0)
-    throw Diverged(why +
+    throw Diverged(failure +
                    "; no checkpoint is known to be good: begin again with a lower rate (--lr, "
                    "--lr-factor)");
   parts_.run.link("last", good);
-  throw Diverged(why + "; the last good checkpoint is " + parts_.run.model(good) +
+  throw Diverged(failure + "; the last good checkpoint is " + parts_.run.model(good) +
                  ": begin another run from it (--init) with a lower rate (--lr, --lr-factor)");
 }
 

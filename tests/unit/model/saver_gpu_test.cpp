@@ -1,9 +1,14 @@
 // A save on the GPU is written from a copy of the parameters while they change.
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <future>
+#include <thread>
 #include <vector>
 
-#include "lib/train/saver.h"
+#include "lib/base/io.h"
+#include "lib/train/checkpointer.h"
+#include "tests/support.h"
 #include "tests/unit/model/small_model.h"
 
 using namespace tx;
@@ -68,6 +73,36 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_the_save_under_way) {
     saver.begin([&](const Parameters& copy, const Moments&) { written = values_of(copy); });
   }
   BOOST_TEST((written == values_of(parameters)));
+}
+
+// A run that fails while a save is under way: its own error stays the first, and what became of the
+// save is appended to it. The model of step 20 is a pipe, so that its save is under way until a
+// reader comes; in the place of its state is a directory.
+BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
+  const tx_test::TempFolder folder;
+  const RunDirectory run = RunDirectory::create(folder / "run");
+  Backend backend = make_backend("cuda", 1);
+  Parameters parameters(backend, tx_test::small_config(), DType::f32, true);
+  std::string words = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
+  for (int64_t i = 4; i < parameters.config().target().vocabulary; ++i)
+    words += "w" + std::to_string(i) + "\n";
+  const Vocabularies vocabularies(parse_vocabulary(words, "words"), 2);
+  Checkpointer c(run, parameters, vocabularies, {5, 10, 0}, [](int64_t) {});
+  const auto content = [](int64_t step) {
+    return Checkpointer::Content{step, Json{{"step", step}}, Json{{"step", step}}, -1, 0};
+  };
+  c.save(content(10));
+  BOOST_TEST(c.finish_failed() == "");
+  BOOST_REQUIRE(::mkfifo(run.model(20).c_str(), 0600) == 0);
+  BOOST_REQUIRE(::mkdir(run.state(20).c_str(), 0700) == 0);
+  c.save(content(20));
+  std::thread reader([&] { read_file(run.model(20)); });
+  const std::string failed = c.finish_failed();
+  reader.join();
+  BOOST_TEST(failed.starts_with("; saving the checkpoint failed, too: cannot write "), failed);
+  BOOST_TEST(c.finish_failed() == "");
+  BOOST_TEST(c.saved() == 10);
+  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 10 is whole"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

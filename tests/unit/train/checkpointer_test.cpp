@@ -2,6 +2,7 @@
 #include "lib/train/checkpointer.h"
 
 #include <boost/test/unit_test.hpp>
+#include <new>
 
 #include "lib/base/io.h"
 #include "lib/checkpoint/state_file.h"
@@ -19,10 +20,10 @@ struct Fixture {
   double now = 1000;
   std::vector<int64_t> told;
 
-  Checkpointer make(CheckpointSettings settings) {
+  Checkpointer make(CheckpointSettings settings, Saver::Gather gather = {}) {
     return Checkpointer(
         run, model.parameters, vocabularies, std::move(settings),
-        [this](int64_t step) { told.push_back(step); }, Saver::Gather{}, [this] { return now; });
+        [this](int64_t step) { told.push_back(step); }, std::move(gather), [this] { return now; });
   }
   static Checkpointer::Content content(int64_t step, int64_t best = -1, int64_t good = 0) {
     return {step, Json{{"step", step}}, Json{{"step", step}}, best, good};
@@ -132,6 +133,34 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
   BOOST_TEST(told == Steps{10}, boost::test_tools::per_element());
   std::filesystem::remove(run.model(30));
   BOOST_TEST(c.way_back().starts_with("the checkpoint of step 30 is gone too: "));
+}
+
+BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
+  bool broken = false;
+  Checkpointer c = make({5, 10, 0}, [&] {
+    if (broken) throw Error("rank 1 is gone");
+    return model.parameters.moments();
+  });
+  c.save(content(10));
+  broken = true;
+  BOOST_CHECK_THROW(c.save(content(20)), Error);
+  c.finish_save();
+  BOOST_TEST(c.saved() == 10);
+  BOOST_TEST(told == Steps{10}, boost::test_tools::per_element());
+  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 10 is whole; go on from it with: "));
+  broken = false;
+  c.save(content(30));
+  BOOST_TEST(c.saved() == 30);
+}
+
+// Of whatever kind: a write that runs out of memory, for example.
+BOOST_AUTO_TEST_CASE(a_save_that_fails_with_another_exception_leaves_no_half_checkpoint) {
+  Checkpointer c = make({5, 10, 0});
+  c.save(content(10));
+  const auto fail = [](const Checkpointer::WriteState&) { throw std::bad_alloc(); };
+  BOOST_CHECK_THROW(c.save_scored(content(20), fail), std::bad_alloc);
+  BOOST_TEST(c.saved() == 10);
+  BOOST_TEST(!file_exists(run.model(20)));
 }
 
 BOOST_AUTO_TEST_CASE(going_back_removes_what_came_later) {
