@@ -6,6 +6,8 @@ expect_status 1 "$cases" --run_test=right,empty
 expect_stderr_contains "empty: checks nothing"
 expect_stderr_contains "off: is switched off"
 expect_stderr_lacks "right: "
+"$cases" --run_test=right,elsewhere 2> err || [ $? -eq 1 ]  # "off" is refused whatever is run
+grep -q 'elsewhere: skipped, its precondition does not hold' err || fail "$(cat err)"
 
 # word_fails WORD...: the word ends a script with status 1.
 word_fails() {

@@ -1,6 +1,7 @@
 // The main() of every Boost.Test executable. Beside failures it refuses what would look like a
-// pass: a case that is switched off, and a case that checked nothing. An executable for the GPU
-// (TX_TEST_DEVICE is set) ends with status 77 on a machine without one, before any case.
+// pass: a case that is switched off, and a case that checked nothing. A case whose precondition
+// does not hold on this machine is skipped and named. An executable for the GPU (TX_TEST_DEVICE is
+// set) ends with status 77 on a machine without one, before any case.
 #define BOOST_TEST_NO_MAIN
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include <boost/test/results_collector.hpp>
@@ -26,6 +27,8 @@ struct Inspector : ut::test_tree_visitor {
     const bool off = test.p_default_status == ut::test_unit::RS_DISABLED;
     const bool ran = test.p_run_status == ut::test_unit::RS_ENABLED && !result.p_skipped;
     const bool checked = result.p_assertions_passed + result.p_assertions_failed > 0;
+    if (!off && test.p_run_status == ut::test_unit::RS_ENABLED && result.p_skipped)
+      std::cerr << test.full_name() << ": skipped, its precondition does not hold\n";
     if (!off && (!ran || checked)) return;
     ++faults;
     std::cerr << test.full_name() << (off ? ": is switched off\n" : ": checks nothing\n");

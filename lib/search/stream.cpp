@@ -155,17 +155,20 @@ class StreamReader {
   // Waits for a line, then takes what has arrived. False at the end.
   bool fill(Window& window) {
     if (!in_.ready(idle_ms)) return true;
-    const auto until = Clock::now() + std::chrono::milliseconds(p_.options.latency_ms);
+    Clock::time_point until;
     size_t bytes = 0;
     int64_t pieces = 0;
     Line line;
     std::vector<Source> parts;
     do {
+      const auto arrived = Clock::now();
+      if (window.entries.empty())
+        until = arrived + std::chrono::milliseconds(p_.options.latency_ms);
       if (!in_.next(line, parts)) return false;
       bytes += in_.bytes();
       for (const Source& part : parts)
         pieces += int64_t(part.ids.size() + part.target.size() + part.prefix.size());
-      window.entries.push_back({line, window.sources.size(), Clock::now()});
+      window.entries.push_back({line, window.sources.size(), arrived});
       window.entries.back().found.resize(parts.size());
       window.entries.back().missing = parts.size();
       for (Source& part : parts) {

@@ -108,8 +108,7 @@ BOOST_AUTO_TEST_CASE(table) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(agrees_with_differences) {
-  if (lacks_f64()) return;
+BOOST_AUTO_TEST_CASE(agrees_with_differences, *needs_f64()) {
   const std::vector<Packed> shapes = {{{3, 0, 5, 2}, {4, 2, 1, 6}, 2, 2, 3, 5, false, 0, 0},
                                       {{5, 3}, {5, 6}, 4, 2, 2, 3, true, 0, 0.3}};
   for (const Packed& shape : shapes) {

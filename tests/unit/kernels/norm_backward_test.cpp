@@ -144,8 +144,7 @@ BOOST_AUTO_TEST_CASE(no_rows) {
   check(Problem(DType::f32, 0, 17, {true, true, true, true, true}, 0.1));
 }
 
-BOOST_AUTO_TEST_CASE(agrees_with_differences) {
-  if (lacks_f64()) return;
+BOOST_AUTO_TEST_CASE(agrees_with_differences, *needs_f64()) {
   Problem p(DType::f64, 3, 17, {true, true, true, false, false}, 0.3);
   Results operands = {random_dense(3, 17, p.t, 11), random_dense(3, 17, p.t, 12), p.gamma,
                       random_dense(1, 17, p.t, 13)};

@@ -179,8 +179,7 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(gelu_slope_agrees_with_differences) {
-  if (lacks_f64()) return;
+BOOST_AUTO_TEST_CASE(gelu_slope_agrees_with_differences, *needs_f64()) {
   Problem p(DType::f64, 3, 63, Activation::gelu, 0.3);
   const Dense got = run_backward(p, false)[0];
   Problem up = p, down = p;
