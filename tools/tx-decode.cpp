@@ -1,6 +1,7 @@
 // tx-decode: translate lines of text, or continue them.
 #include "kernels/backend.h"
 #include "lib/attention/alignment.h"
+#include "lib/base/error.h"
 #include "lib/checkpoint/model_kind.h"
 #include "lib/diagnose/compare.h"
 #include "lib/diagnose/invariance.h"
@@ -15,6 +16,9 @@ constexpr char tool[] = "tx-decode";
 
 void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
   const tx::TranslatorOptions o = s.translator.resolved();
+  if (o.models.size() > 1)
+    throw tx::UsageError("--model is given " + std::to_string(o.models.size()) +
+                         " times, but models of kind encoder are used one at a time: give one -m");
   const auto models = tx::ModelSet::load(tx::make_backend(o.device, o.threads), {o.models.front()},
                                          o.precision, o.max_source + 1);
   tx::LineEncoder encoder(*models, s.encoding, o.threads);
@@ -43,7 +47,7 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     tx::translate_stream(in, translator, s.lines,
                          {out, status.get(), &progress, risk.rank(translator), aligner, &scored},
                          log);
-    if (s.perplexity) log.info(tx::describe_scored(scored));
+    if (s.perplexity) tx::Log(tool).info(tx::describe_scored(scored));  // with -q, too
   }
   if (status) status->close();
   for (const std::string& warning : in.warnings()) log.warn(warning);

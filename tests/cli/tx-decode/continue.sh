@@ -49,6 +49,10 @@ expect_status 0 tx-decode -m model --precision fp32 --perplexity < texts
 last_stdout > scored
 expect_stderr_contains 'tx-decode: log P '
 expect_stderr_contains ' over 6 pieces, ends counted: perplexity '
+# -q hides no figure that is asked for.
+expect_status 0 tx-decode -q -m model --precision fp32 --perplexity < texts
+expect_stdout_file scored
+expect_stderr_contains ' over 6 pieces, ends counted: perplexity '
 printf '\n\n\n' > nothing
 expect_status 0 tx-decode -m model --precision fp32 --tgt texts < nothing
 expect_stdout_file scored

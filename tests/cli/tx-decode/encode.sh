@@ -32,7 +32,18 @@ expect_stdout_file filled
 expect_usage_error '--beam does not go with --model model, which is of kind encoder' \
   tx-decode -m model --beam 2 < in
 expect_usage_error '--vectors needs --embed' tx-decode -m model --vectors x < in
+# Every -m counts: several are refused, whether the others exist or not.
+for other in model nowhere; do
+  expect_usage_error '--model is given 2 times, but models of kind encoder are used one at a time' \
+    tx-decode -m model -m $other --embed mean in
+  expect_usage_error 'are used one at a time' tx-decode -m model -m $other masked
+done
 make_model translator
+expect_usage_error 'are used one at a time' tx-decode -m model -m translator masked
+expect_status 1 tx-decode -m translator -m model in
+expect_stderr_contains 'only models of one kind can be joined'
+expect_status 1 tx-decode -m translator -m nowhere in
+expect_stderr_contains 'cannot read nowhere'
 expect_usage_error '--embed does not go with --model translator, which is of kind encoder-decoder' \
   tx-decode -m translator --embed mean < in
 printf 'w5 w6 w7\n' > long
