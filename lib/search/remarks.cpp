@@ -39,13 +39,17 @@ bool ends_alike(std::string_view a, std::string_view b, int words) {
 }
 
 std::vector<std::string> states_of(const Line& line, const Source& source,
-                                   const PieceHypothesis& best, const ModelSet& models) {
+                                   const PieceHypothesis& best, const ModelSet& models,
+                                   const Rules& rules) {
   std::vector<std::string> out;
   if (line.blank) out.push_back("empty");
   if (line.replaced > 0) out.push_back("replaced");
   if (line.cut) out.push_back("cut");
   if (!best.complete) out.push_back("maximum");
   if (!source.target.empty()) return out;
+  size_t required = 0;
+  for (const std::vector<int>& phrase : source.phrases) required += phrase.size();
+  if (rules.met({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");
   if (ends_in_loop(best.ids) && !ends_in_loop(source.ids)) out.push_back("loop");
   if (models.kind() == ModelKind::decoder) return out;
   if (best.ids.size() >= 5 && source.ids.size() >= 5 &&
@@ -60,6 +64,7 @@ void Remarks::add(int64_t line, const std::vector<std::string>& states) {
     kind.first = kind.lines++ == 0 ? line : std::min(kind.first, line);
   };
   count(maximum_, "maximum");
+  count(unmet_, "unmet");
   count(loop_, "loop");
   count(copy_, "copy");
 }
@@ -71,6 +76,9 @@ void Remarks::tell(const Log& log) const {
              std::to_string(kind.first));
   };
   tell_of(maximum_, "without an end, cut at the longest length (--max-extra)");
+  tell_of(unmet_,
+          "without all phrases of --constraints or --constraints-file (a larger --max-extra "
+          "or --beam may find places for them)");
   tell_of(loop_, "with the same pieces over and over at the end (--no-repeat forbids them)");
   tell_of(copy_, "with the last words of the source at the end, as if not translated");
 }

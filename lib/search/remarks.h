@@ -16,11 +16,13 @@ bool ends_in_loop(std::span<const int> ids);
 // Whether the last `words` words are the same ones, and both texts have so many.
 bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 
-// "empty", "replaced", "cut" (the line's), "maximum", "loop", "copy" (its first output's), or none.
-// An output that was given (Source::target) is not asked for the last two, one that continues a
-// text not for the last.
+// "empty", "replaced", "cut" (the line's), "maximum", "unmet", "loop", "copy" (its first output's),
+// or none. "unmet": it lacks a phrase of the source, by the rules of the search. An output that was
+// given (Source::target) is not asked for the last three, one that continues a text not for the
+// last.
 std::vector<std::string> states_of(const Line& line, const Source& source,
-                                   const PieceHypothesis& best, const ModelSet& models);
+                                   const PieceHypothesis& best, const ModelSet& models,
+                                   const Rules& rules);
 
 // Counts the outputs that ask for a look. One thread at a time.
 class Remarks {
@@ -33,7 +35,7 @@ class Remarks {
   struct Count {
     int64_t lines = 0, first = 0;
   };
-  Count maximum_, loop_, copy_;
+  Count maximum_, unmet_, loop_, copy_;
 };
 
 }  // namespace tx

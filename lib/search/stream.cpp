@@ -83,7 +83,8 @@ struct Pipeline {
     if (out.column)
       for (const PieceHypothesis& h : translation) columns.push_back(out.column(source, h));
     const ModelSet& models = translator.models();
-    const auto states = states_of(entry.line, source, translation.front(), models);
+    const auto states =
+        states_of(entry.line, source, translation.front(), models, translator.rules());
     std::span<const int> prompt;
     if (translator.continues()) prompt = source.ids;
     Answer a;

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(ends_of_texts) {
 BOOST_AUTO_TEST_CASE(states_of_lines) {
   const auto models = model_set(small_config(), DType::f32);
   const auto states = [&](const Ids& source, const PieceHypothesis& h, Line line = {}) {
-    return states_of(line, Source{source, 1, {}}, h, *models);
+    return states_of(line, Source{source, 1, {}}, h, *models, Rules());
   };
   BOOST_TEST(states({5}, {{6}, 0, 0, true}).empty());
   BOOST_TEST(states({5}, {{6}, 0, 0, false}) == Texts{"maximum"}, boost::test_tools::per_element());
