@@ -92,7 +92,7 @@ void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, co
                       const char* which) {
   if (++lines_ > most_warnings) return;
   log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") + ", cut to the " +
-            which + " " + std::to_string(left) + " (" + options + ")");
+            which + " " + std::to_string(left) + " (" + options + ")" + advice_);
 }
 
 void CutWarnings::at_end() const {

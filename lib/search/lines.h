@@ -56,10 +56,11 @@ int64_t parse_prefix(std::string_view text, const LineOptions& options,
 // The pieces of something that an output must hold.
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator);
-// Warns of lines that were cut, the first ten by their place.
+// Warns of lines that were cut, the first ten by their place. `advice` ends each warning.
 class CutWarnings {
  public:
-  explicit CutWarnings(const Log& log) : log_(log) {}
+  explicit CutWarnings(const Log& log, std::string advice = "")
+      : log_(log), advice_(std::move(advice)) {}
   // The reader's last line has so many pieces, of which the first, or the last, `left` stay;
   // `options` would keep more.
   void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options,
@@ -68,6 +69,7 @@ class CutWarnings {
 
  private:
   const Log& log_;
+  std::string advice_;
   int64_t lines_ = 0;
 };
 

@@ -15,7 +15,11 @@ class SourceReader {
   // that are cut.
   SourceReader(LinePairs& in, const Translator& translator, const LineOptions& options,
                const Log& log)
-      : in_(in), translator_(translator), options_(options), cuts_(log) {}
+      : in_(in),
+        translator_(translator),
+        options_(options),
+        cuts_(log,
+              could_split() ? "; --split N translates longer lines sentence by sentence" : "") {}
 
   bool ready(int wait_ms) { return in_.ready(wait_ms); }
   // False at the end. Bad input is a DataError that names its place.
@@ -27,6 +31,12 @@ class SourceReader {
 
  private:
   void parse(Line& line, Source& source);
+  // Whether --split could be given, and was not.
+  bool could_split() const {
+    return !translator_.continues() && !translator_.options().search.forced_target &&
+           options_.split == 0 && options_.form == LineForm::text && !options_.prefix &&
+           !options_.constraints && !options_.phrases_beside && !options_.word_scores;
+  }
   bool splits(const Line& line) const { return options_.split > 0 && line.pieces > options_.split; }
   void warn_of_cut(const Line& line);
   void split(Line& line, std::vector<Source>& parts);

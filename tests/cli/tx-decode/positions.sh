@@ -1,6 +1,15 @@
 # A source longer than the positions that a model has learned is cut there, and the message says so.
 make_model model layers 1 positions learned max_positions 60
 awk 'BEGIN { for (i = 0; i < 100; ++i) printf "w5 "; print "" }' > long
+expect_status 0 tx-decode --max-extra 5 -m model long
+expect_stderr_contains '(all that the model has positions for); --split N translates longer lines sentence by sentence'
+expect_status 0 tx-decode --max-extra 5 -m model --max-length 7 long
+expect_stderr_contains '(--max-length); --split N translates longer lines sentence by sentence'
+expect_status 0 tx-decode --max-extra 5 -m model --max-length 7 --split 7 long
+expect_stderr_contains 'cut to the first 7 (--max-length)'
+expect_stderr_lacks '--split'
+expect_status 0 tx-decode --max-extra 5 -m model --max-length 7 --word-scores long # which excludes it
+expect_stderr_lacks '--split'
 for tool in "tx-decode --max-extra 5" "tx-attn-dump --max-extra 5"; do
   expect_status 0 $tool -m model --threads 0 long
   expect_stderr_contains 'long:1: 100 pieces, cut to the first 59 (all that the model has positions for)'
