@@ -47,6 +47,16 @@ struct Descriptor {
   }
 };
 
+// Before it is opened: to open a pipe without a writer never ends.
+void require_regular_file(const std::string& path) {
+  struct stat info;
+  if ((path == "-" ? ::fstat(0, &info) : ::stat(path.c_str(), &info)) != 0)
+    throw IoError("read", path, errno);
+  if (S_ISDIR(info.st_mode)) throw IoError("read", path, EISDIR);
+  if (!S_ISREG(info.st_mode))
+    throw DataError(path + ": is a pipe or a device; this input must be a file");
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path, int64_t limit) {
@@ -72,12 +82,15 @@ std::string read_file(const std::string& path, int64_t limit) {
   return out;
 }
 
+std::string read_regular_file(const std::string& path, int64_t limit) {
+  require_regular_file(path);
+  return read_file(path, limit);
+}
+
 MappedFile::MappedFile(const std::string& path) : path_(path) {
+  require_regular_file(path);
   const Descriptor file(path);
   const struct stat info = file.status(path);
-  if (!S_ISREG(info.st_mode)) {
-    throw DataError(path + ": is a pipe or a device; this input must be a file");
-  }
   size_ = info.st_size;
   if (size_ == 0) return;
   void* data = ::mmap(nullptr, size_t(size_), PROT_READ, MAP_SHARED, file.fd, 0);
@@ -95,8 +108,7 @@ MappedFile::~MappedFile() {
 void MappedFile::forget(int64_t begin, int64_t bytes) const {
   const int64_t page = ::sysconf(_SC_PAGESIZE);
   const int64_t first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
-  if (end > first)
-    ::madvise(const_cast<char*>(data_ + first), size_t(end - first), MADV_DONTNEED);
+  if (end > first) ::madvise(const_cast<char*>(data_ + first), size_t(end - first), MADV_DONTNEED);
 }
 
 bool file_exists(const std::string& path) {

@@ -56,14 +56,19 @@ class Writer {
 };
 
 // Writes a file so that a crash at any moment leaves the old one or the whole new one: temporary
-// name in the same folder (O_EXCL, unpredictable), fsync, rename, fsync of the folder.
+// name in the same folder (O_EXCL, unpredictable), fsync, rename, fsync of the folder. Of a
+// symbolic link the target is written, and the link stays.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content);
-void write_atomically(const std::string& path, std::string_view bytes);  // a link is replaced
+void write_atomically(const std::string& path, std::string_view bytes);
 
 // The whole file; refuses directories and files above `limit` bytes.
 std::string read_file(const std::string& path, int64_t limit = int64_t(1) << 34);
 
-// A read-only memory map. An empty file maps to an empty view.
+// The same of a regular file alone: a pipe or a device is a DataError and is not opened, because
+// opening a pipe without a writer never ends.
+std::string read_regular_file(const std::string& path, int64_t limit);
+
+// A read-only memory map of a regular file. An empty file maps to an empty view.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -70,7 +70,7 @@ Json layers_json(const FamilyConfig& c, const std::string& ffn, const std::strin
 // "PIECE COUNT" a line; <s>, <pad>, </s> and <unk> stand before them.
 std::vector<std::string> read_dictionary(const std::string& path) {
   std::vector<std::string> pieces = {"<s>", "<pad>", "</s>", "<unk>"};
-  const std::string text = read_file(path, most_dictionary);
+  const std::string text = read_regular_file(path, most_dictionary);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line(text.data() + at, end - at);

@@ -45,7 +45,7 @@ NamedFiles read_named(const std::string& folder) {
   for (const char* file : settings_files) {
     const std::string path = folder + "/" + file;
     if (!file_exists(path)) continue;
-    const Json settings = parse_flat_yaml(read_file(path, most_text), path);
+    const Json settings = parse_flat_yaml(read_regular_file(path, most_text), path);
     std::vector<std::string> models = names_in(settings, "models", path);
     if (models.empty()) models = names_in(settings, "model", path);
     if (models.size() > 1)
@@ -94,7 +94,7 @@ std::array<std::string, 2> vocabulary_paths(const std::string& folder, const Nam
 
 void read_subword_model(Side& side) {
   side.subword_model = side.path;
-  const PieceSplitter splitter(read_file(side.path, most_text), side.path);
+  const PieceSplitter splitter(read_regular_file(side.path, most_text), side.path);
   side.unk = splitter.unk();
   side.eos = -1;
   for (const ListedPiece& piece : splitter.pieces()) {
@@ -108,7 +108,7 @@ void read_subword_model(Side& side) {
 }
 
 void read_list(Side& side) {
-  const std::string text = read_file(side.path, most_text);
+  const std::string text = read_regular_file(side.path, most_text);
   const bool json = text.find_first_not_of(" \t\r\n") != text.npos &&
                     text[text.find_first_not_of(" \t\r\n")] == '{';
   const Json pairs = json ? parse_long_object(text, side.path) : parse_flat_yaml(text, side.path);

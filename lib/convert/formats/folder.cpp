@@ -55,7 +55,7 @@ void add_shards(ForeignTensors& all, const std::string& folder, const std::strin
 }  // namespace
 
 Json read_object(const std::string& path) {
-  Json json = parse_json(read_file(path, most_json), path);
+  Json json = parse_json(read_regular_file(path, most_json), path);
   if (!json.is_object()) throw DataError(path + " is not a JSON object");
   return json;
 }
@@ -81,7 +81,7 @@ Json object_or_empty(const std::string& path) {
 }
 
 std::string read_sentencepiece(const std::string& path) {
-  return read_file(path, int64_t(1) << 28);
+  return read_regular_file(path, int64_t(1) << 28);
 }
 
 }  // namespace tx

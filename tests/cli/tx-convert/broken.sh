@@ -61,6 +61,18 @@ expect_status 0 tx-convert -q -o whole f
 rm -rf f
 cp -r "$golden" f
 
+# What is no regular file is refused and never opened: nobody writes to these pipes.
+for name in config.json vocab.json source.spm target.spm model.safetensors; do
+  rm "f/$name" && mkfifo "f/$name"
+  refused "f/$name: is a pipe or a device; this input must be a file"
+  ln -sf /dev/zero "f/$name"
+  refused "f/$name: is a pipe or a device; this input must be a file"
+  rm "f/$name" && mkdir "f/$name"
+  refused "cannot read f/$name: Is a directory"
+done
+rm f/model.safetensors && mkfifo f/pytorch_model.bin
+refused 'f/pytorch_model.bin: is a pipe or a device'
+
 # A pickle that would run a program.
 rm f/model.safetensors
 printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/pytorch_model.bin
