@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <optional>
 
@@ -60,26 +61,22 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// /dev/stdout, /dev/fd/3, /proc/self/fd/3: links that stand for open files.
-bool is_open_file(const std::string& path) {
-  if (path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr") return true;
-  const std::string folder = folder_of(path);
-  return folder == "/dev/fd" || (folder.starts_with("/proc/") && folder.ends_with("/fd"));
-}
-
-// A link put in the place of our file by somebody else must not send the bytes elsewhere; one that
-// belongs to the user may.
-bool is_foreign_link(const std::string& path) {
-  struct stat info;
-  return !is_open_file(path) && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
-}
-
+// The file that a path leads to, which need not exist: a link may name a file yet to be made.
 std::string follow_links(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string out = real;
-  std::free(real);
-  return out;
+  if (char* real = ::realpath(path.c_str(), nullptr)) {
+    std::string out = real;
+    std::free(real);
+    return out;
+  }
+  std::string at = path;
+  char target[PATH_MAX];
+  for (int links = 0; links < 40; ++links) {
+    const ssize_t length = ::readlink(at.c_str(), target, sizeof target);
+    if (length < 0) break;
+    const std::string next(target, size_t(length));
+    at = next.starts_with('/') ? next : folder_of(at) + "/" + next;
+  }
+  return at;
 }
 
 int create_temporary(const std::string& folder, const std::string& target,
@@ -158,11 +155,12 @@ void Writer::close() {
   if (fd > 2 && ::close(fd) != 0 && errno != EINTR) fail_to_write(name_, errno);
 }
 
-// A link is replaced by the file and never followed, but for those that stand for open files.
+// Links are followed as open(2) follows them. In a folder that all may write to, the system refuses
+// those of other users (fs.protected_symlinks), and with it stat() here.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content) {
   struct stat info;
-  bool exists = path != "-" && ::stat(path.c_str(), &info) == 0;
-  if (exists && !S_ISDIR(info.st_mode) && is_foreign_link(path)) exists = false;  // replaced
+  const bool exists = path != "-" && ::stat(path.c_str(), &info) == 0;
+  if (path != "-" && !exists && errno != ENOENT) fail_to_write(path, errno);
   // Renaming over a device would replace it (as root even /dev/null); a FIFO has a reader waiting.
   if (path == "-" || (exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
     Writer writer(path);
@@ -171,7 +169,7 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     return;
   }
   if (exists && S_ISDIR(info.st_mode)) throw IoError("write", path, EISDIR);
-  const std::string target = exists ? follow_links(path) : path, folder = folder_of(target);
+  const std::string target = follow_links(path), folder = folder_of(target);
   std::optional<TemporaryFile> temporary;
   const int fd = create_temporary(folder, path, temporary);
   const char* name = temporary->name().c_str();

@@ -30,6 +30,16 @@ expect_same 2.safetensors run/model-2.safetensors
 expect_status 2 tx-avg -q --last 2 -o run/last.safetensors run
 expect_stderr_contains '--out run/last.safetensors is also an input, run/model-4.safetensors'
 
+# Through a link the file that it leads to is written, also where there is none yet.
+mkdir elsewhere
+ln -s elsewhere/mean linked
+for step in 2 3; do
+  expect_status 0 tx-avg -q -o linked run/model-$step.safetensors run/model-4.safetensors
+  [ "$(readlink linked)" = elsewhere/mean ] || fail 'the link is gone'
+  tx-avg -q -o - run/model-$step.safetensors run/model-4.safetensors > unlinked
+  expect_same unlinked elsewhere/mean
+done
+
 # The mean is a model like any other: it holds the vocabulary, and a training goes on from it.
 expect_status 0 tx-avg -q -o mean3 mean run/model-4.safetensors
 expect_status 0 tx-train --quiet --init mean3 --src train.src --tgt train.tgt --schedule constant \
