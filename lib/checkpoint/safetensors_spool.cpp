@@ -1,5 +1,7 @@
 #include "lib/checkpoint/safetensors_spool.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -17,9 +19,15 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Read, not mapped: pages of a map would count as memory.
-void copy_to(Writer& out, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+int create(const std::string& name, const std::string& path) {
+  const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) throw IoError("write", path, errno);
+  return fd;
+}
+
+// Appends the temporary file `name`. It is read, not mapped: pages of a map would count as memory.
+void copy_to(Writer& out, const std::string& name, const std::string& path) {
+  std::ifstream in(name, std::ios::binary);
   std::vector<char> bytes(1 << 20);
   while (in) {
     in.read(bytes.data(), std::streamsize(bytes.size()));
@@ -30,11 +38,12 @@ void copy_to(Writer& out, const std::string& path) {
 
 }  // namespace
 
-// A temporary file that is removed with the object.
+// A temporary file in the folder of `path`, which messages name. It is removed with the object.
 struct SafetensorsSpool::Part {
   TemporaryFile file;
   Writer out;
-  explicit Part(const std::string& folder) : file(folder), out(file.name()) {}
+  explicit Part(const std::string& path)
+      : file(folder_of(path)), out(create(file.name(), path), path) {}
   ~Part() {
     std::error_code ignored;
     std::filesystem::remove(file.name(), ignored);
@@ -45,8 +54,8 @@ SafetensorsSpool::SafetensorsSpool(const std::string& path,
                                    std::map<std::string, std::string> metadata)
     : path_(path),
       metadata_(std::move(metadata)),
-      header_(std::make_unique<Part>(folder_of(path))),
-      data_(std::make_unique<Part>(folder_of(path))) {
+      header_(std::make_unique<Part>(path)),
+      data_(std::make_unique<Part>(path)) {
   header_->out.write("{");
 }
 
@@ -81,9 +90,9 @@ void SafetensorsSpool::close() {
       const char byte = char(uint64_t(padded) >> (8 * i));
       out.write({&byte, 1});
     }
-    copy_to(out, header_->file.name());
+    copy_to(out, header_->file.name(), path_);
     out.write(std::string(size_t(padded - header_bytes), ' '));
-    copy_to(out, data_->file.name());
+    copy_to(out, data_->file.name(), path_);
   });
 }
 

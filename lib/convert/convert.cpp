@@ -40,14 +40,18 @@ void convert_out(const ConvertOptions& options, const Log& log) {
   const ModelReader model(options.input);
   OutputFolder folder(options.out);
   std::string program = "CTranslate2";
-  if (options.to == "marian") {
-    program = "MarianMT of Hugging Face";
-    write_marian(folder, model, options.max_positions, log);
-  } else if (options.to == "llama") {
-    program = "Llama of Hugging Face";
-    write_llama(folder, model, options.max_positions);
-  } else {
-    write_ctranslate2(folder, model, options.max_positions);
+  try {
+    if (options.to == "marian") {
+      program = "MarianMT of Hugging Face";
+      write_marian(folder, model, options.max_positions, log);
+    } else if (options.to == "llama") {
+      program = "Llama of Hugging Face";
+      write_llama(folder, model, options.max_positions);
+    } else {
+      write_ctranslate2(folder, model, options.max_positions);
+    }
+  } catch (const IoError& e) {
+    throw Error(folder.named(e.what()));
   }
   folder.finish();
   log.info("wrote " + options.out + ", a folder for " + program);

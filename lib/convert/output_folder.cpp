@@ -38,6 +38,11 @@ OutputFolder::~OutputFolder() {
   if (!temporary_.empty()) std::filesystem::remove_all(temporary_, error);
 }
 
+std::string OutputFolder::named(std::string message) const {
+  const size_t at = temporary_.empty() ? message.npos : message.find(temporary_);
+  return at == message.npos ? message : message.replace(at, temporary_.size(), path_);
+}
+
 void OutputFolder::finish() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw IoError("write", path_, errno);
   temporary_.clear();

@@ -14,6 +14,8 @@ class OutputFolder {
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   std::string file(const std::string& name) const { return temporary_ + "/" + name; }
+  // The message of an error about such a file, with the name that it is to have.
+  std::string named(std::string message) const;
   void finish();
 
  private:

@@ -31,10 +31,10 @@ void append(std::string& bytes, T value) {
 // text and is written after it.
 class Spool {
  public:
-  explicit Spool(const std::string& path) : name_(path + ".index.XXXXXX"), fd_(open_unnamed()) {
+  explicit Spool(const std::string& path) : path_(path), fd_(open_unnamed()) {
     const int copy = dup(fd_);
-    if (copy < 0) throw IoError("write", name_, errno);
-    writer_ = std::make_unique<Writer>(copy, name_);
+    if (copy < 0) throw IoError("write", path_, errno);
+    writer_ = std::make_unique<Writer>(copy, path_);
   }
   ~Spool() { close(fd_); }
   Spool(const Spool&) = delete;
@@ -45,12 +45,12 @@ class Spool {
   template <class Sink>
   void drain(Sink&& sink) {
     writer_->close();
-    if (lseek(fd_, 0, SEEK_SET) < 0) throw IoError("read", name_, errno);
+    if (lseek(fd_, 0, SEEK_SET) < 0) throw IoError("read", path_, errno);
     std::string buffer(block_bytes, '\0');
     for (;;) {
       const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw IoError("read", name_, errno);
+      if (got < 0) throw IoError("read", path_, errno);
       if (got == 0) return;
       sink(std::string_view(buffer).substr(0, size_t(got)));
     }
@@ -60,16 +60,17 @@ class Spool {
   // A name, even for a moment, is left behind where the program is killed in this moment: it is for
   // file systems that cannot do without one.
   int open_unnamed() {
-    const std::string folder = std::filesystem::path(name_).parent_path();
+    const std::string folder = std::filesystem::path(path_).parent_path();
     int fd = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) return fd;
-    fd = mkostemp(name_.data(), O_CLOEXEC);
-    if (fd < 0) throw IoError("create", name_, errno);
-    unlink(name_.c_str());
+    std::string name = path_ + ".index.XXXXXX";
+    fd = mkostemp(name.data(), O_CLOEXEC);
+    if (fd < 0) throw IoError("create", path_, errno);
+    unlink(name.c_str());
     return fd;
   }
 
-  std::string name_;
+  std::string path_;  // of the cache, for messages
   int fd_;
   std::unique_ptr<Writer> writer_;
 };

@@ -211,7 +211,7 @@ std::vector<int64_t> RunDirectory::complete_steps() const {
 void RunDirectory::link(const std::string& name, int64_t step) const {
   const std::string target = "model-" + std::to_string(step) + ".safetensors";
   const std::string to = file(name + ".safetensors"), fresh = temporary_name(path_);
-  if (::symlink(target.c_str(), fresh.c_str()) != 0) throw IoError("link", fresh, errno);
+  if (::symlink(target.c_str(), fresh.c_str()) != 0) throw IoError("link", to, errno);
   failpoint("link");
   if (::rename(fresh.c_str(), to.c_str()) != 0) throw IoError("rename", to, errno);
 }

@@ -14,8 +14,9 @@ class TemporaryFolder {
   // `name`: what it is called, before six random characters.
   explicit TemporaryFolder(const std::string& name) {
     const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base && *base ? base : "/tmp") + "/" + name + ".XXXXXX";
-    if (::mkdtemp(path_.data()) == nullptr) throw IoError("create", path_, errno);
+    const std::string folder = base && *base ? base : "/tmp";
+    path_ = folder + "/" + name + ".XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) throw IoError("create a directory in", folder, errno);
   }
   ~TemporaryFolder() {
     std::error_code error;

@@ -20,6 +20,16 @@ cp words before
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 small_train -o run --steps 3 2> /dev/null
+# The message has the name that was given, never a temporary one.
+(
+  ulimit -f 8
+  expect_status 1 tx-convert --to ctranslate2 -o folder run
+  expect_stderr "tx-convert: cannot write folder/model.bin: $large"
+  expect_no_file folder
+  expect_status 1 tx-attn-dump -m run --format safetensors -o attention train.en
+  expect_stderr "tx-attn-dump: cannot write attention: $large"
+  expect_no_file attention
+)
 blocks=$(($(wc -c < run/last.safetensors) / 512)) # of the model; the state is larger
 (
   ulimit -f $((blocks * 3 / 2))
