@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/json_value.h"
 #include "lib/base/log.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/cli/options.h"
@@ -32,7 +33,9 @@ void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
 
 void read_config(tx::TrainOptions& settings, tx::Options& options) {
   if (!settings.replay.empty()) {
-    options.from_json(tx::FlightReader(settings.replay).facts().at("options"), settings.replay);
+    const tx::FlightReader flight(settings.replay);
+    options.from_json(tx::json_value<tx::Json>(flight.facts(), "options", settings.replay),
+                      settings.replay);
     return;
   }
   const std::string& run = settings.resume;

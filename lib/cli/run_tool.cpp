@@ -10,6 +10,7 @@
 #include <new>
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/temporary.h"
 #include "lib/cli/failure.h"
@@ -113,6 +114,10 @@ Failure describe_failure(const std::exception_ptr& thrown, const std::string& to
     return {std::string(e.what()) + "\ntry " + tool + " --help", 2};
   } catch (const std::bad_alloc&) {
     return {"out of memory", 1};
+  } catch (const Json::exception& e) {  // json_value() should have found it
+    return {
+        std::string("internal error: a value was not checked: ") + e.what() + "; please report it",
+        1};
   } catch (const std::exception& e) {
     return {e.what(), 1};
   } catch (...) {

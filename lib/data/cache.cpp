@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/whole_number.h"
+#include "lib/base/json_value.h"
 #include "lib/data/cache_format.h"
 
 namespace tx {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/base/whole_number.h"
+#include "lib/base/json_value.h"
 #include "lib/data/masking.h"
 #include "lib/data/pair_links.h"
 

@@ -5,7 +5,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
-#include "lib/base/whole_number.h"
+#include "lib/base/json_value.h"
 
 namespace tx {
 
@@ -119,7 +119,7 @@ void StoredOptions::read(const Json& json) const {
           } else if constexpr (std::is_same_v<T, std::optional<double>>) {
             if (json.contains(key)) *field = number(json.at(key), key, *option);
           } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-            *field = json.at(key).get<T>();
+            *field = json_value<T>(json, key, "the options of its metric");
           } else {
             throw Bug("options of this type are not stored", __FILE__, __LINE__);
           }
@@ -206,12 +206,13 @@ Metrics metrics_from_json(const Json& json, const std::string& where) {
   Metrics metrics;
   try {
     for (const Json& one : json) {
-      metrics.push_back(find_kind(kinds, one.at("metric")).restore(one));
-      if (one.at("columns").get<Names>() != metrics.back()->columns()) {
+      const auto name = json_value<std::string>(one, "metric", "a metric");
+      metrics.push_back(find_kind(kinds, name).restore(one));
+      if (json_value<Names>(one, "columns", name) != metrics.back()->columns()) {
         throw DataError("its columns are not those of its metric");
       }
     }
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     throw DataError(where + ": the header of the statistics is damaged: " + error.what());
   }
   if (metrics.empty()) throw DataError(where + ": the header of the statistics names no metric");

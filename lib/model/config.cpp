@@ -5,7 +5,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
-#include "lib/base/whole_number.h"
+#include "lib/base/json_value.h"
 
 namespace tx {
 
@@ -138,8 +138,12 @@ Json ModelConfig::to_json() const {
 
 namespace {
 
+std::string damaged_config(const std::string& where) {
+  return where + ": the model's configuration is damaged";
+}
+
 DataError damaged(const std::string& where, const std::string& why) {
-  return DataError(where + ": the model's configuration is damaged: " + why);
+  return DataError(damaged_config(where) + ": " + why);
 }
 
 // Sets the fields of a configuration from a file's JSON.
@@ -156,7 +160,7 @@ class FieldReader {
     else if constexpr (requires { value.name; })
       set_name(field.key, value);
     else
-      value = json_.at(field.key).get<T>();
+      value = json_value<T>(json_, field.key, damaged_config(where_));
   }
   void refuse_unknown_keys() const {
     for (const auto& [key, value] : json_.items())
@@ -178,7 +182,7 @@ class FieldReader {
 
   template <class E>
   void set_name(const char* key, Named<E>& value) {
-    value.name = json_.at(key).get<std::string>();
+    value.name = json_value<std::string>(json_, key, damaged_config(where_));
     if (value.valid()) return;
     throw DataError(where_ + ": unknown " + key + " '" + value.name +
                     "' in the model's configuration");
@@ -196,12 +200,8 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
   FieldReader reader(json, where);
   try {
     visit_fields(c, [&](const ConfigField& field, auto& value) {
-      try {
-        reader(field, value);
-        if constexpr (std::is_same_v<decltype(value), Named<ModelKind>&>) c.set_kind(value);
-      } catch (const Json::exception& e) {
-        throw damaged(where, e.what());
-      }
+      reader(field, value);
+      if constexpr (std::is_same_v<decltype(value), Named<ModelKind>&>) c.set_kind(value);
     });
     reader.refuse_unknown_keys();
     for (const SideConfig& side : c.sides)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/base/json.h"
+#include "lib/base/json_value.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/piece_table.h"
 #include "lib/subword/pieces.h"
@@ -98,7 +98,8 @@ class Mapped final : public MappedVocabulary {
 std::vector<int> read_ids(const Json& json, const char* key, size_t size,
                           const std::string& where) {
   std::vector<int> ids;
-  for (const Json& id : json.value(key, Json::array())) {
+  const std::string place = where + " is no sound list of pieces";
+  for (const Json& id : json_value(json, key, place, Json::array_t())) {
     if (!id.is_number_unsigned() || id.get<uint64_t>() >= size)
       throw DataError(where + ": its list " + key + " holds something that is no id");
     ids.push_back(id.get<int>());
@@ -145,28 +146,21 @@ MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
   const Json json = parse_json(bytes.substr(0, end), where);
   MappedPieces c;
   c.model = bytes.substr(end + 1);
-  try {
-    c.pieces = json.at("pieces").get<std::vector<std::string>>();
-    c.bytes = json.value("bytes", false);
-    c.tags = json.value("tags", false);
-    const Json first = json.value("first", Json(-1));
-    const int64_t at = first.is_number_integer() ? first.get<int64_t>() : -2;
-    if (at < -1 || at >= int64_t(c.pieces.size())) refuse("its first piece is not in the list");
-    c.first = int(at);
-    c.language_last = json.value("language_last", false);
-    for (const Json& id : json.value("theirs", Json::array())) {
-      if (!id.is_number_integer()) refuse("its list theirs holds something that is no id");
-      c.theirs.push_back(id.get<int64_t>());
-    }
-    for (auto [key, ids] : {std::pair{"controls", &c.controls},
-                            {"prefix", &c.prefix},
-                            {"forbidden", &c.forbidden},
-                            {"languages", &c.languages},
-                            {"closing", &c.closing}})
-      *ids = read_ids(json, key, c.pieces.size(), where);
-  } catch (const Json::exception& e) {
-    refuse(e.what());
-  }
+  const std::string place = where + " is no sound list of pieces";
+  c.pieces = json_value<std::vector<std::string>>(json, "pieces", place);
+  c.bytes = json_value(json, "bytes", place, false);
+  c.tags = json_value(json, "tags", place, false);
+  const auto at = json_value<int64_t>(json, "first", place, -1);
+  if (at < -1 || at >= int64_t(c.pieces.size())) refuse("its first piece is not in the list");
+  c.first = int(at);
+  c.language_last = json_value(json, "language_last", place, false);
+  c.theirs = json_value(json, "theirs", place, std::vector<int64_t>());
+  for (auto [key, ids] : {std::pair{"controls", &c.controls},
+                          {"prefix", &c.prefix},
+                          {"forbidden", &c.forbidden},
+                          {"languages", &c.languages},
+                          {"closing", &c.closing}})
+    *ids = read_ids(json, key, c.pieces.size(), where);
   if (c.pieces.size() < Vocabulary::specials) refuse("it has too few pieces");
   if (c.closing.size() > 2) refuse("too much stands behind a source");
   for (const std::string& piece : c.pieces)

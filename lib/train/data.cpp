@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/json_value.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/ranks/communicator.h"
@@ -210,7 +211,7 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
     const std::string own = run.file(name + ".ids");
     if (resumed)
       return open_again(text, options, find_again(config.value(key + "_cache", own), own),
-                        config.at(key).get<std::string>(), log);
+                        json_value<std::string>(config, key.c_str(), run.file("config.json")), log);
     auto cache = open_new(text, options, own, log);
     config[key] = cache->checksum();
     if (!options.cache.empty()) config[key + "_cache"] = cache->path();

@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
+#include "lib/base/json_value.h"
 #include "lib/base/temporary.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/data/cache_format.h"
@@ -46,6 +47,26 @@ bool is_ours(const std::string& name) {
 bool is_settings(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   return json.is_object() && json.contains("command") && json.contains("options");
+}
+
+// What a resumed run reads of config.json. Of `options` this checks what is read even where the
+// command line gives another value; Options checks the rest.
+void check_config(const Json& config, const std::string& name) {
+  json_value<std::string>(config, "command", name);
+  const Json options = json_value<Json::object_t>(config, "options", name);
+  json_value<int64_t>(options, "save-every", name + ": options");
+  json_value<int64_t>(options, "keep", name + ": options", 0);
+  for (const char* key : {"memory", "valid-command", "guided-alignment"})
+    json_value<std::string>(options, key, name + ": options", "");
+  json_value<std::string>(config, "data", name);
+  for (const char* key : {"valid_data", "data_cache", "valid_data_cache", "judged_by", "products"})
+    json_value<std::string>(config, key, name, "");
+  json_value<int>(config, "batch_tokens_resolved", name, 1);
+  for (const Json& former : json_value(config, "saves_before", name, Json::array_t()))
+    for (const char* key : {"until", "every"})
+      json_value<int64_t>(former, key, name + ": saves_before");
+  if (config.contains("valid_text"))
+    json_value<int64_t>(config["valid_text"], "lines", name + ": valid_text");
 }
 
 bool same_file(int fd, const std::string& path) {
@@ -197,7 +218,10 @@ void RunDirectory::write_config(const Json& config) const {
 }
 
 Json RunDirectory::read_config() const {
-  return parse_json(read_file(file("config.json"), 1 << 24), file("config.json"));
+  const std::string name = file("config.json");
+  Json config = parse_json(read_file(name, 1 << 24), name);
+  check_config(config, name);
+  return config;
 }
 
 std::vector<int64_t> RunDirectory::complete_steps() const {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/json.h"
+#include "lib/base/json_value.h"
 #include "lib/cli/options.h"
 #include "lib/eval/corpus.h"
 
@@ -181,7 +181,7 @@ class MetricKindOf : public MetricKind {
     StoredOptions stored;
     options.describe(described, stored);
     stored.read(json);
-    options.metric = json.at("metric");
+    options.metric = json_value<std::string>(json, "metric", "a metric");
     options.sums_only = true;
     return std::make_unique<M>(options);
   }

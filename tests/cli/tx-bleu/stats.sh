@@ -41,6 +41,9 @@ expect_stderr_contains 'hyp.1 line 1: no statistics of this version'
 sed 's/"columns":\["hyp/"columns":["hop/' 13a.stats > header.stats
 expect_status 1 tx-bleu --from-stats header.stats
 expect_stderr_contains 'header.stats: the header of the statistics is damaged'
+sed 's/"lowercase":false/"lowercase":7/' 13a.stats > header.stats
+expect_status 1 tx-bleu --from-stats header.stats
+expect_stderr 'tx-bleu: header.stats: the header of the statistics is damaged: the options of its metric: lowercase is 7, not true or false'
 sed 1q 13a.stats > empty.stats
 expect_status 1 tx-bleu --from-stats empty.stats
 expect_stderr 'tx-bleu: nothing to score: empty.stats is empty'

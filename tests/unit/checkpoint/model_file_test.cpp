@@ -207,6 +207,13 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
     BOOST_TEST(
         contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":)" + std::string(heads)),
                  "configuration is damaged: heads is not a whole number from 1 to 16777216"));
+  // A value of another kind is told by its key.
+  BOOST_TEST(contains(saved.changed(R"(\"kind\":\"encoder-decoder\")", R"(\"kind\":7)"),
+                      "configuration is damaged: kind is 7, not a string"));
+  BOOST_TEST(contains(saved.changed(R"(\"norm_epsilon\":1e-06)", R"(\"norm_epsilon\":[])"),
+                      "configuration is damaged: norm_epsilon is [], not a number"));
+  BOOST_TEST(contains(saved.changed(R"(\"attention_bias\":false)", R"(\"attention_bias\":\"no\")"),
+                      "configuration is damaged: attention_bias is \"no\", not true or false"));
   // A field that is missing has its default, which these weights do not fit.
   BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", ""), "but its configuration asks for"));
   const std::string older = with_header(saved.bytes, R"(\"max_positions\":1024,)", "");

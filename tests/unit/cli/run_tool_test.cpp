@@ -47,6 +47,9 @@ BOOST_AUTO_TEST_CASE(kinds_of_failure) {
   const auto memory = ending([]() -> int { throw std::bad_alloc(); });
   BOOST_TEST(memory.status == 1);
   BOOST_TEST(memory.err == "tx-x: out of memory\n");
+  const auto json = ending([]() -> int { return Json("text").get<int>(); });  // not checked
+  BOOST_TEST(json.status == 1);
+  BOOST_TEST(json.err.starts_with("tx-x: internal error: a value was not checked: "));
   const auto unknown = ending([]() -> int { throw 7; });
   BOOST_TEST(unknown.status == 1);
   BOOST_TEST(unknown.err.starts_with("tx-x: internal error"));

@@ -157,6 +157,6 @@ BOOST_AUTO_TEST_CASE(lists_of_pieces_that_are_unsound) {
     BOOST_REQUIRE(at < bytes.size());
     bytes.replace(at, bytes.find_first_of(",]", at) - at, "1e64");
     const auto refused = message_of<DataError>([&] { parse_vocabulary(bytes, here); });
-    BOOST_TEST(refused.starts_with("F is no sound list of pieces: its "), refused);
+    BOOST_TEST(refused.starts_with("F is no sound list of pieces: " + key.substr(1, 5)), refused);
   }
 }
