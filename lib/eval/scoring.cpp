@@ -22,6 +22,16 @@ void check(const ScoringOptions& o) {
   refuse((o.sentence || o.stats) && several, "--sentence and --stats take one system");
 }
 
+// A score of 0 looks like a failure of the system; often the text is only short.
+void explain_zeros(const Metrics& metrics, const std::vector<System>& systems, const Log& log) {
+  for (const System& system : systems) {
+    for (size_t m = 0; m < metrics.size(); ++m) {
+      const std::string why = metrics[m]->why_zero(system.sums[m]);
+      if (!why.empty()) log.info((systems.size() > 1 ? system.name + ": " : "") + why);
+    }
+  }
+}
+
 // Reads text, and writes a score or a row for each segment, or gathers the statistics of systems.
 class Scoring {
  public:
@@ -55,6 +65,7 @@ class Scoring {
       suspicions[i].warn(log_, reader_.name(i), tokens_matter());
     }
     if (!whole) return;
+    explain_zeros(metrics_, systems_, log_);
     out_.write(results_text(options_, score_systems(options_, metrics_, std::move(systems_))));
   }
 
@@ -137,10 +148,11 @@ std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
   return parts;
 }
 
-void score_statistics(const ScoringOptions& options, Writer& out) {
+void score_statistics(const ScoringOptions& options, const Log& log, Writer& out) {
   Metrics metrics;
   std::vector<System> systems =
       read_systems(parts_of(options.files), options.resamples_segments(), metrics);
+  explain_zeros(metrics, systems, log);
   out.write(results_text(options, score_systems(options, metrics, std::move(systems))));
 }
 
@@ -148,7 +160,7 @@ void score_statistics(const ScoringOptions& options, Writer& out) {
 
 void run_scoring(ScoringOptions options, const Log& log, Writer& out) {
   check(options);
-  if (options.from_stats) return score_statistics(options, out);
+  if (options.from_stats) return score_statistics(options, log, out);
   if (options.resamples_segments()) limit_threads(options.threads, log);
   Scoring(options, log, out).run();
 }

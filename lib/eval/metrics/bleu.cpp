@@ -142,6 +142,7 @@ class Bleu : public MetricOf<Bleu, BleuOptions> {
            std::span<double> sums) override;
   template <class T>
   double compute(std::span<const T> sums) const;
+  std::string why_zero(std::span<const double> sums) const override;
 
  private:
   struct Side {
@@ -265,6 +266,23 @@ double Bleu::compute(std::span<const T> statistics) const {
     logarithms += percent[n] > 0 ? std::log(double(percent[n])) : log_of_zero;
   }
   return brevity_penalty(sums.hypothesis, sums.reference) * std::exp(logarithms / double(orders));
+}
+
+std::string Bleu::why_zero(std::span<const double> statistics) const {
+  const Sums<double> sums(statistics, max_order_);
+  if (sums.matched[0] == 0 || value(statistics) > 0) return "";
+  for (size_t n = 1; n < max_order_; ++n) {
+    const std::string gram = std::to_string(n + 1) + "-gram";
+    if (sums.total[n] == 0)
+      return "BLEU is 0 because the hypotheses have no " + gram +
+             ": no line has so many words; --effective-order leaves out the orders that are "
+             "missing";
+    if (sums.matched[n] == 0)
+      return "BLEU is 0 because the references have no " + gram +
+             " of the hypotheses and there is no smoothing; leave out --smooth " +
+             options_.smoothing;
+  }
+  return "";
 }
 
 void Bleu::explain(std::span<const double> statistics, Score& score) const {

@@ -81,6 +81,8 @@ class Metric {
   // single_precision(): the result itself is a float.
   virtual double value(std::span<const float> sums) const = 0;
   virtual bool single_precision() const = 0;
+  // Why the score is 0 although hypotheses and references agree in part; "" where that is not so.
+  virtual std::string why_zero(std::span<const double>) const { return ""; }
 
  private:
   // Fills in details and statistics.
