@@ -44,6 +44,7 @@ std::vector<Made> translate(const std::vector<std::string>& lines, const Transla
 
 double bleu(const std::vector<Compared>& lines) {
   const auto metric = std::move(MetricOptions().make().front());
+  metric->score_segments();  // lines of fewer than 4 words have no 4-grams, which then do not count
   Statistics sums(metric->size());
   for (const Compared& line : lines) metric->add(line.a.text, {&line.b.text, 1}, sums);
   return metric->value(sums);

@@ -28,6 +28,14 @@ expect_stdout_contains "$largest"
 awk 'BEGIN { exit !(ARGV[1] > 0) }' "$(paste a b | awk -F '\t' '$2 != $5' | grep -c '')" ||
   fail 'int8 changed nothing'
 
+# Lines too short for 4-grams: BLEU is over the orders that there are.
+printf 'w1\nw2\n' > short
+for extra in 1 2; do
+  expect_status 0 tx-decode -q --max-extra 0 --max-length $extra -m run --compare run short
+  expect_stdout_contains '2 lines, equal: 2 (100.0 %)'
+  expect_stdout_contains 'BLEU of A against B: 100.00'
+done
+
 expect_status 0 $decode -m run --compare int8 < /dev/null
 expect_stdout_contains 'no lines to translate'
 expect_usage_error '--compare does not go with --scores' tx-decode -m run --compare int8 --scores
