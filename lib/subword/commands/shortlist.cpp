@@ -67,12 +67,16 @@ class Counts {
   }
   void check(const WordLink& link, size_t from, size_t to) const {
     const char* unit = words_ ? "word" : "piece";
+    const bool of_pieces = words_ && link.source < from_.size() && link.target < to_.size();
+    const char* advice = of_pieces ? "; --unit pieces is for links between subwords, as "
+                                     "tx-attn-dump --align writes them without --words"
+                                   : "";
     for (const auto& [at, count, side] :
          {std::tuple(link.source, from, "source"), std::tuple(link.target, to, "target")})
       if (at >= count)
         throw DataError("link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
                         ", but the " + side + " has " + counted(int64_t(count), unit) +
-                        ", counted from 0");
+                        ", counted from 0" + advice);
   }
 
   const Vocabulary &source_, &target_;
@@ -151,11 +155,13 @@ void ShortlistCommand::describe(Options& options) {
       .must();
   options.add("--src", source, "FILE", "its source, line by line").needs({"--links"});
   options
-      .add("--links", links, "FILE", "alignments of the two: a line such as 0-0 1-2",
-           "As tx-attn-dump --align and other aligners write them, SOURCE-TARGET.")
+      .add(
+          "--links", links, "FILE", "alignments of the two: a line such as 0-0 1-2",
+          "SOURCE-TARGET, numbers of words from 0, as aligners of words and tx-attn-dump --align "
+          "--words write them; without --words its numbers are those of pieces, for --unit pieces.")
       .needs({"--src"});
   options
-      .add("--unit", unit, "words|pieces", "what links count",
+      .add("--unit", unit, "words|pieces", "what the numbers of links count",
            "Every piece of a word goes with every piece of the words it is linked to.")
       .one_of({"words", "pieces"})
       .needs({"--links"});

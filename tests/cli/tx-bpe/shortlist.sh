@@ -27,8 +27,14 @@ printf '0-0 2-1\n' > links
 expect_status 0 tx-bpe shortlist -m model --src src --tgt tgt --links links --unit pieces -o -
 expect_stdout "$(printf '\tlow\t0.5\n\t▁\t0.5\nlow\tlow\t1\n▁\t▁\t1')"
 expect_status 1 tx-bpe shortlist -m model --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted from 0'
+expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted from 0; --unit pieces is for links between subwords, as tx-attn-dump --align writes them without --words'
 expect_no_file out2
+
+printf '9-0\n' > links
+for unit in 'words 1 word' 'pieces 3 pieces'; do
+  expect_status 1 tx-bpe shortlist -m model --src src --tgt tgt --links links --unit ${unit%% *} -o out2
+  expect_stderr "tx-bpe: links:1: link 9-0, but the source has ${unit#* }, counted from 0"
+done
 
 # A table of elsewhere, and what the vocabulary lacks of it.
 printf 'a A 0.25\na B 0.5\nNULL B 0.1\nb\tC\t1\n' > table
