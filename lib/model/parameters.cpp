@@ -17,8 +17,8 @@ int64_t block_elements(const std::vector<ParameterEntry>& table) {
 }
 
 // Plus the place in the table. Dropout inside of heads behind the first has such sites, too (site +
-// (head << 16)), but not the same counters: a PhiloxStream has 0x7478 in the last word, where dropout
-// has feature / 8.
+// (head << 16)), but not the same counters: a PhiloxStream has 0x7478 in the last word, where
+// dropout has feature / 8.
 constexpr uint32_t initialisation_site = 0x10000;
 
 }  // namespace
