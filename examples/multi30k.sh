@@ -12,7 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
 data=${1:?"usage: multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]"}
 preset=${PRESET:-tiny}
-[ "$preset" = modern ] && usual=7000 || usual=12000
+# The warm-up of the whole training also where STEPS are fewer: it can go on to more of them.
+[ "$preset" = modern ] && usual=7000 warmup=800 || usual=12000 warmup=2000
 steps=${2:-$usual}
 from=${FROM:-en} to=${TO:-de}
 work=${3:-build/multi30k}
@@ -23,7 +24,7 @@ mkdir -p "$work"
 tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train "$from")" "$(text train "$to")"
 train "$work/run" "$steps" --preset "$preset" --src "$(text train "$from")" \
   --tgt "$(text train "$to")" --valid-src "$(text val "$from")" --valid-tgt "$(text val "$to")" \
-  --vocab "$work/bpe.model" "$@"
+  --vocab "$work/bpe.model" --warmup "$warmup" "$@"
 tx-avg --last "$(checkpoints "$work/run" 10)" -o "$work/model.safetensors" "$work/run"
 tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 \
   < "$(text test_2016_flickr "$from")" > "$work/hyp.$to"

@@ -16,7 +16,7 @@
 # The paper's scores are of tokenised text with compounds split; tx-bleu's are those of sacreBLEU,
 # mostly somewhat lower. A dry run on two cores, with any two files of sentences:
 #   sh examples/paper/wmt14.sh DATA FOLDER TO=fr VALID=dev TEST=test VOCAB=8000 STEPS=4000 \
-#     AVERAGE=5 SAVE=200 OPTIONS="--preset tiny"
+#     AVERAGE=5 SAVE=200 OPTIONS="--preset tiny --warmup 2000"
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../train.sh"

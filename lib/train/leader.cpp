@@ -10,6 +10,7 @@
 #include "lib/train/parts.h"
 #include "lib/train/rank_mover.h"
 #include "lib/train/settings.h"
+#include "lib/train/time_budget.h"
 
 namespace tx {
 
@@ -143,6 +144,8 @@ void Leader::share(Stepper& stepper) const {
   if (Communicator* sharers = grid_->sharers()) stepper.share(*sharers);
 }
 
+void Leader::forget_steps() { tell({RankOrder::What::forget}); }
+
 void Leader::validate() { tell({RankOrder::What::validate}); }
 
 void Leader::stop_translating() {
@@ -176,7 +179,8 @@ class Follower {
     feed.sentinels = facts.at("sentinels").get<std::vector<int>>();
     feed.batch_tokens = facts.at("batch_tokens").get<int>();
     feed_ = std::make_unique<Feed>(*text_, vocabularies_, feed);
-    feed_->restore(facts.at("feed"));
+    start_ = facts.at("feed");
+    feed_->restore(start_);
     if (facts.contains("valid_text")) {
       valid_text_ = open_text(facts.at("valid_text"));
       valid_pass_ = std::make_unique<ValidPass>(*valid_text_, feed_->capacities(), feed.masked,
@@ -224,6 +228,9 @@ class Follower {
         case RankOrder::What::validate:
           validate();
           break;
+        case RankOrder::What::forget:
+          forget_steps(*feed_, start_, *parameters_);
+          break;
         case RankOrder::What::end:
           return;
       }
@@ -260,6 +267,7 @@ class Follower {
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<TranslationScorer> scorer_;  // null: no metric translates
   std::unique_ptr<ValidPass> valid_pass_;      // null: there is no validation text
+  Json start_;                                 // of the feed
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<Stepper> stepper_;
 };

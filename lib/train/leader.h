@@ -18,7 +18,17 @@ struct StepRecord;
 struct TrainingParts;
 
 struct RankOrder {
-  enum class What : int32_t { step, release, validate, finite, weights, moments, gradients, end };
+  enum class What : int32_t {
+    step,
+    release,
+    validate,
+    finite,
+    weights,
+    moments,
+    gradients,
+    forget,
+    end
+  };
   What what = What::end;
   int64_t number = 0;  // of a step: the arguments of Stepper::launch()
   double rate = 0, loss_limit = 0;
@@ -44,6 +54,7 @@ class Leader {
   void validate();          // their part of ValidPass::run() and TranslationScorer::score()
   void stop_translating();  // meanwhile, from any thread
   bool weights_finite(Stepper& stepper);
+  void forget_steps();  // see lib/train/time_budget.h
   void end();
 
   void share(Stepper& stepper) const;    // its steps with the other ranks

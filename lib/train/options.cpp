@@ -6,6 +6,8 @@
 #include "lib/base/error.h"
 #include "lib/base/memory.h"
 #include "lib/base/workers.h"
+#include "lib/train/preset.h"
+#include "lib/train/run_length.h"
 
 namespace tx {
 
@@ -125,10 +127,17 @@ void describe_run(Options& o, TrainOptions& t) {
       .excludes({"--replay", "--parity", "--describe"});
   o.add("--replay", t.replay, "FILE", "run a recorded step again and compare; see tx-run(5)")
       .runtime();
-  o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape");
-  o.add("--steps", t.steps, "N", "end after N steps; 0: no limit").at_least(0);
+  o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape",
+        "Without --preset batches, rate and steps are those for fine-tuning, chosen by the size of "
+        "the text.");
+  o.add("--steps", t.steps, "N", "end after N steps; 0: no limit",
+        "Fewer steps than the preset's shorten its warm-up, unless --warmup is given.")
+      .at_least(0);
   o.add("--epochs", t.epochs, "N", "end after N epochs; 0: no limit").at_least(0);
-  o.add("--minutes", t.minutes, "N", "end after N minutes; 0: no limit").at_least(0);
+  o.add("--minutes", t.minutes, "N", "end after N minutes; 0: no limit",
+        "Without --steps the number of steps that fit is measured at the start, and the schedule "
+        "ends with them.")
+      .at_least(0);
   o.add("--patience", t.patience, "N", "end after N validations without a better one; 0: never")
       .at_least(0);
   o.add("--save-every", t.save_every, "STEPS", "save a checkpoint; 0: by time alone").at_least(0);
@@ -289,6 +298,7 @@ void TrainOptions::resolve(const Options& options) {
     resolve_guided_head();
   }
   check_limits();
+    if (!steps_by_minutes(*this, options)) fit_schedule(*this, options);
   if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
   if (one_text() && resume.empty() && config.empty() && !options.given("label-smoothing"))
     label_smoothing = 0;  // its perplexity is the one of the text

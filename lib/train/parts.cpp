@@ -1,6 +1,7 @@
 #include "lib/train/parts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
@@ -45,6 +46,10 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
   if (resumed) load(resume_at, log);
   reserve(options, planned, resumed, log);
   provenance = provenance_of(options, config, *corpora.train);
+  make_checkpoints(options);
+}
+
+void TrainingParts::make_checkpoints(const TrainOptions& options) {
   checkpoints = std::make_unique<Checkpointer>(
       run, *parameters, vocabularies, checkpoint_settings(options, config),
       [this](int64_t step) {
@@ -53,6 +58,17 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
                             {"seconds", progress.seconds()}});
       },
       [this] { return leader.moments(*this); });
+}
+
+void TrainingParts::rehearse() {
+  if (std::exchange(rehearsed_, true)) return;
+  stepper->rehearse(worst_batch(feed->lengths(), feed->capacities(), feed->growth()));
+}
+
+void TrainingParts::set_length(const TrainOptions& options) {
+  schedule = rate_schedule(options, parameters->config().d_model);
+  progress.expect_steps(options.steps, options.warmup);
+  make_checkpoints(options);
 }
 
 // With --tune a GPU's products are computed by what was fastest when the run began; a resumed run

@@ -39,6 +39,12 @@ struct TrainingParts {
   // this rank computes with, else null.
   std::unique_ptr<Parameters> parameters, part;
   Parameters& trained() const { return part ? *part : *parameters; }
+  // The worst batch goes through the model, so that a lack of memory shows before the first step;
+  // once, however often this is called.
+  void rehearse();
+  // The run has another number of steps, schedule and interval between saves than it was built
+  // with.
+  void set_length(const TrainOptions& options);
   Moments whole_moments() const {  // of the whole model
     return part ? parameters->moments() : stepper->whole_moments();
   }
@@ -62,6 +68,8 @@ struct TrainingParts {
   std::unique_ptr<Checkpointer> checkpoints;  // the last member: its thread reads the others
 
  private:
+  bool rehearsed_ = false;
+  void make_checkpoints(const TrainOptions& options);
   void tune(bool measure, const Log& log);
   size_t kept_bytes() const;
   void build_model(const TrainOptions& options, int64_t resume_at);

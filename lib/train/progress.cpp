@@ -1,5 +1,6 @@
 #include "lib/train/progress.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +15,12 @@ namespace {
 constexpr double day = 24 * 3600;
 
 }  // namespace
+
+std::string minutes_limit(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "--minutes %.4g", seconds / 60);
+  return text;
+}
 
 ProgressLog::ProgressLog(ProgressSettings settings, std::string file, Append append, const Log& log,
                          Clock clock)
@@ -92,32 +99,35 @@ std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
   const int64_t steps = last_.record.step - first_.record.step;
   const double spent = clock_() - first_end_;
   std::optional<Outlook> nearest;
-  const auto consider = [&](double done, double limit, double since_first) {
+  const auto consider = [&](double done, double limit, double since_first, std::string name) {
     if (limit <= 0) return;
-    Outlook o{std::min(1.0, done / limit), {}};
+    Outlook o{std::min(1.0, done / limit), std::move(name), {}};
     if (steps > 0 && since_first > 0) o.left = std::max(0.0, limit - done) * spent / since_first;
     if (!nearest || (o.left && nearest->left ? *o.left < *nearest->left : o.share > nearest->share))
       nearest = o;
   };
-  consider(double(last_.record.step), double(settings_.steps), double(steps));
+  consider(double(last_.record.step), double(settings_.steps), double(steps), "");
   consider(double(last_.total_tokens), double(settings_.tokens),
-           double(last_.total_tokens - first_.total_tokens));
-  consider(seconds(), settings_.seconds, spent);
+           double(last_.total_tokens - first_.total_tokens),
+           "--epochs " + std::to_string(settings_.epochs));
+  consider(seconds(), settings_.seconds, spent, minutes_limit(settings_.seconds));
   return nearest;
 }
 
-// "; 12.5 % done, 1:05:10 left", "" where nothing is known.
+// "; 12.5 % done, 1:05:10 left" or "; 71.0 % of --minutes 1, ...", "" where nothing is known.
 std::string ProgressLog::outlook_text() const {
   const std::optional<Outlook> o = outlook();
   if (!o) return "";
   char text[64];
-  std::snprintf(text, sizeof text, "; %.1f %% done", 100 * o->share);
-  return text + (o->left ? ", " + duration(*o->left) + " left" : std::string());
+  std::snprintf(text, sizeof text, "; %.1f %% ", 100 * o->share);
+  return text + (o->limit.empty() ? "done" : "of " + o->limit) +
+         (o->left ? ", " + duration(*o->left) + " left" : std::string());
 }
 
 std::string ProgressLog::step_text() const {
   const std::string step = "step " + std::to_string(last_.record.step);
-  return settings_.steps > 0 ? step + " of " + std::to_string(settings_.steps) : step;
+  const std::optional<Outlook> o = outlook();
+  return o && o->limit.empty() ? step + " of " + std::to_string(settings_.steps) : step;
 }
 
 // A line on standard error, which on a terminal the live line stands for.
@@ -158,11 +168,27 @@ void ProgressLog::estimate() {
   const std::optional<Outlook> o = outlook();
   if (!o || !o->left) return;
   estimated_ = true;
+  warn_of_course();
   const std::string text = "at this pace the run will end in about " + about(*o->left);
   if (*o->left >= day)
     log_.warn(text + settings_.advice);
   else if (*o->left >= worth_telling)
     log_.info(text);
+}
+
+void ProgressLog::warn_of_course() const {
+  const double pace = (clock_() - first_end_) / double(last_.record.step - first_.record.step);
+  const int64_t step = last_.record.step, more = int64_t((settings_.seconds - seconds()) / pace);
+  const int64_t last = step + std::max<int64_t>(0, more);
+  if (settings_.seconds <= 0 || (settings_.steps > 0 && last >= settings_.steps)) return;
+  const std::string end =
+      minutes_limit(settings_.seconds) + " will end this run at about step " + std::to_string(last);
+  if (last <= settings_.warmup)
+    log_.warn(end + ", before its warm-up of " + std::to_string(settings_.warmup) +
+              " steps is over: the learning rate only rises; give a smaller --warmup");
+  else if (settings_.falls && double(last) < 0.9 * double(settings_.steps))
+    log_.warn(end + ", before its learning rate reaches 0 at step " +
+              std::to_string(settings_.steps) + ": fewer --steps would fit");
 }
 
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {

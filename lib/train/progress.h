@@ -15,6 +15,9 @@
 
 namespace tx {
 
+// "--minutes 1.5", for messages.
+std::string minutes_limit(double seconds);
+
 struct ProgressSettings {
   int64_t log_every = 100;  // steps between two lines; 0: only the last one
   double log_seconds = 0;   // most seconds between two lines on standard error, the first of which
@@ -22,6 +25,11 @@ struct ProgressSettings {
   // What ends the run, 0 where nothing of the kind does: steps, tokens (of all epochs), seconds.
   int64_t steps = 0, tokens = 0;
   double seconds = 0;
+  int64_t epochs = 0;  // for a message: those of `tokens`
+  // Of the schedule: told where --minutes ends the run before its warm-up, or long before --steps,
+  // where its rate is 0.
+  int64_t warmup = 0;
+  bool falls = false;
   bool guided = false;  // lines tell the loss of the guided head
   std::string advice;   // told where the run takes more than a day
 };
@@ -51,6 +59,10 @@ class ProgressLog {
   double seconds() const { return seconds_before_ + here_seconds(); }  // that the run has taken
   double here_seconds() const { return clock_() - start_; }            // those of this process
   void expect_tokens(int64_t tokens) { settings_.tokens = tokens; }    // as in the settings
+  void expect_steps(int64_t steps, int64_t warmup) {                   // the same
+    settings_.steps = steps;
+    settings_.warmup = warmup;
+  }
 
   // Takes a step into the sums; writes the lines that are due, or shows it.
   void add(const StepDone& step);
@@ -72,6 +84,7 @@ class ProgressLog {
   };
   struct Outlook {  // by the limit that ends the run first
     double share = 0;
+    std::string limit;           // "--minutes 15"; "": --steps
     std::optional<double> left;  // seconds; unknown at the first step
   };
   static double steady_seconds();
@@ -81,6 +94,7 @@ class ProgressLog {
   void print(const Sums& sums);
   void show() const;
   void estimate();
+  void warn_of_course() const;
 
   ProgressSettings settings_;
   std::string file_;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "lib/base/figure.h"
+
 namespace tx {
 
 Session::Session(TrainingParts& parts, const SessionSettings& settings, const Log& log)
@@ -19,8 +21,8 @@ int Session::run() {
   if (parts_.former.step >= 0)
     checkpoints_.resume(parts_.former.step, parts_.former.best, good_before(), parts_.former.keep);
   if (finished() && state_.unfinished == Unfinished::nothing) {
-    log_.info("nothing to do: the run is already at step " + std::to_string(state_.step) +
-              ", where its limits end it; raise --steps, --epochs, --minutes or --patience");
+    log_.info("nothing to do: the run is at step " + std::to_string(state_.step) + ", and " +
+              limit_reached() + " ended it: raise that limit");
     return 0;
   }
   begin();
@@ -40,8 +42,14 @@ int Session::run() {
 // All that can be refused is asked for before the first step.
 void Session::begin() {
   checkpoints_.tell_room(log_);
-  parts_.stepper->rehearse(
-      worst_batch(parts_.feed->lengths(), parts_.feed->capacities(), parts_.feed->growth()));
+  parts_.rehearse();
+  const double used = parts_.progress.seconds(), left = settings_.seconds - used;
+  if (settings_.seconds > 0 && resumed())
+    log_.info(figure(used / 60, 1) + " of " + minutes_limit(settings_.seconds) + " are used, " +
+              figure(left / 60, 1) + " remain");
+  else if (settings_.seconds > 0 && left <= 0)
+    throw UsageError(minutes_limit(settings_.seconds) + " is over before the first step, after " +
+                     figure(used, 1) + " seconds of preparation: give more");
   if (settings_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
   parts_.run.write_config(parts_.config);
   const Validator& validator = parts_.validator;
@@ -68,10 +76,22 @@ void Session::loop(SignalWatch& signals) {
   }
 }
 
+// That of finished().
+std::string Session::limit_reached() const {
+  if (settings_.steps > 0 && state_.step >= settings_.steps)
+    return "--steps " + std::to_string(settings_.steps);
+  if (settings_.epochs > 0 && parts_.feed->epoch() >= settings_.epochs)
+    return "--epochs " + std::to_string(settings_.epochs);
+  if (parts_.validator.out_of_patience()) return "--patience";
+  return minutes_limit(settings_.seconds) + ", of which " +
+         figure(parts_.progress.seconds() / 60, 1) + " are used,";
+}
+
 bool Session::finished() const {
   return (settings_.steps > 0 && state_.step >= settings_.steps) ||
          (settings_.epochs > 0 && parts_.feed->epoch() >= settings_.epochs) ||
-         (settings_.seconds > 0 && parts_.progress.seconds() >= settings_.seconds) ||
+         (settings_.seconds > 0 && state_.step > 0 &&
+          parts_.progress.seconds() >= settings_.seconds) ||
          parts_.validator.out_of_patience();
 }
 

@@ -41,6 +41,8 @@ class Session {
   void begin();
   void loop(SignalWatch& signals);
   bool finished() const;
+  std::string limit_reached() const;
+  bool resumed() const { return parts_.former.step >= 0; }
   std::optional<WayBack> step();
   void after_step(bool save_wanted);
   void finish_left_over();

@@ -62,6 +62,9 @@ ProgressSettings progress_settings(const TrainOptions& o) {
   s.log_seconds = o.log_seconds;
   s.steps = o.steps;
   s.seconds = 60 * o.minutes;
+  s.epochs = o.epochs;
+  s.warmup = o.warmup;
+  s.falls = o.schedule == "linear" || o.schedule == "cosine";
   s.guided = !o.guided_alignment.empty();
   const bool large = o.preset == "base" || o.preset == "big";
   s.advice = std::string(large ? "; --preset tiny takes a smaller model, and" : ";") +

@@ -4,8 +4,10 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/preset.h"
+#include "lib/train/run_length.h"
 #include "lib/train/run_options.h"
 #include "lib/train/settings.h"
+#include "lib/train/time_budget.h"
 #include "lib/train/vocabulary_fit.h"
 
 namespace tx {
@@ -29,9 +31,7 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
   throw DataError(run.path() + " holds no complete checkpoint");
 }
 
-int run_session(TrainingParts& parts, const TrainOptions& options, const Options& given,
-                const Log& log) {
-  parts.leader.begin(parts, options, given.to_json());
+int run_session(TrainingParts& parts, const TrainOptions& options, const Log& log) {
   const int status = Session(parts, session_settings(options), log).run();
   parts.leader.end();
   return status;
@@ -48,7 +48,8 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
   TrainingData data = reopen_data(options, run, step, config, log);
   data.scorer = scorer;
   TrainingParts parts(options, std::move(run), std::move(data), step, config, log, leader);
-  return run_session(parts, options, given, log);
+  parts.leader.begin(parts, options, given.to_json());
+  return run_session(parts, options, log);
 }
 
 int start(TrainOptions& options, Options& given, const std::string& command,
@@ -71,7 +72,10 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   }
   TrainingParts parts(options, std::move(run), std::move(data), TrainingParts::begin, config, log,
                       leader);
-  return run_session(parts, options, given, log);
+  parts.leader.begin(parts, options, given.to_json());
+  if (steps_by_minutes(options, given)) fit_to_minutes(parts, options, given, log);
+  check_course(options, parts.corpora.train_lengths(), log);
+  return run_session(parts, options, log);
 }
 
 }  // namespace

@@ -6,10 +6,11 @@ write_text() {
   awk '{ print $2, $1 }' "$1.src" > "$1.tgt"
 }
 
-# train_small RUN [OPTION]...: 4 steps on train.src and train.tgt, a checkpoint after each.
+# train_small RUN [OPTION]...: 4 steps on train.src and train.tgt, a checkpoint after each. They are
+# the first ones of a warm-up: at the end of a schedule two models would be the same.
 train_small() {
   run=$1
   shift
   tx-train --quiet --preset toy --layers 1 --d-model 16 --d-ff 16 --heads 2 --vocab words \
-    --src train.src --tgt train.tgt --steps 4 --save-every 1 --threads 1 -o "$run" "$@"
+    --src train.src --tgt train.tgt --steps 4 --warmup 100 --save-every 1 --threads 1 -o "$run" "$@"
 }

@@ -172,9 +172,11 @@ BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_ru
   BOOST_TEST(printed(settings, 3).find("step 3 of 12, epoch 2: ") != std::string::npos);
   BOOST_TEST(last_words() == "25.0 % done, 0:15:00 left\n");
   settings.tokens = 60;  // six steps of ten
-  BOOST_TEST(last_words() == "50.0 % done, 0:05:00 left\n");
-  settings.seconds = 500;
-  BOOST_TEST(last_words() == "60.0 % done, 0:03:20 left\n");
+  settings.epochs = 2;
+  BOOST_TEST(last_words() == "50.0 % of --epochs 2, 0:05:00 left\n");
+  settings.seconds = 480;
+  BOOST_TEST(last_words() == "62.5 % of --minutes 8, 0:03:00 left\n");
+  BOOST_TEST(printed(settings, 3).find("step 3, epoch 2: ") != std::string::npos);
   settings.steps = 6;
   settings.tokens = 0;
   settings.seconds = 6000;
@@ -192,6 +194,27 @@ BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_i
              "tx-x: warning: at this pace the run will end in about 12 days; ADVICE\n");
   settings.steps = 2;  // at its end
   BOOST_TEST(printed(settings, 2) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_cuts_is_warned_of_once) {
+  ProgressSettings settings = every(0);
+  settings.seconds = 1200;  // twelve steps
+  settings.steps = 100;
+  const auto warnings = [&] { return printed(settings, 5, true); };
+  BOOST_TEST(warnings() == "");
+  settings.falls = true;
+  BOOST_TEST(warnings() ==
+             "tx-x: warning: --minutes 20 will end this run at about step 12, before its learning "
+             "rate reaches 0 at step 100: fewer --steps would fit\n");
+  settings.steps = 13;
+  BOOST_TEST(warnings() == "");
+  settings.warmup = 12;
+  BOOST_TEST(
+      warnings() ==
+      "tx-x: warning: --minutes 20 will end this run at about step 12, before its warm-up of "
+      "12 steps is over: the learning rate only rises; give a smaller --warmup\n");
+  settings.steps = 12;
+  BOOST_TEST(warnings() == "");  // the steps end it
 }
 
 BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_become_null) {
