@@ -99,12 +99,15 @@ void describe_data(Options& o, TrainOptions& t) {
 
 void describe_run(Options& o, TrainOptions& t) {
   o.group("Run");
-  o.add("--preset", t.preset, "auto|base|big|tiny|modern|toy",
-        "start from these settings; options win",
-        "base and big are the paper's; tiny suits Multi30k, modern is tiny with later blocks and a "
-        "rate that falls to 0 in fewer steps, toy suits the reverse task. auto chooses by "
-        "text and device, and is base where an option tells the size of the model.")
-      .one_of({"auto", "base", "big", "tiny", "modern", "toy"});
+  o.add(
+       "--preset", t.preset, "auto|base|big|tiny|modern|toy",
+       "start from these settings; options win",
+       "base and big are the paper's; tiny suits Multi30k, modern is tiny with later blocks and a "
+       "rate that falls to 0 in fewer steps, toy suits the reverse task. auto chooses by "
+       "text and device, is base where an option sets the size of the model, and with --init takes "
+       "settings for fine-tuning.")
+      .one_of({"auto", "base", "big", "tiny", "modern", "toy"})
+      .also({fine_tuning});
   o.add("--config", t.config, "FILE", "start from the config.json of another run")
       .runtime()
       .excludes({"--resume"}, "a resumed run has its own options")
@@ -193,7 +196,9 @@ void describe_machine(Options& o, TrainOptions& t) {
          "at the rates measured on that CPU or GPU. Steps are slower under it on a GPU.")
       .runtime()
       .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
-  o.flag("-q,--quiet", t.quiet, "no progress on standard error").runtime();
+  o.flag("-q,--quiet", t.quiet, "no progress on standard error",
+         "Warnings and what --profile measured are printed.")
+      .runtime();
 }
 
 void describe_optimisation(Options& o, TrainOptions& t) {
@@ -293,12 +298,12 @@ void TrainOptions::resolve(const Options& options) {
   check_numbers(*this, options);
   model.apply_layers(options);
   if (preset != "auto") {  // else once it is settled
+    if (!steps_by_minutes(*this, options)) fit_schedule(*this, options);
     options.check();
     check_schedule();
     resolve_guided_head();
   }
   check_limits();
-    if (!steps_by_minutes(*this, options)) fit_schedule(*this, options);
   if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
   if (one_text() && resume.empty() && config.empty() && !options.given("label-smoothing"))
     label_smoothing = 0;  // its perplexity is the one of the text

@@ -30,12 +30,18 @@ struct TextSize {
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device);
 
-// Whether nothing says which preset to take: --preset is auto, and neither --config, --resume and
-// --init nor an option that shapes the model is given.
+// Whether nothing says which preset to take: --preset is auto, and neither --config nor --resume
+// nor an option that shapes the model is given; or --init is given, whose model has its shape.
 bool preset_is_open(const TrainOptions& options, const Options& given);
 
-// Settles a preset that is open: takes the one chosen for this text, beside which every option
-// given keeps its value, resolves the options again and says which it is and why.
+// The preset of a run that begins with --init and names none: settings for fine-tuning.
+constexpr char fine_tuning[] = "fine-tune";
+
+// Settles a preset that is open: takes what suits this text, beside which every option given keeps
+// its value, resolves the options again and says what it is and why. A small text is read no more
+// than some times, and where there is a validation the run ends by --patience. With --init it is
+// the preset fine_tuning, of which the text's size tells the batches and steps, and the model's
+// width the rate.
 void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log);
 
 }  // namespace tx

@@ -47,7 +47,8 @@ namespace {
 void adopt_kind(TrainOptions& options, const Options& given) {
   if (options.init.empty() || given.given("kind")) return;
   options.kind = ModelReader(resolve_model(options.init)).config().kind;
-  given.check();
+  const bool open = preset_is_open(options, given) && !given.given("schedule");
+  given.check(open ? std::vector<std::string>{"schedule"} : std::vector<std::string>());
 }
 
 }  // namespace

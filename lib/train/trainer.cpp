@@ -70,6 +70,10 @@ int start(TrainOptions& options, Options& given, const std::string& command,
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
   }
+  if (options.preset == "modern")
+    log.info(
+        "models of preset modern are for tx alone: tx-convert cannot write them for another "
+        "toolkit, as it can those of preset tiny");
   TrainingParts parts(options, std::move(run), std::move(data), TrainingParts::begin, config, log,
                       leader);
   parts.leader.begin(parts, options, given.to_json());

@@ -51,3 +51,21 @@ expect_stderr_contains "preset toy"
 expect_status 2 tx-train --preset base $texts --lr 0.001 -o lr
 expect_stderr_contains "--lr does not go with --schedule paper: scale it with --lr-factor"
 expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr
+
+# A small text is read 60 times at most, and a validation ends the run earlier; a number of steps or a
+# preset that is named stays.
+valid="--valid-src valid.en --valid-tgt valid.de"
+expect_status 0 tx-train $more $valid --batch-tokens 8192 --describe
+expect_stderr_contains "steps, which read it 60 times; it ends after 10 validations without a better model"
+for limit in "--steps 9" "--epochs 9" "--preset tiny"; do
+  expect_status 0 tx-train $more $valid --batch-tokens 8192 $limit --describe
+  expect_stderr_lacks "60 times"
+done
+expect_status 0 tx-train $more $valid --batch-tokens 300 --steps 1 -o patient
+[ "$(setting patient patience)" = 10 ] || fail "$(cat patient/config.json)"
+
+# Models of preset modern are for tx alone, which is said before they are trained.
+expect_status 0 tx-train $texts --preset modern --steps 1 -o modern
+expect_stderr_contains "models of preset modern are for tx alone"
+expect_status 0 tx-train --resume modern --steps 2
+expect_stderr_lacks "preset modern"

@@ -99,8 +99,11 @@ BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
   for (const char* size : {"--layers", "--encoder-layers", "--decoder-layers", "--d-model",
                            "--d-ff", "--heads", "--d-k", "--d-v"})
     BOOST_TEST(!open_for({size, "4"}), size);
-  for (const char* start : {"--config", "--resume", "--init"})
-    BOOST_TEST(!open_for({start, "run"}), start);
+  for (const char* start : {"--config", "--resume"}) BOOST_TEST(!open_for({start, "run"}), start);
+  // The shape is the model's; the settings are open.
+  BOOST_TEST(open_for({"--init", "model"}));
+  BOOST_TEST(!open_for({"--init", "model", "--preset", "tiny"}));
+  BOOST_TEST(!open_for({"--init", "model", "--config", "run"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
