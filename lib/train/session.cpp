@@ -105,6 +105,7 @@ std::optional<Session::WayBack> Session::step() {
   stepper.launch(feed.next(), number, rate, limit);
   stepper.prepare(feed.read_ahead());  // while a GPU computes
   StepRecord record = stepper.finish();
+  train_nll_ = record.nll / double(record.labels);
   state_.step = number;
   again_ = false;
   std::optional<WayBack> back;
@@ -153,7 +154,10 @@ void Session::end() {
   }
   checkpoints_.finish_save();
   report();
-  if (const int signal = signals_->stop())
+  const int signal = signals_->stop();
+  if (!signal)
+    tell_result();
+  else
     log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step) +
               "; go on with: tx-train --resume " + parts_.run.path());
 }
@@ -180,8 +184,21 @@ void Session::report() const {
                      double(parts_.feed->epoch_tokens()));
   parts_.progress.end(state_.step, state_.tokens, state_.skipped,
                       step_flops(parts_.parameters->config(), tokens));
-  if (settings_.profile)
-    log_.info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
+  if (settings_.profile)  // asked for, so that --quiet does not leave it out
+    Log(log_.tool())
+        .info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
+}
+
+// The last line: the best model's score, and what to do with it.
+void Session::tell_result() const {
+  const ModelKind kind = parts_.parameters->config().kind;
+  const bool denoises = !parts_.corpora.sentinels.empty();
+  std::string use = denoises ? "restore text" : "translate", options;
+  if (kind == ModelKind::decoder) use = "continue text";
+  if (kind == ModelKind::encoder) use = "make vectors", options = " --embed mean";
+  const std::string best = parts_.validator.best_text();
+  log_.info((best.empty() ? "" : "best model: " + best + "; ") + use + " with: tx-decode -m " +
+            parts_.run.path() + options);
 }
 
 }  // namespace tx

@@ -48,11 +48,13 @@ class Session {
   void finish_left_over();
   void end();
   void report() const;
+  void tell_result() const;
 
   bool validation_due() const;
   void checkpoint();
   bool validate();  // false, and nothing is known, where a stop came
   bool measure();
+  void compare_texts(double valid_nll);
   void save(bool scored);
   void score(const Checkpointer::WriteState& write_state);
   Checkpointer::Content content() const;
@@ -70,6 +72,8 @@ class Session {
   TrainState& state_;
   Checkpointer& checkpoints_;
   const SignalWatch* signals_ = nullptr;  // that of run()
+  std::optional<double> train_nll_;       // per label, of the last step
+  bool told_texts_ = false;               // compare_texts() has warned
   bool again_ = false;  // the end of the last step is done again, after a stop in it
 };
 

@@ -68,7 +68,23 @@ bool Session::measure() {
   log_.info("step " + std::to_string(step) + ": validation loss " + figure(found->loss, 4) +
             ", perplexity " + figure(std::exp(found->nll), 3) + ", accuracy " +
             figure(found->accuracy, 4) + translated);
+  compare_texts(found->nll);
   return true;
+}
+
+// Nothing is learned by heart in the first epochs: where the validation text is much harder then, it
+// is another kind of text. A model of --init may have read the training text before. Told once.
+void Session::compare_texts(double valid_nll) {
+  constexpr double most_times = 4;
+  constexpr int64_t early = 5;  // epochs
+  if (!train_nll_ || !settings_.init.empty() || parts_.feed->epoch() >= early) return;
+  const double times = std::exp(valid_nll - *train_nll_);
+  if (told_texts_ || !(times > most_times)) return;
+  told_texts_ = true;
+  log_.warn(
+      "the validation perplexity is " + figure(times, 1) +
+      " times that of training, so early: the two texts differ; lines set aside from a sorted "
+      "text are of another kind than the rest, so shuffle it first (shuf)");
 }
 
 // Where a thread writes it, training goes on at once. `scored`: --valid-command scores this model.

@@ -88,6 +88,21 @@ void Validator::update_best(int64_t step, double score) {
   }
 }
 
+// The reverse of score().
+std::string Validator::best_text() const {
+  if (!has_best_) return "";
+  const std::string& metric = settings_.metrics.front();
+  std::string text = "validation score " + figure(-best_score_, 2);
+  if (settings_.command.empty()) {
+    if (metric == "loss") text = figure(best_score_, 4);
+    if (metric == "perplexity") text = figure(std::exp(best_score_), 3);
+    if (metric == "accuracy") text = figure(-best_score_, 4);
+    if (is_translated(metric)) text = figure(-best_score_, 2);
+    text = "validation " + metric + " " + text;
+  }
+  return text + " at step " + std::to_string(best_step_);
+}
+
 void Validator::forget_best() {
   has_best_ = false;
   bad_ = 0;

@@ -65,6 +65,8 @@ class Validator {
   // which counts as a validation without a better one.
   void take_command_score(int64_t step, std::optional<double> score);
 
+  // "loss 2.3412 at step 900"; "" where there is none yet.
+  std::string best_text() const;
   int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
   bool out_of_patience() const { return settings_.patience > 0 && bad_ >= settings_.patience; }
   // The best model is gone: the next one compared is the best, and patience starts anew.

@@ -1,7 +1,8 @@
 # --profile: groups of kernels with their times, floors and calls.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
-expect_status 0 small_train --steps 3 --precision fp32 --profile --device cpu -o run
+expect_status 0 small_train --steps 3 --precision fp32 --profile --device cpu -q -o run
+expect_stderr_lacks 'step 3'  # -q leaves out progress alone
 expect_stderr_contains 'rates of this CPU, '
 expect_stderr_contains 'GFLOP/s in bf16'
 expect_stderr_contains 'forward '

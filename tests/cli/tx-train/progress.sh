@@ -37,3 +37,31 @@ expect_status 0 tx-train --resume long --steps 5
 expect_stderr_contains "nothing to do"
 expect_status 0 tx-train --preset tiny --vocab words --src train.en --tgt train.de --steps 1 -o tiny
 expect_status 0 sh -c "echo one | tx-decode -m tiny"
+
+# The last line names the best model and what to do with it.
+expect_status 0 small_train -o best
+at=$(readlink best/best.safetensors | tr -dc 0-9)
+tail -n 1 "$TX_LAST/stderr" |
+  grep -q "^tx-train: best model: validation loss [0-9.]* at step $at; translate with: tx-decode -m best\$" ||
+  fail "$(last_stderr)"
+expect_stderr_lacks "the two texts differ"
+expect_status 0 tx-train --preset toy --vocab words --src train.en --tgt train.de --steps 1 -o plain
+[ "$(tail -n 1 "$TX_LAST/stderr")" = "tx-train: translate with: tx-decode -m plain" ] ||
+  fail "$(last_stderr)"
+expect_status 0 tx-train --kind decoder --preset toy --vocab words --src train.en --steps 1 -o language
+[ "$(tail -n 1 "$TX_LAST/stderr")" = "tx-train: continue text with: tx-decode -m language" ] ||
+  fail "$(last_stderr)"
+
+# The last lines of a sorted text are another kind of text: here "s ..." behind "a ..." to "m ...".
+for letter in a b c d e f g h i j k l m s; do
+  seq 1 30 | sed "s/.*/$letter$letter &$letter $letter/"
+done > sorted.src
+awk '{ print $3, $2, $1 }' sorted.src > sorted.tgt
+for side in src tgt; do
+  head -n 390 sorted.$side > head.$side
+  tail -n 30 sorted.$side > tail.$side
+done
+expect_status 0 tx-train --preset toy --vocab bpe.model --src head.src --tgt head.tgt --valid-src tail.src \
+  --valid-tgt tail.tgt --threads 1 --precision fp32 --steps 60 --warmup 5 --save-every 10 -o tail
+[ "$(grep -c 'warning: the validation perplexity is .* times that of training, so early' "$TX_LAST/stderr")" = 1 ] ||
+  fail "$(last_stderr)"

@@ -167,6 +167,27 @@ BOOST_AUTO_TEST_CASE(a_validator_goes_on_from_its_state) {
   BOOST_CHECK_THROW(other.restore(Json::object()), Json::exception);
 }
 
+BOOST_AUTO_TEST_CASE(the_best_is_told_as_it_was_measured) {
+  StepRecord sums;
+  sums.loss = 30;
+  sums.nll = 20;
+  sums.correct = 5;
+  sums.labels = 10;
+  const auto best = [&](const std::string& metric) {
+    Validator v({0, {metric}, ""});
+    BOOST_TEST(v.best_text() == "");
+    v.measure(7, sums, [] { return std::vector<double>{12.345}; });
+    return v.best_text();
+  };
+  BOOST_TEST(best("loss") == "validation loss 3.0000 at step 7");
+  BOOST_TEST(best("perplexity") == "validation perplexity 7.389 at step 7");
+  BOOST_TEST(best("accuracy") == "validation accuracy 0.5000 at step 7");
+  BOOST_TEST(best("bleu") == "validation bleu 12.35 at step 7");
+  Validator scored = by_command(2);
+  scored.take_command_score(3, 41.5);
+  BOOST_TEST(scored.best_text() == "validation score 41.50 at step 3");
+}
+
 BOOST_AUTO_TEST_CASE(another_criterion_starts_anew) {
   Validator before = by_command(2);
   before.take_command_score(1, 3);
