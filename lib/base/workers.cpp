@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -32,6 +33,13 @@ struct Pipeline {
   int64_t blocks_read = 0, blocks_written = 0;
   bool read_ended = false, stop = false;
   int64_t most_held = 0;
+  FirstError failed;  // a thread, beside its blocks: everything stops
+
+  void halt() {
+    const std::lock_guard guard(lock);
+    stop = true;
+    changed.notify_all();
+  }
 };
 
 void read_loop(Pipeline& p, const std::function<bool(Block&)>& read) {
@@ -88,8 +96,8 @@ void write_loop(Pipeline& p, const std::function<void(const Block&)>& write) {
     std::unique_lock guard(p.lock);
     const auto next_ready = [&] { return p.to_write.count(p.blocks_written) > 0; };
     const auto finished = [&] { return p.read_ended && p.blocks_written == p.blocks_read; };
-    p.changed.wait(guard, [&] { return next_ready() || finished(); });
-    if (!next_ready()) return;
+    p.changed.wait(guard, [&] { return next_ready() || finished() || p.stop; });
+    if (!next_ready()) return p.failed.rethrow();
     Pipeline::Job job = std::move(p.to_write.extract(p.blocks_written).mapped());
     guard.unlock();
     if (job.failure) std::rethrow_exception(job.failure);
@@ -102,13 +110,16 @@ void write_loop(Pipeline& p, const std::function<void(const Block&)>& write) {
 
 // Joins its threads even when an exception passes.
 struct Team {
-  std::vector<std::thread> threads;
+  FirstError& failure;
+  std::vector<std::thread> threads = {};
   // False where not all of `count` more could be started.
   template <class F>
   bool start(int64_t count, F&& f) {
     try {
-      for (int64_t i = 0; i < count; ++i) threads.emplace_back(f);
+      for (int64_t i = 0; i < count; ++i) threads.emplace_back([this, f] { failure.run(f); });
     } catch (const std::system_error&) {
+      return false;
+    } catch (const std::bad_alloc&) {
       return false;
     }
     return true;
@@ -142,7 +153,8 @@ int startable_threads(int wanted) {
   int started = 0;
   {
     std::mutex until_all_have_started;
-    Team team;
+    FirstError none;
+    Team team{none};
     const std::lock_guard hold(until_all_have_started);
     team.start(wanted - 1, [&] { const std::lock_guard wait(until_all_have_started); });
     started = int(team.threads.size());
@@ -162,10 +174,10 @@ void limit_threads(int& threads, const Log& log) {
            std::to_string(threads));
 }
 
-std::thread start_thread(const std::function<void()>& f) {
+std::thread start_thread(FirstError& failure, const std::function<void()>& f) {
   for (int left = 20;; --left) {  // threads that have just ended make room
     try {
-      return std::thread(f);
+      return std::thread([&failure, f] { failure.run(f); });
     } catch (const std::system_error& error) {
       if (left > 0) {
         std::this_thread::sleep_for(milliseconds(5));
@@ -184,24 +196,23 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
   Pipeline p;
   p.most_held = 2 * threads + 2;
   {
-    Team team;
-    const auto stop_all = [&] {
-      const std::lock_guard guard(p.lock);
-      p.stop = true;
-      p.changed.notify_all();
+    Team team{p.failed};
+    const auto until_failure = [&](const auto& loop) {
+      if (!p.failed.run(loop)) p.halt();
     };
     // The reader starts last: until it runs, this thread can go on alone without losing anything.
-    team.start(threads, [&] { work_loop(p, work); });
-    if (!team.threads.empty() && team.start(1, [&] { read_loop(p, read); })) {
+    team.start(threads, [&] { until_failure([&] { work_loop(p, work); }); });
+    if (!team.threads.empty() &&
+        team.start(1, [&] { until_failure([&] { read_loop(p, read); }); })) {
       try {
         write_loop(p, write);
       } catch (...) {
-        stop_all();
+        p.halt();
         throw;
       }
       return;
     }
-    stop_all();
+    p.halt();
   }
   run_alone(read, work, write);
 }
@@ -232,7 +243,8 @@ void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>
     }
   };
   {
-    Team team;
+    FirstError none;  // `failures` has them
+    Team team{none};
     int64_t begun = 1;
     while (begun < ranges && team.start(1, [&run, begun] { run(begun); })) ++begun;
     for (int64_t range = begun; range < ranges; ++range) run(range);

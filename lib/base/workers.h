@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/base/first_error.h"
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 
@@ -25,8 +26,9 @@ int startable_threads(int wanted);
 // Lowers `threads` to what can be started beside this one, with a warning.
 void limit_threads(int& threads, const Log& log);
 
-// A thread that runs f; Error with the likely reason when it cannot be started.
-std::thread start_thread(const std::function<void()>& f);
+// A thread that runs f, whose exception `failure` keeps; Error with the likely reason when it
+// cannot be started.
+std::thread start_thread(FirstError& failure, const std::function<void()>& f);
 
 struct Block {
   std::vector<std::string> lines;

@@ -60,7 +60,8 @@ struct Pipeline {
   std::deque<Job> jobs;
   int running = 0;  // jobs
   bool read_ended = false, stop = false;
-  std::exception_ptr reading_failed, working_failed;
+  std::exception_ptr reading_failed;
+  FirstError failed;  // a thread, beside what it reads: everything stops
   Remarks remarks;
 
   // Takes the translation of a source; with that of its last part the line is answered.
@@ -103,9 +104,8 @@ struct Pipeline {
     if (out.progress) out.progress->add();
     changed.notify_all();
   }
-  void halt(std::exception_ptr failure = nullptr) {
+  void halt() {
     const std::lock_guard guard(lock);
-    if (failure && !working_failed) working_failed = failure;
     stop = true;
     changed.notify_all();
   }
@@ -228,11 +228,7 @@ void work_loop(Pipeline& p) {
     // A job that has the machine to itself takes all of it.
     const int threads = p.translator.threads_each(size_t(p.running) + p.jobs.size());
     guard.unlock();
-    try {
-      work(p, worker, job, threads);
-    } catch (...) {
-      return p.halt(std::current_exception());
-    }
+    work(p, worker, job, threads);
     guard.lock();
     --p.running;
   }
@@ -267,13 +263,13 @@ class StreamWriter {
   // Waits until `done()`; what has been written is sent before.
   template <class F>
   void wait(std::unique_lock<std::mutex>& guard, F&& done) {
-    if (!done() && !p_.working_failed) {
+    if (!done() && !p_.failed.happened()) {
       guard.unlock();
       flush();
       guard.lock();
-      p_.changed.wait(guard, [&] { return done() || p_.working_failed; });
+      p_.changed.wait(guard, [&] { return done() || p_.failed.happened(); });
     }
-    if (!done()) std::rethrow_exception(p_.working_failed);
+    if (!done()) p_.failed.rethrow();
   }
 
   Window* next_window() {
@@ -300,7 +296,12 @@ class StreamWriter {
 // Stops and joins its threads on every way out.
 struct Team {
   Pipeline& pipeline;
-  std::vector<std::thread> threads;
+  std::vector<std::thread> threads = {};
+  void start(const std::function<void()>& body) {
+    threads.push_back(start_thread(pipeline.failed, [this, body] {
+      if (!pipeline.failed.run(body)) pipeline.halt();
+    }));
+  }
   ~Team() {
     pipeline.halt();
     for (auto& thread : threads) thread.join();
@@ -311,14 +312,13 @@ struct Team {
 
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log) {
-  Pipeline p{translator, options, log, out, {}, {}, {}, {}, 0, false, false, nullptr, nullptr, {}};
+  Pipeline p{translator, options, log, out, {}, {}, {}, {}, 0, false, false, nullptr, {}, {}};
   {
-    Team team{p, {}};
-    team.threads.push_back(start_thread([&] { StreamReader(p, in).run(); }));
-    team.threads.push_back(start_thread([&] { work_loop(p); }));
+    Team team{p};
+    team.start([&] { StreamReader(p, in).run(); });
+    team.start([&] { work_loop(p); });
     try {
-      for (int i = 1; i < translator.options().threads; ++i)
-        team.threads.push_back(start_thread([&] { work_loop(p); }));
+      for (int i = 1; i < translator.options().threads; ++i) team.start([&] { work_loop(p); });
     } catch (const Error&) {  // fewer do the work
     }
     StreamWriter(p, out).run();

@@ -20,7 +20,7 @@ void Beside::start(std::function<void(size_t)> work) {
   allowed_ = done_ = 0;
   stopped_ = false;
   try {
-    thread_ = start_thread([this] { run(); });
+    thread_ = start_thread(failure_, [this] { run(); });
   } catch (const Error&) {  // whoever stops it does all
   }
 }
@@ -38,11 +38,11 @@ size_t Beside::stop() {
     changed_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  failure_.rethrow();
   return done_;
 }
 
-void Beside::run() try {
+void Beside::run() {
   for (;; ++done_) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || done_ < allowed_; });
@@ -50,8 +50,6 @@ void Beside::run() try {
     lock.unlock();
     work_(done_);
   }
-} catch (...) {
-  failure_ = std::current_exception();
 }
 
 }  // namespace tx

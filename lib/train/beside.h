@@ -1,10 +1,11 @@
 // Work in a fixed order on a thread beside the one that says how much of it may begin.
 #pragma once
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+
+#include "lib/base/first_error.h"
 
 namespace tx {
 
@@ -30,7 +31,7 @@ class Beside {
   std::condition_variable changed_;
   size_t allowed_ = 0, done_ = 0;
   bool stopped_ = false;
-  std::exception_ptr failure_;
+  FirstError failure_;
 };
 
 }  // namespace tx

@@ -32,31 +32,29 @@ size_t Saver::bytes(const Parameters& parameters) {
 }
 
 void Saver::begin(Write write) {
-  TX_ASSERT(done_ && !thread_.joinable() && !failure_);
+  TX_ASSERT(done_ && !thread_.joinable() && !failure_.happened());
   const Moments moments = gather_ ? gather_() : parameters_.moments();
   if (copy_) copy_->take(parameters_, moments);
   done_ = false;  // from here on nothing throws: what fails is kept for finish()
   if (!copy_) return run(write, parameters_, moments);
   try {
-    thread_ = start_thread([this, write] { run(write, *copy_, copy_->moments()); });
+    thread_ = start_thread(failure_, [this, write] { run(write, *copy_, copy_->moments()); });
   } catch (const Error&) {  // training waits instead
     run(write, *copy_, copy_->moments());
   }
 }
 
 void Saver::run(const Write& write, const Parameters& from, const Moments& moments) {
-  try {
+  failure_.run([&] {
     if (reader_) set_threads(*reader_, 1);  // of this thread
     write(from, moments);
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
+  });
   done_ = true;
 }
 
 void Saver::finish() {
   if (thread_.joinable()) thread_.join();
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  failure_.rethrow();
 }
 
 }  // namespace tx

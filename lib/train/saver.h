@@ -4,11 +4,11 @@
 // once.
 #pragma once
 #include <atomic>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <thread>
 
+#include "lib/base/first_error.h"
 #include "lib/model/parameters.h"
 
 namespace tx {
@@ -48,7 +48,7 @@ class Saver {
   std::unique_ptr<Parameters> copy_;  // null: the parameters themselves are written
   std::thread thread_;
   std::atomic<bool> done_ = true;
-  std::exception_ptr failure_;
+  FirstError failure_;
 };
 
 }  // namespace tx

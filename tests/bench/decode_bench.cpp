@@ -85,9 +85,10 @@ Seconds alone(tx::BatchSearch& search, const Batch& batch, int runs) {
 Seconds together(std::deque<Worker>& workers, int kernel_threads, const Batch& batch, int runs) {
   const auto count = std::ptrdiff_t(workers.size());
   std::latch ready(count + 1);
+  tx::FirstError failure;
   std::vector<std::thread> threads;
   for (Worker& worker : workers)
-    threads.push_back(tx::start_thread([&] {
+    threads.push_back(tx::start_thread(failure, [&] {
       tx::set_threads(worker.backend, kernel_threads);
       worker.search.run(batch, int64_t(1) << 30);
       ready.arrive_and_wait();
@@ -96,6 +97,7 @@ Seconds together(std::deque<Worker>& workers, int kernel_threads, const Batch& b
   ready.arrive_and_wait();
   Seconds all = measure([&] {
     for (std::thread& thread : threads) thread.join();
+    failure.rethrow();
   });
   all.processor /= double(runs) * double(count);
   all.clock /= double(runs) * double(count);

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <system_error>
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/base/workers.h"
 #include "lib/ranks/world.h"
 
 namespace tx::mpi {
@@ -21,7 +21,7 @@ constexpr int others_later = 5;  // of all that wait, rank 0 speaks first, and e
 }  // namespace
 
 StartLimit::StartLimit(const std::string& tool) {
-  thread_ = start_without_signals([this, tool] {
+  thread_ = start_without_signals(failure_, [this, tool] {
     constexpr int turns = 20;  // a second
     const int rank = started_rank();
     for (int turn = 0; turn < turns * (limit + (rank > 0 ? others_later : 0)); ++turn) {
@@ -40,19 +40,15 @@ StartLimit::~StartLimit() {
   thread_.join();
 }
 
-std::thread start_without_signals(const std::function<void()>& body) {
+std::thread start_without_signals(FirstError& failure, const std::function<void()>& body) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread started;
-  std::error_code refused;
-  try {
-    started = std::thread(body);
-  } catch (const std::system_error& e) {
-    refused = e.code();
-  }
+  FirstError refused;
+  refused.run([&] { started = start_thread(failure, body); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (refused) throw Error("cannot start a thread: " + refused.message());
+  refused.rethrow();
   return started;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <thread>
 
+#include "lib/base/first_error.h"
+
 namespace tx::mpi {
 
 class StartLimit {
@@ -18,10 +20,11 @@ class StartLimit {
 
  private:
   std::atomic<bool> over_ = false;
+  FirstError failure_;
   std::thread thread_;
 };
 
-// Signals are for the thread that trains: starts one that takes none. Error where it is refused.
-std::thread start_without_signals(const std::function<void()>& body);
+// start_thread() of one that takes no signals: they are for the thread that trains.
+std::thread start_without_signals(FirstError& failure, const std::function<void()>& body);
 
 }  // namespace tx::mpi

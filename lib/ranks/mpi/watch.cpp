@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
@@ -49,7 +50,7 @@ Watch::Watch(MPI_Comm ranks, std::vector<RankCard> cards, const std::string& too
         return rank;
       }()),
       pulse_(me_, int(cards_.size())) {
-  thread_ = start_without_signals([this] { run(); });
+  thread_ = start_without_signals(lost_, [this] { run(); });
 }
 
 Watch::~Watch() {
@@ -63,7 +64,7 @@ void Watch::run() {
     const std::lock_guard guard(lock());
     try {
       turn(turns_);
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
       if (!ending_) note(name(me_) + ": " + e.what());
     }
     ++turns_;

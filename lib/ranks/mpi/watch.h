@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "lib/base/first_error.h"
 #include "lib/ranks/mpi/calls.h"
 #include "lib/ranks/pulse.h"
 #include "lib/ranks/world.h"
@@ -75,6 +76,7 @@ class Watch {
   std::atomic<int> told_ = 0;
   std::atomic<int64_t> turns_ = 0;
   std::atomic<bool> stop_ = false;
+  FirstError lost_;  // of the thread
   std::thread thread_;
 };
 

@@ -169,6 +169,19 @@ BOOST_AUTO_TEST_CASE(parallel_for_covers_each_once) {
   BOOST_TEST(message_of<DataError>([&] { parallel_for(4, 100, failing); }) == "3");
 }
 
+BOOST_AUTO_TEST_CASE(the_first_error_is_carried) {
+  FirstError failure;
+  BOOST_TEST(failure.run([] {}));
+  BOOST_TEST(!failure.happened());
+  failure.rethrow();
+  start_thread(failure, [] { throw DataError("of a thread"); }).join();
+  BOOST_TEST(!failure.run([] { throw 7; }));
+  BOOST_TEST(failure.happened());
+  BOOST_TEST(message_of<DataError>([&] { failure.rethrow(); }) == "of a thread");
+  BOOST_TEST(!failure.happened());
+  failure.rethrow();
+}
+
 #ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
 // As under ulimit -v: memory for the stacks of a few more threads.
 BOOST_AUTO_TEST_CASE(fewer_threads_where_no_more_can_be_started) {

@@ -116,6 +116,20 @@ BOOST_AUTO_TEST_CASE(a_failing_input_leaves_the_lines_before_it) {
   }
 }
 
+// Blank lines are answered by the reader, beside what it reads.
+BOOST_AUTO_TEST_CASE(every_failure_of_a_thread_reaches_the_caller) {
+  const TempFolder folder;
+  const Translator translator = tiny_translator(options_of(2, 200));
+  for (const char* input : {"\n", "w5 w6\n"}) {
+    LinePairs in({folder.file("in", input)}, "", false);
+    Writer out(folder / "out");
+    StreamOutput output{out};
+    output.rank = [](Translation&) { throw DataError("no rank"); };
+    const auto stream = [&] { translate_stream(in, translator, {}, output, quiet); };
+    BOOST_TEST(message_of<DataError>(stream) == "no rank");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(pieces_ids_and_text_agree) {
   LineOptions pieces, ids;
   pieces.form = LineForm::pieces;
