@@ -3,6 +3,7 @@
 #include "kernels/cpu.h"
 #include "kernels/cpu/profile.h"
 #include "kernels/cpu/softmax.h"
+#include "lib/base/first_error.h"
 
 namespace tx {
 namespace {
@@ -86,17 +87,21 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
 
 template <class T>
 void attend(const Attention& p, int threads) {
+  FirstError failure;
 #pragma omp parallel num_threads(threads)
   {
     Workspace<acc_t<T>> w;
     std::vector<uint16_t> bits;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.heads; ++task)
-      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
-        using L = decltype(lanes);
-        attend_head<T, L>(p, task / p.heads, int(task % p.heads), w, bits);
+      failure.run([&] {
+        with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+          using L = decltype(lanes);
+          attend_head<T, L>(p, task / p.heads, int(task % p.heads), w, bits);
+        });
       });
   }
+  failure.rethrow();
 }
 
 template <class T, class L>

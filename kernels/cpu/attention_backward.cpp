@@ -1,6 +1,7 @@
 #include "kernels/cpu.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/profile.h"
+#include "lib/base/first_error.h"
 
 namespace tx {
 namespace {
@@ -123,16 +124,20 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
 
 template <class T>
 void attend_backward(const Attention& p, const AttentionGradient& g, int threads) {
+  FirstError failure;
 #pragma omp parallel num_threads(threads)
   {
     Workspace<acc_t<T>> w;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.kv_heads; ++task)
-      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
-        using L = decltype(lanes);
-        head_gradient<T, L>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
+      failure.run([&] {
+        with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+          using L = decltype(lanes);
+          head_gradient<T, L>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
+        });
       });
   }
+  failure.rethrow();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "kernels/cpu/small_product.h"
 #include "kernels/cpu/softmax.h"
 #include "kernels/cpu/wide.h"
+#include "lib/base/first_error.h"
 
 namespace tx {
 namespace {
@@ -290,18 +291,22 @@ void attend_rows(const CachedAttention& p, int threads) {
   using A = acc_t<T>;
   const std::vector<Team> teams = teams_of(p, has_teams<A> ? kTeam : 1);
   const int64_t tasks = int64_t(teams.size()) * p.heads;
+  FirstError failure;
 #pragma omp parallel num_threads(threads)
   {
     Scratch<A> scratch;
 #pragma omp for
     for (int64_t i = 0; i < tasks; ++i) {
       const Task<T, C> task = task_of<T, C>(p, teams, i);
-      with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
-        using L = decltype(lanes);
-        attend<L>(task, scratch);
+      failure.run([&] {
+        with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
+          using L = decltype(lanes);
+          attend<L>(task, scratch);
+        });
       });
     }
   }
+  failure.rethrow();
 }
 
 // The cache row of each row's last key.

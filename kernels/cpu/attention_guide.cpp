@@ -3,6 +3,7 @@
 //   loss = - sum_j g_j log a_j = lse - scale sum_j g_j s_j,   d loss / d s_j = scale (a_j - g_j)
 #include "kernels/cpu.h"
 #include "kernels/cpu/attention.h"
+#include "lib/base/first_error.h"
 
 namespace tx {
 namespace {
@@ -86,15 +87,19 @@ TX_INLINE GuideSums guide_sentence(const Attention& p, const AttentionGuide& gui
 template <class T>
 void guide_all(const Attention& p, const AttentionGuide& guide, const AttentionGradient& g,
                std::vector<GuideSums>& sums, int threads) {
+  FirstError failure;
 #pragma omp parallel num_threads(threads)
   {
     Workspace<acc_t<T>> w;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t sentence = 0; sentence < p.sentences; ++sentence)
-      with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
-        sums[size_t(sentence)] = guide_sentence<T, decltype(lanes)>(p, guide, g, sentence, w);
+      failure.run([&] {
+        with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+          sums[size_t(sentence)] = guide_sentence<T, decltype(lanes)>(p, guide, g, sentence, w);
+        });
       });
   }
+  failure.rethrow();
 }
 
 }  // namespace

@@ -16,12 +16,17 @@ Cpu::Cpu(int count) : products_(std::make_unique<Products>()) { use_threads(coun
 Cpu::~Cpu() = default;
 
 // libgomp keeps the largest team that a thread has had, and ends the process when it cannot start a
-// team. So that is tried first, and a thread that goes on alone releases its team.
+// team. So that is tried first, and the team started while there is room for it; a thread that goes
+// on alone releases its team.
 int Cpu::use_threads(int count) {
   TX_ASSERT(count >= 1);
 #ifdef _OPENMP
   static thread_local int largest = 1;
-  if (count > largest) largest = std::max(largest, startable_threads(count));
+  if (count > largest) {
+    largest = std::max(largest, startable_threads(count));
+#pragma omp parallel num_threads(largest)
+    {}
+  }
   if (count == 1 && largest > 1) {
     omp_pause_resource(omp_pause_soft, omp_get_initial_device());
     largest = 1;

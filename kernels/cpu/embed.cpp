@@ -14,9 +14,10 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
   using A = acc_t<T>;
   const int64_t d = out.cols;
   const std::vector<A> none(positions.empty() ? size_t(d) : 0);
+  const MaskRows masks(drop, d, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, d);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < out.rows; ++i) {
       T* y = out.row<T>(i);
@@ -41,16 +42,17 @@ void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matr
                 const Dropout& drop, Matrix out, int threads) {
   TX_ASSERT(drop.threshold == 0 && out.dtype == DType::f32);
   const std::vector<float> none(positions.empty() ? size_t(out.cols) : 0);
+  const ThreadRows<float> rows(threads, out.cols);
 #pragma omp parallel num_threads(threads)
   {
-    std::vector<float> row(size_t(out.cols));
+    float* const row = rows.mine();
 #pragma omp for
     for (int64_t i = 0; i < out.rows; ++i) {
-      restore_row(table, ids[i], row.data());
+      restore_row(table, ids[i], row);
       const float* p =
           positions.empty() ? none.data() : positions.row<float>(drop.keys.position[i]);
       float* y = out.row<float>(i);
-      for (int64_t j = 0; j < out.cols; ++j) y[j] = row[size_t(j)] * float(scale) + p[j];
+      for (int64_t j = 0; j < out.cols; ++j) y[j] = row[j] * float(scale) + p[j];
     }
   }
 }
@@ -62,9 +64,10 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
                         Matrix dtable, int threads) {
   using A = acc_t<T>;
   const int64_t d = dout.cols;
+  const MaskRows masks(drop, d, threads);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int part = 0; part < threads; ++part) {
-    MaskRow mask(drop, d);
+    const MaskRow mask = masks.mine();
     for (int64_t i = 0; i < dout.rows; ++i) {
       if (ids[i] < 0 || ids[i] % threads != part) continue;
       const T* g = dout.row<T>(i);

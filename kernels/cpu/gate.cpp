@@ -26,9 +26,10 @@ TX_INLINE void gate_row(const T* x, const uint16_t* bits, const Dropout& drop, T
 template <class T>
 TX_CLONES void gate_rows(Matrix in, Activation activation, const Dropout& drop, Matrix out,
                          int threads) {
+  const MaskRows masks(drop, out.cols, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, out.cols);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < out.rows; ++i) {
       const T* x = in.row<T>(i);
@@ -63,9 +64,10 @@ TX_INLINE void gate_backward_row(const T* dy, const T* x, const uint16_t* bits, 
 template <class T>
 TX_CLONES void gate_backward_rows(Matrix dy, Matrix in, Activation activation, const Dropout& drop,
                                   Matrix out, int threads) {
+  const MaskRows masks(drop, dy.cols, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, dy.cols);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < dy.rows; ++i) {
       const T *g = dy.row<T>(i), *x = in.row<T>(i);

@@ -7,6 +7,8 @@
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
+#include "kernels/cpu/thread_rows.h"
+#include "lib/base/first_error.h"
 
 namespace tx::gemm {
 
@@ -69,28 +71,33 @@ Matrix pack(Matrix weights, Isa isa) {
 namespace {
 
 // `bytes` of weights behind a Packed.
-char* packed_memory(size_t bytes) {
-  char* memory = static_cast<char*>(aligned(sizeof(Packed) + bytes));
-  new (memory) Packed;
+Buffer packed_memory(size_t bytes) {
+  Buffer memory(aligned(sizeof(Packed) + bytes));
+  new (memory.get()) Packed;
   return memory;
 }
+Packed& packed_of(const Buffer& memory) { return *static_cast<Packed*>(memory.get()); }
+char* weights_of(const Buffer& memory) { return reinterpret_cast<char*>(&packed_of(memory) + 1); }
 
-Matrix packed_matrix(char* memory, DType dtype, int64_t rows, int64_t cols) {
+// Takes over the memory.
+Matrix packed_matrix(Buffer memory, DType dtype, int64_t rows, int64_t cols) {
   Matrix m = matrix(nullptr, dtype, rows, cols);
-  m.prepared = memory;
+  m.prepared = memory.release();
   return m;
 }
 
 Matrix pack_int8(const WeightRows& from, int threads) {
   const int64_t groups = int8_groups(from.rows), bytes = int8_group_bytes(from.cols);
-  char* memory = packed_memory(size_t(groups * bytes + from.rows * 4));
-  auto* data = reinterpret_cast<uint8_t*>(memory + sizeof(Packed));
+  Buffer memory = packed_memory(size_t(groups * bytes + from.rows * 4));
+  auto* data = reinterpret_cast<uint8_t*>(weights_of(memory));
   auto* scales = reinterpret_cast<float*>(data + groups * bytes);
+  FirstError failure;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int64_t g = 0; g < groups; g++)
-    quantise_group(from, g, data + g * bytes, scales + g * kInt8Group);
-  reinterpret_cast<Packed*>(memory)->int8 = {data, scales, from.rows, from.cols};
-  return packed_matrix(memory, DType::f32, from.rows, from.cols);
+    failure.run([&] { quantise_group(from, g, data + g * bytes, scales + g * kInt8Group); });
+  failure.rethrow();
+  packed_of(memory).int8 = {data, scales, from.rows, from.cols};
+  return packed_matrix(std::move(memory), DType::f32, from.rows, from.cols);
 }
 
 }  // namespace
@@ -101,36 +108,37 @@ Matrix pack(const WeightRows& from, DType dtype, Isa isa, int threads) {
   TX_ASSERT(dtype == DType::f32 || dtype == DType::bf16);
   Matrix shape = matrix(nullptr, dtype, from.rows, from.cols);
   Panels panels = panels_of(shape, false, micro(dtype, isa));
-  char* memory = packed_memory(weight_bytes(panels));
-  char* data = memory + sizeof(Packed);
+  Buffer memory = packed_memory(weight_bytes(panels));
+  char* data = weights_of(memory);
   const int64_t width = panels.micro->panel;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-  {
-    const auto values = std::make_unique<float[]>(size_t(width * from.cols));
-    const auto halves =
-        std::make_unique<bf16[]>(dtype == DType::bf16 ? size_t(width * from.cols) : 0);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < panels.count; i++) {
+  const ThreadRows<float> read(threads, width * from.cols);
+  const ThreadRows<bf16> rounded(threads, dtype == DType::bf16 ? width * from.cols : 0);
+  FirstError failure;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t i = 0; i < panels.count; i++)
+    failure.run([&] {
       const int64_t rows = std::min(width, from.rows - i * width);
-      from.read(i * width, rows, values.get());
-      Matrix part = matrix(values.get(), DType::f32, rows, from.cols);
+      float* const values = read.mine();
+      from.read(i * width, rows, values);
+      Matrix part = matrix(values, DType::f32, rows, from.cols);
       if (dtype == DType::bf16) {
-        for (int64_t j = 0; j < rows * from.cols; j++) store(halves[size_t(j)], values[size_t(j)]);
-        part = matrix(halves.get(), DType::bf16, rows, from.cols);
+        bf16* const halves = rounded.mine();
+        for (int64_t j = 0; j < rows * from.cols; j++) store(halves[j], values[j]);
+        part = matrix(halves, DType::bf16, rows, from.cols);
       }
       fill_panel(part, false, 0, width, data + size_t(i) * panels.bytes);
-    }
-  }
+    });
+  failure.rethrow();
   panels.data = data;
-  reinterpret_cast<Packed*>(memory)->panels = panels;
-  return packed_matrix(memory, dtype, from.rows, from.cols);
+  packed_of(memory).panels = panels;
+  return packed_matrix(std::move(memory), dtype, from.rows, from.cols);
 }
 
 Matrix attach(const Int8Weights& weights) {
   TX_ASSERT(reinterpret_cast<uintptr_t>(weights.groups) % 64 == 0);
-  char* memory = packed_memory(0);
-  reinterpret_cast<Packed*>(memory)->int8 = weights;
-  return packed_matrix(memory, DType::f32, weights.rows, weights.cols);
+  Buffer memory = packed_memory(0);
+  packed_of(memory).int8 = weights;
+  return packed_matrix(std::move(memory), DType::f32, weights.rows, weights.cols);
 }
 
 const Int8Weights* int8_of(const Matrix& packed) {
@@ -182,9 +190,9 @@ Packed& room_for(Matrix& picked, size_t bytes) {
   if (!held || held->room < bytes) {
     release_packed(picked);
     const size_t room = bytes + bytes / 4;
-    char* memory = packed_memory(room);
-    reinterpret_cast<Packed*>(memory)->room = room;
-    picked.prepared = memory;
+    Buffer memory = packed_memory(room);
+    packed_of(memory).room = room;
+    picked.prepared = memory.release();
   }
   return *static_cast<Packed*>(const_cast<void*>(picked.prepared));
 }

@@ -1,15 +1,12 @@
 // The outer loops of our own products. Every element is summed over k in the same order by the same
 // instructions, whatever the block of rows it falls into and whichever thread computes it; OpenBLAS
 // and oneDNN's gemm:jit choose the order by the number of rows.
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include <algorithm>
 #include <limits>
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
+#include "kernels/cpu/thread_rows.h"
 
 namespace tx::gemm {
 namespace {
@@ -94,14 +91,6 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
       done += rows;
     }
   }
-}
-
-int thread_number() {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
 }
 
 // A chunk of rows stays in the second-level cache while the panels pass over it.

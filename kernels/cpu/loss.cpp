@@ -3,6 +3,7 @@
 #include "kernels/cpu.h"
 #include "kernels/cpu/profile.h"
 #include "kernels/cpu/softmax.h"
+#include "kernels/cpu/thread_rows.h"
 
 namespace tx {
 namespace {
@@ -43,17 +44,18 @@ TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padd
 template <class T>
 void loss_rows(Matrix logits, const int32_t* labels, int64_t vocabulary, double smoothing,
                bool gradient, double loss_scale, RowLoss* rows, int threads) {
+  const ThreadRows<acc_t<T>> all_powers(threads, gradient ? vocabulary : 0);
 #pragma omp parallel num_threads(threads)
   {
-    std::vector<acc_t<T>> powers(gradient ? size_t(vocabulary) : 0);
+    acc_t<T>* const powers = gradient ? all_powers.mine() : nullptr;
 #pragma omp for schedule(static, 16)
     for (int64_t i = 0; i < logits.rows; ++i) {
       T* x = logits.row<T>(i);
       if (labels[i] >= 0)
         with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
           using L = decltype(lanes);
-          rows[i] = row_loss<T, L>(x, labels[i], vocabulary, logits.cols, smoothing,
-                                   gradient ? powers.data() : nullptr, acc_t<T>(loss_scale));
+          rows[i] = row_loss<T, L>(x, labels[i], vocabulary, logits.cols, smoothing, powers,
+                                   acc_t<T>(loss_scale));
         });
       else if (gradient)
         std::memset(static_cast<void*>(x), 0, size_t(logits.cols) * sizeof(T));

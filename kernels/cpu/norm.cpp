@@ -71,9 +71,10 @@ TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
 
 template <class T>
 void add_norm_rows(const AddNorm& p, int threads) {
+  const MaskRows masks(p.drop, p.sub.cols, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(p.drop, p.sub.cols);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < p.sub.rows; ++i) {
       const uint16_t* bits = p.drop.threshold ? mask.draw(i) : nullptr;
@@ -135,10 +136,12 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
   using A = acc_t<T>;
   const int64_t width = p.dnormed.cols, rows = p.dnormed.rows;
   const int64_t blocks = (rows + block_rows - 1) / block_rows;
+  const MaskRows masks(p.drop, width, threads);
+  const ThreadRows<A> gradients(threads, width);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(p.drop, width);
-    std::vector<A> d(static_cast<size_t>(width));
+    const MaskRow mask = masks.mine();
+    A* const d = gradients.mine();
 #pragma omp for
     for (int64_t block = 0; block < blocks; ++block) {
       A *dg = partial + block * 2 * width, *db = dg + width;
@@ -151,8 +154,8 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
           const A* stats = p.stats.row<A>(i);
           norm_gradient_row<L>(p.dnormed.row<T>(i), p.dsum.empty() ? nullptr : p.dsum.row<T>(i),
                                p.sum.row<T>(i), p.gamma.row<A>(0), stats[0], stats[1],
-                               !root_mean_square(p.dbeta), width, d.data(), dg, db);
-          spread_row<L>(d.data(), bits, p.drop, p.add_x, p.dx.empty() ? nullptr : p.dx.row<T>(i),
+                               !root_mean_square(p.dbeta), width, d, dg, db);
+          spread_row<L>(d, bits, p.drop, p.add_x, p.dx.empty() ? nullptr : p.dx.row<T>(i),
                         p.dsub.empty() ? nullptr : p.dsub.row<T>(i), width);
         });
       }

@@ -24,9 +24,10 @@ TX_INLINE void activate_row(const T* x, const uint16_t* bits, const Dropout& dro
 template <class T>
 TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& drop, Matrix out,
                              int threads) {
+  const MaskRows masks(drop, in.cols, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, in.cols);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < in.rows; ++i) {
       const T* x = in.row<T>(i);
@@ -67,9 +68,10 @@ TX_CLONES void activate_backward_rows(Matrix dy, Matrix kept, Activation activat
                                       int threads) {
   using A = acc_t<T>;
   const int64_t width = dy.cols, blocks = (dy.rows + block_rows - 1) / block_rows;
+  const MaskRows masks(drop, width, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, width);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t block = 0; block < blocks; ++block) {
       A* sum = partial ? partial + block * width : nullptr;
@@ -116,9 +118,10 @@ template <class T>
 TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matrix out,
                                 int threads) {
   using A = acc_t<T>;
+  const MaskRows masks(drop, sub.cols, threads);
 #pragma omp parallel num_threads(threads)
   {
-    MaskRow mask(drop, sub.cols);
+    const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < sub.rows; ++i) {
       const T *a = x.row<T>(i), *b = sub.row<T>(i);

@@ -1,5 +1,7 @@
 #include "kernels/cpu/random.h"
 
+#include <cstring>
+
 #include "kernels/cpu/lanes.h"
 #include "lib/base/philox.h"
 
@@ -14,7 +16,6 @@ void philox_row(const PhiloxRow& row, int64_t blocks, uint16_t* bits) {
 }
 
 TX_CLONES void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* bits) {
-  uint32_t* words = reinterpret_cast<uint32_t*>(bits);  // little-endian: low half first
   constexpr int chunk = 16;
   for (int64_t first = 0; first < blocks; first += chunk) {
     uint32_t x0[chunk], x1[chunk], x2[chunk], x3[chunk];
@@ -40,10 +41,8 @@ TX_CLONES void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* 
     }
     const int count = int(blocks - first < chunk ? blocks - first : chunk);
     for (int b = 0; b < count; ++b) {
-      words[4 * (first + b) + 0] = x0[b];
-      words[4 * (first + b) + 1] = x1[b];
-      words[4 * (first + b) + 2] = x2[b];
-      words[4 * (first + b) + 3] = x3[b];
+      const uint32_t words[4] = {x0[b], x1[b], x2[b], x3[b]};  // little-endian: low half first
+      std::memcpy(bits + 8 * (first + b), words, sizeof words);
     }
   }
 }

@@ -1,8 +1,7 @@
 // Dropout masks of one row (view.h, Dropout).
 #pragma once
-#include <vector>
-
 #include "kernels/cpu/lanes.h"
+#include "kernels/cpu/thread_rows.h"
 
 namespace tx {
 
@@ -80,22 +79,30 @@ TX_INLINE void with_mask(const Dropout& drop, const uint16_t* bits, F&& f) {
     f(KeepRow());
 }
 
-// Draws the mask bits of row i with `features` features into a buffer that this object keeps.
-class MaskRow {
+// Draws the mask bits of row i into `bits`.
+struct MaskRow {
+  const Dropout& drop;
+  int64_t blocks;
+  uint16_t* bits;
+  const uint16_t* draw(int64_t i) const {
+    philox_row(philox_of(drop, i), blocks, bits);
+    return bits + drop.first;
+  }
+};
+
+// A MaskRow of `features` features for each thread.
+class MaskRows {
  public:
-  MaskRow(const Dropout& drop, int64_t features)
+  MaskRows(const Dropout& drop, int64_t features, int threads)
       : drop_(drop),
         blocks_((drop.first + features + 7) / 8),
-        bits_(drop.threshold ? size_t(blocks_) * 8 : 0) {}
-  const uint16_t* draw(int64_t i) {
-    philox_row(philox_of(drop_, i), blocks_, bits_.data());
-    return bits_.data() + drop_.first;
-  }
+        bits_(threads, drop.threshold ? blocks_ * 8 : 0) {}
+  MaskRow mine() const { return {drop_, blocks_, bits_.mine()}; }
 
  private:
   const Dropout& drop_;
   int64_t blocks_;
-  std::vector<uint16_t> bits_;
+  ThreadRows<uint16_t> bits_;
 };
 
 }  // namespace tx

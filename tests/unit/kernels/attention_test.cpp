@@ -1,4 +1,10 @@
 // attention and attention_weights.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/support.h"
 #include "tests/unit/kernels/naive_attention.h"
 
 using namespace tx_test;
@@ -192,5 +198,36 @@ BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
   for (const DType t : dtypes())
     for (const Packed& shape : packings()) check_company_of_sentences(shape, t);
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
+// A long sentence takes more than the limit leaves: an exception, not the end of the process.
+BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error) {
+  if (std::string(TX_TEST_DEVICE) != "cpu") return;
+  const auto child = run_in_child([] {
+    constexpr int64_t keys = 400'000, width = 4;
+    std::vector<float> query(width), cache(keys * width), out(width);
+    const int32_t q_offsets[] = {0, 1}, k_offsets[] = {0, keys};
+    tx::Attention a;
+    a.q = tx::matrix(query.data(), DType::f32, 1, width);
+    a.k = a.v = tx::matrix(cache.data(), DType::f32, keys, width);
+    a.o = tx::matrix(out.data(), DType::f32, 1, width);
+    a.q_offsets = q_offsets, a.k_offsets = k_offsets, a.sentences = 1;
+    a.d_k = a.d_v = width;
+    tx::Backend backend = tx::make_backend("cpu", 1);
+    long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(16) << 20);
+    const rlimit limit = {most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    try {
+      on(backend, [&](auto& b) { b.attention(a); });
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+    return 3;
+  });
+  BOOST_TEST(child.status == 0);
+}
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()

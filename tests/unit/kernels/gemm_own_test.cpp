@@ -51,4 +51,12 @@ BOOST_AUTO_TEST_CASE(f32) { check_all(DType::f32, DType::f32); }
 BOOST_AUTO_TEST_CASE(bf16) { check_all(DType::bf16, DType::bf16); }
 BOOST_AUTO_TEST_CASE(bf16_to_f32) { check_all(DType::bf16, DType::f32); }
 
+BOOST_AUTO_TEST_CASE(weights_that_cannot_be_read_are_an_error) {
+  const tx::WeightRows rows{100, 8,
+                            [](int64_t, int64_t, float*) { throw tx::DataError("no rows"); }};
+  for (const DType t : {DType::f32, DType::bf16, DType::i8})
+    for (const int threads : {1, 3})
+      BOOST_CHECK_THROW(tx::gemm::pack(rows, t, Isa::plain, threads), tx::DataError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -17,6 +17,8 @@ BOOST_AUTO_TEST_CASE(bits_are_those_of_single_blocks) {
       philox_row(row, blocks, bits.data());
       philox_row_plain(row, blocks, plain.data());
       BOOST_TEST(bits == plain, boost::test_tools::per_element());
+      philox_row_plain(row, blocks, plain.data() + 1);  // bits need be no place for wider numbers
+      BOOST_TEST(std::equal(plain.begin() + 1, plain.begin() + 1 + blocks * 8, bits.begin()));
       for (int64_t b = 0; b < blocks; ++b) {
         const Philox::Block block =
             Philox::block(row.seed, row.site, row.c0, row.c1, row.c2, start + uint32_t(b));
