@@ -5,8 +5,6 @@
 
 namespace tx {
 
-class GroupTimes;  // kernels/profile.h
-
 struct Cpu final : Kernels {
   explicit Cpu(int count = 1);  // use_threads()
   ~Cpu() override;
@@ -26,7 +24,8 @@ struct Cpu final : Kernels {
   int threads = 1;
   struct Products;  // the primitives and scratch memory of gemm.cpp
   std::unique_ptr<Products> products_;
-  std::unique_ptr<GroupTimes> profile_;  // null: nothing is timed
+  struct Profile;                     // kernels/cpu/profile.h
+  std::unique_ptr<Profile> profile_;  // null: nothing is timed
 };
 
 }  // namespace tx

@@ -16,8 +16,8 @@ class GroupTimes {
   void add(const std::string& group, double seconds) { groups_[group].seconds += seconds; }
   double seconds() const;  // of all groups
   // One line per group, the longest first: calls, milliseconds, the roofline's least time, and that
-  // over the time taken.
-  std::string lines(const Rates& rates) const;
+  // over the time taken. Of `whole` seconds, where they are given, what no group took, and all.
+  std::string lines(const Rates& rates, double whole = 0) const;
 
  private:
   struct Group {

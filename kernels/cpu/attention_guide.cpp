@@ -3,6 +3,7 @@
 //   loss = - sum_j g_j log a_j = lse - scale sum_j g_j s_j,   d loss / d s_j = scale (a_j - g_j)
 #include "kernels/cpu.h"
 #include "kernels/cpu/attention.h"
+#include "kernels/cpu/profile.h"
 #include "lib/base/first_error.h"
 
 namespace tx {
@@ -106,6 +107,7 @@ void guide_all(const Attention& p, const AttentionGuide& guide, const AttentionG
 
 void Cpu::guide_attention(const Attention& p, const AttentionGuide& guide,
                           const AttentionGradient& g) {
+  const Timed timed(profile_.get(), "attention, backward", traffic(p.q, p.k, g.dq, g.dk));
   std::vector<GuideSums> sums(size_t(p.sentences));
   with_type(p.q.dtype, [&](auto t) { guide_all<decltype(t)>(p, guide, g, sums, threads); });
   for (const GuideSums& sentence : sums) {  // in order: the same bits with any number of threads

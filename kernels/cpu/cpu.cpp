@@ -6,7 +6,7 @@
 #endif
 
 #include "kernels/cpu/gemm.h"
-#include "kernels/profile.h"
+#include "kernels/cpu/profile.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/activation.h"
+#include "kernels/cpu/profile.h"
 #include "kernels/cpu/random.h"
 
 namespace tx {
@@ -105,6 +106,7 @@ TX_CLONES void rotate_rows(Matrix x, int64_t width, Matrix table, const uint32_t
 
 void Cpu::gate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
   TX_ASSERT(is_gated(activation) && x.cols == 2 * y.cols);
+  const Timed timed(profile_.get(), "pointwise", traffic(x, y));
   with_type(x.dtype, [&](auto t) {
     gate_rows<decltype(t)>(x, gate_function(activation), drop, y, threads);
   });
@@ -113,14 +115,18 @@ void Cpu::gate(Matrix x, Activation activation, const Dropout& drop, Matrix y) {
 void Cpu::gate_backward(Matrix dy, Matrix x, Activation activation, const Dropout& drop, Matrix dx,
                         Matrix dbias, bool add_bias) {
   TX_ASSERT(is_gated(activation) && x.cols == 2 * dy.cols && dx.cols == x.cols);
-  with_type(x.dtype, [&](auto t) {
-    gate_backward_rows<decltype(t)>(dy, x, gate_function(activation), drop, dx, threads);
-  });
+  {
+    const Timed timed(profile_.get(), "pointwise", traffic(dy, x, dx));
+    with_type(x.dtype, [&](auto t) {
+      gate_backward_rows<decltype(t)>(dy, x, gate_function(activation), drop, dx, threads);
+    });
+  }
   if (!dbias.empty()) column_sum(dx, dbias, add_bias);
 }
 
 void Cpu::rotate(Matrix x, int width, Matrix table, const uint32_t* positions, bool back) {
   TX_ASSERT(width % 2 == 0 && x.cols % width == 0 && table.cols == width);
+  const Timed timed(profile_.get(), "pointwise", traffic(x, x));
   with_type(x.dtype,
             [&](auto t) { rotate_rows<decltype(t)>(x, width, table, positions, back, threads); });
 }

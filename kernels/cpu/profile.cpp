@@ -66,11 +66,12 @@ int64_t cache_bytes() {
 
 }  // namespace
 
-void Cpu::start_profile() { profile_ = std::make_unique<GroupTimes>(); }
+void Cpu::start_profile() { profile_ = std::make_unique<Profile>(); }
 
 std::string Cpu::profile_report() {
-  const std::unique_ptr<GroupTimes> times = std::move(profile_);
+  const std::unique_ptr<Profile> times = std::move(profile_);
   if (!times) return "";
+  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - times->begin;
   Rates rates;
   rates.copy = copy_rate(int64_t(128) << 20, threads);
   rates.cache_bytes = double(cache_bytes());
@@ -84,7 +85,7 @@ std::string Cpu::profile_report() {
                 "products %.0f GFLOP/s in bf16, %.0f in fp32\n",
                 threads, rates.copy * 1e-9, rates.cached * 1e-9, bf16 ? rates.bf16 * 1e-9 : 0,
                 rates.f32 * 1e-9);
-  return line + times->lines(rates);
+  return line + times->lines(rates, whole.count());
 }
 
 }  // namespace tx

@@ -2,9 +2,14 @@
 #pragma once
 #include <chrono>
 
+#include "kernels/cpu.h"
 #include "kernels/profile.h"
 
 namespace tx {
+
+struct Cpu::Profile : GroupTimes {
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+};
 
 // Times what happens while it lives; does nothing when there is no profile.
 class Timed {

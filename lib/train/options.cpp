@@ -192,8 +192,8 @@ void describe_machine(Options& o, TrainOptions& t) {
       .excludes({"--replay"});
   o.flag("--profile", t.profile, "print where the time went at the end",
          "By groups of kernels, each beside the time that its memory traffic or arithmetic would "
-         "take "
-         "at the rates measured on that CPU or GPU. Steps are slower under it on a GPU.")
+         "take at the rates measured on that CPU or GPU; on a CPU \"other\" is the time outside of "
+         "kernels. Steps are slower under it on a GPU.")
       .runtime()
       .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
   o.flag("-q,--quiet", t.quiet, "no progress on standard error",

@@ -84,6 +84,10 @@ BOOST_AUTO_TEST_CASE(groups_are_lines_in_the_order_of_their_times) {
       text ==
       "products, fp32                   3 calls        6.000 ms, floor        3.000 ms,  50 %\n"
       "norm                             1 calls        2.000 ms, floor        1.000 ms,  50 %\n");
+  BOOST_TEST(times.lines({.copy = 1e5, .bf16 = 1, .f32 = 5e4}, 0.0105) ==
+             text +
+                 "other                                           2.500 ms\n"
+                 "total                                          10.500 ms\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
