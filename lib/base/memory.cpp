@@ -1,10 +1,17 @@
 #include "lib/base/memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <new>
+#include <sstream>
 
+#include "lib/base/control_groups.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -14,6 +21,29 @@ size_t anonymous_bytes() {
   for (std::string line; std::getline(status, line);)
     if (line.compare(0, 8, "RssAnon:") == 0) return size_t(std::atoll(line.c_str() + 8)) << 10;
   return 0;
+}
+
+int64_t memory_limit(const std::string& root, const std::string& membership) {
+  return least_limit(root, membership, "memory", [](const std::string& folder, bool version2) {
+    int64_t limit = 0;  // "max", of version 1 a number near 2^63: none
+    std::istringstream(
+        control_group_text(folder + (version2 ? "/memory.max" : "/memory.limit_in_bytes"))) >>
+        limit;
+    return limit < int64_t(1) << 62 ? limit : 0;
+  });
+}
+
+int64_t available_memory() {
+  const int64_t all = int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  const int64_t limit = memory_limit(control_groups_root, control_groups_membership());
+  return limit > 0 ? std::min(all, limit) : all;
+}
+
+void check_room(size_t bytes) {
+  void* const room =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(room, bytes);
 }
 
 int64_t parse_size(const std::string& text, const std::string& option) {

@@ -1,7 +1,5 @@
 #include "lib/train/plan.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -162,12 +160,11 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
 
 namespace {
 
-// What a plan may come to where no limit is given: half of the machine's memory, or nine tenths of
-// what the GPU has free beside the parameters, which it holds already.
+// What a plan may come to where no limit is given: half of the memory that this process may use, or
+// nine tenths of what the GPU has free beside the parameters, which it holds already.
 int64_t room(Backend& backend, const Parameters& parameters) {
   return on(backend, [&](auto& k) {
-    if (!k.has_own_memory())
-      return int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+    if (!k.has_own_memory()) return available_memory() / 2;
     const size_t held =
         Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
     return int64_t(k.free_bytes() / 10 * 9 + held);

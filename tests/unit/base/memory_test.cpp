@@ -1,6 +1,7 @@
 #include "lib/base/memory.h"
 
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -20,6 +21,35 @@ BOOST_AUTO_TEST_CASE(sizes) {
                  parse_size(bad, "--memory");
                }).starts_with(std::string("--memory ") + bad + ": give a size"),
                bad);
+}
+
+BOOST_AUTO_TEST_CASE(limit_of_control_groups) {
+  const tx_test::TempFolder root;
+  const auto put = [&](const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root / path).parent_path());
+    root.file(path, text);
+  };
+  const auto limit = [&](const std::string& membership) {
+    return memory_limit(root.path(), membership);
+  };
+  put("a/b/memory.max", "max\n");
+  put("a/memory.max", "536870912\n");
+  BOOST_TEST(limit("0::/a/b\n") == 536870912);  // of the group around it
+  BOOST_TEST(limit("0::/\n") == 0);
+  put("memory.max", "1073741824\n");
+  BOOST_TEST(limit("0::/a/b\n") == 536870912);
+  BOOST_TEST(limit("0::/not/here\n") == 1073741824);
+  put("memory/g/memory.limit_in_bytes", "268435456\n");
+  BOOST_TEST(limit("7:cpu:/x\n3:memory:/g\n") == 268435456);
+  put("memory/g/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  BOOST_TEST(limit("3:memory:/g\n") == 0);
+  BOOST_TEST(limit("") == 0);
+  BOOST_TEST(available_memory() > 0);
+}
+
+BOOST_AUTO_TEST_CASE(room_that_is_not_there) {
+  check_room(size_t(1) << 20);
+  BOOST_CHECK_THROW(check_room(size_t(1) << 60), std::bad_alloc);
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_overflow_are_refused) {
