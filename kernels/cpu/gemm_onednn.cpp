@@ -3,6 +3,7 @@
 #include "build_info.h"
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
+#include "lib/base/memory.h"
 
 #if TX_HAVE_ONEDNN
 #ifdef _OPENMP
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <dnnl.hpp>
+#include <new>
 #include <unordered_map>
 
 namespace tx::gemm {
@@ -90,6 +92,19 @@ class ThreadCount {
   int saved_;
 };
 
+// oneDNN writes the code of a primitive without a look at whether it got memory for it. Of a
+// product it makes up to 36 kernels of 256 KiB each.
+constexpr size_t most_code = size_t(16) << 20;
+
+// Calls f; what oneDNN throws becomes an exception of ours.
+template <class F>
+auto checked(F&& f) try {
+  return f();
+} catch (const dnnl::error& e) {
+  if (e.status == dnnl_out_of_memory) throw std::bad_alloc();
+  throw Error(std::string("oneDNN: ") + e.what());
+}
+
 struct Entry {
   dnnl::matmul primitive;
   memory a, b, c, bias, scratch;
@@ -128,6 +143,7 @@ struct OneDnn::Cache {
     const Key key = key_of(p, s, threads);
     const auto found = entries.find(key);
     if (found != entries.end()) return found->second;
+    check_room(most_code);
     Entry& e =
         entries.try_emplace(key, describe(p, s, engine), !p.bias.empty(), engine).first->second;
     scratch.grow(e.scratch_bytes);
@@ -139,15 +155,17 @@ OneDnn::OneDnn() = default;
 OneDnn::~OneDnn() = default;
 
 void OneDnn::plan(const Product& p, int threads, Scratch& scratch) {
-  if (!cache_) cache_ = std::make_unique<Cache>();
-  const ThreadCount count(threads);
-  cache_->entry(p, threads, scratch);
+  checked([&] {
+    if (!cache_) cache_ = std::make_unique<Cache>();
+    const ThreadCount count(threads);
+    cache_->entry(p, threads, scratch);
+  });
 }
 
 void OneDnn::run(const Product& p, int threads, Scratch& scratch) {
-  if (!cache_) cache_ = std::make_unique<Cache>();
-  const ThreadCount count(threads);
-  try {
+  checked([&] {
+    if (!cache_) cache_ = std::make_unique<Cache>();
+    const ThreadCount count(threads);
     Entry& e = cache_->entry(p, threads, scratch);
     e.a.set_data_handle(p.a.data);
     e.b.set_data_handle(p.b.data);
@@ -156,9 +174,7 @@ void OneDnn::run(const Product& p, int threads, Scratch& scratch) {
     if (e.bias) e.bias.set_data_handle(p.bias.data);
     e.primitive.execute(cache_->stream, e.arguments);
     cache_->stream.wait();
-  } catch (const dnnl::error& e) {
-    throw Error(std::string("oneDNN: ") + e.what());
-  }
+  });
 }
 
 std::string OneDnn::implementation(const Product& p, int threads, Scratch& scratch) {

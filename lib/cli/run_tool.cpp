@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -70,6 +72,14 @@ void give_threads_stack() {
   ::pthread_attr_destroy(&attributes);
 }
 
+// glibc reserves 64 MiB of addresses for what each thread allocates, more than a small limit of
+// them (ulimit -v) has: there all threads allocate from one place.
+void share_addresses() {
+  constexpr rlim_t small = rlim_t(1) << 30;
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < small) ::mallopt(M_ARENA_MAX, 1);
+}
+
 void end_by_closed_pipe(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -118,6 +128,11 @@ Failure describe_failure(const std::exception_ptr& thrown, const std::string& to
     return {
         std::string("internal error: a value was not checked: ") + e.what() + "; please report it",
         1};
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again) return {e.what(), 1};
+    return {std::string("cannot start a thread: ") + e.what() +
+                "; a limit of processes (ulimit -u) or of memory (ulimit -v) is reached",
+            1};
   } catch (const std::exception& e) {
     return {e.what(), 1};
   } catch (...) {
@@ -130,6 +145,7 @@ int run_tool(const char* tool, const std::function<int()>& body) {
   default_sigpipe();
   watch_signals();
   give_threads_stack();
+  share_addresses();
   const Log log(tool);
   const int status = guarded(log, body);
   const int closing = guarded(log, [] { return close_stdout(), 0; });

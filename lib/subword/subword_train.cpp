@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/memory.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/subword.h"
 
@@ -93,6 +95,18 @@ std::string decimal(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
+// What SentencePiece's threads take of memory: one that is refused some ends the process.
+size_t thread_bytes(const WordCounts& counts) {
+  constexpr size_t threads = 16, beside = size_t(16) << 20;
+  size_t stack = 0, words = 0;
+  pthread_attr_t attributes;
+  ::pthread_getattr_default_np(&attributes);
+  ::pthread_attr_getstacksize(&attributes, &stack);
+  ::pthread_attr_destroy(&attributes);
+  for (const auto& [word, count] : counts) words += word.size();
+  return threads * stack + beside + 4 * words;
+}
+
 }  // namespace
 
 std::string train_subword(const WordCounts& counts, const SubwordTraining& options) {
@@ -118,6 +132,7 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
       {"minloglevel", "3"}};
   if (!options.user_symbols.empty())
     settings["user_defined_symbols"] = quoted(options.user_symbols);
+  check_room(thread_bytes(counts));
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
   if (status.ok()) return bytes;
   if (const int needed = least_size(status.message())) {

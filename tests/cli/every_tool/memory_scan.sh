@@ -1,0 +1,62 @@
+# label: slow
+# Memory that is refused, at every limit of ulimit -v: the status is 0, 1 or 2, and a failure is one line
+# about memory. From 30,000 to 400,000 KiB in steps of TX_SCAN_STEP, 16,000 where it is not given; all of
+# it, with TX_SCAN_STEP=400, is run by hand.
+#
+# What the system says before main() runs is not ours: below some 35,000 (tx-bleu) the loader cannot map
+# the libraries that a tool is linked with, and says so with status 127.
+[ "$TX_SANITIZE" != ON ] || exit 0 # which needs all of the address space
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+for precision in fp32 auto; do
+  small_train --steps 3 --precision $precision -o $precision 2> /dev/null
+done
+tx-avg --to int8 -o int8 fp32 2> /dev/null
+head -n 3 valid.en > few.en
+head -n 3 valid.de > few.de
+
+starts=0 failures=0 bad=0
+# scan COMMAND...: at every limit; a file that it made before does not stand in its way.
+scan() {
+  limit=${TX_SCAN_FROM:-30000}
+  while [ "$limit" -le "${TX_SCAN_TO:-400000}" ]; do
+    rm -rf out
+    status=0
+    (
+      ulimit -v "$limit"
+      exec timeout 60 "$@"
+    ) > "$TX_LAST/stdout" 2> "$TX_LAST/stderr" || status=$?
+    starts=$((starts + 1))
+    [ $status -eq 0 ] || check_failure "$@"
+    limit=$((limit + ${TX_SCAN_STEP:-16000}))
+  done
+}
+# check_failure COMMAND...: of `status` at `limit`.
+check_failure() {
+  failures=$((failures + 1))
+  if [ $status -eq 127 ] && grep -q 'error while loading shared libraries' "$TX_LAST/stderr"; then return; fi
+  lines=$(grep -cv ': warning: ' "$TX_LAST/stderr" || true)
+  if [ $status -le 2 ] && [ "$lines" -eq 1 ] && grep -Eqi 'memory|failed to map segment' "$TX_LAST/stderr"; then
+    return
+  fi
+  bad=$((bad + 1))
+  echo "ulimit -v $limit: status $status: $*" >&2
+  head -c 1000 "$TX_LAST/stderr" >&2
+}
+
+scan tx-bpe train --vocab-size 300 --threads 2 -o out train.en train.de
+scan tx-bpe encode -m bpe.model --threads 2 train.en
+scan tx-bleu --metric bleu --metric chrf --metric ter --confidence --threads 2 valid.de -i valid.en
+scan tx-avg -q -o out fp32
+scan tx-convert -q --to marian -o out fp32
+scan tx-attn-dump -m fp32 --threads 2 few.en
+for precision in fp32 auto int8; do
+  scan tx-decode -q -m fp32 --precision $precision --threads 2 valid.en
+done
+scan tx-decode -q -m int8 --threads 2 few.en
+for precision in fp32 auto; do
+  # shellcheck disable=SC2046  # a list of words
+  scan $(runner=echo small_train -q --steps 2 --threads 2 --precision $precision -o out)
+done
+echo "$starts starts, $failures failures"
+[ $bad -eq 0 ] || fail "$bad of $starts starts"
