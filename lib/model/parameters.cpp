@@ -43,11 +43,22 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
 Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
                        RankOf self, const ModelPart& part)
     : Parameters(backend, config, dtype, part) {
-  const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
+  allocate_blocks(training, self);
+}
+
+Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, RankOf self,
+                       Planned)
+    : Parameters(backend, config, dtype) {
+  planned_ = true;
+  allocate_blocks(true, self);
+}
+
+void Parameters::allocate_blocks(bool training, RankOf self) {
+  const DType full = dtype_ == DType::f64 ? DType::f64 : DType::f32;
   self_ = self;
   division_ = Division(elements_, self.ranks);
   master_ = allocate(full, elements_);
-  if (dtype == DType::bf16) copy_ = allocate(DType::bf16, elements_);
+  if (dtype_ == DType::bf16) copy_ = allocate(DType::bf16, elements_);
   if (!training) return;
   gradients_ = allocate(full, elements_);
   const int64_t held = division_.held(self.rank);
@@ -89,6 +100,8 @@ void Parameters::take(const Parameters& of, const Moments& whole) {
 
 Matrix Parameters::allocate(DType dtype, int64_t elements) {
   const size_t bytes = size_t(elements) * size_of(dtype);
+  constexpr uintptr_t nowhere = 64;  // not null, which stands for no matrix
+  if (planned_) return matrix(reinterpret_cast<void*>(nowhere), dtype, 1, elements);
   return on(backend_, [&](auto& k) {
     void* data = k.allocate(bytes);
     k.zero(data, bytes);
@@ -97,6 +110,7 @@ Matrix Parameters::allocate(DType dtype, int64_t elements) {
 }
 
 Parameters::~Parameters() {
+  if (planned_) return;
   on(backend_, [&](auto& k) {
     for (auto& [key, weights] : prepared_) k.release_prepared(weights);
     for (const Matrix& block : {master_, gradients_, moments_.first, moments_.second, copy_})

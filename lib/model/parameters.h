@@ -64,6 +64,10 @@ class Parameters {
   // the whole (part_of() of model_part.h), and `self` is among the ranks that have that part.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
              RankOf self = {}, const ModelPart& part = {});
+  // Of a training that is only planned: the same blocks as views without memory, which nothing may
+  // read or write.
+  struct Planned {};
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype, RankOf self, Planned);
   // For inference alone, and prepared for it: each weight in the one form that is read, no master.
   // `weights`: f32 or bf16, as activations are then; i8, with activations of f32.
   Parameters(Backend& backend, const ModelConfig& config, DType weights,
@@ -84,7 +88,8 @@ class Parameters {
   const ModelPart& part() const { return part_; }
   const ModelConfig& whole() const { return whole_; }  // config() but for a part
   const std::vector<ParameterEntry>& table() const { return table_; }
-  DType dtype() const { return dtype_; }  // of activations
+  bool planned() const { return planned_; }  // without memory
+  DType dtype() const { return dtype_; }     // of activations
   // Of the keys and values that decoding keeps: bf16 beside 8-bit weights, else of activations.
   DType cache_dtype() const { return int8_ ? DType::bf16 : dtype_; }
   static size_t bytes(const ModelConfig& config, DType dtype, bool training, RankOf self = {});
@@ -122,6 +127,7 @@ class Parameters {
   Parameters(Backend& backend, const ModelConfig& config, DType dtype,
              const ModelPart& part = {});  // without memory
   Matrix allocate(DType dtype, int64_t elements);
+  void allocate_blocks(bool training, RankOf self);
   void upload_row(Matrix to, const std::vector<double>& row);
   // What a model for inference holds beside its packed weights, instead of blocks.
   struct ReadOnly {
@@ -139,7 +145,7 @@ class Parameters {
   std::vector<std::unique_ptr<int>> written_;
   std::map<std::pair<size_t, int>, Matrix> prepared_;
   DType dtype_;
-  bool int8_ = false;
+  bool int8_ = false, planned_ = false;
   int64_t elements_ = 0, vectors_from_ = 0;
   RankOf self_;
   Division division_;

@@ -8,7 +8,7 @@ namespace tx {
 void Transformer::make_positions(Backend& backend, const Parameters& p) {
   const ModelConfig& c = config_;
   const DType full = p.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  if (c.sinusoids())
+  if (c.sinusoids() && !p.planned())
     sinusoids_ = std::make_shared<PositionTable>(
         backend, longest_, c.d_model, full,
         [&](int64_t i) { return sinusoid(i + c.position_offset, c.d_model, c.positions); });

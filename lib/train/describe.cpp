@@ -77,7 +77,7 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
   const DType dtype = precision_dtype(options.precision);
-  Parameters parameters(backend, model, dtype, true, {0, ranks});
+  Parameters parameters(backend, model, dtype, {0, ranks}, Parameters::Planned());
   const size_t sides = model.sides.size();
   const int longest = options.longest_text();
   Transformer transformer(backend, parameters, longest + 1);

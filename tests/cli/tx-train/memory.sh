@@ -54,3 +54,9 @@ described 500M > /dev/null
 [ "$(described 1000G)" -eq 25024 ] || fail "$(described 1000G) pieces where memory has no end"
 expect_status 2 tx-train --describe --preset toy --batch-tokens auto --memory 99999999999G
 expect_stderr_contains '--memory 99999999999G: more than a size can be'
+
+# --describe takes the numbers from the shapes: no weights are held, however large the model.
+ulimit -v 1000000
+expect_status 0 tx-train --describe --preset big --threads 1
+expect_status 0 tx-train --describe --preset base --layers 1000 --d-model 65536 --threads 1
+expect_stdout_contains 'encoder.layers.999.ffn.out_proj.weight'
