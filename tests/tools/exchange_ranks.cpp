@@ -35,6 +35,11 @@ void check_broadcast(tx::Communicator& ranks) {
 }
 
 void check_gather(tx::Communicator& ranks) {
+  const std::string many(24'000, char('a' + ranks.rank()));
+  std::string wanted, gathered(size_t(ranks.size()) * many.size(), '?');
+  for (int r = 0; r < ranks.size(); ++r) wanted += std::string(many.size(), char('a' + r));
+  ranks.gather_all(many.data(), many.size(), gathered.data());
+  TX_ASSERT(gathered == wanted);
   const int64_t mine = 100 + ranks.rank();
   std::vector<int64_t> all(size_t(ranks.size()), -1);
   ranks.gather_all(&mine, sizeof mine, all.data());

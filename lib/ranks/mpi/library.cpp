@@ -4,8 +4,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
-#include <limits>
 #include <vector>
 
 #include "build_info.h"
@@ -37,35 +38,33 @@ namespace {
 
 using mpi::check;
 
-// The counts of MPI are of type int.
+// The counts of MPI are of type int: more bytes than this go in several calls. Tests lower it.
+size_t most_bytes() {
+  static const size_t most = [] {
+    const char* text = std::getenv("TX_MPI_MOST");
+    return text ? size_t(std::max(1, std::atoi(text))) : size_t(1) << 30;
+  }();
+  return most;
+}
 int count_of(size_t bytes) {
-  TX_ASSERT(bytes <= size_t(std::numeric_limits<int>::max()));
+  TX_ASSERT(bytes <= most_bytes());
   return int(bytes);
 }
 
-struct Shares {  // bytes of each rank, and where they begin
-  std::vector<int> counts, starts;
-  explicit Shares(std::span<const size_t> bytes) {
-    size_t start = 0;
-    for (const size_t n : bytes) {
-      counts.push_back(count_of(n));
-      starts.push_back(count_of(start));
-      start += n;
-    }
-  }
-};
+using Requests = std::vector<MPI_Request>;
 
-// Calls `begin` with a request, and waits until what it began has ended.
+// Has `begin` append requests, and waits until what it began has ended.
 template <class Begin>
-void complete(mpi::Watch& watch, const char* call, const Begin& begin) {
+void complete(mpi::Watch& watch, const Begin& begin) {
   constexpr int eager = 200;        // questions before the first sleep
   constexpr long most = 1'000'000;  // nanoseconds
-  MPI_Request request;
+  Requests requests;
   const auto done = [&](bool first) {
     const std::lock_guard guard(mpi::lock());
-    if (first) check(begin(&request), call);
+    if (first) begin(requests);
     int ended = 0;
-    check(MPI_Test(&request, &ended, MPI_STATUS_IGNORE), "MPI_Test");
+    check(MPI_Testall(int(requests.size()), requests.data(), &ended, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
     return ended != 0;
   };
   long pause = 10'000;
@@ -102,17 +101,16 @@ class Ranks : public Base {
     run("MPI_Ibarrier", [&](MPI_Request* request) { return MPI_Ibarrier(ranks_, request); });
   }
 
-  void broadcast(void* data, size_t bytes) override {
-    constexpr size_t most = size_t(1) << 30;
-    for (size_t at = 0; at < bytes; at += most)
-      run("MPI_Ibcast", [&](MPI_Request* request) {
-        return MPI_Ibcast(static_cast<char*>(data) + at, count_of(std::min(most, bytes - at)),
-                          MPI_BYTE, 0, ranks_, request);
-      });
-  }
+  void broadcast(void* data, size_t bytes) override { broadcast_from(0, data, bytes); }
 
   void gather_all(const void* mine, size_t bytes, void* all) override {
-    const void* const place = static_cast<char*>(all) + size_t(rank_) * bytes;
+    const auto place_of = [&](int rank) { return static_cast<char*>(all) + size_t(rank) * bytes; };
+    char* const place = place_of(rank_);
+    if (bytes > most_bytes()) {  // which is the same on every rank
+      if (mine != place) std::memcpy(place, mine, bytes);
+      for (int root = 0; root < size_; ++root) broadcast_from(root, place_of(root), bytes);
+      return;
+    }
     run("MPI_Iallgather", [&](MPI_Request* request) {
       return MPI_Iallgather(mine == place ? MPI_IN_PLACE : mine, count_of(bytes), MPI_BYTE, all,
                             count_of(bytes), MPI_BYTE, ranks_, request);
@@ -122,11 +120,24 @@ class Ranks : public Base {
   void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
                 std::span<const size_t> to_bytes) override {
     TX_ASSERT(from_bytes.size() == size_t(size_) && to_bytes.size() == size_t(size_));
-    const Shares out(from_bytes), in(to_bytes);
-    run("MPI_Ialltoallv", [&](MPI_Request* request) {
-      return MPI_Ialltoallv(from, out.counts.data(), out.starts.data(), MPI_BYTE, to,
-                            in.counts.data(), in.starts.data(), MPI_BYTE, ranks_, request);
-    });
+    const size_t largest = std::max(*std::max_element(from_bytes.begin(), from_bytes.end()),
+                                    *std::max_element(to_bytes.begin(), to_bytes.end()));
+    // No rank knows the sizes of all, so that there is no call of all ranks to split: each sends
+    // and receives by itself.
+    for (size_t done = 0; done < largest; done += most_bytes())
+      complete(*watch_, [&](Requests& requests) {
+        char* to_at = static_cast<char*>(to);
+        for (int r = 0; r < size_; to_at += to_bytes[size_t(r++)])
+          if (const int count = part_of(to_bytes[size_t(r)], done))
+            check(MPI_Irecv(to_at + done, count, MPI_BYTE, r, 0, ranks_, &requests.emplace_back()),
+                  "MPI_Irecv");
+        const char* from_at = static_cast<const char*>(from);
+        for (int r = 0; r < size_; from_at += from_bytes[size_t(r++)])
+          if (const int count = part_of(from_bytes[size_t(r)], done))
+            check(
+                MPI_Isend(from_at + done, count, MPI_BYTE, r, 0, ranks_, &requests.emplace_back()),
+                "MPI_Isend");
+      });
   }
 
   std::unique_ptr<Communicator> split(int group) override;
@@ -147,7 +158,18 @@ class Ranks : public Base {
  private:
   template <class Begin>
   void run(const char* call, const Begin& begin) {
-    complete(*watch_, call, begin);
+    complete(*watch_, [&](Requests& requests) { check(begin(&requests.emplace_back()), call); });
+  }
+  void broadcast_from(int root, void* data, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += most_bytes())
+      run("MPI_Ibcast", [&](MPI_Request* request) {
+        return MPI_Ibcast(static_cast<char*>(data) + at, part_of(bytes, at), MPI_BYTE, root, ranks_,
+                          request);
+      });
+  }
+  // How many of `bytes` go in one call where `done` have gone.
+  static int part_of(size_t bytes, size_t done) {
+    return done < bytes ? count_of(std::min(most_bytes(), bytes - done)) : 0;
   }
   int rank_ = 0, size_ = 1, local_rank_ = 0;
   std::string host_;
