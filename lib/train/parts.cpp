@@ -159,6 +159,22 @@ void TrainingParts::build_feed(const TrainOptions& options, const PlannedRun& pl
                                              corpora.sentinels);
 }
 
+namespace {
+
+// The log of a run that stands at `step`, where `options` are those that it had, has lines up to
+// the last step that --log-every asks for.
+void check_log_end(int64_t found, int64_t step, const Json& options, const std::string& file,
+                   const Log& log) {
+  const int64_t every = options.value("log-every", int64_t(0));
+  if (every <= 0 || found >= step / every * every) return;
+  log.warn(file +
+           (found > 0 ? " ends at step " + std::to_string(found) : std::string(" has no lines")) +
+           ", but the run was at step " + std::to_string(step) +
+           ": the lines between are missing, and the time that they took is not counted");
+}
+
+}  // namespace
+
 void TrainingParts::load(int64_t step, const Log& log) try {
   const ModelReader reader(run.model(step));
   reader.load(*parameters);
@@ -167,8 +183,11 @@ void TrainingParts::load(int64_t step, const Log& log) try {
   spikes.restore(saved);
   validator.restore(saved);
   feed->restore(saved);
-  former = {step, Validator::best_of(saved), run.read_config().at("options").value("keep", 0)};
-  progress.resume(run.cut_log(step));
+  const Json options = run.read_config().at("options");
+  former = {step, Validator::best_of(saved), options.value("keep", 0)};
+  const RunDirectory::LogEnd end = run.cut_log(step);
+  check_log_end(end.step, step, options, run.file("log.jsonl"), log);
+  progress.resume(end.seconds);
   log.info("resuming " + run.path() + " after step " + std::to_string(step));
 } catch (const Json::exception&) {
   throw DataError(run.path() + ": the state of its last checkpoint is damaged");

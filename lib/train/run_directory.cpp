@@ -295,10 +295,10 @@ bool RunDirectory::append_log(const Json& line) const {
   return whole;
 }
 
-double RunDirectory::cut_log(int64_t step) const {
+RunDirectory::LogEnd RunDirectory::cut_log(int64_t step) const {
   const std::string name = file("log.jsonl");
-  double seconds = 0;
-  if (!file_exists(name)) return seconds;
+  LogEnd end;
+  if (!file_exists(name)) return end;
   std::string kept, line;
   LineReader reader(name);
   while (reader.next(line)) {
@@ -307,11 +307,12 @@ double RunDirectory::cut_log(int64_t step) const {
         json["step"].get<int64_t>() > step)
       continue;
     kept += line + "\n";
+    end.step = json["step"].get<int64_t>();
     const auto at = json.find("seconds");
-    if (at != json.end() && at->is_number()) seconds = at->get<double>();
+    if (at != json.end() && at->is_number()) end.seconds = at->get<double>();
   }
   write_atomically(name, kept);
-  return seconds;
+  return end;
 }
 
 }  // namespace tx

@@ -49,8 +49,12 @@ class RunDirectory {
 
   // False when the line could not be written; the log then ends with the line before.
   bool append_log(const Json& line) const;
-  // Drops log lines of steps after `step`; returns the last value of `seconds` that stays.
-  double cut_log(int64_t step) const;
+  // Drops log lines of steps after `step`; returns what the last line that stays is of.
+  struct LogEnd {
+    int64_t step = 0;
+    double seconds = 0;  // the last value of it
+  };
+  LogEnd cut_log(int64_t step) const;
 
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
