@@ -1,13 +1,19 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstring>
+#include <mutex>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/temporary.h"
 
 #if __has_include(<sanitizer/asan_interface.h>)  // does nothing without AddressSanitizer
 #include <sanitizer/asan_interface.h>
@@ -57,6 +63,70 @@ void require_regular_file(const std::string& path) {
     throw DataError(path + ": is a pipe or a device; this input must be a file");
 }
 
+// A read behind the end of a mapped file that became shorter is the signal SIGBUS: a handler says
+// which file it was and ends the process. It may run at any moment, so that what is in the list
+// stays there, and is used for another file when its own is closed.
+struct Range {
+  std::atomic<const char*> begin = nullptr, end = nullptr;  // null: not in use
+  std::atomic<const char*> path = nullptr;
+  Range* next = nullptr;
+};
+std::atomic<Range*> ranges = nullptr;
+std::mutex ranges_lock;  // of those that change the list
+struct sigaction action_before;
+
+void put(const char* text) {
+  if (::write(2, text, std::strlen(text)) < 0) return;  // a lost stderr is not an error
+}
+
+void bus_error(int, siginfo_t* info, void*) {
+  const char* const at = static_cast<const char*>(info->si_addr);
+  const bool fault = info->si_code > 0;  // else somebody sent it
+  for (const Range* r = ranges; fault && r; r = r->next) {
+    if (at < r->begin || at >= r->end) continue;
+    put(program_invocation_short_name);
+    put(": cannot read ");
+    put(r->path);
+    put(": it became shorter while it was in use, or its disk failed\n");
+    remove_temporaries();
+    ::_exit(1);
+  }
+  ::sigaction(SIGBUS, &action_before, nullptr);  // not ours: a fault comes again on return
+  if (!fault) ::raise(SIGBUS);
+}
+
+void watch() {
+  struct sigaction action = {};
+  ::sigaction(SIGBUS, nullptr, &action);
+  if ((action.sa_flags & SA_SIGINFO) && action.sa_sigaction == bus_error) return;
+  action_before = action;
+  action = {};
+  action.sa_sigaction = bus_error;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+void add_range(const char* begin, size_t bytes, const char* path) {
+  const std::lock_guard guard(ranges_lock);
+  watch();
+  Range* range = ranges;
+  while (range && range->begin) range = range->next;
+  if (!range) {
+    range = new Range;
+    range->next = ranges;
+    ranges = range;
+  }
+  range->path = path;
+  range->end = begin + bytes;
+  range->begin = begin;
+}
+
+void remove_range(const char* begin) {
+  const std::lock_guard guard(ranges_lock);
+  for (Range* range = ranges; range; range = range->next)
+    if (range->begin == begin) range->begin = range->end = nullptr;
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path, int64_t limit) {
@@ -96,12 +166,19 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* data = ::mmap(nullptr, size_t(size_), PROT_READ, MAP_SHARED, file.fd, 0);
   if (data == MAP_FAILED) throw IoError("map", path, errno);
   data_ = static_cast<const char*>(data);
+  try {
+    add_range(data_, size_t(size_), path_.c_str());
+  } catch (...) {
+    ::munmap(data, size_t(size_));
+    throw;
+  }
   ASAN_POISON_MEMORY_REGION(data_ + size_, bytes_behind(size_));
 }
 
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   ASAN_UNPOISON_MEMORY_REGION(data_ + size_, bytes_behind(size_));
+  remove_range(data_);
   ::munmap(const_cast<char*>(data_), size_t(size_));
 }
 

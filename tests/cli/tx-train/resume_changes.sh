@@ -132,3 +132,25 @@ config data '\"x\", \"saves_before\": [{\"until\": 1.5}]'
 config_refused 'saves_before: until is 1.5, not a whole number'
 config data '\"x\", \"products\": 7'
 config_refused 'products is 7, not a string'
+
+# A log that somebody cut is not taken for a whole one.
+rm -rf run && cp -a first run
+expect_status 0 tx-train --resume run --steps 14
+expect_stderr_lacks 'log.jsonl'
+sed '/"step":9,/,$d' first/log.jsonl > run/log.jsonl
+expect_status 0 tx-train --resume run --steps 16
+expect_stderr_contains 'warning: run/log.jsonl ends at step 8, but the run was at step 14: the lines between'
+: > run/log.jsonl
+expect_status 0 tx-train --resume run --steps 18
+expect_stderr_contains 'warning: run/log.jsonl has no lines, but the run was at step 16'
+
+# A text that is cut short while a run reads it.
+runner=exec small_train --steps 1000000 -o cut 2> cut.log &
+until grep -q '"step":9,' cut/log.jsonl 2> /dev/null; do sleep 0.1; done
+: > cut/train.ids
+status=0
+wait $! || status=$?
+[ $status -eq 1 ] || fail "status $status: $(cat cut.log)"
+[ "$(tail -n 1 cut.log)" = \
+  'tx-train: cannot read cut/train.ids: it became shorter while it was in use, or its disk failed' ] ||
+  fail "$(tail -n 3 cut.log)"

@@ -1,4 +1,10 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
+#include <memory>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -34,6 +40,33 @@ BOOST_AUTO_TEST_CASE(mapped_file_shows_the_bytes) {
   BOOST_CHECK_THROW(MappedFile{folder.path()}, IoError);
   BOOST_CHECK_THROW(MappedFile{folder / "none"}, IoError);
   BOOST_CHECK_THROW(MappedFile{"/dev/null"}, DataError);
+}
+
+// What is read behind the new end of a file is SIGBUS.
+BOOST_AUTO_TEST_CASE(a_mapped_file_that_shrinks_is_named) {
+  const TempFolder folder;
+  const std::string path = folder.file("f", std::string(100'000, 'a'));
+  const auto after = [&](const std::function<int()>& shrink) {
+    return tx_test::run_in_child([&] {
+      ::signal(SIGBUS, SIG_DFL);  // in the place of the handler of Boost.Test
+      const MappedFile other(folder.file("other", "b"));
+      auto closed = std::make_unique<MappedFile>(path);
+      const MappedFile map(path);
+      closed.reset();
+      if (shrink()) return 2;
+      const volatile char* const data = map.data();
+      return data[50'000] == 'a' ? 0 : 2;
+    });
+  };
+  BOOST_TEST(after([] { return 0; }).status == 0);
+  const auto child = after([&] { return ::truncate(path.c_str(), 10); });
+  BOOST_TEST(child.status == 1);
+  BOOST_TEST(child.err.ends_with(": cannot read " + path +
+                                 ": it became shorter while it was in use, or its disk failed\n"));
+  BOOST_TEST(std::count(child.err.begin(), child.err.end(), '\n') == 1);
+#ifndef __SANITIZE_ADDRESS__  // which reports the signal itself
+  BOOST_TEST(after([] { return ::raise(SIGBUS); }).status == 128 + SIGBUS);  // of no map of ours
+#endif
 }
 
 BOOST_AUTO_TEST_CASE(looking_at_paths) {
