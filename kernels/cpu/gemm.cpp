@@ -11,7 +11,8 @@ namespace gemm {
 
 void* aligned(size_t bytes) {
   void* p = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  if (!p) throw Error("cannot allocate " + std::to_string(bytes) + " bytes for a matrix product");
+  if (!p)
+    throw Error("out of memory: a matrix product asked for " + std::to_string(bytes) + " bytes");
   return p;
 }
 
