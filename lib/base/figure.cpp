@@ -1,5 +1,7 @@
 #include "lib/base/figure.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -17,6 +19,19 @@ std::string figure(double x, int decimals) {
 
 std::string counted(int64_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+std::string limit_text(double value) {
+  const bool tiny = value != 0 && std::abs(value) < 1e-4;
+  char digits[400];
+  const auto result =
+      tiny ? std::to_chars(digits, digits + sizeof digits, value)
+           : std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed);
+  std::string number(digits, result.ptr);
+  const size_t first = number[0] == '-' ? 1 : 0;
+  for (size_t i = std::min(number.find('.'), number.size()); !tiny && i > first + 3;)
+    number.insert(i -= 3, 1, ',');
+  return number;
 }
 
 Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }

@@ -14,6 +14,9 @@ std::string figure(double x, int decimals);
 // "1 step", "2 steps".
 std::string counted(int64_t n, const std::string& what);
 
+// The end of a range: 100000 as "100,000", 0.01 as "0.01", 1e-12 as "1e-12".
+std::string limit_text(double value);
+
 // x, or null where it is not finite: JSON has no number for that.
 Json finite_or_null(double x);
 

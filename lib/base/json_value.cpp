@@ -1,13 +1,14 @@
 #include "lib/base/json_value.h"
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 
 int64_t whole_number(const Json& object, const char* key, int64_t least, int64_t most) {
   const auto refuse = [&] {
-    throw DataError(std::string(key) + " is not a whole number from " + std::to_string(least) +
-                    " to " + std::to_string(most));
+    throw DataError(std::string(key) + " is not a whole number from " + limit_text(double(least)) +
+                    " to " + limit_text(double(most)));
   };
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (found == object.end() || !found->is_number_integer()) refuse();

@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
+#include "lib/base/figure.h"
 
 namespace tx::values {
 
@@ -46,13 +47,13 @@ T parse_number(const Option& option, const std::string& text) {
 }
 
 template <class T>
-T in_range(const Option& option, T value) {
+T in_range(const Option& option, T value, const std::string& text) {
   const double least = option.low.value_or(-std::numeric_limits<double>::infinity());
   const double most = option.high.value_or(std::numeric_limits<double>::infinity());
   if (double(value) < least || double(value) > most) {
-    throw UsageError(title(option) + " " + number_text(value) + ": must be " +
-                     (option.high ? "from " + number_text(least) + " to " + number_text(most)
-                                  : "at least " + number_text(least)));
+    throw UsageError(title(option) + " " + text + ": must be " +
+                     (option.high ? "from " + limit_text(least) + " to " + limit_text(most)
+                                  : "at least " + limit_text(least)));
   }
   return value;
 }
@@ -107,7 +108,7 @@ T number_from(const Option& option, const Json& json) {
   } else {
     if (!json.is_number()) wrong_kind(option, "a number");
   }
-  return in_range(option, json.get<T>());
+  return in_range(option, json.get<T>(), tx::to_text(json));
 }
 
 // JSON holds UTF-8 alone: other text, such as the name of a file, goes in as {"hex": "ff2e656e"}.
@@ -173,10 +174,10 @@ void set_from_texts(Option& option, const std::vector<std::string>& texts) {
                  [&](std::string* field) { *field = one_of_choices(option, last); },
                  [&](std::vector<std::string>* field) { *field = each_of_choices(option, texts); },
                  [&]<class T>(std::optional<T>* field) {
-                   *field = in_range(option, parse_number<T>(option, last));
+                   *field = in_range(option, parse_number<T>(option, last), last);
                  },
                  [&]<class T>(T* field) {
-                   *field = in_range(option, parse_number<T>(option, last));
+                   *field = in_range(option, parse_number<T>(option, last), last);
                    if (option.zero && *field == T(0)) *field = T(*option.zero);
                  },
              },

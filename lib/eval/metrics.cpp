@@ -78,7 +78,7 @@ double number(const Json& value, const char* key, const Option& option) {
   const double least = option.low.value_or(0), most = option.high.value_or(1e15);
   if (!value.is_number() || value < least || value > most) {
     throw DataError(std::string(key) + " is " + to_text(value) + ", not a number from " +
-                    to_text(Json(int64_t(least))) + " to " + to_text(Json(int64_t(most))));
+                    limit_text(least) + " to " + limit_text(most));
   }
   return value;
 }
@@ -141,6 +141,7 @@ void MetricOptions::describe(Options& options) {
       .add("--metric", names, "NAME[,NAME]...", "one or more of " + joined(known, ", "),
            joined(notes, "; ") + ".")
       .list_of(known)
+      .was("--metrics")
       .excludes({"--from-stats"});
   for (const auto& kind : kinds_) {
     Names conditions;

@@ -364,7 +364,7 @@ int parse_batch_tokens(const std::string& text) {
   int tokens = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
   if (error != std::errc() || end != text.data() + text.size() || tokens < 2 || tokens > 1 << 24)
-    throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16777216, or auto");
+    throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16,777,216, or auto");
   return tokens;
 }
 

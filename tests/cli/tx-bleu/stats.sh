@@ -59,11 +59,11 @@ expect_stderr_contains '13a.stats has case:mixed|eff:no|tok:13a|smooth:exp, five
 for beta in 1e300 4294967298 true; do
   sed "s/\"beta\":2/\"beta\":$beta/" chrf.stats > beta.stats
   expect_status 1 tx-bleu --from-stats beta.stats
-  expect_stderr_contains 'beta is not a whole number from 0 to 1000'
+  expect_stderr_contains 'beta is not a whole number from 0 to 1,000'
 done
 sed 's/"smoothing":"exp"/"smoothing":"add-k","smoothing_value":1e308/' 13a.stats > smooth.stats
 expect_status 1 tx-bleu --json --from-stats smooth.stats
-expect_stderr_contains 'smoothing_value is 1e+308, not a number from 0 to 1000000000'
+expect_stderr_contains 'smoothing_value is 1e+308, not a number from 0 to 1,000,000,000'
 sed 's/^1\t5 5/1\t5 1e-310/' 13a.stats > tiny.stats
 expect_status 1 tx-bleu --json --from-stats tiny.stats
 expect_stderr 'tx-bleu: tiny.stats line 2: reference_length is not a count'

@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
   for (const char* heads : {"0", "-1", "2.0", "4294967298", "1e300", "18446744073709551615"})
     BOOST_TEST(
         contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":)" + std::string(heads)),
-                 "configuration is damaged: heads is not a whole number from 1 to 16777216"));
+                 "configuration is damaged: heads is not a whole number from 1 to 16,777,216"));
   // A value of another kind is told by its key.
   BOOST_TEST(contains(saved.changed(R"(\"kind\":\"encoder-decoder\")", R"(\"kind\":7)"),
                       "configuration is damaged: kind is 7, not a string"));

@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(zero_and_nothing_as_values) {
   BOOST_TEST(tool.command == "");
   tool.parse({"--command", "x", "--command", ""});
   BOOST_TEST(tool.command == "");
-  BOOST_TEST(usage_error({"--threads", "1025"}) == "--threads 1025: must be from 0 to 1024");
+  BOOST_TEST(usage_error({"--threads", "1025"}) == "--threads 1025: must be from 0 to 1,024");
   // What an option starts with stands for "not given" and may be outside its range.
   Options options("tx-x", "layers");
   int layers = 0;

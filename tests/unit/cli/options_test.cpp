@@ -127,11 +127,25 @@ BOOST_AUTO_TEST_CASE(flags_can_be_taken_back) {
   BOOST_TEST(usage_error({"--no-describe"}).starts_with("unknown option --no-describe"));
 }
 
+BOOST_AUTO_TEST_CASE(ranges_have_one_notation) {
+  const auto message = [](double least, double most, const char* text) {
+    Options options("tx-x", "ranges");
+    double x = 1;
+    options.add("--x", x, "X", "x").range(least, most);
+    const char* words[] = {"tx-x", "--x", text};
+    return message_of<UsageError>([&] { options.parse(3, words); });
+  };
+  BOOST_TEST(message(1, 100000, "1e6") == "--x 1e6: must be from 1 to 100,000");
+  BOOST_TEST(message(0.01, 1e9, "0") == "--x 0: must be from 0.01 to 1,000,000,000");
+  BOOST_TEST(message(1e-12, 1, "2") == "--x 2: must be from 1e-12 to 1");
+  BOOST_TEST(message(-1000, 999, "5000") == "--x 5000: must be from -1,000 to 999");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_are_read_strictly) {
-  BOOST_TEST(usage_error({"--beam", "0"}) == "--beam 0: must be from 1 to 1000");
-  BOOST_TEST(usage_error({"--beam", "1001"}) == "--beam 1001: must be from 1 to 1000");
+  BOOST_TEST(usage_error({"--beam", "0"}) == "--beam 0: must be from 1 to 1,000");
+  BOOST_TEST(usage_error({"--beam", "1001"}) == "--beam 1001: must be from 1 to 1,000");
   BOOST_TEST(usage_error({"--steps", "0"}) == "--steps 0: must be at least 1");
-  BOOST_TEST(usage_error({"--d-k", "0"}) == "--d-k 0: must be from 1 to 4096");
+  BOOST_TEST(usage_error({"--d-k", "0"}) == "--d-k 0: must be from 1 to 4,096");
   for (const char* text : {"", "x", "4x", " 4", "4 ", "+4", "2.5", "1e3", "0x10"}) {
     const std::string expected = std::string("--beam: '") + text + "' is not a whole number";
     BOOST_TEST(usage_error({"--beam", text}) == expected);

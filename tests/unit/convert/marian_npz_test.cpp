@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(what_tx_does_not_have_is_refused_by_name) {
   refused_setting("lemma-dim-emb", "16", "lemma-dim-emb is 16");
   refused_setting("right-left", "true", "right-left is true");
   refused_setting("transformer-tied-layers", "[1, 1]", "transformer-tied-layers is [1,1]");
-  refused_setting("enc-depth", "1001", "enc-depth is not a whole number from 0 to 1000");
+  refused_setting("enc-depth", "1001", "enc-depth is not a whole number from 0 to 1,000");
   refused_setting("dec-depth", "{}", "model.npz: special:model.yml:");
 }
 

@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   threads.threads = -1;
   precision.precision = "fp16";
   device.device = "tpu";
-  BOOST_TEST(refusal(beam) == "TranslateOptions: --beam 0: must be from 1 to 1000");
+  BOOST_TEST(refusal(beam) == "TranslateOptions: --beam 0: must be from 1 to 1,000");
   BOOST_TEST(refusal(alpha).find("--alpha") != std::string::npos);
   BOOST_TEST(refusal(extra).find("--max-extra") != std::string::npos);
   BOOST_TEST(refusal(length).find("--max-length") != std::string::npos);
