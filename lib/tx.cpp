@@ -1,7 +1,6 @@
 #include "lib/tx.h"
 
 #include <algorithm>
-#include <set>
 
 #include "build_info.h"
 #include "lib/base/error.h"
@@ -46,17 +45,14 @@ Json named(const TranslateOptions& given) {
   return json;
 }
 
-void check_kind(const Json& given, ModelKind kind, const std::string& path) {
-  static const std::set<std::string> translating{"max-extra", "shortlist", "source-language",
-                                                 "target-language"},
-      continuing{"max-new", "stop"}, everywhere{"max-length", "threads", "precision", "device"};
-  for (const auto& [name, value] : given.items()) {
-    const bool fits = kind == ModelKind::encoder           ? everywhere.contains(name)
-                      : kind == ModelKind::encoder_decoder ? !continuing.contains(name)
-                                                           : !translating.contains(name);
-    if (!fits)
-      throw UsageError("TranslateOptions: --" + name + " does not go with " + path +
-                       ", a model of kind " + name_of_value(kind));
+// For the tool --nbest also says how often a mask is filled, which nothing here does.
+void check_given(Options& options, const Json& given, ModelKind kind, const std::string& path) {
+  options.at("nbest").needs(of_kinds({ModelKind::encoder_decoder, ModelKind::decoder}));
+  for (const auto& [name, value] : given.items()) options.at(name).given = true;
+  try {
+    check_kind(options, kind, path);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("TranslateOptions: ") + error.what());
   }
 }
 
@@ -78,7 +74,7 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
     if (json.contains(name) && !samples)
       throw UsageError(std::string("TranslateOptions: --") + name + " needs --sample");
   const ModelKind kind = kind_of_model(paths.front());
-  check_kind(json, kind, paths.front());
+  check_given(options, json, kind, paths.front());
   o.search.prefix = kind == ModelKind::encoder_decoder;
   return o;
 }

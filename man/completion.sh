@@ -27,6 +27,7 @@ arms() {
       answer["list"] = "[[ $word != *,* ]] || before=${word%,*},; compopt -o nospace; " \
         "COMPREPLY=($(compgen -P \"$before\" -W \"" words "\" -- \"${word##*,}\"))"
       answer["file"] = "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\"))"
+      answer["output"] = answer["file"]
       answer["folder"] = "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\"))"
       answer["value"] = "COMPREPLY=()"
       print "    " label ") " answer[$2] "; return ;;"

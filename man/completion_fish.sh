@@ -25,6 +25,7 @@ options() {
       value["words"] = " -x -a \047" spaced "\047"
       value["list"] = " -x -a \"(__fish_complete_list , \047string split , " commas "\047)\""
       value["file"] = " -r -F"
+      value["output"] = value["file"]
       value["folder"] = " -x -a \"(__fish_complete_directories)\""
       help = $2
       gsub(/[\\\047]/, "\\\\&", help)

@@ -21,6 +21,7 @@ arguments() {
       action["words"] = ":word:(" words ")"
       action["list"] = ":list:_sequence compadd - " words
       action["file"] = ":file:_files"
+      action["output"] = action["file"]
       action["folder"] = ":folder:_files -/"
       count = split(field[1], names, ",")
       for (i = 1; i <= count; ++i) {

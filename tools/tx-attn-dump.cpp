@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;
     settings.check();
-
+    settings.check_model(options);
     tx::dump_attention(settings, tx::Log("tx-attn-dump"));
     return 0;
   });

@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     const tx::Log log(tool, s.quiet);
     tx::limit_threads(s.translator.threads, log);
     const tx::ModelKind kind = tx::kind_of_model(s.translator.models.front());
-    s.check_kind(options, kind);
+    s.check_models(options, kind);
     if (kind == tx::ModelKind::encoder)
       encode(s, out, log);
     else

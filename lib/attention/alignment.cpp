@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_kind.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines.h"
 
@@ -175,6 +176,7 @@ void OutputAlignments::describe(Options& options) {
            "source: with each target word goes the source word that it has the largest weight for. "
            "tx-attn-dump --align tells more, and chooses a head that aligns well.")
       .one_of({"words", "pieces"})
+      .needs(of_kinds({ModelKind::encoder_decoder}))
       .excludes({"--check-invariance"});
   selection_.describe_aligned(options);
   for (const char* name : {"layers", "heads", "shift"}) options.at(name).needs({"--alignments"});

@@ -1,22 +1,27 @@
 #include "lib/attention/options.h"
 
 #include "lib/base/error.h"
-#include "lib/base/outputs.h"
+#include "lib/checkpoint/model_kind.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {
 
 void DumpOptions::describe(Options& options) {
+  // A language model translates nothing, and its text attends to itself alone.
+  const auto of_both = of_kinds({ModelKind::encoder_decoder});
   options.group("Input");
   options
       .add("-m,--model", model, "FILE", "the model: a file or a run directory",
            "Of a run directory its best model is taken, else its last.")
-      .must();
-  options.positional("FILE", files, "text, plain or gzip; standard input when left out");
+      .must()
+      .input();
+  options.positional("FILE", files, "text, plain or gzip; standard input when left out").input();
   translator.describe_heads(options);
   options
       .add("--tgt", target, "FILE", "translations to look at in place of the model's own",
            "Line n belongs to line n of the text.")
+      .input()
+      .needs(of_both)
       .was("--target");
   options
       .add("--max-length", translator.max_source, "N", "largest number of pieces per source",
@@ -29,7 +34,10 @@ void DumpOptions::describe(Options& options) {
   selection.describe(options);
   options.at("what").excludes({"--heatmap"}, "a map shows weights");
   options.group("Output");
-  options.add("-o,--out", out, "FILE", "where the records go; - is standard output").runtime();
+  options.add("-o,--out", out, "FILE", "where the records go; - is standard output")
+      .runtime()
+      .output()
+      .excludes({"--html", "--svg"}, "a page or picture has a file of its own");
   options
       .add("--format", format, "json|safetensors|tsv",
            "JSON Lines, one file of arrays, or of statistics a table",
@@ -67,12 +75,14 @@ void DumpOptions::describe(Options& options) {
           "The source piece, or with --words the word, that each target one has the largest weight "
           "for, as SOURCE-TARGET, counted from 0; </s> is left out. From cross, as the mean over "
           "the layers and heads selected, by default all heads of the last layer.")
+      .needs(of_both)
       .excludes({"--heatmap", "--html", "--stats", "--what", "--top", "--format", "--average heads",
                  "--average all"});
   options
       .add("--align-dev", align_dev, "FILE", "text with alignments to choose the head by",
            "Lines of source, target and links with tabs between. Of the heads selected, and their "
            "mean in each layer, the one is taken whose links have the lowest alignment error rate.")
+      .input()
       .needs({"--align"});
   options.flag(
       "--heatmap", heatmap, "draw the maps of each line in the terminal",
@@ -92,6 +102,8 @@ void DumpOptions::describe(Options& options) {
            "One file, which needs no network: lines between the texts, matrices, all heads side by "
            "side, and the steps from queries and keys to the weighted sum. What is selected is in "
            "it, by default everything; --what weights makes it smaller and leaves the steps out.")
+      .output()
+      .needs(of_both)
       .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
       .excludes({"--words"}, "a page shows both, pieces and words");
   options
@@ -104,6 +116,8 @@ void DumpOptions::describe(Options& options) {
            "A picture for papers and talks, as Figures 3 to 5 of Vaswani et al. (2017). Without "
            "--kinds it is of cross, without --layers of the last layer. Lines of text, kinds and "
            "layers stand below one another.")
+      .output()
+      .needs(of_both)
       .excludes(
           {"--heatmap", "--html", "--stats", "--align", "--what", "--top", "--format safetensors"});
   options
@@ -113,6 +127,7 @@ void DumpOptions::describe(Options& options) {
   options.flag("--apart", apart, "a drawing for each head").needs({"--svg"});
   translator.search.describe_beam(options);
   options.at("alpha").excludes({"--tgt"});
+  for (const char* name : {"beam", "alpha", "max-extra"}) options.at(name).needs(of_both);
   translator.describe_machine(options);
 }
 
@@ -123,16 +138,15 @@ void DumpOptions::check() const {
   if (format == "safetensors" && out == "-")
     throw UsageError("--format safetensors is written to a file: name it with -o");
   if (format == "tsv" && stats.empty()) throw UsageError("--format tsv is for --stats; add it");
-  std::vector<std::string> inputs = files;
-  inputs.push_back(model);
-  for (const std::string& file : {target, align_dev})
-    if (!file.empty()) inputs.push_back(file);
-  check_output(out, inputs);
-  for (const auto& [option, file] : {std::pair("--html", html), std::pair("--svg", svg)}) {
-    if (file.empty()) continue;
-    if (out != "-") throw UsageError(std::string(option) + " names its file: leave --out out");
-    check_output(file, inputs, option);
-  }
+}
+
+void DumpOptions::check_model(const Options& options) const {
+  const ModelKind kind = kind_of_model(model);
+  const std::string name = "--model " + model;
+  check_kind(options, kind, name);
+  if (stats == "importance" && kind == ModelKind::decoder)
+    throw UsageError("--stats importance needs a model of kind encoder-decoder: " + name +
+                     " is of kind decoder");
 }
 
 }  // namespace tx

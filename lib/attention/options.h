@@ -31,9 +31,10 @@ struct DumpOptions {
     translator.precision = "fp32";
   }
   void describe(Options& options);
-  // UsageError where standard input would have to be two files, an output would take the place of
-  // an input, or a file of arrays has no name.
+  // UsageError where standard input would have to be two files, or a file of arrays has no name.
   void check() const;
+  // Looks at the model's kind; UsageError for an option that it does not have.
+  void check_model(const Options& options) const;
 };
 
 }  // namespace tx

@@ -7,7 +7,6 @@
 #include "lib/attention/input.h"
 #include "lib/attention/page.h"
 #include "lib/attention/records.h"
-#include "lib/base/error.h"
 
 namespace tx {
 
@@ -62,25 +61,6 @@ void write_importance(const DumpOptions& options, const Translator& translator,
   out.close();
 }
 
-// What a language model, which attends to its own text alone, has nothing for.
-void check_kind(const DumpOptions& options, const Translator& translator) {
-  if (!translator.continues()) return;
-  const SearchOptions usual, &search = options.translator.search;
-  const std::pair<const char*, bool> asked[] = {
-      {"--tgt", !options.target.empty()},
-      {"--html", !options.html.empty()},
-      {"--svg", !options.svg.empty()},
-      {"--align", options.align},
-      {"--stats importance", options.stats == "importance"},
-      {"--beam", search.beam != usual.beam},
-      {"--alpha", search.alpha != usual.alpha},
-      {"--max-extra", search.max_extra != usual.max_extra}};
-  for (const auto& [option, given] : asked)
-    if (given)
-      throw UsageError(std::string(option) + " does not go with --model " + options.model +
-                       ", which is of kind decoder: its text attends to itself alone");
-}
-
 Selection selected(const DumpOptions& options, const Translator& translator, const Log& log) {
   const ModelConfig& config = translator.models().transformers().front()->config();
   if (!options.html.empty()) return options.selection.resolve_page(config);
@@ -100,7 +80,6 @@ void dump_attention(const DumpOptions& options, const Log& log) {
   settings.languages.needed = false;
   limit_threads(settings.threads, log);
   const Translator translator(settings);
-  check_kind(options, translator);
   const ModelSet& models = translator.models();
   refuse_languages(models.vocabularies(), "tx-attn-dump", models.name());
   const Selection selection = selected(options, translator, log);

@@ -8,7 +8,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/outputs.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
@@ -197,7 +196,8 @@ void AverageOptions::describe(Options& options) {
       .positional("MODEL", inputs, "model file, or run directory",
                   "Of a run directory the best model is taken, else the last one; with --last or "
                   "--best several.")
-      .must();
+      .must()
+      .input();
   options
       .add("--last", last, "N", "the newest N models of a run directory",
            "The model of step 0, which was never trained, does not count.")
@@ -212,7 +212,7 @@ void AverageOptions::describe(Options& options) {
       .range(1, 1000000)
       .excludes({"--last"});
   options.group("Output");
-  options.add("-o,--out", out, "FILE", "model file to write").must();
+  options.add("-o,--out", out, "FILE", "model file to write").must().output();
   options
       .add("--to", to, "fp32|bf16|int8", "of the weights in the file",
            "bf16 takes half the room. int8 takes a quarter, is read where it is mapped, so that "
@@ -252,7 +252,6 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
 
 void average_models(const AverageOptions& options, const Log& log) {
   const std::vector<std::string> files = models_to_average(options);
-  check_output(options.out, files);
   check_replaceable(options.out);
   Models models;
   for (const std::string& file : files) {

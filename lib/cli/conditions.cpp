@@ -9,41 +9,54 @@ namespace tx {
 
 namespace {
 
-// "--schedule paper" as "--schedule" and "paper"; without a value the second is empty.
+// "--schedule paper" as "--schedule" and "paper"; "a model of kind decoder", which is a fact and no
+// option, as "a model of kind" and "decoder". Without a value the second is empty.
 struct Condition {
-  explicit Condition(const std::string& words) : name(words.substr(0, words.find(' '))) {
-    if (name.size() < words.size()) value = words.substr(name.size() + 1);
+  explicit Condition(const std::string& words) {
+    fact = !words.starts_with("--") && words.find(' ') != words.npos;
+    const size_t space = fact ? words.rfind(' ') : words.find(' ');
+    name = words.substr(0, space);
+    if (name.size() < words.size()) value = words.substr(space + 1);
   }
   std::string name, value;
+  bool fact;
 };
 
-bool is_on(const Option& option) {
-  return std::visit(
-      []<class T>(const T* field) {
-        if constexpr (std::is_arithmetic_v<T>)
-          return *field != T(0);
-        else if constexpr (requires { field->empty(); })
-          return !field->empty();
-        else
-          return field->has_value();
-      },
-      option.field);
+bool is_fact(const std::string& words) { return Condition(words).fact; }
+
+// --config has turned it on, and the command line turns it off: it asks for nothing.
+bool takes_back(const Option& option) {
+  const Json& before = option.file_value;
+  const bool off = before.is_null() || before.empty() || before == Json("") ||
+                   before == Json(false) || before == Json(0);
+  return option.given && !values::is_on(option) && !off;
+}
+
+// Typed so that it has to have an effect; as --no-NAME too.
+bool asks(const Option& option) { return option.given && !takes_back(option); }
+
+bool is_active(const Option& option) {
+  if (!option.given) return values::is_on(option) && values::to_json(option) != option.start;
+  return asks(option) && (!option.is_flag() || values::is_on(option));
+}
+
+std::string typed_title(const Option& option) {
+  const bool off = option.given && option.is_flag() && !values::is_on(option);
+  return off ? "--no-" + option.long_name() : values::title(option);
 }
 
 bool holds(const Option& option, const std::string& value) {
-  if (value.empty()) return is_on(option);
+  if (value.empty()) return values::is_on(option);
   const std::string text = values::to_text(option.field);
   const std::vector<std::string> parts = values::split(text);
   return text == value || std::find(parts.begin(), parts.end(), value) != parts.end();
 }
 
-// An option that is on by default stands in nobody's way before it has another value.
-bool disturbs(const Option& option, const std::string& value) {
-  return holds(option, value) && (!value.empty() || values::to_json(option) != option.start);
+// Whether `other` stands in the way of `option`, which asks.
+bool disturbs(const Option& other, const std::string& value, const Option& option) {
+  if (!value.empty()) return holds(other, value);
+  return is_active(other) || (is_active(option) && asks(other));
 }
-
-// --no-NAME has taken a flag back: it asks for nothing.
-bool asks(const Option& option) { return option.given && (!option.is_flag() || is_on(option)); }
 
 // {"--sample", "--metric chrf", "--metric ter"} as "--sample, --metric chrf or ter".
 std::string alternatives(const std::vector<std::string>& words) {
@@ -60,20 +73,53 @@ std::string alternatives(const std::vector<std::string>& words) {
 void require(bool met, const Option& option, const char* relation, const Conditions& conditions,
              const std::string& advice) {
   if (met) return;
-  throw UsageError(values::title(option) + relation + alternatives(conditions.words) + ": " +
+  throw UsageError(typed_title(option) + relation + alternatives(conditions.words) + ": " +
                    (conditions.advice.empty() ? advice : conditions.advice));
+}
+
+[[noreturn]] void refuse_beside(const Option& option, const Option& mode) {
+  throw UsageError(typed_title(option) + " does not go with " + values::title(mode) + ": " +
+                   mode.mode_advice);
 }
 
 }  // namespace
 
+bool values::is_on(const Option& option) {
+  return std::visit(
+      []<class T>(const T* field) {
+        if constexpr (std::is_arithmetic_v<T>)
+          return *field != T(0);
+        else if constexpr (requires { field->empty(); })
+          return !field->empty();
+        else
+          return field->has_value();
+      },
+      option.field);
+}
+
 std::vector<std::string> values::relations(const std::vector<Conditions>& needed,
                                            const std::vector<Conditions>& excluded) {
   std::vector<std::string> out;
-  for (const Conditions& c : needed) out.push_back("needs " + alternatives(c.words));
+  for (const Conditions& c : needed)
+    if (c.words.size() == 1 || !is_fact(c.words.front()))  // most options are for most models
+      out.push_back("needs " + alternatives(c.words));
   std::vector<std::string> all;
   for (const Conditions& c : excluded) all.insert(all.end(), c.words.begin(), c.words.end());
   if (!all.empty()) out.push_back("not with " + alternatives(all));
   return out;
+}
+
+void Options::check_modes() const {
+  for (const auto& mode : options_) {
+    if (!mode->mode || !is_active(*mode)) continue;
+    const auto names_it = [&](const std::vector<std::string>& modes) {
+      return std::count(modes.begin(), modes.end(), values::title(*mode)) > 0;
+    };
+    for (const auto& option : options_)
+      if (option->given && option != mode && !names_it(option->modes) &&
+          !names_it(group_of(*option).modes))
+        refuse_beside(*option, *mode);
+  }
 }
 
 void Options::check(const std::vector<std::string>& open) const {
@@ -83,32 +129,50 @@ void Options::check(const std::vector<std::string>& open) const {
     if (!found) throw Bug("a condition names an option that exists", __FILE__, __LINE__);
     return *found;
   };
-  const auto met = [&](const std::string& words) {
-    return holds(other(words), Condition(words).value);
-  };
   const auto is_open = [&](const std::string& words) {
-    return std::count(open.begin(), open.end(), other(words).long_name()) > 0;
+    return is_fact(words) || std::count(open.begin(), open.end(), other(words).long_name()) > 0;
+  };
+  const auto met = [&](const std::string& words) {
+    return is_open(words) || holds(other(words), Condition(words).value);
   };
   const auto check_one = [&](const Option& option, const auto& needed, const auto& excluded) {
-    const std::string title = values::title(option);
     for (const Conditions& c : needed) {
-      const bool any = std::any_of(c.words.begin(), c.words.end(), met) ||
-                       std::any_of(c.words.begin(), c.words.end(), is_open);
+      const bool any = std::any_of(c.words.begin(), c.words.end(), met);
       const std::string choice = c.words.size() == 1 ? "add it" : "choose one of them";
-      require(any || !asks(option), option, " needs ", c, choice + ", or leave " + title + " out");
+      require(any || !asks(option), option, " needs ", c,
+              choice + ", or leave " + typed_title(option) + " out");
     }
     for (const Conditions& c : excluded) {
       for (const std::string& word : c.words) {
-        const bool clash = disturbs(other(word), Condition(word).value) && !is_open(word);
+        const bool clash = !is_open(word) && disturbs(other(word), Condition(word).value, option);
         require(!clash || !asks(option), option, " does not go with ", {{word}, c.advice},
                 "leave one of them out");
       }
     }
   };
+  check_modes();
   for (const auto& option : options_) {
     const Group& group = group_of(*option);
     check_one(*option, group.needed, group.excluded);
     check_one(*option, option->needed, option->excluded);
+  }
+}
+
+void Options::check_fact(const std::string& fact, const std::string& value,
+                         const std::string& because) const {
+  const auto check_one = [&](const Option& option, const std::vector<Conditions>& needed) {
+    for (const Conditions& c : needed) {
+      const Condition first(c.words.front());
+      if (!first.fact || first.name != fact) continue;
+      const std::string wanted = fact + " " + value;
+      require(std::count(c.words.begin(), c.words.end(), wanted) > 0, option, " needs ",
+              {c.words, because}, "");
+    }
+  };
+  for (const auto& option : options_) {
+    if (!option->given) continue;
+    check_one(*option, group_of(*option).needed);
+    check_one(*option, option->needed);
   }
 }
 

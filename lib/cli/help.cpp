@@ -140,12 +140,8 @@ std::string completion_kind(const Option& option) {
     for (const auto& choice : option.choices) out += " " + choice;
     return out;
   }
-  for (const char* word : {"FILE", "MODEL", "RUN"}) {
-    if (option.unit.find(word) != std::string::npos) return "file";
-  }
-  for (const char* word : {"DIR", "FOLDER"}) {
-    if (option.unit.find(word) != std::string::npos) return "folder";
-  }
+  if (option.file == FileRole::output) return "output";
+  if (option.file == FileRole::input) return option.unit == "DIR" ? "folder" : "file";
   return "value";
 }
 

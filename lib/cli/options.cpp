@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/outputs.h"
 #include "lib/base/workers.h"
 #include "lib/cli/values.h"
 
@@ -70,6 +71,32 @@ Group& Group::excludes(std::vector<std::string> none, std::string advice) {
   return *this;
 }
 
+Group& Group::goes_with(std::vector<std::string> names) {
+  modes = std::move(names);
+  return *this;
+}
+
+Option& Option::is_mode(std::string advice) {
+  mode = true;
+  mode_advice = std::move(advice);
+  return *this;
+}
+
+Option& Option::goes_with(std::vector<std::string> names) {
+  modes.insert(modes.end(), names.begin(), names.end());
+  return *this;
+}
+
+Option& Option::input() {
+  file = FileRole::input;
+  return *this;
+}
+
+Option& Option::output() {
+  file = FileRole::output;
+  return *this;
+}
+
 Option& Option::must() {
   required = true;
   return *this;
@@ -116,7 +143,7 @@ Group& Options::group(const std::string& name) {
   for (const auto& group : groups_) {
     if (group->name == name) return *group;
   }
-  groups_.push_back(std::make_unique<Group>(Group{name, {}, {}}));
+  groups_.push_back(std::make_unique<Group>(Group{name, {}, {}, {}}));
   return *groups_.back();
 }
 
@@ -185,6 +212,18 @@ bool Options::given(const std::string& long_name) const {
   throw Bug("Options::given() asks for an option that exists", __FILE__, __LINE__);
 }
 
+void Options::protect_inputs() const {
+  std::vector<std::string> inputs;
+  for (const auto& option : options_)
+    if (option->file == FileRole::input)
+      for (const std::string& path : values::texts(option->field)) inputs.push_back(path);
+  for (const auto& option : options_)
+    if (option->file == FileRole::output)
+      for (const std::string& path : values::texts(option->field))
+        if (!option->unit.ends_with("|FD") || !is_descriptor(path))
+          check_output(values::title(*option), path, inputs);
+}
+
 Json Options::to_json() const {
   Json json = Json::object();
   for (const auto& option : options_) {
@@ -225,7 +264,11 @@ void Options::from_json(const Json& given, const std::string& where) {
   }
   for (const auto& option : options_) {
     const auto found = option->in_config ? json.find(option->long_name()) : json.end();
-    if (found != json.end() && !option->given) values::set_from_json(*option, *found, where);
+    if (found == json.end()) continue;
+    if (option->given)
+      option->file_value = *found;
+    else
+      values::set_from_json(*option, *found, where);
   }
 }
 

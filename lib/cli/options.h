@@ -40,6 +40,9 @@ struct Conditions {
   std::string advice;
 };
 
+// What the value of an option names: a file or directory that is read, or one that is written.
+enum class FileRole { none, input, output };
+
 struct Option {
   std::string names;      // "-o,--out"; a positional has a bare name such as "FILE"
   std::string old_names;  // in the same form
@@ -50,14 +53,18 @@ struct Option {
   std::string long_help;  // further sentences for the man page
   std::string group;
   bool required = false, positional = false, in_config = true, hidden = false, list = false,
-       empty_allowed = false;
+       empty_allowed = false, mode = false;
+  FileRole file = FileRole::none;
   std::optional<double> low, high;
   std::vector<std::string> choices, unlisted_choices;
   std::optional<int> zero;
   bool given = false;  // set by parse()
   std::string default_text;
-  Json start;  // the field's value when the option was added
+  Json start;       // the field's value when the option was added
+  Json file_value;  // what from_json() has for an option that was given; null: nothing
   std::vector<Conditions> needed, excluded;
+  std::string mode_advice;
+  std::vector<std::string> modes;  // see goes_with()
 
   Option& range(double least, double most);
   Option& at_least(double least);
@@ -66,18 +73,29 @@ struct Option {
   Option& also(std::vector<std::string> values);     // further ones that are not offered
   Option& zero_is(int value);                        // what a 0 that the user types stands for
   Option& may_be_empty();                            // "" is a value; others refuse it
-  // Names that the option had: they go on working, also in JSON, and are shown nowhere. `as` turns
-  // a value given under one of them into what means the same under the present name.
+  // Other names of the option: they work, also in JSON, and are not listed. `as` turns a value
+  // given under one of them into what means the same under the present name. A name such as "-tok"
+  // may have one dash and several letters.
   using Rewrite = std::function<std::string(const std::string&)>;
   Option& was(std::string old, Rewrite as = {});
-  // An option that the user typed without effect beside the others is refused. A condition is
-  // written as a user types it: "--sample" holds when that option is on (set, not empty, not 0),
-  // "--metric ter" when it has that value, or has it in its list. The other option may have its
-  // value from a preset or --config. needs() asks for any one of the conditions, excludes() for
-  // none of them; `advice` takes the place of the usual end of the message. Both are shown in
-  // --help and the page.
+  // The value names files that are read or written: parse() refuses an output that is also an
+  // input, see lib/base/outputs.h.
+  Option& input();
+  Option& output();
+  // An option that is typed without effect beside the others is refused, whatever its value, also
+  // as --no-NAME. A condition is written as a user types it:
+  //   "--sample"      needs(): that option is on (not false, empty or 0), by whatever means;
+  //                   excludes(): it was typed, or a preset or --config has turned it on
+  //   "--metric ter"  that option has this value, or has it in its list
+  //   "a model of kind decoder"  a fact that the tool finds out later and passes to check_fact()
+  // needs() requires any one of the conditions, excludes() none of them; `advice` takes the place
+  // of the usual end of the message. Both are shown in --help and the page. An option that turns
+  // off what --config has turned on is not refused, nor are two flags that are both turned off.
   Option& needs(std::vector<std::string> any, std::string advice = "");
   Option& excludes(std::vector<std::string> none, std::string advice = "");
+  // With a mode, such as --resume, no option may be typed but those that name it in goes_with().
+  Option& is_mode(std::string advice = "leave one of them out");
+  Option& goes_with(std::vector<std::string> modes);
   Option& must();     // required
   Option& runtime();  // not part of config.json (paths of this call, --describe, ...)
   Option& secret();   // parsed, not listed
@@ -88,12 +106,14 @@ struct Option {
   bool repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
 };
 
-// Options under one heading. What it needs and excludes holds for each of them.
+// Options under one heading. What it needs, excludes and goes with holds for each of them.
 struct Group {
   std::string name;
   std::vector<Conditions> needed, excluded;
+  std::vector<std::string> modes;
   Group& needs(std::vector<std::string> any, std::string advice = "");
   Group& excludes(std::vector<std::string> none, std::string advice = "");
+  Group& goes_with(std::vector<std::string> names);
 };
 
 class Options {
@@ -122,13 +142,19 @@ class Options {
   bool parse(int argc, const char* const* argv, const Configure& configure = {});
   // Checks what the options need and exclude, but for conditions on the options named `open`.
   void check(const std::vector<std::string>& open = {}) const;
+  // Checks the conditions on a fact: check_fact("a model of kind", "decoder", "m.safetensors is of
+  // kind decoder"). UsageError, which ends in `because`, for an option that needs other values.
+  void check_fact(const std::string& fact, const std::string& value,
+                  const std::string& because) const;
   bool given(const std::string& long_name) const;
+  const std::vector<std::unique_ptr<Option>>& all() const { return options_; }
+  const Group& group_of(const Option& option) const;
 
   std::string help_text() const;
   std::string man_options() const;  // mdoc list for the page's OPTIONS
   // For the shells: one line per option, "NAME[,NAME] KIND [WORD...]", a tab and its help; KIND is
   // flag, value, words (the choices follow), list (of such choices, with commas between), file or
-  // folder.
+  // folder (inputs), or output.
   std::string completion() const;
 
   Json to_json() const;  // every option in_config with its present value
@@ -142,7 +168,8 @@ class Options {
  private:
   Option& push(Option option);
   const Option* find(const std::string& long_name) const;
-  const Group& group_of(const Option& option) const;
+  void protect_inputs() const;
+  void check_modes() const;
   std::string tool_, summary_, group_ = "Options";
   std::vector<std::string> usage_;
   std::function<std::string()> version_;

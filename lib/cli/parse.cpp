@@ -43,10 +43,14 @@ std::string wrong_values(const std::string& message, const std::vector<Option*>&
   return message;
 }
 
+// "-tok", with one dash, which CLI11 does not know: reversed_words() puts the option's own name.
+bool is_long_word(const std::string& name) { return name.size() > 2 && name[1] != '-'; }
+
 void bind(CLI::App& app, Option& option, Parsed& parsed) {
   const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
   std::string names, negated;
   for (const std::string& name : values::all_names(option)) {
+    if (is_long_word(name)) continue;
     names += (names.empty() ? "" : ",") + name;
     if (name.starts_with("--")) negated += (negated.empty() ? "--no-" : ",--no-") + name.substr(2);
   }
@@ -133,11 +137,18 @@ void require_given(const std::vector<Option*>& options) {
 // CLI11 would take the next word for the value.
 std::vector<std::string> reversed_words(int argc, const char* const* argv,
                                         const std::vector<Option*>& options) {
-  std::map<std::string, const Option*> with_value;
+  std::map<std::string, const Option*> with_value, long_words;
   for (const Option* option : options) {
-    if (option->positional || option->is_flag()) continue;
-    for (const std::string& name : values::all_names(*option)) with_value[name] = option;
+    if (option->positional) continue;
+    for (const std::string& name : values::all_names(*option)) {
+      if (is_long_word(name)) long_words[name] = option;
+      if (!option->is_flag()) with_value[name] = option;
+    }
   }
+  const auto known_name = [&](const std::string& name) {
+    const auto found = long_words.find(name);
+    return found == long_words.end() ? name : values::title(*found->second);
+  };
   const auto value = [&](const std::string& name, const std::string& text) {
     const Option& option = *with_value[name];
     const std::vector<std::string> old = values::split(option.old_names);
@@ -152,11 +163,11 @@ std::vector<std::string> reversed_words(int argc, const char* const* argv,
       break;
     }
     const std::string name = word.substr(0, word.find('='));
-    if (name.starts_with("--") && name != word && with_value.count(name)) {
-      words.insert(words.end(), {name, value(name, word.substr(name.size() + 1))});
+    if (name.size() > 2 && name != word && with_value.count(name)) {
+      words.insert(words.end(), {known_name(name), value(name, word.substr(name.size() + 1))});
       continue;
     }
-    words.push_back(word);
+    words.push_back(known_name(word));
     if (with_value.count(word) && i + 1 < argc) words.push_back(value(word, argv[++i]));
   }
   std::reverse(words.begin(), words.end());
@@ -218,8 +229,11 @@ bool Options::parse(int argc, const char* const* argv, const Configure& configur
   const std::vector<std::string> words = leftovers(app, known);
   fill_options(parsed);
   fill_positionals(all, words);
+  protect_inputs();
   require_given(all);
-  check(configure ? configure() : std::vector<std::string>{});
+  const auto open = configure ? configure() : std::vector<std::string>{};
+  protect_inputs();  // those that a file has named, too
+  check(open);
   return true;
 }
 

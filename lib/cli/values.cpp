@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/base/utf8.h"
 #include "lib/base/figure.h"
+#include "lib/base/utf8.h"
 
 namespace tx::values {
 
@@ -222,6 +222,14 @@ std::string to_text(const FieldPointer& field) {
                         [](auto* value) { return number_text(*value); },
                     },
                     field);
+}
+
+std::vector<std::string> texts(const FieldPointer& field) {
+  std::vector<std::string> out;
+  if (const auto* text = std::get_if<std::string*>(&field)) out = {**text};
+  if (const auto* list = std::get_if<std::vector<std::string>*>(&field)) out = **list;
+  std::erase(out, "");
+  return out;
 }
 
 std::vector<std::string> split(const std::string& words) {

@@ -11,10 +11,12 @@ void set_from_json(Option& option, const Json& json, const std::string& where);
 Json to_json(const Option& option);
 // The field as a user would type it; "" for an empty string, list or optional.
 std::string to_text(const FieldPointer& field);
-std::vector<std::string> split(const std::string& words);  // "a,b" as {"a", "b"}; "" as {}
-std::vector<std::string> names(const Option& option);      // {"-o", "--out"}
-std::vector<std::string> all_names(const Option& option);  // old ones behind them
-std::string title(const Option& option);                   // how messages call it: the long name
+std::vector<std::string> texts(const FieldPointer& field);  // of a string or list: what is not ""
+std::vector<std::string> split(const std::string& words);   // "a,b" as {"a", "b"}; "" as {}
+std::vector<std::string> names(const Option& option);       // {"-o", "--out"}
+std::vector<std::string> all_names(const Option& option);   // old ones behind them
+std::string title(const Option& option);                    // how messages call it: the long name
+bool is_on(const Option& option);                           // neither false, 0 nor empty
 
 // {"needs --metric chrf or ter", "not with --json"}; see Option::needs().
 std::vector<std::string> relations(const std::vector<Conditions>& needed,

@@ -67,9 +67,10 @@ void ConvertOptions::describe(Options& options) {
       .positional("MODEL", input, "folder of another toolkit; with --to, a model of tx",
                   "A model of tx is a file or a run directory, of which the best model is taken, "
                   "else the last one.")
-      .must();
+      .must()
+      .input();
   options.group("Output");
-  options.add("-o,--out", out, "PATH", "model file to write, or folder to make").must();
+  options.add("-o,--out", out, "PATH", "model file to write, or folder to make").must().output();
   options
       .add("--to", to, "tx|ctranslate2|marian|llama", "what to write",
            "tx is one model file; ctranslate2 the folder that ctranslate2.Translator opens; marian "

@@ -8,6 +8,7 @@
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/metrics.h"
+#include "lib/search/source_reader.h"
 
 namespace tx {
 
@@ -27,13 +28,7 @@ struct Compared {
   double difference() const { return a.log_p - b.log_p; }
 };
 
-std::vector<Made> translate(const std::vector<std::string>& lines, const Translator& translator,
-                            const LineOptions& options, int64_t& cut) {
-  std::vector<Source> sources(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) {
-    cut += parse_line(lines[i], options, translator, sources[i].ids).cut;
-    sources[i].line = int64_t(i) + 1;
-  }
+std::vector<Made> translate(const std::vector<Source>& sources, const Translator& translator) {
   std::vector<Made> out;
   for (const Translation& t : translator.translate(sources)) {
     out.push_back({translator.models().target().decode(t.front().ids), t.front().log_p});
@@ -99,20 +94,22 @@ std::string report(const std::vector<Compared>& lines) {
 
 std::string compare_translators(LinePairs& in, const Translator& a, const Translator& b,
                                 const LineOptions& options, const Log& log) {
-  std::vector<std::string> texts;
+  SourceReader reader_a(in, a, options, log), reader_b(in, b, options, log);
+  std::vector<Source> sources_a, sources_b;
   std::vector<Compared> lines;
-  std::string text, other;
-  while (in.next(text, other)) {
-    if (is_blank(text)) continue;
-    texts.push_back(text);
-    lines.push_back({in.text().line_number(), {}, {}});
+  Line line;
+  for (Source source; reader_a.next(line, source);) {
+    if (line.blank) continue;
+    sources_a.push_back(std::move(source));
+    reader_b.take_from(reader_a, line, source);
+    sources_b.push_back(std::move(source));
+    lines.push_back({line.number, {}, {}});
   }
+  reader_a.warn_at_end();
+  reader_b.warn_at_end();
   const std::string head = named("A", a) + named("B", b);
   if (lines.empty()) return head + "no lines to translate\n";
-  int64_t cut = 0;
-  std::vector<Made> ours = translate(texts, a, options, cut);
-  std::vector<Made> theirs = translate(texts, b, options, cut);
-  if (cut) log.warn(counted(cut, "line") + " cut to the most pieces that a model takes");
+  std::vector<Made> ours = translate(sources_a, a), theirs = translate(sources_b, b);
   for (size_t i = 0; i < lines.size(); ++i) {
     lines[i].a = std::move(ours[i]);
     lines[i].b = std::move(theirs[i]);

@@ -271,4 +271,12 @@ void ModelOptions::apply_layers(const Options& options) {
   layers = 0;  // from here on the two options say it, in config.json too
 }
 
+bool ModelOptions::size_given(const Options& options) const {
+  bool given = options.given("layers");
+  visit_fields(config, [&](const ConfigField& field, const auto&) {
+    given = given || (field.size && options.given(std::string(field.option).substr(2)));
+  });
+  return given;
+}
+
 }  // namespace tx

@@ -145,8 +145,8 @@ struct ModelConfig {
   }
   int key_heads() const { return kv_heads ? kv_heads : heads; }
   double attention_scale() const { return scaled_attention ? 1 / std::sqrt(double(d_k)) : 1; }
-  // What a lesson has left out, as the option that did; null: nothing. No other toolkit can run such
-  // a model.
+  // What a lesson has left out, as the option that did; null: nothing. No other toolkit can run
+  // such a model.
   const char* lesson() const {
     if (!scaled_attention) return "--no-scaled-attention";
     return causal_mask ? nullptr : "--no-causal-mask";
@@ -176,6 +176,7 @@ struct ConfigField {
   const char* long_help = "";
   bool later = false;   // younger than the format: written only where it is not the default
   bool lesson = false;  // its option stands among those that nobody needs but to learn
+  bool size = false;    // its option says how large the model is
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). What reads, writes,
@@ -186,24 +187,28 @@ void visit_fields(Config& c, Visit&& visit) {
   visit({"kind"}, c.kind);
   for (size_t side = 0; side < c.sides.size(); ++side)
     visit({c.names(side).vocabulary_key}, c.sides[side].vocabulary);
+  const auto size = [](ConfigField field) {
+    field.size = true;
+    return field;
+  };
   for (size_t side = 0; side < c.sides.size(); ++side) {
     const StackNames& n = c.names(side);
-    visit({n.layers_key, n.layers_option, "N", n.layers_help, 1, 1000}, c.sides[side].layers);
+    visit(size({n.layers_key, n.layers_option, "N", n.layers_help, 1, 1000}), c.sides[side].layers);
   }
-  visit({"d_model", "--d-model", "N", "width of embeddings and layers", 2, 65536}, c.d_model);
-  visit({"d_ff", "--d-ff", "N", "inner width of the feed-forward layer", 1, 1 << 20}, c.d_ff);
-  visit({"heads", "--heads", "N", "attention heads", 1, 65535}, c.heads);
-  visit({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}, c.d_k);
-  visit({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}, c.d_v);
+  visit(size({"d_model", "--d-model", "N", "width of embeddings and layers", 2, 65536}), c.d_model);
+  visit(size({"d_ff", "--d-ff", "N", "inner width of the feed-forward layer", 1, 1 << 20}), c.d_ff);
+  visit(size({"heads", "--heads", "N", "attention heads", 1, 65535}), c.heads);
+  visit(size({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}), c.d_k);
+  visit(size({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}), c.d_v);
   const auto later = [](ConfigField field) {
     field.later = true;
     return field;
   };
-  visit(
-      later({"kv_heads", "--kv-heads", "N", "heads of keys and values, which heads share", 1, 65535,
+  visit(later(size(
+            {"kv_heads", "--kv-heads", "N", "heads of keys and values, which heads share", 1, 65535,
              "As many as heads give every head its own; 1 is multi-query attention, a number "
-             "between grouped queries."}),
-      c.kv_heads);
+             "between grouped queries."})),
+        c.kv_heads);
   visit(later({"window", "--window", "N", "self-attention sees this many tokens back", 0, 1 << 24,
                "Its own place counts; an encoder sees as many ahead. 0 is all."}),
         c.window);
@@ -252,16 +257,17 @@ void visit_fields(Config& c, Visit&& visit) {
     field.later = field.lesson = true;
     return field;
   };
-  visit(lesson({"scaled_attention", "--scaled-attention", "",
-                "divide dot products by sqrt(d-k)", 0, 0,
+  visit(lesson({"scaled_attention", "--scaled-attention", "", "divide dot products by sqrt(d-k)", 0,
+                0,
                 "Without it the dot products of wide heads are large, and softmax passes little "
                 "gradient on (section 3.2.1 of the paper)."}),
         c.scaled_attention);
-  visit(lesson({"causal_mask", "--causal-mask", "", "hide later pieces from the decoder", 0, 0,
-                "Without it the decoder copies the piece that it is to predict: the perplexity of "
-                "training falls to 1, and the model cannot translate, since in decoding there is no "
-                "such piece to copy."}),
-        c.causal_mask);
+  visit(
+      lesson({"causal_mask", "--causal-mask", "", "hide later pieces from the decoder", 0, 0,
+              "Without it the decoder copies the piece that it is to predict: the perplexity of "
+              "training falls to 1, and the model cannot translate, since in decoding there is no "
+              "such piece to copy."}),
+      c.causal_mask);
 }
 
 // The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers, which
@@ -271,6 +277,8 @@ struct ModelOptions {
   int layers = 0;
   void describe(Options& options);
   void apply_layers(const Options& options);
+  // Whether an option that says how large the model is was given.
+  bool size_given(const Options& options) const;
 };
 
 }  // namespace tx

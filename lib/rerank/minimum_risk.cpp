@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_kind.h"
 #include "lib/eval/metrics.h"
 
 namespace tx {
@@ -99,6 +100,7 @@ void MinimumRisk::describe(Options& options) {
            "Minimum Bayes risk: the score of an output is then its mean BLEU or chrF, as tx-bleu "
            "--sentence gives them, against the other outputs drawn; --nbest prints the N best.")
       .one_of({"bleu", "chrf"})
+      .needs(of_kinds({ModelKind::encoder_decoder}))
       .needs({"--sample"})
       .excludes({"--check-invariance"});
   options.add("--samples", samples_, "N", "outputs to draw").range(2, 1000).needs({"--mbr"});

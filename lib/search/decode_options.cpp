@@ -4,7 +4,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/memory.h"
-#include "lib/base/outputs.h"
 #include "lib/checkpoint/describe_file.h"
 #include "lib/checkpoint/model_kind.h"
 #include "lib/text/line_pairs.h"
@@ -12,40 +11,51 @@
 namespace tx {
 
 void DecodeOptions::describe(Options& options) {
+  const auto translating = of_kinds({ModelKind::encoder_decoder});
+  const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
   options.usage("tx-decode -m MODEL [OPTION]... < TEXT > TRANSLATIONS");
   options.group("Input and output");
   translator.describe_models(options);
-  options.positional("FILE", files, "text, plain or gzip; standard input when left out");
+  options.positional("FILE", files, "text, plain or gzip; standard input when left out").input();
   options
       .flag("--pieces", pieces, "read and write pieces in place of text",
             "Lines are what tx-bpe encode prints and tx-bpe decode reads.")
+      .needs(searching)
       .excludes({"--ids"});
-  options.flag("--ids", ids, "read and write the numbers of pieces").excludes({"--pieces"});
+  options.flag("--ids", ids, "read and write the numbers of pieces")
+      .needs(searching)
+      .excludes({"--pieces"});
   options
       .flag("--scores", lines.scores, "print score, log P and translation, separated by tabs",
             "Both are natural logarithms; log P is that of the pieces and the end, the score is "
             "log P over the length penalty.")
+      .needs(searching)
       .excludes({"--check-invariance"});
   options
       .flag("--word-scores", lines.word_scores, "print log P of each word behind the translation",
             "After a tab, with spaces between; the last one is that of the end, where the output "
             "has one, and they add up to log P. With --pieces and --ids they are those of pieces.")
+      .needs(searching)
       .excludes({"--check-invariance"});
   options
       .flag("--json", lines.json, "print a JSON object for each line",
             "With text, score, log P, pieces, log P of each piece, and states as --status has "
             "them; with --nbest a list of outputs, with --word-scores words, with --alignments "
             "links.")
+      .needs(searching)
       .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
   options
       .add("--tgt", target, "FILE", "score these translations in place of a search",
            "Line n belongs to line n of the text. For each the score, log P and the translation "
            "are printed, as with --scores; it is cut as the model cuts it into pieces.")
+      .input()
+      .needs(searching)
       .was("--target");
   options
       .flag("--prefix", lines.prefix, "lines are TEXT, a tab, and what the output begins with",
             "The beginning is cut into pieces as the model cuts it, is forced, and counts in score "
             "and log P like the rest. Nothing behind the tab, or no tab, forces nothing.")
+      .needs(translating)
       .excludes({"--tgt"});
   options
       .flag(
@@ -53,11 +63,14 @@ void DecodeOptions::describe(Options& options) {
           "Lines are TEXT, with --prefix a tab and the beginning, and any number of phrases, a tab "
           "before each. A beam of more than the pieces of all phrases finds better places for "
           "them; an output cut at its longest length may lack some.")
+      .needs(translating)
       .excludes({"--tgt", "--sample", "--diversity"});
   options
       .add("--constraints-file", phrases, "FILE", "line n holds phrases that output n holds",
            "With tabs between, any number on a line, none on an empty one; otherwise as "
            "--constraints, which has them in the lines of the text.")
+      .input()
+      .needs(translating)
       .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
   translator.describe_languages(options);
   translator.describe_length(options);
@@ -67,6 +80,7 @@ void DecodeOptions::describe(Options& options) {
            "and their translations are joined by spaces; log P is the sum, and the score that over "
            "the length penalty of the whole.")
       .range(0, 100000)
+      .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
                  "--ids", "--word-scores", "--alignments", "--check-invariance"},
                 "it joins translations of a line's parts");
@@ -75,6 +89,7 @@ void DecodeOptions::describe(Options& options) {
            "From a pipe whose lines come one by one, so that they are translated together, which "
            "is faster; what has come is translated when N milliseconds are over.")
       .range(0, 60000)
+      .needs(searching)
       .excludes({"--check-invariance"});
   translator.describe_heads(options);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
@@ -82,18 +97,24 @@ void DecodeOptions::describe(Options& options) {
   options
       .add("--status", status, "FILE|FD", "write a record for each line to a file or descriptor",
            "See tx-status(5).")
+      .output()
+      .needs(searching)
       .excludes({"--check-invariance"}, "there are no translations to record");
-  options.flag(
-      "--check-invariance", check_invariance,
-      "translate the text in several ways and compare, instead of printing it",
-      "Each line alone, in reverse order, in random batches, with other numbers of workers and "
-      "threads; pieces and scores must be the same bits. The last line of the report is the "
-      "verdict; where a line differs, the status is 1 and the line is named. It takes five times "
-      "as long, and memory for the whole text.");
-  options.flag(
-      "--describe", describe_only, "print what the model file holds, and translate nothing",
-      "A line for each weight with its shape, its form in the file (fp32, bf16, int8), what it "
-      "is read for and its bytes, then the sums of each form. It goes with --model alone.");
+  options
+      .flag(
+          "--check-invariance", check_invariance,
+          "translate the text in several ways and compare, instead of printing it",
+          "Each line alone, in reverse order, in random batches, with other numbers of workers and "
+          "threads; pieces and scores must be the same bits. The last line of the report is the "
+          "verdict; where a line differs, the status is 1 and the line is named. It takes five "
+          "times as long, and memory for the whole text.")
+      .needs(searching);
+  options
+      .flag("--describe", describe_only, "print what the model file holds, and translate nothing",
+            "A line for each weight with its shape, its form in the file (fp32, bf16, int8), what "
+            "it is read for and its bytes, then the sums of each form. It goes with --model alone.")
+      .is_mode("it goes with --model alone");
+  options.at("model").goes_with({"--describe"});
   options
       .add("--compare", compare, "FILE",
            "translate the text with this model too and say how far the two lie apart",
@@ -101,21 +122,25 @@ void DecodeOptions::describe(Options& options) {
            "first model's translations against those of this one, and the lines whose log P differ "
            "most. It shows what 8-bit weights cost on a text of yours. All other options hold for "
            "both models. The whole text is held in memory.")
+      .input()
+      .needs(searching)
       .excludes({"--tgt", "--scores", "--sample", "--status", "--check-invariance"});
   options
       .add("--compare-precision", compare_precision, "auto|int8|bf16|fp32",
            "--precision of the model to compare with")
       .one_of({"auto", "int8", "bf16", "fp32"})
       .needs({"--compare"});
-  options.flag(
-      "-q,--quiet", quiet, "no progress on a terminal, no counts of odd outputs at the end",
-      "Otherwise a terminal shows how many lines are done, where the input is a file and the "
-      "output goes elsewhere.");
+  options
+      .flag("-q,--quiet", quiet, "no progress on a terminal, no counts of odd outputs at the end",
+            "Otherwise a terminal shows how many lines are done, where the input is a file and the "
+            "output goes elsewhere.")
+      .goes_with({"--describe"});
   translator.search.describe(options);
   describe_continuation(options);
   describe_encoding(options);
   translator.describe_machine(options);
   translator.describe_memory(options);
+  for (const char* name : {"mask-heads", "memory"}) options.at(name).needs(searching);
 }
 
 std::string DecodeOptions::description() const {
@@ -158,7 +183,9 @@ bool DecodeOptions::one_hypothesis() const {
 }
 
 void DecodeOptions::describe_encoding(Options& options) {
-  options.group("Vectors and masks, by models of kind encoder");
+  options.group("Vectors and masks, by models of kind encoder")
+      .needs(of_kinds({ModelKind::encoder}));
+  options.at("nbest").excludes({"--embed"}, "a line has one vector");
   options
       .add(
           "--embed", encoding.embed, "mean|first", "write a vector of each line",
@@ -170,29 +197,13 @@ void DecodeOptions::describe_encoding(Options& options) {
       .add("--vectors", encoding.vectors, "FILE", "write the vectors to a safetensors file instead",
            "One array, vectors, in f32, with a row for each line; zeros for a blank one.")
       .runtime()
+      .output()
       .needs({"--embed"});
 }
 
-void DecodeOptions::check_kind(const Options& options, ModelKind kind) {
-  static const std::vector<std::string> continuing{"max-new", "stop", "echo", "perplexity",
-                                                   "stream"},
-      encoding{"embed", "vectors"},
-      translating{"max-extra", "prefix",     "constraints", "constraints-file", "split",
-                  "mbr",       "alignments", "shortlist",   "source-language",  "target-language"},
-      searching{"beam",       "alpha",       "sample",     "tgt",    "scores",
-                "status",     "pieces",      "ids",        "memory", "check-invariance",
-                "mask-heads", "min-length",  "no-repeat",  "forbid", "diversity",
-                "json",       "word-scores", "latency-ms", "compare"};
-  const auto refuse = [&](const std::vector<std::string>& names) {
-    for (const std::string& name : names)
-      if (options.given(name))
-        throw UsageError("--" + name + " does not go with --model " + translator.models.front() +
-                         ", which is of kind " + name_of_value(kind));
-  };
-  if (kind != ModelKind::decoder) refuse(continuing);
-  if (kind != ModelKind::encoder_decoder) refuse(translating);
-  if (kind == ModelKind::encoder) return refuse(searching);
-  refuse(encoding);
+void DecodeOptions::check_models(const Options& options, ModelKind kind) {
+  check_kind(options, kind, "--model " + translator.models.front());
+  if (kind == ModelKind::encoder) return;
   if (!compare.empty() && kind_of_model(compare) != kind)
     throw UsageError("--compare " + compare + " is not of kind " + name_of_value(kind) + ", as " +
                      translator.models.front() + " is");
@@ -206,20 +217,7 @@ bool DecodeOptions::live(const Translator& model) const {
          ::isatty(STDOUT_FILENO) != 0;
 }
 
-// Nothing but the model is read.
-void DecodeOptions::check_description(const Options& options) const {
-  std::string others = files.empty() ? "" : "FILE";
-  Json names = options.to_json();
-  names["vectors"];  // of the call alone
-  for (const auto& [name, value] : names.items())
-    if (name != "model" && name != "describe" && name != "quiet" && options.given(name))
-      others += (others.empty() ? "--" : ", --") + name;
-  if (!others.empty())
-    throw UsageError("--describe does not go with " + others + ": it goes with --model alone");
-}
-
 void DecodeOptions::resolve(const Options& options) {
-  if (describe_only) check_description(options);
   if (stream && !one_hypothesis())
     throw UsageError(
         "--stream needs --beam 1, or --sample without --nbest: among several outputs the best is "
@@ -240,7 +238,6 @@ void DecodeOptions::resolve(const Options& options) {
   encoding.max_length = translator.max_source;
   if (translator.batch_tokens > 0) encoding.batch_tokens = translator.batch_tokens;
   encoding.strict = strict;
-  if (!encoding.vectors.empty()) check_output(encoding.vectors, files, "--vectors");
   if (!translator.memory.empty()) parse_size(translator.memory, "--memory");
 }
 

@@ -30,14 +30,13 @@ struct DecodeOptions {
   // Fills in what follows from the options given. UsageError: they contradict each other.
   void resolve(const Options& options);
   // Once the models are known. UsageError for an option that their kind does not have.
-  void check_kind(const Options& options, ModelKind kind);
+  void check_models(const Options& options, ModelKind kind);
   // Whether pieces are written as they come: asked for, or on a terminal where it can be done.
   bool live(const Translator& translator) const;
 
  private:
   void describe_continuation(Options& options);
   void describe_encoding(Options& options);
-  void check_description(const Options& options) const;
   bool one_hypothesis() const;
 };
 

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/base/outputs.h"
 #include "lib/search/continuation.h"
 #include "lib/search/lines.h"
 #include "lib/search/stream.h"
@@ -156,7 +157,7 @@ std::string describe_scored(const ScoredText& scored) {
 
 std::unique_ptr<Writer> open_status(const std::string& place) {
   if (place.empty()) return nullptr;
-  const bool number = place.size() <= 6 && place.find_first_not_of("0123456789") == place.npos;
+  const bool number = is_descriptor(place);
   const int fd = number ? std::stoi(place) : -1;
   if (place == "-" || fd == 1) {
     throw UsageError("--status " + place +

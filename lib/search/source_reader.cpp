@@ -80,22 +80,29 @@ void SourceReader::take_whole(Line& line, Source& source) {
 
 bool SourceReader::next(Line& line, Source& source) {
   if (!in_.next(text_, target_)) return false;
-  if (options_.whole) {
-    source = {};
-    take_whole(line, source);
-    return true;
-  }
-  const TextReader& text = in_.text();
+  take(line, source);
+  return true;
+}
+
+void SourceReader::take_from(const SourceReader& reader, Line& line, Source& source) {
+  text_ = reader.text_;
+  target_ = reader.target_;
+  take(line, source);
+}
+
+void SourceReader::take(Line& line, Source& source) {
   source = {};
+  if (options_.whole) return take_whole(line, source);
+  const TextReader& text = in_.text();
   at_its_place(text, [&] { parse(line, source); });
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
-  if (!in_.other()) return true;
+  if (!in_.other()) return;
   const TextReader& other = *in_.other();
   if (options_.phrases_beside) {
     at_its_place(other, [&] { take_phrases(target_, source); });
     if (line.blank) source.phrases.clear();
-    return true;
+    return;
   }
   int64_t pieces = 0;
   const int64_t prompt = translator_.continues() ? int64_t(source.ids.size()) : 0;
@@ -110,7 +117,6 @@ bool SourceReader::next(Line& line, Source& source) {
     cuts_.add(
         other, pieces, labels,
         translator_.continues() ? "--max-length and --max-new" : "--max-length and --max-extra");
-  return true;
 }
 
 bool SourceReader::next(Line& line, std::vector<Source>& parts) {

@@ -24,12 +24,15 @@ class SourceReader {
   bool ready(int wait_ms) { return in_.ready(wait_ms); }
   // False at the end. Bad input is a DataError that names its place.
   bool next(Line& line, Source& source);
-  // The same, one source for each part of a line that is split (LineOptions::split).
+  // The line that `reader`, of the same text, has read last, for another translator.
+  void take_from(const SourceReader& reader, Line& line, Source& source);
+  // The same as next(), one source for each part of a line that is split (LineOptions::split).
   bool next(Line& line, std::vector<Source>& parts);
   size_t bytes() const { return text_.size() + target_.size(); }  // of the lines read last
   void warn_at_end() const { cuts_.at_end(); }
 
  private:
+  void take(Line& line, Source& source);
   void parse(Line& line, Source& source);
   // Whether --split could be given, and was not.
   bool could_split() const {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_kind.h"
 #include "lib/search/continuation.h"
 #include "lib/search/memory_plan.h"
 #include "lib/search/rules/make_rules.h"
@@ -17,7 +18,8 @@ void TranslatorOptions::describe_models(Options& options) {
            "Of a run directory its best model is taken, else its last. Given several times, the "
            "models are an ensemble: their log-probabilities are averaged. They must have the same "
            "vocabularies.")
-      .must();
+      .must()
+      .input();
 }
 
 void TranslatorOptions::describe_length(Options& options) {
@@ -36,13 +38,17 @@ void TranslatorOptions::describe_heads(Options& options) {
 }
 
 void TranslatorOptions::describe_languages(Options& options) {
-  options.add("--source-language", languages.source, "NAME",
-              "language of the text, for models of many languages",
-              "Such as eng_Latn; --describe lists the names, and tells which one the file states, "
-              "which holds where the option is not given.");
-  options.add("--target-language", languages.target, "NAME", "language of the translations",
-              "The decoder is told it before its first piece; it counts neither in scores nor in "
-              "lengths.");
+  options
+      .add("--source-language", languages.source, "NAME",
+           "language of the text, for models of many languages",
+           "Such as eng_Latn; --describe lists the names, and tells which one the file states, "
+           "which holds where the option is not given.")
+      .needs(of_kinds({ModelKind::encoder_decoder}));
+  options
+      .add("--target-language", languages.target, "NAME", "language of the translations",
+           "The decoder is told it before its first piece; it counts neither in scores nor in "
+           "lengths.")
+      .needs(of_kinds({ModelKind::encoder_decoder}));
 }
 
 void TranslatorOptions::describe_machine(Options& options) {

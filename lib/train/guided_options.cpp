@@ -12,6 +12,8 @@ void TrainOptions::describe_guidance(Options& o) {
         "(Chen et al., 2016). The row that predicts a piece of a target word learns to attend to "
         "all pieces of the source words linked to it. The cross-entropy, times --guided-weight, is "
         "added to the loss; see GUIDED ALIGNMENT.")
+      .input()
+      .goes_with({"--resume"})
       .excludes({"--kind decoder", "--kind encoder"}, "it has no attention to a source")
       .excludes({"--denoise"}, "a text has no links to itself");
   o.add("--guided-head", guided_head, "LAYER.HEAD", "the head of cross-attention that learns them",

@@ -62,10 +62,14 @@ void describe_data(Options& o, TrainOptions& t) {
   o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source");
   o.add("--valid-src", t.valid_src, "FILE", "source text for validation");
   o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation");
+  for (const char* text : {"src", "tgt", "valid-src", "valid-tgt"})
+    o.at(text).input().goes_with({"--resume"});
   for (const char* side : {"tgt", "valid-tgt"}) o.at(side).excludes(one_text, "it has one text");
   o.add("--vocab", t.vocab, "FILE|words", "vocabulary of both sides: a file of tx-bpe train",
-        "A subword model or a list of words. The word words stands for the words of the training "
+        "A subword model or a list of words; or a model or a run directory, whose vocabularies are "
+        "taken. The word words stands for the words of the training "
         "text, which is read twice then: it must be regular files.")
+      .input()
       .excludes({"--init"}, "its model brings its vocabulary")
       .excludes({"--vocab-src", "--vocab-tgt"})
       .was("--bpe", file_name);
@@ -73,6 +77,7 @@ void describe_data(Options& o, TrainOptions& t) {
   o.add("--vocab-tgt", t.vocab_tgt, "FILE", "vocabulary of the target").was("--bpe-tgt");
   for (const char* side : {"vocab-src", "vocab-tgt"})
     o.at(side)
+        .input()
         .excludes({"--init"}, "its model brings its vocabulary")
         .excludes(one_text, "it has one text, whose vocabulary is --vocab");
   o.add("--max-length", t.max_length, "N", "the most pieces of a side; longer pairs are dropped")
@@ -92,7 +97,8 @@ void describe_data(Options& o, TrainOptions& t) {
       .at_least(0)
       .needs({"--bpe-dropout"});
   o.add("--cache", t.cache, "DIR", "where text is kept as ids, shared between runs",
-        "See tx-cache(5). Default: in the run directory.");
+        "See tx-cache(5). Default: in the run directory.")
+      .output();
   o.flag("--strict", t.strict, "stop at invalid UTF-8",
          "Otherwise each ill-formed sequence is replaced by U+FFFD, with a warning.");
 }
@@ -108,17 +114,18 @@ void describe_run(Options& o, TrainOptions& t) {
        "settings for fine-tuning.")
       .one_of({"auto", "base", "big", "tiny", "modern", "toy"})
       .also({fine_tuning});
-  o.add("--config", t.config, "FILE", "start from the config.json of another run")
+  o.add("--config", t.config, "FILE",
+        "start from the options of another run: its directory or config.json")
       .runtime()
-      .excludes({"--resume"}, "a resumed run has its own options")
-      .excludes({"--replay"}, "a recorded step has its own options");
+      .input();
   o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)")
       .runtime()
-      .excludes({"--resume"}, "a resumed run goes on in its own directory")
-      .excludes({"--replay"});
+      .output()
+      .goes_with({"--report"});
   o.add("--resume", t.resume, "DIR", "go on with this run, to the bytes of a run never stopped")
       .runtime()
-      .excludes({"--replay"});
+      .input()
+      .is_mode("a resumed run keeps its options; tx-train(1) lists those that may change");
   o.flag("--selftest-resume", t.selftest_resume,
          "show on your data that a killed run loses nothing",
          "Some seconds of this training are run twice in a temporary directory ($TMPDIR): once "
@@ -126,13 +133,16 @@ void describe_run(Options& o, TrainOptions& t) {
          "time. The checkpoints are compared byte for byte; exit status 0: the same. "
          "--valid-command is left out; the text is read several times.")
       .runtime()
-      .excludes({"--resume"}, "the test begins runs of its own")
-      .excludes({"--replay", "--parity", "--describe"});
-  o.add("--replay", t.replay, "FILE", "run a recorded step again and compare; see tx-run(5)")
-      .runtime();
+      .excludes({"--parity", "--describe"});
+  o.add("--replay", t.replay, "FILE", "run a recorded step again and compare; see tx-run(5)",
+        "Of a run directory the newest record is taken.")
+      .runtime()
+      .input()
+      .is_mode("a recorded step has its own options");
   o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape",
         "Without --preset batches, rate and steps are those for fine-tuning, chosen by the size of "
-        "the text.");
+        "the text.")
+      .input();
   o.add("--steps", t.steps, "N", "end after N steps; 0: no limit",
         "Fewer steps than the preset's shorten its warm-up, unless --warmup is given.")
       .at_least(0);
@@ -156,60 +166,72 @@ void describe_run(Options& o, TrainOptions& t) {
         "On standard error, where that is not a terminal. The log in the run directory keeps to "
         "--log-every.")
       .at_least(0);
-  o.add("--seed", t.seed, "N", "seed of weights, order and dropout");
+  for (const char* name : {"steps", "epochs", "minutes", "patience", "save-every", "save-minutes",
+                           "keep", "log-every", "log-seconds"})
+    o.at(name).goes_with({"--resume"});
+  o.add("--seed", t.seed, "N", "seed of weights, order and dropout").goes_with({"--replay"});
 }
 
 void describe_machine(Options& o, TrainOptions& t) {
   o.group("Machine");
-  o.threads(t.threads, "Another number may change the last bits of the model.");
+  o.threads(t.threads, "Another number may change the last bits of the model.")
+      .goes_with({"--resume", "--replay"});
   o.add(
        "--tensor-parallel", t.tensor_parallel, "T", "lay each layer on so many ranks, in parts",
        "Of every layer each of T ranks has some heads and columns, and of vocabularies some pieces "
        "(Shoeybi et al., 2019). The ranks, which mpirun starts, are T or a multiple of it, and T "
        "divides --heads, --kv-heads and --d-ff.")
       .range(1, 1024)
-      .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
+      .goes_with({"--resume"})
+      .excludes({"--describe", "--parity", "--selftest-resume"});
   o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
         "auto takes the GPU where there is one.")
-      .one_of({"auto", "cpu", "cuda"});
+      .one_of({"auto", "cpu", "cuda"})
+      .goes_with({"--resume", "--replay"});
   o.add("--precision", t.precision, "auto|bf16|fp32", "of activations and products",
         "bf16 keeps fp32 weights, moments and sums. auto takes bf16 where the hardware has it.")
-      .one_of({"auto", "bf16", "fp32"});
+      .one_of({"auto", "bf16", "fp32"})
+      .goes_with({"--replay"});
   o.flag("--tune", t.tune, "on a GPU, choose the algorithms of products by timing them",
          "Faster steps after some seconds at the start. Resumed, a run keeps what was chosen; "
          "another run may choose differently, and differ in last bits.")
       .excludes({"--device cpu"});
   o.add("--memory", t.memory, "SIZE", "limit for the plan, as 2G or 800M",
-        "With --batch-tokens auto the largest batch that fits is taken.");
+        "With --batch-tokens auto the largest batch that fits is taken.")
+      .goes_with({"--resume"});
   o.flag("--describe", t.describe_only, "print the model, its memory and its cost; train nothing")
       .runtime()
-      .excludes({"--parity", "--replay"});
+      .goes_with({"--resume"})
+      .excludes({"--parity"});
   o.flag("--parity", t.parity, "compare one step on every device and precision; train nothing",
          "Forward, backward and Adam of one batch of your text on the CPU in fp32, and in bf16 and "
          "on the GPU where they can be had: how far each gradient and each weight is off. The last "
          "line is the verdict; exit status 1 where a gradient or the loss is out of its bounds.")
       .runtime()
-      .excludes({"--replay"});
+      .goes_with({"--resume"});
   o.flag("--profile", t.profile, "print where the time went at the end",
          "By groups of kernels, each beside the time that its memory traffic or arithmetic would "
          "take at the rates measured on that CPU or GPU; on a CPU \"other\" is the time outside of "
          "kernels. Steps are slower under it on a GPU.")
       .runtime()
-      .excludes({"--describe", "--parity", "--replay", "--selftest-resume"});
+      .goes_with({"--resume"})
+      .excludes({"--describe", "--parity", "--selftest-resume"});
   o.flag("-q,--quiet", t.quiet, "no progress on standard error",
          "Warnings and what --profile measured are printed.")
-      .runtime();
+      .runtime()
+      .goes_with({"--resume", "--replay", "--report"});
 }
 
 void describe_optimisation(Options& o, TrainOptions& t) {
-  o.group("Optimisation");
+  o.group("Optimisation").goes_with({"--replay"});
   o.add("--batch-tokens", t.batch_tokens, "N|auto", "target pieces of a batch",
         "The source side's room is this times the corpus's ratio. In translation the same name "
         "counts the source side, which is known there.");
   o.add("--accumulate", t.accumulate, "N", "batches of a step").range(1, 100000);
   o.flag("--recompute", t.recompute, "keep less for the backward pass and compute it again",
          "Each layer keeps its input alone; less memory, about a third more time, the same bytes. "
-         "--describe tells the memory with and without.");
+         "--describe tells the memory with and without.")
+      .goes_with({"--resume"});
   o.add("--dropout", t.dropout, "P", "on sub-layers and embeddings").range(0, 0.99);
   o.add("--attention-dropout", t.attention_dropout, "P", "on attention weights").range(0, 0.99);
   o.add("--relu-dropout", t.relu_dropout, "P", "inside the feed-forward layer").range(0, 0.99);
@@ -261,6 +283,8 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.add("--max-skips", t.max_skips, "N", "end after N steps in a row that are not finite; 0: never",
         "The exit status is 1, and the last good checkpoint is kept and named.")
       .range(0, 1000000);
+  for (const char* name : {"on-spike", "spike-threshold", "spike-floor", "max-skips"})
+    o.at(name).goes_with({"--resume"});
   o.add("--weight-decay", t.weight_decay, "X", "decoupled weight decay of matrices").at_least(0);
 }
 

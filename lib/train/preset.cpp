@@ -1,6 +1,5 @@
 #include "lib/train/preset.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -103,11 +102,7 @@ PresetChoice choose_preset(const TextSize& text, const std::string& device) {
 bool preset_is_open(const TrainOptions& options, const Options& given) {
   if (is_fine_tuning(options)) return true;
   if (options.preset != "auto" || !options.config.empty() || !options.resume.empty()) return false;
-  const std::vector<std::string> sizes{"layers", "encoder-layers", "decoder-layers", "d-model",
-                                       "d-ff",   "heads",          "kv-heads",       "d-k",
-                                       "d-v"};
-  return std::none_of(sizes.begin(), sizes.end(),
-                      [&](const std::string& name) { return given.given(name); });
+  return !options.model.size_given(given);
 }
 
 namespace {

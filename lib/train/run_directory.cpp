@@ -15,6 +15,7 @@
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
 #include "lib/base/json_value.h"
+#include "lib/base/outputs.h"
 #include "lib/base/temporary.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/data/cache_format.h"
@@ -25,23 +26,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_step_file(const std::string& name) {
-  return name.compare(0, 6, "model-") == 0 || name.compare(0, 6, "state-") == 0;
-}
-
-bool is_flight(const std::string& name) { return name.compare(0, 7, "flight-") == 0; }
-
 bool is_temporary(const std::string& name) {
   return name.compare(0, 4, ".tx-") == 0 && fs::path(name).extension() == ".tmp";
 }
 
 // Whether a run writes files of this name.
-bool is_ours(const std::string& name) {
-  static const std::set<std::string> fixed = {
-      "lock",      "config.json",      "log.jsonl",       "train.ids",
-      "valid.ids", "last.safetensors", "best.safetensors"};
-  return fixed.count(name) || is_step_file(name) || is_flight(name) || is_temporary(name);
-}
+bool is_ours(const std::string& name) { return is_run_file(name) || is_temporary(name); }
 
 // What write_config() wrote; damaged or not, other JSON does not look like it.
 bool is_settings(const std::string& text) {

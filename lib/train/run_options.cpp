@@ -1,7 +1,6 @@
 #include "lib/train/run_options.h"
 
 #include <algorithm>
-#include <set>
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
@@ -12,27 +11,6 @@
 namespace tx {
 
 namespace {
-
-// What a resumed run may change without becoming another run.
-const std::set<std::string> changeable = {"steps",           "epochs",        "minutes",
-                                          "patience",        "keep",          "save-every",
-                                          "save-minutes",    "log-every",     "log-seconds",
-                                          "valid-every",     "valid-metric",  "valid-lines",
-                                          "valid-command",   "valid-timeout", "on-spike",
-                                          "spike-threshold", "spike-floor",   "max-skips",
-                                          "memory",          "threads",       "recompute",
-                                          "device",          "src",           "tgt",
-                                          "valid-src",       "valid-tgt",     "guided-alignment",
-                                          "tensor-parallel"};
-
-// The text may have moved.
-const std::set<std::string> texts = {"src", "tgt", "valid-src", "valid-tgt", "guided-alignment"};
-
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "--" : ", --") + word;
-  return text;
-}
 
 std::string shown(const Json& value) {
   return value.is_string() && !value.get<std::string>().empty() ? value.get<std::string>()
@@ -82,26 +60,23 @@ void adopt_shape(TrainOptions& options, const Options& given) {
   options.take_model(model);
 }
 
-void check_changes(const Json& before, const Json& now, const Log& log) {
+void check_changes(const Json& before, const Options& given, const Log& log) {
+  const Json now = given.to_json();
   const std::string links = "guided-alignment";
   if (before.value(links, "").empty() != now.value(links, "").empty())
     throw UsageError("--" + links + " cannot change in a resumed run, which began with" +
                      (before.value(links, "").empty() ? "out it" : " it"));
-  for (const auto& [key, value] : now.items()) {
-    if (!before.contains(key) || before[key] == value) continue;
-    if (!changeable.count(key))
-      throw UsageError("--" + key + " cannot change in a resumed run (it is " + shown(before[key]) +
-                       "); what can: " + joined(changeable));
-    if (key == "threads")
-      log.warn("--threads " + to_text(value) + " instead of " + to_text(before[key]) +
+  for (const auto& option : given.all()) {
+    const std::string key = option->long_name();
+    if (!before.contains(key) || !now.contains(key) || before[key] == now[key]) continue;
+    const std::string value = "--" + key + " " + shown(now[key]);
+    if (key == "threads" || key == "device")
+      log.warn(value + " instead of " + shown(before[key]) +
                ": the last bits of the result may differ");
-    if (texts.count(key))
-      log.warn("--" + key + " " + shown(value) + ": the text is read only where " +
+    if (option->file == FileRole::input)  // the text may have moved
+      log.warn(value + ": the text is read only where " +
                (key.starts_with("valid") ? "valid.ids" : "train.ids") +
                " is missing, and must be that of the run");
-    if (key == "device")
-      log.warn("--device " + shown(value) + " instead of " + shown(before[key]) +
-               ": the last bits of the result may differ");
     if (key == "steps" && (now.at("schedule") == "linear" || now.at("schedule") == "cosine"))
       log.warn("--steps changes the schedule, which falls to 0 at its end");
   }

@@ -14,9 +14,9 @@ void resolve_run(TrainOptions& options, const Options& given, const Log& log);
 // --init: the options take the shape of that model; one given on the command line must agree.
 void adopt_shape(TrainOptions& options, const Options& given);
 
-// Compares the options given beside --resume with those of the run: UsageError for one that would
-// make it another run, warnings for those that may change its last bits.
-void check_changes(const Json& before, const Json& now, const Log& log);
+// Compares the options given beside --resume with those of the run: warnings for those that may
+// change its last bits, UsageError for alignments that it began without, or with.
+void check_changes(const Json& before, const Options& given, const Log& log);
 
 // Notes the options in config.json. Another --save-every is that of the steps to come; which
 // checkpoints were asked for up to `step`, where the run is resumed, is noted too.

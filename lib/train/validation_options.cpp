@@ -40,7 +40,7 @@ std::vector<std::string> parse_metrics(const std::vector<std::string>& texts) {
 }  // namespace
 
 void TrainOptions::describe_validation(Options& o) {
-  o.group("Validation");
+  o.group("Validation").goes_with({"--resume"});
   o.add("--valid-every", valid_every, "STEPS", "validate; 0: at every save by --save-every",
         "A model better than all before is saved, whatever the step.")
       .at_least(0)

@@ -11,7 +11,7 @@ void TextOptions::describe(Options& options) {
       "--strict", strict, "stop at the first line that is not valid UTF-8",
       "Otherwise such bytes are replaced by U+FFFD, counted, and the first line is named.");
   options.threads(threads, "The result does not depend on their number.");
-  options.positional("FILE", files, "text, plain or gzip; standard input when left out");
+  options.positional("FILE", files, "text, plain or gzip; standard input when left out").input();
 }
 
 TextReader TextOptions::open() const {
@@ -27,7 +27,7 @@ int TextOptions::limited_threads(const Log& log) const {
 void DecodeCommand::describe(Options& options) {
   options.usage("tx-bpe decode -m bpe.model < FILE");
   options.usage("tx-bpe decode --separator @@ < FILE");
-  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model");
+  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model").input();
   options
       .add("--separator", separator, "TEXT", "join pieces that end in this with the next",
            "In place of a model: @@ takes back what --codes cut.")
@@ -54,7 +54,9 @@ void DecodeCommand::run(const OpenVocabulary& open, const Log& log) {
 void VocabCommand::describe(Options& options) {
   options.usage("tx-bpe vocab -m bpe.model");
   options.usage("tx-bpe vocab -m bpe.model --counts FILE...");
-  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model").must();
+  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model")
+      .must()
+      .input();
   options.flag("--counts", counts, "count the pieces of a text instead: piece, tab, count",
                "The most frequent first; pieces that do not occur are left out.");
   text.describe(options);

@@ -9,6 +9,7 @@ void EncodeCommand::describe(Options& options) {
   options.usage("tx-bpe encode -m bpe.model < FILE");
   options.usage("tx-bpe encode --codes codes.bpe < FILE");
   options.add("-m,--model", model, "FILE", "the subword model, word list or trained model")
+      .input()
       .excludes({"--codes"});
   const auto of_model = [](Option& option) -> Option& {
     return option.excludes({"--codes"}, "codes have no ids; take a model (-m)");
@@ -36,10 +37,12 @@ void EncodeCommand::describe(Options& options) {
       .add("--seed", encode.dropout.seed, "N", "seed of --bpe-dropout",
            "What is left out depends on the seed and on the number and text of the line alone.")
       .needs({"--bpe-dropout"});
-  options.add("--vocabulary", apply.vocabulary, "FILE", "use only the pieces listed",
-              "One per line, followed by a tab or a space and its count, as tx-bpe vocab --counts, "
-              "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
-              "is not listed is split into smaller ones, down to characters.");
+  options
+      .add("--vocabulary", apply.vocabulary, "FILE", "use only the pieces listed",
+           "One per line, followed by a tab or a space and its count, as tx-bpe vocab --counts, "
+           "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
+           "is not listed is split into smaller ones, down to characters.")
+      .input();
   options
       .add("--vocabulary-threshold", apply.threshold, "N",
            "of these only those counted N times or more")
@@ -49,8 +52,10 @@ void EncodeCommand::describe(Options& options) {
             "report pieces per word, the shares of bytes and <unk>, and the longest line")
       .was("--stats");
   options.group("Codes of subword-nmt").needs({"--codes"});
-  options.add("--codes", codes, "FILE", "apply these codes in place of a model",
-              "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.");
+  options
+      .add("--codes", codes, "FILE", "apply these codes in place of a model",
+           "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.")
+      .input();
   options.add("--separator", apply.separator, "TEXT", "ends each piece of a word but the last")
       .may_be_empty();
   options

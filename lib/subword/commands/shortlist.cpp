@@ -3,7 +3,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/outputs.h"
 #include "lib/base/split.h"
 #include "lib/subword/commands/commands.h"
 #include "lib/subword/lexical_table.h"
@@ -148,17 +147,20 @@ void ShortlistCommand::describe(Options& options) {
   options
       .add("-m,--model", model, "FILE", "the subword model, word list or trained model",
            "Of a trained model the vocabularies of its two sides are taken.")
-      .must();
+      .must()
+      .input();
   options
       .add("--tgt", target, "FILE", "text of the target language, plain or gzip",
            "The most frequent pieces are counted in it.")
-      .must();
-  options.add("--src", source, "FILE", "its source, line by line").needs({"--links"});
+      .must()
+      .input();
+  options.add("--src", source, "FILE", "its source, line by line").input().needs({"--links"});
   options
       .add(
           "--links", links, "FILE", "alignments of the two: a line such as 0-0 1-2",
           "SOURCE-TARGET, numbers of words from 0, as aligners of words and tx-attn-dump --align "
           "--words write them; without --words its numbers are those of pieces, for --unit pieces.")
+      .input()
       .needs({"--src"});
   options
       .add("--unit", unit, "words|pieces", "what the numbers of links count",
@@ -169,17 +171,19 @@ void ShortlistCommand::describe(Options& options) {
       .add("--table", table, "FILE", "pieces and probabilities in place of a text with alignments",
            "Lines SOURCE TARGET PROBABILITY with spaces or tabs between. Lines with a piece that "
            "the vocabulary lacks are left out, and counted in a warning.")
+      .input()
       .excludes({"--src", "--links"});
   options.add("--first", first, "N", "write the N most frequent target pieces").range(0, 1000000);
   options.add("--best", best, "N", "write the N best target pieces of each source piece")
       .range(1, 1000000);
-  options.add("-o,--out", output, "FILE", "where the table goes; - is standard output").must();
+  options.add("-o,--out", output, "FILE", "where the table goes; - is standard output")
+      .must()
+      .output();
 }
 
 void ShortlistCommand::run(const OpenVocabulary& open, const Log& log) {
   if (links.empty() && table.empty())
     throw UsageError("missing option: --src FILE and --links FILE, or --table FILE");
-  check_output(output, {model, source, target, links, table});
   const auto from = open(model, false), to = open(model, true);
   Counts counts(*from, *to, unit == "words");
   if (links.empty()) {

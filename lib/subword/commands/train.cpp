@@ -2,7 +2,6 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
-#include "lib/base/outputs.h"
 #include "lib/subword/commands/commands.h"
 #include "lib/subword/sample.h"
 #include "lib/subword/words.h"
@@ -11,11 +10,8 @@
 namespace tx {
 namespace {
 
-// Neither the text nor anything else that is not a vocabulary is overwritten.
+// Nothing but a vocabulary is overwritten.
 void check_place(const TrainCommand& command) {
-  std::vector<std::string> inputs = command.text.files;
-  inputs.push_back(command.symbols);
-  check_output(command.output, inputs);
   std::error_code error;
   if (!std::filesystem::is_regular_file(command.output, error)) return;
   if (std::filesystem::file_size(command.output, error) == 0) return;
@@ -51,7 +47,7 @@ WordCounts read_counts(TextReader& in, const TrainCommand& command, ReadProgress
 
 void TrainCommand::describe(Options& options) {
   options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
-  options.add("-o,--out", output, "FILE", "where the vocabulary goes").must();
+  options.add("-o,--out", output, "FILE", "where the vocabulary goes").must().output();
   options.add("--type", type, "bpe|words", "what to learn: subword pieces or plain words")
       .one_of({"bpe", "words"})
       .was("--vocab");
@@ -70,6 +66,7 @@ void TrainCommand::describe(Options& options) {
       .add("--user-symbols", symbols, "FILE", "pieces that always stand alone, one per line",
            "Wherever such a text occurs it becomes that one piece; of several the longest wins. "
            "They count as entries.")
+      .input()
       .excludes({"--type words"});
   options.flag("--split-digits", training.split_digits, "make each digit a piece of its own")
       .excludes({"--type words"});

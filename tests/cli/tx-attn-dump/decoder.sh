@@ -21,10 +21,11 @@ expect_stdout_contains 'decoder'
 expect_status 0 tx-attn-dump -m model --stats pairs --words < in
 expect_status 0 tx-attn-dump -m model --format safetensors -o arrays < in
 expect_status 0 tx-attn-dump -m model --words --top 2 < in
-for option in '--tgt in' '--html page' '--svg picture' --align '--stats importance' '--beam 2'; do
+for option in '--tgt in' '--html page' '--svg picture' --align '--stats importance' '--beam 2' '--beam 4' \
+  '--alpha 0.6'; do
   # shellcheck disable=SC2086  # a list of words
   expect_status 2 tx-attn-dump -m model $option in
   expect_stderr_contains "${option%% *}"
-  expect_stderr_contains 'does not go with --model model, which is of kind decoder'
+  expect_stderr_contains 'needs a model of kind encoder-decoder: --model model is of kind decoder'
 done
 expect_usage_error '--kinds cross: the model has no cross attention' tx-attn-dump -m model --kinds cross in

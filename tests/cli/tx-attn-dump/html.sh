@@ -69,7 +69,7 @@ expect_usage_error '--html does not go with --heatmap' \
   tx-attn-dump -m model --html x.html --heatmap in
 expect_usage_error '--html does not go with --words: a page shows both, pieces and words' \
   tx-attn-dump -m model --html x.html --words in
-expect_usage_error '--html names its file: leave --out out' \
+expect_usage_error '--out does not go with --html: a page or picture has a file of its own' \
   tx-attn-dump -m model --html x.html -o y.html in
 expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v, with or without log_p' \
   tx-attn-dump -m model --html x.html --what scores in

@@ -28,7 +28,7 @@ expect_status 2 tx-avg -q -o 2.safetensors 2.safetensors 3.safetensors
 expect_stderr_contains '--out 2.safetensors is also an input: choose another name'
 expect_same 2.safetensors run/model-2.safetensors
 expect_status 2 tx-avg -q --last 2 -o run/last.safetensors run
-expect_stderr_contains '--out run/last.safetensors is also an input, run/model-4.safetensors'
+expect_stderr_contains '--out run/last.safetensors belongs to the run directory run'
 
 # Through a link the file that it leads to is written, also where there is none yet.
 mkdir elsewhere

@@ -42,3 +42,19 @@ expect_usage_error '--compare does not go with --scores' tx-decode -m run --comp
 expect_usage_error '--compare-precision' tx-decode -m run --compare-precision fp32
 expect_status 1 tx-decode -m run --compare nowhere train.src
 expect_stderr_contains 'nowhere'
+
+# --prefix and --constraints hold for both models, and a line that they cannot read is an error here as
+# it is without --compare.
+awk '{ print $0 "\t" $1 }' train.src > prefixed
+expect_status 0 $decode -m run --precision fp32 --prefix --compare run --compare-precision fp32 prefixed
+expect_stdout_contains '60 lines, equal: 60 (100.0 %)'
+$decode -m run --precision fp32 --prefix prefixed > plain
+$decode -m int8 --prefix prefixed > small
+equal=$(paste plain small | awk -F '\t' '$1 == $2' | grep -c '' || true)
+expect_status 0 $decode -m run --precision fp32 --prefix --compare int8 prefixed
+expect_stdout_contains "60 lines, equal: $equal ("
+printf 'a\tb\tc\n' > columns
+expect_status 1 $decode -m run --prefix columns
+last_stderr > wanted
+expect_status 1 $decode -m run --prefix --compare int8 columns
+expect_same "$TX_LAST/stderr" wanted

@@ -108,18 +108,18 @@ expect_stdout_lines 2
 # What the kinds do not have names both.
 make_model translator
 make_model guesser kind encoder
-expect_usage_error '--max-extra does not go with --model model, which is of kind decoder' \
+expect_usage_error '--max-extra needs a model of kind encoder-decoder: --model model is of kind decoder' \
   tx-decode -m model --max-extra 3 < in
 for option in '--max-new 5' '--stop a' --echo --perplexity '--stream --beam 1'; do
   # shellcheck disable=SC2086
-  expect_usage_error "${option%% *} does not go with --model translator, which is of kind encoder-decoder" \
+  expect_usage_error "${option%% *} needs a model of kind decoder: --model translator is of kind encoder-decoder" \
     tx-decode -m translator $option < in
 done
 printf 'w5\tw6\n' > columns
 for option in --constraints '--split 3' '--sample --mbr bleu'; do
   name=${option##*--}
   # shellcheck disable=SC2086
-  expect_usage_error "--${name%% *} does not go with --model model, which is of kind decoder" \
+  expect_usage_error "--${name%% *} needs a model of kind encoder-decoder: --model model is of kind decoder" \
     tx-decode -m model $option < columns
 done
 expect_usage_error '--compare translator is not of kind decoder, as model is' \
@@ -131,4 +131,4 @@ expect_usage_error '--stop does not go with --tgt' tx-decode -m model --stop a -
 expect_usage_error '--beam does not go with --perplexity' tx-decode -m model --beam 1 --perplexity < in
 expect_status 1 tx-decode -m model -m translator < in
 expect_stderr_contains 'only models of one kind can be joined'
-expect_usage_error '--alignments does not go with --model model' tx-decode -m model --alignments words < in
+expect_usage_error '--alignments needs a model of kind encoder-decoder' tx-decode -m model --alignments words < in

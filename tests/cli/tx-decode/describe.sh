@@ -26,8 +26,11 @@ for form in fp32 bf16; do
   expect_stdout_contains '  0 of '
   grep -q "product *[0-9]" described && grep -q " $form " described || fail "$form is not named"
 done
-expect_usage_error '--describe does not go with --compare: it goes with --model alone' \
-  tx-decode -m model --describe --compare model
-expect_usage_error '--describe does not go with FILE, --beam, --threads: it goes with --model alone' \
-  tx-decode -m model --describe --beam 2 --threads 1 text
+for option in '--compare model' '--beam 4' --no-json text; do
+  name=${option%% *}
+  [ "$name" != text ] || name=FILE
+  # shellcheck disable=SC2086
+  expect_usage_error "$name does not go with --describe: it goes with --model alone" \
+    tx-decode -m model --describe $option
+done
 expect_status 0 tx-decode -q -m model --describe

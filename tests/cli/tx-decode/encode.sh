@@ -29,8 +29,14 @@ awk -F '\t' 'NR == 1 { if (NF != 21) exit 1
 expect_status 0 tx-decode -m model --precision fp32 --nbest 5 --batch-tokens 1 < masked
 expect_stdout_file filled
 
-expect_usage_error '--beam does not go with --model model, which is of kind encoder' \
+expect_usage_error '--beam needs a model of kind encoder-decoder or decoder: --model model is of kind encoder' \
   tx-decode -m model --beam 2 < in
+expect_usage_error '--no-json needs a model of kind encoder-decoder or decoder' \
+  tx-decode -m model --no-json < in
+for n in 1 2; do
+  expect_usage_error '--nbest does not go with --embed: a line has one vector' \
+    tx-decode -m model --embed mean --nbest $n < in
+done
 expect_usage_error '--vectors needs --embed' tx-decode -m model --vectors x < in
 # Every -m counts: several are refused, whether the others exist or not.
 for other in model nowhere; do
@@ -44,7 +50,7 @@ expect_status 1 tx-decode -m translator -m model in
 expect_stderr_contains 'only models of one kind can be joined'
 expect_status 1 tx-decode -m translator -m nowhere in
 expect_stderr_contains 'cannot read nowhere'
-expect_usage_error '--embed does not go with --model translator, which is of kind encoder-decoder' \
+expect_usage_error '--embed needs a model of kind encoder: --model translator is of kind encoder-decoder' \
   tx-decode -m translator --embed mean < in
 printf 'w5 w6 w7\n' > long
 expect_status 0 tx-decode -m model --max-length 2 --embed mean long

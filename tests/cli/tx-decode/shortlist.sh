@@ -62,7 +62,7 @@ expect_stdout_contains 'w40'
 expect_usage_error '--shortlist does not go with --tgt' tx-decode -m model --shortlist list --tgt in in
 expect_usage_error '--shortlist-best needs --shortlist' tx-decode -m model --shortlist-best 3 in
 make_model lm kind decoder
-expect_usage_error '--shortlist does not go with --model lm, which is of kind decoder' \
+expect_usage_error '--shortlist needs a model of kind encoder-decoder: --model lm is of kind decoder' \
   tx-decode -m lm --shortlist list in
 
 # A bad file is named with its line.

@@ -84,7 +84,7 @@ rm -rf shared kept/train.ids
 expect_status 1 tx-train --resume kept --steps 16 --guided-alignment wrong.links
 expect_usage_error '--guided-alignment cannot change in a resumed run, which began without it' \
   tx-train --resume usual --guided-alignment moved.links
-expect_usage_error '--guided-weight cannot change' tx-train --resume again --guided-weight 2
+expect_usage_error '--guided-weight does not go with --resume' tx-train --resume again --guided-weight 2
 
 # A step that went wrong is recorded with its links, and comes out again.
 learn --guided-alignment back.links --guided-weight 1 --steps 60 --lr 0.5 --on-spike skip \

@@ -70,4 +70,4 @@ expect_usage_error '--tgt does not go with --kind decoder' \
   tx-train --init kept --src train.en --tgt train.de -o none
 expect_usage_error '--batch-tokens 10 is too small for sentences of' \
   tx-train --kind decoder --vocab bpe.model --src train.en --batch-tokens 10 --layers 1 -o none
-expect_usage_error '--kind cannot change in a resumed run' tx-train --resume kept --kind encoder
+expect_usage_error '--kind does not go with --resume' tx-train --resume kept --kind encoder

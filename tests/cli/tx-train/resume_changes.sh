@@ -35,8 +35,11 @@ expect_status 2 tx-train --resume run --steps 15 --memory 1M
 expect_stderr_contains '--memory 1M is too little for the batches of this run'
 would=$(sed -n 's/.*batches of this run: \([0-9]*M\) would do.*/\1/p' "$TX_LAST/stderr")
 expect_status 0 tx-train --resume run --steps 15 --memory "$would"
-expect_status 2 tx-train --resume run --steps 16 --dropout 0.3
-expect_stderr_contains '--dropout cannot change in a resumed run'
+for option in '--dropout 0.3' '--dropout 0.1' --no-denoise '--preset base'; do
+  # shellcheck disable=SC2086
+  expect_usage_error "${option%% *} does not go with --resume: a resumed run keeps its options" \
+    tx-train --resume run --steps 16 $option
+done
 
 # The newest checkpoint is damaged: what is saved before that step is reached again stays.
 rm -rf run && cp -a first run

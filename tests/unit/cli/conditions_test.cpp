@@ -62,14 +62,18 @@ BOOST_AUTO_TEST_CASE(needs_one_of_its_conditions) {
   BOOST_TEST(usage_error({"--whitespace"}) ==
              "--whitespace needs --heatmap or FILE: choose one of them, or leave --whitespace out");
   BOOST_TEST(usage_error({"--whitespace", "a"}) == "");
-  BOOST_TEST(usage_error({"--no-whitespace"}) == "");
+  BOOST_TEST(usage_error({"--no-whitespace"}) ==
+             "--no-whitespace needs --heatmap or FILE: choose one of them, or leave "
+             "--no-whitespace out");
 }
 
-BOOST_AUTO_TEST_CASE(a_default_that_is_on_excludes_nothing) {
+BOOST_AUTO_TEST_CASE(what_was_typed_excludes_whatever_its_value) {
   BOOST_TEST(usage_error({"--stream"}) == "");
-  BOOST_TEST(usage_error({"--stream", "--nbest", "1"}) == "");
-  BOOST_TEST(usage_error({"--stream", "--nbest", "2"}) ==
-             "--stream does not go with --nbest: leave one of them out");
+  for (const char* value : {"1", "2", "0"})
+    BOOST_TEST(usage_error({"--stream", "--nbest", value}) ==
+               "--stream does not go with --nbest: leave one of them out");
+  BOOST_TEST(usage_error({"--no-stream", "--nbest", "1"}) ==
+             "--no-stream does not go with --nbest: leave one of them out");
 }
 
 BOOST_AUTO_TEST_CASE(excludes_each_of_its_conditions) {
@@ -96,6 +100,12 @@ BOOST_AUTO_TEST_CASE(only_what_was_typed_has_to_have_an_effect) {
   BOOST_TEST(message({"--sample"}, config) == "");
   BOOST_TEST(message({"--beta", "1"}, R"({"metric":"ter"})") == "");
   BOOST_TEST(message({"--beam", "1"}, R"({"sample":true})").starts_with("--beam does not go with"));
+  // What the file has turned on can be turned off.
+  BOOST_TEST(message({"--stream"}, R"({"nbest":2})") ==
+             "--stream does not go with --nbest: leave one of them out");
+  BOOST_TEST(message({"--stream", "--nbest", "0"}, R"({"nbest":2})") == "");
+  BOOST_TEST(message({"--nbest", "2", "--no-stream"}, R"({"stream":true})") == "");
+  BOOST_TEST(message({"--no-whitespace"}, R"({"whitespace":true})") == "");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_settled_later_is_checked_later) {
@@ -130,7 +140,47 @@ BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
   BOOST_TEST(message({"--order", "3", "--metric", "chrf"}) == "");
   BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "2"}) ==
              "--order does not go with --digits: leave one of them out");
-  BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "0"}) == "");
+  BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "1"}) ==
+             "--order does not go with --digits: leave one of them out");
+}
+
+BOOST_AUTO_TEST_CASE(a_mode_has_its_own_options) {
+  const auto message = [](std::vector<const char*> words) {
+    Options options("tx-x", "modes");
+    bool describe = false, quiet = false, json = false;
+    int beam = 4, steps = 1;
+    std::vector<std::string> files;
+    options.flag("--describe", describe, "describe").is_mode("it goes with -q alone");
+    options.flag("-q,--quiet", quiet, "quiet").goes_with({"--describe"});
+    options.add("--beam", beam, "N", "beam");
+    options.flag("--json", json, "JSON");
+    options.positional("FILE", files, "files");
+    options.group("Steps").goes_with({"--describe"});
+    options.add("--steps", steps, "N", "steps");
+    words.insert(words.begin(), "tx-x");
+    return message_of<UsageError>([&] { options.parse(int(words.size()), words.data()); });
+  };
+  BOOST_TEST(message({"--describe", "-q", "--steps", "1"}) == "");
+  BOOST_TEST(message({"--no-describe", "--beam", "1"}) == "");
+  const std::string end = " does not go with --describe: it goes with -q alone";
+  BOOST_TEST(message({"--describe", "--beam", "4"}) == "--beam" + end);
+  BOOST_TEST(message({"--no-json", "--describe"}) == "--no-json" + end);
+  BOOST_TEST(message({"--describe", "x"}) == "FILE" + end);
+}
+
+BOOST_AUTO_TEST_CASE(a_fact_is_checked_when_it_is_known) {
+  Options options("tx-x", "facts");
+  int beam = 4;
+  bool echo = false;
+  options.add("--beam", beam, "N", "beam").needs({"a model of kind a", "a model of kind b"});
+  options.flag("--echo", echo, "echo").needs({"a model of kind b"});
+  const char* words[] = {"tx-x", "--beam", "4"};
+  BOOST_TEST(options.parse(3, words));
+  options.check_fact("a model of kind", "a", "M is of kind a");  // --echo was not typed
+  BOOST_TEST(message_of<UsageError>([&] {
+               options.check_fact("a model of kind", "c", "M is of kind c");
+             }) == "--beam needs a model of kind a or b: M is of kind c");
+  BOOST_TEST(options.help_text().find("echo (needs a model of kind b)") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_condition_must_name_an_option) {
@@ -173,6 +223,27 @@ BOOST_AUTO_TEST_CASE(old_names_go_on_working) {
   BOOST_TEST(usage_error({"--no-space", "--whitespace", "x"}) ==
              "--whitespace and --no-whitespace contradict each other: give one");
   BOOST_TEST(usage_error({"--widht", "3"}) == "unknown option --widht");
+}
+
+BOOST_AUTO_TEST_CASE(long_names_with_one_dash) {
+  Options options("tx-x", "one dash");
+  std::string name;
+  bool lower = false;
+  std::vector<std::string> files;
+  options.add("-t,--tokenize", name, "NAME", "name").was("-tok,--tok");
+  options.flag("--lowercase", lower, "lower").was("-lc");
+  options.positional("FILE", files, "files");
+  for (const auto& words : std::vector<std::vector<const char*>>{
+           {"tx-x", "-tok", "-lc"}, {"tx-x", "-tok=-lc"}, {"tx-x", "--tok", "-lc"}}) {
+    lower = true;
+    BOOST_TEST(options.parse(int(words.size()), words.data()));
+    BOOST_TEST(name == "-lc");
+  }
+  const char* words[] = {"tx-x", "-lc", "--", "-tok"};
+  lower = false;
+  BOOST_TEST(options.parse(4, words));
+  BOOST_TEST(lower);
+  BOOST_TEST(files == std::vector<std::string>{"-tok"}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(old_names_in_json) {

@@ -20,7 +20,8 @@ struct Tool {
     options.usage("tx-x -m MODEL [options] < in > out");
     options.version([] { return std::string("BLAS: some"); });
     options.add("-m,--model", model, "MODEL", "the model", ".Begins with a dot \\ and. Goes on.")
-        .must();
+        .must()
+        .input();
     options.group("Search");
     options.add("--beam", beam, "N",
                 "beam width, explained in so many words that the line must be broken");

@@ -1,0 +1,232 @@
+// Options that do not apply are refused because they are given, whatever their value: every
+// condition that an option of any tool declares is broken in every way.
+#include "tests/unit/cli/every_option.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "lib/attention/alignment.h"
+#include "lib/attention/options.h"
+#include "lib/base/error.h"
+#include "lib/checkpoint/average.h"
+#include "lib/convert/convert.h"
+#include "lib/eval/scoring.h"
+#include "lib/report/options.h"
+#include "lib/rerank/minimum_risk.h"
+#include "lib/search/decode_options.h"
+#include "lib/train/options.h"
+#include "tests/support.h"
+
+using namespace tx;
+using tx_test::bpe_commands;
+using tx_test::message_of;
+using tx_test::Tool;
+using tx_test::Visit;
+using tx_test::with;
+
+namespace {
+
+using Words = std::vector<std::string>;
+std::vector<Tool> all_tools() {
+  std::vector<Tool> all{with<TrainOptions, ReportOptions>,
+                        with<DecodeOptions, OutputAlignments, MinimumRisk>,
+                        with<DumpOptions>,
+                        with<AverageOptions>,
+                        with<ConvertOptions>,
+                        with<ScoringOptions>};
+  for (const Tool& command : bpe_commands()) all.push_back(command);
+  return all;
+}
+
+const std::vector<Tool> tools = all_tools();
+
+std::string name_of(const Option& option) {
+  return option.positional ? option.names : "--" + option.long_name();
+}
+
+std::string whole(double x) { return std::to_string(int64_t(x)); }
+
+// Every form in which the option can be typed: values at the ends of its range, those of its
+// choices, its default, on and off.
+std::vector<Words> forms(const Option& option) {
+  const std::string name = name_of(option);
+  if (option.positional) return {{"no-such-file"}};
+  if (option.is_flag())
+    return option.in_config ? std::vector<Words>{{name}, {"--no-" + name.substr(2)}}
+                            : std::vector<Words>{{name}};
+  std::vector<Words> out;
+  for (const std::string& choice : option.choices) out.push_back({name, choice});
+  const bool number = !std::holds_alternative<std::string*>(option.field) && !option.repeatable();
+  if (number && option.start.is_number() && option.start >= option.low.value_or(-1e300) &&
+      option.start <= option.high.value_or(1e300))
+    out.push_back({name, to_text(option.start)});
+  if (number && option.low && *option.low >= 1) out.push_back({name, whole(*option.low)});
+  if (number && option.low && *option.low == 0) out.push_back({name, "0"});
+  if (number && option.high) out.push_back({name, whole(*option.high)});
+  if (number && !option.low) out.push_back({name, "1"});
+  if (!number && option.choices.empty()) out.push_back({name, "no-such-file"});
+  return out;
+}
+
+const Option* find(const Options& options, const std::string& name) {
+  for (const auto& option : options.all())
+    if (name_of(*option) == name) return option.get();
+  return nullptr;
+}
+
+// How the condition can be met: "--metric ter", or every form of an option that is named alone.
+std::vector<Words> meeting(const Options& options, const std::string& condition) {
+  const size_t space = condition.find(' ');
+  if (space != condition.npos) return {{condition.substr(0, space), condition.substr(space + 1)}};
+  return forms(*find(options, condition));
+}
+
+bool is_off(const Words& words) { return words.front().starts_with("--no-"); }
+
+Words joined(const std::vector<Words>& parts) {
+  Words out;
+  for (const Words& part : parts) out.insert(out.end(), part.begin(), part.end());
+  return out;
+}
+
+std::string message(const Tool& tool, Words words) {
+  std::string said;
+  tool([&](Options& options) {
+    for (const auto& option : options.all()) {
+      if (!option->required || std::ranges::count(words, name_of(*option))) continue;
+      if (!option->positional) words.push_back(name_of(*option));
+      words.push_back("no-such-file");
+    }
+    std::vector<const char*> argv{"tx-x"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    said = message_of<UsageError>([&] { options.parse(int(argv.size()), argv.data()); });
+  });
+  return said;
+}
+
+bool is_refusal(const std::string& text) {
+  return text.find(" does not go with ") != text.npos || text.find(" needs ") != text.npos;
+}
+
+std::string line(const Words& words) {
+  std::string out;
+  for (const std::string& word : words) out += " " + word;
+  return out;
+}
+
+template <class F>
+void for_each_condition(const Options& options, bool needed, const F& f) {
+  for (const auto& option : options.all()) {
+    const Group& group = options.group_of(*option);
+    for (const Conditions& c : needed ? group.needed : group.excluded) f(*option, c);
+    for (const Conditions& c : needed ? option->needed : option->excluded) f(*option, c);
+  }
+}
+
+bool is_fact(const std::string& word) { return word.starts_with("a model of kind "); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(options_that_exclude_each_other) {
+  int pairs = 0;
+  for (const auto& tool : tools)
+    tool([&](Options& options) {
+      for_each_condition(options, false, [&](const Option& option, const Conditions& c) {
+        for (const std::string& word : c.words)
+          for (const Words& own : forms(option))
+            for (const Words& other : meeting(options, word)) {
+              if (is_off(own) && is_off(other)) continue;
+              const Words words = joined({own, other});
+              const std::string text = message(tool, words);
+              BOOST_TEST(is_refusal(text), line(words) << ": " << text);
+              ++pairs;
+            }
+      });
+    });
+  BOOST_TEST(pairs > 500);
+}
+
+BOOST_AUTO_TEST_CASE(options_without_what_they_need) {
+  int tried = 0;
+  for (const auto& tool : tools)
+    tool([&](Options& options) {
+      for_each_condition(options, true, [&](const Option& option, const Conditions& c) {
+        if (std::ranges::count(c.words, name_of(option))) return;  // of its group
+        Words unmet;  // what holds by default is given another value
+        for (const std::string& word : c.words) {
+          const size_t space = word.find(' ');
+          if (is_fact(word) || space == word.npos) continue;
+          const Option& other = *find(options, word.substr(0, space));
+          if (other.start != Json(word.substr(space + 1))) continue;
+          for (const std::string& choice : other.choices)
+            if (!std::ranges::count(c.words, name_of(other) + " " + choice))
+              unmet = {name_of(other), choice};
+        }
+        for (const Words& own : forms(option)) {
+          if (is_fact(c.words.front())) continue;
+          const Option* needed = find(options, c.words.front());
+          if (needed && needed->start.is_number() && needed->start != Json(0))
+            unmet = {name_of(*needed), "0"};
+          const Words words = joined({own, unmet});
+          const std::string text = message(tool, words);
+          BOOST_TEST(is_refusal(text), line(words) << ": " << text);
+          ++tried;
+        }
+      });
+    });
+  BOOST_TEST(tried > 100);
+}
+
+BOOST_AUTO_TEST_CASE(options_that_a_mode_does_not_have) {
+  int tried = 0;
+  for (const auto& tool : tools)
+    tool([&](Options& options) {
+      for (const auto& mode : options.all()) {
+        if (!mode->mode) continue;
+        for (const auto& option : options.all()) {
+          if (option == mode || option->required) continue;
+          const auto names_it = [&](const Words& modes) {
+            return std::ranges::count(modes, name_of(*mode)) > 0;
+          };
+          const bool goes = names_it(option->modes) || names_it(options.group_of(*option).modes);
+          for (const Words& own : forms(*option)) {
+            const Words words = joined({forms(*mode).front(), own});
+            const std::string text = message(tool, words);
+            const bool refused = text.find(" does not go with ") != text.npos &&
+                                 text.find(name_of(*mode)) != text.npos;
+            BOOST_TEST(refused == !goes, line(words) << ": " << text);
+            ++tried;
+          }
+        }
+      }
+    });
+  BOOST_TEST(tried > 200);
+}
+
+BOOST_AUTO_TEST_CASE(options_that_a_kind_of_model_does_not_have) {
+  int tried = 0;
+  for (const auto& tool : tools)
+    tool([&](Options& options) {
+      for_each_condition(options, true, [&](const Option& declared, const Conditions& one) {
+        if (!is_fact(one.words.front())) return;
+        Option& option = options.at(declared.long_name());
+        for (const std::string kind : {"encoder-decoder", "decoder", "encoder"}) {
+          const auto has = [&](const std::vector<Conditions>& needed) {
+            return std::ranges::all_of(needed, [&](const Conditions& other) {
+              return !is_fact(other.words.front()) ||
+                     std::ranges::count(other.words, "a model of kind " + kind) > 0;
+            });
+          };
+          const bool goes = has(option.needed) && has(options.group_of(option).needed);
+          option.given = true;
+          const std::string text = message_of<UsageError>(
+              [&] { options.check_fact("a model of kind", kind, "M is of kind " + kind); });
+          option.given = false;
+          const bool refused = text.find(" needs a model of kind ") != text.npos;
+          BOOST_TEST(refused == !goes, declared.names << " with " << kind << ": " << text);
+          ++tried;
+        }
+      });
+    });
+  BOOST_TEST(tried > 60);
+}
