@@ -1,8 +1,20 @@
 // tx-bleu: score translations against references.
+#include "lib/checkpoint/model_file.h"
 #include "lib/eval/scoring.h"
+#include "lib/eval/tokenizers/tokenizer.h"
+
+namespace {
+
+// The SentencePiece model of a tokenizer, or that inside a model of tx, of what it predicts.
+std::string tokenizer_model(const std::string& path) {
+  return tx::names_model(path) ? tx::open_vocabulary(path, true)->bytes() : tx::read_file(path);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   return tx::run_tool("tx-bleu", [&] {
+    tx::read_tokenizer_models_by(tokenizer_model);
     tx::ScoringOptions settings;
     tx::Options options("tx-bleu", "score translations: " + tx::metrics_summary());
     settings.describe(options);

@@ -20,6 +20,14 @@ void check(const ScoringOptions& o) {
   const bool several = o.files.systems.size() > 1;
   refuse(paired && !several, "a paired test needs two systems or more: -i FILE -i FILE");
   refuse((o.sentence || o.stats) && several, "--sentence and --stats take one system");
+  refuse(!o.test_set.empty(),
+         "tx-bleu has no test sets or language pairs (-t, -l): name the file of references");
+  refuse(o.format == "json" && (o.stats || o.score_only),
+         "--format json does not go with --stats or --score-only: leave one of them out");
+  for (const std::string& file : o.files.references)
+    if (names_metrics(file) && !file_exists(file))
+      throw UsageError("there is no reference file " + file +
+                       "; several metrics have commas between, as in --metric bleu," + file);
 }
 
 // A score of 0 looks like a failure of the system; often the text is only short.
@@ -160,6 +168,7 @@ void score_statistics(const ScoringOptions& options, const Log& log, Writer& out
 
 void run_scoring(ScoringOptions options, const Log& log, Writer& out) {
   check(options);
+  options.json = options.json || options.format == "json";
   if (options.from_stats) return score_statistics(options, log, out);
   if (options.resamples_segments()) limit_threads(options.threads, log);
   Scoring(options, log, out).run();

@@ -25,7 +25,8 @@ struct ScoringOptions {
   int threads = available_cpus();  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
-  bool force = false;  // no warning about text that looks tokenised or split into pieces
+  std::string format, test_set;  // as sacreBLEU has them: resolved into json, and refused
+  bool force = false;            // no warning about text that looks tokenised or split into pieces
 
   void describe(Options& options);
   bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }

@@ -7,18 +7,23 @@ namespace {
 void describe_input(Options& options, ScoringOptions& o) {
   CorpusFiles& files = o.files;
   options.group("Input");
-  options.positional(
-      "REFERENCE", files.references, "file of references, one per line",
-      "Line n of every file belongs to line n of the hypotheses; of several files, each "
-      "offers a hypothesis one more reference to match.");
-  options.add("-i,--input", files.systems, "FILE", "hypotheses, instead of standard input",
-              "Given several times, each file is a system, and a table compares them.");
+  options
+      .positional(
+          "REFERENCE", files.references, "file of references, one per line",
+          "Line n of every file belongs to line n of the hypotheses; of several files, each "
+          "offers a hypothesis one more reference to match.")
+      .input();
+  options
+      .add("-i,--input", files.systems, "FILE", "hypotheses, instead of standard input",
+           "Given several times, each file is a system, and a table compares them.")
+      .input();
   options
       .add("--num-refs", files.tab_references, "N", "references per line, separated by tabs",
            "They stand in one file. What follows the last of these tabs belongs to the last "
            "reference. An empty field is a reference without words, as sacreBLEU's command has "
            "it.")
       .range(1, 1000)
+      .was("-nr")
       .excludes({"--from-stats"});
   options
       .flag("--skip-empty", files.skip_empty, "leave out empty references",
@@ -43,25 +48,31 @@ void describe_tests(Options& options, ScoringOptions& o) {
   options.group("Confidence");
   options
       .flag("--confidence", o.confidence, "mean and 95 % interval of a bootstrap for each system")
+      .was("-ci")
       .excludes({"--paired-bootstrap"}, "that test gives intervals as well")
       .excludes({"--paired-approximate", "--sentence", "--stats"});
   options
       .flag("--paired-bootstrap", o.paired_bootstrap,
             "test every system against the first by paired bootstrap")
+      .was("--paired-bs,-pbs")
       .excludes({"--paired-approximate", "--sentence", "--stats"});
   options
       .flag("--paired-approximate", o.paired_approximate,
             "test every system against the first by approximate randomisation")
+      .was("--paired-ar,-par")
       .excludes({"--paired-bootstrap", "--sentence", "--stats"});
   options.add("--resamples", o.resamples, "N", "resamples of a bootstrap")
       .range(1, 100000000)
+      .was("--confidence-n,-cin,--paired-bs-n,-pbsn")
       .needs({"--confidence", "--paired-bootstrap"});
   options.add("--trials", o.trials, "N", "trials of the approximate randomisation")
       .range(1, 100000000)
+      .was("--paired-ar-n,-parn")
       .needs({"--paired-approximate"});
   options.add("--seed", o.seed, "N", "seed of the random numbers; sacreBLEU's by default")
       .needs({"--confidence", "--paired-bootstrap", "--paired-approximate"});
-  options.threads(o.threads, "They work on the tests. The result does not depend on their number.");
+  options.threads(o.threads, "They work on the tests. The result does not depend on their number.")
+      .was("--paired-jobs,-j");
 }
 
 void describe_output(Options& options, ScoringOptions& o) {
@@ -69,17 +80,27 @@ void describe_output(Options& options, ScoringOptions& o) {
   options
       .flag("--sentence", o.sentence, "one score per segment instead of one for the text",
             "The scores of several metrics are separated by tabs.")
+      .was("--sentence-level,-sl")
       .excludes({"--stats", "--from-stats"});
   options.flag("--stats", o.stats, "one line of statistics per segment, see tx-stats(5)")
       .excludes({"--sentence", "--from-stats"})
       .excludes({"--json", "--score-only"}, "statistics have a format of their own, tx-stats(5)");
   options.add("--digits", o.width, "N", "decimal places of the score")
       .range(0, 17)
-      .was("--width")
+      .was("--width,-w")
       .excludes({"--stats"}, "statistics have a format of their own, tx-stats(5)");
   options.flag("--score-only", o.score_only, "print the score alone")
+      .was("-b")
       .excludes({"--json"}, "the JSON has the score in it");
   options.flag("--json", o.json, "print JSON, with the figures behind the score");
+  // What users of sacreBLEU type.
+  options.add("--format", o.format, "text|json", "text, or JSON as with --json")
+      .one_of({"text", "json"})
+      .was("-f")
+      .secret();
+  options.add("--test-set", o.test_set, "NAME", "a text to score against by its name")
+      .was("-t,--language-pair,-l,--origlang,-ol,--subset,--echo,--download")
+      .secret();
 }
 
 }  // namespace

@@ -31,12 +31,14 @@ void ChrfOptions::describe(Options& options, StoredOptions& stored) {
   stored.add(
       "char_order",
       options.add("--chrf-char-order", char_order, "N", "character n-grams up to this length")
-          .range(1, 100));
+          .range(1, 100)
+          .was("-cc"));
   stored.add(
       "word_order",
       options
           .add("--chrf-word-order", word_order, "N", "word n-grams up to this length; 2 is chrF++")
           .range(0, 100)
+          .was("-cw")
           .needs({"--metric chrf"}, "chrf++ has a word order of 2; for another take chrf"));
   stored.add(
       "beta",

@@ -41,10 +41,12 @@ class Tokenizer13a : public Tokenizer {
   WesternRules rules_;
 };
 
+ReadModel read_model = [](const std::string& path) { return read_file(path); };
+
 class PieceTokenizer : public Tokenizer {
  public:
   PieceTokenizer(const std::string& name, const std::string& path)
-      : splitter_(read_file(path), path), name_(name + "[" + splitter_.hash() + "]") {}
+      : splitter_(read_model(path), path), name_(name + "[" + splitter_.hash() + "]") {}
   std::string name() const override { return name_; }
   void apply(std::string_view text, std::string& tokenized) override {
     splitter_.split(text, pieces_);
@@ -82,6 +84,8 @@ bool holds(const Names& names, const std::string& name) {
 }
 
 }  // namespace
+
+void read_tokenizer_models_by(ReadModel read) { read_model = read; }
 
 std::vector<std::string> tokenizer_names() {
   std::vector<std::string> names;

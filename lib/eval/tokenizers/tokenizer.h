@@ -33,6 +33,11 @@ std::vector<std::string> tokenizers_not_built_in();  // sacreBLEU's that need a 
 // Throws UsageError where there is no such tokeniser or a model is missing or too many.
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::string& model = "");
 
+// How the bytes of a SentencePiece model come from the name given: read_file(), unless the tool
+// knows other files that hold one.
+using ReadModel = std::string (*)(const std::string& path);
+void read_tokenizer_models_by(ReadModel read);
+
 std::unique_ptr<Tokenizer> make_tokenizer_intl();  // tokenizer_intl.cpp
 std::unique_ptr<Tokenizer> make_tokenizer_zh();    // tokenizer_zh.cpp
 

@@ -50,3 +50,50 @@ for old in --chrf-space --space; do
   expect_status 0 tx-bleu --metric chrf $old --width 3 ref -i ref
   expect_stdout_file wanted
 done
+
+# What sacreBLEU's users type: every spelling of the same option prints the same.
+printf 'The Cat sat on the mat.\nA dog, here\n' > ref
+printf 'the cat sat on a mat.\na dog here\n' > hyp
+same() { # WANTED OPTIONS: as "tx-bleu WANTED ref" and "tx-bleu OPTIONS ref"
+  # shellcheck disable=SC2086
+  expect_status 0 tx-bleu $1 ref -i hyp
+  last_stdout > wanted
+  # shellcheck disable=SC2086
+  expect_status 0 tx-bleu $2 ref -i hyp
+  cmp "$TX_LAST/stdout" wanted || fail "$2 is not $1"
+}
+same '--tokenize char' '-tok char'
+same '--tokenize intl' '-tok=intl'
+same '--tokenize none' '--tok none'
+same '--lowercase' -lc
+same '--lowercase --digits 4' '-lc -w 4'
+same '--score-only --digits 2' '-b -w 2'
+same '--metric chrf' '--metrics chrf'
+same '--metric chrf --chrf-word-order 2 --chrf-char-order 5' '--metric chrf -cw 2 -cc 5'
+same '--smooth floor --smooth-value 0.2' '--smooth-method floor -sv 0.2'
+same '--smooth none' '-s none'
+same --sentence -sl
+same --sentence --sentence-level
+same '--confidence --resamples 9' '-ci -cin 9'
+same '--confidence --resamples 9 --threads 2' '--confidence --confidence-n 9 -j 2'
+same --json '--format json'
+same --json '-f json'
+same '' '-f text'
+cp hyp other
+expect_status 0 tx-bleu --paired-bootstrap --resamples 9 ref -i hyp -i other
+last_stdout > wanted
+expect_status 0 tx-bleu -pbs -pbsn 9 ref -i hyp -i other
+expect_stdout_file wanted
+expect_status 0 tx-bleu --paired-approximate --trials 9 ref -i hyp -i other
+last_stdout > wanted
+expect_status 0 tx-bleu --paired-ar --paired-ar-n 9 ref -i hyp -i other
+expect_stdout_file wanted
+printf 'a\tb\n' > refs
+printf 'a\n' > one
+expect_status 0 tx-bleu -nr 2 refs -i one
+expect_usage_error '--lowercase needs --metric bleu' tx-bleu -lc --metric ter ref
+expect_usage_error 'several metrics have commas between, as in --metric bleu,chrf' \
+  tx-bleu --metrics bleu chrf ref
+expect_usage_error 'tx-bleu has no test sets' tx-bleu -t wmt14 -l en-de
+expect_usage_error '--format latex: must be one of text, json' tx-bleu -f latex ref
+expect_usage_error '--format json does not go with' tx-bleu -f json -b ref

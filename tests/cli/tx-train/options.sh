@@ -6,8 +6,10 @@ refused() { # TEXT OPTION...
   shift
   expect_usage_error "$text" tx-train --src train.en --tgt train.de --vocab bpe.model -o none "$@"
 }
-refused '--layers 0: must be from 1 to 1000' --layers 0
-refused '--d-k 0: must be from 1 to 65536' --d-k 0
+refused '--layers 0: must be from 1 to 1,000' --layers 0
+refused '--batch-tokens 1: give a number from 2 to 16,777,216' --batch-tokens 1
+refused '--rotary-base 1e10: must be from 1 to 1,000,000,000' --positions rotary --rotary-base 1e10
+refused '--d-k 0: must be from 1 to 65,536' --d-k 0
 refused '--layers does not go with both' --layers 1 --encoder-layers 2 --decoder-layers 3
 refused '--max-positions needs --positions learned' --max-positions 40
 refused '--lr does not go with --schedule paper: scale it with --lr-factor' \
@@ -34,7 +36,7 @@ expect_status 0 tx-train --describe --schedule inverse-sqrt --lr 0.1
 
 # Empty by either spelling, a command to run takes back that of the configuration.
 small_train --steps 2 --valid-command 'echo 3' -o run 2> log || fail "$(cat log)"
-expect_usage_error '--out does not go with --resume: a resumed run goes on in its own directory' \
+expect_usage_error '--out does not go with --resume: a resumed run keeps its options' \
   tx-train --resume run -o none
 expect_usage_error '--config does not go with --resume' tx-train --resume run --config file
 expect_usage_error '--preset does not go with --config run/config.json' \
@@ -52,3 +54,35 @@ for seed in 1 4294967297 18446744073709551615; do
   weights_hash seed-$seed/last.safetensors
 done > hashes
 [ "$(sort -u hashes | wc -l)" -eq 3 ] || fail "two seeds give one model: $(cat hashes)"
+
+# A run directory, or its model, stands for the vocabulary and the configuration in it.
+hash=$(weights_hash run/last.safetensors)
+[ -n "$hash" ] || fail 'no checksum'
+begin="tx-train --src train.en --tgt train.de --steps 2 --quiet"
+for config in run run/config.json; do
+  rm -rf again
+  expect_status 0 $begin --config $config -o again
+  [ "$(weights_hash again/last.safetensors)" = "$hash" ] || fail "--config $config trains another model"
+done
+begin="tx-train --src train.en --tgt train.de --preset toy --steps 1 --threads 1 --quiet"
+for vocabulary in '--vocab run' '--vocab run/last.safetensors' \
+  '--vocab-src run --vocab-tgt run/last.safetensors'; do
+  rm -rf again
+  # shellcheck disable=SC2086
+  expect_status 0 $begin $vocabulary -o again
+  tx-bpe vocab -m again > listed
+  tx-bpe vocab -m bpe.model | cmp - listed || fail "$vocabulary is another vocabulary"
+done
+expect_status 0 tx-bleu --tokenize spm -m bpe.model valid.de -i valid.en
+last_stdout > wanted
+expect_status 0 tx-bleu --tokenize spm -m run valid.de -i valid.en
+expect_stdout_file wanted
+# Of a model with two vocabularies each side takes its own; a training of one text has no use for two.
+tx-bpe train --vocab-size 290 -o small.model train.en 2> /dev/null
+rm -rf again
+expect_status 0 $begin --tie none --vocab-src small.model --vocab-tgt bpe.model -o two
+expect_status 0 $begin --tie none --vocab two -o again
+tx-bpe vocab -m two > wanted
+tx-bpe vocab -m again | cmp - wanted || fail 'the source has another vocabulary'
+expect_usage_error '--vocab two has a vocabulary for each side' \
+  tx-train --kind decoder --src train.en --vocab two --steps 1 -o none
