@@ -33,13 +33,17 @@ void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
 
 void read_config(tx::TrainOptions& settings, tx::Options& options) {
   if (!settings.replay.empty()) {
+    settings.replay = tx::resolve_flight(settings.replay);
     const tx::FlightReader flight(settings.replay);
     options.from_json(tx::json_value<tx::Json>(flight.facts(), "options", settings.replay),
                       settings.replay);
     return;
   }
   const std::string& run = settings.resume;
-  const std::string file = run.empty() ? settings.config : run + "/config.json";
+  const bool of_run = run.empty() && tx::is_directory(settings.config);
+  const std::string file = !run.empty() ? run + "/config.json"
+                           : of_run     ? settings.config + "/config.json"
+                                        : settings.config;
   if (file.empty()) return;
   // Rank 0 alone opens the run.
   const tx::Json config = run.empty() || tx::follows()

@@ -1,6 +1,8 @@
 #include "lib/checkpoint/flight_file.h"
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/checkpoint/run_files.h"
 #include "lib/checkpoint/transfer.h"
 
 namespace tx {
@@ -34,6 +36,13 @@ void save_flight(const std::string& path, const Parameters& parameters, const Js
                     {{"format", "tx-flight"},
                      {"format_version", std::to_string(flight_format_version)},
                      {"config", to_text(parameters.config().to_json())}});
+}
+
+std::string resolve_flight(const std::string& path) {
+  if (!is_directory(path)) return path;
+  const std::vector<int64_t> numbers = checkpoint_steps(path, "flight");
+  if (numbers.empty()) throw DataError(path + " holds no record of a step (flight-N.safetensors)");
+  return checkpoint_file(path, "flight", numbers.back());
 }
 
 FlightReader::FlightReader(const std::string& path)

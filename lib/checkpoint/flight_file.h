@@ -12,6 +12,10 @@ namespace tx {
 // Writes atomically; the bytes depend on the arguments alone. `facts` is any JSON of finite values.
 void save_flight(const std::string& path, const Parameters& parameters, const Json& facts);
 
+// The file that --replay names: the file itself, or the newest flight record of a run directory.
+// DataError where that has none.
+std::string resolve_flight(const std::string& path);
+
 class FlightReader {
  public:
   // DataError: empty, truncated, damaged, of a newer format, or not a flight record.

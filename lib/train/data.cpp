@@ -55,6 +55,16 @@ Vocabularies initial_vocabularies(const TrainOptions& options) {
   return of_model;
 }
 
+// Those of a model or its run directory, as many as there are sides.
+Vocabularies borrowed_vocabularies(const TrainOptions& options, size_t sides) {
+  const Vocabularies all = model_vocabularies(resolve_model(options.vocab));
+  if (all.shared()) return {all.pointer(0), sides};
+  if (all.size() == sides && !options.denoise) return all;
+  throw UsageError("--vocab " + options.vocab +
+                   " has a vocabulary for each side, but this training has one text: name one by "
+                   "its file");
+}
+
 // What a cache is made of.
 struct CacheText {
   std::vector<CacheSide> sides;
@@ -179,14 +189,20 @@ Vocabularies load_vocabularies(const TrainOptions& options) {
   if (apart && (options.vocab_src.empty() || options.vocab_tgt.empty()))
     throw UsageError("--vocab-src and --vocab-tgt go together; one for both sides is --vocab");
   if (!options.init.empty()) return initial_vocabularies(options);
-  if (apart) return {{load_vocabulary(options.vocab_src), load_vocabulary(options.vocab_tgt)}};
+  if (apart)
+    return {{open_vocabulary(options.vocab_src, false), open_vocabulary(options.vocab_tgt, true)}};
   if (options.vocab.empty())
     throw UsageError("no vocabulary: give --vocab FILE (made by tx-bpe train) or --vocab words");
-  const bool words = options.vocab == "words";
-  Vocabularies::Pointer vocabulary =
-      words ? count_vocabulary(options) : load_vocabulary(options.vocab);
-  if (options.denoise) vocabulary = with_sentinels(vocabulary);
-  return {vocabulary, options.kind == ModelKind::encoder_decoder ? size_t(2) : size_t(1)};
+  const size_t sides = options.kind == ModelKind::encoder_decoder ? 2 : 1;
+  Vocabularies all;
+  if (options.vocab == "words")
+    all = {count_vocabulary(options), sides};
+  else if (names_model(options.vocab))
+    all = borrowed_vocabularies(options, sides);
+  else
+    all = {load_vocabulary(options.vocab), sides};
+  if (options.denoise) all = {with_sentinels(all.pointer(0)), sides};
+  return all;
 }
 
 std::vector<PairLengths> Corpora::lengths() const {

@@ -38,6 +38,13 @@ tx-train --init "$(good)" --src train.en --tgt train.de --batch-tokens 200 --thr
 expect_status 0 tx-train --replay run/flight-1.safetensors
 expect_stdout_contains "not finite: loss "
 expect_stderr_contains "the same bits as recorded"
+last_stdout > wanted
+expect_status 0 tx-train --replay run
+expect_stdout_file wanted
+rm -rf none && mkdir none
+expect_status 1 tx-train --replay none
+expect_stderr_contains 'none holds no record of a step'
+rmdir none
 
 # Without a limit the run goes to its end; the good checkpoint outlives --keep.
 diverge 0 --max-skips 0 --keep 1
