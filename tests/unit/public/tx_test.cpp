@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_decoder_continues_texts) {
   options.max_extra = 3;
   BOOST_TEST(message_of<std::runtime_error>([&] {
                tx::Model(file.path, options);
-             }).find("--max-extra does not go with") != std::string::npos);
+             }).find("--max-extra needs a model of kind encoder-decoder") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(an_encoder_gives_vectors) {
@@ -262,7 +262,8 @@ BOOST_AUTO_TEST_CASE(an_encoder_gives_vectors) {
   options.beam = 2;
   BOOST_TEST(message_of<std::runtime_error>([&] {
                tx::Model(file.path, options);
-             }).find("--beam does not go with") != std::string::npos);
+             }).find("--beam needs a model of kind encoder-decoder or decoder") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_version_has_three_numbers) {
