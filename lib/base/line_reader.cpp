@@ -21,11 +21,10 @@ constexpr size_t chunk = 1 << 16;  // bytes per read; also the capacity of a Lin
 // A longer "line" is not text, but a disk image or the contents of a gzip file made to explode.
 constexpr size_t longest_line = size_t(1) << 28;
 
-enum class Compression { unknown, plain, gzip };
-
 }  // namespace
 
 struct LineReader::State {
+  enum class Compression { unknown, plain, gzip };
   int fd = -1;
   std::string name;
   Compression form = Compression::unknown;
@@ -166,7 +165,7 @@ struct LineReader::State {
     z.avail_out = uInt(4 * chunk);
     const int status = inflate(&z, Z_NO_FLUSH);
     raw_used = raw.size() - z.avail_in;
-    text.resize(text.size() - z.avail_out);
+    text.erase(text.size() - z.avail_out);
     inflate_more = status == Z_OK && z.avail_out == 0;
     if (status == Z_STREAM_END) {
       in_member = false;

@@ -16,7 +16,8 @@ ModelKind kind_of_model(const std::string& path) {
 
 std::vector<std::string> of_kinds(std::initializer_list<ModelKind> kinds) {
   std::vector<std::string> out;
-  for (const ModelKind kind : kinds) out.push_back(std::string(fact) + " " + name_of_value(kind));
+  for (const ModelKind kind : kinds)
+    out.push_back(std::string(fact).append(" ").append(name_of_value(kind)));
   return out;
 }
 
