@@ -53,7 +53,9 @@ BOOST_AUTO_TEST_CASE(the_same_for_parameters) {
   int written = 0;
   bool add = true;
   double gradient = 0;
-  const tx::Parameter p{{}, tx::matrix(&gradient, tx::DType::f64, 1, 1), &written};
+  tx::Parameter p;
+  p.gradient = tx::matrix(&gradient, tx::DType::f64, 1, 1);
+  p.written = &written;
   tx::Context::gradient(p, add);
   BOOST_TEST(!add);
   BOOST_TEST(tx::Context::gradient(p, add).data == &gradient);
