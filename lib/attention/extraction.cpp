@@ -50,9 +50,7 @@ Extraction::Extraction(Backend& backend, const Transformer& transformer, DType d
   while (sides_.size() < transformer.config().sides.size()) sides_.emplace_back(backend);
 }
 
-Extraction::~Extraction() {
-  on(backend_, [&](auto& k) { k.release(room_); });
-}
+Extraction::~Extraction() { backend_->release(room_); }
 
 bool Extraction::wants(Quantity quantity) const {
   return std::count(selection_.what.begin(), selection_.what.end(), quantity) > 0;
@@ -83,11 +81,9 @@ void Extraction::reserve(std::span<const PackedSide> sides) {
   const int64_t logits = selection_.log_p ? labels_together * config.target().vocabulary : 0;
   const size_t bytes = size_t(std::max(longest * widest, logits)) * sizeof(float);
   if (bytes <= room_bytes_) return;
-  on(backend_, [&](auto& k) {
-    k.release(room_);
-    room_ = nullptr;
-    room_ = k.allocate(bytes);
-  });
+  backend_->release(room_);
+  room_ = nullptr;
+  room_ = backend_->allocate(bytes);
   room_bytes_ = bytes;
 }
 
@@ -106,10 +102,8 @@ std::vector<AttentionMap> Extraction::read_weights(Context& context, const Atten
 // A matrix of the backend's as f32 on the host; it may lie in room_.
 AttentionMap Extraction::download(Matrix from) {
   AttentionMap out{from.rows, from.cols, std::vector<float>(size_t(from.rows * from.cols))};
-  on(backend_, [&](auto& k) {
-    if (from.data != room_) k.convert(from, matrix(room_, DType::f32, from.rows, from.cols));
-    k.download(out.values.data(), room_, out.values.size() * sizeof(float));
-  });
+  if (from.data != room_) backend_->convert(from, matrix(room_, DType::f32, from.rows, from.cols));
+  backend_->download(out.values.data(), room_, out.values.size() * sizeof(float));
   check_finite(out.values);
   return out;
 }
@@ -184,7 +178,7 @@ void Extraction::read_labels(Matrix logits, std::span<const int> labels, Extract
   for (int64_t first = 0; first < logits.rows; first += labels_together) {
     const int64_t rows = std::min(labels_together, logits.rows - first);
     const Matrix log_p = matrix(room_, DType::f32, rows, vocabulary);
-    on(backend_, [&](auto& k) { k.log_softmax(logits.slice(first, rows), vocabulary, log_p); });
+    backend_->log_softmax(logits.slice(first, rows), vocabulary, log_p);
     const AttentionMap all = download(log_p);
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t label = labels[size_t(first + row)];

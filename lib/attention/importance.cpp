@@ -28,11 +28,9 @@ class Meter {
         labels_(backend_) {
     reader_.load(parameters_);
     transformer_ = std::make_unique<Transformer>(backend_, parameters_, longest);
-    record_ = on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); });
+    record_ = backend_->allocate(sizeof(StepRecord));
   }
-  ~Meter() {
-    on(backend_, [&](auto& k) { k.release(record_); });
-  }
+  ~Meter() { backend_->release(record_); }
   Meter(const Meter&) = delete;
 
   const ModelConfig& config() const { return reader_.config(); }
@@ -55,7 +53,7 @@ class Meter {
     const std::vector<PackedSide> sides{upload(source_, sources), upload(target_, inputs)};
     const int32_t* const wanted = labels_.set<int32_t>(labels);
     StepRecord record;
-    on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+    backend_->upload(record_, &record, sizeof record);
     parameters_.begin_step();
     const auto pass = [&](Context& context) {
       context.recording = gradients;
@@ -74,7 +72,7 @@ class Meter {
     parameters_.begin_step();
     Context context(backend_, *arena_, DType::f32);
     pass(context);
-    on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+    backend_->download(&record, record_, sizeof record);
     if (!std::isfinite(record.nll))
       throw DataError(reader_.path() + " gives log-probabilities that are not finite");
     return record.nll;
@@ -90,7 +88,7 @@ class Meter {
   std::vector<float> download(Matrix block, const ParameterEntry& e) {
     std::vector<float> values(size_t(e.rows * e.cols));
     const Matrix from = parameters_.entry_of(block, e);
-    on(backend_, [&](auto& k) { k.download(values.data(), from.data, values.size() * 4); });
+    backend_->download(values.data(), from.data, values.size() * 4);
     return values;
   }
   std::vector<float> weights(const ParameterEntry& e) { return download(parameters_.master(), e); }
@@ -99,7 +97,7 @@ class Meter {
   }
   void set_weights(const ParameterEntry& e, const std::vector<float>& values) {
     const Matrix to = parameters_.master(e);
-    on(backend_, [&](auto& k) { k.upload(to.data, values.data(), values.size() * 4); });
+    backend_->upload(to.data, values.data(), values.size() * 4);
   }
 
  private:

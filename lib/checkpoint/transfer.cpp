@@ -92,7 +92,7 @@ TensorSource entry_tensor(const Parameters& parameters, Matrix block, const Para
     for (int64_t i = 0; i < count; i += transfer_chunk) {
       const int64_t n = std::min(transfer_chunk, count - i);
       const char* at = static_cast<const char*>(from.data) + size_t(i) * each;
-      on(backend, [&](auto& k) { k.download(host.data(), at, size_t(n) * each); });
+      backend->download(host.data(), at, size_t(n) * each);
       if (own == dtype) {
         sink(host.data(), size_t(n) * each);
         continue;
@@ -133,19 +133,18 @@ void load_entry(const SafetensorsReader& file, const TensorInfo& tensor,
   std::vector<double> values(static_cast<size_t>(transfer_chunk));
   std::vector<char> host(size_t(transfer_chunk) * each);
   char* at = static_cast<char*>(to.data);
-  on(parameters.backend(), [&](auto& k) {
-    for (int64_t i = 0; i < count; i += transfer_chunk) {
-      const int64_t n = std::min(transfer_chunk, count - i);
-      const char* from = file.data(tensor) + i * element_size(tensor.dtype);
-      if (own != tensor.dtype) {
-        to_doubles(from, tensor.dtype, n, values.data());
-        from_doubles(values.data(), n, own, host.data());
-        from = host.data();
-      }
-      k.upload(at + size_t(i) * each, from, size_t(n) * each);
+  for (int64_t i = 0; i < count; i += transfer_chunk) {
+    const int64_t n = std::min(transfer_chunk, count - i);
+    const char* from = file.data(tensor) + i * element_size(tensor.dtype);
+    if (own != tensor.dtype) {
+      to_doubles(from, tensor.dtype, n, values.data());
+      from_doubles(values.data(), n, own, host.data());
+      from = host.data();
     }
-    if (padded > count) k.zero(at + size_t(count) * each, size_t(padded - count) * each);
-  });
+    parameters.backend()->upload(at + size_t(i) * each, from, size_t(n) * each);
+  }
+  if (padded > count)
+    parameters.backend()->zero(at + size_t(count) * each, size_t(padded - count) * each);
 }
 
 }  // namespace tx

@@ -57,7 +57,7 @@ std::vector<std::vector<float>> entries(Backend& backend, const Parameters& p, M
   for (const ParameterEntry& e : p.table()) {
     const Matrix m = p.entry_of(block, e);
     all.emplace_back(size_t(m.rows * m.cols));
-    on(backend, [&](auto& k) { k.download(all.back().data(), m.data, all.back().size() * 4); });
+    backend->download(all.back().data(), m.data, all.back().size() * 4);
   }
   return all;
 }

@@ -117,7 +117,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   if (batches.empty()) throw DataError(options.replay + ": the flight record holds no batch");
   Backend backend = make_backend(options.device, options.threads);
   if (facts.contains("products"))
-    on(backend, [&](auto& k) { k.set_tuning(facts["products"].template get<std::string>()); });
+    backend->set_tuning(facts["products"].get<std::string>());
   const DType dtype = precision_dtype(options.precision);
   Parameters parameters(backend, file.config(), dtype, true);
   file.load(parameters);

@@ -26,10 +26,8 @@ IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& tran
 IncrementalDecoder::~IncrementalDecoder() {
   logits_ = Tensor();  // before the arena it lives in
   forget_graphs(backend_);
-  on(backend_, [&](auto& k) {
-    k.release(kv_->cache.data);
-    k.release(kv_->cross.data);
-  });
+  backend_->release(kv_->cache.data);
+  backend_->release(kv_->cross.data);
 }
 
 void IncrementalDecoder::set_probe(AttentionProbe probe) { kv_->probe = std::move(probe); }
@@ -81,12 +79,10 @@ bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int6
   const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype);
   const bool moves = bytes > held;
   if (moves) {
-    on(backend_, [&](auto& k) {
-      k.release(block.data);
-      block.data = nullptr;  // allocate() may throw
-      held = 0;
-      block.data = k.allocate(bytes);
-    });
+    backend_->release(block.data);
+    block.data = nullptr;  // allocate() may throw
+    held = 0;
+    block.data = backend_->allocate(bytes);
     held = bytes;
   }
   block = matrix(block.data, dtype, rows, cols);
@@ -144,8 +140,7 @@ void IncrementalDecoder::encode(const Sources& sources, int64_t first_row) {
   source_ = upload(sources);
   Context context(backend_, *arena_, dtype_);
   const Tensor cross = cross_keys_values(context);
-  on(backend_,
-     [&](auto& k) { k.convert(cross.value(), kv_->cross.slice(first_row, source_.rows)); });
+  backend_->convert(cross.value(), kv_->cross.slice(first_row, source_.rows));
 }
 
 // The prompts' rows go through the layers as a packed batch, which leaves their keys and values in

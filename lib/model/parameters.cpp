@@ -84,41 +84,35 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
 
 Parameters::Parameters(Backend& backend, const Parameters& of)
     : Parameters(backend, of.config_, of.dtype_, Kept()) {
-  on(backend_, [](auto& k) { k.wait(); });  // cleared before another stream writes there
+  backend_->wait();  // cleared before another stream writes there
 }
 
 void Parameters::take(const Parameters& of, const Moments& whole) {
   TX_ASSERT(whole.first.cols == elements_ && whole.second.cols == elements_);
-  on(of.backend_, [&](auto& k) {
-    const size_t bytes = size_t(elements_) * size_of(master_.dtype);
-    k.copy(master_.data, of.master_.data, bytes);
-    k.copy(moments_.first.data, whole.first.data, bytes);
-    k.copy(moments_.second.data, whole.second.data, bytes);
-    k.wait();
-  });
+  const size_t bytes = size_t(elements_) * size_of(master_.dtype);
+  of.backend_->copy(master_.data, of.master_.data, bytes);
+  of.backend_->copy(moments_.first.data, whole.first.data, bytes);
+  of.backend_->copy(moments_.second.data, whole.second.data, bytes);
+  of.backend_->wait();
 }
 
 Matrix Parameters::allocate(DType dtype, int64_t elements) {
   const size_t bytes = size_t(elements) * size_of(dtype);
   constexpr uintptr_t nowhere = 64;  // not null, which stands for no matrix
   if (planned_) return matrix(reinterpret_cast<void*>(nowhere), dtype, 1, elements);
-  return on(backend_, [&](auto& k) {
-    void* data = k.allocate(bytes);
-    k.zero(data, bytes);
-    return matrix(data, dtype, 1, elements);
-  });
+  void* data = backend_->allocate(bytes);
+  backend_->zero(data, bytes);
+  return matrix(data, dtype, 1, elements);
 }
 
 Parameters::~Parameters() {
   if (planned_) return;
-  on(backend_, [&](auto& k) {
-    for (auto& [key, weights] : prepared_) k.release_prepared(weights);
-    for (const Matrix& block : {master_, gradients_, moments_.first, moments_.second, copy_})
-      k.release(block.data);
-    if (!read_only_) return;
-    k.release(read_only_->vectors.data);
-    for (auto& [entry, rows] : read_only_->tables) k.release(rows.data);
-  });
+  for (auto& [key, weights] : prepared_) backend_->release_prepared(weights);
+  for (const Matrix& block : {master_, gradients_, moments_.first, moments_.second, copy_})
+    backend_->release(block.data);
+  if (!read_only_) return;
+  backend_->release(read_only_->vectors.data);
+  for (auto& [entry, rows] : read_only_->tables) backend_->release(rows.data);
 }
 
 size_t Parameters::bytes(const ModelConfig& config, DType dtype, bool training, RankOf self) {
@@ -157,11 +151,11 @@ void Parameters::initialise(uint32_t seed) {
 
 void Parameters::upload_row(Matrix to, const std::vector<double>& row) {
   if (to.dtype == DType::f64) {
-    on(backend_, [&](auto& k) { k.upload(to.data, row.data(), row.size() * 8); });
+    backend_->upload(to.data, row.data(), row.size() * 8);
     return;
   }
   const std::vector<float> narrow(row.begin(), row.end());
-  on(backend_, [&](auto& k) { k.upload(to.data, narrow.data(), narrow.size() * 4); });
+  backend_->upload(to.data, narrow.data(), narrow.size() * 4);
 }
 
 void Parameters::begin_step() {
@@ -172,15 +166,13 @@ void Parameters::finish_gradients() {
   for (size_t i = 0; i < table_.size(); ++i) {
     if (table_[i].joined || *written_[i]) continue;  // joined entries share their group's count
     const Matrix g = entry_of(gradients_, table_[i]);
-    on(backend_, [&](auto& k) {
-      const ParameterEntry& e = table_[i];
-      k.zero(g.data, size_t(e.padded_rows * e.padded_cols) * size_of(g.dtype));
-    });
+    const ParameterEntry& e = table_[i];
+    backend_->zero(g.data, size_t(e.padded_rows * e.padded_cols) * size_of(g.dtype));
   }
 }
 
 void Parameters::refresh_copy() {
-  if (!copy_.empty()) on(backend_, [&](auto& k) { k.convert(rows_of(master_), rows_of(copy_)); });
+  if (!copy_.empty()) backend_->convert(rows_of(master_), rows_of(copy_));
 }
 
 Parameter Parameters::get(const std::string& name, int count) {
@@ -242,7 +234,7 @@ void Parameters::prepare_inference() {
     if (table_[i].multiplied) {
       const int count = int(end - i);
       Matrix w = get(table_[i].name, count).value;
-      prepared_[{i, count}] = on(backend_, [&](auto& k) { return k.prepare(w); });
+      prepared_[{i, count}] = backend_->prepare(w);
     }
     i = end;
   }

@@ -13,7 +13,7 @@ class Exchange {
  public:
   explicit Exchange(const Parameters& part)
       : part_(part), leads_(part.part().index == 0), bytes_(size_t(part.part().count)) {
-    TX_ASSERT(!on(part.backend(), [](auto& k) { return k.has_own_memory(); }));
+    TX_ASSERT(!part.backend()->has_own_memory());
   }
 
   void spread(Matrix whole, Matrix own) {

@@ -80,16 +80,12 @@ PositionTable::PositionTable(Backend& backend, int64_t length, int64_t width, DT
   for (int64_t position = 0; position < length; ++position)
     for (double x : row(position)) rows.push_back(x);
   const size_t bytes = rows.size() * size_of(dtype);
-  on(backend_, [&](auto& k) {
-    table_ = matrix(k.allocate(bytes), dtype, length, width);
-    if (dtype == DType::f64) return k.upload(table_.data, rows.data(), bytes);
-    const std::vector<float> narrow(rows.begin(), rows.end());
-    k.upload(table_.data, narrow.data(), bytes);
-  });
+  table_ = matrix(backend_->allocate(bytes), dtype, length, width);
+  const std::vector<float> narrow(rows.begin(), rows.end());
+  const void* from = dtype == DType::f64 ? static_cast<const void*>(rows.data()) : narrow.data();
+  backend_->upload(table_.data, from, bytes);
 }
 
-PositionTable::~PositionTable() {
-  on(backend_, [&](auto& k) { k.release(table_.data); });
-}
+PositionTable::~PositionTable() { backend_->release(table_.data); }
 
 }  // namespace tx

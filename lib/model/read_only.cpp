@@ -12,17 +12,15 @@ constexpr int64_t kRows = 256;  // read at a time
 // The rows of `from` in the backend's memory, rounded to the dtype of `to`.
 void upload(Backend& backend, const WeightRows& from, Matrix to) {
   std::vector<float> values(size_t(std::min(kRows, from.rows) * from.cols));
-  on(backend, [&](auto& k) {
-    float* staged = static_cast<float*>(k.allocate(values.size() * 4));
-    for (int64_t first = 0; first < from.rows; first += kRows) {
-      const int64_t count = std::min(kRows, from.rows - first);
-      from.read(first, count, values.data());
-      k.upload(staged, values.data(), size_t(count * from.cols) * 4);
-      k.convert(matrix(staged, DType::f32, count, from.cols), to.slice(first, count));
-    }
-    k.wait();
-    k.release(staged);
-  });
+  float* staged = static_cast<float*>(backend->allocate(values.size() * 4));
+  for (int64_t first = 0; first < from.rows; first += kRows) {
+    const int64_t count = std::min(kRows, from.rows - first);
+    from.read(first, count, values.data());
+    backend->upload(staged, values.data(), size_t(count * from.cols) * 4);
+    backend->convert(matrix(staged, DType::f32, count, from.cols), to.slice(first, count));
+  }
+  backend->wait();
+  backend->release(staged);
 }
 
 // Several matrices one behind another.
@@ -59,15 +57,12 @@ void Parameters::read_tables(DType weights, const WeightSource& source) {
     for (const ParameterEntry& part : joined) parts.push_back(source.rows(part));
     if (e.multiplied || narrow) {
       const Int8Weights there = narrow ? source.int8(joined) : Int8Weights{};
-      prepared_[{i, int(end - i)}] = on(backend_, [&](auto& k) {
-        return there.groups ? k.prepare_int8(there) : k.prepare_rows(join(parts), weights);
-      });
+      prepared_[{i, int(end - i)}] = there.groups ? backend_->prepare_int8(there)
+                                                  : backend_->prepare_rows(join(parts), weights);
     }
     if (looked_up(e) && !narrow) {
       const DType dtype = e.lookup ? DType::f32 : dtype_;
-      void* data = on(backend_, [&](auto& k) {
-        return k.allocate(size_t(e.padded_rows * e.cols) * size_of(dtype));
-      });
+      void* data = backend_->allocate(size_t(e.padded_rows * e.cols) * size_of(dtype));
       const Matrix rows = read_only_->tables[i] = matrix(data, dtype, e.padded_rows, e.cols);
       upload(backend_, parts.front(), rows);
     }
@@ -79,18 +74,15 @@ void Parameters::read_tables(DType weights, const WeightSource& source) {
 void Parameters::read_vectors(const WeightSource& source) {
   Matrix& all = read_only_->vectors;
   const int64_t count = elements_ - vectors_from_;
-  all = on(backend_, [&](auto& k) {
-    void* data = k.allocate(size_t(count) * 4);
-    k.zero(data, size_t(count) * 4);
-    return matrix(data, DType::f32, 1, count);
-  });
+  all = matrix(backend_->allocate(size_t(count) * 4), DType::f32, 1, count);
+  backend_->zero(all.data, size_t(count) * 4);
   std::vector<float> values;
   for (const ParameterEntry& e : table_) {
     if (!e.vector) continue;
     values.resize(size_t(e.cols));
     source.rows(e).read(0, 1, values.data());
     const Matrix to = all.columns(e.offset - vectors_from_, e.cols);
-    on(backend_, [&](auto& k) { k.upload(to.data, values.data(), values.size() * 4); });
+    backend_->upload(to.data, values.data(), values.size() * 4);
   }
 }
 

@@ -7,11 +7,11 @@
 namespace tx {
 
 Arena::Arena(Backend& backend, size_t capacity) : backend_(&backend), capacity_(capacity) {
-  base_ = static_cast<char*>(on(backend, [&](auto& k) { return k.allocate(capacity); }));
+  base_ = static_cast<char*>(backend->allocate(capacity));
 }
 
 Arena::~Arena() {
-  if (backend_) on(*backend_, [&](auto& k) { k.release(base_); });
+  if (backend_) (*backend_)->release(base_);
 }
 
 void* Arena::take(size_t bytes) {

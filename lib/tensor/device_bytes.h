@@ -16,11 +16,9 @@ class DeviceBytes {
   char* reserve(size_t bytes) {
     if (bytes > bytes_) {
       release();
-      on(backend_, [&](auto& k) {
-        data_ = k.allocate(bytes);
-        bytes_ = bytes;
-        k.zero(data_, bytes);
-      });
+      data_ = backend_->allocate(bytes);
+      bytes_ = bytes;
+      backend_->zero(data_, bytes);
     }
     return data();
   }
@@ -28,7 +26,7 @@ class DeviceBytes {
 
  private:
   void release() {
-    on(backend_, [&](auto& k) { k.release(data_); });
+    backend_->release(data_);
     data_ = nullptr;
     bytes_ = 0;
   }

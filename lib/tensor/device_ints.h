@@ -10,9 +10,7 @@ namespace tx {
 class DeviceInts {
  public:
   explicit DeviceInts(Backend& backend) : backend_(backend) {}
-  ~DeviceInts() {
-    on(backend_, [&](auto& k) { k.release(data_); });
-  }
+  ~DeviceInts() { backend_->release(data_); }
   DeviceInts(const DeviceInts&) = delete;
   DeviceInts& operator=(const DeviceInts&) = delete;
 
@@ -20,13 +18,11 @@ class DeviceInts {
   // whether the address changed.
   bool reserve(size_t count) {
     if (count * 4 <= bytes_) return false;
-    on(backend_, [&](auto& k) {
-      k.release(data_);
-      data_ = nullptr;  // allocate() may throw
-      bytes_ = 0;
-      data_ = k.allocate(count * 4);
-      bytes_ = count * 4;
-    });
+    backend_->release(data_);
+    data_ = nullptr;  // allocate() may throw
+    bytes_ = 0;
+    data_ = backend_->allocate(count * 4);
+    bytes_ = count * 4;
     return true;
   }
   int32_t* data() const { return static_cast<int32_t*>(data_); }
@@ -34,7 +30,7 @@ class DeviceInts {
   const T* set(std::span<const T> values) {
     static_assert(sizeof(T) == 4);
     if (values.size_bytes() > bytes_) reserve(values.size() * 3 / 2);
-    on(backend_, [&](auto& k) { k.upload(data_, values.data(), values.size_bytes()); });
+    backend_->upload(data_, values.data(), values.size_bytes());
     return static_cast<const T*>(data_);
   }
 

@@ -7,18 +7,14 @@
 
 namespace tx {
 
-inline bool replays(Backend& backend) {
-  return on(backend, [](auto& k) { return k.has_own_memory(); });
-}
+inline bool replays(Backend& backend) { return backend->has_own_memory(); }
 
 // Runs `work`, or launches what it launched before with the same key.
 inline void replay(Backend& backend, int64_t key, const std::function<void()>& work) {
-  on(backend, [&](auto& k) { k.replay(key, work); });
+  backend->replay(key, work);
 }
 
 // To be called when memory that recorded work uses has moved.
-inline void forget_graphs(Backend& backend) {
-  on(backend, [](auto& k) { k.forget_graphs(); });
-}
+inline void forget_graphs(Backend& backend) { backend->forget_graphs(); }
 
 }  // namespace tx

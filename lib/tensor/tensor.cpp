@@ -20,12 +20,12 @@ Tensor Context::same(const Tensor& t) {
 }
 
 void Context::product(const Product& p) {
-  on(backend_, [&](auto& k) { arena_.counting() ? k.plan_product(p) : k.product(p); });
+  arena_.counting() ? backend_->plan_product(p) : backend_->product(p);
 }
 
 bool Context::fuses_mask(const Product& p) const {
   bool fuses = false;
-  on(backend_, [&](auto& k) { fuses = k.fuses_mask(p); });
+  fuses = backend_->fuses_mask(p);
   return fuses;
 }
 

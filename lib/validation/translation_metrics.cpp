@@ -15,9 +15,7 @@ namespace {
 
 constexpr int64_t gpu_batch = 4096;  // pieces; some hundred sentences, in a few hundred MiB
 
-bool on_gpu(const Parameters& parameters) {
-  return on(parameters.backend(), [](auto& k) { return k.has_own_memory(); });
-}
+bool on_gpu(const Parameters& parameters) { return parameters.backend()->has_own_memory(); }
 
 // Of the weights that the CPU packs, about; a GPU reads them as they lie.
 size_t packed_bytes(const Parameters& parameters) {
@@ -50,7 +48,7 @@ std::unique_ptr<ModelSet> model_of(Parameters& parameters, const TranslationTask
   m.transformer = std::make_unique<Transformer>(*backend, parameters,
                                                 options.search.longest(options.max_source));
   m.vocabularies = task.vocabularies;
-  on(*backend, [](auto& k) { k.wait(); });  // workers read it from streams of their own
+  (*backend)->wait();  // workers read it from streams of their own
   return std::make_unique<ModelSet>(std::move(backend), std::move(models));
 }
 
@@ -179,7 +177,7 @@ bool TranslationMetrics::translate(std::vector<std::string>& out,
 std::optional<std::vector<double>> TranslationMetrics::score(const std::function<bool()>& stop,
                                                              Communicator* ranks) {
   parameters_.prepare_inference();
-  on(parameters_.backend(), [](auto& k) { k.wait(); });
+  parameters_.backend()->wait();
   std::vector<std::string> translations;
   const bool complete = translate(translations, stop);
   if (ranks ? !gather_lines(*ranks, complete, task_.sources.size(), translations) : !complete)
