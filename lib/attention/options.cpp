@@ -21,14 +21,12 @@ void DumpOptions::describe(Options& options) {
       .add("--tgt", target, "FILE", "translations to look at in place of the model's own",
            "Line n belongs to line n of the text.")
       .input()
-      .needs(of_both)
-      .was("--target");
+      .needs(of_both);
   options
       .add("--max-length", translator.max_source, "N", "largest number of pieces per source",
            "The rest of a longer line is left out; a warning names the line. A record grows "
            "with the square of the length.")
-      .range(1, 100000)
-      .was("--max-source");
+      .range(1, 100000);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
                "Otherwise such bytes are replaced by U+FFFD and counted.");
   selection.describe(options);

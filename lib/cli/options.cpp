@@ -45,9 +45,8 @@ Option& Option::may_be_empty() {
   return *this;
 }
 
-Option& Option::was(std::string old, Rewrite as) {
-  old_names += (old_names.empty() ? "" : ",") + old;
-  old_value = std::move(as);
+Option& Option::alias(std::string further) {
+  aliases = std::move(further);
   return *this;
 }
 
@@ -232,25 +231,8 @@ Json Options::to_json() const {
   return json;
 }
 
-Json Options::renamed(const Json& json) const {
-  Json out = json;
-  for (const auto& option : options_) {
-    for (const std::string& old : values::split(option->old_names)) {
-      const auto found = out.find(old.substr(2));
-      if (!old.starts_with("--") || found == out.end()) continue;
-      Json value = *found;
-      if (option->old_value && value.is_string()) value = option->old_value(value);
-      out.erase(found);
-      Json& present = out[option->long_name()];
-      if (present.is_null() || present.empty() || present == "") present = std::move(value);
-    }
-  }
-  return out;
-}
-
-void Options::from_json(const Json& given, const std::string& where) {
-  if (!given.is_object()) throw UsageError(where + ": must be a JSON object of options");
-  const Json json = renamed(given);
+void Options::from_json(const Json& json, const std::string& where) {
+  if (!json.is_object()) throw UsageError(where + ": must be a JSON object of options");
   std::vector<std::string> known;
   for (const auto& option : options_) {
     if (option->in_config) known.push_back(option->long_name());

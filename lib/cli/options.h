@@ -7,7 +7,7 @@
 //   options.group("Search");
 //   options.add("--beam", s.beam, "N", "beam width; 1 is greedy").range(1, 1000);
 //   options.flag("--scores", s.scores, "print scores", "long text for the man page");
-//   options.add("--top-k", s.top_k, "N", "draw among N").needs({"--sample"}).was("--topk");
+//   options.add("--top-k", s.top_k, "N", "draw among N").needs({"--sample"});
 //   options.positional("FILE", s.files, "references");
 #pragma once
 #include <cstdint>
@@ -44,9 +44,8 @@ struct Conditions {
 enum class FileRole { none, input, output };
 
 struct Option {
-  std::string names;      // "-o,--out"; a positional has a bare name such as "FILE"
-  std::string old_names;  // in the same form
-  std::function<std::string(const std::string&)> old_value;
+  std::string names;    // "-o,--out"; a positional has a bare name such as "FILE"
+  std::string aliases;  // in the same form
   FieldPointer field;
   std::string unit;       // the placeholder: "N", "FILE", "post|pre"; empty for a flag
   std::string help;       // one line, no full stop
@@ -73,11 +72,9 @@ struct Option {
   Option& also(std::vector<std::string> values);     // further ones that are not offered
   Option& zero_is(int value);                        // what a 0 that the user types stands for
   Option& may_be_empty();                            // "" is a value; others refuse it
-  // Other names of the option: they work, also in JSON, and are not listed. `as` turns a value
-  // given under one of them into what means the same under the present name. A name such as "-tok"
-  // may have one dash and several letters.
-  using Rewrite = std::function<std::string(const std::string&)>;
-  Option& was(std::string old, Rewrite as = {});
+  // Further names on the command line, which are not listed: what users of another program type. A
+  // name such as "-tok" may have one dash and several letters.
+  Option& alias(std::string names);
   // The value names files that are read or written: parse() refuses an output that is also an
   // input, see lib/base/outputs.h.
   Option& input();
@@ -158,9 +155,6 @@ class Options {
   std::string completion() const;
 
   Json to_json() const;  // every option in_config with its present value
-  // The same JSON with present names for old ones. Of two names of one option the value counts
-  // that is set.
-  Json renamed(const Json& json) const;
   // Sets fields from to_json()'s form; an unknown key is a UsageError that names it. An option
   // given on the command line keeps its value.
   void from_json(const Json& json, const std::string& where);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -137,23 +138,18 @@ void require_given(const std::vector<Option*>& options) {
 // CLI11 would take the next word for the value.
 std::vector<std::string> reversed_words(int argc, const char* const* argv,
                                         const std::vector<Option*>& options) {
-  std::map<std::string, const Option*> with_value, long_words;
+  std::map<std::string, const Option*> long_words;
+  std::set<std::string> with_value;
   for (const Option* option : options) {
     if (option->positional) continue;
     for (const std::string& name : values::all_names(*option)) {
       if (is_long_word(name)) long_words[name] = option;
-      if (!option->is_flag()) with_value[name] = option;
+      if (!option->is_flag()) with_value.insert(name);
     }
   }
   const auto known_name = [&](const std::string& name) {
     const auto found = long_words.find(name);
     return found == long_words.end() ? name : values::title(*found->second);
-  };
-  const auto value = [&](const std::string& name, const std::string& text) {
-    const Option& option = *with_value[name];
-    const std::vector<std::string> old = values::split(option.old_names);
-    const bool rewrite = option.old_value && std::find(old.begin(), old.end(), name) != old.end();
-    return rewrite ? option.old_value(text) : text;
   };
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
@@ -164,11 +160,11 @@ std::vector<std::string> reversed_words(int argc, const char* const* argv,
     }
     const std::string name = word.substr(0, word.find('='));
     if (name.size() > 2 && name != word && with_value.count(name)) {
-      words.insert(words.end(), {known_name(name), value(name, word.substr(name.size() + 1))});
+      words.insert(words.end(), {known_name(name), word.substr(name.size() + 1)});
       continue;
     }
     words.push_back(known_name(word));
-    if (with_value.count(word) && i + 1 < argc) words.push_back(value(word, argv[++i]));
+    if (with_value.count(word) && i + 1 < argc) words.push_back(argv[++i]);
   }
   std::reverse(words.begin(), words.end());
   return words;

@@ -245,7 +245,7 @@ std::vector<std::string> split(const std::string& words) {
 std::vector<std::string> names(const Option& option) { return split(option.names); }
 
 std::vector<std::string> all_names(const Option& option) {
-  return split(option.old_names.empty() ? option.names : option.names + "," + option.old_names);
+  return split(option.names + "," + option.aliases);
 }
 
 std::string title(const Option& option) { return names(option).back(); }

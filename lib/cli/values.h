@@ -14,7 +14,7 @@ std::string to_text(const FieldPointer& field);
 std::vector<std::string> texts(const FieldPointer& field);  // of a string or list: what is not ""
 std::vector<std::string> split(const std::string& words);   // "a,b" as {"a", "b"}; "" as {}
 std::vector<std::string> names(const Option& option);       // {"-o", "--out"}
-std::vector<std::string> all_names(const Option& option);   // old ones behind them
+std::vector<std::string> all_names(const Option& option);   // aliases follow
 std::string title(const Option& option);                    // how messages call it: the long name
 bool is_on(const Option& option);                           // neither false, 0 nor empty
 

@@ -141,7 +141,7 @@ void MetricOptions::describe(Options& options) {
       .add("--metric", names, "NAME[,NAME]...", "one or more of " + joined(known, ", "),
            joined(notes, "; ") + ".")
       .list_of(known)
-      .was("--metrics")
+      .alias("--metrics")
       .excludes({"--from-stats"});
   for (const auto& kind : kinds_) {
     Names conditions;

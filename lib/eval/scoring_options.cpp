@@ -23,7 +23,7 @@ void describe_input(Options& options, ScoringOptions& o) {
            "reference. An empty field is a reference without words, as sacreBLEU's command has "
            "it.")
       .range(1, 1000)
-      .was("-nr")
+      .alias("-nr")
       .excludes({"--from-stats"});
   options
       .flag("--skip-empty", files.skip_empty, "leave out empty references",
@@ -48,31 +48,31 @@ void describe_tests(Options& options, ScoringOptions& o) {
   options.group("Confidence");
   options
       .flag("--confidence", o.confidence, "mean and 95 % interval of a bootstrap for each system")
-      .was("-ci")
+      .alias("-ci")
       .excludes({"--paired-bootstrap"}, "that test gives intervals as well")
       .excludes({"--paired-approximate", "--sentence", "--stats"});
   options
       .flag("--paired-bootstrap", o.paired_bootstrap,
             "test every system against the first by paired bootstrap")
-      .was("--paired-bs,-pbs")
+      .alias("--paired-bs,-pbs")
       .excludes({"--paired-approximate", "--sentence", "--stats"});
   options
       .flag("--paired-approximate", o.paired_approximate,
             "test every system against the first by approximate randomisation")
-      .was("--paired-ar,-par")
+      .alias("--paired-ar,-par")
       .excludes({"--paired-bootstrap", "--sentence", "--stats"});
   options.add("--resamples", o.resamples, "N", "resamples of a bootstrap")
       .range(1, 100000000)
-      .was("--confidence-n,-cin,--paired-bs-n,-pbsn")
+      .alias("--confidence-n,-cin,--paired-bs-n,-pbsn")
       .needs({"--confidence", "--paired-bootstrap"});
   options.add("--trials", o.trials, "N", "trials of the approximate randomisation")
       .range(1, 100000000)
-      .was("--paired-ar-n,-parn")
+      .alias("--paired-ar-n,-parn")
       .needs({"--paired-approximate"});
   options.add("--seed", o.seed, "N", "seed of the random numbers; sacreBLEU's by default")
       .needs({"--confidence", "--paired-bootstrap", "--paired-approximate"});
   options.threads(o.threads, "They work on the tests. The result does not depend on their number.")
-      .was("--paired-jobs,-j");
+      .alias("--paired-jobs,-j");
 }
 
 void describe_output(Options& options, ScoringOptions& o) {
@@ -80,26 +80,26 @@ void describe_output(Options& options, ScoringOptions& o) {
   options
       .flag("--sentence", o.sentence, "one score per segment instead of one for the text",
             "The scores of several metrics are separated by tabs.")
-      .was("--sentence-level,-sl")
+      .alias("--sentence-level,-sl")
       .excludes({"--stats", "--from-stats"});
   options.flag("--stats", o.stats, "one line of statistics per segment, see tx-stats(5)")
       .excludes({"--sentence", "--from-stats"})
       .excludes({"--json", "--score-only"}, "statistics have a format of their own, tx-stats(5)");
   options.add("--digits", o.width, "N", "decimal places of the score")
       .range(0, 17)
-      .was("--width,-w")
+      .alias("--width,-w")
       .excludes({"--stats"}, "statistics have a format of their own, tx-stats(5)");
   options.flag("--score-only", o.score_only, "print the score alone")
-      .was("-b")
+      .alias("-b")
       .excludes({"--json"}, "the JSON has the score in it");
   options.flag("--json", o.json, "print JSON, with the figures behind the score");
   // What users of sacreBLEU type.
   options.add("--format", o.format, "text|json", "text, or JSON as with --json")
       .one_of({"text", "json"})
-      .was("-f")
+      .alias("-f")
       .secret();
   options.add("--test-set", o.test_set, "NAME", "a text to score against by its name")
-      .was("-t,--language-pair,-l,--origlang,-ol,--subset,--echo,--download")
+      .alias("-t,--language-pair,-l,--origlang,-ol,--subset,--echo,--download")
       .secret();
 }
 

@@ -258,7 +258,6 @@ void ModelOptions::describe(Options& options) {
     options.at(name).needs({"--positions rotary"});
   options.at("rotary-factor")
       .needs({"--rotary-scaling linear", "--rotary-scaling ntk", "--rotary-scaling llama3"});
-  options.at("norm-position").was("--norm");
   options.at("max-positions").needs({"--positions learned"});
 }
 

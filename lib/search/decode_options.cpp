@@ -49,8 +49,7 @@ void DecodeOptions::describe(Options& options) {
            "Line n belongs to line n of the text. For each the score, log P and the translation "
            "are printed, as with --scores; it is cut as the model cuts it into pieces.")
       .input()
-      .needs(searching)
-      .was("--target");
+      .needs(searching);
   options
       .flag("--prefix", lines.prefix, "lines are TEXT, a tab, and what the output begins with",
             "The beginning is cut into pieces as the model cuts it, is forced, and counts in score "

@@ -26,8 +26,7 @@ void TranslatorOptions::describe_length(Options& options) {
   options
       .add("--max-length", max_source, "N", "largest number of pieces per source",
            "The rest of a longer line is not translated; a warning names the line.")
-      .range(1, 100000)
-      .was("--max-source");
+      .range(1, 100000);
 }
 
 void TranslatorOptions::describe_heads(Options& options) {

@@ -13,9 +13,6 @@ namespace tx {
 
 namespace {
 
-// Under its old name the option took files alone, also one called words.
-std::string file_name(const std::string& text) { return text == "words" ? "./words" : text; }
-
 const std::vector<std::string> one_text = {"--kind decoder", "--kind encoder", "--denoise"};
 
 // One more of the model's.
@@ -71,10 +68,9 @@ void describe_data(Options& o, TrainOptions& t) {
         "text, which is read twice then: it must be regular files.")
       .input()
       .excludes({"--init"}, "its model brings its vocabulary")
-      .excludes({"--vocab-src", "--vocab-tgt"})
-      .was("--bpe", file_name);
-  o.add("--vocab-src", t.vocab_src, "FILE", "vocabulary of the source").was("--bpe-src");
-  o.add("--vocab-tgt", t.vocab_tgt, "FILE", "vocabulary of the target").was("--bpe-tgt");
+      .excludes({"--vocab-src", "--vocab-tgt"});
+  o.add("--vocab-src", t.vocab_src, "FILE", "vocabulary of the source");
+  o.add("--vocab-tgt", t.vocab_tgt, "FILE", "vocabulary of the target");
   for (const char* side : {"vocab-src", "vocab-tgt"})
     o.at(side)
         .input()

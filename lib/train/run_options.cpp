@@ -1,7 +1,5 @@
 #include "lib/train/run_options.h"
 
-#include <algorithm>
-
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
@@ -42,21 +40,16 @@ void resolve_run(TrainOptions& options, const Options& given, const Log& log) {
 
 void adopt_shape(TrainOptions& options, const Options& given) {
   const ModelConfig model = ModelReader(resolve_model(options.init)).config();
-  Json theirs;
-  const Json shape = model.to_json(), ours = given.to_json();
-  for (const auto& [key, value] : shape.items()) {
-    std::string name = key;
-    std::replace(name.begin(), name.end(), '_', '-');
-    theirs[name] = value;
-  }
-  theirs = given.renamed(theirs);
-  for (const auto& [name, value] : theirs.items()) {
+  const Json theirs = model.to_json(), ours = given.to_json();
+  visit_fields(model, [&](const ConfigField& field, const auto&) {
+    const std::string name = field.option ? std::string(field.option).substr(2) : field.key;
     const bool by_layers = given.given("layers") && name.find("coder-layers") != std::string::npos;
-    if (!ours.contains(name) || (!given.given(name) && !by_layers) || ours[name] == value) continue;
+    if (!ours.contains(name) || (!given.given(name) && !by_layers)) return;
+    if (!theirs.contains(field.key) || ours[name] == theirs[field.key]) return;
     throw UsageError("--" + (by_layers ? "layers" : name) + " " + shown(ours[name]) +
-                     " contradicts --init " + options.init + ", whose model has " + shown(value) +
-                     ": leave it out");
-  }
+                     " contradicts --init " + options.init + ", whose model has " +
+                     shown(theirs[field.key]) + ": leave it out");
+  });
   options.take_model(model);
 }
 

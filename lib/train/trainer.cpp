@@ -42,7 +42,7 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
   adopt_criterion(options, given, config);
-  check_changes(given.renamed(config.at("options")), given, log);
+  check_changes(config.at("options"), given, log);
   const int64_t step = newest_whole(run, log);
   note_options(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);

@@ -21,17 +21,17 @@ trainings() {
   set -- --src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de --layers 2 \
     --d-model 48 --d-ff 96 --heads 4 --batch-tokens 512 --schedule inverse-sqrt --lr 0.004 \
     --warmup 10 --save-every 10 --log-every 5 --steps 30 --threads 2 --quiet
-  tx-train "$@" --bpe bpe.model --precision fp32 -o post
-  tx-train "$@" --bpe bpe.model --precision fp32 --norm pre --activation gelu \
+  tx-train "$@" --vocab bpe.model --precision fp32 -o post
+  tx-train "$@" --vocab bpe.model --precision fp32 --norm-position pre --activation gelu \
     --attention-dropout 0.1 --relu-dropout 0.1 --attention-bias --recompute -o pre
-  tx-train "$@" --bpe bpe.model --precision auto --accumulate 2 --d-k 8 --d-v 16 -o auto
+  tx-train "$@" --vocab bpe.model --precision auto --accumulate 2 --d-k 8 --d-v 16 -o auto
   tx-train "$@" --vocab words --precision fp32 --tie none --positions learned -o words
-  tx-train "$@" --bpe-src bpe.model --bpe-tgt other.model --tie target --precision fp32 \
+  tx-train "$@" --vocab-src bpe.model --vocab-tgt other.model --tie target --precision fp32 \
     --bpe-dropout 0.1 --encoder-layers 1 -o sides
-  tx-train "$@" --bpe bpe.model --precision auto --norm pre --weight-decay 0.01 --clip-norm 1 \
-    --steps 20 -o resumed
+  tx-train "$@" --vocab bpe.model --precision auto --norm-position pre --weight-decay 0.01 \
+    --clip-norm 1 --steps 20 -o resumed
   tx-train --resume resumed --steps 30 --quiet
-  tx-train "$@" --bpe bpe.model --precision auto --optimizer sgd --epochs 1 --steps 0 -o sgd
+  tx-train "$@" --vocab bpe.model --precision auto --optimizer sgd --epochs 1 --steps 0 -o sgd
 }
 
 searches() {
@@ -39,7 +39,7 @@ searches() {
   head -n 40 test.de > few.de
   for run in post pre auto words sides resumed; do
     tx-decode -m "$run" --scores < few.en > "decode-$run"
-    tx-decode -m "$run" --target few.de < few.en > "target-$run"
+    tx-decode -m "$run" --tgt few.de < few.en > "target-$run"
     tx-attn-dump -m "$run" < few.en > "attention-$run"
   done
   tx-decode -m post --beam 1 --precision fp32 --scores < few.en > greedy
@@ -48,7 +48,7 @@ searches() {
   tx-decode -m post -m pre --precision fp32 --scores < few.en > ensemble
   tx-decode -m post --precision bf16 --scores < few.en > bf16 2> bf16.err || true
   tx-decode -m post --batch-tokens 64 --threads 1 --scores < few.en > one
-  tx-attn-dump -m post --target few.de < few.en > attention-target
+  tx-attn-dump -m post --tgt few.de < few.en > attention-target
   tx-attn-dump -m pre --kinds cross --layers 1 --average heads < few.en > attention-cross
   tx-avg --last 3 -o average.safetensors post
   tx-decode -m average.safetensors --scores < few.en > average

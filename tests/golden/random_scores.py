@@ -21,7 +21,7 @@ OPTIONS = {
     "tokenizer": "--tokenize", "smoothing": "--smooth", "smoothing_value": "--smooth-value",
     "max_order": "--max-order", "effective_order": "--effective-order",
     "char_order": "--chrf-char-order", "word_order": "--chrf-word-order", "beta": "--chrf-beta",
-    "space": "--chrf-space", "eps_smoothing": "--chrf-eps-smoothing",
+    "space": "--chrf-whitespace", "eps_smoothing": "--chrf-eps-smoothing",
     "case_sensitive": "--ter-case-sensitive", "normalize": "--ter-normalized",
     "no_punctuation": "--ter-no-punct", "asian": "--ter-asian-support",
 }

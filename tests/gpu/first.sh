@@ -72,7 +72,7 @@ SCRIPT
 
 cat > parity.sh <<'SCRIPT'
 sh "$TX_SOURCE/tests/gpu/parts.sh" corpus || exit 1
-tx-train --parity --src train.en --tgt train.de --bpe bpe.model --batch-tokens "${TX_BATCH:-1000}" \
+tx-train --parity --src train.en --tgt train.de --vocab bpe.model --batch-tokens "${TX_BATCH:-1000}" \
   --dropout 0.1 -q "$@" > parity.out
 status=$?
 if [ $status -eq 0 ]; then grep -v gradient parity.out; else cat parity.out; fi

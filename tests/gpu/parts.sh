@@ -31,7 +31,7 @@ train() {
   shift 3
   rm -rf "$run"
   tx-train --device "$on" --precision "$precision" --src train.en --tgt train.de \
-    --valid-src valid.en --valid-tgt valid.de --bpe bpe.model --layers 2 --d-model 64 --heads 4 \
+    --valid-src valid.en --valid-tgt valid.de --vocab bpe.model --layers 2 --d-model 64 --heads 4 \
     --d-ff 128 --schedule inverse-sqrt --lr 0.003 --warmup 100 --batch-tokens "${TX_BATCH:-1000}" --threads 2 \
     --log-every 1 --save-every 0 --steps 20 -q -o "$run" "$@"
 }
@@ -100,8 +100,8 @@ resumed() {
 
 # As examples/demo.sh does, which learns such numbers.
 learned() {
-  train $device fp32 learned --d-model 128 --d-ff 512 --norm pre --dropout 0.05 --schedule linear \
-    --lr 0.004 --warmup 200 --batch-tokens 2048 --steps "${TX_STEPS:-1000}" || fail "the GPU failed"
+  train $device fp32 learned --d-model 128 --d-ff 512 --norm-position pre --dropout 0.05 \
+    --schedule linear --lr 0.004 --warmup 200 --batch-tokens 2048 --steps "${TX_STEPS:-1000}" || fail "the GPU failed"
   losses_of learned | awk '
     NR == 1 { first = $2 }
     { last = $2 }

@@ -80,13 +80,13 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
                "have the same signature. ja-mecab and ko-mecab are not built in.")
           .one_of(tokenizer_names())
           .also(tokenizers_not_built_in())
-          .was("-tok,--tok"));
+          .alias("-tok,--tok"));
   options
       .add("-m,--model", model, "FILE", "SentencePiece model of tokenizer spm",
            "Or a model or run directory of tx-train, whose target vocabulary is taken.")
       .input();
   stored.add("lowercase",
-             options.flag("--lowercase", lowercase, "compare without regard to case").was("-lc"));
+             options.flag("--lowercase", lowercase, "compare without regard to case").alias("-lc"));
   stored.add("smoothing",
              options
                  .add("--smooth", smoothing, "NAME", "how to count an order without a match",
@@ -94,12 +94,12 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
                       "matches. add-k: the smoothing value is added to the matches and to the "
                       "n-grams of all orders above 1. none: the score is 0.")
                  .one_of(smoothing_names())
-                 .was("--smooth-method,-s"));
+                 .alias("--smooth-method,-s"));
   stored.add("smoothing_value", options
                                     .add("--smooth-value", smoothing_value, "X",
                                          "value of the smoothings floor (0.1) and add-k (1)")
                                     .range(0, 1e9)
-                                    .was("-sv")
+                                    .alias("-sv")
                                     .needs({"--smooth floor", "--smooth add-k"}));
   stored.add("max_order", options.add("--max-order", max_order, "N", "n-grams up to this length")
                               .range(1, most_orders));

@@ -32,21 +32,20 @@ void ChrfOptions::describe(Options& options, StoredOptions& stored) {
       "char_order",
       options.add("--chrf-char-order", char_order, "N", "character n-grams up to this length")
           .range(1, 100)
-          .was("-cc"));
+          .alias("-cc"));
   stored.add(
       "word_order",
       options
           .add("--chrf-word-order", word_order, "N", "word n-grams up to this length; 2 is chrF++")
           .range(0, 100)
-          .was("-cw")
+          .alias("-cw")
           .needs({"--metric chrf"}, "chrf++ has a word order of 2; for another take chrf"));
   stored.add(
       "beta",
       options.add("--chrf-beta", beta, "N", "how many times recall counts as much as precision")
           .range(0, 1000));
   const Option& space_option =
-      options.flag("--chrf-whitespace", space, "white space counts as characters")
-          .was("--chrf-space,--space");
+      options.flag("--chrf-whitespace", space, "white space counts as characters");
   stored.add("lowercase",
              options.flag("--chrf-lowercase", lowercase, "compare without regard to case"));
   stored.add("space", space_option);

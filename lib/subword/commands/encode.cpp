@@ -23,7 +23,6 @@ void EncodeCommand::describe(Options& options) {
            "not counted.")
       .at_least(1)
       .default_is("all")
-      .was("--max-pieces")
       .excludes({"--codes"});
   options
       .add("--bpe-dropout", encode.dropout.probability, "P",
@@ -31,8 +30,7 @@ void EncodeCommand::describe(Options& options) {
            "BPE-dropout (Provilkov et al., 2020), for training data alone: whenever the best merge "
            "is sought, each possible one is left out with probability P. 0 gives the usual pieces, "
            "1 single characters.")
-      .range(0, 1)
-      .was("--dropout");
+      .range(0, 1);
   options
       .add("--seed", encode.dropout.seed, "N", "seed of --bpe-dropout",
            "What is left out depends on the seed and on the number and text of the line alone.")
@@ -47,10 +45,8 @@ void EncodeCommand::describe(Options& options) {
       .add("--vocabulary-threshold", apply.threshold, "N",
            "of these only those counted N times or more")
       .needs({"--vocabulary"});
-  options
-      .flag("--summary", encode.count,
-            "report pieces per word, the shares of bytes and <unk>, and the longest line")
-      .was("--stats");
+  options.flag("--summary", encode.count,
+               "report pieces per word, the shares of bytes and <unk>, and the longest line");
   options.group("Codes of subword-nmt").needs({"--codes"});
   options
       .add("--codes", codes, "FILE", "apply these codes in place of a model",

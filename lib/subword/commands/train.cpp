@@ -49,8 +49,7 @@ void TrainCommand::describe(Options& options) {
   options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
   options.add("-o,--out", output, "FILE", "where the vocabulary goes").must().output();
   options.add("--type", type, "bpe|words", "what to learn: subword pieces or plain words")
-      .one_of({"bpe", "words"})
-      .was("--vocab");
+      .one_of({"bpe", "words"});
   options.add("--vocab-size", vocab_size, "N", "largest number of entries, special ones included")
       .range(5, 1000000)
       .default_is("8000 pieces, or every word")
@@ -59,7 +58,6 @@ void TrainCommand::describe(Options& options) {
       .add("--character-coverage", training.character_coverage, "SHARE",
            "share of the text's characters that become pieces")
       .range(0.98, 1)
-      .was("--coverage")
       .excludes({"--type words"})
       .more("The rest is carried as bytes.");
   options

@@ -10,7 +10,7 @@ loads() {
   LD_DEBUG=files "$@" 2>&1 > /dev/null < /dev/null | sed -n 's/.*calling init: //p'
 }
 printf 'a b c d e\n' > text
-tx-bpe train --vocab words -o words text 2> /dev/null
+tx-bpe train --type words -o words text 2> /dev/null
 for tool in $(tools); do
   ! loads "$tool" --help | grep -E "$heavy" || fail "$tool --help loads it"
 done

@@ -1,7 +1,7 @@
 # A file that would pass the limit of ulimit -f is a failure to write, as on a full disk: a message
 # and status 1, not an end by SIGXFSZ; what was whole stays whole.
 awk 'BEGIN { for (i = 0; i < 20000; ++i) print "w" i % 50 }' > text
-tx-bpe train --vocab words -o words text 2> /dev/null
+tx-bpe train --type words -o words text 2> /dev/null
 large='File too large (ulimit -f allows no more)'
 (
   ulimit -f 8
@@ -13,7 +13,7 @@ awk 'BEGIN { for (i = 0; i < 300; ++i) printf "longword%d ", i }' > more
 cp words before
 (
   ulimit -f 1
-  expect_status 1 tx-bpe train --vocab words -o words more
+  expect_status 1 tx-bpe train --type words -o words more
   expect_stderr_contains "tx-bpe: cannot write words: $large"
   expect_same before words
 )

@@ -25,7 +25,7 @@ refused_in utf16 'is text in UTF-16' 'iconv -f UTF-16 -t UTF-8'
 printf '\377\376a\000\n\000' > short
 expect_status 1 tx-bleu short < train.en
 expect_stderr_contains 'tx-bleu: short is text in UTF-16'
-expect_status 1 tx-train --src train.en --tgt short --bpe bpe.model --steps 1 -o none
+expect_status 1 tx-train --src train.en --tgt short --vocab bpe.model --steps 1 -o none
 expect_stderr_contains 'tx-train: short is text in UTF-16'
 
 { printf '\357\273\277'; cat train.en; } > marked

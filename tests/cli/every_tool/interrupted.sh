@@ -1,13 +1,13 @@
 # A tool that a signal ends leaves no temporary file, and ends by that signal. Before training has
 # begun there is nothing to save.
 printf 'a b c\n' > words_of
-tx-bpe train --vocab words -o words words_of 2> /dev/null
+tx-bpe train --type words -o words words_of 2> /dev/null
 mkfifo slow
 for signal in INT TERM HUP; do
   rm -rf run
   (while :; do echo 'a b c'; sleep 0.01; done) > slow 2> /dev/null &
   writer=$!
-  env --default-signal tx-train --src slow --tgt words_of --bpe words -o run --threads 2 \
+  env --default-signal tx-train --src slow --tgt words_of --vocab words -o run --threads 2 \
     > out 2> message &
   tool=$!
   until [ -n "$(find run -name '*.tmp' 2> /dev/null)" ]; do

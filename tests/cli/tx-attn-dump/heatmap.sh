@@ -20,7 +20,7 @@ expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder --layers 0 --hea
 expect_stdout_contains 'line 1: encoder, layer 0, head 3; columns and rows: source'
 # Every head selected is drawn, each with its own figures.
 expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder,cross --layers 0-1 --heads 0,2-3 \
-  --target target in
+  --tgt target in
 [ "$(last_stdout | grep -c '^line [13]: ')" -eq 24 ] || fail '12 maps for each of two lines'
 expect_stdout_contains 'line 1: encoder, layer 0, head 2; '
 expect_stdout_contains 'line 3: cross, layer 1, head 3; '

@@ -43,14 +43,6 @@ expect_usage_error '--tokenize has an empty value' tx-bleu --tokenize= ref
 expect_usage_error 'REFERENCE has an empty value' tx-bleu ""
 expect_status 0 tx-bleu --threads 0 --metric chrf,ter --chrf-beta 3 --ter-no-punct ref -i ref
 
-# Names that were other ones.
-expect_status 0 tx-bleu --metric chrf --chrf-whitespace --digits 3 ref -i ref
-last_stdout > wanted
-for old in --chrf-space --space; do
-  expect_status 0 tx-bleu --metric chrf $old --width 3 ref -i ref
-  expect_stdout_file wanted
-done
-
 # What sacreBLEU's users type: every spelling of the same option prints the same.
 printf 'The Cat sat on the mat.\nA dog, here\n' > ref
 printf 'the cat sat on a mat.\na dog here\n' > hyp

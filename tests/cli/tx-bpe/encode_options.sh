@@ -32,12 +32,6 @@ done
 expect_status 0 tx-bpe encode -m model --summary /dev/null
 expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
 
-# Names that were other ones.
-tx-bpe encode -m model --max-length 2 --bpe-dropout 0.5 --summary lines > wanted 2> report
-expect_status 0 tx-bpe encode -m model --max-pieces 2 --dropout 0.5 --stats lines
-expect_stdout_file wanted
-cmp report "$TX_LAST/stderr" || fail "the report is another one"
-
 # An option that has no effect beside the others.
 expect_usage_error '--seed needs --bpe-dropout' tx-bpe encode -m model --seed 2 lines
 expect_usage_error '--merges needs --codes' tx-bpe encode -m model --merges 2 lines

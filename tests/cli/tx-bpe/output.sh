@@ -2,13 +2,13 @@
 seq 1 300 | sed 's/$/ words and more/' > text
 cp text before
 
-expect_usage_error '--out text is also an input: choose another name' tx-bpe train --vocab words \
+expect_usage_error '--out text is also an input: choose another name' tx-bpe train --type words \
   -o text text
 ln -s text link
 expect_usage_error '--out text is also an input, link: choose another name' tx-bpe train \
-  --vocab words -o text link
+  --type words -o text link
 cp text other
-expect_usage_error '--out other exists and is not a vocabulary' tx-bpe train --vocab words \
+expect_usage_error '--out other exists and is not a vocabulary' tx-bpe train --type words \
   -o other text
 expect_same other before
 expect_same text before
@@ -16,12 +16,12 @@ expect_same text before
 # What tx-bpe wrote, of either kind, and an empty file may be replaced.
 : > new
 for vocabulary in words bpe words; do
-  expect_status 0 tx-bpe train --vocab $vocabulary --vocab-size 300 -o new text
+  expect_status 0 tx-bpe train --type $vocabulary --vocab-size 300 -o new text
 done
 # Of a link the file that it leads to is replaced; the link stays.
-tx-bpe train --vocab bpe --vocab-size 300 -o bpe text
+tx-bpe train --type bpe --vocab-size 300 -o bpe text
 rm link
 ln -s new link
-expect_status 0 tx-bpe train --vocab bpe --vocab-size 300 -o link text
+expect_status 0 tx-bpe train --type bpe --vocab-size 300 -o link text
 [ "$(readlink link)" = new ] || fail 'the link is gone'
 expect_same bpe new

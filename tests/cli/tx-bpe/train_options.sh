@@ -93,5 +93,3 @@ done
 expect_same again1 again2
 expect_usage_error '--split-digits does not go with --type words' tx-bpe train --type words --split-digits -o none
 expect_usage_error '--seed needs --sample' tx-bpe train --vocab-size 400 --seed 3 -o none text
-expect_status 0 tx-bpe train --vocab-size 300 --coverage 1 -o old rare  # its name was another one
-expect_same old all

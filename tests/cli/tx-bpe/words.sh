@@ -18,11 +18,7 @@ expect_status 0 sh -c "printf '\nb x  a </s>\n' | tx-bpe encode -m list"
 expect_stdout "
 b <unk> a <unk>"
 printf 'b x  a </s>\n' > unknown
-expect_status 0 tx-bpe encode --stats -m list unknown
+expect_status 0 tx-bpe encode --summary -m list unknown
 expect_stderr_contains '4 pieces: 1.000 per word, 0.000 % of them bytes, 50.000 % <unk>; longest'
 expect_status 0 sh -c "printf '5 1 4\n' | tx-bpe decode --ids -m list"
 expect_stdout "b <unk> a"
-
-expect_status 0 tx-bpe train --vocab words --vocab-size 6 -o old text  # its name was another one
-tx-bpe train --type words --vocab-size 6 -o list text 2> /dev/null
-expect_same old list

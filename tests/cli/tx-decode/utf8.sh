@@ -17,6 +17,6 @@ for way in '--beam 1' '--beam 4' '--beam 30' '--beam 5 --nbest 5' '--max-extra 1
 done
 [ "$(grep -c '<0x[C-F]' all)" -gt 100 ] || fail 'no sequences of bytes to try'
 sed 's/.*/<0xFF> <0xC3> <0xC3>/' in > given
-expect_status 0 tx-decode -m model --pieces --target given in
+expect_status 0 tx-decode -m model --pieces --tgt given in
 expect_stdout_contains '<0xFF> <0xC3> <0xC3>'
 expect_stdout_lacks inf

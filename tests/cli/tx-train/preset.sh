@@ -2,7 +2,7 @@
 # written down, so that the run goes on with it and --config repeats it; options win.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
-texts="--src train.en --tgt train.de --bpe bpe.model --threads 1"
+texts="--src train.en --tgt train.de --vocab bpe.model --threads 1"
 setting() { # RUN NAME: its value in config.json
   sed -n "s/.*\"$2\": *\"*\([^,\"]*\).*/\1/p" "$1/config.json" | head -n 1
 }
@@ -21,7 +21,7 @@ expect_status 0 tx-train --preset toy $texts --steps 2 -o named
 for side in en de; do
   for _ in 1 2 3 4 5 6 7 8 9 10; do cat train.$side; done > more.$side
 done
-more="--src more.en --tgt more.de --bpe bpe.model --threads 1"
+more="--src more.en --tgt more.de --vocab bpe.model --threads 1"
 expect_status 0 tx-train $more --steps 1 --layers 1 --d-model 16 --heads 2 --d-ff 16 \
   --batch-tokens 500 -o sized
 ! grep -q "preset" "$TX_LAST/stderr" || fail "it chose: $(cat "$TX_LAST/stderr")"

@@ -8,25 +8,25 @@ expect_stderr_lacks 'does not fit'
 # Of another language: letters become bytes. The advice, typed, gives one that fits.
 seq 1 300 | tr 0-9 'αβγδεζηθικ' > greek
 tx-bpe train --vocab-size 280 -o greek.model greek 2> log
-expect_status 0 small_train --steps 1 --bpe greek.model --max-length 1000 --batch-tokens 2000 -o greek.run
+expect_status 0 small_train --steps 1 --vocab greek.model --max-length 1000 --batch-tokens 2000 -o greek.run
 expect_stderr_contains 'tx-train: warning: source (train.en): 0.0 % <unk>, '
 expect_stderr_contains ' bytes in the first 400 pairs: the vocabulary does not fit this text. Is greek.model of another language, or are --src and --tgt exchanged?'
 expect_stderr_contains 'tx-train: warning: validation target (valid.de): '
 advice=$(sed -n 's/.*(train.en).* To make one of this text: //p' "$TX_LAST/stderr")
 [ "$advice" = 'tx-bpe train -o new.model train.en train.de' ] || fail "the advice is: $advice"
 $advice 2> log
-expect_status 0 small_train --steps 1 --bpe new.model -o again
+expect_status 0 small_train --steps 1 --vocab new.model -o again
 expect_stderr_lacks 'does not fit'
 
 # A list of words of one side given for both: the words of the other are <unk>.
 tx-bpe train --vocab words -o words train.en 2> log
-expect_status 0 small_train --steps 1 --bpe words -o words.run
+expect_status 0 small_train --steps 1 --vocab words -o words.run
 expect_stderr_lacks 'warning: source'
 expect_stderr_contains 'warning: target (train.de): '
 expect_stderr_contains 'It is a list of whole words; pieces, which spell any word, come from: tx-bpe train -o new.model train.en train.de'
 # Sides exchanged.
 tx-bpe train --vocab words -o words.de train.de 2> log
-expect_status 0 tx-train --src train.de --tgt train.en --bpe-src words --bpe-tgt words.de \
+expect_status 0 tx-train --src train.de --tgt train.en --vocab-src words --vocab-tgt words.de \
   --tie target --layers 1 --d-model 32 --heads 2 --d-ff 64 --batch-tokens 200 --threads 1 --steps 1 \
   -o exchanged
 expect_stderr_contains 'warning: source (train.de): '

@@ -1,4 +1,4 @@
-// Old names, lists of choices, and options that need or exclude others.
+// Aliases, lists of choices, and options that need or exclude others.
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
@@ -11,7 +11,7 @@ using tx_test::message_of;
 namespace {
 
 struct Tool {
-  std::string model, metric = "bleu", schedule = "paper", command = "none", second;
+  std::string model, metric = "bleu", schedule = "paper", command = "none";
   std::vector<std::string> files;
   double beta = 2, lr = 0;
   int beam = 4, threads = 7, nbest = 1;
@@ -23,7 +23,7 @@ struct Tool {
     options.add("--metric", metric, "NAMES", "metrics")
         .list_of({"bleu", "chrf", "ter"})
         .also({"f"});
-    options.add("--beta", beta, "X", "beta").needs({"--metric chrf", "--metric ter"}).was("--b");
+    options.add("--beta", beta, "X", "beta").needs({"--metric chrf", "--metric ter"}).alias("--b");
     options.add("--beam", beam, "N", "beam").excludes({"--sample"}).range(1, 9);
     options.add("--schedule", schedule, "NAME", "schedule");
     options.add("--lr", lr, "X", "rate").excludes({"--schedule paper"}, "take --lr-factor");
@@ -31,11 +31,8 @@ struct Tool {
     options.flag("--heatmap", heatmap, "draw");
     options.add("--nbest", nbest, "N", "outputs");
     options.flag("--stream", stream, "stream").excludes({"--nbest"});
-    options.add("--columns", width, "N", "columns").needs({"--heatmap"}).was("--width").was("-w");
-    options.flag("--whitespace", space, "space").was("--space").needs({"--heatmap", "FILE"});
-    options.add("--schedule2", second, "NAME", "schedule").was("--s2", [](const std::string& text) {
-      return "old " + text;
-    });
+    options.add("--columns", width, "N", "columns").needs({"--heatmap"}).alias("--width,-w");
+    options.flag("--whitespace", space, "space").alias("--space").needs({"--heatmap", "FILE"});
     options.add("--command", command, "COMMAND", "command").may_be_empty();
     options.threads(threads, "");
     options.positional("FILE", files, "files");
@@ -200,12 +197,12 @@ BOOST_AUTO_TEST_CASE(conditions_and_old_names_in_the_help) {
   const std::string words = tool.options.completion();
   BOOST_TEST(words.find("--metric list bleu chrf ter\tmetrics\n") != std::string::npos);
   for (const std::string& text : {help, page, words}) {
-    for (const char* old : {"--width", "\\-width", "--space", "\\-space"})
-      BOOST_TEST(text.find(old) == std::string::npos);
+    for (const char* alias : {"--width", "\\-width", "--space", "\\-space"})
+      BOOST_TEST(text.find(alias) == std::string::npos);
   }
 }
 
-BOOST_AUTO_TEST_CASE(old_names_go_on_working) {
+BOOST_AUTO_TEST_CASE(an_alias_is_the_option) {
   Tool tool;
   tool.parse({"--width", "5", "--space", "--heatmap", "--metric=ter", "--b=4"});
   BOOST_TEST(tool.width.value() == 5);
@@ -213,12 +210,6 @@ BOOST_AUTO_TEST_CASE(old_names_go_on_working) {
   BOOST_TEST(tool.beta == 4);
   BOOST_TEST(tool.options.given("columns"));
   BOOST_TEST(Tool().parse({"-w", "6", "--heatmap"}));
-  tool.parse({"--s2", "a"});
-  BOOST_TEST(tool.second == "old a");
-  tool.parse({"--s2=b=c"});
-  BOOST_TEST(tool.second == "old b=c");
-  tool.parse({"--schedule2", "d"});
-  BOOST_TEST(tool.second == "d");
   BOOST_TEST(usage_error({"--width"}) == "--columns needs a value: N");
   BOOST_TEST(usage_error({"--no-space", "--whitespace", "x"}) ==
              "--whitespace and --no-whitespace contradict each other: give one");
@@ -230,8 +221,8 @@ BOOST_AUTO_TEST_CASE(long_names_with_one_dash) {
   std::string name;
   bool lower = false;
   std::vector<std::string> files;
-  options.add("-t,--tokenize", name, "NAME", "name").was("-tok,--tok");
-  options.flag("--lowercase", lower, "lower").was("-lc");
+  options.add("-t,--tokenize", name, "NAME", "name").alias("-tok,--tok");
+  options.flag("--lowercase", lower, "lower").alias("-lc");
   options.positional("FILE", files, "files");
   for (const auto& words : std::vector<std::vector<const char*>>{
            {"tx-x", "-tok", "-lc"}, {"tx-x", "-tok=-lc"}, {"tx-x", "--tok", "-lc"}}) {
@@ -246,19 +237,11 @@ BOOST_AUTO_TEST_CASE(long_names_with_one_dash) {
   BOOST_TEST(files == std::vector<std::string>{"-tok"}, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(old_names_in_json) {
+BOOST_AUTO_TEST_CASE(json_has_no_aliases) {
   Tool tool;
-  tool.options.from_json(parse_json(R"({"width":8,"b":1,"space":true})", "c"), "c");
-  BOOST_TEST(tool.width.value() == 8);
-  BOOST_TEST(tool.beta == 1);
-  BOOST_TEST(tool.space);
-  const auto renamed = [&](const char* json) {
-    return to_text(tool.options.renamed(parse_json(json, "c")));
-  };
-  BOOST_TEST(renamed(R"({"width":8,"x":1})") == R"({"x":1,"columns":8})");
-  BOOST_TEST(renamed(R"({"width":8,"columns":null})") == R"({"columns":8})");
-  BOOST_TEST(renamed(R"({"s2":"a"})") == R"({"schedule2":"old a"})");
-  BOOST_TEST(renamed(R"({"width":null,"columns":3})") == R"({"columns":3})");
+  BOOST_CHECK_EXCEPTION(
+      tool.options.from_json(parse_json(R"({"width":8})", "c"), "c"), UsageError,
+      [](const UsageError& e) { return std::string(e.what()) == "c: unknown option \"width\""; });
 }
 
 BOOST_AUTO_TEST_CASE(lists_of_choices) {
