@@ -23,7 +23,7 @@ struct Ranking {
   std::vector<int64_t> steps;
 };
 // Of `steps` (ascending) those that record what the newest of them was compared by. A model that
-// names no metric, as in older runs, is compared by its validation loss. Reads headers only.
+// names no metric is compared by its validation loss. Reads headers only.
 Ranking rank_checkpoints(const std::string& run, const std::vector<int64_t>& steps);
 
 }  // namespace tx

@@ -28,8 +28,6 @@ std::string vocabulary_name(const ModelConfig& config, size_t side) {
 std::string write_model(const std::string& path, ModelContent content) {
   TX_ASSERT(content.provenance.is_object());
   std::vector<TensorSource> tensors = std::move(content.weights);
-  const bool int8 = std::any_of(tensors.begin(), tensors.end(),
-                                [](const TensorSource& t) { return t.dtype == "U8"; });
   const Vocabularies& v = content.vocabularies;
   TX_ASSERT(v.size() == content.config.sides.size());
   if (v.shared()) tensors.push_back(byte_tensor(shared_vocabulary, v.target().bytes()));
@@ -37,7 +35,7 @@ std::string write_model(const std::string& path, ModelContent content) {
     tensors.push_back(byte_tensor(vocabulary_name(content.config, side), v[side].bytes()));
   return write_safetensors(path, std::move(tensors),
                            {{"format", "tx"},
-                            {"format_version", int8 ? "2" : "1"},
+                            {"format_version", std::to_string(model_format_version)},
                             {"kind", content.config.kind.name},
                             {"config", to_text(content.config.to_json())},
                             {"provenance", to_text(content.provenance)}});

@@ -14,7 +14,7 @@
 
 namespace tx {
 
-inline constexpr int model_format_version = 2;  // 1 for files without 8-bit weights
+inline constexpr int model_format_version = 1;
 
 // Writes the weights as fp32, or rounded to bf16, and the vocabularies (one for all sides: stored
 // once), atomically; returns the XXH3 of the data, which a state file names. `provenance` is an

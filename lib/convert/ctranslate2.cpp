@@ -246,7 +246,7 @@ void check_ctranslate2_can_read(const ModelReader& model) {
   if (c.gated())
     refuse("its feed-forward layer has a gate (--activation " + c.activation.name + ")");
   if (c.norm_type != NormType::layer) refuse("its norms are of the root mean square (--norm-type)");
-  if (c.kv_heads) refuse("heads share keys (--kv-heads)");
+  if (c.kv_heads != c.heads) refuse("heads share keys (--kv-heads)");
   if (c.window) refuse("its attention has a window (--window)");
   if (!c.sinusoids() && (!c.learned_positions() || c.position_offset))
     refuse("its positions are " + c.positions.name + " (--positions)");

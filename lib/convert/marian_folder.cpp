@@ -269,7 +269,7 @@ void check_marian_can_read(const ModelReader& model) {
   if (c.norm_type != NormType::layer) refuse("its norms are of the root mean square (--norm-type)");
   if (c.gated())
     refuse("its feed-forward layer has a gate (--activation " + c.activation.name + ")");
-  if (c.kv_heads || c.window) refuse("it has --kv-heads or --window");
+  if (c.kv_heads != c.heads || c.window) refuse("it has --kv-heads or --window");
   if (!c.feed_forward_bias) refuse("its feed-forward layers have no biases");
   const bool halves = c.positions == PositionEncoding::halves && c.position_offset == 0;
   if (!halves && c.positions != PositionEncoding::sinusoid)

@@ -70,8 +70,8 @@ void IdCache::read_description() {
   if (xxh3_hex(text, length) != std::string_view(trailer, 16)) damaged("checksum of the end");
   try {
     const Json json = parse_json({text, length}, path());
-    const int64_t written = whole_number(json, "version", version, version_with_links);
-    if (written == version_with_links) links_ = whole_number(json, "links", 0, end_);
+    whole_number(json, "version", version, version);
+    if (json.contains("links")) links_ = whole_number(json, "links", 0, end_);
     width_ = int(whole_number(json, "id_bytes", 2, 4));
     index_ = whole_number(json, "index", head, end_);
     pairs_ = whole_number(json, "pairs", 1, end_);

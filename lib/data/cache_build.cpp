@@ -293,7 +293,7 @@ class CacheBuilder {
         report_.warnings.push_back(std::move(text));
       }
     }
-    Json description = {{"version", link_lines_ ? version_with_links : version},
+    Json description = {{"version", version},
                         {"pairs", report_.pairs},
                         {"id_bytes", width_},
                         {"index", index_offset},

@@ -13,7 +13,6 @@ namespace tx::cache_format {
 
 inline constexpr std::string_view magic = "tx-ids 1";
 inline constexpr int version = 1;
-inline constexpr int version_with_links = 2;
 inline constexpr int most_sides = 16;
 
 // An index entry: u64 byte offset of the pair's ids, u64 line number, u32 length of each side, with

@@ -58,7 +58,7 @@ void ModelConfig::resolve() {
     throw UsageError("--kv-heads " + std::to_string(kv_heads) + " does not divide --heads " +
                      std::to_string(heads) + ": use --kv-heads " +
                      std::to_string(nearest_divisor(heads, kv_heads)));
-  if (kv_heads == heads) kv_heads = 0;
+  kv_heads = key_heads();
   check_positions();
   for (const SideConfig& side : sides)
     if (shares_embeddings() && side.vocabulary != target().vocabulary)
@@ -110,28 +110,13 @@ void ModelConfig::set_layers(int count) {
   for (SideConfig& side : sides) side.layers = count;
 }
 
-namespace {
-
-// A field's value as JSON.
-template <class T>
-Json json_of(const T& value) {
-  if constexpr (requires { value.name; })
-    return value.name;
-  else
-    return value;
-}
-
-}  // namespace
-
 Json ModelConfig::to_json() const {
-  Json json = Json::object(), defaults = Json::object();
-  const ModelConfig fresh;
-  visit_fields(fresh, [&](const ConfigField& field, const auto& value) {
-    if (field.later) defaults[field.key] = json_of(value);
-  });
+  Json json = Json::object();
   visit_fields(*this, [&](const ConfigField& field, const auto& value) {
-    const Json text = json_of(value);
-    if (!field.later || text != defaults.at(field.key)) json[field.key] = text;
+    if constexpr (requires { value.name; })
+      json[field.key] = value.name;
+    else
+      json[field.key] = value;
   });
   return json;
 }
@@ -156,7 +141,7 @@ class FieldReader {
     known_.insert(field.key);
     if (!json_.contains(field.key)) return;
     if constexpr (std::is_same_v<T, int> || std::is_same_v<T, int64_t>)
-      value = size<T>(field.key);
+      value = size<T>(field);
     else if constexpr (requires { value.name; })
       set_name(field.key, value);
     else
@@ -171,10 +156,10 @@ class FieldReader {
 
  private:
   template <class T>
-  T size(const char* key) const {
+  T size(const ConfigField& field) const {
     constexpr int64_t most = int64_t(1) << 24;  // keeps every product of sizes far from overflow
     try {
-      return T(whole_number(json_, key, 1, most));
+      return T(whole_number(json_, field.key, int64_t(field.least), most));
     } catch (const DataError& e) {
       throw damaged(where_, e.what());
     }

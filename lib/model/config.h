@@ -158,8 +158,8 @@ struct ModelConfig {
   int sub_layers(size_t side) const { return sides[side].layers * (has_cross(side) ? 3 : 2); }
 
   Json to_json() const;
-  // A key that is missing has its default, so that files of earlier versions are read. DataError:
-  // a key or a value that this version does not know, a size that is out of range.
+  // A key that is missing has its default. DataError: a key or a value that this version does not
+  // know, a size that is out of range.
   static ModelConfig from_json(const Json& json, const std::string& where);
 
  private:
@@ -172,9 +172,8 @@ struct ConfigField {
   const char* option = nullptr;  // "--d-model"
   const char* unit = "";
   const char* help = "";
-  double least = 0, most = 0;  // the range that the option takes
+  double least = 0, most = 0;  // the range that the option takes; of sizes, least in files, too
   const char* long_help = "";
-  bool later = false;   // younger than the format: written only where it is not the default
   bool lesson = false;  // its option stands among those that nobody needs but to learn
   bool size = false;    // its option says how large the model is
 };
@@ -200,17 +199,13 @@ void visit_fields(Config& c, Visit&& visit) {
   visit(size({"heads", "--heads", "N", "attention heads", 1, 65535}), c.heads);
   visit(size({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}), c.d_k);
   visit(size({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}), c.d_v);
-  const auto later = [](ConfigField field) {
-    field.later = true;
-    return field;
-  };
-  visit(later(size(
-            {"kv_heads", "--kv-heads", "N", "heads of keys and values, which heads share", 1, 65535,
-             "As many as heads give every head its own; 1 is multi-query attention, a number "
-             "between grouped queries."})),
-        c.kv_heads);
-  visit(later({"window", "--window", "N", "self-attention sees this many tokens back", 0, 1 << 24,
-               "Its own place counts; an encoder sees as many ahead. 0 is all."}),
+  visit(
+      size({"kv_heads", "--kv-heads", "N", "heads of keys and values, which heads share", 1, 65535,
+            "As many as heads give every head its own; 1 is multi-query attention, a number "
+            "between grouped queries."}),
+      c.kv_heads);
+  visit({"window", "--window", "N", "self-attention sees this many tokens back", 0, 1 << 24,
+         "Its own place counts; an encoder sees as many ahead. 0 is all."},
         c.window);
   visit({"activation", "--activation", "", "activation of the feed-forward layer", 0, 0,
          "swiglu and geglu multiply a gate; their inner layer has twice the width, so that "
@@ -218,43 +213,37 @@ void visit_fields(Config& c, Visit&& visit) {
         c.activation);
   visit({"norm", "--norm-position", "", "layer norm after (the paper) or before a sub-layer"},
         c.norm);
-  visit(later({"norm_type", "--norm-type", "", "layer norm, or root mean square without a shift"}),
+  visit({"norm_type", "--norm-type", "", "layer norm, or root mean square without a shift"},
         c.norm_type);
   visit({"positions", "--positions", "", "position encoding"}, c.positions);
   visit({"max_positions", "--max-positions", "N", "longest sentence of learned positions", 1,
          1 << 20},
         c.max_positions);
-  visit(later({"position_offset"}), c.position_offset);
-  visit(later({"rotary_base", "--rotary-base", "X", "slowest wave length of rotary positions", 1,
-               1e9}),
+  visit({"position_offset"}, c.position_offset);
+  visit({"rotary_base", "--rotary-base", "X", "slowest wave length of rotary positions", 1, 1e9},
         c.rotary_base);
-  visit(later({"rotary_scaling", "--rotary-scaling", "", "stretch rotary positions"}),
-        c.rotary_scaling);
-  visit(later({"rotary_factor", "--rotary-factor", "X", "by this factor", 1, 1e6}),
-        c.rotary_factor);
-  visit(later({"rotary_low"}), c.rotary_low);
-  visit(later({"rotary_high"}), c.rotary_high);
-  visit(later({"rotary_length"}), c.rotary_length);
+  visit({"rotary_scaling", "--rotary-scaling", "", "stretch rotary positions"}, c.rotary_scaling);
+  visit({"rotary_factor", "--rotary-factor", "X", "by this factor", 1, 1e6}, c.rotary_factor);
+  visit({"rotary_low"}, c.rotary_low);
+  visit({"rotary_high"}, c.rotary_high);
+  visit({"rotary_length"}, c.rotary_length);
   visit({"tie", "--tie", "", "share embeddings: all three, the two, target and output, none", 0, 0,
          "One matrix serves the source embedding, the target embedding and the output projection "
          "(section 3.4 of the paper); separate vocabularies need target or none."},
         c.tie);
-  visit(later({"scaled_embeddings", "--scaled-embeddings", "",
-               "multiply embeddings by sqrt(d-model)"}),
+  visit({"scaled_embeddings", "--scaled-embeddings", "", "multiply embeddings by sqrt(d-model)"},
         c.scaled_embeddings);
   visit({"attention_bias", "--attention-bias", "", "biases in the attention projections"},
         c.attention_bias);
-  visit(later({"feed_forward_bias", "--ffn-bias", "", "biases in the feed-forward layer"}),
+  visit({"feed_forward_bias", "--ffn-bias", "", "biases in the feed-forward layer"},
         c.feed_forward_bias);
-  visit(later({"output_bias", "--output-bias", "", "a bias for each piece of the output"}),
-        c.output_bias);
-  visit(later({"scaled_init", "--scaled-init", "",
-               "the ends of N sub-layers begin smaller, by sqrt(N)"}),
+  visit({"output_bias", "--output-bias", "", "a bias for each piece of the output"}, c.output_bias);
+  visit({"scaled_init", "--scaled-init", "", "the ends of N sub-layers begin smaller, by sqrt(N)"},
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "what norms add to the variance", 1e-12, 1},
         c.norm_epsilon);
   const auto lesson = [](ConfigField field) {
-    field.later = field.lesson = true;
+    field.lesson = true;
     return field;
   };
   visit(lesson({"scaled_attention", "--scaled-attention", "", "divide dot products by sqrt(d-k)", 0,

@@ -27,7 +27,7 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
           progress_settings(options), run.file("log.jsonl"),
           [this](const Json& line) { return run.append_log(line); }, log),
       spikes(spike_settings(options)),
-      validator(validator_settings(options, config, corpora.valid.get())) {
+      validator(validator_settings(options, corpora.valid.get())) {
   const bool resumed = resume_at != begin;
   tune(options.tune, log);
   const size_t program = anonymous_bytes();
@@ -165,7 +165,7 @@ namespace {
 // the last step that --log-every asks for.
 void check_log_end(int64_t found, int64_t step, const Json& options, const std::string& file,
                    const Log& log) {
-  const int64_t every = options.value("log-every", int64_t(0));
+  const int64_t every = options.at("log-every").get<int64_t>();
   if (every <= 0 || found >= step / every * every) return;
   log.warn(file +
            (found > 0 ? " ends at step " + std::to_string(found) : std::string(" has no lines")) +
@@ -184,7 +184,7 @@ void TrainingParts::load(int64_t step, const Log& log) try {
   validator.restore(saved);
   feed->restore(saved);
   const Json options = run.read_config().at("options");
-  former = {step, Validator::best_of(saved), options.value("keep", 0)};
+  former = {step, Validator::best_of(saved), options.at("keep").get<int>()};
   const RunDirectory::LogEnd end = run.cut_log(step);
   check_log_end(end.step, step, options, run.file("log.jsonl"), log);
   progress.resume(end.seconds);
@@ -198,7 +198,7 @@ namespace {
 // The batches of a resumed run stay as they are. The limit it began with held then; what a program
 // takes beside its plan differs from start to start.
 void check_new_limit(const TrainOptions& options, const Json& former, size_t planned) {
-  const bool same = former.at("options").value("memory", "") == options.memory;
+  const bool same = former.at("options").at("memory") == options.memory;
   if (options.memory.empty() || same) return;
   if (int64_t(planned) > parse_size(options.memory, "--memory"))
     throw UsageError("--memory " + options.memory +

@@ -45,13 +45,14 @@ void check_config(const Json& config, const std::string& name) {
   json_value<std::string>(config, "command", name);
   const Json options = json_value<Json::object_t>(config, "options", name);
   json_value<int64_t>(options, "save-every", name + ": options");
-  json_value<int64_t>(options, "keep", name + ": options", 0);
+  for (const char* key : {"keep", "log-every"})
+    json_value<int64_t>(options, key, name + ": options");
   for (const char* key : {"memory", "valid-command", "guided-alignment"})
-    json_value<std::string>(options, key, name + ": options", "");
+    json_value<std::string>(options, key, name + ": options");
   json_value<std::string>(config, "data", name);
-  for (const char* key : {"valid_data", "data_cache", "valid_data_cache", "judged_by", "products"})
+  for (const char* key : {"valid_data", "data_cache", "valid_data_cache", "products"})
     json_value<std::string>(config, key, name, "");
-  json_value<int>(config, "batch_tokens_resolved", name, 1);
+  json_value<int>(config, "batch_tokens_resolved", name);
   for (const Json& former : json_value(config, "saves_before", name, Json::array_t()))
     for (const char* key : {"until", "every"})
       json_value<int64_t>(former, key, name + ": saves_before");

@@ -4,7 +4,6 @@
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/train/preset.h"
-#include "lib/train/validator.h"
 
 namespace tx {
 
@@ -44,8 +43,9 @@ void adopt_shape(TrainOptions& options, const Options& given) {
   visit_fields(model, [&](const ConfigField& field, const auto&) {
     const std::string name = field.option ? std::string(field.option).substr(2) : field.key;
     const bool by_layers = given.given("layers") && name.find("coder-layers") != std::string::npos;
-    if (!ours.contains(name) || (!given.given(name) && !by_layers)) return;
-    if (!theirs.contains(field.key) || ours[name] == theirs[field.key]) return;
+    if (!ours.contains(name) || (!given.given(name) && !by_layers) ||
+        ours[name] == theirs[field.key])
+      return;
     throw UsageError("--" + (by_layers ? "layers" : name) + " " + shown(ours[name]) +
                      " contradicts --init " + options.init + ", whose model has " +
                      shown(theirs[field.key]) + ": leave it out");
@@ -56,9 +56,10 @@ void adopt_shape(TrainOptions& options, const Options& given) {
 void check_changes(const Json& before, const Options& given, const Log& log) {
   const Json now = given.to_json();
   const std::string links = "guided-alignment";
-  if (before.value(links, "").empty() != now.value(links, "").empty())
+  const bool had = before.at(links) != "", has = now.at(links) != "";
+  if (had != has)
     throw UsageError("--" + links + " cannot change in a resumed run, which began with" +
-                     (before.value(links, "").empty() ? "out it" : " it"));
+                     (had ? " it" : "out it"));
   for (const auto& option : given.all()) {
     const std::string key = option->long_name();
     if (!before.contains(key) || !now.contains(key) || before[key] == now[key]) continue;
@@ -80,14 +81,6 @@ void note_options(Json& config, const Json& options, int64_t step) {
   if (former != options.at("save-every"))
     config["saves_before"].push_back({{"until", step}, {"every", former}});
   config["options"] = options;
-}
-
-void adopt_criterion(TrainOptions& options, const Options& given, Json& config) {
-  const Json& former = config.at("options");
-  if (former.contains("valid-metric")) return;
-  config["judged_by"] =
-      Validator::criterion("perplexity", former.value("valid-command", std::string()));
-  if (!given.given("valid-metric")) options.valid_metric = {"perplexity"};
 }
 
 }  // namespace tx

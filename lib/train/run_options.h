@@ -22,8 +22,4 @@ void check_changes(const Json& before, const Options& given, const Log& log);
 // checkpoints were asked for up to `step`, where the run is resumed, is noted too.
 void note_options(Json& config, const Json& options, int64_t step);
 
-// A run from before there was --valid-metric compared its models by perplexity, and goes on doing
-// so. Its states do not say what they were compared by: "judged_by" in `config` does.
-void adopt_criterion(TrainOptions& options, const Options& given, Json& config);
-
 }  // namespace tx

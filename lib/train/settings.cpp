@@ -41,14 +41,9 @@ SpikeSettings spike_settings(const TrainOptions& o) {
   return {o.on_spike, o.spike_threshold, o.spike_window, o.spike_floor, o.max_skips};
 }
 
-ValidatorSettings validator_settings(const TrainOptions& o, const Json& config,
-                                     const IdCache* text) {
+ValidatorSettings validator_settings(const TrainOptions& o, const IdCache* text) {
   const bool counts = text && o.kind == ModelKind::decoder;  // else not every piece is asked
-  return {o.patience,
-          o.valid_metric,
-          o.valid_command,
-          o.valid_lines,
-          config.value("judged_by", std::string()),
+  return {o.patience, o.valid_metric, o.valid_command, o.valid_lines,
           counts ? text->report().text : TextTally()};
 }
 

@@ -23,8 +23,7 @@ FeedSettings feed_settings(const TrainOptions& options);  // but for batch_token
 BatchRequest batch_request(const TrainOptions& options);
 SpikeSettings spike_settings(const TrainOptions& options);
 // `text`: that of validation, null where there is none.
-ValidatorSettings validator_settings(const TrainOptions& options, const Json& config,
-                                     const IdCache* text = nullptr);
+ValidatorSettings validator_settings(const TrainOptions& options, const IdCache* text);
 TranslationSettings translation_settings(const TrainOptions& options);
 ProgressSettings progress_settings(const TrainOptions& options);
 CheckpointSettings checkpoint_settings(const TrainOptions& options, const Json& config);

@@ -85,11 +85,11 @@ Json SpikePolicy::state() const {
 }
 
 void SpikePolicy::restore(const Json& state) {
-  incidents_ = state.value("incidents", int64_t(0));
-  incident_step_ = state.value("incident_step", int64_t(0));
-  flights_ = state.value("flights", std::vector<int64_t>());
-  not_finite_ = state.value("not_finite", 0);
-  spikes_.restore(state.value("losses", Json::array()));
+  incidents_ = state.at("incidents").get<int64_t>();
+  incident_step_ = state.at("incident_step").get<int64_t>();
+  flights_ = state.at("flights").get<std::vector<int64_t>>();
+  not_finite_ = state.at("not_finite").get<int>();
+  spikes_.restore(state.at("losses"));
 }
 
 }  // namespace tx

@@ -41,7 +41,6 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
            Leader leader, const Log& log) {
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
-  adopt_criterion(options, given, config);
   check_changes(config.at("options"), given, log);
   const int64_t step = newest_whole(run, log);
   note_options(config, given.to_json(), step);

@@ -122,14 +122,14 @@ int64_t Validator::best_of(const Json& state) {
 }
 
 void Validator::restore(const Json& state) {
-  const auto former = state.value("criterion", settings_.unnamed);
+  const auto before = state.at("criterion").get<std::string>();
   best_step_ = state.at("best_step").get<int64_t>();
   has_best_ = best_of(state) >= 0;
   if (has_best_) best_score_ = state.at("best_score").get<double>();
   bad_ = state.at("bad_validations").get<int64_t>();
   replaced_.clear();
-  if (former == criterion()) return;
-  if (has_best_ || bad_ > 0) replaced_ = former;
+  if (before == criterion()) return;
+  if (has_best_ || bad_ > 0) replaced_ = before;
   best_step_ = 0;
   forget_best();
 }

@@ -29,8 +29,6 @@ struct ValidatorSettings {
   std::vector<std::string> metrics = {"loss"};  // names of validation_metrics(); the first decides
   std::string command;                          // decides in their place where it is not empty
   int64_t lines = 0;                            // that bleu and chrf translate; 0: all
-  // The criterion() of a state that does not name its own, of an older run.
-  std::string unnamed = "perplexity";
   // Of a language model's text, for figures by word and byte; zeros: there are none.
   TextTally text = {};
 };

@@ -68,14 +68,6 @@ expect_status 0 tx-train --resume run --valid-command 'echo 5'
 [ "$(readlink run/last.safetensors)" = model-24.safetensors ] || fail "$(readlink run/last.safetensors)"
 [ "$(best)" = 16 ] || fail "the best is $(best)"
 
-# A run of a version that knew no metric goes on by perplexity.
-learn --valid-metric perplexity
-sed -i '/"valid-metric": \[/,/\],/d' run/config.json
-expect_status 0 tx-train --resume run --steps 64
-! last_stderr | grep -q 'start anew' || fail 'an older run starts anew'
-grep -A 1 '"valid-metric"' run/config.json | grep -q perplexity || fail "$(cat run/config.json)"
-expect_best validation_perplexity g
-
 # refused MESSAGE OPTION...
 refused() {
   message=$1

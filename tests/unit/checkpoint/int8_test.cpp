@@ -85,10 +85,10 @@ BOOST_AUTO_TEST_CASE(no_training_goes_on_from_it) {
   const Quantised q;
   SampleModel other(2);
   const ModelReader reader(q.path);
-  const std::string message =
-      message_of<DataError>([&] { reader.load(other.parameters); });
-  BOOST_TEST(message == q.path + " holds 8-bit weights, which are for translating alone; give the "
-                                 "model that it was made from");
+  const std::string message = message_of<DataError>([&] { reader.load(other.parameters); });
+  BOOST_TEST(message == q.path +
+                            " holds 8-bit weights, which are for translating alone; give the "
+                            "model that it was made from");
   AverageOptions options;
   options.inputs = {q.path};
   options.out = q.folder / "mean";
@@ -107,8 +107,6 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_named) {
   BOOST_TEST(message("\"shape\":[4,2,16,4]", "\"shape\":[2,4,16,4]") ==
              ": embedding.weight has the shape [2, 4, 16, 4], but its configuration asks for "
              "[4, 2, 16, 4]");
-  BOOST_TEST(message("\"format_version\":\"2\"", "\"format_version\":\"3\"").find("newer") !=
-             std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

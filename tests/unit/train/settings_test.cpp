@@ -79,11 +79,4 @@ BOOST_AUTO_TEST_CASE(of_clocks) {
   BOOST_TEST(progress_settings(o).seconds == 120);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_run_that_was_compared_by_something_else) {
-  TrainOptions o;
-  o.valid_metric = {"loss"};
-  BOOST_TEST(validator_settings(o, Json::object()).unnamed == "");
-  BOOST_TEST(validator_settings(o, Json{{"judged_by", "perplexity"}}).unnamed == "perplexity");
-}
-
 BOOST_AUTO_TEST_SUITE_END()

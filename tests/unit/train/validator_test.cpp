@@ -203,13 +203,6 @@ BOOST_AUTO_TEST_CASE(another_criterion_starts_anew) {
     BOOST_TEST(v.best() == -1);
     BOOST_TEST(!v.out_of_patience());
   }
-  // A state of an older run does not say what it was judged by: the settings do.
-  Json old = state;
-  old.erase("criterion");
-  Validator same({2, {"perplexity"}, "", 0, "perplexity"});
-  same.restore(old);
-  BOOST_TEST(same.best() == 1);
-  BOOST_TEST(same.replaced() == "");
   // Nothing was judged yet: nothing is lost.
   Validator first({2, {"accuracy"}, ""});
   first.restore(by_command().state(0));
