@@ -6,13 +6,17 @@
 #endif
 
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/profile.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 
 namespace tx {
 
-Cpu::Cpu(int count) : products_(std::make_unique<Products>()) { use_threads(count); }
+Cpu::Cpu(int count) : products_(std::make_unique<Products>()) {
+  isa_limit();  // refuses an unknown TX_MAX_ISA here, where no thread works yet
+  use_threads(count);
+}
 Cpu::~Cpu() = default;
 
 // libgomp keeps the largest team that a thread has had, and ends the process when it cannot start a

@@ -37,12 +37,6 @@ struct Scratch {
   void* grow(size_t wanted);
 };
 
-// What DNNL_MAX_CPU_ISA leaves; everything without oneDNN.
-struct IsaLimits {
-  bool avx2 = true, avx_vnni = true, avx512 = true, avx512_vnni = true, avx512_bf16 = true,
-       amx = true;
-};
-
 // -- oneDNN. Without it built_in() is false and run() is a bug.
 class OneDnn {
  public:
@@ -55,7 +49,6 @@ class OneDnn {
   std::string implementation(const Product& p, int threads, Scratch& scratch);
 
   static bool built_in();
-  static IsaLimits limits();
   static bool has_avx512();  // instruction sets in use, DNNL_MAX_CPU_ISA respected
   static bool has_avx512_bf16();
   static std::string description();
@@ -68,7 +61,7 @@ class OneDnn {
 // -- Our own. Bits depend on the instruction set, never on the number of rows, on their place or on
 // threads.
 enum class Isa { plain, avx2, avx512, avx512_bf16, amx };
-Isa best_isa();  // of this processor, within OneDnn::limits()
+Isa best_isa();  // of this processor, within isa_limit()
 
 // The left operand as the innermost loops read it: bytes from a row to the next, and from one k to
 // the next (for bf16 from one pair of k to the next, the two of a pair being neighbours).

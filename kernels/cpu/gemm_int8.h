@@ -44,7 +44,7 @@ struct Int8Micro {
   Int8Tiles tiles = nullptr;                           // for many rows, if there is a better way
 };
 enum class Int8Isa { plain, avx2, avx_vnni, avx512_vnni, amx };
-Int8Isa best_int8_isa();                   // of this processor, DNNL_MAX_CPU_ISA respected
+Int8Isa best_int8_isa();                   // of this processor, within isa_limit()
 bool has_avx_vnni();                       // the form of VNNI that needs no AVX-512
 const Int8Micro& int8_micro(Int8Isa isa);  // the best that needs nothing beyond isa
 Int8Micro int8_micro_avx2();               // these have no blocks on other processors

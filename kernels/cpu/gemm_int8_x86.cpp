@@ -3,6 +3,7 @@
 // widened to 16 bits and multiplied in pairs: no bit is lost, and the sums are the same.
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/gemm_int8.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__x86_64__)
@@ -138,10 +139,12 @@ bool has_avx_vnni() {
 namespace {
 
 Int8Isa find_best_int8_isa() {
-  const IsaLimits limits = OneDnn::limits();
-  if (limits.avx512_vnni && best_isa() >= Isa::avx512 && __builtin_cpu_supports("avx512vnni"))
-    return limits.amx && has_amx() ? Int8Isa::amx : Int8Isa::avx512_vnni;
-  if (limits.avx_vnni && has_avx_vnni()) return Int8Isa::avx_vnni;
+  const IsaLimit limit = isa_limit();
+  if (limit >= IsaLimit::avx512_core_vnni && best_isa() >= Isa::avx512 &&
+      __builtin_cpu_supports("avx512vnni"))
+    return limit >= IsaLimit::avx512_core_amx && has_amx() ? Int8Isa::amx : Int8Isa::avx512_vnni;
+  if (limit >= IsaLimit::avx2_vnni && limit != IsaLimit::avx512_core && has_avx_vnni())
+    return Int8Isa::avx_vnni;
   return best_isa() >= Isa::avx2 ? Int8Isa::avx2 : Int8Isa::plain;
 }
 

@@ -2,6 +2,7 @@
 // weights, 1 broadcast of 32 registers) and 6 x 2 of AVX2 keep the multipliers busy: 98 % of the
 // peak on Zen 4.
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__x86_64__)
@@ -170,15 +171,15 @@ using Rows = std::make_integer_sequence<int, kMaxRows>;
 namespace {
 
 Isa find_best_isa() {
-  const IsaLimits limits = OneDnn::limits();
-  if (limits.avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl")) {
-    const bool half = limits.avx512_bf16 && __builtin_cpu_supports("avx512bf16");
-    if (half && limits.amx && has_amx()) return Isa::amx;
+  const IsaLimit limit = isa_limit();
+  if (limit >= IsaLimit::avx512_core && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+    const bool half = limit >= IsaLimit::avx512_core_bf16 && __builtin_cpu_supports("avx512bf16");
+    if (half && limit >= IsaLimit::avx512_core_amx && has_amx()) return Isa::amx;
     return half ? Isa::avx512_bf16 : Isa::avx512;
   }
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return limits.avx2 && avx2 ? Isa::avx2 : Isa::plain;
+  return limit >= IsaLimit::avx2 && avx2 ? Isa::avx2 : Isa::plain;
 }
 
 }  // namespace

@@ -190,15 +190,6 @@ bool has(dnnl::cpu_isa isa) {
 }  // namespace
 
 bool OneDnn::built_in() { return true; }
-IsaLimits OneDnn::limits() {
-  using dnnl::cpu_isa;
-  return {has(cpu_isa::avx2),
-          has(cpu_isa::avx2_vnni),
-          has(cpu_isa::avx512_core),
-          has(cpu_isa::avx512_core_vnni),
-          has(cpu_isa::avx512_core_bf16),
-          has(cpu_isa::avx512_core_amx)};
-}
 bool OneDnn::has_avx512() { return has(dnnl::cpu_isa::avx512_core); }
 bool OneDnn::has_avx512_bf16() { return has(dnnl::cpu_isa::avx512_core_bf16); }
 
@@ -228,7 +219,6 @@ void OneDnn::plan(const Product&, int, Scratch&) { TX_ASSERT(built_in()); }
 void OneDnn::run(const Product&, int, Scratch&) { TX_ASSERT(built_in()); }
 std::string OneDnn::implementation(const Product&, int, Scratch&) { return "none"; }
 bool OneDnn::built_in() { return false; }
-IsaLimits OneDnn::limits() { return {}; }
 bool OneDnn::has_avx512() { return false; }
 bool OneDnn::has_avx512_bf16() { return false; }
 std::string OneDnn::description() { return "built without"; }

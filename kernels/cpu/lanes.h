@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/simd.h"
 
 #define TX_INLINE_LAMBDA __attribute__((always_inline))
@@ -138,7 +139,7 @@ TX_INLINE void put_lanes(T* x, const V& v) {
   } else if constexpr (!std::is_same_v<T, bf16>) {
     store_lanes(x, v);
   } else if constexpr (L::rounds_bf16) {  // by name: the function around is of another target
-#ifdef __clang__  // which knows no such register here
+#ifdef __clang__                          // which knows no such register here
     round_lanes(x, v);
 #else
     typename Register<uint16_t, 32>::Type halves;
@@ -259,11 +260,6 @@ TX_INLINE V exponential(V x) {
     return x;
   }
 }
-
-// Bytes of the registers in use: 64, 32 or 16. DNNL_MAX_CPU_ISA lowers it.
-int register_bytes();
-// Whether these are of 64 bytes and the processor rounds them to bf16 (AVX-512 BF16).
-bool registers_round();
 
 // Calls f(Lanes<A, register_bytes()>()) inside a function for that instruction set. f must be
 // marked TX_INLINE_LAMBDA, and an OpenMP region must stand outside of it.

@@ -2,7 +2,8 @@
 make_model model layers 1 d_model 64 d_ff 96
 awk 'BEGIN { for (i = 0; i < 15; ++i) { for (j = 0; j < i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
-for forced in DNNL_MAX_CPU_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=ALL \
+for forced in 'TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2' TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2 \
+  'TX_MAX_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=AVX512_CORE' DNNL_MAX_CPU_ISA=ALL \
   OPENBLAS_CORETYPE=Haswell; do
   for precision in fp32 bf16 int8; do
     expect_status 0 env $forced tx-decode -m model --check-invariance --max-extra 3 --threads 2 \
@@ -10,3 +11,12 @@ for forced in DNNL_MAX_CPU_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX512_CORE DNNL_MAX_CPU_IS
     expect_stdout_contains 'verdict: every translation and score is the same in any company'
   done
 done
+
+# Each variable has its own readers, and a name that does not exist is refused before anything else.
+expect_status 0 env TX_MAX_ISA= tx-decode -m model in
+last_stdout > usual
+expect_status 0 env TX_MAX_ISA=ALL tx-decode -m model in
+expect_stdout_file usual
+expect_status 1 env TX_MAX_ISA=avx2 tx-decode -m model in
+expect_stderr 'tx-decode: TX_MAX_ISA=avx2 names no instruction set; set it to one of SSE41, AVX2, '\
+'AVX2_VNNI, AVX512_CORE, AVX512_CORE_VNNI, AVX512_CORE_BF16, AVX512_CORE_AMX, ALL'

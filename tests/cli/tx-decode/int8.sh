@@ -16,7 +16,7 @@ near() { # FILE FILE X: the scores differ by no more
   }'
 }
 for isa in SSE41 AVX2 AVX2_VNNI AVX512_CORE_VNNI; do
-  DNNL_MAX_CPU_ISA=$isa $decode -m int8 < train.src > "$isa"
+  TX_MAX_ISA=$isa DNNL_MAX_CPU_ISA=$isa $decode -m int8 < train.src > "$isa"
   near made "$isa" 0.001 || fail "$isa gives another answer"
 done
 

@@ -1,6 +1,6 @@
 // Products for training against naive double loops.
-// environment: DNNL_MAX_CPU_ISA=AVX2
-// environment: DNNL_MAX_CPU_ISA=AVX512_CORE
+// environment: TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2
+// environment: TX_MAX_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=AVX512_CORE
 // environment: OPENBLAS_CORETYPE=Haswell
 #include "kernels/cpu/gemm.h"
 

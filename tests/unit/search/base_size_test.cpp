@@ -1,6 +1,6 @@
 // label: slow
-// environment: DNNL_MAX_CPU_ISA=AVX2
-// environment: DNNL_MAX_CPU_ISA=AVX512_CORE
+// environment: TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2
+// environment: TX_MAX_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=AVX512_CORE
 // environment: DNNL_MAX_CPU_ISA=ALL
 // environment: OPENBLAS_CORETYPE=Haswell
 // Layers of the paper's base size with random weights: the logits of a sentence are the same bits

@@ -1,6 +1,8 @@
 // Translations do not depend on batches, order, company, threads or workers; ensembles.
 // Also where the libraries see an older processor: the bits may be others there, never with
-// company. environment: DNNL_MAX_CPU_ISA=AVX2 environment: DNNL_MAX_CPU_ISA=AVX512_CORE
+// company.
+// environment: TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2
+// environment: TX_MAX_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=AVX512_CORE
 // environment: DNNL_MAX_CPU_ISA=ALL
 // environment: OPENBLAS_CORETYPE=Haswell
 #include <boost/test/unit_test.hpp>
