@@ -6,7 +6,7 @@
 
 #include "build_info.h"
 #include "kernels/kernels.h"
-#include "lib/base/beside.h"
+#include "lib/base/library_path.h"
 #include "lib/base/error.h"
 
 namespace tx {
@@ -46,7 +46,7 @@ class Setting {
 }  // namespace
 
 const KernelLibrary& open_kernels(const std::string& name) {
-  const std::string path = path_beside("lib" + name + ".so");
+  const std::string path = library_path("lib" + name + ".so");
   // Two programs on two cores whose threads spin for libgomp's 300,000 rounds fall to a tenth of
   // their speed. With 600 a single one keeps 98 % of it, and two together have 97 % of one; fewer
   // rounds cost the single one more, 1,000 cost the two 8 % (tests/bench/RESULTS.md). OpenBLAS

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "build_info.h"
-#include "lib/base/beside.h"
+#include "lib/base/library_path.h"
 #include "lib/base/error.h"
 #include "lib/ranks/world.h"
 
@@ -25,7 +25,7 @@ constexpr const char* library_name = "libtx-mpi.so";
 
 // Null where there is none.
 const CommunicatorLibrary* find_library() {
-  const std::string path = path_beside(library_name);
+  const std::string path = library_path(library_name);
   if (::access(path.c_str(), F_OK) != 0) return nullptr;
   // What MPI opens itself looks for MPI's names in the program.
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -75,7 +75,7 @@ std::unique_ptr<World> join_ranks(const std::string& tool) {
   const int ranks = started_ranks();
   if (ranks <= 1) return nullptr;
   const CommunicatorLibrary* library = find_library();
-  const std::string path = path_beside(library_name);
+  const std::string path = library_path(library_name);
   if (!library)
     throw Error("started as one of " + std::to_string(ranks) + " ranks, but " + path +
                 " is missing: this tx was built without MPI; install libopenmpi-dev and build it "

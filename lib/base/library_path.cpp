@@ -1,4 +1,4 @@
-#include "lib/base/beside.h"
+#include "lib/base/library_path.h"
 
 #include <dlfcn.h>
 
@@ -8,9 +8,9 @@
 
 namespace tx {
 
-std::string path_beside(const std::string& file) {
+std::string library_path(const std::string& file) {
   Dl_info info{};
-  TX_ASSERT(::dladdr(reinterpret_cast<void*>(&path_beside), &info) != 0 && info.dli_fname);
+  TX_ASSERT(::dladdr(reinterpret_cast<void*>(&library_path), &info) != 0 && info.dli_fname);
   return std::filesystem::path(info.dli_fname).replace_filename(file);
 }
 
