@@ -41,7 +41,7 @@ check_tree() {
         if (target ~ door[d] && FILENAME !~ place[d])
           breach("<" target "> may stand only in " place[d])
       if ($0 !~ /include[ \t]*"/ || target == "build_info.h") next
-      if (target !~ /^(lib|kernels)\//) {
+      if (target !~ /^(lib|kernels|tools)\//) {
         breach("\"" target "\": write the path from the root")
         next
       }

@@ -1,6 +1,5 @@
 // tx-bpe: subword models: train one, cut text into pieces, join pieces into text.
-#include "lib/checkpoint/model_file.h"
-#include "lib/subword/commands/commands.h"
+#include "tools/bpe/commands.h"
 
 namespace {
 
@@ -12,7 +11,7 @@ int run(int argc, const char* const* argv) {
   tx::Options options(std::string(tool) + " " + argv[0], Command::summary);
   command.describe(options);
   if (!options.parse(argc, argv)) return 0;
-  command.run(tx::open_vocabulary, tx::Log(tool));
+  command.run(tx::Log(tool));
   return 0;
 }
 

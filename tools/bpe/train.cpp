@@ -1,11 +1,12 @@
 // tx-bpe train.
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 
 #include "lib/base/error.h"
-#include "lib/subword/commands/commands.h"
 #include "lib/subword/sample.h"
 #include "lib/subword/words.h"
-#include "lib/text/read_progress.h"
+#include "tools/bpe/commands.h"
 
 namespace tx {
 namespace {
@@ -29,6 +30,36 @@ void write_model(const std::string& path, const std::string& bytes) {
   out.write(bytes);
   out.close();
 }
+
+// Shows on a terminal how much of a text has been read and what is done next; wiped at the end.
+class ReadProgress {
+ public:
+  explicit ReadProgress(const Log& log) : log_(log) {}
+  ~ReadProgress() { log_.clear_live(); }
+  ReadProgress(const ReadProgress&) = delete;
+  ReadProgress& operator=(const ReadProgress&) = delete;
+  void add(const std::string& line) {
+    ++lines_;
+    bytes_ += int64_t(line.size()) + 1;
+    if (lines_ % 1024 == 0 && log_.terminal()) show();
+  }
+  void say(const std::string& text) { log_.live(text); }
+
+ private:
+  void show() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(200);
+    char text[96];
+    std::snprintf(text, sizeof text, "read %lld lines, %.1f MB", static_cast<long long>(lines_),
+                  double(bytes_) / 1e6);
+    log_.live(text);
+  }
+
+  const Log& log_;
+  int64_t lines_ = 0, bytes_ = 0;
+  std::chrono::steady_clock::time_point next_{};
+};
 
 // The words of the text, or of a sample of its lines.
 WordCounts read_counts(TextReader& in, const TrainCommand& command, ReadProgress& progress,
@@ -83,7 +114,7 @@ void TrainCommand::describe(Options& options) {
   text.describe(options);
 }
 
-void TrainCommand::run(const OpenVocabulary&, const Log& log) {
+void TrainCommand::run(const Log& log) {
   const bool words = type == "words";
   check_place(*this);
   if (!symbols.empty()) training.user_symbols = read_user_symbols(symbols);

@@ -1,7 +1,8 @@
 // tx-bpe encode.
 #include "lib/base/error.h"
-#include "lib/subword/commands/commands.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/subword/piece_counts.h"
+#include "tools/bpe/commands.h"
 
 namespace tx {
 
@@ -66,9 +67,9 @@ void EncodeCommand::describe(Options& options) {
   text.describe(options);
 }
 
-void EncodeCommand::run(const OpenVocabulary& open, const Log& log) {
+void EncodeCommand::run(const Log& log) {
   if (model.empty() && codes.empty()) throw UsageError("missing option: -m FILE, or --codes FILE");
-  const auto vocabulary = codes.empty() ? open(model, false) : nullptr;
+  const auto vocabulary = codes.empty() ? open_vocabulary(model, false) : nullptr;
   if (vocabulary && !apply.vocabulary.empty())
     vocabulary->restrict_to(read_pieces(apply.vocabulary, apply.threshold));
   const LineEncoder encoder = vocabulary ? line_encoder(*vocabulary, encode)

@@ -4,11 +4,12 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/split.h"
-#include "lib/subword/commands/commands.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/subword/lexical_table.h"
 #include "lib/subword/word_groups.h"
 #include "lib/text/line_pairs.h"
 #include "lib/text/links.h"
+#include "tools/bpe/commands.h"
 
 namespace tx {
 
@@ -181,10 +182,10 @@ void ShortlistCommand::describe(Options& options) {
       .output();
 }
 
-void ShortlistCommand::run(const OpenVocabulary& open, const Log& log) {
+void ShortlistCommand::run(const Log& log) {
   if (links.empty() && table.empty())
     throw UsageError("missing option: --src FILE and --links FILE, or --table FILE");
-  const auto from = open(model, false), to = open(model, true);
+  const auto from = open_vocabulary(model, false), to = open_vocabulary(model, true);
   Counts counts(*from, *to, unit == "words");
   if (links.empty()) {
     TextReader in({target});

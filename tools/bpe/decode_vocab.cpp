@@ -1,8 +1,9 @@
-#include "lib/subword/commands/commands.h"
-
+// tx-bpe decode and tx-bpe vocab.
 #include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/subword/filter.h"
 #include "lib/subword/piece_counts.h"
+#include "tools/bpe/commands.h"
 
 namespace tx {
 
@@ -36,10 +37,10 @@ void DecodeCommand::describe(Options& options) {
   text.describe(options);
 }
 
-void DecodeCommand::run(const OpenVocabulary& open, const Log& log) {
+void DecodeCommand::run(const Log& log) {
   if (model.empty() && separator.empty())
     throw UsageError("missing option: -m FILE, or --separator TEXT");
-  const auto vocabulary = model.empty() ? nullptr : open(model, true);
+  const auto vocabulary = model.empty() ? nullptr : open_vocabulary(model, true);
   TextReader in = text.open();
   Writer out("-");
   if (vocabulary) {
@@ -63,8 +64,8 @@ void VocabCommand::describe(Options& options) {
   for (const char* name : {"strict", "FILE"}) options.at(name).needs({"--counts"});
 }
 
-void VocabCommand::run(const OpenVocabulary& open, const Log& log) {
-  const auto vocabulary = open(model, false);
+void VocabCommand::run(const Log& log) {
+  const auto vocabulary = open_vocabulary(model, false);
   Writer out("-");
   if (counts) {
     TextReader in = text.open();

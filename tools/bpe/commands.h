@@ -2,8 +2,6 @@
 // its options are parsed, then it runs once.
 #pragma once
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +15,6 @@
 #include "lib/text/corpus.h"
 
 namespace tx {
-
-// What -m names: a vocabulary, or that of the source or target side inside a model. The models are
-// above this room, so the caller hands in how they are opened.
-using OpenVocabulary =
-    std::function<std::unique_ptr<Vocabulary>(const std::string& path, bool target)>;
 
 // The text that a command reads.
 struct TextOptions {
@@ -44,7 +37,7 @@ struct TrainCommand {
   TextOptions text;
 
   void describe(Options& options);
-  void run(const OpenVocabulary& open, const Log& log);
+  void run(const Log& log);
 };
 
 // tx-bpe encode: text to pieces.
@@ -56,7 +49,7 @@ struct EncodeCommand {
   TextOptions text;
 
   void describe(Options& options);
-  void run(const OpenVocabulary& open, const Log& log);
+  void run(const Log& log);
 };
 
 // tx-bpe decode: pieces to text.
@@ -67,7 +60,7 @@ struct DecodeCommand {
   TextOptions text;
 
   void describe(Options& options);
-  void run(const OpenVocabulary& open, const Log& log);
+  void run(const Log& log);
 };
 
 // tx-bpe shortlist: parallel text with alignments, or a table, to tx-shortlist(5).
@@ -77,7 +70,7 @@ struct ShortlistCommand {
   int first = 1000, best = 100;
 
   void describe(Options& options);
-  void run(const OpenVocabulary& open, const Log& log);
+  void run(const Log& log);
 };
 
 // tx-bpe vocab: a vocabulary's entries, or how often each stands in a text.
@@ -88,7 +81,7 @@ struct VocabCommand {
   TextOptions text;
 
   void describe(Options& options);
-  void run(const OpenVocabulary& open, const Log& log);
+  void run(const Log& log);
 };
 
 }  // namespace tx
