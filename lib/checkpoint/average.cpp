@@ -11,7 +11,6 @@
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/checkpoint/model_output.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/tensor/precision.h"

@@ -244,4 +244,13 @@ std::unique_ptr<Vocabulary> open_vocabulary(const std::string& path, bool target
   return parse_vocabulary((target ? inside.target() : inside.source()).bytes(), model.path());
 }
 
+void check_replaceable(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) == 0 || names_model(path))
+    return;
+  throw UsageError("--out " + path +
+                   " exists and is not a model: choose another name, or remove it");
+}
+
 }  // namespace tx

@@ -72,6 +72,9 @@ std::string resolve_model(const std::string& path);
 // Whether -m names a model (a run directory, or a regular file that begins as safetensors files do)
 // and not a vocabulary. Says nothing about the rest of the file.
 bool names_model(const std::string& path);
+// UsageError where a model may not be written under this name (--out), since something that is no
+// model would be lost. Pipes and devices hold nothing that could be; "-" is standard output.
+void check_replaceable(const std::string& path);
 
 // The vocabulary that -m names: a vocabulary file, or the one inside a model, of the side that is
 // predicted or of the one that is read first.

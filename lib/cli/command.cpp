@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -58,6 +60,18 @@ int run_command(const std::string& tool, const std::string& summary,
   const std::string guess = nearest(word, names);
   throw UsageError("unknown command '" + word + "'" +
                    (guess.empty() ? "; there are " + all : "; did you mean " + guess + "?"));
+}
+
+std::string manual(const std::string& tool) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "man " + tool;
+  const fs::path page = program.parent_path().parent_path() / "man" / (tool + ".1");
+  if (!fs::is_regular_file(page, error)) return "man " + tool;
+  const std::string near = fs::proximate(page, error).string();
+  const std::string text = error || near.starts_with("..") ? page.string() : near;
+  return "man -l " + text;
 }
 
 }  // namespace tx

@@ -3,7 +3,6 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/checkpoint/model_output.h"
 #include "lib/convert/ctranslate2.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/llama_folder.h"
