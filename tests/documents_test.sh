@@ -49,7 +49,11 @@ unknown() {
     grep -oE '(^|[^A-Za-z0-9-])-{2,3}[a-z][a-z0-9_-]+' | sed 's/^[^-]*-*//' | sort -u |
     while read -r option; do
       case $option in test-dir | libs | bind-to | mca | *_* | pipe-part | block | sshloginfile) continue ;; esac
-      grep -qE "(^|,)--${option}[ ,]" options || echo "${1#"$TX_SOURCE"/}: --$option"
+      grep -qE "(^|,)--${option}[ ,]" options && continue
+      case $1 in *tx-bleu*) # takes sacreBLEU's names too, which it does not list
+        tx-bleu "--$option" < /dev/null 2>&1 | grep -q 'unknown option' || continue ;;
+      esac
+      echo "${1#"$TX_SOURCE"/}: --$option"
     done
 }
 # shellcheck disable=SC2016  # backticks of a document

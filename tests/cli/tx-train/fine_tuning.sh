@@ -26,3 +26,13 @@ expect_stderr_contains " steps, 2 epochs of the text's "
 expect_status 0 tx-train --resume short
 expect_status 0 tx-train --init first $tune --preset toy --steps 1 -o toys
 expect_stderr_lacks "fine-tuning"
+
+# An option may repeat what the model has, and not contradict it.
+expect_status 0 tx-train --init first $tune --steps 1 --heads 4 --kv-heads 4 --ffn-bias -o same
+for option in "--norm-position post/pre" "--window 3/0" "--kv-heads 2/4"; do
+  # shellcheck disable=SC2086
+  expect_usage_error "${option%/*} contradicts --init first, whose model has ${option#*/}: leave it out" \
+    tx-train --init first $tune --steps 1 ${option%/*} -o other
+done
+expect_usage_error '--ffn-bias false contradicts --init first, whose model has true' \
+  tx-train --init first $tune --steps 1 --no-ffn-bias -o other
