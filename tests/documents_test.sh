@@ -42,10 +42,10 @@ for command in train encode decode vocab shortlist; do tx-bpe $command --complet
 for tool in tx-train tx-avg tx-decode tx-bleu tx-convert tx-attn-dump; do $tool --completion; done >> options
 page=$TX_SOURCE/man/tx-paper.7
 
-# unknown DOCUMENT: the options it names that no tool lists; those of ctest, pkg-config, mpirun,
-# SentencePiece (with underscores), sacreBLEU (a section of tx-bleu's page) and GNU parallel apart.
+# unknown DOCUMENT: the options it names that no tool takes; those of ctest, pkg-config, mpirun,
+# SentencePiece (with underscores) and GNU parallel apart.
 unknown() {
-  sed -e '/^\.Sh THE NAMES OF SACREBLEU/,/^\.Sh/d' -e 's/\\-/-/g' -e 's/Fl -/Fl --/g' -e 's/ , -/ , --/g' "$1" |
+  sed -e 's/\\-/-/g' -e 's/Fl -/Fl --/g' -e 's/ , -/ , --/g' "$1" |
     grep -oE '(^|[^A-Za-z0-9-])-{2,3}[a-z][a-z0-9_-]+' | sed 's/^[^-]*-*//' | sort -u |
     while read -r option; do
       case $option in test-dir | libs | bind-to | mca | *_* | pipe-part | block | sshloginfile) continue ;; esac
