@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(models_that_differ_are_named) {
   const std::string begin = b + " cannot be averaged with " + a + ": ";
 
   ModelConfig other = shape();
-  other.heads = 8;
+  other.heads = other.kv_heads = 8;
   other.d_k = other.d_v = 4;  // the tensors have the same shapes
   Model(1, other).save(b);
   BOOST_TEST(refusal() == begin + "its heads is 8 instead of 4");
