@@ -7,7 +7,7 @@ for signal in INT TERM HUP; do
   rm -rf run
   (while :; do echo 'a b c'; sleep 0.01; done) > slow 2> /dev/null &
   writer=$!
-  env --default-signal tx-train --src slow --tgt words_of --vocab words -o run --threads 2 \
+  env --default-signal tx-train --src slow --tgt words_of --vocab ./words -o run --threads 2 \
     > out 2> message &
   tool=$!
   until [ -n "$(find run -name '*.tmp' 2> /dev/null)" ]; do

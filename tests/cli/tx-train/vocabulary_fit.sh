@@ -19,14 +19,14 @@ expect_status 0 small_train --steps 1 --vocab new.model -o again
 expect_stderr_lacks 'does not fit'
 
 # A list of words of one side given for both: the words of the other are <unk>.
-tx-bpe train --vocab words -o words train.en 2> log
-expect_status 0 small_train --steps 1 --vocab words -o words.run
+tx-bpe train --type words -o words train.en 2> log
+expect_status 0 small_train --steps 1 --vocab ./words -o words.run
 expect_stderr_lacks 'warning: source'
 expect_stderr_contains 'warning: target (train.de): '
 expect_stderr_contains 'It is a list of whole words; pieces, which spell any word, come from: tx-bpe train -o new.model train.en train.de'
 # Sides exchanged.
-tx-bpe train --vocab words -o words.de train.de 2> log
-expect_status 0 tx-train --src train.de --tgt train.en --vocab-src words --vocab-tgt words.de \
+tx-bpe train --type words -o words.de train.de 2> log
+expect_status 0 tx-train --src train.de --tgt train.en --vocab-src ./words --vocab-tgt words.de \
   --tie target --layers 1 --d-model 32 --heads 2 --d-ff 64 --batch-tokens 200 --threads 1 --steps 1 \
   -o exchanged
 expect_stderr_contains 'warning: source (train.de): '

@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(product_flops_of_a_step) {
   c.d_model = 1024;
   c.d_ff = 4096;
   c.heads = 16;
-  c.d_k = c.d_v = 0;
+  c.kv_heads = c.d_k = c.d_v = 0;
   c.resolve();
   BOOST_TEST(std::abs(step_flops(c, {25000, 25000}) / 3.21073e13 - 1) < 2e-6);
 }

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
 
 BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
   BOOST_TEST(open_for({}));
-  BOOST_TEST(open_for({"--preset", "auto", "--norm", "pre", "--steps", "9", "--tie", "none"}));
+  BOOST_TEST(open_for({"--preset", "auto", "--norm-position", "pre", "--steps", "9", "--tie", "none"}));
   BOOST_TEST(!open_for({"--preset", "base"}));
   for (const char* size : {"--layers", "--encoder-layers", "--decoder-layers", "--d-model",
                            "--d-ff", "--heads", "--d-k", "--d-v"})
