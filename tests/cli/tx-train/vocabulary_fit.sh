@@ -26,7 +26,7 @@ expect_stderr_contains 'warning: target (train.de): '
 expect_stderr_contains 'It is a list of whole words; pieces, which spell any word, come from: tx-bpe train -o new.model train.en train.de'
 # Sides exchanged.
 tx-bpe train --type words -o words.de train.de 2> log
-expect_status 0 tx-train --src train.de --tgt train.en --vocab-src ./words --vocab-tgt words.de \
+expect_status 0 tx-train --src train.de --tgt train.en --vocab-src words --vocab-tgt words.de \
   --tie target --layers 1 --d-model 32 --heads 2 --d-ff 64 --batch-tokens 200 --threads 1 --steps 1 \
   -o exchanged
 expect_stderr_contains 'warning: source (train.de): '
