@@ -49,8 +49,8 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   if (options_.forced_target) return std::make_unique<ForcedTarget>(options_, source.target);
   if (options_.sample)
     return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
-  const std::vector<int> none;
-  const std::vector<int>& passed_over = strikes_ ? none : forbidden_;  // or LegalRows strikes them
+  std::span<const int> passed_over;  // LegalRows strikes them where it is needed
+  if (!strikes_) passed_over = forbidden_;
   if (options_.diversity > 0)
     return std::make_unique<DiverseBeam>(options_, passed_over, longest(source));
   auto beam = std::make_unique<Beam>(options_, passed_over, longest(source));

@@ -20,9 +20,14 @@ void check_number(float log_p) {
       "decode with an earlier checkpoint");
 }
 
-Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest)
-    : options_(options), forbidden_(forbidden.begin(), forbidden.end()), longest_(longest) {
-  TX_ASSERT(options.beam >= 1 && longest >= 1);
+Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
+           int groups)
+    : width_(size_t(options.beam / groups)),
+      nbest_(groups == 1 ? size_t(options.nbest) : width_),
+      alpha_(options.alpha),
+      forbidden_(forbidden),
+      longest_(longest) {
+  TX_ASSERT(width_ >= 1 && longest >= 1);
   open_.push_back({0, PieceTree::root});
   rows_.push_back({-1, Vocabulary::bos});
 }
@@ -45,7 +50,7 @@ void Beam::collect(const Scores& scores) {
   if (source_)
     share_out();
   else
-    keep_best(2 * size_t(options_.beam));
+    keep_best(2 * width_);
 }
 
 void Beam::keep_best(size_t count) {
@@ -93,7 +98,7 @@ void Beam::share_out() {
     c.bank = rules_->met({pieces, 0, source_});
     ++counts[size_t(c.bank)];
   }
-  const std::vector<size_t> places = bank_places(counts, size_t(options_.beam));
+  const std::vector<size_t> places = bank_places(counts, width_);
   std::vector<size_t> taken(all + 1);
   std::vector<Candidate> chosen, others;
   for (const Candidate& c : candidates_) {
@@ -105,12 +110,12 @@ void Beam::share_out() {
 }
 
 void Beam::finish(const Candidate& candidate) {
-  const double score = candidate.log_p / length_penalty(length_, options_.alpha);
+  const double score = candidate.log_p / length_penalty(length_, alpha_);
   const auto place = std::find_if(finished_.begin(), finished_.end(),
                                   [&](const Finished& f) { return f.score < score; });
   finished_.insert(place,
                    {score, candidate.log_p, open_[size_t(candidate.row)].leaf, candidate.own});
-  if (finished_.size() > size_t(options_.beam)) finished_.pop_back();
+  if (finished_.size() > width_) finished_.pop_back();
 }
 
 // Log P only falls, and alpha >= 0 makes the penalty grow: log P over the largest penalty bounds
@@ -118,10 +123,10 @@ void Beam::finish(const Candidate& candidate) {
 // second-best piece might have led to.
 bool Beam::can_improve() const {
   if (open_.empty() || length_ == longest_) return false;
-  if (finished_.size() < size_t(options_.beam)) return true;
-  if (options_.beam == 1) return false;
+  if (finished_.size() < width_) return true;
+  if (width_ == 1) return false;
   const auto best = std::ranges::max_element(open_, {}, &Open::log_p);
-  return best->log_p / length_penalty(longest_, options_.alpha) > finished_.back().score;
+  return best->log_p / length_penalty(longest_, alpha_) > finished_.back().score;
 }
 
 void Beam::advance(const Scores& scores) {
@@ -131,12 +136,11 @@ void Beam::advance(const Scores& scores) {
   next_.clear();
   rows_.clear();
   if (candidates_.empty()) return;  // results() takes those that are open
-  const size_t beam = size_t(options_.beam);
   for (size_t rank = 0; rank < candidates_.size(); ++rank) {
     const Candidate& c = candidates_[rank];
     if (c.token == Vocabulary::eos) {
-      if (rank < beam) finish(c);
-    } else if (next_.size() < beam && length_ < longest_) {
+      if (rank < width_) finish(c);
+    } else if (next_.size() < width_ && length_ < longest_) {
       next_.push_back({c.log_p, tree_.add(open_[size_t(c.row)].leaf, c.token, c.own), c.bank});
       rows_.push_back({c.row, c.token});
     }
@@ -148,9 +152,8 @@ void Beam::advance(const Scores& scores) {
 std::vector<PieceHypothesis> Beam::results() const {
   TX_ASSERT(done());
   std::vector<PieceHypothesis> out;
-  const size_t wanted = size_t(options_.nbest);
   for (const Finished& f : finished_) {
-    if (out.size() == wanted) break;
+    if (out.size() == nbest_) break;
     out.push_back({tree_.path(f.leaf), f.log_p, f.score, true, tree_.log_ps(f.leaf)});
     out.back().piece_log_p.push_back(f.end);
   }
@@ -159,8 +162,8 @@ std::vector<PieceHypothesis> Beam::results() const {
   std::vector<Open> open = open_;
   std::ranges::stable_sort(open, std::ranges::greater(), &Open::bank);
   for (const Open& o : open) {
-    if (!finished_.empty() || out.size() >= wanted) break;
-    const double penalty = length_penalty(length_ - 1, options_.alpha);
+    if (!finished_.empty() || out.size() >= nbest_) break;
+    const double penalty = length_penalty(length_ - 1, alpha_);
     out.push_back({tree_.path(o.leaf), o.log_p, o.log_p / penalty, false, tree_.log_ps(o.leaf)});
   }
   return out;

@@ -17,10 +17,12 @@ namespace tx {
 
 class Beam : public SentenceSearch {
  public:
-  // `longest`: the most labels of an output, <eos> counted. Pieces in `forbidden` are passed over;
-  // advance() therefore needs Scores of candidates() pieces per row (or of the whole vocabulary
-  // where that is smaller), best first.
-  Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
+  // `longest`: the most labels of an output, <eos> counted. Pieces in `forbidden`, which must
+  // outlive this, are passed over; advance() therefore needs Scores of candidates() pieces per row
+  // (or of the whole vocabulary where that is smaller), best first. groups: of how many equal
+  // groups of the beam this is one; then results() are all of its outputs.
+  Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
+       int groups = 1);
   // The output shall hold what `source` wishes, as far as `rules` measure it; both must outlive
   // this.
   void require(const Source& source, const Rules& rules);
@@ -60,8 +62,9 @@ class Beam : public SentenceSearch {
   void finish(const Candidate& candidate);
   bool can_improve() const;
 
-  SearchOptions options_;
-  std::vector<int> forbidden_;
+  size_t width_, nbest_;
+  double alpha_;
+  std::span<const int> forbidden_;
   int64_t longest_, length_ = 0;
   PieceTree tree_;
   std::vector<Open> open_, next_;      // best first, but for banks

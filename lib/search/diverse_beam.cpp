@@ -9,11 +9,10 @@ namespace tx {
 
 DiverseBeam::DiverseBeam(const SearchOptions& options, std::span<const int> forbidden,
                          int64_t longest)
-    : options_(options) {
+    : nbest_(size_t(options.nbest)), diversity_(options.diversity) {
   TX_ASSERT(options.groups >= 1 && options.beam % options.groups == 0);
-  SearchOptions each = options;
-  each.beam = each.nbest = options.beam / options.groups;
-  for (int g = 0; g < options.groups; ++g) groups_.emplace_back(each, forbidden, longest);
+  for (int g = 0; g < options.groups; ++g)
+    groups_.emplace_back(options, forbidden, longest, options.groups);
   first_row_.assign(groups_.size(), 0);
   rows_.push_back({-1, Vocabulary::bos});  // the first row of all groups
 }
@@ -25,7 +24,7 @@ void DiverseBeam::advance(const Scores& scores) {
     Beam& group = groups_[g];
     if (group.done()) continue;
     const size_t at = first_row_[g] * size_t(scores.width);
-    group.avoid(taken, options_.diversity);
+    group.avoid(taken, diversity_);
     group.advance({scores.log_p + at, scores.ids + at, scores.width});
     for (const Row& row : group.rows()) taken.push_back(row.token);
   }
@@ -59,7 +58,7 @@ std::vector<PieceHypothesis> DiverseBeam::results() const {
   // Outputs that have not ended are used only where none has.
   const bool ended = out.front().complete;
   std::erase_if(out, [&](const auto& h) { return ended && !h.complete; });
-  out.resize(std::min(out.size(), size_t(options_.nbest)));
+  out.resize(std::min(out.size(), nbest_));
   return out;
 }
 

@@ -9,8 +9,8 @@ namespace tx {
 
 class DiverseBeam : public SentenceSearch {
  public:
-  // As Beam; options.beam is a multiple of options.groups. advance() needs as many candidates as a
-  // Beam of the whole width.
+  // As Beam, `forbidden` likewise; options.beam is a multiple of options.groups. advance() needs as
+  // many candidates as a Beam of the whole width.
   DiverseBeam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
   void advance(const Scores& scores) override;
   // Of all groups, best first, each text once.
@@ -18,7 +18,8 @@ class DiverseBeam : public SentenceSearch {
 
  private:
   void gather_rows();
-  SearchOptions options_;
+  size_t nbest_;
+  double diversity_;
   bool started_ = false;
   std::vector<Beam> groups_;
   std::vector<size_t> first_row_;  // of each group in rows()

@@ -27,11 +27,7 @@ double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output, b
 
 Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
                    const Source& source, const Rules& rules)
-    : options_(options),
-      forbidden_(forbidden.begin(), forbidden.end()),
-      longest_(longest),
-      source_(source),
-      rules_(rules) {
+    : options_(options), forbidden_(forbidden), longest_(longest), source_(source), rules_(rules) {
   TX_ASSERT(options.nbest >= 1 && options.temperature > 0 && longest >= 1);
   rows_.push_back({-1, Vocabulary::bos});
 }

@@ -12,7 +12,7 @@ namespace tx {
 
 class Sampling : public SentenceSearch {
  public:
-  // advance() needs Scores of the whole vocabulary. `source` and `rules` must outlive this.
+  // advance() needs Scores of the whole vocabulary. All arguments must outlive this.
   Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
            const Source& source, const Rules& rules);
   void advance(const Scores& scores) override;
@@ -35,8 +35,8 @@ class Sampling : public SentenceSearch {
   void follow(const Open& open, int32_t row, const Choice& choice);
   PieceHypothesis hypothesis(const Open& open, int64_t length) const;
 
-  SearchOptions options_;
-  std::vector<int> forbidden_;
+  const SearchOptions& options_;
+  std::span<const int> forbidden_;
   int64_t longest_, length_ = 0;
   const Source& source_;
   const Rules& rules_;
