@@ -125,31 +125,11 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     const Source& source = *sources[waiting_];
     // The last step of a search adds no piece, it only lets outputs end.
     const bool prompted = options_.continues && !source.ids.empty();
-    active_.push_back({waiting_,
-                       entered_++,
-                       0,
-                       prompted ? source.ids.back() : Vocabulary::bos,
-                       lead() > 0,
-                       longest(source) - 1,
-                       search_for(source),
-                       {}});
+    active_.push_back({waiting_, entered_++, 0, prompted ? source.ids.back() : Vocabulary::bos,
+                       lead() > 0, longest(source) - 1, search_for(source)});
     active_cost_ += cost_of(source);
   }
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());
-}
-
-// Paths of the rows that a step is about to read.
-void BatchSearch::follow(Active& a) const {
-  std::vector<std::vector<int>> paths;
-  for (const SentenceSearch::Row& row : a.search->rows()) {
-    if (row.parent < 0) {
-      paths.emplace_back();
-      continue;
-    }
-    paths.push_back(a.paths[size_t(row.parent)]);
-    paths.back().push_back(row.token);
-  }
-  a.paths = std::move(paths);
 }
 
 // After an output that holds a stop string <eos> is certain, which ends it.
@@ -158,8 +138,9 @@ void BatchSearch::end_stopped(Sources sources) {
   const std::span<int32_t> ids = scorer_.ids();
   const size_t width = values.size() / rows_.size();
   for (const Active& a : active_)
-    for (size_t i = 0; i < a.paths.size(); ++i) {
-      if (!stops_(sources[a.source]->ids, a.paths[i])) continue;
+    for (size_t i = 0; i < a.search->rows().size(); ++i) {
+      a.search->tree().path(a.search->rows()[i].leaf, pieces_);
+      if (!stops_(sources[a.source]->ids, pieces_)) continue;
       const size_t first = (size_t(a.first) + i) * width;
       std::fill_n(values.begin() + ptrdiff_t(first), width,
                   -std::numeric_limits<float>::infinity());
@@ -171,7 +152,6 @@ void BatchSearch::end_stopped(Sources sources) {
 }
 
 void BatchSearch::step(Sources sources) {
-  const bool follows = listener_ || stops_;
   rows_.clear();
   if (strikes_) legal_.begin();
   for (Active& a : active_) {
@@ -179,8 +159,7 @@ void BatchSearch::step(Sources sources) {
     a.first = int32_t(rows_.size());
     if (a.leads) {
       rows_.push_back({a.number, -1, a.token});
-      if (strikes_) legal_.add(-1, a.token, a.left, sources[a.source]);
-      a.paths.assign(1, {});
+      if (strikes_) legal_.add(a.search->tree(), PieceTree::root, a.left, sources[a.source]);
       continue;
     }
     --a.left;
@@ -189,11 +168,14 @@ void BatchSearch::step(Sources sources) {
       const int32_t parent = begins ? -1 : before + row.parent;
       rows_.push_back(
           {a.number, begins && lead() > 0 ? before : parent, begins ? first_token(a) : row.token});
-      if (strikes_) legal_.add(parent, row.token, a.left, sources[a.source]);
+      if (strikes_) legal_.add(a.search->tree(), row.leaf, a.left, sources[a.source]);
     }
-    if (follows) follow(a);
   }
-  if (listener_) listener_(active_.front().paths.front());
+  if (listener_) {
+    const SentenceSearch& first = *active_.front().search;
+    first.tree().path(first.rows().front().leaf, pieces_);
+    listener_(pieces_);
+  }
   const Scores scores = scorer_.step(rows_);
   if (strikes_) legal_.strike(scorer_);
   if (stops_) end_stopped(sources);

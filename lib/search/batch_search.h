@@ -54,7 +54,6 @@ class BatchSearch {
     bool leads = false;  // a step before reads <bos> alone, whose answer nobody asks for
     int64_t left = 0;    // pieces that an output may still get
     std::unique_ptr<SentenceSearch> search;
-    std::vector<std::vector<int>> paths;  // of the rows of the last step, where they are asked for
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
@@ -68,7 +67,6 @@ class BatchSearch {
   IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step(Sources sources);
-  void follow(Active& active) const;
   int32_t first_token(const Active& active) const {  // what the first step of its search reads
     return lead() > 0 ? int32_t(options_.first_piece) : active.token;
   }
@@ -93,6 +91,7 @@ class BatchSearch {
   size_t waiting_ = 0;  // the first source that has not entered
   int32_t entered_ = 0;
   std::vector<IncrementalDecoder::Row> rows_;
+  std::vector<int> pieces_;  // of the output at hand
 };
 
 }  // namespace tx

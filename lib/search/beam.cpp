@@ -20,10 +20,16 @@ void check_number(float log_p) {
       "decode with an earlier checkpoint");
 }
 
+Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest)
+    : Beam(options, forbidden, longest, 1, std::make_shared<PieceTree>()) {
+  nbest_ = size_t(options.nbest);
+}
+
 Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-           int groups)
-    : width_(size_t(options.beam / groups)),
-      nbest_(groups == 1 ? size_t(options.nbest) : width_),
+           int groups, std::shared_ptr<PieceTree> tree)
+    : SentenceSearch(std::move(tree)),
+      width_(size_t(options.beam / groups)),
+      nbest_(width_),
       alpha_(options.alpha),
       forbidden_(forbidden),
       longest_(longest) {
@@ -86,18 +92,26 @@ std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t be
   return places;
 }
 
+// What has come of what must come, for each candidate. Those of a row stand together.
+void Beam::find_banks() {
+  int32_t row = -1;
+  for (Candidate& c : candidates_) {
+    if (c.row != row) tree_->path(open_[size_t(row = c.row)].leaf, pieces_);
+    const bool ends = c.token == Vocabulary::eos;
+    if (!ends) pieces_.push_back(c.token);
+    c.bank = rules_->met({pieces_, 0, source_});
+    if (!ends) pieces_.pop_back();
+  }
+}
+
 // First the W that the banks have places for, then others, for those of the W that end here.
 void Beam::share_out() {
   size_t all = 0;
   for (const std::vector<int>& phrase : source_->phrases) all += phrase.size();
+  find_banks();
   keep_best(candidates_.size());
   std::vector<size_t> counts(all + 1);
-  for (Candidate& c : candidates_) {
-    std::vector<int> pieces = tree_.path(open_[size_t(c.row)].leaf);
-    if (c.token != Vocabulary::eos) pieces.push_back(c.token);
-    c.bank = rules_->met({pieces, 0, source_});
-    ++counts[size_t(c.bank)];
-  }
+  for (const Candidate& c : candidates_) ++counts[size_t(c.bank)];
   const std::vector<size_t> places = bank_places(counts, width_);
   std::vector<size_t> taken(all + 1);
   std::vector<Candidate> chosen, others;
@@ -141,8 +155,8 @@ void Beam::advance(const Scores& scores) {
     if (c.token == Vocabulary::eos) {
       if (rank < width_) finish(c);
     } else if (next_.size() < width_ && length_ < longest_) {
-      next_.push_back({c.log_p, tree_.add(open_[size_t(c.row)].leaf, c.token, c.own), c.bank});
-      rows_.push_back({c.row, c.token});
+      next_.push_back({c.log_p, tree_->add(open_[size_t(c.row)].leaf, c.token, c.own), c.bank});
+      rows_.push_back({c.row, c.token, next_.back().leaf});
     }
   }
   if (length_ < longest_) open_.swap(next_);  // else results() takes those before the last step
@@ -154,7 +168,7 @@ std::vector<PieceHypothesis> Beam::results() const {
   std::vector<PieceHypothesis> out;
   for (const Finished& f : finished_) {
     if (out.size() == nbest_) break;
-    out.push_back({tree_.path(f.leaf), f.log_p, f.score, true, tree_.log_ps(f.leaf)});
+    out.push_back({tree_->path(f.leaf), f.log_p, f.score, true, tree_->log_ps(f.leaf)});
     out.back().piece_log_p.push_back(f.end);
   }
   // At the longest output, or where nothing may follow, it may be that none has ended. Then those
@@ -164,7 +178,7 @@ std::vector<PieceHypothesis> Beam::results() const {
   for (const Open& o : open) {
     if (!finished_.empty() || out.size() >= nbest_) break;
     const double penalty = length_penalty(length_ - 1, alpha_);
-    out.push_back({tree_.path(o.leaf), o.log_p, o.log_p / penalty, false, tree_.log_ps(o.leaf)});
+    out.push_back({tree_->path(o.leaf), o.log_p, o.log_p / penalty, false, tree_->log_ps(o.leaf)});
   }
   return out;
 }

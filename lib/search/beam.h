@@ -19,10 +19,12 @@ class Beam : public SentenceSearch {
  public:
   // `longest`: the most labels of an output, <eos> counted. Pieces in `forbidden`, which must
   // outlive this, are passed over; advance() therefore needs Scores of candidates() pieces per row
-  // (or of the whole vocabulary where that is smaller), best first. groups: of how many equal
-  // groups of the beam this is one; then results() are all of its outputs.
-  Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-       int groups = 1);
+  // (or of the whole vocabulary where that is smaller), best first.
+  Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
+  // One of so many equal groups of that beam, whose outputs lie in `tree`; results() are all of its
+  // outputs.
+  Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest, int groups,
+       std::shared_ptr<PieceTree> tree);
   // The output shall hold what `source` wishes, as far as `rules` measure it; both must outlive
   // this.
   void require(const Source& source, const Rules& rules);
@@ -57,6 +59,7 @@ class Beam : public SentenceSearch {
     float end;  // log P of <eos> alone
   };
   void collect(const Scores& scores);
+  void find_banks();
   void share_out();
   void keep_best(size_t count);
   void finish(const Candidate& candidate);
@@ -66,10 +69,10 @@ class Beam : public SentenceSearch {
   double alpha_;
   std::span<const int> forbidden_;
   int64_t longest_, length_ = 0;
-  PieceTree tree_;
   std::vector<Open> open_, next_;      // best first, but for banks
   std::vector<Finished> finished_;     // best first, at most W
   std::vector<Candidate> candidates_;  // of this step
+  std::vector<int> pieces_;            // of the output at hand
   std::vector<int32_t> avoided_;
   double avoided_cost_ = 0;
   const Source* source_ = nullptr;  // null: nothing must come

@@ -12,7 +12,7 @@ DiverseBeam::DiverseBeam(const SearchOptions& options, std::span<const int> forb
     : nbest_(size_t(options.nbest)), diversity_(options.diversity) {
   TX_ASSERT(options.groups >= 1 && options.beam % options.groups == 0);
   for (int g = 0; g < options.groups; ++g)
-    groups_.emplace_back(options, forbidden, longest, options.groups);
+    groups_.emplace_back(options, forbidden, longest, options.groups, tree_);
   first_row_.assign(groups_.size(), 0);
   rows_.push_back({-1, Vocabulary::bos});  // the first row of all groups
 }
@@ -38,7 +38,7 @@ void DiverseBeam::gather_rows() {
     const auto before = int32_t(first_row_[g]);
     first_row_[g] = rows_.size();
     for (const Row& row : groups_[g].rows())
-      rows_.push_back({started_ ? before + row.parent : 0, row.token});
+      rows_.push_back({started_ ? before + row.parent : 0, row.token, row.leaf});
   }
   started_ = true;
 }

@@ -16,15 +16,15 @@ void ForcedTarget::advance(const Scores& scores) {
   const int label = labels_[scored_++];
   check_number(scores.log_p[label]);
   log_p_ += double(scores.log_p[label]);
-  log_ps_.push_back(scores.log_p[label]);
+  leaf_ = tree_->add(leaf_, label, scores.log_p[label]);
   rows_.clear();
-  if (scored_ < labels_.size()) rows_.push_back({0, label});
+  if (scored_ < labels_.size()) rows_.push_back({0, label, leaf_});
 }
 
 std::vector<PieceHypothesis> ForcedTarget::results() const {
   TX_ASSERT(done());
   PieceHypothesis h{labels_, log_p_, log_p_ / length_penalty(int64_t(labels_.size()), alpha_),
-                    false, log_ps_};
+                    false, tree_->log_ps(leaf_)};
   h.complete = labels_.back() == Vocabulary::eos;
   if (h.complete) h.ids.pop_back();
   return {h};

@@ -16,8 +16,8 @@ class ForcedTarget : public SentenceSearch {
  private:
   double alpha_, log_p_ = 0;
   std::vector<int> labels_;
-  std::vector<float> log_ps_;  // of the labels scored
   size_t scored_ = 0;
+  int32_t leaf_ = PieceTree::root;  // of the labels scored
 };
 
 }  // namespace tx

@@ -7,7 +7,9 @@
 //   }
 //   beam.results();
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,26 +35,8 @@ struct Scores {
 
 void check_number(float log_p);  // NaN, which a damaged model gives, is a DataError
 
-class SentenceSearch {
- public:
-  struct Row {
-    int32_t parent = -1;  // which of the rows before it continues, -1 in the first step
-    int32_t token = 0;    // the piece to read
-  };
-  virtual ~SentenceSearch() = default;
-  // The rows to score; in the first step a single one that reads <bos>. Empty when done.
-  std::span<const Row> rows() const { return rows_; }
-  bool done() const { return rows_.empty(); }
-  // `scores` has an entry for each of rows(), in their order.
-  virtual void advance(const Scores& scores) = 0;
-  // Once done, the outputs found, best first: at least one, at most options.nbest.
-  virtual std::vector<PieceHypothesis> results() const = 0;
-
- protected:
-  std::vector<Row> rows_;
-};
-
-// The outputs of a search as a tree of pieces: every open hypothesis is a leaf.
+// The outputs of a search as a tree of pieces: every open hypothesis is a leaf. What an output has
+// so far is kept here alone.
 class PieceTree {
  public:
   static constexpr int32_t root = -1;
@@ -60,19 +44,24 @@ class PieceTree {
     nodes_.push_back({parent, token, log_p});
     return int32_t(nodes_.size()) - 1;
   }
+  // Replaces `ids` by the pieces from the root to `leaf`.
+  void path(int32_t leaf, std::vector<int>& ids) const {
+    ids.clear();
+    for (; leaf != root; leaf = nodes_[size_t(leaf)].parent)
+      ids.push_back(nodes_[size_t(leaf)].token);
+    std::reverse(ids.begin(), ids.end());
+  }
   std::vector<int> path(int32_t leaf) const {
     std::vector<int> ids;
-    for (; leaf != root; leaf = nodes_[size_t(leaf)].parent) {
-      ids.push_back(nodes_[size_t(leaf)].token);
-    }
-    return {ids.rbegin(), ids.rend()};
+    path(leaf, ids);
+    return ids;
   }
   std::vector<float> log_ps(int32_t leaf) const {  // of the pieces of path()
     std::vector<float> values;
-    for (; leaf != root; leaf = nodes_[size_t(leaf)].parent) {
+    for (; leaf != root; leaf = nodes_[size_t(leaf)].parent)
       values.push_back(nodes_[size_t(leaf)].log_p);
-    }
-    return {values.rbegin(), values.rend()};
+    std::reverse(values.begin(), values.end());
+    return values;
   }
 
  private:
@@ -81,6 +70,31 @@ class PieceTree {
     float log_p;
   };
   std::vector<Node> nodes_;
+};
+
+class SentenceSearch {
+ public:
+  struct Row {
+    int32_t parent = -1;             // which of the rows before it continues, -1 in the first step
+    int32_t token = 0;               // the piece to read
+    int32_t leaf = PieceTree::root;  // of tree(): the output so far
+  };
+  // Groups of a search share its tree.
+  explicit SentenceSearch(std::shared_ptr<PieceTree> tree = std::make_shared<PieceTree>())
+      : tree_(std::move(tree)) {}
+  virtual ~SentenceSearch() = default;
+  // The rows to score; in the first step a single one that reads <bos>. Empty when done.
+  std::span<const Row> rows() const { return rows_; }
+  bool done() const { return rows_.empty(); }
+  const PieceTree& tree() const { return *tree_; }
+  // `scores` has an entry for each of rows(), in their order.
+  virtual void advance(const Scores& scores) = 0;
+  // Once done, the outputs found, best first: at least one, at most options.nbest.
+  virtual std::vector<PieceHypothesis> results() const = 0;
+
+ protected:
+  std::vector<Row> rows_;
+  std::shared_ptr<PieceTree> tree_;
 };
 
 }  // namespace tx

@@ -7,20 +7,6 @@
 
 namespace tx {
 
-void LegalRows::begin() {
-  before_.swap(rows_);
-  rows_.clear();
-}
-
-void LegalRows::add(int32_t parent, int piece, int64_t left, const Source* source) {
-  Row row{{}, left, source};
-  if (parent >= 0) {
-    row.pieces = before_[size_t(parent)].pieces;
-    row.pieces.push_back(piece);
-  }
-  rows_.push_back(std::move(row));
-}
-
 bool LegalRows::may_follow(const OpenOutput& output, int piece) const {
   const int forced = Rules::forced(output);
   if (forced >= 0) return piece == forced;
@@ -40,7 +26,7 @@ void LegalRows::strike(Scorer& scorer) {
 
 // False where too few candidates are left, or one is missing that is wished for.
 bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
-  const OpenOutput output = row.output();
+  const OpenOutput output = output_of(row);
   const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
   int legal = 0;
   for (int32_t& id : ids) {
@@ -75,7 +61,7 @@ void LegalRows::look_again(Scorer& scorer) {
 // lower piece.
 void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
                        std::span<int32_t> ids) {
-  const OpenOutput output = row.output();
+  const OpenOutput output = output_of(row);
   order_.clear();
   for (size_t piece = 0; piece < log_p.size(); ++piece) {
     if (std::isinf(log_p[piece]) || !may_follow(output, int(piece))) continue;

@@ -17,11 +17,13 @@ class LegalRows {
   LegalRows(const Rules& rules, std::vector<int> forbidden, int wanted)
       : rules_(rules), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
-  // The rows of the next step: begin(), then one add() per row. parent: the row of the step before
-  // that it continues, or -1 of a row that reads <bos>; left: pieces that its output may still get
-  // after this step.
-  void begin();
-  void add(int32_t parent, int piece, int64_t left, const Source* source);
+  // The rows of the next step: begin(), then one add() per row. leaf: of its output so far in
+  // `tree`, which must not change before strike(); left: pieces that it may still get after this
+  // step.
+  void begin() { rows_.clear(); }
+  void add(const PieceTree& tree, int32_t leaf, int64_t left, const Source* source) {
+    rows_.push_back({&tree, leaf, left, source});
+  }
   // Strikes what may not come next out of what scorer.step() gave: such ids become -1. A row left
   // with too few candidates, or without one that a rule wishes for, is searched again over the
   // whole vocabulary; what is wished for then takes the places of the least likely.
@@ -29,11 +31,15 @@ class LegalRows {
 
  private:
   struct Row {
-    std::vector<int> pieces;
-    int64_t left = 0;
-    const Source* source = nullptr;
-    OpenOutput output() const { return {pieces, left, source}; }
+    const PieceTree* tree;
+    int32_t leaf;
+    int64_t left;
+    const Source* source;
   };
+  OpenOutput output_of(const Row& row) {  // until the next call
+    row.tree->path(row.leaf, pieces_);
+    return {pieces_, row.left, row.source};
+  }
   bool may_follow(const OpenOutput& output, int piece) const;
   bool strike_candidates(const Row& row, std::span<int32_t> ids);
   void put_wishes(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,
@@ -45,7 +51,8 @@ class LegalRows {
   const Rules& rules_;
   std::vector<int> forbidden_;
   int wanted_;
-  std::vector<Row> rows_, before_;
+  std::vector<Row> rows_;
+  std::vector<int> pieces_;     // of the row at hand
   std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
   std::vector<int> wishes_;  // of the row at hand

@@ -93,8 +93,8 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
 // Where the piece drawn may not follow, another is drawn among those that may. So each of these has
 // its share of the rest, and an output that never draws such a piece is the same as without rules.
 Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
-  const std::vector<int> pieces = tree_.path(open.leaf);
-  const OpenOutput output{pieces, longest_ - 2 - length_, &source_};
+  tree_->path(open.leaf, pieces_);
+  const OpenOutput output{pieces_, longest_ - 2 - length_, &source_};
   const int forced = Rules::forced(output);
   if (forced >= 0) return {log_p[size_t(forced)], forced};
   const Choice first = draw(open.output, false);
@@ -107,7 +107,8 @@ Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p
 
 PieceHypothesis Sampling::hypothesis(const Open& open, int64_t length) const {
   const double penalty = length_penalty(length, options_.alpha);
-  return {tree_.path(open.leaf), open.log_p, open.log_p / penalty, false, tree_.log_ps(open.leaf)};
+  return {tree_->path(open.leaf), open.log_p, open.log_p / penalty, false,
+          tree_->log_ps(open.leaf)};
 }
 
 void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
@@ -119,8 +120,8 @@ void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
   } else if (choice.token < 0 || length_ + 1 == longest_) {
     finished_.push_back(hypothesis(open, length_));
   } else {
-    next_.push_back({after.log_p, tree_.add(open.leaf, choice.token, choice.log_p), open.output});
-    rows_.push_back({row, choice.token});
+    next_.push_back({after.log_p, tree_->add(open.leaf, choice.token, choice.log_p), open.output});
+    rows_.push_back({row, choice.token, next_.back().leaf});
   }
 }
 

@@ -40,10 +40,10 @@ class Sampling : public SentenceSearch {
   int64_t longest_, length_ = 0;
   const Source& source_;
   const Rules& rules_;
-  PieceTree tree_;
   std::vector<Open> open_, next_;
   std::vector<PieceHypothesis> finished_;
   std::vector<Choice> choices_;  // of the row at hand: what may be drawn,
+  std::vector<int> pieces_;      // of the output at hand
   std::vector<double> weights_;  // and how likely each is, not normalised
 };
 

@@ -216,6 +216,8 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   }
   Utf8Guard::State state;
   int64_t left = 7;
+  PieceTree tree;
+  int32_t leaf = PieceTree::root;
   for (const int piece : {int(Vocabulary::bos), piece_of(0xF4), piece_of(0x80), piece_of(0x80),
                           piece_of(0x80), piece_of('a'), piece_of(0xC3)}) {
     const std::vector<IncrementalDecoder::Row> row = {
@@ -223,7 +225,8 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
     const Scores all = whole.step(row), best = top.step(row);
     state = guard.after(state, piece);
     legal.begin();
-    legal.add(row[0].parent, piece, left, nullptr);
+    if (piece != Vocabulary::bos) leaf = tree.add(leaf, piece, 0);
+    legal.add(tree, leaf, left, nullptr);
     legal.strike(top);
     std::vector<std::pair<float, int>> expected, given;
     for (int id = 0; id < int(all.width); ++id) {
