@@ -6,9 +6,9 @@
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/checkpoint/model_kind.h"
-#include "lib/search/continuation.h"
-#include "lib/search/encoding.h"
-#include "lib/search/lines.h"
+#include "lib/search/engine/continuation.h"
+#include "lib/search/lines/encoding.h"
+#include "lib/search/lines/lines.h"
 
 namespace tx {
 

@@ -6,9 +6,8 @@
 #include "lib/diagnose/compare.h"
 #include "lib/diagnose/invariance.h"
 #include "lib/rerank/minimum_risk.h"
-#include "lib/search/decode_options.h"
-#include "lib/search/live.h"
-#include "lib/search/stream.h"
+#include "lib/search/lines/decode_options.h"
+#include "lib/search/lines/stream.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_kind.h"
 #include "lib/eval/metrics.h"
-#include "lib/search/lines.h"
+#include "lib/search/lines/lines.h"
 
 namespace tx {
 

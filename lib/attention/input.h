@@ -6,7 +6,7 @@
 
 #include "lib/attention/options.h"
 #include "lib/base/log.h"
-#include "lib/search/lines.h"
+#include "lib/search/lines/lines.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {

@@ -1,7 +1,7 @@
 // What a user chooses about a dump of attention.
 #pragma once
 #include "lib/attention/selection.h"
-#include "lib/search/translator.h"
+#include "lib/search/engine/translator.h"
 
 namespace tx {
 

@@ -8,7 +8,7 @@
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/metrics.h"
-#include "lib/search/source_reader.h"
+#include "lib/search/lines/source_reader.h"
 
 namespace tx {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "lib/search/lines.h"
+#include "lib/search/lines/lines.h"
 #include "lib/text/line_pairs.h"
 
 namespace tx {

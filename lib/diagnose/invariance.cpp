@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/philox.h"
-#include "lib/search/source_reader.h"
+#include "lib/search/lines/source_reader.h"
 
 namespace tx {
 

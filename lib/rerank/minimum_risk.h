@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/eval/metrics/metric.h"
-#include "lib/search/translator.h"
+#include "lib/search/engine/translator.h"
 
 namespace tx {
 

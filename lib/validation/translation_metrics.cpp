@@ -7,7 +7,7 @@
 
 #include "lib/base/utf8.h"
 #include "lib/eval/metrics.h"
-#include "lib/search/lines.h"
+#include "lib/search/lines/lines.h"
 
 namespace tx {
 

@@ -23,8 +23,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
-#include "lib/search/batch_search.h"
-#include "lib/search/model_set.h"
+#include "lib/search/engine/batch_search.h"
+#include "lib/search/engine/model_set.h"
 #include "lib/subword/vocabulary.h"
 #include "lib/tensor/precision.h"
 #include "tests/model_support.h"

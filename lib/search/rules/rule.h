@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/search/options.h"
 #include "lib/search/source.h"
 
 namespace tx {
@@ -27,6 +28,26 @@ class Rule {
   virtual void wishes(const OpenOutput&, std::vector<int>& pieces) const { (void)pieces; }
   // How much of what must come has come, in pieces (at most those of Source::phrases).
   virtual int64_t met(const OpenOutput&) const { return 0; }
+};
+
+// No end before so many pieces.
+class MinimumLength : public Rule {
+ public:
+  explicit MinimumLength(int pieces) : pieces_(pieces) {}
+  bool allows(const OpenOutput& output, int piece) const override;
+
+ private:
+  int pieces_;
+};
+
+// The same `length` pieces in a row come once.
+class NoRepeat : public Rule {
+ public:
+  explicit NoRepeat(int length) : length_(length) {}
+  bool allows(const OpenOutput& output, int piece) const override;
+
+ private:
+  int length_;  // at least 1
 };
 
 // All rules of a search. Shared by threads.
@@ -60,5 +81,9 @@ class Rules {
  private:
   std::vector<std::shared_ptr<const Rule>> rules_;
 };
+
+// Those that a user's options and the vocabulary of the outputs ask for. Reads the file of
+// --forbid; IoError where it cannot be read.
+Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary);
 
 }  // namespace tx

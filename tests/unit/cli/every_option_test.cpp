@@ -13,7 +13,7 @@
 #include "lib/eval/scoring.h"
 #include "lib/report/options.h"
 #include "lib/rerank/minimum_risk.h"
-#include "lib/search/decode_options.h"
+#include "lib/search/lines/decode_options.h"
 #include "lib/train/options.h"
 #include "tests/support.h"
 

@@ -1,5 +1,5 @@
 // The text of a language model's output.
-#include "lib/search/continuation.h"
+#include "lib/search/engine/continuation.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // Diverse beam search: groups that avoid what earlier ones have taken.
-#include "lib/search/diverse_beam.h"
+#include "lib/search/engine/diverse_beam.h"
 
 #include <boost/test/unit_test.hpp>
 #include <set>

@@ -1,5 +1,5 @@
 // Forced targets: their scores are the model's.
-#include "lib/search/forced_target.h"
+#include "lib/search/engine/forced_target.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lib/search/line_progress.h"
+#include "lib/search/lines/line_progress.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // What a reader should know of a line, and the words of an output.
-#include "lib/search/remarks.h"
+#include "lib/search/lines/remarks.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

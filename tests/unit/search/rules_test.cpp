@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "lib/search/beam.h"
+#include "lib/search/engine/beam.h"
 #include "lib/search/rules/forbidden_phrases.h"
-#include "lib/search/rules/repetition.h"
 #include "lib/search/rules/required_phrases.h"
+#include "lib/search/rules/rule.h"
 #include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
 

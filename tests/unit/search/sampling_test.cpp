@@ -1,5 +1,5 @@
 // Sampling: the distribution it draws from, and what a draw depends on.
-#include "lib/search/sampling.h"
+#include "lib/search/engine/sampling.h"
 
 #include <boost/test/unit_test.hpp>
 #include <map>

@@ -1,11 +1,11 @@
 // Lists of pieces: what is on the list of a line, and log P among the pieces of a list.
-#include "lib/search/shortlist.h"
+#include "lib/search/engine/shortlist.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 
-#include "lib/search/scorer.h"
+#include "lib/search/engine/scorer.h"
 #include "lib/subword/subword.h"
 #include "tests/support.h"
 #include "tests/unit/search/tiny_translator.h"

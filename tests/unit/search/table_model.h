@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "lib/search/beam.h"
+#include "lib/search/engine/beam.h"
 #include "lib/subword/vocabulary.h"
 
 namespace tx_test {

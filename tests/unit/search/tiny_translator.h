@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "lib/search/stream.h"
+#include "lib/search/lines/stream.h"
 #include "tests/unit/search/random_model.h"
 
 namespace tx_test {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "lib/base/utf8.h"
-#include "lib/search/legal_rows.h"
+#include "lib/search/engine/legal_rows.h"
 #include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
 

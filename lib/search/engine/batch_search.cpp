@@ -1,0 +1,215 @@
+#include "lib/search/engine/batch_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/search/engine/beam.h"
+#include "lib/search/engine/diverse_beam.h"
+#include "lib/search/engine/forced_target.h"
+#include "lib/search/engine/sampling.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
+                         const SearchOptions& options, std::vector<int> forbidden, Rules rules)
+    : options_(options),
+      forbidden_(std::move(forbidden)),
+      longest_(models.front()->longest()),
+      rules_(std::move(rules)),
+      strikes_((rules_.any() || options.prefix) && !options.sample && !options.forced_target),
+      legal_(rules_, forbidden_, Beam::candidates(options, 0)),
+      scorer_(backend, models, dtype,
+              options.sample || options.forced_target
+                  ? 0
+                  : Beam::candidates(options, forbidden_.size()),
+              strikes_) {
+  for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
+  longest_ -= lead();
+}
+
+int64_t BatchSearch::longest(int64_t pieces) const {
+  return std::min(options_.continues ? longest_ - pieces : longest_, options_.longest(pieces));
+}
+
+int64_t BatchSearch::positions(int64_t pieces) const {
+  return lead() + (options_.continues ? pieces : 0) + longest(pieces);
+}
+
+int64_t BatchSearch::longest(const Source& source) const {
+  if (!options_.forced_target) return longest(source.pieces());
+  TX_ASSERT(int64_t(source.target.size()) <=
+            (options_.continues ? longest_ - int64_t(source.ids.size()) : longest_));
+  return int64_t(source.target.size());
+}
+
+std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) const {
+  if (options_.forced_target) return std::make_unique<ForcedTarget>(options_, source.target);
+  if (options_.sample)
+    return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
+  std::span<const int> passed_over;  // LegalRows strikes them where it is needed
+  if (!strikes_) passed_over = forbidden_;
+  if (options_.diversity > 0)
+    return std::make_unique<DiverseBeam>(options_, passed_over, longest(source));
+  auto beam = std::make_unique<Beam>(options_, passed_over, longest(source));
+  if (!source.phrases.empty()) beam->require(source, rules_);
+  return beam;
+}
+
+// The most that sources of that cost can take, none longer than so many pieces or steps.
+IncrementalDecoder::Capacity BatchSearch::most_capacity(int64_t at_a_time, int64_t pieces,
+                                                        int64_t steps) const {
+  const int64_t sentences = at_a_time / least_cost + 1;
+  const int64_t more = lead() + (options_.continues ? options_.max_new + 1 : options_.max_extra);
+  const auto end = int64_t(options_.closing.size());
+  IncrementalDecoder::Capacity most;
+  most.source_rows = std::max(pieces + end, at_a_time * 5 / 4);  // a quarter more, for gaps
+  most.rows = sentences * width();
+  most.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
+  most.steps = steps;
+  return most;
+}
+
+// The same, but no more than all sources together can take.
+IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t at_a_time) const {
+  IncrementalDecoder::Capacity all;
+  int64_t pieces = 0, steps = 0;
+  for (const Source* s : sources) {
+    const int64_t here = s->pieces(), prompt = options_.continues ? here : 0;
+    all.source_rows += int64_t(s->ids.size() + options_.closing.size());
+    all.cache_rows += prompt + (lead() + longest(*s)) * width();
+    all.rows += width();
+    pieces = std::max(pieces, here);
+    steps = std::max(steps, lead() + prompt + longest(*s));
+  }
+  const IncrementalDecoder::Capacity most = most_capacity(at_a_time, pieces, steps);
+  return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
+          std::min(all.cache_rows, most.cache_rows), most.steps};
+}
+
+void BatchSearch::admit(Sources sources, int64_t at_a_time) {
+  std::vector<std::vector<int>> ids;
+  std::vector<int64_t> steps;
+  int64_t cost = 0;
+  for (size_t next = waiting_; next < sources.size(); ++next) {
+    const int64_t one = cost_of(*sources[next]);
+    if (active_cost_ + cost + one > at_a_time && active_cost_ + cost > 0) break;
+    cost += one;
+    ids.push_back(sources[next]->ids);
+    if (options_.continues) {  // the first step reads the prompt's last piece
+      ids.back().insert(ids.back().begin(), Vocabulary::bos);
+      ids.back().pop_back();
+    } else {
+      const std::vector<int>& closing = options_.closing;
+      ids.back().insert(ids.back().end(), closing.begin(), closing.end());
+    }
+    steps.push_back(lead() + longest(*sources[next]));
+  }
+  // Encoding only a few sentences at a time would make small products.
+  const bool last = waiting_ + ids.size() == sources.size();
+  if (!active_.empty() && !last && cost < at_a_time / 8) return;
+  const auto lists = [&] {
+    PieceLists::Lists out;
+    for (size_t i = 0; list_of_ && i < ids.size(); ++i)
+      out.push_back(list_of_(*sources[waiting_ + i]));
+    return out;
+  };
+  // The free room may be fragmented; then fewer of them fit.
+  while (!ids.empty() && !scorer_.admit(ids, steps, width(), lists())) {
+    ids.resize(ids.size() / 2);
+    steps.resize(ids.size());
+  }
+  for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
+    const Source& source = *sources[waiting_];
+    // The last step of a search adds no piece, it only lets outputs end.
+    const bool prompted = options_.continues && !source.ids.empty();
+    active_.push_back({waiting_, entered_++, 0, prompted ? source.ids.back() : Vocabulary::bos,
+                       lead() > 0, longest(source) - 1, search_for(source)});
+    active_cost_ += cost_of(source);
+  }
+  TX_ASSERT(!active_.empty() || waiting_ == sources.size());
+}
+
+// After an output that holds a stop string <eos> is certain, which ends it.
+void BatchSearch::end_stopped(Sources sources) {
+  const std::span<float> values = scorer_.values();
+  const std::span<int32_t> ids = scorer_.ids();
+  const size_t width = values.size() / rows_.size();
+  for (const Active& a : active_)
+    for (size_t i = 0; i < a.search->rows().size(); ++i) {
+      a.search->tree().path(a.search->rows()[i].leaf, pieces_);
+      if (!stops_(sources[a.source]->ids, pieces_)) continue;
+      const size_t first = (size_t(a.first) + i) * width;
+      std::fill_n(values.begin() + ptrdiff_t(first), width,
+                  -std::numeric_limits<float>::infinity());
+      if (!ids.empty()) std::fill_n(ids.begin() + ptrdiff_t(first), width, -1);
+      const size_t at = ids.empty() ? first + Vocabulary::eos : first;
+      values[at] = 0;
+      if (!ids.empty()) ids[at] = Vocabulary::eos;
+    }
+}
+
+void BatchSearch::step(Sources sources) {
+  rows_.clear();
+  if (strikes_) legal_.begin();
+  for (Active& a : active_) {
+    const int32_t before = a.first;
+    a.first = int32_t(rows_.size());
+    if (a.leads) {
+      rows_.push_back({a.number, -1, a.token});
+      if (strikes_) legal_.add(a.search->tree(), PieceTree::root, a.left, sources[a.source]);
+      continue;
+    }
+    --a.left;
+    for (const SentenceSearch::Row& row : a.search->rows()) {
+      const bool begins = row.parent < 0;
+      const int32_t parent = begins ? -1 : before + row.parent;
+      rows_.push_back(
+          {a.number, begins && lead() > 0 ? before : parent, begins ? first_token(a) : row.token});
+      if (strikes_) legal_.add(a.search->tree(), row.leaf, a.left, sources[a.source]);
+    }
+  }
+  if (listener_) {
+    const SentenceSearch& first = *active_.front().search;
+    first.tree().path(first.rows().front().leaf, pieces_);
+    listener_(pieces_);
+  }
+  const Scores scores = scorer_.step(rows_);
+  if (strikes_) legal_.strike(scorer_);
+  if (stops_) end_stopped(sources);
+  for (Active& a : active_) {
+    if (std::exchange(a.leads, false)) continue;
+    const size_t from = size_t(a.first) * size_t(scores.width);
+    a.search->advance(
+        {scores.log_p + from, scores.ids ? scores.ids + from : nullptr, scores.width});
+  }
+}
+
+std::vector<std::vector<PieceHypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
+  if (sources.empty()) return {};
+  for (const Source* source : sources)
+    TX_ASSERT(!source->ids.empty() || (options_.continues && source->opens));
+  std::vector<std::vector<PieceHypothesis>> out(sources.size());
+  scorer_.open(capacity_for(sources, at_a_time));
+  active_.clear();
+  active_cost_ = 0;
+  waiting_ = 0;
+  entered_ = 0;
+  for (;;) {
+    admit(sources, at_a_time);
+    if (active_.empty()) break;
+    step(sources);
+    std::erase_if(active_, [&](const Active& a) {
+      if (!a.search->done()) return false;
+      out[a.source] = a.search->results();
+      scorer_.release(a.number);
+      active_cost_ -= cost_of(*sources[a.source]);
+      return true;
+    });
+  }
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,186 @@
+#include "lib/search/engine/beam.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "lib/base/error.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+double length_penalty(int64_t length, double alpha) {
+  return std::pow((5.0 + double(length)) / 6.0, alpha);
+}
+
+void check_number(float log_p) {
+  if (!std::isnan(log_p)) return;
+  throw DataError(
+      "the model computes values that are not numbers: it is damaged or its training diverged; "
+      "decode with an earlier checkpoint");
+}
+
+Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest)
+    : Beam(options, forbidden, longest, 1, std::make_shared<PieceTree>()) {
+  nbest_ = size_t(options.nbest);
+}
+
+Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
+           int groups, std::shared_ptr<PieceTree> tree)
+    : SentenceSearch(std::move(tree)),
+      width_(size_t(options.beam / groups)),
+      nbest_(width_),
+      alpha_(options.alpha),
+      forbidden_(forbidden),
+      longest_(longest) {
+  TX_ASSERT(width_ >= 1 && longest >= 1);
+  open_.push_back({0, PieceTree::root});
+  rows_.push_back({-1, Vocabulary::bos});
+}
+
+// The best 2W continuations of all rows, best first.
+void Beam::collect(const Scores& scores) {
+  candidates_.clear();
+  for (size_t row = 0; row < open_.size(); ++row) {
+    const size_t first = row * size_t(scores.width);
+    for (size_t i = first; i < first + size_t(scores.width); ++i) {
+      const int32_t token = scores.ids[i];
+      if (token < 0) continue;
+      if (std::find(forbidden_.begin(), forbidden_.end(), token) != forbidden_.end()) continue;
+      check_number(scores.log_p[i]);
+      const double log_p = open_[row].log_p + double(scores.log_p[i]);
+      const double cost = avoided_cost_ * double(std::ranges::count(avoided_, token));
+      candidates_.push_back({log_p - cost, log_p, int32_t(row), token, scores.log_p[i]});
+    }
+  }
+  if (source_)
+    share_out();
+  else
+    keep_best(2 * width_);
+}
+
+void Beam::keep_best(size_t count) {
+  const size_t keep = std::min(candidates_.size(), count);
+  const auto better = [](const Candidate& a, const Candidate& b) {
+    if (a.rank != b.rank) return a.rank > b.rank;
+    return a.row != b.row ? a.row < b.row : a.token < b.token;
+  };
+  std::partial_sort(candidates_.begin(), candidates_.begin() + ptrdiff_t(keep), candidates_.end(),
+                    better);
+  candidates_.resize(keep);
+}
+
+void Beam::require(const Source& source, const Rules& rules) {
+  source_ = &source;
+  rules_ = &rules;
+}
+
+// The places of each bank, as Post and Vilar's section 4 has it: an equal share each, the rest to
+// the bank where all has come; what a bank cannot fill goes to the next lower one, then upwards.
+std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t beam) {
+  const size_t banks = candidates.size();
+  std::vector<size_t> places(banks, beam / banks);
+  places.back() += beam % banks;
+  size_t spare = 0;
+  const auto fill = [&](size_t bank) {
+    const size_t offered = places[bank] + spare;
+    places[bank] = std::min(offered, candidates[bank]);
+    spare = offered - places[bank];
+  };
+  for (size_t bank = banks; bank-- > 0;) fill(bank);
+  for (size_t bank = 0; bank < banks; ++bank) fill(bank);
+  return places;
+}
+
+// What has come of what must come, for each candidate. Those of a row stand together.
+void Beam::find_banks() {
+  int32_t row = -1;
+  for (Candidate& c : candidates_) {
+    if (c.row != row) tree_->path(open_[size_t(row = c.row)].leaf, pieces_);
+    const bool ends = c.token == Vocabulary::eos;
+    if (!ends) pieces_.push_back(c.token);
+    c.bank = rules_->met({pieces_, 0, source_});
+    if (!ends) pieces_.pop_back();
+  }
+}
+
+// First the W that the banks have places for, then others, for those of the W that end here.
+void Beam::share_out() {
+  size_t all = 0;
+  for (const std::vector<int>& phrase : source_->phrases) all += phrase.size();
+  find_banks();
+  keep_best(candidates_.size());
+  std::vector<size_t> counts(all + 1);
+  for (const Candidate& c : candidates_) ++counts[size_t(c.bank)];
+  const std::vector<size_t> places = bank_places(counts, width_);
+  std::vector<size_t> taken(all + 1);
+  std::vector<Candidate> chosen, others;
+  for (const Candidate& c : candidates_) {
+    const bool has_place = taken[size_t(c.bank)]++ < places[size_t(c.bank)];
+    (has_place ? chosen : others).push_back(c);
+  }
+  candidates_ = std::move(chosen);
+  candidates_.insert(candidates_.end(), others.begin(), others.end());
+}
+
+void Beam::finish(const Candidate& candidate) {
+  const double score = candidate.log_p / length_penalty(length_, alpha_);
+  const auto place = std::find_if(finished_.begin(), finished_.end(),
+                                  [&](const Finished& f) { return f.score < score; });
+  finished_.insert(place,
+                   {score, candidate.log_p, open_[size_t(candidate.row)].leaf, candidate.own});
+  if (finished_.size() > width_) finished_.pop_back();
+}
+
+// Log P only falls, and alpha >= 0 makes the penalty grow: log P over the largest penalty bounds
+// what the best open hypothesis can reach. Greedy search ends with its first <eos>, whatever the
+// second-best piece might have led to.
+bool Beam::can_improve() const {
+  if (open_.empty() || length_ == longest_) return false;
+  if (finished_.size() < width_) return true;
+  if (width_ == 1) return false;
+  const auto best = std::ranges::max_element(open_, {}, &Open::log_p);
+  return best->log_p / length_penalty(longest_, alpha_) > finished_.back().score;
+}
+
+void Beam::advance(const Scores& scores) {
+  TX_ASSERT(!done() && scores.ids);
+  collect(scores);
+  ++length_;
+  next_.clear();
+  rows_.clear();
+  if (candidates_.empty()) return;  // results() takes those that are open
+  for (size_t rank = 0; rank < candidates_.size(); ++rank) {
+    const Candidate& c = candidates_[rank];
+    if (c.token == Vocabulary::eos) {
+      if (rank < width_) finish(c);
+    } else if (next_.size() < width_ && length_ < longest_) {
+      next_.push_back({c.log_p, tree_->add(open_[size_t(c.row)].leaf, c.token, c.own), c.bank});
+      rows_.push_back({c.row, c.token, next_.back().leaf});
+    }
+  }
+  if (length_ < longest_) open_.swap(next_);  // else results() takes those before the last step
+  if (!can_improve()) rows_.clear();
+}
+
+std::vector<PieceHypothesis> Beam::results() const {
+  TX_ASSERT(done());
+  std::vector<PieceHypothesis> out;
+  for (const Finished& f : finished_) {
+    if (out.size() == nbest_) break;
+    out.push_back({tree_->path(f.leaf), f.log_p, f.score, true, tree_->log_ps(f.leaf)});
+    out.back().piece_log_p.push_back(f.end);
+  }
+  // At the longest output, or where nothing may follow, it may be that none has ended. Then those
+  // where most has come of what must come are the best.
+  std::vector<Open> open = open_;
+  std::ranges::stable_sort(open, std::ranges::greater(), &Open::bank);
+  for (const Open& o : open) {
+    if (!finished_.empty() || out.size() >= nbest_) break;
+    const double penalty = length_penalty(length_ - 1, alpha_);
+    out.push_back({tree_->path(o.leaf), o.log_p, o.log_p / penalty, false, tree_->log_ps(o.leaf)});
+  }
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,41 @@
+#include "lib/search/engine/continuation.h"
+
+#include <algorithm>
+
+namespace tx {
+
+std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
+                              std::span<const int> ids) {
+  const std::string before = vocabulary.decode(prompt);
+  if (before.empty()) return vocabulary.decode(ids);
+  std::vector<int> all(prompt.begin(), prompt.end());
+  all.insert(all.end(), ids.begin(), ids.end());
+  const std::string whole = vocabulary.decode(all);
+  return whole.starts_with(before) ? whole.substr(before.size()) : vocabulary.decode(ids);
+}
+
+std::string before_stop(std::string text, const std::vector<std::string>& stops) {
+  size_t end = text.size();
+  for (const std::string& stop : stops) end = std::min(end, text.find(stop));
+  text.resize(end);
+  return text;
+}
+
+bool holds_stop(const std::string& text, const std::vector<std::string>& stops) {
+  return std::any_of(stops.begin(), stops.end(),
+                     [&](const std::string& stop) { return text.find(stop) != text.npos; });
+}
+
+std::string settled(std::string text, const std::vector<std::string>& stops) {
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  if (holds_stop(text, stops)) return before_stop(std::move(text), stops);
+  while (text.ends_with(replacement)) text.resize(text.size() - replacement.size());
+  size_t open = 0;  // bytes at the end that a stop string may begin with
+  for (const std::string& stop : stops)
+    for (size_t length = std::min(stop.size() - 1, text.size()); length > open; --length)
+      if (text.ends_with(std::string_view(stop).substr(0, length))) open = length;
+  text.resize(text.size() - open);
+  return text;
+}
+
+}  // namespace tx

@@ -1,0 +1,100 @@
+#include "lib/search/engine/legal_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+bool LegalRows::may_follow(const OpenOutput& output, int piece) const {
+  const int forced = Rules::forced(output);
+  if (forced >= 0) return piece == forced;
+  return std::find(forbidden_.begin(), forbidden_.end(), piece) == forbidden_.end() &&
+         rules_.allows(output, piece);
+}
+
+void LegalRows::strike(Scorer& scorer) {
+  const std::span<int32_t> ids = scorer.ids();
+  const size_t width = ids.size() / rows_.size();
+  again_.clear();
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if (!strike_candidates(rows_[i], ids.subspan(i * width, width))) again_.push_back(int32_t(i));
+  }
+  if (!again_.empty()) look_again(scorer);
+}
+
+// False where too few candidates are left, or one is missing that is wished for.
+bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
+  const OpenOutput output = output_of(row);
+  const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
+  int legal = 0;
+  for (int32_t& id : ids) {
+    if (id < 0) continue;  // a list has no more
+    if (may_follow(output, id))
+      ++legal;
+    else
+      id = -1;
+  }
+  rules_.wishes(output, wishes_);
+  const bool granted =
+      std::ranges::all_of(wishes_, [&](int piece) { return std::ranges::count(ids, piece) > 0; });
+  return granted && (legal == int(ids.size()) || legal >= wanted);
+}
+
+void LegalRows::look_again(Scorer& scorer) {
+  const size_t width = scorer.values().size() / rows_.size();
+  for (size_t first = 0; first < again_.size(); first += Scorer::looks) {
+    const size_t count = std::min(again_.size() - first, size_t(Scorer::looks));
+    const std::span<const int32_t> rows = std::span(again_).subspan(first, count);
+    const std::span<const float> whole = scorer.look_again(rows);
+    const size_t vocabulary = whole.size() / count;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = size_t(rows[i]) * width;
+      choose(rows_[size_t(rows[i])], whole.subspan(i * vocabulary, vocabulary),
+             scorer.values().subspan(at, width), scorer.ids().subspan(at, width));
+    }
+  }
+}
+
+// The best of all pieces that may follow, ordered as the candidates were: best first, of equals the
+// lower piece.
+void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
+                       std::span<int32_t> ids) {
+  const OpenOutput output = output_of(row);
+  order_.clear();
+  for (size_t piece = 0; piece < log_p.size(); ++piece) {
+    if (std::isinf(log_p[piece]) || !may_follow(output, int(piece))) continue;
+    check_number(log_p[piece]);
+    order_.push_back(int32_t(piece));
+  }
+  const size_t kept = std::min(order_.size(), ids.size());
+  std::partial_sort(order_.begin(), order_.begin() + ptrdiff_t(kept), order_.end(),
+                    [&](int32_t a, int32_t b) {
+                      const float x = log_p[size_t(a)], y = log_p[size_t(b)];
+                      return x != y ? x > y : a < b;
+                    });
+  std::fill(ids.begin(), ids.end(), -1);
+  for (size_t i = 0; i < kept; ++i) {
+    ids[i] = order_[i];
+    values[i] = log_p[size_t(order_[i])];
+  }
+  put_wishes(output, log_p, values, ids);
+}
+
+// From the end on, where the least likely stand; at least one of these stays.
+void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
+                           std::span<float> values, std::span<int32_t> ids) {
+  rules_.wishes(output, wishes_);
+  size_t place = ids.size();
+  for (const int piece : wishes_) {
+    if (std::ranges::count(ids, piece) || !may_follow(output, piece)) continue;
+    while (place > 1 && std::ranges::count(wishes_, ids[place - 1])) --place;
+    if (place <= 1) return;
+    --place;
+    ids[place] = piece;
+    values[place] = log_p[size_t(piece)];
+  }
+}
+
+}  // namespace tx

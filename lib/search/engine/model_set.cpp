@@ -1,0 +1,122 @@
+#include "lib/search/engine/model_set.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/model/head_mask.h"
+#include "lib/subword/mapped.h"
+#include "lib/tensor/precision.h"
+
+namespace tx {
+
+ModelSet::ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models)
+    : backend_(std::move(backend)), models_(std::move(models)) {
+  TX_ASSERT(!models_.empty());
+  check_vocabularies();
+}
+
+ModelSet::~ModelSet() = default;
+
+namespace {
+
+using Files = std::vector<std::shared_ptr<const ModelReader>>;
+
+DType dtype_of_weights(const std::string& precision, Backend& backend, const Files& files) {
+  if (precision != "auto") return value_of_name<DType>(precision);
+  const auto quantised = [](const auto& file) { return file->has_int8(); };
+  const bool gpu = on(backend, [](auto& k) { return k.has_own_memory(); });
+  if (!gpu && std::any_of(files.begin(), files.end(), quantised)) return DType::i8;
+  return has_fast_bf16(gpu ? "cuda" : "cpu") ? DType::bf16 : DType::f32;
+}
+
+LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader>& file,
+                       DType weights, int64_t longest, const std::string& masked_heads,
+                       const LanguageChoice& languages) {
+  LoadedModel m;
+  m.name = file->path();
+  m.vocabularies = with_languages(file->vocabularies(), languages, m.name);
+  longest += has_languages(m.vocabularies.source());
+  const HeadMask mask(masked_heads, file->config(), "--mask-heads");
+  m.parameters = std::make_unique<Parameters>(backend, file->config(), weights,
+                                              MaskedWeights(*file, mask, file->config().d_v));
+  if (weights == DType::i8 && file->has_int8()) m.file = file;
+  m.transformer = std::make_unique<Transformer>(backend, *m.parameters, longest);
+  return m;
+}
+
+}  // namespace
+
+std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
+                                         const std::string& precision, int64_t longest,
+                                         const std::string& masked_heads, int64_t longest_continued,
+                                         const LanguageChoice& languages) {
+  Files files;
+  for (const std::string& path : paths)
+    files.push_back(std::make_shared<const ModelReader>(resolve_model(path)));
+  auto own = std::make_unique<Backend>(std::move(backend));
+  const DType weights = dtype_of_weights(precision, *own, files);
+  std::vector<LoadedModel> models;
+  for (const auto& file : files)
+    models.push_back(load_model(*own, file, weights,
+                                longest_continued && file->config().kind == ModelKind::decoder
+                                    ? longest_continued
+                                    : longest,
+                                masked_heads, languages));
+  on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
+  set_threads(*own, 1);                 // workers have threads of their own
+  auto set = std::make_unique<ModelSet>(std::move(own), std::move(models));
+  set->int8_ = weights == DType::i8;
+  return set;
+}
+
+std::string ModelSet::precision() const { return int8_ ? "int8" : name_of_value(dtype()); }
+
+void ModelSet::check_vocabularies() const {
+  const LoadedModel& first = models_.front();
+  for (const LoadedModel& other : models_)
+    if (other.parameters->config().kind != first.parameters->config().kind)
+      throw DataError(first.name + " is of kind " + first.parameters->config().kind.name + ", " +
+                      other.name + " of kind " + other.parameters->config().kind.name +
+                      ": only models of one kind can be joined");
+  for (const LoadedModel& other : models_)
+    for (size_t side = 0; side < first.vocabularies.size(); ++side) {
+      const auto hash = [&](const LoadedModel& m) { return m.vocabularies[side].hash(); };
+      if (hash(other) == hash(first)) continue;
+      throw DataError(first.name + " and " + other.name + " have different " +
+                      first.parameters->config().side_name(side) + " vocabularies (" + hash(first) +
+                      ", " + hash(other) +
+                      "): only models trained with the same one can be joined");
+    }
+}
+
+std::string ModelSet::device() const {
+  return on(*backend_, [](auto& k) { return k.has_own_memory(); }) ? "cuda" : "cpu";
+}
+
+int64_t ModelSet::longest() const {
+  int64_t least = models_.front().transformer->longest();
+  for (const LoadedModel& m : models_) least = std::min(least, m.transformer->longest());
+  return least - has_languages(source());
+}
+
+std::vector<const Transformer*> ModelSet::transformers() const {
+  std::vector<const Transformer*> out;
+  for (const LoadedModel& m : models_) out.push_back(m.transformer.get());
+  return out;
+}
+
+int64_t ModelSet::parameters() const {
+  int64_t sum = 0;
+  for (const LoadedModel& m : models_) sum += parameter_count(m.parameters->config());
+  return sum;
+}
+
+size_t ModelSet::bytes() const {
+  const size_t each = int8_ ? 1 : size_of(dtype());
+  return size_t(parameters()) * each;
+}
+
+std::vector<int> ModelSet::forbidden() const { return forbidden_pieces(target()); }
+
+}  // namespace tx

@@ -1,0 +1,158 @@
+#include "lib/search/engine/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "lib/base/philox.h"
+#include "lib/subword/vocabulary.h"
+
+namespace tx {
+
+namespace {
+
+constexpr uint32_t sampling_site = 0x20000;  // apart from dropout and initialisation
+
+// Two for each piece: the second for one that is drawn again.
+double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output, bool second) {
+  const Philox::Block b =
+      Philox::block(uint32_t(seed), uint32_t(seed >> 32) ^ sampling_site, uint32_t(line),
+                    uint32_t(uint64_t(line) >> 32), uint32_t(position), output);
+  const int at = second ? 2 : 0;
+  return double((uint64_t(b.word[at]) << 32 | b.word[at + 1]) >> 11) * 0x1p-53;
+}
+
+}  // namespace
+
+Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
+                   const Source& source, const Rules& rules)
+    : options_(options), forbidden_(forbidden), longest_(longest), source_(source), rules_(rules) {
+  TX_ASSERT(options.nbest >= 1 && options.temperature > 0 && longest >= 1);
+  rows_.push_back({-1, Vocabulary::bos});
+}
+
+// What may be drawn after a row. Cutting needs an order: likelier first, then the lower piece.
+void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
+  choices_.clear();
+  for (size_t i = 0; i < log_p.size(); ++i) {
+    if (std::find(forbidden_.begin(), forbidden_.end(), int(i)) != forbidden_.end()) continue;
+    if (output && !rules_.allows(*output, int(i))) continue;
+    check_number(log_p[i]);
+    if (std::isinf(log_p[i])) continue;  // not on the line's list
+    choices_.push_back({log_p[i], int32_t(i)});
+  }
+  const size_t k =
+      options_.top_k > 0 ? std::min(choices_.size(), size_t(options_.top_k)) : choices_.size();
+  if (k < choices_.size() || options_.top_p < 1) {
+    const auto likelier = [](const Choice& a, const Choice& b) {
+      return a.log_p != b.log_p ? a.log_p > b.log_p : a.token < b.token;
+    };
+    std::partial_sort(choices_.begin(), choices_.begin() + ptrdiff_t(k), choices_.end(), likelier);
+    choices_.resize(k);
+  }
+  weights_.clear();
+  if (choices_.empty()) return;
+  const auto most = std::max_element(choices_.begin(), choices_.end(),
+                                     [](auto& a, auto& b) { return a.log_p < b.log_p; });
+  for (const Choice& c : choices_) {
+    weights_.push_back(std::exp(double(c.log_p - most->log_p) / options_.temperature));
+  }
+  if (options_.top_p < 1) {
+    double left = options_.top_p * std::accumulate(weights_.begin(), weights_.end(), 0.0);
+    size_t kept = 0;
+    while (kept < weights_.size() && left > 0) left -= weights_[kept++];
+    choices_.resize(kept);
+    weights_.resize(kept);
+  }
+  if (options_.min_p > 0) drop_unlikely();
+}
+
+// The likeliest piece has weight 1.
+void Sampling::drop_unlikely() {
+  size_t kept = 0;
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i] < options_.min_p) continue;
+    choices_[kept] = choices_[i];
+    weights_[kept++] = weights_[i];
+  }
+  choices_.resize(kept);
+  weights_.resize(kept);
+}
+
+Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
+  double left = uniform(options_.seed, source_.line, length_, output, again) *
+                std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  for (size_t i = 0; i + 1 < choices_.size(); ++i) {
+    left -= weights_[i];
+    if (left < 0) return choices_[i];
+  }
+  return choices_.back();
+}
+
+// Where the piece drawn may not follow, another is drawn among those that may. So each of these has
+// its share of the rest, and an output that never draws such a piece is the same as without rules.
+Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
+  tree_->path(open.leaf, pieces_);
+  const OpenOutput output{pieces_, longest_ - 2 - length_, &source_};
+  const int forced = Rules::forced(output);
+  if (forced >= 0) return {log_p[size_t(forced)], forced};
+  const Choice first = draw(open.output, false);
+  if (rules_.allows(output, first.token)) return first;
+  gather(log_p, &output);
+  const Choice second = choices_.empty() ? Choice{0, -1} : draw(open.output, true);
+  gather(log_p);  // for the row's other outputs
+  return second;
+}
+
+PieceHypothesis Sampling::hypothesis(const Open& open, int64_t length) const {
+  const double penalty = length_penalty(length, options_.alpha);
+  return {tree_->path(open.leaf), open.log_p, open.log_p / penalty, false,
+          tree_->log_ps(open.leaf)};
+}
+
+void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
+  const Open after{open.log_p + double(choice.log_p), open.leaf, open.output};
+  if (choice.token == Vocabulary::eos) {
+    finished_.push_back(hypothesis(after, length_ + 1));
+    finished_.back().complete = true;
+    finished_.back().piece_log_p.push_back(choice.log_p);
+  } else if (choice.token < 0 || length_ + 1 == longest_) {
+    finished_.push_back(hypothesis(open, length_));
+  } else {
+    next_.push_back({after.log_p, tree_->add(open.leaf, choice.token, choice.log_p), open.output});
+    rows_.push_back({row, choice.token, next_.back().leaf});
+  }
+}
+
+void Sampling::advance(const Scores& scores) {
+  TX_ASSERT(!done() && !scores.ids);
+  rows_.clear();
+  next_.clear();
+  const auto row_of = [&](size_t row) {
+    return std::span(scores.log_p + row * size_t(scores.width), size_t(scores.width));
+  };
+  if (length_ == 0) {
+    gather(row_of(0));
+    for (uint32_t i = 0; i < uint32_t(options_.nbest); ++i) {
+      const Open start{0, PieceTree::root, i};
+      follow(start, 0, choose(start, row_of(0)));
+    }
+  }
+  for (size_t row = 0; row < open_.size(); ++row) {
+    gather(row_of(row));
+    follow(open_[row], int32_t(row), choose(open_[row], row_of(row)));
+  }
+  open_.swap(next_);
+  ++length_;
+}
+
+std::vector<PieceHypothesis> Sampling::results() const {
+  TX_ASSERT(done());
+  std::vector<PieceHypothesis> out = finished_;
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  return out;
+}
+
+}  // namespace tx

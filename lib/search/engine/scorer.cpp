@@ -1,0 +1,218 @@
+#include "lib/search/engine/scorer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
+               bool looks_again)
+    : backend_(backend),
+      vocabulary_(models.front()->config().target().vocabulary),
+      top_(top),
+      looks_again_(looks_again) {
+  top_ = int(std::min<int64_t>(top, vocabulary_));
+  for (const Transformer* model : models) {
+    TX_ASSERT(model->config().target().vocabulary == vocabulary_);
+    decoders_.push_back(std::make_unique<IncrementalDecoder>(backend, *model, dtype));
+  }
+}
+
+Scorer::~Scorer() {
+  on(backend_, [&](auto& k) {
+    for (void* data : {sum_, log_p_, top_best_, looked_at_, own_}) k.release(data);
+  });
+}
+
+void Scorer::reserve(int64_t rows) {
+  if (rows <= rows_) return;
+  on(backend_, [&](auto& k) {
+    const auto make = [&](void*& data, int64_t width) {
+      k.release(data);
+      data = nullptr;
+      if (width) data = k.allocate(size_t(rows * width) * 4);
+    };
+    make(sum_, top_ == 0 || ensemble() ? vocabulary_ : 0);
+    make(log_p_, ensemble() ? vocabulary_ : 0);
+    make(top_best_, 2 * top_);
+    make(own_, lists_ ? vocabulary_ : 0);
+    if (looks_again_ && !looked_at_) looked_at_ = k.allocate(size_t(looks * vocabulary_) * 4);
+  });
+  rows_ = rows;
+}
+
+// Whole rows: their sum, one model's, the host's copy. Candidates: value and id on the device, the
+// host's copy, another in the result, and the room in which a long list is sorted.
+size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
+  size_t sum = 0;
+  for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
+  const int64_t whole = (top_ == 0 || ensemble()) + ensemble() + (top_ == 0);
+  return sum + held_bytes(size_t(capacity.rows * whole * vocabulary_) * 4) +
+         held_bytes(size_t(capacity.rows * 8 * top_) * 4) +
+         held_bytes(looks_again_ ? size_t(2 * looks * vocabulary_) * 4 : 0) +
+         (lists_ ? held_bytes(size_t(capacity.rows * vocabulary_) * 4) : 0);
+}
+
+void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
+  for (auto& decoder : decoders_) decoder->open(capacity);
+  reserve(capacity.rows);
+  if (lists_) lists_->clear();
+}
+
+// All models have the same room: either every one has enough, or none has.
+bool Scorer::admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
+                   int width, PieceLists::Lists lists) {
+  TX_ASSERT(lists.size() == (lists_ ? sources.size() : 0));
+  for (auto& decoder : decoders_)
+    if (!decoder->admit(sources, longest, width)) {
+      TX_ASSERT(&decoder == &decoders_.front());
+      return false;
+    }
+  if (lists_) {
+    lists_->add(std::move(lists));
+    for (auto& decoder : decoders_) decoder->pick(lists_->all());
+  }
+  return true;
+}
+
+void Scorer::release(int32_t sentence) {
+  for (auto& decoder : decoders_) decoder->release(sentence);
+  if (lists_) lists_->release(sentence);
+}
+
+void Scorer::find_parts(std::span<const IncrementalDecoder::Row> rows) {
+  if (!lists_) {
+    parts_.assign(1, {0, int64_t(rows.size()), vocabulary_, {}});
+    return;
+  }
+  parts_.clear();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].sentence != rows[i - 1].sentence) {
+      const PieceLists::View list = lists_->of(rows[i].sentence);
+      parts_.push_back({int64_t(i), 0, list.size(), list});
+    }
+    ++parts_.back().rows;
+  }
+}
+
+// The part's rows of the logits, of the list's columns alone.
+Matrix Scorer::own_columns(Matrix logits, const Part& part) {
+  const Matrix rows = logits.slice(part.first, part.rows);
+  if (!lists_) return rows;
+  const Matrix own = matrix(own_, logits.dtype, part.rows, part.width);
+  on(backend_, [&](auto& k) { k.gather_columns(rows, part.list.columns, own); });
+  return own;
+}
+
+// The sum of the models' log-probabilities (R,V), in the first columns of each part.
+Matrix Scorer::average(std::span<const IncrementalDecoder::Row> rows) {
+  const Matrix sum = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
+  for (size_t i = 0; i < decoders_.size(); ++i) {
+    const Matrix logits = decoders_[i]->step(rows);
+    const Matrix one = i ? matrix(log_p_, DType::f32, sum.rows, sum.cols) : sum;
+    for (const Part& part : parts_) {
+      const auto here = [&](const Matrix& m) {
+        return m.slice(part.first, part.rows).columns(0, part.width);
+      };
+      const Matrix own = own_columns(logits, part);
+      on(backend_, [&](auto& k) {
+        k.log_softmax(own, part.width, here(one));
+        if (i) k.add(here(one), here(sum));
+      });
+    }
+  }
+  return sum;
+}
+
+// Values by place in a list become values of the vocabulary; `row` has room for that.
+void Scorer::spread(const Part& part, float* row) {
+  if (!lists_) return;
+  narrow_.assign(row, row + part.width);
+  std::fill_n(row, vocabulary_, -std::numeric_limits<float>::infinity());
+  for (size_t j = 0; j < narrow_.size(); ++j) row[part.list.ids[j]] = narrow_[j];
+}
+
+// The same of candidates: places become ids, and a list shorter than top_ fills the rest with -1.
+void Scorer::spread_best(const Part& part) {
+  if (!lists_) return;
+  const int64_t kept = std::min<int64_t>(top_, part.width);
+  const size_t first = size_t(part.first * top_);
+  float* values = values_.data() + first;
+  int32_t* best = ids().data() + first;
+  for (int64_t i = part.rows; i-- > 0;)
+    for (int64_t j = top_; j-- > 0;) {
+      const int64_t to = i * top_ + j, from = i * kept + j;
+      values[to] = j < kept ? values[from] : -std::numeric_limits<float>::infinity();
+      best[to] = j < kept ? part.list.ids[size_t(best[from])] : -1;
+    }
+}
+
+Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
+  const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
+  values_.resize(count);
+  const bool single = !ensemble() && top_;
+  find_parts(rows);
+  const Matrix x = last_ = single ? decoders_[0]->step(rows) : average(rows);
+  on(backend_, [&](auto& k) {
+    if (top_ == 0) return k.download(values_.data(), sum_, count * 4);
+    float* values = static_cast<float*>(top_best_);
+    int32_t* ids = static_cast<int32_t*>(top_best_) + count;
+    for (const Part& part : parts_) {
+      const int kept = int(std::min<int64_t>(top_, part.width));
+      float* to = values + part.first * top_;
+      int32_t* to_ids = ids + part.first * top_;
+      if (single)
+        k.log_softmax_topk(own_columns(x, part), part.width, kept, to, to_ids);
+      else
+        k.topk(x.slice(part.first, part.rows), part.width, kept, to, to_ids);
+    }
+    best_.resize(2 * count);
+    k.download(best_.data(), top_best_, best_.size() * 4);  // one wait for both
+    std::memcpy(values_.data(), best_.data(), count * 4);
+  });
+  if (ensemble()) {
+    const float share = 1.0f / float(decoders_.size());
+    for (float& value : values_) value *= share;
+  }
+  for (const Part& part : parts_) {
+    for (int64_t i = 0; top_ == 0 && i < part.rows; ++i)
+      spread(part, values_.data() + (part.first + i) * vocabulary_);
+    if (top_) spread_best(part);
+  }
+  return {values_.data(), top_ ? best_.data() + count : nullptr, int64_t(width)};
+}
+
+const Scorer::Part& Scorer::part_of(int64_t row) const {
+  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), row,
+                                       [](int64_t r, const Part& p) { return r < p.first; });
+  return *std::prev(behind);
+}
+
+std::span<const float> Scorer::look_again(std::span<const int32_t> rows) {
+  TX_ASSERT(looks_again_ && !rows.empty() && int64_t(rows.size()) <= looks);
+  const Matrix out = matrix(looked_at_, DType::f32, int64_t(rows.size()), vocabulary_);
+  whole_.resize(rows.size() * size_t(vocabulary_));
+  on(backend_, [&](auto& k) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Part one = part_of(rows[i]);
+      one.first = rows[i], one.rows = 1;
+      const Matrix from = last_.slice(rows[i], 1), to = out.slice(int64_t(i), 1);
+      if (ensemble())
+        k.copy(to.data, from.data, size_t(vocabulary_) * 4);
+      else
+        k.log_softmax(own_columns(last_, one), one.width, to.columns(0, one.width));
+    }
+    k.download(whole_.data(), looked_at_, whole_.size() * 4);
+  });
+  if (ensemble()) {
+    for (float& value : whole_) value *= 1.0f / float(decoders_.size());
+  }
+  for (size_t i = 0; i < rows.size(); ++i)
+    spread(part_of(rows[i]), whole_.data() + int64_t(i) * vocabulary_);
+  return whole_;
+}
+
+}  // namespace tx

@@ -1,0 +1,75 @@
+// What one or several models say about the next pieces of the rows of a batch. Several are an
+// ensemble: their log-probabilities are averaged. One object per thread; models are shared.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/model/incremental_decoder.h"
+#include "lib/search/engine/hypothesis.h"
+#include "lib/search/engine/piece_lists.h"
+
+namespace tx {
+
+class Scorer {
+ public:
+  // top: candidates per row, best first (at most the vocabulary); 0: every piece of it.
+  // looks_again: look_again() will be called.
+  Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
+         bool looks_again = false);
+  ~Scorer();
+  Scorer(const Scorer&) = delete;
+  Scorer& operator=(const Scorer&) = delete;
+
+  // Sentences shall have lists of pieces: those that step() tells of; log P is among them alone.
+  void use_lists() { lists_ = std::make_unique<PieceLists>(backend_, vocabulary_); }
+
+  // As in IncrementalDecoder. With use_lists() a list for each source.
+  void open(const IncrementalDecoder::Capacity& capacity);
+  size_t bytes(const IncrementalDecoder::Capacity& capacity);
+  bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
+             int width, PieceLists::Lists lists = {});
+  void release(int32_t sentence);
+  // The scores lie in host memory and are valid until the next call.
+  Scores step(std::span<const IncrementalDecoder::Row> rows);
+  // What step() gave, which may be changed before a search sees it; ids() is empty where top is 0.
+  std::span<float> values() { return values_; }
+  std::span<int32_t> ids() { return std::span(best_).subspan(best_.size() / 2); }
+  // log P of every piece (N,V) after some rows of that step, at most `looks`; until the next call.
+  // It is -inf of pieces that are not on the list.
+  static constexpr int64_t looks = 8;
+  std::span<const float> look_again(std::span<const int32_t> rows);
+
+ private:
+  // Rows that stand together and have one list, or all rows.
+  struct Part {
+    int64_t first = 0, rows = 0, width = 0;
+    PieceLists::View list = {};
+  };
+  void find_parts(std::span<const IncrementalDecoder::Row> rows);
+  const Part& part_of(int64_t row) const;
+  Matrix own_columns(Matrix logits, const Part& part);
+  Matrix average(std::span<const IncrementalDecoder::Row> rows);
+  void spread_best(const Part& part);
+  void spread(const Part& part, float* row);
+  void reserve(int64_t rows);
+  bool ensemble() const { return decoders_.size() > 1; }
+
+  Backend& backend_;
+  int64_t vocabulary_;
+  int top_;
+  bool looks_again_;
+  std::vector<std::unique_ptr<IncrementalDecoder>> decoders_;
+  std::unique_ptr<PieceLists> lists_;
+  std::vector<Part> parts_;                 // of the step
+  int64_t rows_ = 0;                        // what the following have room for
+  void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one
+  void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids
+  void* looked_at_ = nullptr;               // (looks,V) f32
+  void* own_ = nullptr;                     // a part's columns, in the logits' dtype
+  Matrix last_;                             // of step(): one model's logits, or sum_
+  std::vector<float> values_, whole_, narrow_;
+  std::vector<int32_t> best_;
+};
+
+}  // namespace tx

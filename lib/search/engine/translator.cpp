@@ -1,0 +1,223 @@
+#include "lib/search/engine/translator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/model_kind.h"
+#include "lib/search/engine/continuation.h"
+#include "lib/search/engine/memory_plan.h"
+#include "lib/search/rules/rule.h"
+
+namespace tx {
+
+void TranslatorOptions::describe_models(Options& options) {
+  options
+      .add("-m,--model", models, "FILE", "the model: a file or a run directory",
+           "Of a run directory its best model is taken, else its last. Given several times, the "
+           "models are an ensemble: their log-probabilities are averaged. They must have the same "
+           "vocabularies.")
+      .must()
+      .input();
+}
+
+void TranslatorOptions::describe_length(Options& options) {
+  options
+      .add("--max-length", max_source, "N", "largest number of pieces per source",
+           "The rest of a longer line is not translated; a warning names the line.")
+      .range(1, 100000);
+}
+
+void TranslatorOptions::describe_heads(Options& options) {
+  options.add("--mask-heads", masked_heads, "LIST",
+              "switch off heads, such as encoder.2.5,cross.1.0",
+              "Each is KIND.LAYER.HEAD: encoder, decoder or cross, and numbers from 0; * is all of "
+              "them. What such a head gathers does not reach the output of its sub-layer.");
+}
+
+void TranslatorOptions::describe_languages(Options& options) {
+  options
+      .add("--source-language", languages.source, "NAME",
+           "language of the text, for models of many languages",
+           "Such as eng_Latn; --describe lists the names, and tells which one the file states, "
+           "which holds where the option is not given.")
+      .needs(of_kinds({ModelKind::encoder_decoder}));
+  options
+      .add("--target-language", languages.target, "NAME", "language of the translations",
+           "The decoder is told it before its first piece; it counts neither in scores nor in "
+           "lengths.")
+      .needs(of_kinds({ModelKind::encoder_decoder}));
+}
+
+void TranslatorOptions::describe_machine(Options& options) {
+  options.group("Machine");
+  options
+      .add("--batch-tokens", batch_tokens, "N", "source pieces of a batch",
+           "In training the same name counts the target side, which is known there. "
+           "On a GPU more is faster, and it takes more memory; the translations are the same.")
+      .range(1, 1 << 20)
+      .default_is(std::to_string(usual_cpu_batch) + ", on a GPU " +
+                  std::to_string(usual_gpu_batch) + " or what fits");
+  options.threads(threads, "The translations do not depend on their number.");
+  options
+      .add("--device", device, "auto|cpu|cuda", "where to compute",
+           "auto takes the GPU where there is one.")
+      .one_of({"auto", "cpu", "cuda"});
+  options
+      .add("--precision", precision, "auto|int8|bf16|fp32", "of weights and products",
+           "int8, on a CPU alone, multiplies weights of 8 bits by activations rounded to 8 bits "
+           "and keeps keys and values in bf16. "
+           "auto is int8 for a model that tx-avg --to int8 wrote, else bf16 where the "
+           "device multiplies it fast.")
+      .one_of({"auto", "int8", "bf16", "fp32"});
+}
+
+void TranslatorOptions::describe_memory(Options& options) {
+  options.add("--memory", memory, "SIZE", "limit of the plan, such as 2G or 800M",
+              "The largest batch that fits is taken (on a CPU no more than the usual), unless "
+              "--batch-tokens names one.");
+}
+
+TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options,
+                                     const Rules& rules, const Shortlist* shortlist)
+    : backend_(make_backend(options.device, 1)),
+      at_a_time_(options.batch_tokens),
+      transformers_(models.transformers()),
+      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {
+  if (shortlist) search_.list_by([=](const Source& source) { return shortlist->list(source); });
+  const std::vector<std::string>& stops = options.search.stops;
+  if (stops.empty()) return;
+  search_.stop_at([&](std::span<const int> source, std::span<const int> ids) {
+    return holds_stop(continuation_text(models.target(), source, ids), stops);
+  });
+}
+
+std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
+                                                      int threads) {
+  set_threads(backend_, threads);
+  return search_.run(batch, at_a_time_);
+}
+
+size_t TranslationWorker::free_bytes() {
+  return on(backend_, [](auto& k) { return k.free_bytes(); });
+}
+
+// A GPU has two workers: while one waits for it, the other does the host's part.
+TranslatorOptions TranslatorOptions::resolved() const {
+  TranslatorOptions o = *this;
+  o.device = resolve_device(device);
+  if (o.device == "cuda") o.threads = std::min(threads, 2);
+  return o;
+}
+
+Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
+    : options_(options),
+      models_(std::move(models)),
+      rules_(make_rules(options.search, models_->target())) {
+  options_.device = models_->device();  // workers must reach the weights
+  if (models_->kind() == ModelKind::encoder)
+    throw DataError(models_->name() +
+                    " is a model of kind encoder, which has no outputs; translating needs one of "
+                    "kind encoder-decoder, continuing a text one of kind decoder");
+  options_.search.continues = models_->kind() == ModelKind::decoder;
+  if (!continues()) {
+    options_.search.first_piece = first_piece(models_->target());
+    options_.search.closing = closing_pieces(models_->source());
+  }
+  options_ = options_.resolved();
+  if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
+    if (options_.device == "cuda")
+      throw UsageError("--shortlist needs a CPU: give --device cpu, or leave it out");
+    shortlist_ = std::make_unique<Shortlist>(options_.search, models_->source(), models_->target());
+  }
+  options_.batch_tokens =
+      plan_batch_tokens(*models_, options_, rules_, shortlist_.get(), max_source());
+}
+
+Translator::Translator(const TranslatorOptions& options)
+    : Translator(options, ModelSet::load(
+                              make_backend(options.device, options.threads), options.models,
+                              options.precision, options.search.longest(options.max_source),
+                              options.masked_heads, options.max_source + options.search.max_new + 1,
+                              options.languages)) {}
+
+int64_t Translator::max_source() const {
+  const int64_t longest = models_->longest();
+  if (!continues()) return std::min(options_.max_source, longest - 1);
+  // A prompt leaves room for its output, of half the positions at most.
+  return std::min(options_.max_source,
+                  std::max(longest / 2, longest - 1 - options_.search.max_new));
+}
+
+const char* Translator::limit() const {
+  return max_source() < options_.max_source ? "all that the model has positions for"
+                                            : "--max-length";
+}
+
+std::unique_ptr<TranslationWorker> Translator::worker() const {
+  return std::make_unique<TranslationWorker>(*models_, options_, rules_, shortlist_.get());
+}
+
+std::string Translator::precision() const { return models_->precision(); }
+
+// A step of one sentence passes about 11 barriers per layer, 1 or 2 us each; below this size that
+// costs as much as more threads save.
+int Translator::threads_each(size_t batches) const {
+  constexpr int64_t worth_sharing = 20'000'000;
+  if (models_->parameters() < worth_sharing) return 1;
+  return std::max(1, options_.threads / std::max(1, int(batches)));
+}
+
+std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sources) const {
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::erase_if(order, [&](size_t i) { return sources[i].blank(); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return sources[a].ids.size() > sources[b].ids.size();
+  });
+  const auto cost = [&](size_t i) { return cost_of(sources[i]); };
+  // More than are translated at a time: sentences that are done make room for others.
+  const int64_t most = options_.batch_tokens * batches_in_turn;
+  int64_t all = 0;
+  for (size_t i : order) all += cost(i);
+  // Every thread gets a share of a small input.
+  const int64_t share = std::min(most, all / options_.threads);
+  std::vector<std::vector<size_t>> out;
+  int64_t used = most;
+  for (size_t i : order) {
+    if (used + cost(i) > most || used + cost(i) / 2 > share) {
+      out.emplace_back();
+      used = 0;
+    }
+    out.back().push_back(i);
+    used += cost(i);
+  }
+  return out;
+}
+
+std::vector<Translation> Translator::translate(std::span<const Source> sources) const {
+  const auto jobs = batches(sources);
+  const int threads = threads_each(jobs.size());
+  return translate(sources, jobs, {std::max(1, options_.threads / threads), threads});
+}
+
+std::vector<Translation> Translator::translate(std::span<const Source> sources,
+                                               const std::vector<std::vector<size_t>>& batches,
+                                               const TeamSize& team) const {
+  std::vector<Translation> out(sources.size(), {PieceHypothesis()});
+  const int workers = int(std::min(batches.size(), size_t(team.workers)));
+  std::atomic<size_t> next{0};
+  parallel_for(workers, workers, [&](int64_t) {
+    const auto own = worker();
+    for (size_t job; (job = next++) < batches.size();) {
+      std::vector<const Source*> batch;
+      for (size_t i : batches[job]) batch.push_back(&sources[i]);
+      std::vector<Translation> found = own->translate(batch, team.threads);
+      for (size_t i = 0; i < found.size(); ++i) out[batches[job][i]] = std::move(found[i]);
+    }
+  });
+  return out;
+}
+
+}  // namespace tx

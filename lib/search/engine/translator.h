@@ -1,0 +1,111 @@
+// Translation of sentences by several workers over shared models. What comes out does not depend on
+// the workers, their threads, the size of batches, or the order and neighbours of sentences.
+//
+//   Translator translator(options);
+//   std::vector<Translation> out = translator.translate(sources);
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/workers.h"
+#include "lib/search/engine/batch_search.h"
+#include "lib/search/engine/model_set.h"
+#include "lib/search/engine/shortlist.h"
+
+namespace tx {
+
+// Source pieces that are translated together by default. On the CPU larger batches are slower.
+constexpr int64_t usual_cpu_batch = 1024, usual_gpu_batch = 16384;
+
+struct TranslatorOptions {
+  std::vector<std::string> models;
+  SearchOptions search;
+  int64_t max_source = 1024;  // pieces; longer sources are cut
+  int64_t batch_tokens = 0;   // source pieces at a time; 0: what suits the device and fits
+  std::string memory;         // limit of the plan, such as 2G; "": what a GPU has free
+  int threads = available_cpus();
+  std::string device = "auto", precision = "auto";
+  std::string masked_heads;  // a list for HeadMask
+  LanguageChoice languages;  // of models of many
+
+  void describe_models(Options& options);     // -m
+  void describe_heads(Options& options);      // --mask-heads
+  void describe_languages(Options& options);  // --source-language, --target-language
+  void describe_length(Options& options);     // --max-length
+  void describe_machine(Options& options);    // --batch-tokens, --threads, --device, --precision
+  void describe_memory(Options& options);     // --memory
+  TranslatorOptions resolved() const;         // with device and threads settled
+};
+
+using Translation = std::vector<PieceHypothesis>;  // best first, never empty
+
+// How many batches are translated at a time, and on how many threads each.
+struct TeamSize {
+  int workers = 1, threads = 1;
+};
+
+// What one thread needs: a backend and a search of its own.
+class TranslationWorker {
+ public:
+  // shortlist: null where all pieces may come.
+  TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
+                    const Shortlist* shortlist = nullptr);
+  void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
+  // The batch may be of any size; `threads` of this call.
+  std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
+  // The most memory that it takes to translate so many pieces at a time, in sources of up to
+  // `longest`.
+  size_t bytes(int64_t batch_tokens, int64_t longest) {
+    return search_.bytes(batch_tokens, longest);
+  }
+  void reserve(int64_t batch_tokens, int64_t longest) { search_.reserve(batch_tokens, longest); }
+  size_t free_bytes();  // that the GPU has; 0 on the CPU
+
+ private:
+  Backend backend_;
+  int64_t at_a_time_;
+  std::vector<const Transformer*> transformers_;
+  BatchSearch search_;
+};
+
+class Translator {
+ public:
+  explicit Translator(const TranslatorOptions& options);
+  // UsageError where options.memory is too small; it names a size that is large enough.
+  Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models);
+
+  const TranslatorOptions& options() const { return options_; }
+  const ModelSet& models() const { return *models_; }
+  const Rules& rules() const { return rules_; }
+  const Shortlist* shortlist() const { return shortlist_.get(); }  // null: none
+  // Whether the models continue a text, their source; else they translate it.
+  bool continues() const { return options_.search.continues; }
+  // The most pieces of a source: max_source, or what the models take where that is less. Of a
+  // longer prompt the end counts, of another source the beginning.
+  int64_t max_source() const;
+  const char* limit() const;  // which of the two it is, for a message about a line that was cut
+  // Indices of `sources` cut into what a worker takes at a time, the longest first: up to
+  // batches_in_turn times what it translates together. Sources without pieces are left out.
+  static constexpr int64_t batches_in_turn = 4;
+  std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
+  std::unique_ptr<TranslationWorker> worker() const;
+  std::string precision() const;  // of the weights: "int8", "bf16" or "fp32"
+  // Threads for each batch where there are so many in all.
+  int threads_each(size_t batches) const;
+  // All at once. A source without pieces has the empty translation.
+  std::vector<Translation> translate(std::span<const Source> sources) const;
+  // The same in these batches. Sources in no batch have the empty translation.
+  std::vector<Translation> translate(std::span<const Source> sources,
+                                     const std::vector<std::vector<size_t>>& batches,
+                                     const TeamSize& team) const;
+
+ private:
+  TranslatorOptions options_;
+  std::unique_ptr<ModelSet> models_;
+  Rules rules_;
+  std::unique_ptr<const Shortlist> shortlist_;
+};
+
+}  // namespace tx

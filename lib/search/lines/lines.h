@@ -1,0 +1,117 @@
+// Turns lines of text into what the search takes, and what it gives into lines.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "lib/base/log.h"
+#include "lib/search/engine/translator.h"
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+enum class LineForm { text, pieces, ids };
+
+struct LineOptions {
+  LineForm form = LineForm::text;  // of input and output alike
+  bool scores = false;             // score and log P in front of each translation
+  bool list = false;               // the n-best list: also the line's number and the rank in front
+  bool word_scores = false;        // log P of each word behind each translation
+  bool json = false;               // an object for each line in place of columns
+  int latency_ms = 0;              // how long lines are gathered once one has come; 0: hardly
+  int split = 0;                   // lines of more pieces are split into sentences; 0: none
+  bool prefix = false;             // a column behind the text: what the output begins with
+  bool constraints = false;        // further columns: what the output must hold
+  bool phrases_beside = false;     // a second text: what the output must hold
+  // Of a language model.
+  bool whole = false;              // the lines are texts to score, from their beginning
+  bool echo = false;               // the prompt in front of its continuation
+  std::vector<std::string> stops;  // what is read of them is left out
+};
+
+// One line on its way.
+struct Line {
+  int64_t number = 0;    // in the input, from 1
+  int64_t replaced = 0;  // ill-formed UTF-8 sequences
+  int64_t pieces = 0;    // of the whole line
+  bool blank = false;    // white space only: the answer is an empty line, no model is asked
+  bool cut = false;      // only its first pieces are translated, of a prompt its last
+};
+
+// Empty, or nothing but white space as Unicode knows it.
+bool is_blank(std::string_view line);
+
+// Fills `ids` with the line's pieces, none for a blank line, and returns what it found. A word
+// that is not a piece (id) of the vocabulary is a DataError.
+Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
+                std::vector<int>& ids);
+// Fills `labels` with the pieces of a forced target and <eos>, or with as many of its pieces as the
+// model can hold behind a prompt of so many. Returns the number of pieces of the whole.
+int64_t parse_target(std::string_view text, const LineOptions& options,
+                     const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
+// Fills `ids` with what an output shall begin with, or with as many of its pieces as a source may
+// have. Spaces at the end of a text do not count. Returns the number of pieces of the whole.
+int64_t parse_prefix(std::string_view text, const LineOptions& options,
+                     const Translator& translator, std::vector<int>& ids);
+// The pieces of something that an output must hold.
+std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
+                              const Translator& translator);
+// Warns of lines that were cut, the first ten by their place. `advice` ends each warning.
+class CutWarnings {
+ public:
+  explicit CutWarnings(const Log& log, std::string advice = "")
+      : log_(log), advice_(std::move(advice)) {}
+  // The reader's last line has so many pieces, of which the first, or the last, `left` stay;
+  // `options` would keep more.
+  void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options,
+           const char* which = "first");
+  void at_end() const;
+
+ private:
+  const Log& log_;
+  std::string advice_;
+  int64_t lines_ = 0;
+};
+
+// A blank line is answered by an empty line with log P 0. A forced target for it that is not blank
+// has minus infinity: it is never output.
+Translation answer_blank(const Source& source);
+
+// The translations of a line's parts as that of the whole: pieces one after another, log P summed,
+// the score over the length penalty of the whole. The end of a part counts with its last piece.
+Translation join_parts(const std::vector<Translation>& parts, double alpha);
+
+// The answer, each output with its newline:
+//   plain          TEXT
+//   scores         SCORE TAB LOG_P TAB TEXT
+//   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
+//   word_scores    TAB LOG_P ... behind each (WordScores)
+// and TAB COLUMN behind that, where there are columns, one for each output.
+// Numbers have six decimals and are natural logarithms. prompt: what the outputs continue.
+std::string format_line(const Line& line, const Translation& translation,
+                        const LineOptions& options, const Vocabulary& vocabulary,
+                        const std::vector<std::string>& columns = {},
+                        std::span<const int> prompt = {});
+
+// The words of an output, with LineForm::pieces and ids its pieces, and log P of each; of a
+// complete output log P has one more, that of its end. They add up to that of the output.
+struct WordScores {
+  std::vector<std::string> words;
+  std::vector<double> log_p;
+};
+WordScores words_of(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary);
+
+// The answer as a JSON object on a line of its own, which tx-decode(1) explains. states: of the
+// line, remarks.h; alignments: links such as "0-0 1-2" of each output, where there are any.
+std::string format_json(const Line& line, const Translation& translation,
+                        const std::vector<std::string>& states, const LineOptions& options,
+                        const Vocabulary& vocabulary,
+                        const std::vector<std::string>& alignments = {},
+                        std::span<const int> prompt = {});
+
+// The record of a line for --status, and its header (tx-status(5)).
+std::string status_header();
+std::string format_status(const Line& line, const Translation& translation,
+                          const std::vector<std::string>& states, double milliseconds);
+
+}  // namespace tx

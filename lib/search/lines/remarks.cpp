@@ -1,0 +1,86 @@
+#include "lib/search/lines/remarks.h"
+
+#include <algorithm>
+
+#include "lib/base/figure.h"
+
+namespace tx {
+
+bool ends_in_loop(std::span<const int> ids) {
+  constexpr size_t times = 3, pieces = 8;
+  for (size_t period = 1; period * times <= ids.size(); ++period) {
+    const size_t least = std::max(period * times, pieces);
+    if (least > ids.size()) continue;
+    const std::span<const int> tail = ids.last(least);
+    if (std::equal(tail.begin() + ptrdiff_t(period), tail.end(), tail.begin())) return true;
+  }
+  return false;
+}
+
+namespace {
+
+// The last word, which is cut off; "" at the beginning.
+std::string_view last_word(std::string_view& text) {
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  const size_t space = text.find_last_of(' ');
+  const std::string_view word = text.substr(space == text.npos ? 0 : space + 1);
+  text.remove_suffix(word.size());
+  return word;
+}
+
+}  // namespace
+
+bool ends_alike(std::string_view a, std::string_view b, int words) {
+  for (int i = 0; i < words; ++i) {
+    const std::string_view x = last_word(a), y = last_word(b);
+    if (x.empty() || x != y) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> states_of(const Line& line, const Source& source,
+                                   const PieceHypothesis& best, const ModelSet& models,
+                                   const Rules& rules) {
+  std::vector<std::string> out;
+  if (line.blank) out.push_back("empty");
+  if (line.replaced > 0) out.push_back("replaced");
+  if (line.cut) out.push_back("cut");
+  if (!best.complete) out.push_back("maximum");
+  if (!source.target.empty()) return out;
+  size_t required = 0;
+  for (const std::vector<int>& phrase : source.phrases) required += phrase.size();
+  if (rules.met({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");
+  if (ends_in_loop(best.ids) && !ends_in_loop(source.ids)) out.push_back("loop");
+  if (models.kind() == ModelKind::decoder) return out;
+  if (best.ids.size() >= 5 && source.ids.size() >= 5 &&
+      ends_alike(models.source().decode(source.ids), models.target().decode(best.ids)))
+    out.push_back("copy");
+  return out;
+}
+
+void Remarks::add(int64_t line, const std::vector<std::string>& states) {
+  const auto count = [&](Count& kind, const char* state) {
+    if (std::ranges::count(states, state) == 0) return;
+    kind.first = kind.lines++ == 0 ? line : std::min(kind.first, line);
+  };
+  count(maximum_, "maximum");
+  count(unmet_, "unmet");
+  count(loop_, "loop");
+  count(copy_, "copy");
+}
+
+void Remarks::tell(const Log& log) const {
+  const auto tell_of = [&](const Count& kind, const std::string& what) {
+    if (kind.lines == 0) return;
+    log.info(counted(kind.lines, "output") + " " + what + ", the first on line " +
+             std::to_string(kind.first));
+  };
+  tell_of(maximum_, "without an end, cut at the longest length (--max-extra)");
+  tell_of(unmet_,
+          "without all phrases of --constraints or --constraints-file (a larger --max-extra "
+          "or --beam may find places for them)");
+  tell_of(loop_, "with the same pieces over and over at the end (--no-repeat forbids them)");
+  tell_of(copy_, "with the last words of the source at the end, as if not translated");
+}
+
+}  // namespace tx

@@ -1,0 +1,142 @@
+#include "lib/search/lines/source_reader.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/text/sentences.h"
+
+namespace tx {
+
+namespace {
+
+template <class F>
+void at_its_place(const TextReader& reader, F&& parse) {
+  try {
+    parse();
+  } catch (const DataError& error) {
+    throw DataError(reader.place(reader.line_number()) + ": " + error.what());
+  }
+}
+
+// Cuts off the text up to the first tab.
+std::string_view next_column(std::string_view& rest) {
+  const size_t tab = rest.find('\t');
+  const std::string_view column = rest.substr(0, tab);
+  rest.remove_prefix(tab == rest.npos ? rest.size() : tab + 1);
+  return column;
+}
+
+}  // namespace
+
+void SourceReader::parse(Line& line, Source& source) {
+  std::string_view rest = text_;
+  const bool columns = options_.prefix || options_.constraints;
+  const std::string_view text = columns ? next_column(rest) : text_;
+  line = parse_line(text, options_, translator_, source.ids);
+  if (line.cut && !splits(line)) warn_of_cut(line);
+  if (!columns) return;
+  if (options_.prefix) parse_prefix_column(next_column(rest), source);
+  if (!rest.empty() && !options_.constraints)
+    throw DataError("the line has more columns than --prefix reads: TEXT, a tab, PREFIX");
+  take_phrases(rest, source);
+  if (!line.blank) return;
+  source.prefix.clear();
+  source.phrases.clear();
+}
+
+void SourceReader::take_phrases(std::string_view columns, Source& source) {
+  while (!columns.empty()) {
+    std::vector<int> phrase = parse_phrase(next_column(columns), options_, translator_);
+    if (!phrase.empty() && !std::ranges::count(source.phrases, phrase))
+      source.phrases.push_back(std::move(phrase));
+  }
+}
+
+void SourceReader::warn_of_cut(const Line& line) {
+  cuts_.add(in_.text(), line.pieces, translator_.max_source(), translator_.limit(),
+            translator_.continues() ? "last" : "first");
+}
+
+void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
+  const int64_t pieces = parse_prefix(text, options_, translator_, source.prefix);
+  const auto taken = int64_t(source.prefix.size());
+  if (pieces > taken) cuts_.add(in_.text(), pieces, taken, translator_.limit());
+}
+
+// A text to score, in place of a prompt.
+void SourceReader::take_whole(Line& line, Source& source) {
+  const TextReader& text = in_.text();
+  line = {};
+  at_its_place(text,
+               [&] { line.pieces = parse_target(text_, options_, translator_, source.target); });
+  const auto labels = int64_t(source.target.size());
+  line.blank = line.pieces == 0;
+  line.cut = line.pieces > labels;
+  line.number = source.line = text.line_number();
+  line.replaced = text.replaced();
+  source.opens = !line.blank;
+  if (line.cut) cuts_.add(text, line.pieces, labels, "--max-length and --max-new");
+}
+
+bool SourceReader::next(Line& line, Source& source) {
+  if (!in_.next(text_, target_)) return false;
+  take(line, source);
+  return true;
+}
+
+void SourceReader::take_from(const SourceReader& reader, Line& line, Source& source) {
+  text_ = reader.text_;
+  target_ = reader.target_;
+  take(line, source);
+}
+
+void SourceReader::take(Line& line, Source& source) {
+  source = {};
+  if (options_.whole) return take_whole(line, source);
+  const TextReader& text = in_.text();
+  at_its_place(text, [&] { parse(line, source); });
+  line.number = source.line = text.line_number();
+  line.replaced = text.replaced();
+  if (!in_.other()) return;
+  const TextReader& other = *in_.other();
+  if (options_.phrases_beside) {
+    at_its_place(other, [&] { take_phrases(target_, source); });
+    if (line.blank) source.phrases.clear();
+    return;
+  }
+  int64_t pieces = 0;
+  const int64_t prompt = translator_.continues() ? int64_t(source.ids.size()) : 0;
+  at_its_place(
+      other, [&] { pieces = parse_target(target_, options_, translator_, source.target, prompt); });
+  if (translator_.continues() && line.blank && pieces > 0) {  // a text from its beginning
+    source.opens = true;
+    line.blank = false;
+  }
+  const auto labels = int64_t(source.target.size());
+  if (pieces > labels)
+    cuts_.add(
+        other, pieces, labels,
+        translator_.continues() ? "--max-length and --max-new" : "--max-length and --max-extra");
+}
+
+bool SourceReader::next(Line& line, std::vector<Source>& parts) {
+  parts.resize(1);
+  if (!next(line, parts.front())) return false;
+  if (splits(line)) split(line, parts);
+  return true;
+}
+
+void SourceReader::split(Line& line, std::vector<Source>& parts) {
+  const auto sentences = split_sentences(text_);
+  line.cut = false;
+  parts.assign(sentences.size(), {});
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const Line part = parse_line(sentences[i], options_, translator_, parts[i].ids);
+    parts[i].line = line.number;
+    line.cut = line.cut || part.cut;
+    if (part.cut) warn_of_cut(part);
+  }
+  std::erase_if(parts, [](const Source& part) { return part.ids.empty(); });
+}
+
+}  // namespace tx

@@ -1,0 +1,56 @@
+// Reads lines of text as sources of the search: columns of a line with what is wished of its output
+// (LineOptions), and forced targets where there is a second text.
+#pragma once
+#include <string>
+
+#include "lib/base/log.h"
+#include "lib/search/lines/lines.h"
+#include "lib/text/line_pairs.h"
+
+namespace tx {
+
+class SourceReader {
+ public:
+  // All arguments must outlive the reader. `log` gets a warning for each of the first ten lines
+  // that are cut.
+  SourceReader(LinePairs& in, const Translator& translator, const LineOptions& options,
+               const Log& log)
+      : in_(in),
+        translator_(translator),
+        options_(options),
+        cuts_(log,
+              could_split() ? "; --split N translates longer lines sentence by sentence" : "") {}
+
+  bool ready(int wait_ms) { return in_.ready(wait_ms); }
+  // False at the end. Bad input is a DataError that names its place.
+  bool next(Line& line, Source& source);
+  // The line that `reader`, of the same text, has read last, for another translator.
+  void take_from(const SourceReader& reader, Line& line, Source& source);
+  // The same as next(), one source for each part of a line that is split (LineOptions::split).
+  bool next(Line& line, std::vector<Source>& parts);
+  size_t bytes() const { return text_.size() + target_.size(); }  // of the lines read last
+  void warn_at_end() const { cuts_.at_end(); }
+
+ private:
+  void take(Line& line, Source& source);
+  void parse(Line& line, Source& source);
+  // Whether --split could be given, and was not.
+  bool could_split() const {
+    return !translator_.continues() && !translator_.options().search.forced_target &&
+           options_.split == 0 && options_.form == LineForm::text && !options_.prefix &&
+           !options_.constraints && !options_.phrases_beside && !options_.word_scores;
+  }
+  bool splits(const Line& line) const { return options_.split > 0 && line.pieces > options_.split; }
+  void warn_of_cut(const Line& line);
+  void split(Line& line, std::vector<Source>& parts);
+  void parse_prefix_column(std::string_view text, Source& source);
+  void take_phrases(std::string_view columns, Source& source);
+  void take_whole(Line& line, Source& source);
+  LinePairs& in_;
+  const Translator& translator_;
+  const LineOptions& options_;
+  CutWarnings cuts_;
+  std::string text_, target_;
+};
+
+}  // namespace tx
