@@ -18,7 +18,6 @@
 #include "lib/train/preset.h"
 #include "lib/train/run_directory.h"
 #include "lib/train/run_options.h"
-#include "lib/train/settings.h"
 #include "lib/train/team.h"
 #include "lib/train/trainer.h"
 #include "lib/validation/translation_metrics.h"
@@ -66,8 +65,7 @@ std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& opti
 
 int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std::string& page,
                      const tx::Log& log) {
-  const tx::ModelConfig model = tx::describe_model(settings, options, log);
-  tx::write_description(model, tx::rate_schedule(settings, model.d_model), settings.steps, page);
+  tx::write_description(tx::describe_model(settings, options, log), settings, page);
   return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "lib/train/plan.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_options.h"
-#include "lib/train/settings.h"
+#include "lib/train/schedule.h"
 #include "lib/train/temporary_folder.h"
 
 namespace tx {
@@ -71,11 +71,10 @@ Outcome run(const Task& task, const Variant& way) {
   else
     ModelReader(resolve_model(o.init)).load(parameters);
   const Transformer transformer(backend, parameters, task.longest);
-  const StepSettings settings = step_settings(o);
-  Stepper stepper(backend, parameters, transformer, settings);
-  stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, task.capacities));
-  const Schedule schedule = rate_schedule(o, task.config.d_model);
-  const StepRecord record = stepper.step(task.batches, 1, schedule.rate(1), 0);
+  Stepper stepper(backend, parameters, transformer, o);
+  stepper.reserve(Stepper::plan(backend, parameters, transformer, o, task.capacities));
+  const double rate = learning_rate(o, task.config.d_model, 1);
+  const StepRecord record = stepper.step(task.batches, 1, rate, 0);
   return {record.loss * record.loss_scale, entries(backend, parameters, parameters.gradients()),
           entries(backend, parameters, parameters.master())};
 }
@@ -157,8 +156,8 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
     task.config = ModelReader(resolve_model(options.init)).config();
   task.config.resolve();
   PackerOptions packing;
-  const int tokens = batch_request(options).tokens;
-  packing.batch_tokens = tokens ? tokens : 4096;
+  packing.batch_tokens =
+      options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
   packing.seed = options.seed;
   std::unique_ptr<PairLinks> links;
   if (corpora.train->has_links())

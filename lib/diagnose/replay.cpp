@@ -7,7 +7,7 @@
 #include "lib/checkpoint/flight_file.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/flight.h"
-#include "lib/train/settings.h"
+#include "lib/train/step.h"
 
 namespace tx {
 
@@ -122,9 +122,8 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   Parameters parameters(backend, file.config(), dtype, true);
   file.load(parameters);
   const Transformer transformer(backend, parameters, longest_position(batches));
-  const StepSettings settings = step_settings(options);
-  Stepper stepper(backend, parameters, transformer, settings);
-  stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, capacities));
+  Stepper stepper(backend, parameters, transformer, options);
+  stepper.reserve(Stepper::plan(backend, parameters, transformer, options, capacities));
   const StepRecord record =
       stepper.step(batches, facts.at("step").get<int64_t>(), facts.at("rate").get<double>(),
                    facts.at("loss_limit").get<double>());

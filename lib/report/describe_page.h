@@ -5,15 +5,15 @@
 
 #include "lib/base/json.h"
 #include "lib/model/config.h"
-#include "lib/train/schedule.h"
+#include "lib/train/options.h"
 
 namespace tx {
 
-// The page's data. `steps`: how far the schedule is drawn.
-Json describe_data(const ModelConfig& config, const Schedule& schedule, int64_t steps);
+// The page's data, of the schedule of these options.
+Json describe_data(const ModelConfig& config, const TrainOptions& options);
 
 // Writes the page to `out`, "-" being standard output.
-void write_description(const ModelConfig& config, const Schedule& schedule, int64_t steps,
+void write_description(const ModelConfig& config, const TrainOptions& options,
                        const std::string& out);
 
 }  // namespace tx

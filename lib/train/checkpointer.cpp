@@ -14,33 +14,36 @@
 namespace tx {
 
 Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters,
-                           const Vocabularies& vocabularies, CheckpointSettings settings,
-                           Saved saved, Saver::Gather gather, Clock clock)
+                           const Vocabularies& vocabularies, const SaveOptions& options,
+                           const Json& config, Saved saved, Saver::Gather gather, Clock clock)
     : run_(run),
       parameters_(parameters),
       vocabularies_(vocabularies),
-      settings_(std::move(settings)),
+      options_(options),
       tell_saved_(std::move(saved)),
       clock_(std::move(clock)),
       last_save_(clock_()),
-      saver_(parameters, std::move(gather)) {}
+      saver_(parameters, std::move(gather)) {
+  for (const Json& former : config.value("saves_before", Json::array()))
+    former_.push_back({former.at("until").get<int64_t>(), former.at("every").get<int64_t>()});
+}
 
 double Checkpointer::steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 bool Checkpointer::overdue() const {
-  return settings_.minutes > 0 && clock_() - last_save_ >= 60 * settings_.minutes;
+  return options_.save_minutes > 0 && clock_() - last_save_ >= 60 * options_.save_minutes;
 }
 
 bool Checkpointer::due(int64_t step) const {
-  return settings_.every > 0 ? step % settings_.every == 0 : overdue();
+  return options_.save_every > 0 ? step % options_.save_every == 0 : overdue();
 }
 
 // Whether --save-every asked for a checkpoint at `step`, when the run was there.
 bool Checkpointer::on_schedule(int64_t step) const {
-  int64_t every = settings_.every;
-  for (const CheckpointSettings::Former& former : settings_.former) {
+  int64_t every = options_.save_every;
+  for (const Former& former : former_) {
     if (step > former.until) continue;
     every = former.every;
     break;
@@ -49,8 +52,8 @@ bool Checkpointer::on_schedule(int64_t step) const {
 }
 
 int64_t Checkpointer::newest_on_schedule(int64_t step) const {
-  if (settings_.every == 0) return -1;
-  const int64_t to = (step - 1) / settings_.every * settings_.every;
+  if (options_.save_every == 0) return -1;
+  const int64_t to = (step - 1) / options_.save_every * options_.save_every;
   return to > 0 && file_exists(run_.model(to)) && file_exists(run_.state(to)) ? to : -1;
 }
 
@@ -126,7 +129,7 @@ void Checkpointer::write_state(const Parameters& parameters, const Moments& mome
   save_state(run_.state(content.step), parameters, moments, content.state, checksum);
   whole_ = content.step;
   failpoint("links");
-  prune(content.step, content.best, content.good, settings_.keep);
+  prune(content.step, content.best, content.good, options_.keep);
 }
 
 // Links, then pruning.
@@ -143,7 +146,7 @@ void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep) con
 // nothing.
 void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep) {
   saved_ = step;
-  prune(step, best, good, std::max(settings_.keep, keep));
+  prune(step, best, good, std::max(options_.keep, keep));
 }
 
 // Killed anywhere in here, the run goes on from a checkpoint before the spike and meets it again.
@@ -161,7 +164,7 @@ void Checkpointer::go_back(int64_t step, int64_t best) {
 
 // Every checkpoint kept, the best, and the one being written.
 void Checkpointer::tell_room(const Log& log) const {
-  const int count = settings_.keep + 2;
+  const int count = options_.keep + 2;
   const int64_t each = parameters_.master().cols * 12, free = free_bytes(run_.path());
   const auto mebibytes = [](int64_t bytes) { return figure(double(bytes) / (1 << 20), 1); };
   const std::string text = "the checkpoints of " + run_.path() + " will need " +

@@ -14,17 +14,6 @@
 
 namespace tx {
 
-struct CheckpointSettings {
-  int keep = 5;        // checkpoints of the schedule that stay beside the best
-  int64_t every = 0;   // steps between two checkpoints; 0: by the clock alone
-  double minutes = 0;  // between two saves; 0: by steps alone
-  // Of a run that was resumed with another schedule: its `every` up to that step, in order.
-  struct Former {
-    int64_t until, every;
-  };
-  std::vector<Former> former = {};
-};
-
 class Checkpointer {
  public:
   // What a save writes but for the parameters, as it is when the save begins.
@@ -42,11 +31,12 @@ class Checkpointer {
   using Saved = std::function<void(int64_t step)>;
   using Clock = std::function<double()>;  // seconds since any moment
 
-  // finish_save() calls `saved` for each save that succeeded. Run directory, parameters and
-  // vocabularies outlive this. `gather`: as of Saver.
+  // finish_save() calls `saved` for each save that succeeded. Run directory, parameters,
+  // vocabularies and options outlive this. `config`: config.json, which tells the schedules that
+  // the run had before. `gather`: as of Saver.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
-               const Vocabularies& vocabularies, CheckpointSettings settings, Saved saved,
-               Saver::Gather gather = {}, Clock clock = steady_seconds);
+               const Vocabularies& vocabularies, const SaveOptions& options, const Json& config,
+               Saved saved, Saver::Gather gather = {}, Clock clock = steady_seconds);
 
   // Whether --save-minutes have passed since the last save.
   bool overdue() const;
@@ -74,7 +64,7 @@ class Checkpointer {
 
   int64_t saved() const { return saved_; }  // step of the checkpoint to go on from; -1: none
   // The run goes on from its checkpoint of `step`. It may have been killed before it set the links
-  // and pruned: that is done now. `keep` may be more than that of the settings.
+  // and pruned: that is done now. `keep` may be more than that of the options.
   void resume(int64_t step, int64_t best, int64_t good, int keep);
   // The checkpoint of `step` is the last from here on, and later ones are removed. best as above.
   void go_back(int64_t step, int64_t best);
@@ -96,7 +86,12 @@ class Checkpointer {
   const RunDirectory& run_;
   const Parameters& parameters_;
   const Vocabularies& vocabularies_;
-  CheckpointSettings settings_;
+  const SaveOptions& options_;
+  // Of a run that was resumed with another schedule: its --save-every up to that step, in order.
+  struct Former {
+    int64_t until, every;
+  };
+  std::vector<Former> former_;
   Saved tell_saved_;
   Clock clock_;
   double last_save_;  // by the clock

@@ -9,7 +9,6 @@
 #include "lib/train/plan.h"
 #include "lib/train/preset.h"
 #include "lib/train/run_options.h"
-#include "lib/train/settings.h"
 #include "lib/train/temporary_folder.h"
 
 namespace tx {
@@ -57,7 +56,7 @@ std::vector<int> described_capacities(const TrainOptions& options, size_t sides,
 size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
                          Parameters& parameters) {
   Json unused;
-  TranslationTask task = read_translation_task(translation_settings(options), unused);
+  TranslationTask task = read_translation_task(options, unused);
   if (task.metrics.empty()) return 0;
   task.vocabularies = options.resume.empty() ? load_vocabularies(options)
                                              : model_vocabularies(resolve_model(options.resume));
@@ -82,21 +81,17 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   const int longest = options.longest_text();
   Transformer transformer(backend, parameters, longest + 1);
   const BatchShape shape{longest, [&](int n) { return described_capacities(options, sides, n); }};
-  PlannedRun run{backend,
-                 parameters,
-                 transformer,
-                 step_settings(options),
-                 options.accumulate,
-                 {program, translating_bytes(options, scorer, parameters)},
-                 ranks};
-  BatchRequest request = batch_request(options);
-  const int tokens = request.tokens ? request.tokens : resolve_batch_tokens(run, shape, request);
+  const MemoryBeside beside{program, translating_bytes(options, scorer, parameters)};
+  const PlannedRun run{backend, parameters, transformer, options, beside, ranks};
+  const int tokens = options.batch_tokens == "auto" ? resolve_batch_tokens(run, shape)
+                                                    : parse_batch_tokens(options.batch_tokens);
   const std::vector<int> capacities = shape.capacities(tokens);
   MemoryPlan memory = plan_memory(run, capacities);
-  run.step.recompute = !options.recompute;
-  memory.other = plan_activations(run, capacities);
+  TrainOptions other = options;
+  other.recompute = !options.recompute;
+  memory.other = plan_activations({backend, parameters, transformer, other, beside}, capacities);
   Writer out("-");
-  out.write(describe_run(model, memory, capacities, step_settings(options), options.accumulate));
+  out.write(describe_run(model, memory, capacities, options));
   out.close();
   if (sides > 1 && !options.denoise)
     log.info("source and target are taken to be equally long; a run uses the corpus's ratio");

@@ -2,19 +2,20 @@
 
 namespace tx {
 
-Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSettings& settings)
-    : settings_(settings) {
-  if (settings.merge_dropout > 0)
-    dropout_ = std::make_unique<PairDropout>(text, vocabularies, settings.merge_dropout,
-                                             settings.seed, settings.dropout_epochs);
+Feed::Feed(const IdCache& text, const Vocabularies& vocabularies, const TrainOptions& options,
+           int batch_tokens, const std::vector<int>& sentinels)
+    : options_(options) {
+  if (options.bpe_dropout > 0)
+    dropout_ = std::make_unique<PairDropout>(text, vocabularies, options.bpe_dropout, options.seed,
+                                             options.bpe_dropout_epochs);
   if (text.has_links())
-    links_ = std::make_unique<PairLinks>(text, vocabularies, settings.shift_links);
+    links_ = std::make_unique<PairLinks>(text, vocabularies, options.guided_shift);
   PackerOptions packing;
-  packing.batch_tokens = settings.batch_tokens;
-  packing.seed = settings.seed;
-  packing.epochs = settings.epochs;
-  packing.masked = settings.masked;
-  packing.sentinels = settings.sentinels;
+  packing.batch_tokens = batch_tokens;
+  packing.seed = options.seed;
+  packing.epochs = options.epochs;
+  packing.masked = options.kind == ModelKind::encoder;
+  packing.sentinels = sentinels;
   packing.dropout = dropout_.get();
   packing.links = links_.get();
   packer_ = std::make_unique<Packer>(text, packing);
@@ -37,7 +38,7 @@ const std::vector<Batch>& Feed::read_ahead() {
   if (ahead_) return next_;
   ahead_ = std::make_unique<Packer>(*packer_);
   size_t count = 0;
-  next_.resize(size_t(settings_.accumulate));
+  next_.resize(size_t(options_.accumulate));
   while (count < next_.size() && ahead_->next(next_[count])) ++count;
   next_.resize(count);
   return next_;

@@ -6,32 +6,24 @@
 #include <vector>
 
 #include "lib/data/pair_links.h"
+#include "lib/train/options.h"
 
 namespace tx {
 
-struct FeedSettings {
-  int batch_tokens = 4096;     // target rows of a batch
-  int accumulate = 1;          // batches of a step
-  int64_t epochs = 0;          // after so many there are no more batches; 0: never
-  uint64_t seed = 1;           // of the order and of the merges left out
-  double merge_dropout = 0;    // probability that a merge is left out (PairDropout)
-  bool masked = false;         // of a masked language model
-  std::vector<int> sentinels;  // of --denoise: PackerOptions
-  int64_t dropout_epochs = 0;  // they are left out in the first so many epochs; 0: in all
-  bool shift_links = false;    // of a text with links; see PairLinks
-
-  // How many times as long as in the text a sentence can be.
-  int growth() const { return merge_dropout > 0 ? PairDropout::most_growth : 1; }
-};
-
 class Feed {
  public:
-  // The text outlives it. UsageError for a pair that is longer than a batch, and where merges are
-  // to be left out of a vocabulary without merges.
-  Feed(const IdCache& text, const Vocabularies& vocabularies, const FeedSettings& settings);
+  // Of `batch_tokens` target rows a batch; `sentinels` of --denoise: PackerOptions. Text and
+  // options outlive it. UsageError for a pair that is longer than a batch, and where merges are to
+  // be left out of a vocabulary without merges.
+  Feed(const IdCache& text, const Vocabularies& vocabularies, const TrainOptions& options,
+       int batch_tokens, const std::vector<int>& sentinels = {});
 
+  // How many times as long as in the text a sentence can be.
+  static int growth(const TrainOptions& options) {
+    return options.bpe_dropout > 0 ? PairDropout::most_growth : 1;
+  }
+  int growth() const { return growth(options_); }
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side
-  int growth() const { return settings_.growth(); }
   const PairLengths& lengths() const { return packer_->lengths(); }
   int64_t epoch_tokens() const;  // over all sides, ends of sentences counted
 
@@ -49,7 +41,7 @@ class Feed {
   void restore(const Json& state);
 
  private:
-  FeedSettings settings_;
+  const TrainOptions& options_;
   std::unique_ptr<PairDropout> dropout_;  // null: every merge is made
   std::unique_ptr<PairLinks> links_;      // null: the text has none
   std::unique_ptr<Packer> packer_;        // behind batches_

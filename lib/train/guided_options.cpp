@@ -28,7 +28,8 @@ void TrainOptions::describe_guidance(Options& o) {
       .needs({"--guided-alignment"});
 }
 
-TrainOptions::GuidedHead TrainOptions::resolve_guided_head() const {
+TrainOptions::GuidedHead TrainOptions::guided() const {
+  if (guided_alignment.empty()) return {};
   const int layers = model.config.target().layers, heads = model.config.heads;
   if (guided_head.empty()) return {layers - 1, 0};
   uint32_t layer = 0, head = 0;

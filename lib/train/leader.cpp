@@ -9,7 +9,6 @@
 #include "lib/tensor/precision.h"
 #include "lib/train/parts.h"
 #include "lib/train/rank_mover.h"
-#include "lib/train/settings.h"
 #include "lib/train/time_budget.h"
 
 namespace tx {
@@ -175,21 +174,19 @@ class Follower {
     transformer_ =
         std::make_unique<Transformer>(backend_, *parameters_, facts.at("longest").get<int>());
     if (facts.contains("translated")) make_scorer(options, facts.at("translated"), scorer);
-    FeedSettings feed = feed_settings(options);
-    feed.sentinels = facts.at("sentinels").get<std::vector<int>>();
-    feed.batch_tokens = facts.at("batch_tokens").get<int>();
-    feed_ = std::make_unique<Feed>(*text_, vocabularies_, feed);
+    const auto sentinels = facts.at("sentinels").get<std::vector<int>>();
+    feed_ = std::make_unique<Feed>(*text_, vocabularies_, options,
+                                   facts.at("batch_tokens").get<int>(), sentinels);
     start_ = facts.at("feed");
     feed_->restore(start_);
     if (facts.contains("valid_text")) {
       valid_text_ = open_text(facts.at("valid_text"));
-      valid_pass_ = std::make_unique<ValidPass>(*valid_text_, feed_->capacities(), feed.masked,
-                                                feed.sentinels);
+      valid_pass_ = std::make_unique<ValidPass>(*valid_text_, feed_->capacities(),
+                                                options.kind == ModelKind::encoder, sentinels);
     }
-    const StepSettings settings = step_settings(options);
     const size_t arena =
-        Stepper::plan(backend_, *parameters_, *transformer_, settings, feed_->capacities());
-    stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, settings);
+        Stepper::plan(backend_, *parameters_, *transformer_, options, feed_->capacities());
+    stepper_ = std::make_unique<Stepper>(backend_, *parameters_, *transformer_, options);
     if (scorer_) scorer_->reserve();
     if (Communicator* sharers = grid.sharers()) stepper_->share(*sharers);
     stepper_->reserve(arena, options.accumulate);

@@ -321,7 +321,7 @@ void TrainOptions::resolve(const Options& options) {
     if (!steps_by_minutes(*this, options)) fit_schedule(*this, options);
     options.check();
     check_schedule();
-    resolve_guided_head();
+    guided();
   }
   check_limits();
   if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
@@ -362,7 +362,7 @@ void TrainOptions::check_schedule() const {
   if (schedule != "paper" && lr <= 0)
     throw UsageError("--schedule " + schedule +
                      " needs a rate: add --lr, for instance --lr 0.0005");
-  if ((schedule == "cosine" || schedule == "linear") && steps == 0)
+  if (rate_falls() && steps == 0)
     throw UsageError("--schedule " + schedule + " falls to 0 at --steps, which is 0: give --steps");
   if (schedule == "paper" && warmup == 0)
     throw UsageError("--schedule paper needs --warmup of at least 1");

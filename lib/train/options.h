@@ -8,7 +8,31 @@
 
 namespace tx {
 
-struct TrainOptions {
+// Sections of TrainOptions, for the parts that read no other option.
+struct SaveOptions {
+  int keep = 5;               // checkpoints of the schedule that stay beside the best
+  int64_t save_every = 1000;  // steps; 0: by the clock alone
+  double save_minutes = 0;    // between two saves; 0: by steps alone
+};
+
+struct ValidOptions {
+  int patience = 0;  // validations in a row without a better one that end a run; 0: never
+  std::vector<std::string> valid_metric;  // resolved: the names, at least one; the first decides
+  std::string valid_command;              // decides in their place where it is not empty
+  int64_t valid_lines = 1000;             // that bleu and chrf translate; 0: all
+  int64_t valid_every = 0;                // 0: at every save
+  double valid_timeout = 0;               // seconds; 0: no limit
+};
+
+struct SpikeOptions {
+  std::string on_spike = "log";  // log, skip or rewind
+  double spike_threshold = 6;    // standard deviations; 0: nothing is a spike
+  int spike_window = 100;        // steps
+  double spike_floor = 0.1;      // see SpikeDetector
+  int max_skips = 20;            // steps in a row that are not finite, then the run ends; 0: never
+};
+
+struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
   ModelOptions model;  // both sides, since options set either; model_config() is that of the kind
   std::string preset = "auto", config, resume, init, replay;
@@ -28,14 +52,8 @@ struct TrainOptions {
   std::string out;
   int64_t steps = 100000, epochs = 0;  // 0: no limit
   double minutes = 0;
-  int patience = 0;
-  int64_t save_every = 1000, valid_every = 0, log_every = 100;  // valid_every 0: at every save
-  double save_minutes = 0, log_seconds = 30;
-  int keep = 5;
-  std::vector<std::string> valid_metric;  // resolved: the names, at least one
-  int64_t valid_lines = 1000;             // 0: all
-  std::string valid_command;
-  double valid_timeout = 0;  // seconds; 0: no limit
+  int64_t log_every = 100;
+  double log_seconds = 30;
 
   uint64_t seed = 1;
   int threads = 0;  // 0: what this process may use
@@ -47,12 +65,6 @@ struct TrainOptions {
   int accumulate = 1;
   bool recompute = false, tune = false;
   double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
-
-  std::string on_spike = "log";
-  double spike_threshold = 6;  // standard deviations; 0: nothing is a spike
-  int spike_window = 100;
-  double spike_floor = 0.1;
-  int max_skips = 20;
 
   std::string optimizer = "adam", schedule = "paper";
   double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;
@@ -69,14 +81,16 @@ struct TrainOptions {
   // After parsing: checks what contradicts, resolves "auto".
   void resolve(const Options& options);
   // The layer and the head that --guided-alignment trains; UsageError where the model has no such.
+  // Layer -1: none is trained.
   struct GuidedHead {
-    int layer, head;
+    int layer = -1, head = 0;
   };
-  GuidedHead resolve_guided_head() const;
+  GuidedHead guided() const;
   // Whether there is one text, --src: of a decoder or an encoder alone, or to be restored.
   bool one_text() const { return denoise || kind != ModelKind::encoder_decoder; }
   ModelConfig model_config() const;
   void take_model(const ModelConfig& of);  // the options become those of this model
+  bool rate_falls() const { return schedule == "linear" || schedule == "cosine"; }  // to 0
   // The most pieces of a sentence that the text can have.
   int longest_text() const { return one_text() ? context - 1 : max_length; }
   // Of weights, dropout: the seed, of a larger one than they take a mixture of all its bits.

@@ -10,7 +10,6 @@
 #include "lib/checkpoint/state_file.h"
 #include "lib/subword/mapped.h"
 #include "lib/tensor/precision.h"
-#include "lib/train/settings.h"
 
 namespace tx {
 
@@ -24,10 +23,12 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
       corpora(std::move(data.corpora)),
       backend(make_backend(options.device, options.threads)),
       progress(
-          progress_settings(options), run.file("log.jsonl"),
-          [this](const Json& line) { return run.append_log(line); }, log),
-      spikes(spike_settings(options)),
-      validator(validator_settings(options, corpora.valid.get())) {
+          options, run.file("log.jsonl"), [this](const Json& line) { return run.append_log(line); },
+          log),
+      spikes(options),
+      validator(options,
+                options.kind == ModelKind::decoder && corpora.valid ? corpora.valid->report().text
+                                                                    : TextTally()) {
   const bool resumed = resume_at != begin;
   tune(options.tune, log);
   const size_t program = anonymous_bytes();
@@ -36,22 +37,17 @@ TrainingParts::TrainingParts(const TrainOptions& options, RunDirectory directory
   const PlannedRun planned{backend,
                            trained(),
                            *transformer,
-                           step_settings(options),
-                           options.accumulate,
+                           options,
                            {program + kept_bytes(), scorer ? scorer->bytes() : 0},
                            leader.grid().share().ranks};
   build_feed(options, planned);
-  stepper = std::make_unique<Stepper>(backend, trained(), *transformer, planned.step);
+  stepper = std::make_unique<Stepper>(backend, trained(), *transformer, options);
   leader.share(*stepper);
   if (resumed) load(resume_at, log);
   reserve(options, planned, resumed, log);
   provenance = provenance_of(options, config, *corpora.train);
-  make_checkpoints(options);
-}
-
-void TrainingParts::make_checkpoints(const TrainOptions& options) {
   checkpoints = std::make_unique<Checkpointer>(
-      run, *parameters, vocabularies, checkpoint_settings(options, config),
+      run, *parameters, vocabularies, options, config,
       [this](int64_t step) {
         progress.write(Json{{"step", step},
                             {"checkpoint", "model-" + std::to_string(step) + ".safetensors"},
@@ -63,12 +59,6 @@ void TrainingParts::make_checkpoints(const TrainOptions& options) {
 void TrainingParts::rehearse() {
   if (std::exchange(rehearsed_, true)) return;
   stepper->rehearse(worst_batch(feed->lengths(), feed->capacities(), feed->growth()));
-}
-
-void TrainingParts::set_length(const TrainOptions& options) {
-  schedule = rate_schedule(options, parameters->config().d_model);
-  progress.expect_steps(options.steps, options.warmup);
-  make_checkpoints(options);
 }
 
 // With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
@@ -96,7 +86,7 @@ void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) 
     throw UsageError("--tie " + model.tie.name +
                      " needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
                      "differ: use --tie target");
-  const int longest = longest_sentence(feed_settings(options).growth());
+  const int longest = longest_sentence(Feed::growth(options));
   if (model.learned_positions() && longest > model.max_positions - model.position_offset)
     throw UsageError("--max-positions " + std::to_string(model.max_positions) +
                      " is less than the longest sentence, " + std::to_string(longest) +
@@ -114,7 +104,6 @@ void TrainingParts::build_model(const TrainOptions& options, int64_t resume_at) 
   else if (resume_at == begin)
     ModelReader(resolve_model(options.init)).load(*parameters);
   transformer = std::make_unique<Transformer>(backend, trained(), std::max(longest_dummy, longest));
-  schedule = rate_schedule(options, model.d_model);
 }
 
 // Tokens of a sentence with its end, over all sides and texts.
@@ -135,7 +124,7 @@ size_t TrainingParts::kept_bytes() const {
 }
 
 void TrainingParts::build_scorer(const TrainOptions& options, const MakeTranslationScorer& make) {
-  TranslationTask task = read_translation_task(translation_settings(options), config);
+  TranslationTask task = read_translation_task(options, config);
   if (task.metrics.empty()) return;
   task.vocabularies = vocabularies;
   task.ranks = leader.ranks();
@@ -144,19 +133,17 @@ void TrainingParts::build_scorer(const TrainOptions& options, const MakeTranslat
 }
 
 void TrainingParts::build_feed(const TrainOptions& options, const PlannedRun& planned) {
-  FeedSettings settings = feed_settings(options);
-  settings.sentinels = corpora.sentinels;
-  settings.batch_tokens = config.contains("batch_tokens_resolved")
-                              ? config["batch_tokens_resolved"].get<int>()
-                              : resolve_batch_tokens(planned, shape_of(corpora.train_lengths()),
-                                                     batch_request(options));
-  config["batch_tokens_resolved"] = settings.batch_tokens;  // what free memory chose stays chosen
-  feed = std::make_unique<Feed>(*corpora.train, vocabularies, settings);
+  const int batch_tokens = config.contains("batch_tokens_resolved")
+                               ? config["batch_tokens_resolved"].get<int>()
+                               : resolve_batch_tokens(planned, shape_of(corpora.train_lengths()));
+  config["batch_tokens_resolved"] = batch_tokens;  // what free memory chose stays chosen
+  feed = std::make_unique<Feed>(*corpora.train, vocabularies, options, batch_tokens,
+                                corpora.sentinels);
   progress.expect_tokens(options.epochs * feed->epoch_tokens());
   // A pair that is too long is told now, not at the first save.
   if (corpora.valid)
-    valid_pass = std::make_unique<ValidPass>(*corpora.valid, feed->capacities(), settings.masked,
-                                             corpora.sentinels);
+    valid_pass = std::make_unique<ValidPass>(*corpora.valid, feed->capacities(),
+                                             options.kind == ModelKind::encoder, corpora.sentinels);
 }
 
 namespace {
@@ -211,7 +198,7 @@ void check_new_limit(const TrainOptions& options, const Json& former, size_t pla
 void TrainingParts::reserve(const TrainOptions& options, const PlannedRun& planned, bool resumed,
                             const Log& log) {
   const std::vector<int>& capacities = feed->capacities();
-  const size_t arena = Stepper::plan(backend, trained(), *transformer, planned.step, capacities);
+  const size_t arena = Stepper::plan(backend, trained(), *transformer, options, capacities);
   const std::string products = on(backend, [](auto& k) { return k.tuning(); });
   if (options.tune && !products.empty()) config["products"] = products;
   const MemoryPlan memory = plan_memory(planned, capacities);

@@ -10,7 +10,6 @@
 #include "lib/train/options.h"
 #include "lib/train/plan.h"
 #include "lib/train/progress.h"
-#include "lib/train/schedule.h"
 #include "lib/train/spike_policy.h"
 #include "lib/train/state.h"
 #include "lib/train/valid_pass.h"
@@ -22,8 +21,9 @@ struct TrainingParts {
   static constexpr int64_t begin = -1;
 
   // Of a run that begins, or of one that goes on from its checkpoint of step `resume_at`, which is
-  // loaded. `config`, which becomes config.json, gets what was chosen here. Throws what its parts
-  // throw, and an Error where memory is refused.
+  // loaded. `config`, which becomes config.json, gets what was chosen here. The options outlive it;
+  // their steps, schedule and saves may still change. Throws what its parts throw, and an Error
+  // where memory is refused.
   TrainingParts(const TrainOptions& options, RunDirectory run, TrainingData data, int64_t resume_at,
                 const Json& config, const Log& log, Leader leader = {});
   TrainingParts(const TrainingParts&) = delete;
@@ -42,9 +42,6 @@ struct TrainingParts {
   // The worst batch goes through the model, so that a lack of memory shows before the first step;
   // once, however often this is called.
   void rehearse();
-  // The run has another number of steps, schedule and interval between saves than it was built
-  // with.
-  void set_length(const TrainOptions& options);
   Moments whole_moments() const {  // of the whole model
     return part ? parameters->moments() : stepper->whole_moments();
   }
@@ -54,7 +51,6 @@ struct TrainingParts {
   std::unique_ptr<Feed> feed;
   std::unique_ptr<ValidPass> valid_pass;  // null: there is no validation text
   std::unique_ptr<Stepper> stepper;
-  Schedule schedule;
   ProgressLog progress;
   SpikePolicy spikes;
   Validator validator;
@@ -69,7 +65,6 @@ struct TrainingParts {
 
  private:
   bool rehearsed_ = false;
-  void make_checkpoints(const TrainOptions& options);
   void tune(bool measure, const Log& log);
   size_t kept_bytes() const;
   void build_model(const TrainOptions& options, int64_t resume_at);

@@ -11,11 +11,12 @@ namespace tx {
 
 size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacities) {
   return held_bytes(
-      Stepper::plan(run.backend, run.parameters, run.transformer, run.step, capacities));
+      Stepper::plan(run.backend, run.parameters, run.transformer, run.options, capacities));
 }
 
 MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities) {
-  const auto& [backend, parameters, transformer, step, accumulate, beside, ranks] = run;
+  const auto& [backend, parameters, transformer, options, beside, ranks] = run;
+  const int accumulate = options.accumulate;
   MemoryPlan m;
   const bool own_memory = on(backend, [](auto& k) { return k.has_own_memory(); });
   m.translating = beside.translating;
@@ -143,19 +144,19 @@ std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
 }
 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, const StepSettings& step,
-                         int accumulate) {
+                         const std::vector<int>& capacities, const TrainOptions& options) {
   std::string text = "parameters\n";
   for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
   char line[256];
   std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
                 static_cast<long long>(parameter_count(config)));
   text += line;
-  text += "memory\n" + describe_memory(memory, step.recompute);
+  text += "memory\n" + describe_memory(memory, options.recompute);
   const std::string sides = by_side(config, capacities, " + ");
-  const double flops = step_flops(config, {capacities.begin(), capacities.end()}) * accumulate;
+  const double flops =
+      step_flops(config, {capacities.begin(), capacities.end()}) * options.accumulate;
   std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
-  return text + "step\n  " + std::to_string(accumulate) + " x (" + sides + ")" + line;
+  return text + "step\n  " + std::to_string(options.accumulate) + " x (" + sides + ")" + line;
 }
 
 namespace {
@@ -180,15 +181,16 @@ BatchShape shape_of(const PairLengths& lengths) {
   return {longest, [lengths](int tokens) { return batch_capacities(lengths, tokens); }};
 }
 
-int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,
-                         const BatchRequest& request) {
-  const int64_t limit = request.memory.empty() ? 0 : parse_size(request.memory, "--memory");
+int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
+  const TrainOptions& options = run.options;
+  const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
   const auto total = [&](int tokens) {
     return int64_t(plan_memory(run, shape.capacities(tokens)).total());
   };
-  if (const int tokens = request.tokens) {
+  if (options.batch_tokens != "auto") {
+    const int tokens = parse_batch_tokens(options.batch_tokens);
     if (limit && total(tokens) > limit)
-      throw UsageError("--memory " + request.memory + " is too little for --batch-tokens " +
+      throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
                        std::to_string(tokens) + ", which needs " +
                        size_text(size_t(total(tokens))) + ": give that, or --batch-tokens auto");
     return tokens;
@@ -206,7 +208,7 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,
     }
   }
   if (fits == 0)
-    throw UsageError((limit ? "--memory " + request.memory : "the memory that may be used") +
+    throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
                      " is too little for the longest pair: --memory " +
                      size_text(size_t(total(least))) + " would fit it");
   return fits;

@@ -40,8 +40,7 @@ struct PlannedRun {
   Backend& backend;
   Parameters& parameters;
   const Transformer& transformer;
-  StepSettings step;
-  int accumulate = 1;  // batches of a step
+  const TrainOptions& options;
   MemoryBeside beside;
   int ranks = 1;  // that share the batches of a step; the plan is that of one
 };
@@ -67,8 +66,7 @@ std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
 
 // What --describe prints: every block with shape and parameters, memory, FLOPs of a step.
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, const StepSettings& step,
-                         int accumulate);
+                         const std::vector<int>& capacities, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 // What batches of a text look like.
@@ -78,18 +76,12 @@ struct BatchShape {
 };
 BatchShape shape_of(const PairLengths& lengths);  // whose cache must outlive it
 
-struct BatchRequest {
-  int tokens = 0;           // --batch-tokens; 0: auto
-  std::string memory = {};  // --memory, as it was given; "": no limit
-};
-
 // What --batch-tokens auto takes at most, however much memory there is: the paper's batch.
 constexpr int most_auto_tokens = 25024;
 
-// The batch size to use: the number given, UsageError where its plan does not fit --memory; or the
-// largest multiple of 64 up to most_auto_tokens whose plan fits --memory or what may be used,
-// UsageError where not even the longest pair does.
-int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape,
-                         const BatchRequest& request);
+// The batch size to use: that of --batch-tokens, UsageError where its plan does not fit --memory;
+// or the largest multiple of 64 up to most_auto_tokens whose plan fits --memory or what may be
+// used, UsageError where not even the longest pair does.
+int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape);
 
 }  // namespace tx

@@ -16,15 +16,15 @@ constexpr double day = 24 * 3600;
 
 }  // namespace
 
-std::string minutes_limit(double seconds) {
+std::string minutes_limit(const TrainOptions& options) {
   char text[40];
-  std::snprintf(text, sizeof text, "--minutes %.4g", seconds / 60);
+  std::snprintf(text, sizeof text, "--minutes %.4g", options.minutes);
   return text;
 }
 
-ProgressLog::ProgressLog(ProgressSettings settings, std::string file, Append append, const Log& log,
-                         Clock clock)
-    : settings_(std::move(settings)),
+ProgressLog::ProgressLog(const TrainOptions& options, std::string file, Append append,
+                         const Log& log, Clock clock)
+    : options_(options),
       file_(std::move(file)),
       append_(std::move(append)),
       log_(log),
@@ -67,9 +67,9 @@ void ProgressLog::add(const StepDone& step) {
     first_end_ = printed_at_ = clock_();
   }
   estimate();
-  if (settings_.log_every > 0 && step.record.step % settings_.log_every == 0)
+  if (options_.log_every > 0 && step.record.step % options_.log_every == 0)
     flush();
-  else if (settings_.log_seconds > 0 && (first || clock_() - printed_at_ >= settings_.log_seconds))
+  else if (options_.log_seconds > 0 && (first || clock_() - printed_at_ >= options_.log_seconds))
     print(printed_);
   show();
 }
@@ -87,7 +87,7 @@ void ProgressLog::flush() {
             {"tokens", last_.total_tokens},
             {"skipped", last_.skipped},
             {"seconds", seconds()}};
-  if (settings_.guided) line["guided_loss"] = sums_.guided_loss();
+  if (!options_.guided_alignment.empty()) line["guided_loss"] = sums_.guided_loss();
   write(line);
   if (printed_.steps > 0) print(sums_);  // else the clock asked for the line of this step already
   sums_ = Sums{};
@@ -106,11 +106,11 @@ std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
     if (!nearest || (o.left && nearest->left ? *o.left < *nearest->left : o.share > nearest->share))
       nearest = o;
   };
-  consider(double(last_.record.step), double(settings_.steps), double(steps), "");
-  consider(double(last_.total_tokens), double(settings_.tokens),
+  consider(double(last_.record.step), double(options_.steps), double(steps), "");
+  consider(double(last_.total_tokens), double(tokens_),
            double(last_.total_tokens - first_.total_tokens),
-           "--epochs " + std::to_string(settings_.epochs));
-  consider(seconds(), settings_.seconds, spent, minutes_limit(settings_.seconds));
+           "--epochs " + std::to_string(options_.epochs));
+  consider(seconds(), 60 * options_.minutes, spent, minutes_limit(options_));
   return nearest;
 }
 
@@ -127,7 +127,7 @@ std::string ProgressLog::outlook_text() const {
 std::string ProgressLog::step_text() const {
   const std::string step = "step " + std::to_string(last_.record.step);
   const std::optional<Outlook> o = outlook();
-  return o && o->limit.empty() ? step + " of " + std::to_string(settings_.steps) : step;
+  return o && o->limit.empty() ? step + " of " + std::to_string(options_.steps) : step;
 }
 
 // A line on standard error, which on a terminal the live line stands for.
@@ -142,7 +142,7 @@ void ProgressLog::print(const Sums& sums) {
                   std::abs(last_.record.gradient_norm),  // a NaN may have a sign
                   sums.tokens_per_second());
     const std::string guided =
-        settings_.guided ? ", guided loss " + figure(sums.guided_loss(), 4) : "";
+        !options_.guided_alignment.empty() ? ", guided loss " + figure(sums.guided_loss(), 4) : "";
     log_.info(step_text() + text + guided + outlook_text());
   }
   printed_ = Sums{};
@@ -161,6 +161,13 @@ void ProgressLog::show() const {
   log_.live(step_text() + text + outlook_text());
 }
 
+// Where the run takes more than a day.
+std::string ProgressLog::advice() const {
+  const bool large = options_.preset == "base" || options_.preset == "big";
+  return std::string(large ? "; --preset tiny takes a smaller model, and" : ";") +
+         " --steps or --minutes end it earlier, also beside --resume";
+}
+
 // Once some steps were timed: when the run will end.
 void ProgressLog::estimate() {
   constexpr double least_seconds = 5, worth_telling = 60;
@@ -171,24 +178,25 @@ void ProgressLog::estimate() {
   warn_of_course();
   const std::string text = "at this pace the run will end in about " + about(*o->left);
   if (*o->left >= day)
-    log_.warn(text + settings_.advice);
+    log_.warn(text + advice());
   else if (*o->left >= worth_telling)
     log_.info(text);
 }
 
 void ProgressLog::warn_of_course() const {
   const double pace = (clock_() - first_end_) / double(last_.record.step - first_.record.step);
-  const int64_t step = last_.record.step, more = int64_t((settings_.seconds - seconds()) / pace);
+  const int64_t step = last_.record.step,
+                more = int64_t((60 * options_.minutes - seconds()) / pace);
   const int64_t last = step + std::max<int64_t>(0, more);
-  if (settings_.seconds <= 0 || (settings_.steps > 0 && last >= settings_.steps)) return;
+  if (options_.minutes <= 0 || (options_.steps > 0 && last >= options_.steps)) return;
   const std::string end =
-      minutes_limit(settings_.seconds) + " will end this run at about step " + std::to_string(last);
-  if (last <= settings_.warmup)
-    log_.warn(end + ", before its warm-up of " + std::to_string(settings_.warmup) +
+      minutes_limit(options_) + " will end this run at about step " + std::to_string(last);
+  if (last <= options_.warmup)
+    log_.warn(end + ", before its warm-up of " + std::to_string(options_.warmup) +
               " steps is over: the learning rate only rises; give a smaller --warmup");
-  else if (settings_.falls && double(last) < 0.9 * double(settings_.steps))
+  else if (options_.rate_falls() && double(last) < 0.9 * double(options_.steps))
     log_.warn(end + ", before its learning rate reaches 0 at step " +
-              std::to_string(settings_.steps) + ": fewer --steps would fit");
+              std::to_string(options_.steps) + ": fewer --steps would fit");
 }
 
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {

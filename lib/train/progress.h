@@ -12,27 +12,12 @@
 #include "kernels/view.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
+#include "lib/train/options.h"
 
 namespace tx {
 
 // "--minutes 1.5", for messages.
-std::string minutes_limit(double seconds);
-
-struct ProgressSettings {
-  int64_t log_every = 100;  // steps between two lines; 0: only the last one
-  double log_seconds = 0;   // most seconds between two lines on standard error, the first of which
-                            // is that of the first step; 0: by steps alone
-  // What ends the run, 0 where nothing of the kind does: steps, tokens (of all epochs), seconds.
-  int64_t steps = 0, tokens = 0;
-  double seconds = 0;
-  int64_t epochs = 0;  // for a message: those of `tokens`
-  // Of the schedule: told where --minutes ends the run before its warm-up, or long before --steps,
-  // where its rate is 0.
-  int64_t warmup = 0;
-  bool falls = false;
-  bool guided = false;  // lines tell the loss of the guided head
-  std::string advice;   // told where the run takes more than a day
-};
+std::string minutes_limit(const TrainOptions& options);
 
 // A step that counted.
 struct StepDone {
@@ -50,19 +35,16 @@ class ProgressLog {
   using Append = std::function<bool(const Json& line)>;
   using Clock = std::function<double()>;  // seconds since any moment
 
-  // `file`: the name of log.jsonl in messages. `log` must outlive this.
-  ProgressLog(ProgressSettings settings, std::string file, Append append, const Log& log,
+  // `file`: the name of log.jsonl in messages. `options` and `log` must outlive this. The first
+  // line on standard error is that of the first step.
+  ProgressLog(const TrainOptions& options, std::string file, Append append, const Log& log,
               Clock clock = steady_seconds);
 
   // A run that is resumed has taken so long already.
   void resume(double seconds) { seconds_before_ = seconds; }
   double seconds() const { return seconds_before_ + here_seconds(); }  // that the run has taken
   double here_seconds() const { return clock_() - start_; }            // those of this process
-  void expect_tokens(int64_t tokens) { settings_.tokens = tokens; }    // as in the settings
-  void expect_steps(int64_t steps, int64_t warmup) {                   // the same
-    settings_.steps = steps;
-    settings_.warmup = warmup;
-  }
+  void expect_tokens(int64_t tokens) { tokens_ = tokens; }             // of --epochs
 
   // Takes a step into the sums; writes the lines that are due, or shows it.
   void add(const StepDone& step);
@@ -93,10 +75,12 @@ class ProgressLog {
   std::string step_text() const;
   void print(const Sums& sums);
   void show() const;
+  std::string advice() const;
   void estimate();
   void warn_of_course() const;
 
-  ProgressSettings settings_;
+  const TrainOptions& options_;
+  int64_t tokens_ = 0;  // that end the run; 0: none do
   std::string file_;
   Append append_;
   const Log& log_;

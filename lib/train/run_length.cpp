@@ -48,8 +48,7 @@ void check_course(const TrainOptions& o, const PairLengths& text, const Log& log
   if (last > 0 && o.warmup >= last && o.warmup > 1)
     return log.warn(end + ", before its warm-up of " + std::to_string(o.warmup) +
                     " steps is over: the learning rate only rises; give a smaller --warmup");
-  const bool falls = o.schedule == "linear" || o.schedule == "cosine";
-  if (falls && by_epochs && double(last) < 0.9 * double(o.steps))
+  if (o.rate_falls() && by_epochs && double(last) < 0.9 * double(o.steps))
     log.warn(end + ", but --schedule " + o.schedule + " reaches 0 at step " +
              std::to_string(o.steps) + ": give --steps " + std::to_string(last));
 }

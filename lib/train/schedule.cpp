@@ -5,16 +5,17 @@
 
 namespace tx {
 
-double Schedule::rate(int64_t step) const {
-  const double s = double(step), w = double(std::max<int64_t>(warmup, 1));
-  if (kind == "paper")
-    return factor / std::sqrt(double(d_model)) * std::min(1 / std::sqrt(s), s * std::pow(w, -1.5));
-  if (step < warmup) return lr * s / w;
-  if (kind == "inverse-sqrt") return lr * std::sqrt(w / s);
-  if (kind == "constant") return lr;
-  const double span = double(std::max<int64_t>(1, steps - warmup));
-  const double left = std::clamp(1 - (s - double(warmup)) / span, 0.0, 1.0);
-  return kind == "linear" ? lr * left : lr * 0.5 * (1 - std::cos(M_PI * left));
+double learning_rate(const TrainOptions& o, int64_t d_model, int64_t step) {
+  const double s = double(step), w = double(std::max<int64_t>(o.warmup, 1));
+  if (o.schedule == "paper")
+    return o.lr_factor / std::sqrt(double(d_model)) *
+           std::min(1 / std::sqrt(s), s * std::pow(w, -1.5));
+  if (step < o.warmup) return o.lr * s / w;
+  if (o.schedule == "inverse-sqrt") return o.lr * std::sqrt(w / s);
+  if (o.schedule == "constant") return o.lr;
+  const double span = double(std::max<int64_t>(1, o.steps - o.warmup));
+  const double left = std::clamp(1 - (s - double(o.warmup)) / span, 0.0, 1.0);
+  return o.schedule == "linear" ? o.lr * left : o.lr * 0.5 * (1 - std::cos(M_PI * left));
 }
 
 }  // namespace tx

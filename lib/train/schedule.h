@@ -1,15 +1,10 @@
-// Learning rates (tx-paper(7), 5.3). Steps count from 1.
+// Learning rates.
 #pragma once
-#include <cstdint>
-#include <string>
+#include "lib/train/options.h"
 
 namespace tx {
 
-struct Schedule {
-  std::string kind = "paper";  // paper, inverse-sqrt, cosine, linear, constant
-  int64_t d_model = 512, warmup = 4000, steps = 0;
-  double lr = 0, factor = 1;
-  double rate(int64_t step) const;
-};
+// That of a step, counted from 1, for a model of this width (tx-paper(7), 5.3).
+double learning_rate(const TrainOptions& options, int64_t d_model, int64_t step);
 
 }  // namespace tx

@@ -8,9 +8,9 @@
 
 namespace tx {
 
-Session::Session(TrainingParts& parts, const SessionSettings& settings, const Log& log)
+Session::Session(TrainingParts& parts, const TrainOptions& options, const Log& log)
     : parts_(parts),
-      settings_(settings),
+      options_(options),
       log_(log),
       state_(parts.state),
       checkpoints_(*parts.checkpoints) {}
@@ -43,14 +43,14 @@ int Session::run() {
 void Session::begin() {
   checkpoints_.tell_room(log_);
   parts_.rehearse();
-  const double used = parts_.progress.seconds(), left = settings_.seconds - used;
-  if (settings_.seconds > 0 && resumed())
-    log_.info(figure(used / 60, 1) + " of " + minutes_limit(settings_.seconds) + " are used, " +
+  const double used = parts_.progress.seconds(), left = 60 * options_.minutes - used;
+  if (options_.minutes > 0 && resumed())
+    log_.info(figure(used / 60, 1) + " of " + minutes_limit(options_) + " are used, " +
               figure(left / 60, 1) + " remain");
-  else if (settings_.seconds > 0 && left <= 0)
-    throw UsageError(minutes_limit(settings_.seconds) + " is over before the first step, after " +
+  else if (options_.minutes > 0 && left <= 0)
+    throw UsageError(minutes_limit(options_) + " is over before the first step, after " +
                      figure(used, 1) + " seconds of preparation: give more");
-  if (settings_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
+  if (options_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
   parts_.run.write_config(parts_.config);
   const Validator& validator = parts_.validator;
   if (!validator.replaced().empty()) {
@@ -78,20 +78,20 @@ void Session::loop(SignalWatch& signals) {
 
 // That of finished().
 std::string Session::limit_reached() const {
-  if (settings_.steps > 0 && state_.step >= settings_.steps)
-    return "--steps " + std::to_string(settings_.steps);
-  if (settings_.epochs > 0 && parts_.feed->epoch() >= settings_.epochs)
-    return "--epochs " + std::to_string(settings_.epochs);
+  if (options_.steps > 0 && state_.step >= options_.steps)
+    return "--steps " + std::to_string(options_.steps);
+  if (options_.epochs > 0 && parts_.feed->epoch() >= options_.epochs)
+    return "--epochs " + std::to_string(options_.epochs);
   if (parts_.validator.out_of_patience()) return "--patience";
-  return minutes_limit(settings_.seconds) + ", of which " +
-         figure(parts_.progress.seconds() / 60, 1) + " are used,";
+  return minutes_limit(options_) + ", of which " + figure(parts_.progress.seconds() / 60, 1) +
+         " are used,";
 }
 
 bool Session::finished() const {
-  return (settings_.steps > 0 && state_.step >= settings_.steps) ||
-         (settings_.epochs > 0 && parts_.feed->epoch() >= settings_.epochs) ||
-         (settings_.seconds > 0 && state_.step > 0 &&
-          parts_.progress.seconds() >= settings_.seconds) ||
+  return (options_.steps > 0 && state_.step >= options_.steps) ||
+         (options_.epochs > 0 && parts_.feed->epoch() >= options_.epochs) ||
+         (options_.minutes > 0 && state_.step > 0 &&
+          parts_.progress.seconds() >= 60 * options_.minutes) ||
          parts_.validator.out_of_patience();
 }
 
@@ -100,7 +100,8 @@ std::optional<Session::WayBack> Session::step() {
   Feed& feed = *parts_.feed;
   Stepper& stepper = *parts_.stepper;
   const int64_t number = state_.step + 1;
-  const double rate = parts_.schedule.rate(number), limit = parts_.spikes.limit();
+  const double rate = learning_rate(options_, parts_.parameters->config().d_model, number);
+  const double limit = parts_.spikes.limit();
   parts_.leader.step(number, rate, limit);
   stepper.launch(feed.next(), number, rate, limit);
   stepper.prepare(feed.read_ahead());  // while a GPU computes
@@ -138,7 +139,7 @@ void Session::finish_left_over() {
   const Unfinished left = std::exchange(state_.unfinished, Unfinished::nothing);
   again_ = left == Unfinished::validation;
   if (again_) after_step(false);
-  if (left == Unfinished::score && !settings_.command.command.empty())
+  if (left == Unfinished::score && !options_.valid_command.empty())
     checkpoints_.score_again(state_.step, [this](const auto& write_state) { score(write_state); });
 }
 
@@ -184,7 +185,7 @@ void Session::report() const {
                      double(parts_.feed->epoch_tokens()));
   parts_.progress.end(state_.step, state_.tokens, state_.skipped,
                       step_flops(parts_.parameters->config(), tokens));
-  if (settings_.profile)  // asked for, so that --quiet does not leave it out
+  if (options_.profile)  // asked for, so that --quiet does not leave it out
     Log(log_.tool())
         .info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
 }

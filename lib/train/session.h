@@ -16,18 +16,9 @@ struct Diverged : DataError {
   using DataError::DataError;
 };
 
-struct SessionSettings {
-  int64_t steps = 0, epochs = 0;  // that end the run; 0: no limit
-  double seconds = 0;             // the same
-  int64_t valid_every = 0;        // steps between two validations; 0: at every save by schedule
-  ValidCommand command = {};      // scores the models saved by schedule; may be empty
-  std::string init = {};          // the model that the weights came from, for a message
-  bool profile = false;           // say at the end where the time went
-};
-
 class Session {
  public:
-  Session(TrainingParts& parts, const SessionSettings& settings, const Log& log);
+  Session(TrainingParts& parts, const TrainOptions& options, const Log& log);
   // Trains to the end that a limit, --patience or a signal sets; returns the exit status.
   int run();
 
@@ -67,7 +58,7 @@ class Session {
   [[noreturn]] void give_up(const std::string& why, int64_t before);
 
   TrainingParts& parts_;
-  SessionSettings settings_;
+  const TrainOptions& options_;
   const Log& log_;
   TrainState& state_;
   Checkpointer& checkpoints_;

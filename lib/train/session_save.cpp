@@ -8,13 +8,13 @@
 namespace tx {
 
 bool Session::validation_due() const {
-  return parts_.corpora.valid && settings_.valid_every > 0 &&
-         state_.step % settings_.valid_every == 0;
+  return parts_.corpora.valid && options_.valid_every > 0 &&
+         state_.step % options_.valid_every == 0;
 }
 
 // Of the schedule: validates, saves, scores.
 void Session::checkpoint() {
-  const bool every_save = parts_.corpora.valid && settings_.valid_every == 0;
+  const bool every_save = parts_.corpora.valid && options_.valid_every == 0;
   if ((every_save || validation_due()) && !validate()) return;
   save(true);
 }
@@ -72,12 +72,12 @@ bool Session::measure() {
   return true;
 }
 
-// Nothing is learned by heart in the first epochs: where the validation text is much harder then, it
-// is another kind of text. A model of --init may have read the training text before. Told once.
+// Nothing is learned by heart in the first epochs: where the validation text is much harder then,
+// it is another kind of text. A model of --init may have read the training text before. Told once.
 void Session::compare_texts(double valid_nll) {
   constexpr double most_times = 4;
   constexpr int64_t early = 5;  // epochs
-  if (!train_nll_ || !settings_.init.empty() || parts_.feed->epoch() >= early) return;
+  if (!train_nll_ || !options_.init.empty() || parts_.feed->epoch() >= early) return;
   const double times = std::exp(valid_nll - *train_nll_);
   if (told_texts_ || !(times > most_times)) return;
   told_texts_ = true;
@@ -92,7 +92,7 @@ void Session::save(bool scored) {
   checkpoints_.finish_save();
   check_weights();
   if (scored) again_ = false;
-  if (scored && !settings_.command.command.empty())
+  if (scored && !options_.valid_command.empty())
     checkpoints_.save_scored(content(), [this](const auto& write_state) { score(write_state); });
   else
     checkpoints_.save(content());
@@ -106,7 +106,7 @@ void Session::score(const Checkpointer::WriteState& write_state) {
     state_.unfinished = Unfinished::score;
     write_state(content());
   };
-  ValidCommand command = settings_.command;
+  ValidCommand command{options_.valid_command, options_.valid_timeout};
   command.stop = [this] { return signals_->stop() != 0; };
   command.ending = write_unscored;
   const int64_t step = state_.step;
@@ -155,7 +155,7 @@ int64_t Session::good_before() const {
 void Session::check_weights() {
   if (parts_.leader.weights_finite(*parts_.stepper)) return;
   const std::string found = "not all weights are finite";
-  if (checkpoints_.saved() < 0) throw DataError("--init " + settings_.init + ": " + found);
+  if (checkpoints_.saved() < 0) throw DataError("--init " + options_.init + ": " + found);
   give_up("step " + std::to_string(state_.step) + ": " + found + ": the training has diverged",
           state_.step);
 }

@@ -12,18 +12,19 @@ constexpr int most_rewinds = 10;    // to one checkpoint: a run must not go in c
 
 }  // namespace
 
-SpikePolicy::SpikePolicy(const SpikeSettings& settings)
-    : settings_(settings), spikes_(settings.threshold, settings.window, settings.floor) {}
+SpikePolicy::SpikePolicy(const SpikeOptions& options)
+    : options_(options),
+      spikes_(options.spike_threshold, options.spike_window, options.spike_floor) {}
 
 SpikeDecision SpikePolicy::decide(const StepRecord& record,
                                   const std::function<int64_t()>& earlier) {
   SpikeDecision decision;
   if (!record.spike) decision = skip(record.step);
-  if (record.spike && settings_.on_spike == "rewind") {
+  if (record.spike && options_.on_spike == "rewind") {
     const int64_t to = earlier();
     if (to >= 0) decision = go_back(to, record.step);
   }
-  if (record.spike && settings_.on_spike == "log") decision.action = SpikeDecision::Action::logged;
+  if (record.spike && options_.on_spike == "log") decision.action = SpikeDecision::Action::logged;
   choose_flight(decision, record.step);
   return decision;
 }
@@ -33,7 +34,7 @@ SpikeDecision SpikePolicy::decide(const StepRecord& record,
 SpikeDecision SpikePolicy::skip(int64_t step) {
   ++not_finite_;
   SpikeDecision decision;
-  if (settings_.max_skips == 0 || not_finite_ < settings_.max_skips) return decision;
+  if (options_.max_skips == 0 || not_finite_ < options_.max_skips) return decision;
   decision.action = SpikeDecision::Action::ended;
   decision.to = step - not_finite_;
   decision.why = "step " + std::to_string(step) + ": loss or gradients of " +

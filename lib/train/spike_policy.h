@@ -8,19 +8,12 @@
 #include <vector>
 
 #include "lib/base/json.h"
+#include "lib/train/options.h"
 #include "lib/train/spikes.h"
 
 namespace tx {
 
 struct StepRecord;
-
-struct SpikeSettings {
-  std::string on_spike = "log";  // log, skip or rewind
-  double threshold = 6;          // standard deviations above the mean; 0: nothing is a spike
-  int window = 100;              // steps
-  double floor = 0.1;            // see SpikeDetector
-  int max_skips = 20;            // steps in a row that are not finite, then the run ends; 0: never
-};
 
 struct SpikeDecision {
   enum class Action {
@@ -40,7 +33,7 @@ struct SpikeDecision {
 
 class SpikePolicy {
  public:
-  explicit SpikePolicy(const SpikeSettings& settings);
+  explicit SpikePolicy(const SpikeOptions& options);  // which outlive it
 
   // Mean loss of a label above which the next step is a spike, in nats; 0: nothing is one.
   double limit() const { return spikes_.limit(); }
@@ -62,7 +55,7 @@ class SpikePolicy {
   SpikeDecision skip(int64_t step);
   void choose_flight(SpikeDecision& decision, int64_t step);
 
-  SpikeSettings settings_;
+  const SpikeOptions& options_;
   SpikeDetector spikes_;
   int64_t incidents_ = 0;
   int64_t incident_step_ = 0;     // the last one

@@ -14,6 +14,11 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Of training passes.
+DropoutRates rates_of(const TrainOptions& o, const StepRecord* record = nullptr) {
+  return {o.dropout, o.attention_dropout, o.relu_dropout, o.mask_seed(), record};
+}
+
 // A batch in the backend's memory, and what a pass over it needs beside.
 struct Pass {
   std::span<const PackedSide> sides;
@@ -38,32 +43,33 @@ void forward(Context& context, const Transformer& model, const Parameters& param
 }  // namespace
 
 Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                 const StepSettings& settings)
+                 const TrainOptions& options)
     : backend_(backend),
       parameters_(parameters),
       transformer_(transformer),
-      settings_(settings),
-      batch_(backend, parameters, transformer.longest(), settings.guidance.layer >= 0),
+      options_(options),
+      guided_(options.guided()),
+      batch_(backend, parameters, transformer.longest(), guided_.layer >= 0),
       record_(static_cast<StepRecord*>(
           on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }))),
       sum_(backend, parameters.gradients(), record_),
-      update_(parameters, settings.optimizer, settings.adam, record_) {}
+      update_(parameters, options, record_) {}
 
 Stepper::~Stepper() {
   on(backend_, [&](auto& k) { k.release(record_); });
 }
 
 size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                     const StepSettings& settings, const std::vector<int>& capacities) {
+                     const TrainOptions& options, const std::vector<int>& capacities) {
   Arena counting;
   Context context(backend, counting, parameters.dtype());
   context.recording = true;
-  context.recompute = settings.recompute;
+  context.recompute = options.recompute;
   parameters.begin_step();
   std::vector<PackedSide> sides(capacities.size());
   for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
-  forward(context, transformer, parameters, {sides, nullptr, settings.dropout, {}, nullptr},
-          settings.label_smoothing);
+  forward(context, transformer, parameters, {sides, nullptr, rates_of(options), {}, nullptr},
+          options.label_smoothing);
   context.backward();
   return counting.peak();
 }
@@ -82,9 +88,9 @@ void Stepper::reserve(size_t arena_bytes, int batches) {
 
 CrossGuide Stepper::guide() const {
   if (!batch_.link_starts()) return {};
-  CrossGuide guide{settings_.guidance.layer, {}};
-  guide.head.head = settings_.guidance.head;
-  guide.head.weight = settings_.guidance.weight;
+  CrossGuide guide{guided_.layer, {}};
+  guide.head.head = guided_.head;
+  guide.head.weight = options_.guided_weight;
   guide.head.starts = batch_.link_starts();
   guide.head.columns = batch_.link_columns();
   guide.head.record = record_;
@@ -103,15 +109,12 @@ void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& 
     if (work == Work::train) parameters_.begin_step();
     Context context(backend_, *arena_, parameters_.dtype());
     context.recording = work != Work::evaluate;
-    context.recompute = settings_.recompute;
+    context.recompute = options_.recompute;
     context.after_closure = after_closure;
     DropoutRates rates;
-    if (context.recording) {
-      rates = settings_.dropout;
-      rates.record = record_;
-    }
+    if (context.recording) rates = rates_of(options_, record_);
     forward(context, transformer_, parameters_,
-            {batch_.sides(), batch_.labels(), rates, guide, record_}, settings_.label_smoothing);
+            {batch_.sides(), batch_.labels(), rates, guide, record_}, options_.label_smoothing);
     const double middle = now();
     times_.forward += middle - start;
     context.backward();
@@ -159,7 +162,7 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
   record.step = number;
   record.rate = rate;
   record.loss_scale = 1 / double(labels);
-  record.clip_norm = settings_.clip_norm;
+  record.clip_norm = options_.clip_norm;
   record.loss_limit = loss_limit;
   on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
   const int count = int(batches.size());

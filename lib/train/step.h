@@ -12,22 +12,6 @@
 
 namespace tx {
 
-// The head of cross-attention that learns the links of batches that have them; layer -1: none.
-struct Guidance {
-  int layer = -1, head = 0;
-  double weight = 0;  // of this loss beside that of the labels; both are divided by their number
-};
-
-struct StepSettings {
-  DropoutRates dropout;        // of training passes; their record is the Stepper's own
-  double label_smoothing = 0;  // see cross_entropy()
-  bool recompute = false;      // keep less for the backward pass and compute it again
-  Optimizer optimizer = Optimizer::adam;
-  AdamSettings adam;     // of both: sgd takes its weight decay alone
-  double clip_norm = 0;  // 0: no clipping
-  Guidance guidance;
-};
-
 struct StepTimes {  // seconds
   double forward = 0, backward = 0, update = 0;
 };
@@ -36,13 +20,14 @@ struct StepTimes {  // seconds
 // for those about moments and weights.
 class Stepper {
  public:
+  // All four outlive it. UsageError where the model has no such head as the options want guided.
   Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
-          const StepSettings& settings);
+          const TrainOptions& options);
   ~Stepper();
 
   // Arena bytes of a batch with these capacities (one per side), found on a counting arena.
   static size_t plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
-                     const StepSettings& settings, const std::vector<int>& capacities);
+                     const TrainOptions& options, const std::vector<int>& capacities);
   // `batches`: of a step; their partial sums have room, too.
   void reserve(size_t arena_bytes, int batches = 1);
 
@@ -100,7 +85,8 @@ class Stepper {
   Backend& backend_;
   Parameters& parameters_;
   const Transformer& transformer_;
-  StepSettings settings_;
+  const TrainOptions& options_;
+  TrainOptions::GuidedHead guided_;
   std::unique_ptr<Arena> arena_;
   DeviceBatch batch_;
   StepRecord* record_;  // in the backend's memory

@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/train/run_length.h"
-#include "lib/train/settings.h"
 
 namespace tx {
 
@@ -82,22 +81,21 @@ void fit_to_minutes(TrainingParts& parts, TrainOptions& options, const Options& 
     const double needed = parts.progress.seconds() + pace.step + pace.pause;
     char text[40];
     std::snprintf(text, sizeof text, "%.2g", needed / 60 / (1 - spare_share));
-    throw UsageError(minutes_limit(total) + " is too short: the start and one step take about " +
+    throw UsageError(minutes_limit(options) + " is too short: the start and one step take about " +
                      text + " minutes");
   }
   if (steps < options.steps) {
     options.steps = steps;
     char each[40];
     std::snprintf(each, sizeof each, "%.3g s", pace.step);
-    log.info(minutes_limit(total) + ": " + counted(steps, "step") + " fit, of " + each +
+    log.info(minutes_limit(options) + ": " + counted(steps, "step") + " fit, of " + each +
              " each; to train the same model again: --steps " + std::to_string(steps));
   } else {
-    log.info(minutes_limit(total) + ": all " + counted(options.steps, "step") + " of preset " +
+    log.info(minutes_limit(options) + ": all " + counted(options.steps, "step") + " of preset " +
              options.preset + " fit");
   }
   fit_schedule(options, given);
   parts.config["options"] = given.to_json();
-  parts.set_length(options);
 }
 
 }  // namespace tx

@@ -16,8 +16,8 @@ struct Pace {  // seconds
 // The steps that fit so many seconds, with a share of them to spare; 0: not one.
 int64_t steps_in(double seconds, const Pace& pace);
 
-// Where steps_by_minutes() (lib/train/run_length.h): sets the steps of `options`, the schedule that
-// fits them, and both in `parts`. UsageError where not one step fits. Of several ranks the first
+// Where steps_by_minutes() (lib/train/run_length.h): sets the steps of `options`, and the schedule
+// that fits them. UsageError where not one step fits. Of several ranks the first
 // calls it; the others do as Leader says.
 void fit_to_minutes(TrainingParts& parts, TrainOptions& options, const Options& given,
                     const Log& log);

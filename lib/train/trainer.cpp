@@ -6,7 +6,7 @@
 #include "lib/train/preset.h"
 #include "lib/train/run_length.h"
 #include "lib/train/run_options.h"
-#include "lib/train/settings.h"
+#include "lib/train/session.h"
 #include "lib/train/time_budget.h"
 #include "lib/train/vocabulary_fit.h"
 
@@ -32,7 +32,7 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
 }
 
 int run_session(TrainingParts& parts, const TrainOptions& options, const Log& log) {
-  const int status = Session(parts, session_settings(options), log).run();
+  const int status = Session(parts, options, log).run();
   parts.leader.end();
   return status;
 }

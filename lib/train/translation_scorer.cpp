@@ -27,23 +27,23 @@ std::string hash_of(const TranslationTask& task) {
 
 }  // namespace
 
-TranslationTask read_translation_task(const TranslationSettings& settings, Json& config) {
+TranslationTask read_translation_task(const TrainOptions& options, Json& config) {
   TranslationTask task;
-  for (const std::string& metric : settings.metrics)
+  for (const std::string& metric : options.valid_metric)
     if (is_translated(metric)) task.metrics.push_back(metric);
   if (task.metrics.empty()) return task;
-  task.threads = settings.threads;
-  task.sources = first_lines(settings.src, settings.lines, settings.strict);
-  task.references = first_lines(settings.tgt, settings.lines, settings.strict);
-  const std::string first = settings.src.front();
+  task.threads = options.threads;
+  task.sources = first_lines(options.valid_src, options.valid_lines, options.strict);
+  task.references = first_lines(options.valid_tgt, options.valid_lines, options.strict);
+  const std::string first = options.valid_src.front();
   if (task.sources.size() != task.references.size() || task.sources.empty())
     throw DataError(first + " has " + std::to_string(task.sources.size()) + " lines, " +
-                    settings.tgt.front() + " " + std::to_string(task.references.size()) +
+                    options.valid_tgt.front() + " " + std::to_string(task.references.size()) +
                     ": --valid-metric " + task.metrics.front() + " needs pairs");
-  const Json text{{"lines", settings.lines}, {"xxh3", hash_of(task)}};
+  const Json text{{"lines", options.valid_lines}, {"xxh3", hash_of(task)}};
   const Json before = config.value("valid_text", Json());
   if (before.is_object() && before.at("lines") == text.at("lines") && before != text)
-    throw DataError("the first lines of " + first + " or " + settings.tgt.front() +
+    throw DataError("the first lines of " + first + " or " + options.valid_tgt.front() +
                     " are not those this run was started with: its scores would say nothing");
   config["valid_text"] = text;
   return task;

@@ -11,6 +11,7 @@
 #include "lib/model/parameters.h"
 #include "lib/ranks/communicator.h"
 #include "lib/subword/vocabularies.h"
+#include "lib/train/options.h"
 
 namespace tx {
 
@@ -24,18 +25,10 @@ struct TranslationTask {
   int rank = 0, ranks = 1;
 };
 
-struct TranslationSettings {
-  std::vector<std::string> metrics;   // --valid-metric
-  std::vector<std::string> src, tgt;  // files of the validation text
-  int64_t lines = 1000;               // to translate; 0: all
-  bool strict = false;                // stop at invalid UTF-8
-  int threads = 1;
-};
-
 // The metrics that translate (none: an empty task), and of the validation text the first lines as
 // they stand in its files: pairs that the ids leave out are among them. `config` notes which text
 // that was; DataError when a resumed run finds another. The vocabularies are left to the caller.
-TranslationTask read_translation_task(const TranslationSettings& settings, Json& config);
+TranslationTask read_translation_task(const TrainOptions& options, Json& config);
 
 class TranslationScorer {
  public:

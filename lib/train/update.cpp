@@ -16,9 +16,11 @@ int64_t largest_part(const Parameters& of) {
 
 }  // namespace
 
-Update::Update(Parameters& parameters, Optimizer optimizer, const AdamSettings& adam,
-               StepRecord* record)
-    : parameters_(parameters), optimizer_(optimizer), adam_(adam), record_(record) {
+Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* record)
+    : parameters_(parameters),
+      adam_(options.optimizer == "adam"),
+      settings_{options.beta1, options.beta2, options.epsilon, options.weight_decay},
+      record_(record) {
   const int64_t blocks = norm_blocks(parameters.master().cols);
   const auto room = [&](int64_t sums) {
     return on(parameters.backend(), [&](auto& k) {
@@ -66,11 +68,11 @@ void Update::update(ElementRange range, ElementRange moments, Matrix copy) {
   const Matrix g = part_of(parameters_.gradients(), range);
   const int64_t decayed = std::clamp<int64_t>(parameters_.decayed() - range.first, 0, range.count);
   on(parameters_.backend(), [&](auto& k) {
-    if (optimizer_ == Optimizer::adam)
+    if (adam_)
       k.adam(w, g, part_of(parameters_.moment1(), moments), part_of(parameters_.moment2(), moments),
-             copy, decayed, adam_, record_);
+             copy, decayed, settings_, record_);
     else
-      k.sgd(w, g, copy, decayed, adam_, record_);
+      k.sgd(w, g, copy, decayed, settings_, record_);
   });
 }
 

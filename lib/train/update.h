@@ -3,17 +3,15 @@
 // weights of all.
 #pragma once
 #include "lib/model/parameters.h"
+#include "lib/train/options.h"
 #include "lib/train/pieces.h"
 
 namespace tx {
 
-enum class Optimizer { adam, sgd };
-
 class Update {
  public:
-  // adam: of both, sgd takes its weight decay alone. `record` lies in the memory of the parameters'
-  // backend.
-  Update(Parameters& parameters, Optimizer optimizer, const AdamSettings& adam, StepRecord* record);
+  // `record` lies in the memory of the parameters' backend.
+  Update(Parameters& parameters, const TrainOptions& options, StepRecord* record);
   ~Update();
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
@@ -30,8 +28,8 @@ class Update {
   void update(ElementRange range, ElementRange moments, Matrix copy);
 
   Parameters& parameters_;
-  Optimizer optimizer_;
-  AdamSettings adam_;
+  bool adam_;              // else SGD
+  AdamSettings settings_;  // of both: SGD takes its weight decay alone
   StepRecord* record_;
   Matrix squares_;  // of square_sums()
   Matrix all_;      // where the model lies in parts: those of every part, each as many

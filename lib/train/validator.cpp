@@ -14,10 +14,10 @@ std::string Validator::criterion(const std::string& metric, const std::string& c
 }
 
 std::string Validator::criterion() const {
-  const std::string& metric = settings_.metrics.front();
-  if (!settings_.command.empty() || !is_translated(metric))
-    return criterion(metric, settings_.command);
-  const std::string lines = settings_.lines > 0 ? std::to_string(settings_.lines) : "all";
+  const std::string& metric = options_.valid_metric.front();
+  if (!options_.valid_command.empty() || !is_translated(metric))
+    return criterion(metric, options_.valid_command);
+  const std::string lines = options_.valid_lines > 0 ? std::to_string(options_.valid_lines) : "all";
   return metric + " of " + lines + " lines";
 }
 
@@ -26,8 +26,8 @@ const Validation* Validator::measure(int64_t step, const StepRecord& sums,
   const double labels = double(sums.labels);
   Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels, labels};
   std::vector<std::string> names;
-  std::copy_if(settings_.metrics.begin(), settings_.metrics.end(), std::back_inserter(names),
-               is_translated);
+  std::copy_if(options_.valid_metric.begin(), options_.valid_metric.end(),
+               std::back_inserter(names), is_translated);
   if (!names.empty()) {
     const std::optional<std::vector<double>> scores = translate();
     if (!scores) return nullptr;
@@ -35,16 +35,16 @@ const Validation* Validator::measure(int64_t step, const StepRecord& sums,
   }
   found_ = found;
   step_ = step;
-  if (settings_.command.empty()) update_best(step, score(found_));
+  if (options_.valid_command.empty()) update_best(step, score(found_));
   return &found_;
 }
 
 double Validator::word_perplexity(const Validation& found) const {
-  return std::exp(found.nll * found.labels / double(settings_.text.words));
+  return std::exp(found.nll * found.labels / double(text_.words));
 }
 
 double Validator::bits_per_byte(const Validation& found) const {
-  return found.nll * found.labels / std::log(2.0) / double(settings_.text.bytes);
+  return found.nll * found.labels / std::log(2.0) / double(text_.bytes);
 }
 
 Json Validator::report(int64_t step) const {
@@ -53,18 +53,18 @@ Json Validator::report(int64_t step) const {
   members["validation_loss"] = finite_or_null(found_.loss);
   members["validation_perplexity"] = finite_or_null(std::exp(found_.nll));
   members["validation_accuracy"] = found_.accuracy;
-  if (settings_.text.words > 0) {
+  if (text_.words > 0) {
     members["validation_word_perplexity"] = finite_or_null(word_perplexity(found_));
     members["validation_bits_per_byte"] = finite_or_null(bits_per_byte(found_));
   }
-  if (!found_.translated.empty()) members["validation_lines"] = settings_.lines;
+  if (!found_.translated.empty()) members["validation_lines"] = options_.valid_lines;
   for (const auto& [name, score] : found_.translated) members["validation_" + name] = score;
   return members;
 }
 
 // Lower is better. The logarithm stands for the perplexity: it is finite where that is not.
 double Validator::score(const Validation& found) const {
-  const std::string& metric = settings_.metrics.front();
+  const std::string& metric = options_.valid_metric.front();
   if (metric == "loss") return found.loss;
   if (is_translated(metric)) return -found.translated.at(metric);
   return metric == "perplexity" ? found.nll : -found.accuracy;
@@ -91,9 +91,9 @@ void Validator::update_best(int64_t step, double score) {
 // The reverse of score().
 std::string Validator::best_text() const {
   if (!has_best_) return "";
-  const std::string& metric = settings_.metrics.front();
+  const std::string& metric = options_.valid_metric.front();
   std::string text = "validation score " + figure(-best_score_, 2);
-  if (settings_.command.empty()) {
+  if (options_.valid_command.empty()) {
     if (metric == "loss") text = figure(best_score_, 4);
     if (metric == "perplexity") text = figure(std::exp(best_score_), 3);
     if (metric == "accuracy") text = figure(-best_score_, 4);

@@ -15,6 +15,7 @@
 #include "kernels/view.h"
 #include "lib/base/json.h"
 #include "lib/data/cache.h"
+#include "lib/train/options.h"
 
 namespace tx {
 
@@ -24,21 +25,15 @@ struct Validation {
   std::map<std::string, double> translated = {};  // bleu, chrf, where they were asked for
 };
 
-struct ValidatorSettings {
-  int patience = 0;  // validations in a row without a better one that end a run; 0: never
-  std::vector<std::string> metrics = {"loss"};  // names of validation_metrics(); the first decides
-  std::string command;                          // decides in their place where it is not empty
-  int64_t lines = 0;                            // that bleu and chrf translate; 0: all
-  // Of a language model's text, for figures by word and byte; zeros: there are none.
-  TextTally text = {};
-};
-
 class Validator {
  public:
-  // Gives bleu and chrf of settings.metrics, in that order, or nothing where it was stopped.
+  // Gives bleu and chrf of --valid-metric, in that order, or nothing where it was stopped.
   using Translate = std::function<std::optional<std::vector<double>>()>;
 
-  explicit Validator(ValidatorSettings settings) : settings_(std::move(settings)) {}
+  // The options, which are resolved, outlive it. `text`: of a language model's text, for figures by
+  // word and byte; zeros: there are none.
+  explicit Validator(const ValidOptions& options, const TextTally& text = {})
+      : options_(options), text_(text) {}
 
   // What models are compared by, in words: "loss", "bleu of 1000 lines", "command: COMMAND".
   std::string criterion() const;
@@ -50,7 +45,7 @@ class Validator {
   // translating was stopped.
   const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {});
   // Of a language model: all of the text's nll, ends included, over its words, and its bytes.
-  bool counts_text() const { return settings_.text.words > 0; }
+  bool counts_text() const { return text_.words > 0; }
   double word_perplexity(const Validation& found) const;
   double bits_per_byte(const Validation& found) const;
   // What measure() found for that step, null when it was not measured last.
@@ -66,7 +61,7 @@ class Validator {
   // "loss 2.3412 at step 900"; "" where there is none yet.
   std::string best_text() const;
   int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
-  bool out_of_patience() const { return settings_.patience > 0 && bad_ >= settings_.patience; }
+  bool out_of_patience() const { return options_.patience > 0 && bad_ >= options_.patience; }
   // The best model is gone: the next one compared is the best, and patience starts anew.
   void forget_best();
   // The weights are those of another step from here on: nothing is found for any step.
@@ -86,7 +81,8 @@ class Validator {
   double score(const Validation& found) const;
   void update_best(int64_t step, double score);
 
-  ValidatorSettings settings_;
+  const ValidOptions& options_;
+  TextTally text_;
   Validation found_;
   int64_t step_ = -1;  // of found_
   bool has_best_ = false;

@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/train/flight.h"
-#include "lib/train/settings.h"
 #include "tests/unit/train/tiny_training.h"
 
 using namespace tx;
@@ -29,7 +28,7 @@ ChildResult replayed(const TinyText& text, const std::function<void(Json& facts)
   const std::string file = text.folder / "flight";
   const TrainOptions options = options_of(file);
   {
-    TinyModel m(step_settings(options), int(text.words->size()), text.capacities);
+    TinyModel m(options, int(text.words->size()), text.capacities);
     const StepRecord record = m.stepper.step(text.batches, 9, 0.01, 1.0);
     BOOST_TEST(record.spike == 1);
     Json facts = flight_facts(record, text.batches, m.parameters);

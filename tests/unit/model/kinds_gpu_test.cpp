@@ -67,11 +67,12 @@ struct Task {
     Parameters parameters(backend, config(), dtype, true);
     parameters.initialise(1);
     const Transformer model(backend, parameters, 80);
-    StepSettings settings;
-    settings.dropout.dropout = 0.1;
+    TrainOptions options;
+    options.dropout = 0.1;
+    options.label_smoothing = options.clip_norm = 0;
     Packer packer(*text.cache, packing);
-    Stepper stepper(backend, parameters, model, settings);
-    stepper.reserve(Stepper::plan(backend, parameters, model, settings, packer.capacities()));
+    Stepper stepper(backend, parameters, model, options);
+    stepper.reserve(Stepper::plan(backend, parameters, model, options, packer.capacities()));
     std::vector<double> losses;
     std::vector<Batch> batches(1);
     for (int64_t step = 1; step <= 6 && packer.next(batches.front()); ++step) {

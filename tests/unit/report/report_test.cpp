@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/report/describe_page.h"
+#include "lib/train/schedule.h"
 
 using namespace tx;
 
@@ -32,14 +33,17 @@ BOOST_AUTO_TEST_CASE(the_schedule_is_that_of_the_training) {
   ModelConfig config;
   config.set_vocabularies(100);
   config.resolve();
-  Schedule schedule;
-  schedule.warmup = 10;
-  const Json data = describe_data(config, schedule, 50);
+  TrainOptions options;
+  options.warmup = 10;
+  options.steps = 50;
+  const Json data = describe_data(config, options);
   const Json& rates = data.at("schedule").at("rates");
   BOOST_TEST(rates.size() == 50U);  // each step once
   for (const Json& point : rates)
-    BOOST_TEST(point[1].get<double>() == schedule.rate(point[0].get<int64_t>()));
-  BOOST_TEST(describe_data(config, schedule, 0).at("schedule").at("steps").get<int>() == 100000);
+    BOOST_TEST(point[1].get<double>() ==
+               learning_rate(options, config.d_model, point[0].get<int64_t>()));
+  options.steps = 0;
+  BOOST_TEST(describe_data(config, options).at("schedule").at("steps").get<int>() == 100000);
   int64_t sum = 0;
   for (const Json& entry : data.at("parameters"))
     sum += entry.at("rows").get<int64_t>() * entry.at("columns").get<int64_t>();

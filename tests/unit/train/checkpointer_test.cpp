@@ -2,6 +2,7 @@
 #include "lib/train/checkpointer.h"
 
 #include <boost/test/unit_test.hpp>
+#include <deque>
 #include <new>
 
 #include "lib/base/io.h"
@@ -19,10 +20,12 @@ struct Fixture {
   RunDirectory run = RunDirectory::create(folder / "run");
   double now = 1000;
   std::vector<int64_t> told;
+  Json config = Json::object();
+  std::deque<SaveOptions> options;
 
-  Checkpointer make(CheckpointSettings settings, Saver::Gather gather = {}) {
+  Checkpointer make(const SaveOptions& of, Saver::Gather gather = {}) {
     return Checkpointer(
-        run, model.parameters, vocabularies, std::move(settings),
+        run, model.parameters, vocabularies, options.emplace_back(of), config,
         [this](int64_t step) { told.push_back(step); }, std::move(gather), [this] { return now; });
   }
   static Checkpointer::Content content(int64_t step, int64_t best = -1, int64_t good = 0) {
@@ -91,9 +94,8 @@ BOOST_AUTO_TEST_CASE(the_newest_of_the_schedule_stay_with_the_best_and_the_last_
 }
 
 BOOST_AUTO_TEST_CASE(a_former_schedule_counts_for_its_steps) {
-  CheckpointSettings settings{3, 10, 0};
-  settings.former = {{12, 4}, {20, 5}};
-  Checkpointer c = make(settings);
+  config["saves_before"] = {{{"until", 12}, {"every", 4}}, {{"until", 20}, {"every", 5}}};
+  Checkpointer c = make({3, 10, 0});
   for (const int64_t step : {4, 8, 10, 15, 18, 20, 30}) c.save(content(step, -1, 0));
   BOOST_TEST(run.complete_steps() == (Steps{15, 20, 30}), boost::test_tools::per_element());
 }

@@ -8,16 +8,10 @@ using namespace tx;
 
 namespace {
 
-FeedSettings settings_of(int accumulate, int64_t epochs = 0) {
-  FeedSettings s;
-  s.batch_tokens = 256;
-  s.accumulate = accumulate;
-  s.epochs = epochs;
-  return s;
-}
-
 struct Fixture : PackingFixture {
   const Vocabularies vocabularies{words, 2};
+  TrainOptions options;
+  Feed feed_of(const IdCache& text) { return Feed(text, vocabularies, options, 256); }
 };
 
 bool same(const std::vector<Batch>& a, const std::vector<Batch>& b) {
@@ -31,8 +25,8 @@ BOOST_FIXTURE_TEST_SUITE(feed, Fixture)
 
 BOOST_AUTO_TEST_CASE(reading_ahead_changes_nothing) {
   const IdCache text = make(captions(200));
-  Feed plain(text, vocabularies, settings_of(3));
-  Feed ahead(text, vocabularies, settings_of(3));
+  options.accumulate = 3;
+  Feed plain = feed_of(text), ahead = feed_of(text);
   for (int step = 0; step < 20; ++step) {
     BOOST_TEST(plain.next().size() == 3u);
     const std::vector<Batch>& batches = ahead.next();
@@ -48,10 +42,11 @@ BOOST_AUTO_TEST_CASE(reading_ahead_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(it_goes_on_from_its_state) {
   const IdCache text = make(captions(200));
-  Feed one(text, vocabularies, settings_of(2));
+  options.accumulate = 2;
+  Feed one = feed_of(text);
   for (int step = 0; step < 5; ++step) one.next();
   one.read_ahead();
-  Feed other(text, vocabularies, settings_of(2));
+  Feed other = feed_of(text);
   other.read_ahead();  // of the start: forgotten
   other.restore(parse_json(to_text(one.state()), "state"));
   for (int step = 0; step < 5; ++step) BOOST_TEST(same(one.next(), other.next()));
@@ -60,11 +55,13 @@ BOOST_AUTO_TEST_CASE(it_goes_on_from_its_state) {
 
 BOOST_AUTO_TEST_CASE(the_last_step_of_the_last_epoch_may_be_short) {
   const IdCache text = make(captions(200));
-  Feed single(text, vocabularies, settings_of(1, 2));
+  options.epochs = 2;
+  Feed single = feed_of(text);
   size_t batches = 0;
   while (!single.next().empty()) ++batches;
   const size_t together = batches - 1;
-  Feed feed(text, vocabularies, settings_of(int(together), 2));
+  options.accumulate = int(together);
+  Feed feed = feed_of(text);
   BOOST_TEST(feed.next().size() == together);
   BOOST_TEST(feed.epoch() == 1);
   BOOST_TEST(feed.next().size() == 1u);
@@ -74,18 +71,17 @@ BOOST_AUTO_TEST_CASE(the_last_step_of_the_last_epoch_may_be_short) {
 
 BOOST_AUTO_TEST_CASE(an_epoch_counts_the_ends_of_sentences_on_every_side) {
   const IdCache text = make({{3, 4}, {5, 6}, {1, 2}});
-  const Feed feed(text, vocabularies, settings_of(1));
+  const Feed feed = feed_of(text);
   BOOST_TEST(feed.epoch_tokens() == 3 + 5 + 1 + 4 + 6 + 2 + 6);
 }
 
 BOOST_AUTO_TEST_CASE(merges_are_left_out_where_it_is_asked_for) {
   const IdCache text = make({{3, 4}});
-  FeedSettings settings = settings_of(1);
-  BOOST_TEST(settings.growth() == 1);
-  settings.merge_dropout = 0.1;
-  BOOST_TEST(settings.growth() == PairDropout::most_growth);
+  BOOST_TEST(Feed::growth(options) == 1);
+  options.bpe_dropout = 0.1;
+  BOOST_TEST(Feed::growth(options) == PairDropout::most_growth);
   // A list of words has no merges.
-  BOOST_CHECK_THROW(Feed(text, vocabularies, settings), UsageError);
+  BOOST_CHECK_THROW(feed_of(text), UsageError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // A head that is trained to links: the gradient of the whole step, and what must not matter.
 #include <cmath>
 
+#include "lib/base/error.h"
 #include "tests/unit/train/tiny_training.h"
 
 using namespace tx;
@@ -32,26 +33,30 @@ struct LinkedText : TinyText {
   }
 };
 
-StepSettings guided(double weight) {
-  StepSettings s;
-  s.label_smoothing = 0.1;
-  s.optimizer = Optimizer::sgd;
-  s.guidance = {1, 1, weight};
-  return s;
+TrainOptions guided(double weight) {
+  TrainOptions o = plain_options();
+  o.label_smoothing = 0.1;
+  o.optimizer = "sgd";
+  o.guided_alignment = "links";
+  o.guided_head = "1.1";
+  o.guided_weight = weight;
+  return o;
 }
 
 // Two layers on each side, in double.
 struct Model {
+  const TrainOptions options;
   Backend backend = make_backend("cpu", 1);
   Parameters parameters;
   Transformer transformer;
   Stepper stepper;
-  Model(const StepSettings& settings, const LinkedText& text, int kv_heads = 0)
-      : parameters(backend, config(int(text.words->size()), kv_heads), DType::f64, true),
+  Model(const TrainOptions& of, const LinkedText& text, int kv_heads = 0)
+      : options(of),
+        parameters(backend, config(int(text.words->size()), kv_heads), DType::f64, true),
         transformer(backend, parameters, 128),
-        stepper(backend, parameters, transformer, settings) {
+        stepper(backend, parameters, transformer, options) {
     parameters.initialise(3);
-    stepper.reserve(Stepper::plan(backend, parameters, transformer, settings, text.capacities));
+    stepper.reserve(Stepper::plan(backend, parameters, transformer, options, text.capacities));
   }
   static ModelConfig config(int words, int kv_heads) {
     ModelConfig c = TinyModel::config_of(words);
@@ -104,10 +109,10 @@ BOOST_AUTO_TEST_CASE(the_gradient_agrees_with_differences) {
 }
 
 BOOST_AUTO_TEST_CASE(recomputing_changes_no_bit) {
-  StepSettings settings = guided(0.7);
-  Model kept(settings, *this);
-  settings.recompute = true;
-  Model again(settings, *this);
+  TrainOptions options = guided(0.7);
+  Model kept(options, *this);
+  options.recompute = true;
+  Model again(options, *this);
   const StepRecord a = kept.stepper.step(batches, 1, 0.1, 0);
   const StepRecord b = again.stepper.step(batches, 1, 0.1, 0);
   BOOST_TEST(a.guided == b.guided);
@@ -117,10 +122,10 @@ BOOST_AUTO_TEST_CASE(recomputing_changes_no_bit) {
 }
 
 BOOST_AUTO_TEST_CASE(without_links_or_guidance_a_step_is_as_before) {
-  StepSettings settings = guided(0.7);
-  Model with(settings, *this);
-  settings.guidance = {};
-  Model without(settings, *this);
+  TrainOptions options = guided(0.7);
+  Model with(options, *this);
+  options.guided_alignment = "";
+  Model without(options, *this);
   const StepRecord plain = without.stepper.step(batches, 1, 0, 0);
   BOOST_TEST(plain.guided_rows == 0);
   BOOST_TEST(plain.guided == 0.0);
@@ -133,16 +138,25 @@ BOOST_AUTO_TEST_CASE(without_links_or_guidance_a_step_is_as_before) {
   BOOST_TEST((with.gradients() == wanted));
 }
 
+BOOST_AUTO_TEST_CASE(the_head_is_the_first_of_the_last_layer_or_the_one_named) {
+  TrainOptions o;
+  o.model.config.set_layers(3);
+  BOOST_TEST(o.guided().layer == -1);
+  o.guided_alignment = "links";
+  BOOST_TEST((o.guided().layer == 2 && o.guided().head == 0));
+  o.guided_head = "1.7";
+  BOOST_TEST((o.guided().layer == 1 && o.guided().head == 7));
+  for (const char* bad : {"3.0", "0.8", "1", "1.", ".1", "1.2.3", "-1.0", "1.x", "99999999999.0"}) {
+    o.guided_head = bad;
+    BOOST_CHECK_THROW(o.guided(), UsageError);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_head_learns_its_links) {
-  StepSettings settings = guided(5);
-  settings.optimizer = Optimizer::adam;
-  TinyModel m(
-      [&] {
-        StepSettings s = settings;
-        s.guidance.layer = 0;
-        return s;
-      }(),
-      int(words->size()), capacities);
+  TrainOptions options = guided(5);
+  options.optimizer = "adam";
+  options.guided_head = "0.1";
+  TinyModel m(options, int(words->size()), capacities);
   double first = 0, last = 0;
   for (int step = 1; step <= 60; ++step) {
     const StepRecord r = m.stepper.step(batches, step, 0.01, 0);

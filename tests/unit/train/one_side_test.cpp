@@ -3,7 +3,7 @@
 #include "lib/train/data.h"
 #include "lib/train/step.h"
 #include "tests/unit/checkpoint/samples.h"
-#include "tests/unit/data/packing_fixture.h"
+#include "tests/unit/train/tiny_training.h"
 
 using namespace tx;
 
@@ -23,7 +23,7 @@ ModelConfig config_of(ModelKind kind) {
 }
 
 struct Run {
-  StepSettings settings;
+  const TrainOptions options = tx_test::plain_options();
   Backend backend = make_backend("cpu", 1);
   Parameters parameters;
   Transformer model;
@@ -44,9 +44,9 @@ BOOST_FIXTURE_TEST_CASE(one_stack_learns_what_follows, PackingFixture) {
     packing.batch_tokens = 256;
     Packer packer(cache, packing);
     Run run(kind);
-    Stepper stepper(run.backend, run.parameters, run.model, run.settings);
+    Stepper stepper(run.backend, run.parameters, run.model, run.options);
     stepper.reserve(
-        Stepper::plan(run.backend, run.parameters, run.model, run.settings, packer.capacities()));
+        Stepper::plan(run.backend, run.parameters, run.model, run.options, packer.capacities()));
     const auto step = [&](int64_t number) {
       std::vector<Batch> batches(1);
       packer.next(batches.front());

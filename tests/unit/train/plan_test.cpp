@@ -42,25 +42,33 @@ BOOST_AUTO_TEST_CASE(flops_grow_with_each_side) {
 }
 
 BOOST_FIXTURE_TEST_CASE(auto_takes_the_largest_batch_that_fits, TinyText) {
-  TinyModel m({}, int(words->size()), capacities);
-  const PlannedRun run{m.backend, m.parameters, m.transformer, {}, 1, {}};
+  TinyModel m(plain_options(), int(words->size()), capacities);
+  TrainOptions options = plain_options();
+  const PlannedRun run{m.backend, m.parameters, m.transformer, options, {}};
   const BatchShape shape = shape_of(PairLengths(text));
   const auto total = [&](int tokens) { return plan_memory(run, shape.capacities(tokens)).total(); };
   const size_t limit = size_t(48) << 20;
-  const int tokens = resolve_batch_tokens(run, shape, {0, "48M"});
+  const auto resolved = [&](const std::string& batch_tokens, const std::string& memory) {
+    options.batch_tokens = batch_tokens;
+    options.memory = memory;
+    return resolve_batch_tokens(run, shape);
+  };
+  const int tokens = resolved("auto", "48M");
   BOOST_TEST(tokens % 64 == 0);
   BOOST_TEST(total(tokens) <= limit);
   BOOST_TEST(total(tokens + 64) > limit);
-  BOOST_TEST(resolve_batch_tokens(run, shape, {100, "48M"}) == 100);
-  BOOST_TEST(resolve_batch_tokens(run, shape, {100, ""}) == 100);
-  BOOST_CHECK_THROW(resolve_batch_tokens(run, shape, {tokens + 64, "48M"}), UsageError);
-  BOOST_CHECK_THROW(resolve_batch_tokens(run, shape, {0, "100K"}), UsageError);
+  BOOST_TEST(resolved("100", "48M") == 100);
+  BOOST_TEST(resolved("100", "") == 100);
+  BOOST_CHECK_THROW(resolved(std::to_string(tokens + 64), "48M"), UsageError);
+  BOOST_CHECK_THROW(resolved("auto", "100K"), UsageError);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
-  TinyModel m({}, int(words->size()), capacities);
-  const PlannedRun plain{m.backend, m.parameters, m.transformer, {}, 1, {}};
-  const PlannedRun beside{m.backend, m.parameters, m.transformer, {}, 3, {1000, 200}};
+  TinyModel m(plain_options(), int(words->size()), capacities);
+  TrainOptions three = m.options;
+  three.accumulate = 3;
+  const PlannedRun plain{m.backend, m.parameters, m.transformer, m.options, {}};
+  const PlannedRun beside{m.backend, m.parameters, m.transformer, three, {1000, 200}};
   const MemoryPlan one = plan_memory(plain, capacities), other = plan_memory(beside, capacities);
   BOOST_TEST(one.moments == 2 * one.parameters);
   BOOST_TEST(one.activations == plan_activations(plain, capacities));
@@ -71,8 +79,10 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
 
 BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {
   const auto plan = [&](int ranks) {
-    TinyModel m({}, int(words->size()), capacities, DType::f32, {0, ranks}, 192);
-    const PlannedRun run{m.backend, m.parameters, m.transformer, {}, 8, {}, ranks};
+    TrainOptions options = plain_options();
+    options.accumulate = 8;
+    TinyModel m(options, int(words->size()), capacities, DType::f32, {0, ranks}, 192);
+    const PlannedRun run{m.backend, m.parameters, m.transformer, options, {}, ranks};
     return std::pair(plan_memory(run, capacities), m.parameters.master().cols);
   };
   const auto [one, elements] = plan(1);

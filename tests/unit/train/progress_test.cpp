@@ -26,23 +26,29 @@ StepDone step(int64_t number, double loss = 8) {
   return done;
 }
 
-ProgressSettings every(int64_t steps) {
-  ProgressSettings settings;
-  settings.log_every = steps;
-  return settings;
+// Of a run without an end.
+TrainOptions every(int64_t steps) {
+  TrainOptions options;
+  options.log_every = steps;
+  options.log_seconds = 0;
+  options.steps = options.warmup = 0;
+  return options;
 }
 
 // A progress log whose lines are kept, or cannot be written, under a clock set by hand.
 struct Kept {
-  explicit Kept(const ProgressSettings& settings, bool quiet = true)
-      : log("tx-x", quiet),
+  explicit Kept(const TrainOptions& of, bool quiet = true, int64_t tokens = 0)
+      : options(of),
+        log("tx-x", quiet),
         progress(
-            settings, "RUN/log.jsonl",
+            options, "RUN/log.jsonl",
             [this](const Json& line) {
               if (!full) lines.push_back(line);
               return !full;
             },
-            log, [this] { return now; }) {}
+            log, [this] { return now; }) {
+    progress.expect_tokens(tokens);
+  }
   // Steps of 100 seconds each, up to `last`.
   void steps(int64_t last) {
     while (done < last) {
@@ -50,6 +56,7 @@ struct Kept {
       progress.add(step(++done));
     }
   }
+  const TrainOptions options;
   const Log log;
   std::vector<Json> lines;
   bool full = false;
@@ -58,10 +65,11 @@ struct Kept {
   ProgressLog progress;
 };
 
-// What `settings` make a run of steps of 100 seconds print.
-std::string printed(const ProgressSettings& settings, int64_t steps, bool quiet = false) {
+// What `options` make a run of steps of 100 seconds print.
+std::string printed(const TrainOptions& options, int64_t steps, bool quiet = false,
+                    int64_t tokens = 0) {
   return run_in_child([&] {
-           Kept kept(settings, quiet);
+           Kept kept(options, quiet, tokens);
            kept.steps(steps);
            return 0;
          })
@@ -73,10 +81,10 @@ std::string printed(const ProgressSettings& settings, int64_t steps, bool quiet 
 BOOST_AUTO_TEST_SUITE(progress)
 
 BOOST_AUTO_TEST_CASE(the_loss_of_a_guided_head_is_told_where_one_is_trained) {
-  ProgressSettings settings = every(2);
-  Kept plain(settings);
-  settings.guided = true;
-  Kept guided(settings);
+  TrainOptions options = every(2);
+  Kept plain(options);
+  options.guided_alignment = "links";
+  Kept guided(options);
   for (int i = 1; i <= 4; ++i) {
     StepDone done = step(i);
     done.record.guided = i < 3 ? 3 * i : 0;
@@ -136,24 +144,24 @@ BOOST_AUTO_TEST_CASE(the_line_on_standard_error) {
 }
 
 BOOST_AUTO_TEST_CASE(the_clock_asks_for_lines_on_standard_error_alone) {
-  ProgressSettings settings = every(6);
-  settings.log_seconds = 250;
-  Kept kept(settings);
+  TrainOptions options = every(6);
+  options.log_seconds = 250;
+  Kept kept(options);
   kept.steps(12);
   BOOST_TEST(kept.lines.size() == 2u);
   const std::string rest = ", epoch 2: loss 2.0000, perplexity 2.72, rate 0, norm 0, 20 tokens/s\n";
   std::string wanted;
   // The first step; 300 seconds later; --log-every, which the clock counts from; and so on.
   for (const int n : {1, 4, 6, 9, 12}) wanted += "tx-x: step " + std::to_string(n) + rest;
-  BOOST_TEST(printed(settings, 12) == wanted);
-  BOOST_TEST(printed(settings, 12, true) == "");
+  BOOST_TEST(printed(options, 12) == wanted);
+  BOOST_TEST(printed(options, 12, true) == "");
 }
 
 BOOST_AUTO_TEST_CASE(no_step_is_printed_twice) {
-  ProgressSettings settings = every(0);
-  settings.log_seconds = 1;
+  TrainOptions options = every(0);
+  options.log_seconds = 1;
   const auto child = run_in_child([&] {
-    Kept kept(settings, false);
+    Kept kept(options, false);
     kept.steps(1);
     kept.progress.flush();
     return int(kept.lines.size());
@@ -163,57 +171,60 @@ BOOST_AUTO_TEST_CASE(no_step_is_printed_twice) {
 }
 
 BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_run_first) {
-  ProgressSettings settings = every(3);
-  settings.steps = 12;
+  TrainOptions options = every(3);
+  options.steps = 12;
+  int64_t tokens = 0;
+  const auto printed_line = [&] { return printed(options, 3, false, tokens); };
   const auto last_words = [&] {
-    const std::string text = printed(settings, 3);
+    const std::string text = printed_line();
     return text.substr(text.find(';') + 2);
   };
-  BOOST_TEST(printed(settings, 3).find("step 3 of 12, epoch 2: ") != std::string::npos);
+  BOOST_TEST(printed_line().find("step 3 of 12, epoch 2: ") != std::string::npos);
   BOOST_TEST(last_words() == "25.0 % done, 0:15:00 left\n");
-  settings.tokens = 60;  // six steps of ten
-  settings.epochs = 2;
+  options.epochs = 2;
+  tokens = 60;  // six steps of ten
   BOOST_TEST(last_words() == "50.0 % of --epochs 2, 0:05:00 left\n");
-  settings.seconds = 480;
+  options.minutes = 8;
   BOOST_TEST(last_words() == "62.5 % of --minutes 8, 0:03:00 left\n");
-  BOOST_TEST(printed(settings, 3).find("step 3, epoch 2: ") != std::string::npos);
-  settings.steps = 6;
-  settings.tokens = 0;
-  settings.seconds = 6000;
+  BOOST_TEST(printed_line().find("step 3, epoch 2: ") != std::string::npos);
+  options.steps = 6;
+  tokens = 0;
+  options.minutes = 100;
   BOOST_TEST(last_words() == "50.0 % done, 0:05:00 left\n");
   BOOST_TEST(printed(every(3), 3).find(';') == std::string::npos);  // no limit: nothing is known
 }
 
 BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_it_is_days) {
-  ProgressSettings settings = every(0);
-  settings.advice = "; ADVICE";
-  settings.steps = 101;
-  BOOST_TEST(printed(settings, 5) == "tx-x: at this pace the run will end in about 3 hours\n");
-  settings.steps = 10002;
-  BOOST_TEST(printed(settings, 5, true) ==
-             "tx-x: warning: at this pace the run will end in about 12 days; ADVICE\n");
-  settings.steps = 2;  // at its end
-  BOOST_TEST(printed(settings, 2) == "");
+  TrainOptions options = every(0);
+  options.steps = 101;
+  BOOST_TEST(printed(options, 5) == "tx-x: at this pace the run will end in about 3 hours\n");
+  options.steps = 10002;
+  BOOST_TEST(
+      printed(options, 5, true) ==
+      "tx-x: warning: at this pace the run will end in about 12 days; --steps or --minutes end it "
+      "earlier, also beside --resume\n");
+  options.steps = 2;  // at its end
+  BOOST_TEST(printed(options, 2) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_cuts_is_warned_of_once) {
-  ProgressSettings settings = every(0);
-  settings.seconds = 1200;  // twelve steps
-  settings.steps = 100;
-  const auto warnings = [&] { return printed(settings, 5, true); };
+  TrainOptions options = every(0);
+  options.minutes = 20;  // twelve steps
+  options.steps = 100;
+  const auto warnings = [&] { return printed(options, 5, true); };
   BOOST_TEST(warnings() == "");
-  settings.falls = true;
+  options.schedule = "linear";
   BOOST_TEST(warnings() ==
              "tx-x: warning: --minutes 20 will end this run at about step 12, before its learning "
              "rate reaches 0 at step 100: fewer --steps would fit\n");
-  settings.steps = 13;
+  options.steps = 13;
   BOOST_TEST(warnings() == "");
-  settings.warmup = 12;
+  options.warmup = 12;
   BOOST_TEST(
       warnings() ==
       "tx-x: warning: --minutes 20 will end this run at about step 12, before its warm-up of "
       "12 steps is over: the learning rate only rises; give a smaller --warmup\n");
-  settings.steps = 12;
+  options.steps = 12;
   BOOST_TEST(warnings() == "");  // the steps end it
 }
 

@@ -15,13 +15,14 @@ constexpr int large = 192;  // d_model of a model whose block takes two ranks tw
 
 struct Course {  // of a training
   DType dtype = DType::f32;
-  StepSettings settings;
+  TrainOptions options = plain_options();
   int d_model = 16, batches = 5;
   bool rehearsed = false;  // then rounds are finished beside the backward pass
   Course() {
-    settings.dropout = {0.1, 0.1, 0.1, 5, nullptr};
-    settings.clip_norm = 0.5;
-    settings.adam.weight_decay = 0.1;
+    options.dropout = options.attention_dropout = options.relu_dropout = 0.1;
+    options.seed = 5;
+    options.clip_norm = 0.5;
+    options.weight_decay = 0.1;
   }
 };
 
@@ -72,11 +73,10 @@ struct Ranks : TinyText {
   // Two steps, one that is held and released, and one of fewer batches; the moments in between
   // taken to rank 0 and back, as a save and a way back do.
   Result train(const Course& course, RankOf self, Communicator* ranks) const {
-    TinyModel m(course.settings, int(words->size()), capacities, course.dtype, self,
-                course.d_model);
+    TinyModel m(course.options, int(words->size()), capacities, course.dtype, self, course.d_model);
     if (ranks) m.stepper.share(*ranks);
     m.stepper.reserve(
-        Stepper::plan(m.backend, m.parameters, m.transformer, course.settings, capacities),
+        Stepper::plan(m.backend, m.parameters, m.transformer, course.options, capacities),
         course.batches);
     m.stepper.spread_weights();
     if (course.rehearsed) m.stepper.rehearse(batches[0]);
@@ -138,14 +138,14 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_has_the_bits_of_one) {
   for (int count = 1; count <= 5; ++count)
     for (const bool rehearsed : {false, true}) {
       Course course;
-      course.rehearsed = course.settings.recompute = rehearsed;
+      course.rehearsed = course.options.recompute = rehearsed;
       BOOST_TEST_CONTEXT(count << " ranks") { check(course, count); }
     }
 }
 
 BOOST_AUTO_TEST_CASE(with_sgd) {
   Course course;
-  course.settings.optimizer = Optimizer::sgd;
+  course.options.optimizer = "sgd";
   check(course, 3);
 }
 

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "lib/train/settings.h"
+#include "lib/train/schedule.h"
 #include "lib/train/time_budget.h"
 
 using namespace tx;
@@ -34,7 +34,7 @@ bool by_minutes(std::vector<const char*> words) {
 double highest_rate(const TrainOptions& o) {
   double highest = 0;
   for (int64_t step = 1; step <= o.steps; ++step)
-    highest = std::max(highest, rate_schedule(o, 512).rate(step));
+    highest = std::max(highest, learning_rate(o, 512, step));
   return highest;
 }
 

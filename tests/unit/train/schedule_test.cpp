@@ -12,19 +12,25 @@ void check(double value, double wanted) {
   BOOST_TEST(std::abs(value - wanted) <= 1e-6 * std::abs(wanted), value << " and " << wanted);
 }
 
+struct Schedule {
+  TrainOptions options;
+  int64_t d_model = 512;
+  double rate(int64_t step) const { return learning_rate(options, d_model, step); }
+};
+
 Schedule paper(int64_t d_model, int64_t warmup = 4000) {
   Schedule s;
   s.d_model = d_model;
-  s.warmup = warmup;
+  s.options.warmup = warmup;
   return s;
 }
 
 Schedule other(const std::string& kind) {
   Schedule s;
-  s.kind = kind;
-  s.lr = 0.01;
-  s.warmup = 100;
-  s.steps = 1100;
+  s.options.schedule = kind;
+  s.options.lr = 0.01;
+  s.options.warmup = 100;
+  s.options.steps = 1100;
   return s;
 }
 
@@ -50,7 +56,7 @@ BOOST_AUTO_TEST_CASE(the_papers_schedule_of_other_widths) {
   check(paper(64).rate(4000), 1.976424e-3);
   check(paper(128, 2000).rate(2000), 1.976424e-3);
   Schedule twice = paper(512);
-  twice.factor = 2;
+  twice.options.lr_factor = 2;
   check(twice.rate(4000), 2 * 6.987712e-4);
 }
 
@@ -61,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_others_warm_up_linearly) {
     check(other(kind).rate(100), 0.01);
   }
   Schedule cold = other("constant");
-  cold.warmup = 0;
+  cold.options.warmup = 0;
   check(cold.rate(1), 0.01);
 }
 

@@ -12,12 +12,13 @@ using namespace tx_test;
 
 namespace {
 
-StepSettings with_dropout() {
-  StepSettings s;
-  s.dropout = {0.1, 0.1, 0.1, 5, nullptr};
-  s.label_smoothing = 0.1;
-  s.clip_norm = 1;
-  return s;
+TrainOptions with_dropout() {
+  TrainOptions o;
+  o.dropout = o.attention_dropout = o.relu_dropout = 0.1;
+  o.seed = 5;
+  o.label_smoothing = 0.1;
+  o.clip_norm = 1;
+  return o;
 }
 
 constexpr double rate = 0.01, no_limit = 0;
@@ -97,38 +98,38 @@ BOOST_AUTO_TEST_CASE(a_batch_brought_ahead_is_used_where_it_is_the_next_and_nowh
   step({changed}, first);
 }
 
-BOOST_AUTO_TEST_CASE(the_settings_are_heeded) {
-  const auto after = [&](const StepSettings& settings) {
-    TinyModel m(settings, int(words->size()), capacities);
+BOOST_AUTO_TEST_CASE(the_options_are_heeded) {
+  const auto after = [&](const TrainOptions& options) {
+    TinyModel m(options, int(words->size()), capacities);
     m.stepper.step(batches, 1, rate, no_limit);
     return m.weights();
   };
-  const StepSettings usual = with_dropout();
+  const TrainOptions usual = with_dropout();
   const std::vector<double> wanted = after(usual);
   BOOST_TEST((after(usual) == wanted));
-  StepSettings s = usual;
-  s.recompute = true;
-  BOOST_TEST((after(s) == wanted));
-  s = usual;
-  s.optimizer = Optimizer::sgd;
-  BOOST_TEST((after(s) != wanted));
-  s = usual;
-  s.dropout.seed = 6;
-  BOOST_TEST((after(s) != wanted));
-  s = usual;
-  s.adam.weight_decay = 0.1;
-  BOOST_TEST((after(s) != wanted));
-  s = usual;
-  s.label_smoothing = 0;
-  BOOST_TEST((after(s) != wanted));
+  TrainOptions o = usual;
+  o.recompute = true;
+  BOOST_TEST((after(o) == wanted));
+  o = usual;
+  o.optimizer = "sgd";
+  BOOST_TEST((after(o) != wanted));
+  o = usual;
+  o.seed = 6;
+  BOOST_TEST((after(o) != wanted));
+  o = usual;
+  o.weight_decay = 0.1;
+  BOOST_TEST((after(o) != wanted));
+  o = usual;
+  o.label_smoothing = 0;
+  BOOST_TEST((after(o) != wanted));
 }
 
 BOOST_AUTO_TEST_CASE(recomputing_needs_less_memory) {
-  StepSettings settings = with_dropout();
-  TinyModel m(settings, int(words->size()), capacities);
-  const size_t kept = Stepper::plan(m.backend, m.parameters, m.transformer, settings, capacities);
-  settings.recompute = true;
-  BOOST_TEST(Stepper::plan(m.backend, m.parameters, m.transformer, settings, capacities) < kept);
+  TrainOptions options = with_dropout();
+  TinyModel m(options, int(words->size()), capacities);
+  const size_t kept = Stepper::plan(m.backend, m.parameters, m.transformer, options, capacities);
+  options.recompute = true;
+  BOOST_TEST(Stepper::plan(m.backend, m.parameters, m.transformer, options, capacities) < kept);
 }
 
 BOOST_AUTO_TEST_CASE(weights_that_are_not_finite_are_found) {

@@ -20,19 +20,28 @@ struct TinyText : tx::PackingFixture {
   }
 };
 
+// Of steps without masks, smoothing and clipping.
+inline tx::TrainOptions plain_options() {
+  tx::TrainOptions o;
+  o.dropout = o.label_smoothing = o.clip_norm = 0;
+  return o;
+}
+
 // One layer on each side with the weights of seed 3, and its Stepper.
 struct TinyModel {
+  const tx::TrainOptions options;
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters;
   tx::Transformer transformer;
   tx::Stepper stepper;
-  TinyModel(const tx::StepSettings& settings, int words, const std::vector<int>& capacities,
+  TinyModel(const tx::TrainOptions& of, int words, const std::vector<int>& capacities,
             tx::DType dtype = tx::DType::f32, tx::RankOf self = {}, int d_model = 16)
-      : parameters(backend, config_of(words, d_model), dtype, true, self),
+      : options(of),
+        parameters(backend, config_of(words, d_model), dtype, true, self),
         transformer(backend, parameters, 128),
-        stepper(backend, parameters, transformer, settings) {
+        stepper(backend, parameters, transformer, options) {
     parameters.initialise(3);
-    stepper.reserve(tx::Stepper::plan(backend, parameters, transformer, settings, capacities));
+    stepper.reserve(tx::Stepper::plan(backend, parameters, transformer, options, capacities));
   }
   static tx::ModelConfig config_of(int words, int d_model = 16) {
     tx::ModelConfig c;

@@ -27,12 +27,26 @@ void two_nats(const Batch& batch, StepRecord& sums) {
 
 }  // namespace
 
+// A validator that has its options.
+struct Judge : private ValidOptions, public Validator {
+  explicit Judge(std::vector<std::string> metrics, const std::string& command = "",
+                 int validations = 0, int64_t lines = 0)
+      : ValidOptions{validations, std::move(metrics), command, lines},
+        Validator(static_cast<const ValidOptions&>(*this)) {}
+  Judge(const Judge&) = delete;
+};
+
+// By a command's score: higher is better.
+struct ByCommand : Judge {
+  explicit ByCommand(int patience = 0) : Judge({"loss"}, "score", patience) {}
+};
+
 BOOST_AUTO_TEST_SUITE(validator)
 
 BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture) {
   // Targets of 3 and 5 words, each with its end: 10 labels, too many for one batch of 8 rows.
   const IdCache text = make({{3, 3}, {4, 5}});
-  Validator v({});
+  Judge v({"loss"});
   const Validation* found = v.measure(7, ValidPass(text, {8, 8}).run(nullptr, two_nats));
   BOOST_TEST(found->loss == 2);
   BOOST_TEST(found->nll == 1);
@@ -75,18 +89,13 @@ BOOST_FIXTURE_TEST_CASE(a_sentence_that_does_not_fit_is_told_at_once, PackingFix
   BOOST_CHECK_THROW(ValidPass(text, {8, 8}), UsageError);
 }
 
-// Compared by a command's score: higher is better.
-Validator by_command(int patience = 0, const std::string& command = "score") {
-  return Validator({patience, {"loss"}, command});
-}
-
 BOOST_FIXTURE_TEST_CASE(the_first_metric_decides, PackingFixture) {
   const IdCache text = make({{3, 3}});
   // Step 1 has the lower loss, step 2 the lower perplexity and the higher accuracy.
   const StepRecord one{.loss = 2, .nll = 3, .correct = 1, .labels = 4},
       two{.loss = 4, .nll = 1, .correct = 3, .labels = 4};
   for (const auto& [metric, best] : {std::pair{"loss", 1}, {"perplexity", 2}, {"accuracy", 2}}) {
-    Validator v({0, {metric, "loss"}, ""});
+    Judge v({metric, "loss"});
     BOOST_TEST(v.criterion() == metric);
     v.measure(1, one);
     v.measure(2, two);
@@ -100,7 +109,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_metric_decides, PackingFixture) {
 
 BOOST_FIXTURE_TEST_CASE(translations_are_scored_where_a_metric_asks_for_it, PackingFixture) {
   const IdCache text = make({{3, 3}});
-  Validator v({0, {"chrf", "loss", "bleu"}, "", 50});
+  Judge v({"chrf", "loss", "bleu"}, "", 0, 50);
   BOOST_TEST(v.criterion() == "chrf of 50 lines");
   const auto measure = [&](int64_t step, std::optional<std::vector<double>> scores) {
     return v.measure(step, ValidPass(text, {8, 8}).run(nullptr, two_nats), [&] { return scores; });
@@ -121,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(translations_are_scored_where_a_metric_asks_for_it, Pack
 }
 
 BOOST_AUTO_TEST_CASE(the_highest_score_is_the_best_and_the_first_of_equals) {
-  Validator v = by_command();
+  ByCommand v;
   BOOST_TEST(v.best() == -1);
   v.take_command_score(10, 3);
   v.take_command_score(20, 4);
@@ -133,7 +142,7 @@ BOOST_AUTO_TEST_CASE(the_highest_score_is_the_best_and_the_first_of_equals) {
 }
 
 BOOST_AUTO_TEST_CASE(patience_counts_validations_in_a_row_that_are_not_better) {
-  Validator v = by_command(2);
+  ByCommand v(2);
   v.take_command_score(1, 3);
   v.take_command_score(2, 2);
   BOOST_TEST(!v.out_of_patience());
@@ -150,7 +159,7 @@ BOOST_AUTO_TEST_CASE(patience_counts_validations_in_a_row_that_are_not_better) {
 }
 
 BOOST_AUTO_TEST_CASE(a_validator_goes_on_from_its_state) {
-  Validator one = by_command(3), other = by_command(3);
+  ByCommand one(3), other(3);
   const std::optional<double> scores[] = {3, 3.5, 3.3, {}, 3.6, 3.6, 3.6, 3.6};
   for (int64_t step = 0; step < 8; ++step) {
     other.restore(parse_json(to_text(one.state(step)), "state"));
@@ -174,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_best_is_told_as_it_was_measured) {
   sums.correct = 5;
   sums.labels = 10;
   const auto best = [&](const std::string& metric) {
-    Validator v({0, {metric}, ""});
+    Judge v({metric});
     BOOST_TEST(v.best_text() == "");
     v.measure(7, sums, [] { return std::vector<double>{12.345}; });
     return v.best_text();
@@ -183,29 +192,28 @@ BOOST_AUTO_TEST_CASE(the_best_is_told_as_it_was_measured) {
   BOOST_TEST(best("perplexity") == "validation perplexity 7.389 at step 7");
   BOOST_TEST(best("accuracy") == "validation accuracy 0.5000 at step 7");
   BOOST_TEST(best("bleu") == "validation bleu 12.35 at step 7");
-  Validator scored = by_command(2);
+  ByCommand scored(2);
   scored.take_command_score(3, 41.5);
   BOOST_TEST(scored.best_text() == "validation score 41.50 at step 3");
 }
 
 BOOST_AUTO_TEST_CASE(another_criterion_starts_anew) {
-  Validator before = by_command(2);
+  ByCommand before(2);
   before.take_command_score(1, 3);
   before.take_command_score(2, 2);
   before.take_command_score(3, 2);
   const Json state = before.state(3);
   BOOST_TEST(Validator::best_of(state) == 1);
-  for (const ValidatorSettings& settings :
-       {ValidatorSettings{2, {"loss"}, "another"}, ValidatorSettings{2, {"accuracy"}, ""}}) {
-    Validator v(settings);
+  for (const auto& [metric, command] : {std::pair("loss", "another"), std::pair("accuracy", "")}) {
+    Judge v({metric}, command, 2);
     v.restore(state);
     BOOST_TEST(v.replaced() == "command: score");
     BOOST_TEST(v.best() == -1);
     BOOST_TEST(!v.out_of_patience());
   }
   // Nothing was judged yet: nothing is lost.
-  Validator first({2, {"accuracy"}, ""});
-  first.restore(by_command().state(0));
+  Judge first({"accuracy"}, "", 2);
+  first.restore(ByCommand().state(0));
   BOOST_TEST(first.replaced() == "");
 }
 
