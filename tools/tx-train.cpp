@@ -14,12 +14,12 @@
 #include "lib/report/describe_page.h"
 #include "lib/report/options.h"
 #include "lib/report/report.h"
-#include "lib/train/describe.h"
-#include "lib/train/preset.h"
-#include "lib/train/run_directory.h"
-#include "lib/train/run_options.h"
-#include "lib/train/team.h"
-#include "lib/train/trainer.h"
+#include "lib/train/options/preset.h"
+#include "lib/train/options/run_options.h"
+#include "lib/train/ranks/team.h"
+#include "lib/train/run/describe.h"
+#include "lib/train/run/run_directory.h"
+#include "lib/train/run/trainer.h"
 #include "lib/validation/translation_metrics.h"
 
 namespace {

@@ -9,12 +9,12 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/pair_links.h"
 #include "lib/tensor/precision.h"
-#include "lib/train/data.h"
-#include "lib/train/plan.h"
-#include "lib/train/preset.h"
-#include "lib/train/run_options.h"
-#include "lib/train/schedule.h"
-#include "lib/train/temporary_folder.h"
+#include "lib/train/options/preset.h"
+#include "lib/train/options/run_options.h"
+#include "lib/train/options/schedule.h"
+#include "lib/train/run/data.h"
+#include "lib/train/run/temporary_folder.h"
+#include "lib/train/step/plan.h"
 
 namespace tx {
 

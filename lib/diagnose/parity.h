@@ -2,7 +2,7 @@
 // this machine, compared tensor by tensor with the CPU's fp32.
 #pragma once
 #include "lib/base/log.h"
-#include "lib/train/options.h"
+#include "lib/train/options/options.h"
 
 namespace tx {
 

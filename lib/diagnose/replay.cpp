@@ -6,8 +6,8 @@
 #include "lib/base/io.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/tensor/precision.h"
-#include "lib/train/flight.h"
-#include "lib/train/step.h"
+#include "lib/train/run/flight.h"
+#include "lib/train/step/step.h"
 
 namespace tx {
 

@@ -1,7 +1,7 @@
 // tx-train --replay: runs the step of a flight record, tx-run(5), again.
 #pragma once
 #include "lib/base/log.h"
-#include "lib/train/options.h"
+#include "lib/train/options/options.h"
 
 namespace tx {
 

@@ -17,8 +17,8 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_files.h"
-#include "lib/train/signals.h"
-#include "lib/train/temporary_folder.h"
+#include "lib/train/run/signals.h"
+#include "lib/train/run/temporary_folder.h"
 
 namespace tx {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/base/log.h"
-#include "lib/train/options.h"
+#include "lib/train/options/options.h"
 
 namespace tx {
 

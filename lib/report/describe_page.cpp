@@ -5,7 +5,7 @@
 
 #include "lib/model/parameters.h"
 #include "lib/page/page.h"
-#include "lib/train/schedule.h"
+#include "lib/train/options/schedule.h"
 
 namespace tx {
 

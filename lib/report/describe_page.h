@@ -5,7 +5,7 @@
 
 #include "lib/base/json.h"
 #include "lib/model/config.h"
-#include "lib/train/options.h"
+#include "lib/train/options/options.h"
 
 namespace tx {
 

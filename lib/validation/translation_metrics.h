@@ -2,7 +2,7 @@
 // in memory and the metrics of lib/eval. Each score is the one that tx-decode --beam 1 and tx-bleu
 // give for the saved model in the training's precision.
 #pragma once
-#include "lib/train/translation_scorer.h"
+#include "lib/train/run/translation_scorer.h"
 
 namespace tx {
 

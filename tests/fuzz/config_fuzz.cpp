@@ -1,7 +1,7 @@
 // JSON from outside: tx-train's --config, and the configuration inside a model.
 #include "lib/base/json.h"
 #include "lib/model/config.h"
-#include "lib/train/options.h"
+#include "lib/train/options/options.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {

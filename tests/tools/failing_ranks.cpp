@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/cli/options.h"
-#include "lib/train/team.h"
+#include "lib/train/ranks/team.h"
 
 namespace {
 

@@ -55,5 +55,5 @@ mv stopped gone
 status=0
 wait $! || status=$?
 [ $status -eq 1 ] || fail "status $status instead of 1: $(cat stopped.log)"
-grep -q 'cannot [a-z]* stopped/.*No such file' stopped.log || fail "$(cat stopped.log)"
+grep -q 'cannot [a-z]* stopped[/:].*No such file' stopped.log || fail "$(cat stopped.log)"
 grep -q 'stopped vanished, or is no longer mounted' stopped.log || fail "$(cat stopped.log)"

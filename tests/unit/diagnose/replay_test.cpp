@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/flight_file.h"
-#include "lib/train/flight.h"
+#include "lib/train/run/flight.h"
 #include "tests/unit/train/tiny_training.h"
 
 using namespace tx;

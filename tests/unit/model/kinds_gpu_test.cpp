@@ -5,7 +5,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/packing.h"
 #include "lib/subword/sentinels.h"
-#include "lib/train/step.h"
+#include "lib/train/step/step.h"
 #include "lib/tx.h"
 #include "tests/model_support.h"
 #include "tests/support.h"

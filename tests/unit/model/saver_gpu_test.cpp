@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/io.h"
-#include "lib/train/checkpointer.h"
+#include "lib/train/run/checkpointer.h"
 #include "tests/support.h"
 #include "tests/unit/model/small_model.h"
 

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/report/describe_page.h"
-#include "lib/train/schedule.h"
+#include "lib/train/options/schedule.h"
 
 using namespace tx;
 

@@ -1,5 +1,5 @@
 // When a checkpoint is due, the order of a save, what stays of it and what does not.
-#include "lib/train/checkpointer.h"
+#include "lib/train/run/checkpointer.h"
 
 #include <boost/test/unit_test.hpp>
 #include <deque>

@@ -1,5 +1,5 @@
 // A batch in the backend's memory. On a CPU it can be read there.
-#include "lib/train/device_batch.h"
+#include "lib/train/step/device_batch.h"
 
 #include "tests/unit/train/tiny_training.h"
 

@@ -1,5 +1,5 @@
 // The batches of a training: so many a step, the same whether they are read ahead or not.
-#include "lib/train/feed.h"
+#include "lib/train/step/feed.h"
 
 #include "lib/base/error.h"
 #include "tests/unit/data/packing_fixture.h"

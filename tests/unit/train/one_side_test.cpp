@@ -1,7 +1,7 @@
 // Models of one stack in training: packed batches of one side through the steps of a run.
 #include "lib/checkpoint/model_file.h"
-#include "lib/train/data.h"
-#include "lib/train/step.h"
+#include "lib/train/run/data.h"
+#include "lib/train/step/step.h"
 #include "tests/unit/checkpoint/samples.h"
 #include "tests/unit/train/tiny_training.h"
 

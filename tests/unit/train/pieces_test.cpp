@@ -1,9 +1,9 @@
 // How a block is divided over ranks, and the moving of its pieces.
-#include "lib/train/pieces.h"
+#include "lib/train/ranks/pieces.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "lib/train/rank_mover.h"
+#include "lib/train/ranks/rank_mover.h"
 #include "tests/thread_ranks.h"
 #include "tests/unit/train/tiny_training.h"
 

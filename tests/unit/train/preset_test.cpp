@@ -1,5 +1,5 @@
 // The preset of a run that names none.
-#include "lib/train/preset.h"
+#include "lib/train/options/preset.h"
 
 #include <boost/test/unit_test.hpp>
 #include <fstream>

@@ -1,5 +1,5 @@
 // What a training says: sums of a line, when lines are due, a log that cannot be written.
-#include "lib/train/progress.h"
+#include "lib/train/run/progress.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Which parts of a sum a rank adds: subtrees of the one tree, and together the whole.
-#include "lib/train/rank_sum.h"
+#include "lib/train/ranks/rank_sum.h"
 
 #include <boost/test/unit_test.hpp>
 

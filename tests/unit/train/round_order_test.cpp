@@ -1,5 +1,5 @@
 // In which order rounds of a block become final, and when.
-#include "lib/train/round_order.h"
+#include "lib/train/ranks/round_order.h"
 
 #include "tests/unit/train/tiny_training.h"
 

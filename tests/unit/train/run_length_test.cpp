@@ -1,10 +1,8 @@
 // How many steps a run has, and the schedule that fits them.
-#include "lib/train/run_length.h"
-
 #include <boost/test/unit_test.hpp>
 
-#include "lib/train/schedule.h"
-#include "lib/train/time_budget.h"
+#include "lib/train/options/schedule.h"
+#include "lib/train/run/time_budget.h"
 
 using namespace tx;
 

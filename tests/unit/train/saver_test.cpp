@@ -1,5 +1,5 @@
 // Checkpoints are written at once on the CPU, from a copy and on a thread on a GPU.
-#include "lib/train/saver.h"
+#include "lib/train/run/saver.h"
 
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // Learning rates.
-#include "lib/train/schedule.h"
+#include "lib/train/options/schedule.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lib/train/spike_policy.h"
+#include "lib/train/run/spike_policy.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

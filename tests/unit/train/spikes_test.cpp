@@ -1,9 +1,8 @@
-#include "lib/train/spikes.h"
-
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
 #include "lib/base/error.h"
+#include "lib/train/run/spike_policy.h"
 
 using tx::SpikeDetector;
 

@@ -1,5 +1,5 @@
 // The counters of a state file, both ways.
-#include "lib/train/state.h"
+#include "lib/train/run/state.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // One step: what holds its update, what makes up for it, and what leaves no trace.
-#include "lib/train/step.h"
+#include "lib/train/step/step.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // A text, a model and its Stepper, small enough for a test to train.
 #pragma once
-#include "lib/train/step.h"
+#include "lib/train/step/step.h"
 #include "tests/model_support.h"
 #include "tests/unit/data/packing_fixture.h"
 

@@ -1,5 +1,5 @@
 // Sums along the fixed tree: the bits of a plain recursion, for any number of terms.
-#include "lib/train/tree_sum.h"
+#include "lib/train/step/tree_sum.h"
 
 #include <cmath>
 

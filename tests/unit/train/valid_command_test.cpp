@@ -1,5 +1,5 @@
 // The scores in what a --valid-command prints.
-#include "lib/train/valid_command.h"
+#include "lib/train/run/valid_command.h"
 
 #include <boost/test/unit_test.hpp>
 #include <utility>

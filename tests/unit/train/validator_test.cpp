@@ -1,12 +1,12 @@
 // Validation: means over the text, the best so far, patience, and what the state file keeps.
-#include "lib/train/validator.h"
+#include "lib/train/run/validator.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/train/valid_pass.h"
+#include "lib/train/step/valid_pass.h"
 #include "tests/thread_ranks.h"
 #include "tests/unit/data/packing_fixture.h"
 

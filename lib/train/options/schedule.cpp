@@ -1,0 +1,69 @@
+#include "lib/train/options/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/train/step/plan.h"
+
+namespace tx {
+
+double learning_rate(const TrainOptions& o, int64_t d_model, int64_t step) {
+  const double s = double(step), w = double(std::max<int64_t>(o.warmup, 1));
+  if (o.schedule == "paper")
+    return o.lr_factor / std::sqrt(double(d_model)) *
+           std::min(1 / std::sqrt(s), s * std::pow(w, -1.5));
+  if (step < o.warmup) return o.lr * s / w;
+  if (o.schedule == "inverse-sqrt") return o.lr * std::sqrt(w / s);
+  if (o.schedule == "constant") return o.lr;
+  const double span = double(std::max<int64_t>(1, o.steps - o.warmup));
+  const double left = std::clamp(1 - (s - double(o.warmup)) / span, 0.0, 1.0);
+  return o.schedule == "linear" ? o.lr * left : o.lr * 0.5 * (1 - std::cos(M_PI * left));
+}
+
+namespace {
+
+// The run has its options from a file.
+bool continues(const TrainOptions& o) { return !o.config.empty() || !o.resume.empty(); }
+
+}  // namespace
+
+void fit_schedule(TrainOptions& o, const Options& given) {
+  if (o.steps == 0 || continues(o)) return;
+  const int64_t longest = std::max<int64_t>(1, o.steps / 6);
+  if (!given.given("warmup") && o.warmup > longest) {
+    if (o.schedule == "paper" && !given.given("lr-factor"))
+      o.lr_factor *= std::sqrt(double(longest) / double(o.warmup));
+    o.warmup = longest;
+  }
+  if (!given.given("save-every") && o.save_every > o.steps)
+    o.save_every = std::max<int64_t>(1, o.steps / 4);
+}
+
+bool steps_by_minutes(const TrainOptions& o, const Options& given) {
+  return o.minutes > 0 && !given.given("steps") && !continues(o);
+}
+
+int64_t epoch_steps(const TrainOptions& o, const PairLengths& text) {
+  const int batch =
+      o.batch_tokens == "auto" ? most_auto_tokens : parse_batch_tokens(o.batch_tokens);
+  const int64_t step = int64_t(batch) * o.accumulate, rows = text.rows(text.sides() - 1);
+  return std::max<int64_t>(1, (rows + step - 1) / step);
+}
+
+void check_course(const TrainOptions& o, const PairLengths& text, const Log& log) {
+  const int64_t of_epochs = o.epochs * epoch_steps(o, text);
+  const bool by_epochs = of_epochs > 0 && (o.steps == 0 || of_epochs < o.steps);
+  const int64_t last = by_epochs ? of_epochs : o.steps;
+  const std::string end = by_epochs
+                              ? "--epochs " + std::to_string(o.epochs) +
+                                    " ends this run after about " + std::to_string(last) + " steps"
+                              : "--steps " + std::to_string(last) + " ends this run";
+  if (last > 0 && o.warmup >= last && o.warmup > 1)
+    return log.warn(end + ", before its warm-up of " + std::to_string(o.warmup) +
+                    " steps is over: the learning rate only rises; give a smaller --warmup");
+  if (o.rate_falls() && by_epochs && double(last) < 0.9 * double(o.steps))
+    log.warn(end + ", but --schedule " + o.schedule + " reaches 0 at step " +
+             std::to_string(o.steps) + ": give --steps " + std::to_string(last));
+}
+
+}  // namespace tx

@@ -1,0 +1,212 @@
+#include "lib/train/run/progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "lib/base/duration.h"
+#include "lib/base/figure.h"
+
+namespace tx {
+
+namespace {
+
+constexpr double day = 24 * 3600;
+
+}  // namespace
+
+std::string minutes_limit(const TrainOptions& options) {
+  char text[40];
+  std::snprintf(text, sizeof text, "--minutes %.4g", options.minutes);
+  return text;
+}
+
+ProgressLog::ProgressLog(const TrainOptions& options, std::string file, Append append,
+                         const Log& log, Clock clock)
+    : options_(options),
+      file_(std::move(file)),
+      append_(std::move(append)),
+      log_(log),
+      clock_(std::move(clock)),
+      start_(clock_()) {}
+
+double ProgressLog::steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void ProgressLog::write(Json line) {
+  for (Json& x : line)
+    if (x.is_number_float()) x = finite_or_null(x.get<double>());
+  const bool written = append_(line);
+  if (!written && !failed_)
+    log_.warn("cannot write " + file_ + "; training goes on without its lines");
+  failed_ = !written;
+}
+
+void ProgressLog::Sums::add(const StepDone& step) {
+  steps += 1;
+  tokens += step.tokens;
+  seconds += step.seconds;
+  if (!std::isfinite(step.record.loss)) return;
+  loss += step.record.loss;
+  nll += step.record.nll;
+  labels += step.record.labels;
+  guided += step.record.guided;
+  guided_rows += step.record.guided_rows;
+}
+
+void ProgressLog::add(const StepDone& step) {
+  last_ = step;
+  sums_.add(step);
+  printed_.add(step);
+  const bool first = !begun_;
+  if (first) {
+    begun_ = true;
+    first_ = step;
+    first_end_ = printed_at_ = clock_();
+  }
+  estimate();
+  if (options_.log_every > 0 && step.record.step % options_.log_every == 0)
+    flush();
+  else if (options_.log_seconds > 0 && (first || clock_() - printed_at_ >= options_.log_seconds))
+    print(printed_);
+  show();
+}
+
+void ProgressLog::flush() {
+  if (sums_.steps == 0) return;
+  const double labels = double(sums_.labels);
+  Json line{{"step", last_.record.step},
+            {"epoch", last_.epoch + 1},
+            {"loss", sums_.loss / labels},
+            {"perplexity", std::exp(sums_.nll / labels)},
+            {"learning_rate", last_.record.rate},
+            {"gradient_norm", last_.record.gradient_norm},
+            {"tokens_per_second", sums_.tokens_per_second()},
+            {"tokens", last_.total_tokens},
+            {"skipped", last_.skipped},
+            {"seconds", seconds()}};
+  if (!options_.guided_alignment.empty()) line["guided_loss"] = sums_.guided_loss();
+  write(line);
+  if (printed_.steps > 0) print(sums_);  // else the clock asked for the line of this step already
+  sums_ = Sums{};
+}
+
+void ProgressLog::forget() { sums_ = printed_ = Sums{}; }
+
+std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
+  const int64_t steps = last_.record.step - first_.record.step;
+  const double spent = clock_() - first_end_;
+  std::optional<Outlook> nearest;
+  const auto consider = [&](double done, double limit, double since_first, std::string name) {
+    if (limit <= 0) return;
+    Outlook o{std::min(1.0, done / limit), std::move(name), {}};
+    if (steps > 0 && since_first > 0) o.left = std::max(0.0, limit - done) * spent / since_first;
+    if (!nearest || (o.left && nearest->left ? *o.left < *nearest->left : o.share > nearest->share))
+      nearest = o;
+  };
+  consider(double(last_.record.step), double(options_.steps), double(steps), "");
+  consider(double(last_.total_tokens), double(tokens_),
+           double(last_.total_tokens - first_.total_tokens),
+           "--epochs " + std::to_string(options_.epochs));
+  consider(seconds(), 60 * options_.minutes, spent, minutes_limit(options_));
+  return nearest;
+}
+
+// "; 12.5 % done, 1:05:10 left" or "; 71.0 % of --minutes 1, ...", "" where nothing is known.
+std::string ProgressLog::outlook_text() const {
+  const std::optional<Outlook> o = outlook();
+  if (!o) return "";
+  char text[64];
+  std::snprintf(text, sizeof text, "; %.1f %% ", 100 * o->share);
+  return text + (o->limit.empty() ? "done" : "of " + o->limit) +
+         (o->left ? ", " + duration(*o->left) + " left" : std::string());
+}
+
+std::string ProgressLog::step_text() const {
+  const std::string step = "step " + std::to_string(last_.record.step);
+  const std::optional<Outlook> o = outlook();
+  return o && o->limit.empty() ? step + " of " + std::to_string(options_.steps) : step;
+}
+
+// A line on standard error, which on a terminal the live line stands for.
+void ProgressLog::print(const Sums& sums) {
+  if (!log_.terminal()) {
+    const double labels = double(sums.labels);
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  ", epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, %.0f tokens/s",
+                  static_cast<long long>(last_.epoch + 1), figure(sums.loss / labels, 4).c_str(),
+                  figure(std::exp(sums.nll / labels), 2).c_str(), last_.record.rate,
+                  std::abs(last_.record.gradient_norm),  // a NaN may have a sign
+                  sums.tokens_per_second());
+    const std::string guided =
+        !options_.guided_alignment.empty() ? ", guided loss " + figure(sums.guided_loss(), 4) : "";
+    log_.info(step_text() + text + guided + outlook_text());
+  }
+  printed_ = Sums{};
+  printed_at_ = clock_();
+}
+
+void ProgressLog::show() const {
+  if (!log_.terminal()) return;
+  const StepRecord& record = last_.record;
+  char text[200];
+  std::snprintf(
+      text, sizeof text, "  loss %s  %.0f tokens/s  rate %.3g",
+      figure(record.loss / double(record.labels), 4).c_str(),
+      (sums_.steps > 0 ? sums_.tokens_per_second() : double(last_.tokens) / last_.seconds),
+      record.rate);
+  log_.live(step_text() + text + outlook_text());
+}
+
+// Where the run takes more than a day.
+std::string ProgressLog::advice() const {
+  const bool large = options_.preset == "base" || options_.preset == "big";
+  return std::string(large ? "; --preset tiny takes a smaller model, and" : ";") +
+         " --steps or --minutes end it earlier, also beside --resume";
+}
+
+// Once some steps were timed: when the run will end.
+void ProgressLog::estimate() {
+  constexpr double least_seconds = 5, worth_telling = 60;
+  if (estimated_ || clock_() - first_end_ < least_seconds) return;
+  const std::optional<Outlook> o = outlook();
+  if (!o || !o->left) return;
+  estimated_ = true;
+  warn_of_course();
+  const std::string text = "at this pace the run will end in about " + about(*o->left);
+  if (*o->left >= day)
+    log_.warn(text + advice());
+  else if (*o->left >= worth_telling)
+    log_.info(text);
+}
+
+void ProgressLog::warn_of_course() const {
+  const double pace = (clock_() - first_end_) / double(last_.record.step - first_.record.step);
+  const int64_t step = last_.record.step,
+                more = int64_t((60 * options_.minutes - seconds()) / pace);
+  const int64_t last = step + std::max<int64_t>(0, more);
+  if (options_.minutes <= 0 || (options_.steps > 0 && last >= options_.steps)) return;
+  const std::string end =
+      minutes_limit(options_) + " will end this run at about step " + std::to_string(last);
+  if (last <= options_.warmup)
+    log_.warn(end + ", before its warm-up of " + std::to_string(options_.warmup) +
+              " steps is over: the learning rate only rises; give a smaller --warmup");
+  else if (options_.rate_falls() && double(last) < 0.9 * double(options_.steps))
+    log_.warn(end + ", before its learning rate reaches 0 at step " +
+              std::to_string(options_.steps) + ": fewer --steps would fit");
+}
+
+void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "%lld steps, %.4g tokens, %.4g product FLOPs counted from shapes, "
+                "%s; %lld update%s skipped",
+                static_cast<long long>(steps), double(tokens), flops, duration(seconds()).c_str(),
+                static_cast<long long>(skipped), skipped == 1 ? "" : "s");
+  log_.info(text);
+}
+
+}  // namespace tx

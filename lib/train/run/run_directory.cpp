@@ -1,0 +1,309 @@
+#include "lib/train/run/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/failpoint.h"
+#include "lib/base/io.h"
+#include "lib/base/json_value.h"
+#include "lib/base/outputs.h"
+#include "lib/base/temporary.h"
+#include "lib/checkpoint/run_files.h"
+#include "lib/data/cache_format.h"
+
+namespace tx {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_temporary(const std::string& name) {
+  return name.compare(0, 4, ".tx-") == 0 && fs::path(name).extension() == ".tmp";
+}
+
+// Whether a run writes files of this name.
+bool is_ours(const std::string& name) { return is_run_file(name) || is_temporary(name); }
+
+// What write_config() wrote; damaged or not, other JSON does not look like it.
+bool is_settings(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("command") && json.contains("options");
+}
+
+// What a resumed run reads of config.json. Of `options` this checks what is read even where the
+// command line gives another value; Options checks the rest.
+void check_config(const Json& config, const std::string& name) {
+  json_value<std::string>(config, "command", name);
+  const Json options = json_value<Json::object_t>(config, "options", name);
+  json_value<int64_t>(options, "save-every", name + ": options");
+  for (const char* key : {"keep", "log-every"})
+    json_value<int64_t>(options, key, name + ": options");
+  for (const char* key : {"memory", "valid-command", "guided-alignment"})
+    json_value<std::string>(options, key, name + ": options");
+  json_value<std::string>(config, "data", name);
+  for (const char* key : {"valid_data", "data_cache", "valid_data_cache", "products"})
+    json_value<std::string>(config, key, name, "");
+  json_value<int>(config, "batch_tokens_resolved", name);
+  for (const Json& former : json_value(config, "saves_before", name, Json::array_t()))
+    for (const char* key : {"until", "every"})
+      json_value<int64_t>(former, key, name + ": saves_before");
+  if (config.contains("valid_text"))
+    json_value<int64_t>(config["valid_text"], "lines", name + ": valid_text");
+}
+
+bool same_file(int fd, const std::string& path) {
+  struct stat mine, theirs;
+  return ::fstat(fd, &mine) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
+         mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+}
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const std::string& path) {
+  if (file_exists(path) && !is_directory(path))
+    throw UsageError("--out " + path + " is not a directory");
+  RunDirectory run(path);
+  run.made_ = !file_exists(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw IoError("create", path, error.value());
+  run.before_ = run.names();
+  run.lock();
+  run.sweep();
+  run.fresh_ = true;
+  const std::string foreign = run.foreign_file();
+  if (!foreign.empty())
+    throw UsageError(run.file(foreign) +
+                     " was not written by a run of tx-train, which would overwrite it: choose "
+                     "another --out");
+  if (!run.complete_steps().empty())
+    throw UsageError(path + " already holds a run: go on with --resume " + path +
+                     ", or choose another --out");
+  if (!run.never_saved())
+    throw UsageError(path + " " + run.what_is_left() + "; choose another --out");
+  return run;
+}
+
+// The name of a file that a run would overwrite although it was not written by one; "" where there
+// is no such file. Checkpoints lie beside the settings that made them.
+std::string RunDirectory::foreign_file() const {
+  const auto begins = [&](const std::string& name, std::string_view magic) {
+    std::string start(magic.size(), '\0');
+    return bool(std::ifstream(file(name), std::ios::binary).read(start.data(), start.size())) &&
+           start == magic;
+  };
+  const bool config = file_exists(file("config.json"));
+  if (config && !is_settings(read_file(file("config.json"), 1 << 24))) return "config.json";
+  for (const char* name : {"train.ids", "valid.ids"})
+    if (file_exists(file(name)) && !begins(name, cache_format::magic)) return name;
+  for (const char* name : {"best.safetensors", "last.safetensors"})
+    if (file_exists(file(name)) && !fs::is_symlink(file(name))) return name;
+  if (config) return "";
+  if (file_exists(file("log.jsonl"))) return "log.jsonl";
+  for (const char* kind : {"model", "state"})
+    for (const int64_t step : checkpoint_steps(path_, kind))
+      return fs::path(checkpoint_file(path_, kind, step)).filename();
+  return "";
+}
+
+// Whether the run was killed before its first save, which writes the model of step 0: it can only
+// be begun again.
+bool RunDirectory::never_saved() const {
+  const std::vector<int64_t> models = checkpoint_steps(path_, "model");
+  return checkpoint_steps(path_, "state").empty() && (models.empty() || models.back() == 0);
+}
+
+// Why a run that has saved cannot go on, and what can be done.
+std::string RunDirectory::what_is_left() const {
+  const std::vector<int64_t> models = checkpoint_steps(path_, "model");
+  if (models.empty()) return "holds states of a training but none of its models: it cannot go on";
+  return "holds models but no state beside one of them: the training cannot go on; begin another "
+         "from the newest model with --init " +
+         model(models.back());
+}
+
+RunDirectory RunDirectory::open(const std::string& path) {
+  if (!is_directory(path))
+    throw IoError("open the run", path, file_exists(path) ? ENOTDIR : ENOENT);
+  RunDirectory run(path);
+  if (!file_exists(run.file("config.json")))
+    throw DataError(path + " holds no run: config.json is missing");
+  run.lock();
+  run.sweep();
+  if (run.complete_steps().empty() && run.never_saved())
+    throw DataError(path +
+                    " holds no complete checkpoint to go on from: start again with the "
+                    "command that began it");
+  if (run.complete_steps().empty()) throw DataError(path + " " + run.what_is_left());
+  return run;
+}
+
+RunDirectory::RunDirectory(RunDirectory&& other) noexcept
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      fresh_(std::exchange(other.fresh_, false)),
+      made_(other.made_),
+      before_(std::move(other.before_)) {}
+
+RunDirectory::~RunDirectory() {
+  if (fresh_) remove_fresh();
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void RunDirectory::remove_fresh() const {
+  std::error_code error;
+  try {
+    for (const std::string& name : names())
+      if (is_ours(name) && !before_.count(name)) ::unlink(file(name).c_str());
+  } catch (const IoError&) {  // it has gone; why the start failed is what is told
+  }
+  if (made_) fs::remove(path_, error);  // only when empty
+}
+
+void RunDirectory::sweep() const {
+  for (const std::string& name : names())
+    if (is_temporary(name)) ::unlink(file(name).c_str());
+}
+
+// A start that fails removes its lock, so the locked file may no longer be the one of that name.
+void RunDirectory::lock() {
+  const std::string name = file("lock");
+  do {
+    if (lock_ >= 0) ::close(lock_);
+    lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (lock_ < 0) throw IoError("lock", name, errno);
+    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) continue;
+    if (errno == EWOULDBLOCK)
+      throw DataError(path_ + " is in use by another tx-train; wait for it to end, or stop it");
+    throw IoError("lock", name, errno);
+  } while (!same_file(lock_, name));
+}
+
+std::set<std::string> RunDirectory::names() const {
+  std::set<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error))
+    found.insert(at->path().filename().string());
+  if (error) throw IoError("read", path_, error.value());
+  return found;
+}
+
+std::string RunDirectory::model(int64_t step) const {
+  return checkpoint_file(path_, "model", step);
+}
+std::string RunDirectory::state(int64_t step) const {
+  return checkpoint_file(path_, "state", step);
+}
+
+void RunDirectory::write_config(const Json& config) const {
+  write_atomically(file("config.json"), to_text(config, 2) + "\n");
+}
+
+Json RunDirectory::read_config() const {
+  const std::string name = file("config.json");
+  Json config = parse_json(read_file(name, 1 << 24), name);
+  check_config(config, name);
+  return config;
+}
+
+std::vector<int64_t> RunDirectory::complete_steps() const {
+  std::vector<int64_t> both;
+  const auto models = checkpoint_steps(path_, "model"), states = checkpoint_steps(path_, "state");
+  std::set_intersection(models.begin(), models.end(), states.begin(), states.end(),
+                        std::back_inserter(both));
+  return both;
+}
+
+void RunDirectory::link(const std::string& name, int64_t step) const {
+  const std::string target = "model-" + std::to_string(step) + ".safetensors";
+  const std::string to = file(name + ".safetensors"), fresh = temporary_name(path_);
+  if (::symlink(target.c_str(), fresh.c_str()) != 0) throw IoError("link", to, errno);
+  failpoint("link");
+  if (::rename(fresh.c_str(), to.c_str()) != 0) throw IoError("rename", to, errno);
+}
+
+void RunDirectory::unlink(const std::string& name) const {
+  ::unlink(file(name + ".safetensors").c_str());
+}
+
+int64_t RunDirectory::newest_before(int64_t step) const {
+  int64_t newest = -1;
+  for (const int64_t at : complete_steps())
+    if (at < step) newest = at;
+  return newest;
+}
+
+void RunDirectory::prune(int keep, int64_t step, std::set<int64_t> others,
+                         const std::function<bool(int64_t)>& on_schedule) const {
+  const std::vector<int64_t> complete = complete_steps();
+  std::set<int64_t> kept = std::move(others);
+  kept.insert(step);
+  for (auto at = complete.rbegin(); at != complete.rend() && keep > 0; ++at) {
+    // Initial weights do not belong in an average.
+    if (*at == 0 || *at > step || !on_schedule(*at)) continue;
+    kept.insert(*at);
+    --keep;
+  }
+  const auto remove = [&](int64_t at, const std::string& path) {
+    if (kept.count(at) || at > step) return;
+    ::unlink(path.c_str());
+    failpoint("pruning");
+  };
+  for (int64_t at : checkpoint_steps(path_, "state")) remove(at, state(at));
+  for (int64_t at : checkpoint_steps(path_, "model")) remove(at, model(at));
+}
+
+void RunDirectory::discard(int64_t step) const {
+  ::unlink(state(step).c_str());
+  ::unlink(model(step).c_str());
+}
+
+void RunDirectory::discard_after(int64_t step) const {
+  for (const char* kind : {"state", "model"})
+    for (const int64_t later : checkpoint_steps(path_, kind))
+      if (later > step) ::unlink(checkpoint_file(path_, kind, later).c_str());
+}
+
+bool RunDirectory::append_log(const Json& line) const {
+  const std::string name = file("log.jsonl"), text = to_text(line) + "\n";
+  const int fd = ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0) return false;
+  const off_t end = ::lseek(fd, 0, SEEK_END);
+  const bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
+  if (!whole && ::ftruncate(fd, end) != 0) {
+    // Half a line stays; readers of the log skip it.
+  }
+  ::close(fd);
+  return whole;
+}
+
+RunDirectory::LogEnd RunDirectory::cut_log(int64_t step) const {
+  const std::string name = file("log.jsonl");
+  LogEnd end;
+  if (!file_exists(name)) return end;
+  std::string kept, line;
+  LineReader reader(name);
+  while (reader.next(line)) {
+    const Json json = Json::parse(line, nullptr, false);  // a killed writer may leave half a line
+    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() ||
+        json["step"].get<int64_t>() > step)
+      continue;
+    kept += line + "\n";
+    end.step = json["step"].get<int64_t>();
+    const auto at = json.find("seconds");
+    if (at != json.end() && at->is_number()) end.seconds = at->get<double>();
+  }
+  write_atomically(name, kept);
+  return end;
+}
+
+}  // namespace tx

@@ -1,0 +1,206 @@
+#include "lib/train/run/session.h"
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "lib/base/figure.h"
+#include "lib/train/options/schedule.h"
+
+namespace tx {
+
+Session::Session(TrainingParts& parts, const TrainOptions& options, const Log& log)
+    : parts_(parts),
+      options_(options),
+      log_(log),
+      state_(parts.state),
+      checkpoints_(*parts.checkpoints) {}
+
+int Session::run() {
+  SignalWatch signals;  // before this a signal just ends the process: nothing is lost
+  signals_ = &signals;
+  if (parts_.former.step >= 0)
+    checkpoints_.resume(parts_.former.step, parts_.former.best, good_before(), parts_.former.keep);
+  if (finished() && state_.unfinished == Unfinished::nothing) {
+    log_.info("nothing to do: the run is at step " + std::to_string(state_.step) + ", and " +
+              limit_reached() + " ended it: raise that limit");
+    return 0;
+  }
+  begin();
+  try {
+    finish_left_over();
+    loop(signals);
+    end();
+  } catch (const Diverged&) {
+    throw;
+  } catch (const Error& e) {
+    const std::string save = checkpoints_.finish_failed();
+    throw Error(e.what() + save + "\n" + checkpoints_.way_back());
+  }
+  return signals.stop() ? 128 + signals.stop() : 0;
+}
+
+// All that can be refused is asked for before the first step.
+void Session::begin() {
+  checkpoints_.tell_room(log_);
+  parts_.rehearse();
+  const double used = parts_.progress.seconds(), left = 60 * options_.minutes - used;
+  if (options_.minutes > 0 && resumed())
+    log_.info(figure(used / 60, 1) + " of " + minutes_limit(options_) + " are used, " +
+              figure(left / 60, 1) + " remain");
+  else if (options_.minutes > 0 && left <= 0)
+    throw UsageError(minutes_limit(options_) + " is over before the first step, after " +
+                     figure(used, 1) + " seconds of preparation: give more");
+  if (options_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
+  parts_.run.write_config(parts_.config);
+  const Validator& validator = parts_.validator;
+  if (!validator.replaced().empty()) {
+    log_.warn("models are compared by " + validator.criterion() + " from here on, no longer by " +
+              validator.replaced() + ": the best model and --patience start anew");
+    parts_.run.unlink("best");
+  }
+  if (checkpoints_.saved() < 0) {  // from here on a killed run can be resumed
+    save(false);
+    checkpoints_.finish_save();
+  }
+  parts_.run.keep();
+}
+
+void Session::loop(SignalWatch& signals) {
+  while (!finished() && signals.stop() == 0) {
+    const std::optional<WayBack> back = step();
+    checkpoints_.poll();
+    if (back)
+      go_back(*back);
+    else
+      after_step(signals.take_save());
+  }
+}
+
+// That of finished().
+std::string Session::limit_reached() const {
+  if (options_.steps > 0 && state_.step >= options_.steps)
+    return "--steps " + std::to_string(options_.steps);
+  if (options_.epochs > 0 && parts_.feed->epoch() >= options_.epochs)
+    return "--epochs " + std::to_string(options_.epochs);
+  if (parts_.validator.out_of_patience()) return "--patience";
+  return minutes_limit(options_) + ", of which " + figure(parts_.progress.seconds() / 60, 1) +
+         " are used,";
+}
+
+bool Session::finished() const {
+  return (options_.steps > 0 && state_.step >= options_.steps) ||
+         (options_.epochs > 0 && parts_.feed->epoch() >= options_.epochs) ||
+         (options_.minutes > 0 && state_.step > 0 &&
+          parts_.progress.seconds() >= 60 * options_.minutes) ||
+         parts_.validator.out_of_patience();
+}
+
+std::optional<Session::WayBack> Session::step() {
+  const auto begin = std::chrono::steady_clock::now();
+  Feed& feed = *parts_.feed;
+  Stepper& stepper = *parts_.stepper;
+  const int64_t number = state_.step + 1;
+  const double rate = learning_rate(options_, parts_.parameters->config().d_model, number);
+  const double limit = parts_.spikes.limit();
+  parts_.leader.step(number, rate, limit);
+  stepper.launch(feed.next(), number, rate, limit);
+  stepper.prepare(feed.read_ahead());  // while a GPU computes
+  StepRecord record = stepper.finish();
+  train_nll_ = record.nll / double(record.labels);
+  state_.step = number;
+  again_ = false;
+  std::optional<WayBack> back;
+  if (record.skip) back = incident(record);
+  parts_.spikes.add(record);
+  StepDone done{record, feed.batches().back().epoch};
+  for (const Batch& batch : feed.batches())
+    for (const int64_t rows : batch.tokens) done.tokens += rows;
+  state_.skipped += record.skip;
+  state_.tokens += done.tokens;
+  if (back) return back;
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  done.total_tokens = state_.tokens;
+  done.skipped = state_.skipped;
+  parts_.progress.add(done);
+  return {};
+}
+
+// Only what the step's number asks for counts for patience and the best; what a signal or the clock
+// asks for saves and changes nothing, so that a run stopped and resumed stays the same run.
+void Session::after_step(bool save_wanted) {
+  const bool overdue = checkpoints_.overdue();
+  if (checkpoints_.due(state_.step)) return checkpoint();
+  if (validation_due() && !validate()) return;
+  if (overdue || save_wanted || parts_.validator.best() == state_.step) save(false);
+}
+
+// What a stop left undone of the step that the run goes on from.
+void Session::finish_left_over() {
+  const Unfinished left = std::exchange(state_.unfinished, Unfinished::nothing);
+  again_ = left == Unfinished::validation;
+  if (again_) after_step(false);
+  if (left == Unfinished::score && !options_.valid_command.empty())
+    checkpoints_.score_again(state_.step, [this](const auto& write_state) { score(write_state); });
+}
+
+void Session::end() {
+  parts_.progress.flush();
+  checkpoints_.finish_save();
+  const int64_t step = state_.step;
+  const bool saved = checkpoints_.saved() == step;
+  if (finished() && (again_ || !saved)) {
+    if (!parts_.corpora.valid || parts_.validator.found(step) || validate()) save(true);
+  } else if (!saved) {
+    save(false);
+  }
+  checkpoints_.finish_save();
+  report();
+  const int signal = signals_->stop();
+  if (!signal)
+    tell_result();
+  else
+    log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step) +
+              "; go on with: tx-train --resume " + parts_.run.path());
+}
+
+namespace {
+
+// By groups of kernels, and on a CPU, which computes while it is called, by the parts of a step.
+std::string profile(Backend& backend, const StepTimes& t, double seconds) {
+  std::string text = on(backend, [](auto& k) { return k.profile_report(); });
+  if (on(backend, [](auto& k) { return k.has_own_memory(); })) return text;
+  char parts[240];
+  std::snprintf(parts, sizeof parts, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
+                t.forward, t.backward, t.update, seconds);
+  return text + parts;
+}
+
+}  // namespace
+
+void Session::report() const {
+  const PairLengths& lengths = parts_.feed->lengths();
+  std::vector<double> tokens;  // of each side: its share of all
+  for (int side = 0; side < lengths.sides(); ++side)
+    tokens.push_back(double(state_.tokens) * double(lengths.rows(side)) /
+                     double(parts_.feed->epoch_tokens()));
+  parts_.progress.end(state_.step, state_.tokens, state_.skipped,
+                      step_flops(parts_.parameters->config(), tokens));
+  if (options_.profile)  // asked for, so that --quiet does not leave it out
+    Log(log_.tool())
+        .info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
+}
+
+// The last line: the best model's score, and what to do with it.
+void Session::tell_result() const {
+  const ModelKind kind = parts_.parameters->config().kind;
+  const bool denoises = !parts_.corpora.sentinels.empty();
+  std::string use = denoises ? "restore text" : "translate", options;
+  if (kind == ModelKind::decoder) use = "continue text";
+  if (kind == ModelKind::encoder) use = "make vectors", options = " --embed mean";
+  const std::string best = parts_.validator.best_text();
+  log_.info((best.empty() ? "" : "best model: " + best + "; ") + use + " with: tx-decode -m " +
+            parts_.run.path() + options);
+}
+
+}  // namespace tx

@@ -1,0 +1,164 @@
+// What is measured and saved, and when. The order of a save is that of
+// lib/train/run/checkpointer.h.
+#include <cmath>
+#include <exception>
+
+#include "lib/base/figure.h"
+#include "lib/train/run/session.h"
+
+namespace tx {
+
+bool Session::validation_due() const {
+  return parts_.corpora.valid && options_.valid_every > 0 &&
+         state_.step % options_.valid_every == 0;
+}
+
+// Of the schedule: validates, saves, scores.
+void Session::checkpoint() {
+  const bool every_save = parts_.corpora.valid && options_.valid_every == 0;
+  if ((every_save || validation_due()) && !validate()) return;
+  save(true);
+}
+
+// Measures the model; where that is stopped or fails, it is saved first: what is resumed from there
+// measures it again.
+bool Session::validate() {
+  std::exception_ptr failure;
+  try {
+    if (measure()) return true;
+  } catch (const std::exception&) {
+    failure = std::current_exception();
+  }
+  state_.unfinished = Unfinished::validation;
+  try {
+    save(false);
+    checkpoints_.finish_save();
+  } catch (const std::exception&) {
+    if (!failure) throw;  // otherwise the first error is reported
+  }
+  if (failure) std::rethrow_exception(failure);
+  return false;
+}
+
+bool Session::measure() {
+  Leader& leader = parts_.leader;
+  const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
+    parts_.stepper->evaluate(batch, sums);
+  };
+  const auto stop = [&] {
+    if (signals_->stop() == 0) return false;
+    leader.stop_translating();
+    return true;
+  };
+  const int64_t step = state_.step;
+  leader.validate();
+  const StepRecord sums = parts_.valid_pass->run(leader.sharers(), evaluate);
+  const Validation* found = parts_.validator.measure(
+      step, sums, [&] { return parts_.scorer->score(stop, leader.all()); });
+  if (!found) return false;
+  Json line{{"step", step}};
+  line.update(parts_.validator.report(step));
+  line["seconds"] = parts_.progress.seconds();
+  parts_.progress.write(line);
+  std::string translated;
+  if (parts_.validator.counts_text())
+    translated = ", per word " + figure(parts_.validator.word_perplexity(*found), 3) + ", " +
+                 figure(parts_.validator.bits_per_byte(*found), 4) + " bits per byte";
+  for (const auto& [name, score] : found->translated)
+    translated += ", " + name + " " + figure(score, 2);
+  log_.info("step " + std::to_string(step) + ": validation loss " + figure(found->loss, 4) +
+            ", perplexity " + figure(std::exp(found->nll), 3) + ", accuracy " +
+            figure(found->accuracy, 4) + translated);
+  compare_texts(found->nll);
+  return true;
+}
+
+// Nothing is learned by heart in the first epochs: where the validation text is much harder then,
+// it is another kind of text. A model of --init may have read the training text before. Told once.
+void Session::compare_texts(double valid_nll) {
+  constexpr double most_times = 4;
+  constexpr int64_t early = 5;  // epochs
+  if (!train_nll_ || !options_.init.empty() || parts_.feed->epoch() >= early) return;
+  const double times = std::exp(valid_nll - *train_nll_);
+  if (told_texts_ || !(times > most_times)) return;
+  told_texts_ = true;
+  log_.warn(
+      "the validation perplexity is " + figure(times, 1) +
+      " times that of training, so early: the two texts differ; lines set aside from a sorted "
+      "text are of another kind than the rest, so shuffle it first (shuf)");
+}
+
+// Where a thread writes it, training goes on at once. `scored`: --valid-command scores this model.
+void Session::save(bool scored) {
+  checkpoints_.finish_save();
+  check_weights();
+  if (scored) again_ = false;
+  if (scored && !options_.valid_command.empty())
+    checkpoints_.save_scored(content(), [this](const auto& write_state) { score(write_state); });
+  else
+    checkpoints_.save(content());
+}
+
+// Has --valid-command score the model that was written, and writes the state with its score. A stop
+// that comes meanwhile, or output that is not a score, leaves a state that says so: what is resumed
+// from it asks the command again, and ends as a run that was never stopped.
+void Session::score(const Checkpointer::WriteState& write_state) {
+  const auto write_unscored = [&] {
+    state_.unfinished = Unfinished::score;
+    write_state(content());
+  };
+  ValidCommand command{options_.valid_command, options_.valid_timeout};
+  command.stop = [this] { return signals_->stop() != 0; };
+  command.ending = write_unscored;
+  const int64_t step = state_.step;
+  CommandScore found;
+  try {
+    found = run_valid_command(command, parts_.run.model(step), log_);
+  } catch (const DataError&) {
+    write_unscored();
+    throw;
+  }
+  if (found.stopped) return;
+  state_.unfinished = Unfinished::nothing;
+  if (found.score) {
+    parts_.progress.write(Json{{"step", step},
+                               {"validation_score", *found.score},
+                               {"seconds", parts_.progress.seconds()}});
+    log_.info("step " + std::to_string(step) + ": validation score " +
+              std::to_string(*found.score));
+  }
+  parts_.validator.take_command_score(step, found.score);
+  write_state(content());
+}
+
+Checkpointer::Content Session::content() const {
+  const int64_t step = state_.step;
+  Json provenance = parts_.provenance;
+  provenance["step"] = step;
+  provenance["tokens"] = state_.tokens;
+  const Validation* found = parts_.validator.found(step);
+  if (found && std::isfinite(found->nll)) provenance.update(parts_.validator.report(step));
+  Json kept = parts_.spikes.state();
+  kept.update(parts_.validator.state(step));
+  kept.update(parts_.feed->state());
+  return {step, provenance, state_.to_json(kept), parts_.validator.best(), good_before()};
+}
+
+// Whether an update broke the weights shows in the step behind it: while training goes on, or when
+// the last steps were not finite, a checkpoint of before that update is kept.
+int64_t Session::good_before() const {
+  const int broken = parts_.spikes.not_finite();
+  return finished() && broken == 0 ? state_.step + 1 : state_.step - broken;
+}
+
+// Weights that are not finite never become so again, and no checkpoint of them may take the place
+// of a good one.
+void Session::check_weights() {
+  if (parts_.leader.weights_finite(*parts_.stepper)) return;
+  const std::string found = "not all weights are finite";
+  if (checkpoints_.saved() < 0) throw DataError("--init " + options_.init + ": " + found);
+  give_up("step " + std::to_string(state_.step) + ": " + found + ": the training has diverged",
+          state_.step);
+}
+
+}  // namespace tx

@@ -1,0 +1,125 @@
+#include "lib/train/run/spike_policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/view.h"
+#include "lib/base/figure.h"
+
+namespace tx {
+
+namespace {
+
+constexpr size_t most_flights = 2;  // each holds all weights
+constexpr int most_rewinds = 10;    // to one checkpoint: a run must not go in circles for ever
+
+}  // namespace
+
+double SpikeDetector::limit() const {
+  if (threshold_ <= 0 || losses_.size() < window_) return 0;
+  double sum = 0, squares = 0;
+  for (const double loss : losses_) sum += loss;
+  const double mean = sum / double(window_);
+  for (const double loss : losses_) squares += (loss - mean) * (loss - mean);
+  const double deviation = std::sqrt(squares / double(window_ - 1));
+  const double rise = std::max(threshold_ * deviation, floor_ * std::max(1.0, mean));
+  return deviation > 0 ? mean + rise : 0;
+}
+
+void SpikeDetector::add(double loss) {
+  if (!std::isfinite(loss)) return;
+  const double most = limit();
+  losses_.push_back(most > 0 ? std::min(loss, most) : loss);
+  if (losses_.size() > window_) losses_.pop_front();
+}
+
+Json SpikeDetector::state() const { return std::vector<double>(losses_.begin(), losses_.end()); }
+
+void SpikeDetector::restore(const Json& state) {
+  const auto losses = state.get<std::vector<double>>();
+  const size_t kept = std::min(losses.size(), window_);
+  losses_.assign(losses.end() - std::ptrdiff_t(kept), losses.end());
+}
+
+SpikePolicy::SpikePolicy(const SpikeOptions& options)
+    : options_(options),
+      spikes_(options.spike_threshold, options.spike_window, options.spike_floor) {}
+
+SpikeDecision SpikePolicy::decide(const StepRecord& record,
+                                  const std::function<int64_t()>& earlier) {
+  SpikeDecision decision;
+  if (!record.spike) decision = skip(record.step);
+  if (record.spike && options_.on_spike == "rewind") {
+    const int64_t to = earlier();
+    if (to >= 0) decision = go_back(to, record.step);
+  }
+  if (record.spike && options_.on_spike == "log") decision.action = SpikeDecision::Action::logged;
+  choose_flight(decision, record.step);
+  return decision;
+}
+
+// The weights that the first of these steps began with came from the update of the step before,
+// which may have broken them: only a checkpoint before that one is known to be good.
+SpikeDecision SpikePolicy::skip(int64_t step) {
+  ++not_finite_;
+  SpikeDecision decision;
+  if (options_.max_skips == 0 || not_finite_ < options_.max_skips) return decision;
+  decision.action = SpikeDecision::Action::ended;
+  decision.to = step - not_finite_;
+  decision.why = "step " + std::to_string(step) + ": loss or gradients of " +
+                 counted(not_finite_, "step") +
+                 " in a row were not finite (--max-skips): the training has diverged";
+  return decision;
+}
+
+// Other text followed each time, so that the text is not to blame.
+SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
+  rewinds_ = to == rewound_to_ ? rewinds_ + 1 : 1;
+  rewound_to_ = to;
+  SpikeDecision decision;
+  decision.action = SpikeDecision::Action::rewound;
+  decision.to = to;
+  if (rewinds_ <= most_rewinds) return decision;
+  decision.action = SpikeDecision::Action::ended;
+  decision.to = to + 1;
+  decision.why = "step " + std::to_string(step) + ": another loss spike; " +
+                 std::to_string(most_rewinds) + " times the run went back to the checkpoint of " +
+                 "step " + std::to_string(to) + ", each time with other text";
+  return decision;
+}
+
+// The first of several in a row is recorded: the others would say the same.
+void SpikePolicy::choose_flight(SpikeDecision& decision, int64_t step) {
+  const bool first = incidents_ == 0 || step != incident_step_ + 1;
+  ++incidents_;
+  incident_step_ = decision.action == SpikeDecision::Action::rewound ? -1 : step;
+  if (!first) return;
+  decision.flight = incidents_;
+  flights_.push_back(incidents_);
+  if (flights_.size() <= most_flights) return;
+  decision.old_flight = flights_.front();
+  flights_.erase(flights_.begin());
+}
+
+void SpikePolicy::add(const StepRecord& record) {
+  if (!record.skip || record.spike) not_finite_ = 0;
+  spikes_.add(record.loss * record.loss_scale);
+}
+
+Json SpikePolicy::state() const {
+  return Json{{"incidents", incidents_},
+              {"incident_step", incident_step_},
+              {"flights", flights_},
+              {"not_finite", not_finite_},
+              {"losses", spikes_.state()}};
+}
+
+void SpikePolicy::restore(const Json& state) {
+  incidents_ = state.at("incidents").get<int64_t>();
+  incident_step_ = state.at("incident_step").get<int64_t>();
+  flights_ = state.at("flights").get<std::vector<int64_t>>();
+  not_finite_ = state.at("not_finite").get<int>();
+  spikes_.restore(state.at("losses"));
+}
+
+}  // namespace tx

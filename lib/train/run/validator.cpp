@@ -1,0 +1,137 @@
+#include "lib/train/run/validator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "lib/base/figure.h"
+#include "lib/checkpoint/judgement.h"
+
+namespace tx {
+
+std::string Validator::criterion(const std::string& metric, const std::string& command) {
+  return command.empty() ? metric : std::string(command_metric) + ": " + command;
+}
+
+std::string Validator::criterion() const {
+  const std::string& metric = options_.valid_metric.front();
+  if (!options_.valid_command.empty() || !is_translated(metric))
+    return criterion(metric, options_.valid_command);
+  const std::string lines = options_.valid_lines > 0 ? std::to_string(options_.valid_lines) : "all";
+  return metric + " of " + lines + " lines";
+}
+
+const Validation* Validator::measure(int64_t step, const StepRecord& sums,
+                                     const Translate& translate) {
+  const double labels = double(sums.labels);
+  Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels, labels};
+  std::vector<std::string> names;
+  std::copy_if(options_.valid_metric.begin(), options_.valid_metric.end(),
+               std::back_inserter(names), is_translated);
+  if (!names.empty()) {
+    const std::optional<std::vector<double>> scores = translate();
+    if (!scores) return nullptr;
+    for (size_t i = 0; i < names.size(); ++i) found.translated[names[i]] = scores->at(i);
+  }
+  found_ = found;
+  step_ = step;
+  if (options_.valid_command.empty()) update_best(step, score(found_));
+  return &found_;
+}
+
+double Validator::word_perplexity(const Validation& found) const {
+  return std::exp(found.nll * found.labels / double(text_.words));
+}
+
+double Validator::bits_per_byte(const Validation& found) const {
+  return found.nll * found.labels / std::log(2.0) / double(text_.bytes);
+}
+
+Json Validator::report(int64_t step) const {
+  Json members = Json::object();
+  if (step != step_) return members;
+  members["validation_loss"] = finite_or_null(found_.loss);
+  members["validation_perplexity"] = finite_or_null(std::exp(found_.nll));
+  members["validation_accuracy"] = found_.accuracy;
+  if (text_.words > 0) {
+    members["validation_word_perplexity"] = finite_or_null(word_perplexity(found_));
+    members["validation_bits_per_byte"] = finite_or_null(bits_per_byte(found_));
+  }
+  if (!found_.translated.empty()) members["validation_lines"] = options_.valid_lines;
+  for (const auto& [name, score] : found_.translated) members["validation_" + name] = score;
+  return members;
+}
+
+// Lower is better. The logarithm stands for the perplexity: it is finite where that is not.
+double Validator::score(const Validation& found) const {
+  const std::string& metric = options_.valid_metric.front();
+  if (metric == "loss") return found.loss;
+  if (is_translated(metric)) return -found.translated.at(metric);
+  return metric == "perplexity" ? found.nll : -found.accuracy;
+}
+
+void Validator::take_command_score(int64_t step, std::optional<double> score) {
+  command_score_ = score;
+  scored_step_ = step;
+  update_best(step, score ? -*score : NAN);
+}
+
+// A score that is not finite is never better.
+void Validator::update_best(int64_t step, double score) {
+  if (std::isfinite(score) && (!has_best_ || score < best_score_)) {
+    has_best_ = true;
+    best_score_ = score;
+    best_step_ = step;
+    bad_ = 0;
+  } else {
+    ++bad_;
+  }
+}
+
+// The reverse of score().
+std::string Validator::best_text() const {
+  if (!has_best_) return "";
+  const std::string& metric = options_.valid_metric.front();
+  std::string text = "validation score " + figure(-best_score_, 2);
+  if (options_.valid_command.empty()) {
+    if (metric == "loss") text = figure(best_score_, 4);
+    if (metric == "perplexity") text = figure(std::exp(best_score_), 3);
+    if (metric == "accuracy") text = figure(-best_score_, 4);
+    if (is_translated(metric)) text = figure(-best_score_, 2);
+    text = "validation " + metric + " " + text;
+  }
+  return text + " at step " + std::to_string(best_step_);
+}
+
+void Validator::forget_best() {
+  has_best_ = false;
+  bad_ = 0;
+}
+
+Json Validator::state(int64_t step) const {
+  const bool scored = step == scored_step_ && command_score_;
+  return Json{{"criterion", criterion()},
+              {"score", scored ? Json(*command_score_) : Json(nullptr)},
+              {"best_step", best_step_},
+              {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
+              {"bad_validations", bad_}};
+}
+
+int64_t Validator::best_of(const Json& state) {
+  return state.at("best_score").is_null() ? -1 : state.at("best_step").get<int64_t>();
+}
+
+void Validator::restore(const Json& state) {
+  const auto before = state.at("criterion").get<std::string>();
+  best_step_ = state.at("best_step").get<int64_t>();
+  has_best_ = best_of(state) >= 0;
+  if (has_best_) best_score_ = state.at("best_score").get<double>();
+  bad_ = state.at("bad_validations").get<int64_t>();
+  replaced_.clear();
+  if (before == criterion()) return;
+  if (has_best_ || bad_ > 0) replaced_ = before;
+  best_step_ = 0;
+  forget_best();
+}
+
+}  // namespace tx

@@ -1,0 +1,217 @@
+#include "lib/train/step/plan.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "lib/base/error.h"
+#include "lib/data/packing.h"
+#include "lib/train/run/saver.h"
+
+namespace tx {
+
+size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacities) {
+  return held_bytes(
+      Stepper::plan(run.backend, run.parameters, run.transformer, run.options, capacities));
+}
+
+MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities) {
+  const auto& [backend, parameters, transformer, options, beside, ranks] = run;
+  const int accumulate = options.accumulate;
+  MemoryPlan m;
+  const bool own_memory = on(backend, [](auto& k) { return k.has_own_memory(); });
+  m.translating = beside.translating;
+  m.program = own_memory ? 0 : beside.program;  // the host's memory, not the GPU's
+  const size_t elements = size_t(parameters.master().cols);
+  const size_t full = size_of(parameters.master().dtype);
+  m.parameters = m.gradients = held_bytes(elements * full);
+  m.moments = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
+  const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
+  m.sums = size_t(sums) * held_bytes(elements * full);
+  if (ranks > 1) m.sums += RankSum::passage(accumulate, parameters.division(), full);
+  m.saving = Saver::bytes(parameters);
+  m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
+  m.activations = plan_activations(run, capacities);
+  m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
+  size_t rows = 0;
+  for (int capacity : capacities) rows += size_t(capacity);
+  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // the next step's, too
+  const ModelConfig& config = transformer.config();
+  const int64_t width = config.sinusoids() ? config.d_model : config.rotary() ? config.d_k : 0;
+  m.batch += size_t(transformer.longest() * width) * full;
+  return m;
+}
+
+Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities, int growth) {
+  Batch batch;
+  batch.sentences = 1;
+  for (int s = 0; s < lengths.sides(); ++s) {
+    const int rows = growth * lengths.longest(s) + 1, capacity = capacities[size_t(s)];
+    batch.sentences = std::max(batch.sentences, (capacity + rows - 1) / rows);
+  }
+  for (const int capacity : capacities) batch.sentences = std::min(batch.sentences, capacity);
+  for (int s = 0; s < lengths.sides(); ++s) {
+    const int capacity = capacities[size_t(s)], rows = growth * lengths.longest(s) + 1;
+    BatchSide side;
+    side.ids.assign(size_t(capacity), Vocabulary::eos);
+    side.pair.assign(size_t(capacity), dummy_pair);
+    side.offsets.push_back(0);
+    for (int i = 1; i <= batch.sentences; ++i) {  // each side leaves a row for every sentence
+      const int first = side.offsets.back(), most = capacity - (batch.sentences - i);
+      side.offsets.push_back(i == batch.sentences ? capacity : std::min(first + rows, most));
+      for (int row = first; row < side.offsets.back(); ++row)
+        side.position.push_back(uint32_t(row - first));
+    }
+    batch.sides.push_back(side);
+    batch.tokens.push_back(capacity);
+  }
+  batch.labels.assign(size_t(capacities.back()), Vocabulary::eos);
+  return batch;
+}
+
+double step_flops(const ModelConfig& c, const std::vector<double>& tokens) {
+  TX_ASSERT(tokens.size() == c.sides.size());
+  const double d = c.d_model, queries = double(c.heads) * c.d_k, mixed = double(c.heads) * c.d_v;
+  const double memory = double(c.key_heads()) * (c.d_k + c.d_v);  // keys and values
+  const double self = d * (queries + memory) + mixed * d;
+  const double ffn = (c.gated() ? 3 : 2) * d * double(c.d_ff);
+  const double cross_query = d * queries + mixed * d, cross_memory = d * memory;
+  double sum = tokens.back() * double(c.target().vocabulary) * d;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    sum += c.sides[i].layers * tokens[i] * (self + ffn);
+    if (c.has_cross(i))
+      sum += c.sides[i].layers * (tokens[i - 1] * cross_memory + tokens[i] * cross_query);
+  }
+  return 6 * sum;
+}
+
+namespace {
+
+std::string mebibytes(size_t bytes) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%10.1f MiB", double(bytes) / 1048576);
+  return text;
+}
+
+std::string entry_line(const ParameterEntry& e) {
+  const std::string shape =
+      e.vector ? "(" + std::to_string(e.cols) + ")"
+               : "(" + std::to_string(e.rows) + ", " + std::to_string(e.cols) + ")";
+  char text[256];
+  std::snprintf(text, sizeof text, "  %-52s %-16s %12lld\n", e.name.c_str(), shape.c_str(),
+                static_cast<long long>(e.rows * e.cols));
+  return text;
+}
+
+}  // namespace
+
+std::string describe_memory(const MemoryPlan& m, bool recompute) {
+  const std::string other =
+      m.other == 0 ? ""
+                   : (recompute ? "    without --recompute " : "    with --recompute    ") +
+                         mebibytes(m.other) + "\n";
+  return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
+         mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
+         "\n  bf16 copy      " + mebibytes(m.copy) +
+         (m.sums ? "\n  gradient sums  " + mebibytes(m.sums) : "") +
+         (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
+         mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +
+         "\n  batches        " + mebibytes(m.batch) +
+         (m.translating ? "\n  translations   " + mebibytes(m.translating) : "") +
+         "\n  program        " + mebibytes(m.program) + "\n  total          " +
+         mebibytes(m.total()) + "\n";
+}
+
+void check_device_memory(Backend& backend, const MemoryPlan& memory) {
+  const size_t needed =
+      memory.sums + memory.activations + memory.batch + memory.saving + memory.translating;
+  on(backend, [&](auto& k) {
+    const size_t free = k.has_own_memory() ? k.free_bytes() : needed;
+    if (needed > free)
+      throw Error("out of GPU memory: beside parameters and scratch the plan asks for " +
+                  std::to_string((needed >> 20) + 1) + " MiB (activations " +
+                  std::to_string((memory.activations >> 20) + 1) + "), " +
+                  std::to_string(free >> 20) +
+                  " MiB are free: lower --batch-tokens (auto takes what fits), or try --recompute");
+  });
+}
+
+std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
+                    const std::string& between) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    text += (i ? between : "") + std::to_string(numbers[i]) + " " + config.side_name(i);
+  return text;
+}
+
+std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
+                         const std::vector<int>& capacities, const TrainOptions& options) {
+  std::string text = "parameters\n";
+  for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
+  char line[256];
+  std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
+                static_cast<long long>(parameter_count(config)));
+  text += line;
+  text += "memory\n" + describe_memory(memory, options.recompute);
+  const std::string sides = by_side(config, capacities, " + ");
+  const double flops =
+      step_flops(config, {capacities.begin(), capacities.end()}) * options.accumulate;
+  std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
+  return text + "step\n  " + std::to_string(options.accumulate) + " x (" + sides + ")" + line;
+}
+
+namespace {
+
+// What a plan may come to where no limit is given: half of the memory that this process may use, or
+// nine tenths of what the GPU has free beside the parameters, which it holds already.
+int64_t room(Backend& backend, const Parameters& parameters) {
+  return on(backend, [&](auto& k) {
+    if (!k.has_own_memory()) return available_memory() / 2;
+    const size_t held =
+        Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
+    return int64_t(k.free_bytes() / 10 * 9 + held);
+  });
+}
+
+}  // namespace
+
+BatchShape shape_of(const PairLengths& lengths) {
+  int longest = 0;
+  for (int side = 0; side < lengths.sides(); ++side)
+    longest = std::max(longest, lengths.longest(side));
+  return {longest, [lengths](int tokens) { return batch_capacities(lengths, tokens); }};
+}
+
+int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
+  const TrainOptions& options = run.options;
+  const int64_t limit = options.memory.empty() ? 0 : parse_size(options.memory, "--memory");
+  const auto total = [&](int tokens) {
+    return int64_t(plan_memory(run, shape.capacities(tokens)).total());
+  };
+  if (options.batch_tokens != "auto") {
+    const int tokens = parse_batch_tokens(options.batch_tokens);
+    if (limit && total(tokens) > limit)
+      throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
+                       std::to_string(tokens) + ", which needs " +
+                       size_text(size_t(total(tokens))) + ": give that, or --batch-tokens auto");
+    return tokens;
+  }
+  const int64_t memory = limit ? limit : room(run.backend, run.parameters);
+  const int least = (shape.longest + 66) / 64 * 64;
+  int fits = 0;
+  for (int low = least / 64, high = most_auto_tokens / 64; low <= high;) {
+    const int middle = (low + high) / 2;
+    if (total(middle * 64) <= memory) {
+      fits = middle * 64;
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
+  }
+  if (fits == 0)
+    throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
+                     " is too little for the longest pair: --memory " +
+                     size_text(size_t(total(least))) + " would fit it");
+  return fits;
+}
+
+}  // namespace tx

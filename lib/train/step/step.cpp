@@ -1,0 +1,226 @@
+#include "lib/train/step/step.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "lib/tensor/replay.h"
+
+namespace tx {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of training passes.
+DropoutRates rates_of(const TrainOptions& o, const StepRecord* record = nullptr) {
+  return {o.dropout, o.attention_dropout, o.relu_dropout, o.mask_seed(), record};
+}
+
+// A batch in the backend's memory, and what a pass over it needs beside.
+struct Pass {
+  std::span<const PackedSide> sides;
+  const int32_t* labels = nullptr;
+  DropoutRates rates;
+  CrossGuide guide;
+  StepRecord* record = nullptr;
+};
+
+// Forward pass and, when recording, the loss's gradient; the context is ready for backward().
+void forward(Context& context, const Transformer& model, const Parameters& parameters,
+             const Pass& p, double smoothing) {
+  const Tensor logits = model.forward(context, p.sides, p.rates, {}, p.guide);
+  const ModelPart& part = parameters.part();
+  const int64_t pieces = parameters.whole().target().vocabulary;
+  if (part.whole()) return cross_entropy(context, logits, p.labels, pieces, smoothing, p.record);
+  const Share own = part.of(pieces);
+  split_cross_entropy(context, logits, p.labels, {own.first, own.count, pieces}, smoothing,
+                      p.record, *part.ranks);
+}
+
+}  // namespace
+
+Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                 const TrainOptions& options)
+    : backend_(backend),
+      parameters_(parameters),
+      transformer_(transformer),
+      options_(options),
+      guided_(options.guided()),
+      batch_(backend, parameters, transformer.longest(), guided_.layer >= 0),
+      record_(static_cast<StepRecord*>(
+          on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }))),
+      sum_(backend, parameters.gradients(), record_),
+      update_(parameters, options, record_) {}
+
+Stepper::~Stepper() {
+  on(backend_, [&](auto& k) { k.release(record_); });
+}
+
+size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
+                     const TrainOptions& options, const std::vector<int>& capacities) {
+  Arena counting;
+  Context context(backend, counting, parameters.dtype());
+  context.recording = true;
+  context.recompute = options.recompute;
+  parameters.begin_step();
+  std::vector<PackedSide> sides(capacities.size());
+  for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
+  forward(context, transformer, parameters, {sides, nullptr, rates_of(options), {}, nullptr},
+          options.label_smoothing);
+  context.backward();
+  return counting.peak();
+}
+
+void Stepper::reserve(size_t arena_bytes, int batches) {
+  if (rank_sum_) {
+    rank_sum_->reserve(batches);
+    for (const TermRange& range : rank_sum_->mine()) sum_.reserve(range.size());
+    whole_moments();
+  } else {
+    sum_.reserve(batches);
+  }
+  arena_.reset();
+  arena_ = std::make_unique<Arena>(backend_, arena_bytes);
+}
+
+CrossGuide Stepper::guide() const {
+  if (!batch_.link_starts()) return {};
+  CrossGuide guide{guided_.layer, {}};
+  guide.head.head = guided_.head;
+  guide.head.weight = options_.guided_weight;
+  guide.head.starts = batch_.link_starts();
+  guide.head.columns = batch_.link_columns();
+  guide.head.record = record_;
+  return guide;
+}
+
+void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) {
+  replay(backend_, sentences * 4 + int64_t(work), f);
+}
+
+void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& after_closure) {
+  const double start = now();
+  batch_.upload(batch);
+  const CrossGuide guide = this->guide();
+  const auto pass = [&] {
+    if (work == Work::train) parameters_.begin_step();
+    Context context(backend_, *arena_, parameters_.dtype());
+    context.recording = work != Work::evaluate;
+    context.recompute = options_.recompute;
+    context.after_closure = after_closure;
+    DropoutRates rates;
+    if (context.recording) rates = rates_of(options_, record_);
+    forward(context, transformer_, parameters_,
+            {batch_.sides(), batch_.labels(), rates, guide, record_}, options_.label_smoothing);
+    const double middle = now();
+    times_.forward += middle - start;
+    context.backward();
+    if (work == Work::train) parameters_.finish_gradients();
+    times_.backward += now() - middle;
+  };
+  if (work == Work::evaluate) return pass();
+  if (batch_.places() != places_) forget_graphs(backend_);
+  places_ = batch_.places();
+  run(work, batch_.sides().front().sentences, pass);
+}
+
+void Stepper::update() {
+  const double start = now();
+  if (rank_sum_)
+    update_.run();
+  else
+    run(Work::update, 0, [&] { update_.run(); });
+  times_.update += now() - start;
+}
+
+// `last`: of all that this rank adds.
+void Stepper::add(const std::vector<Batch>& batches, TermRange range, bool last) {
+  sum_.begin(range.size());
+  for (int i = range.lo; i < range.hi; ++i) {
+    if (last && order_ && i + 1 == range.hi) return add_last(batches[size_t(i)]);
+    micro(batches[size_t(i)], Work::train);
+    sum_.add_term();
+  }
+}
+
+void Stepper::prepare(const std::vector<Batch>& batches) {
+  size_t first = 0;
+  if (rank_sum_ && !rank_sum_->mine().empty()) first = size_t(rank_sum_->mine().front().lo);
+  if (first < batches.size()) batch_.upload(batches[first]);
+}
+
+void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double rate,
+                     double loss_limit) {
+  StepRecord record;
+  int64_t labels = 0;
+  for (const Batch& batch : batches)
+    labels += std::count_if(batch.labels.begin(), batch.labels.end(),
+                            [](int32_t label) { return label != no_label; });
+  record.step = number;
+  record.rate = rate;
+  record.loss_scale = 1 / double(labels);
+  record.clip_norm = options_.clip_norm;
+  record.loss_limit = loss_limit;
+  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  const int count = int(batches.size());
+  if (rank_sum_) {
+    rank_sum_->begin(count);
+    for (const TermRange& range : rank_sum_->mine()) {
+      add(batches, range, &range == &rank_sum_->mine().back());
+      rank_sum_->keep();
+    }
+    rank_sum_->finish();
+  } else {
+    add(batches, {0, count});
+  }
+  update();
+}
+
+StepRecord Stepper::finish() {
+  StepRecord record;
+  on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+  return record;
+}
+
+StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, double rate,
+                         double loss_limit) {
+  launch(batches, number, rate, loss_limit);
+  return finish();
+}
+
+StepRecord Stepper::release(StepRecord record) {
+  record.loss_limit = 0;
+  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  update();
+  on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+  return record;
+}
+
+void Stepper::rehearse(const Batch& batch) {
+  const StepRecord record;
+  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  if (rank_sum_ && !on(backend_, [](auto& k) { return k.has_own_memory(); }))
+    rehearse_order(batch);
+  else
+    micro(batch, Work::train);
+  times_ = StepTimes{};
+}
+
+void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
+  on(backend_, [&](auto& k) { k.upload(record_, &sums, sizeof sums); });
+  micro(batch, Work::evaluate);
+  on(backend_, [&](auto& k) { k.download(&sums, record_, sizeof sums); });
+}
+
+bool Stepper::weights_finite() {
+  StepRecord norm;
+  on(backend_, [&](auto& k) { k.upload(record_, &norm, sizeof norm); });
+  update_.norm(parameters_.master());
+  on(backend_, [&](auto& k) { k.download(&norm, record_, sizeof norm); });
+  return std::isfinite(norm.gradient_norm);
+}
+
+}  // namespace tx

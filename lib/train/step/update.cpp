@@ -1,0 +1,96 @@
+#include "lib/train/step/update.h"
+
+#include <algorithm>
+
+namespace tx {
+
+namespace {
+
+// Sums of square_sums() of the part that has most: parts of a vocabulary differ by a piece.
+int64_t largest_part(const Parameters& of) {
+  int64_t most = 0;
+  for (int i = 0; i < of.part().count; ++i)
+    most = std::max(most, norm_blocks(Parameters::elements(of.whole(), {i, of.part().count})));
+  return most;
+}
+
+}  // namespace
+
+Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* record)
+    : parameters_(parameters),
+      adam_(options.optimizer == "adam"),
+      settings_{options.beta1, options.beta2, options.epsilon, options.weight_decay},
+      record_(record) {
+  const int64_t blocks = norm_blocks(parameters.master().cols);
+  const auto room = [&](int64_t sums) {
+    return on(parameters.backend(), [&](auto& k) {
+      const size_t bytes = size_t(sums) * sizeof(double);
+      void* data = k.allocate(bytes);
+      k.zero(data, bytes);
+      return matrix(data, DType::f64, 1, sums);
+    });
+  };
+  squares_ = room(blocks);
+  if (!parameters.part().whole()) all_ = room(largest_part(parameters) * parameters.part().count);
+}
+
+Update::~Update() {
+  on(parameters_.backend(), [&](auto& k) {
+    k.release(squares_.data);
+    k.release(all_.data);
+  });
+}
+
+void Update::norm(Matrix block) {
+  on(parameters_.backend(), [&](auto& k) { k.square_sums(block, squares_); });
+  decide();
+}
+
+// What all parts have alike counts once, as the first has it.
+void Update::decide() {
+  const ModelPart& part = parameters_.part();
+  on(parameters_.backend(), [&](auto& k) {
+    if (part.whole()) return k.gradient_norm(squares_, record_);
+    const int64_t each = all_.cols / part.count;
+    const Matrix own = all_.columns(part.index * each, each);
+    k.zero(own.data, size_t(each) * sizeof(double));
+    k.copy(own.data, squares_.data, size_t(squares_.cols) * sizeof(double));
+    const Share common = common_blocks(parameters_.table());
+    if (part.index > 0)
+      k.zero(own.columns(common.first, 1).data, size_t(common.count) * sizeof(double));
+    part.ranks->gather_all(own.data, size_t(each) * sizeof(double), all_.data);
+    k.gradient_norm(all_, record_);
+  });
+}
+
+void Update::update(ElementRange range, ElementRange moments, Matrix copy) {
+  const Matrix w = part_of(parameters_.master(), range);
+  const Matrix g = part_of(parameters_.gradients(), range);
+  const int64_t decayed = std::clamp<int64_t>(parameters_.decayed() - range.first, 0, range.count);
+  on(parameters_.backend(), [&](auto& k) {
+    if (adam_)
+      k.adam(w, g, part_of(parameters_.moment1(), moments), part_of(parameters_.moment2(), moments),
+             copy, decayed, settings_, record_);
+    else
+      k.sgd(w, g, copy, decayed, settings_, record_);
+  });
+}
+
+void Update::run() {
+  const ElementRange all{0, parameters_.master().cols};
+  if (!pieces_) {
+    norm(parameters_.gradients());
+    return update(all, all, parameters_.copy());
+  }
+  pieces_->gather_squares(parameters_.gradients(), squares_);
+  decide();
+  const Division& division = parameters_.division();
+  for (int round = 0; round < division.rounds(); ++round) {
+    const ElementRange piece = division.piece(round, parameters_.self().rank);
+    if (piece.count) update(piece, {division.own_first(round), piece.count}, {});
+  }
+  pieces_->gather(parameters_.master());
+  parameters_.refresh_copy();
+}
+
+}  // namespace tx
