@@ -61,21 +61,13 @@ planted() {
 }
 planted lib/base/io.cpp '#include "lib/cli/options.h"'
 planted kernels/cpu/gemm.cpp '#include "lib/tensor/tensor.h"'
-<<<<<<< HEAD
-planted lib/train/trainer.cpp '#include "lib/search/engine/beam.h"'
-planted lib/search/engine/beam.cpp '#include "lib/train/trainer.h"'
+planted lib/train/run/trainer.cpp '#include "lib/search/engine/beam.h"'
+planted lib/search/engine/beam.cpp '#include "lib/train/run/trainer.h"'
 planted lib/search/engine/beam.cpp '#include "lib/data/packing.h"'
-planted lib/train/trainer.cpp '#include "lib/diagnose/parity.h"'
+planted lib/train/run/trainer.cpp '#include "lib/diagnose/parity.h"'
 planted lib/search/lines/stream.cpp '#include "lib/diagnose/invariance.h"'
 planted lib/search/rules/rule.cpp '#include "lib/search/engine/beam.h"'
 planted lib/search/engine/beam.cpp '#include "lib/search/lines/stream.h"'
-=======
-planted lib/train/run/trainer.cpp '#include "lib/search/beam.h"'
-planted lib/search/beam.cpp '#include "lib/train/run/trainer.h"'
-planted lib/search/beam.cpp '#include "lib/data/packing.h"'
-planted lib/train/run/trainer.cpp '#include "lib/diagnose/parity.h"'
-planted lib/search/stream.cpp '#include "lib/diagnose/invariance.h"'
->>>>>>> 95e9930 (train: four directories, options, step, ranks and run)
 planted lib/diagnose/parity.cpp '#include "lib/attention/heatmap.h"'
 planted lib/text/corpus.cpp '#include "lib/subword/subword.h"'
 planted lib/subword/subword_nmt/codes.cpp '#include "lib/eval/report/report.h"'
@@ -105,19 +97,11 @@ planted lib/unknown/x.cpp '#include "lib/base/io.h"'
 
 # And what is allowed is not reported.
 rm -rf planted
-<<<<<<< HEAD
 mkdir -p planted/lib/search/engine planted/tools
 printf '#include "lib/base/io.h"\n#include "kernels/backend.h"\n' > planted/lib/search/engine/beam.cpp
-printf '#include "lib/train/trainer.h"\n#include <string>\n' > planted/tools/tx-train.cpp
-mkdir -p planted/lib/diagnose
-printf '#include "lib/train/step.h"\n#include "lib/search/engine/translator.h"\n' > planted/lib/diagnose/x.cpp
-=======
-mkdir -p planted/lib/search planted/tools
-printf '#include "lib/base/io.h"\n#include "kernels/backend.h"\n' > planted/lib/search/beam.cpp
 printf '#include "lib/train/run/trainer.h"\n#include <string>\n' > planted/tools/tx-train.cpp
 mkdir -p planted/lib/diagnose
-printf '#include "lib/train/step/step.h"\n#include "lib/search/translator.h"\n' > planted/lib/diagnose/x.cpp
->>>>>>> 95e9930 (train: four directories, options, step, ranks and run)
+printf '#include "lib/train/step/step.h"\n#include "lib/search/engine/translator.h"\n' > planted/lib/diagnose/x.cpp
 [ -z "$(check_tree planted)" ] || fail "reported although allowed: $(check_tree planted)"
 
 check_tree "$TX_SOURCE" > breaches

@@ -147,7 +147,7 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   const TemporaryFolder folder("tx-parity");
   const RunDirectory run = RunDirectory::create(folder.path());
   Json config;
-  const auto [vocabularies, corpora, scorer] = open_data(options, run, config, log);
+  const auto [vocabularies, corpora] = open_data(options, run, config, log);
   if (preset_is_open(options, given)) settle_preset(options, given, corpora, log);
   Task task{options, options.model_config(), {}, {}, 0};
   if (options.init.empty())

@@ -3,12 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
-<<<<<<< HEAD:lib/train/run_options.cpp
-#include "lib/train/preset.h"
-=======
 #include "lib/train/options/preset.h"
-#include "lib/train/run/validator.h"
->>>>>>> 95e9930 (train: four directories, options, step, ranks and run):lib/train/options/run_options.cpp
 
 namespace tx {
 

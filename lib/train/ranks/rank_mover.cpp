@@ -61,7 +61,7 @@ std::unique_ptr<Mover> join_gpus(Backend& backend, Communicator& ranks) {
   });
 }
 
-// The GPUs meet at the first call: rank 0 has its mover long before the others.
+// The GPUs meet at the first call.
 class GpuMover : public Mover {
  public:
   GpuMover(Backend& backend, Communicator& ranks) : backend_(backend), ranks_(ranks) {}

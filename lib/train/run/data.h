@@ -9,7 +9,6 @@
 #include "lib/subword/vocabularies.h"
 #include "lib/train/options/options.h"
 #include "lib/train/run/run_directory.h"
-#include "lib/train/run/translation_scorer.h"
 
 namespace tx {
 
@@ -34,7 +33,6 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& vocabulari
 struct TrainingData {
   Vocabularies vocabularies;
   Corpora corpora;
-  MakeTranslationScorer scorer = {};  // of its validation text
 };
 TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Json& config,
                        const Log& log);

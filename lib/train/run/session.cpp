@@ -9,18 +9,17 @@
 
 namespace tx {
 
-Session::Session(TrainingParts& parts, const TrainOptions& options, const Log& log)
-    : parts_(parts),
-      options_(options),
-      log_(log),
-      state_(parts.state),
-      checkpoints_(*parts.checkpoints) {}
-
 int Session::run() {
+  const int status = train();
+  run_.end();
+  return status;
+}
+
+int Session::train() {
   SignalWatch signals;  // before this a signal just ends the process: nothing is lost
   signals_ = &signals;
-  if (parts_.former.step >= 0)
-    checkpoints_.resume(parts_.former.step, parts_.former.best, good_before(), parts_.former.keep);
+  if (former_.step >= 0)
+    checkpoints_.resume(former_.step, former_.best, good_before(), former_.keep);
   if (finished() && state_.unfinished == Unfinished::nothing) {
     log_.info("nothing to do: the run is at step " + std::to_string(state_.step) + ", and " +
               limit_reached() + " ended it: raise that limit");
@@ -43,27 +42,27 @@ int Session::run() {
 // All that can be refused is asked for before the first step.
 void Session::begin() {
   checkpoints_.tell_room(log_);
-  parts_.rehearse();
-  const double used = parts_.progress.seconds(), left = 60 * options_.minutes - used;
+  run_.rehearse();
+  const double used = progress_.seconds(), left = 60 * options_.minutes - used;
   if (options_.minutes > 0 && resumed())
     log_.info(figure(used / 60, 1) + " of " + minutes_limit(options_) + " are used, " +
               figure(left / 60, 1) + " remain");
   else if (options_.minutes > 0 && left <= 0)
     throw UsageError(minutes_limit(options_) + " is over before the first step, after " +
                      figure(used, 1) + " seconds of preparation: give more");
-  if (options_.profile) on(parts_.backend, [](auto& k) { k.start_profile(); });
-  parts_.run.write_config(parts_.config);
-  const Validator& validator = parts_.validator;
+  if (options_.profile) on(run_.backend(), [](auto& k) { k.start_profile(); });
+  directory_.write_config(config_);
+  const Validator& validator = validator_;
   if (!validator.replaced().empty()) {
     log_.warn("models are compared by " + validator.criterion() + " from here on, no longer by " +
               validator.replaced() + ": the best model and --patience start anew");
-    parts_.run.unlink("best");
+    directory_.unlink("best");
   }
   if (checkpoints_.saved() < 0) {  // from here on a killed run can be resumed
     save(false);
     checkpoints_.finish_save();
   }
-  parts_.run.keep();
+  directory_.keep();
 }
 
 void Session::loop(SignalWatch& signals) {
@@ -81,38 +80,34 @@ void Session::loop(SignalWatch& signals) {
 std::string Session::limit_reached() const {
   if (options_.steps > 0 && state_.step >= options_.steps)
     return "--steps " + std::to_string(options_.steps);
-  if (options_.epochs > 0 && parts_.feed->epoch() >= options_.epochs)
+  if (options_.epochs > 0 && run_.feed().epoch() >= options_.epochs)
     return "--epochs " + std::to_string(options_.epochs);
-  if (parts_.validator.out_of_patience()) return "--patience";
-  return minutes_limit(options_) + ", of which " + figure(parts_.progress.seconds() / 60, 1) +
+  if (validator_.out_of_patience()) return "--patience";
+  return minutes_limit(options_) + ", of which " + figure(progress_.seconds() / 60, 1) +
          " are used,";
 }
 
 bool Session::finished() const {
   return (options_.steps > 0 && state_.step >= options_.steps) ||
-         (options_.epochs > 0 && parts_.feed->epoch() >= options_.epochs) ||
+         (options_.epochs > 0 && run_.feed().epoch() >= options_.epochs) ||
          (options_.minutes > 0 && state_.step > 0 &&
-          parts_.progress.seconds() >= 60 * options_.minutes) ||
-         parts_.validator.out_of_patience();
+          progress_.seconds() >= 60 * options_.minutes) ||
+         validator_.out_of_patience();
 }
 
 std::optional<Session::WayBack> Session::step() {
   const auto begin = std::chrono::steady_clock::now();
-  Feed& feed = *parts_.feed;
-  Stepper& stepper = *parts_.stepper;
+  const Feed& feed = run_.feed();
   const int64_t number = state_.step + 1;
-  const double rate = learning_rate(options_, parts_.parameters->config().d_model, number);
-  const double limit = parts_.spikes.limit();
-  parts_.leader.step(number, rate, limit);
-  stepper.launch(feed.next(), number, rate, limit);
-  stepper.prepare(feed.read_ahead());  // while a GPU computes
-  StepRecord record = stepper.finish();
+  const double rate = learning_rate(options_, run_.whole().config().d_model, number);
+  const double limit = spikes_.limit();
+  StepRecord record = run_.step(number, rate, limit);
   train_nll_ = record.nll / double(record.labels);
   state_.step = number;
   again_ = false;
   std::optional<WayBack> back;
   if (record.skip) back = incident(record);
-  parts_.spikes.add(record);
+  spikes_.add(record);
   StepDone done{record, feed.batches().back().epoch};
   for (const Batch& batch : feed.batches())
     for (const int64_t rows : batch.tokens) done.tokens += rows;
@@ -122,7 +117,7 @@ std::optional<Session::WayBack> Session::step() {
   done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   done.total_tokens = state_.tokens;
   done.skipped = state_.skipped;
-  parts_.progress.add(done);
+  progress_.add(done);
   return {};
 }
 
@@ -132,7 +127,7 @@ void Session::after_step(bool save_wanted) {
   const bool overdue = checkpoints_.overdue();
   if (checkpoints_.due(state_.step)) return checkpoint();
   if (validation_due() && !validate()) return;
-  if (overdue || save_wanted || parts_.validator.best() == state_.step) save(false);
+  if (overdue || save_wanted || validator_.best() == state_.step) save(false);
 }
 
 // What a stop left undone of the step that the run goes on from.
@@ -145,12 +140,12 @@ void Session::finish_left_over() {
 }
 
 void Session::end() {
-  parts_.progress.flush();
+  progress_.flush();
   checkpoints_.finish_save();
   const int64_t step = state_.step;
   const bool saved = checkpoints_.saved() == step;
   if (finished() && (again_ || !saved)) {
-    if (!parts_.corpora.valid || parts_.validator.found(step) || validate()) save(true);
+    if (!run_.spec().corpora.valid || validator_.found(step) || validate()) save(true);
   } else if (!saved) {
     save(false);
   }
@@ -161,7 +156,7 @@ void Session::end() {
     tell_result();
   else
     log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step) +
-              "; go on with: tx-train --resume " + parts_.run.path());
+              "; go on with: tx-train --resume " + directory_.path());
 }
 
 namespace {
@@ -178,29 +173,28 @@ std::string profile(Backend& backend, const StepTimes& t, double seconds) {
 
 }  // namespace
 
-void Session::report() const {
-  const PairLengths& lengths = parts_.feed->lengths();
+void Session::report() {
+  const PairLengths& lengths = run_.feed().lengths();
   std::vector<double> tokens;  // of each side: its share of all
   for (int side = 0; side < lengths.sides(); ++side)
     tokens.push_back(double(state_.tokens) * double(lengths.rows(side)) /
-                     double(parts_.feed->epoch_tokens()));
-  parts_.progress.end(state_.step, state_.tokens, state_.skipped,
-                      step_flops(parts_.parameters->config(), tokens));
+                     double(run_.feed().epoch_tokens()));
+  progress_.end(state_.step, state_.tokens, state_.skipped,
+                step_flops(run_.whole().config(), tokens));
   if (options_.profile)  // asked for, so that --quiet does not leave it out
-    Log(log_.tool())
-        .info(profile(parts_.backend, parts_.stepper->times(), parts_.progress.here_seconds()));
+    Log(log_.tool()).info(profile(run_.backend(), run_.times(), progress_.here_seconds()));
 }
 
 // The last line: the best model's score, and what to do with it.
 void Session::tell_result() const {
-  const ModelKind kind = parts_.parameters->config().kind;
-  const bool denoises = !parts_.corpora.sentinels.empty();
+  const ModelKind kind = run_.whole().config().kind;
+  const bool denoises = !run_.spec().corpora.sentinels.empty();
   std::string use = denoises ? "restore text" : "translate", options;
   if (kind == ModelKind::decoder) use = "continue text";
   if (kind == ModelKind::encoder) use = "make vectors", options = " --embed mean";
-  const std::string best = parts_.validator.best_text();
+  const std::string best = validator_.best_text();
   log_.info((best.empty() ? "" : "best model: " + best + "; ") + use + " with: tx-decode -m " +
-            parts_.run.path() + options);
+            directory_.path() + options);
 }
 
 }  // namespace tx

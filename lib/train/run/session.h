@@ -1,13 +1,20 @@
-// A running training: the loop over its parts. session.cpp has the loop, session_save.cpp says what
-// is measured and saved and when, session_spike.cpp deals with steps that went wrong.
+// A training as rank 0 runs it: the loop, and what is recorded of it. session.cpp has the loop,
+// session_start.cpp what it begins with, session_save.cpp says what is measured and saved and when,
+// session_spike.cpp deals with steps that went wrong.
 #pragma once
 #include <optional>
 #include <string>
 
 #include "lib/base/error.h"
-#include "lib/train/run/parts.h"
+#include "lib/train/run/checkpointer.h"
+#include "lib/train/run/progress.h"
+#include "lib/train/run/run.h"
+#include "lib/train/run/run_directory.h"
 #include "lib/train/run/signals.h"
+#include "lib/train/run/spike_policy.h"
+#include "lib/train/run/state.h"
 #include "lib/train/run/valid_command.h"
+#include "lib/train/run/validator.h"
 
 namespace tx {
 
@@ -18,8 +25,20 @@ struct Diverged : DataError {
 
 class Session {
  public:
-  Session(TrainingParts& parts, const TrainOptions& options, const Log& log);
-  // Trains to the end that a limit, --patience or a signal sets; returns the exit status.
+  static constexpr int64_t beginning = -1;
+
+  // Of a run that begins, or of one that goes on from its checkpoint of step `from`, which is
+  // loaded. `config` becomes config.json and gets what was chosen here. Options, replicas and log
+  // outlive it; steps, schedule and saves of the options may still change. Throws what its parts
+  // throw, and an Error where memory is refused.
+  Session(const TrainOptions& options, RunDirectory directory, const Json& config, RunSpec spec,
+          const Replicas& replicas, const MakeTranslationScorer& scorer, int64_t from,
+          const Log& log);
+  // Where steps_by_minutes() (lib/train/options/schedule.h): as many steps as fit the time.
+  // `options` are those of this session.
+  void fit_to_minutes(TrainOptions& options, const Options& given);
+  // Trains to the end that a limit, --patience or a signal sets, and ends the other ranks; returns
+  // the exit status.
   int run();
 
  private:
@@ -29,16 +48,18 @@ class Session {
     Json line;
   };
 
+  void load(int64_t step);
+  int train();
   void begin();
   void loop(SignalWatch& signals);
   bool finished() const;
   std::string limit_reached() const;
-  bool resumed() const { return parts_.former.step >= 0; }
+  bool resumed() const { return former_.step >= 0; }
   std::optional<WayBack> step();
   void after_step(bool save_wanted);
   void finish_left_over();
   void end();
-  void report() const;
+  void report();
   void tell_result() const;
 
   bool validation_due() const;
@@ -57,11 +78,22 @@ class Session {
   void go_back(const WayBack& way);
   [[noreturn]] void give_up(const std::string& why, int64_t before);
 
-  TrainingParts& parts_;
   const TrainOptions& options_;
   const Log& log_;
-  TrainState& state_;
-  Checkpointer& checkpoints_;
+  RunDirectory directory_;
+  Json config_;
+  ProgressLog progress_;
+  SpikePolicy spikes_;
+  Validator validator_;
+  Run run_;
+  TrainState state_;
+  Json provenance_;     // of every model; step and tokens are filled in
+  struct Former {       // of the run that is resumed
+    int64_t step = -1;  // of its checkpoint; -1: this run begins
+    int64_t best = -1;  // the best step by its own criterion; -1: none
+    int keep = 0;
+  } former_;
+  Checkpointer checkpoints_;
   const SignalWatch* signals_ = nullptr;  // that of run()
   std::optional<double> train_nll_;       // per label, of the last step
   bool told_texts_ = false;               // compare_texts() has warned

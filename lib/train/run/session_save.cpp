@@ -9,13 +9,13 @@
 namespace tx {
 
 bool Session::validation_due() const {
-  return parts_.corpora.valid && options_.valid_every > 0 &&
+  return run_.spec().corpora.valid && options_.valid_every > 0 &&
          state_.step % options_.valid_every == 0;
 }
 
 // Of the schedule: validates, saves, scores.
 void Session::checkpoint() {
-  const bool every_save = parts_.corpora.valid && options_.valid_every == 0;
+  const bool every_save = run_.spec().corpora.valid && options_.valid_every == 0;
   if ((every_save || validation_due()) && !validate()) return;
   save(true);
 }
@@ -41,29 +41,19 @@ bool Session::validate() {
 }
 
 bool Session::measure() {
-  Leader& leader = parts_.leader;
-  const auto evaluate = [this](const Batch& batch, StepRecord& sums) {
-    parts_.stepper->evaluate(batch, sums);
-  };
-  const auto stop = [&] {
-    if (signals_->stop() == 0) return false;
-    leader.stop_translating();
-    return true;
-  };
   const int64_t step = state_.step;
-  leader.validate();
-  const StepRecord sums = parts_.valid_pass->run(leader.sharers(), evaluate);
-  const Validation* found = parts_.validator.measure(
-      step, sums, [&] { return parts_.scorer->score(stop, leader.all()); });
+  const Validation* found = validator_.measure(step, run_.validate(), [this] {
+    return run_.translate([this] { return signals_->stop() != 0; });
+  });
   if (!found) return false;
   Json line{{"step", step}};
-  line.update(parts_.validator.report(step));
-  line["seconds"] = parts_.progress.seconds();
-  parts_.progress.write(line);
+  line.update(validator_.report(step));
+  line["seconds"] = progress_.seconds();
+  progress_.write(line);
   std::string translated;
-  if (parts_.validator.counts_text())
-    translated = ", per word " + figure(parts_.validator.word_perplexity(*found), 3) + ", " +
-                 figure(parts_.validator.bits_per_byte(*found), 4) + " bits per byte";
+  if (validator_.counts_text())
+    translated = ", per word " + figure(validator_.word_perplexity(*found), 3) + ", " +
+                 figure(validator_.bits_per_byte(*found), 4) + " bits per byte";
   for (const auto& [name, score] : found->translated)
     translated += ", " + name + " " + figure(score, 2);
   log_.info("step " + std::to_string(step) + ": validation loss " + figure(found->loss, 4) +
@@ -78,7 +68,7 @@ bool Session::measure() {
 void Session::compare_texts(double valid_nll) {
   constexpr double most_times = 4;
   constexpr int64_t early = 5;  // epochs
-  if (!train_nll_ || !options_.init.empty() || parts_.feed->epoch() >= early) return;
+  if (!train_nll_ || !options_.init.empty() || run_.feed().epoch() >= early) return;
   const double times = std::exp(valid_nll - *train_nll_);
   if (told_texts_ || !(times > most_times)) return;
   told_texts_ = true;
@@ -113,7 +103,7 @@ void Session::score(const Checkpointer::WriteState& write_state) {
   const int64_t step = state_.step;
   CommandScore found;
   try {
-    found = run_valid_command(command, parts_.run.model(step), log_);
+    found = run_valid_command(command, directory_.model(step), log_);
   } catch (const DataError&) {
     write_unscored();
     throw;
@@ -121,40 +111,39 @@ void Session::score(const Checkpointer::WriteState& write_state) {
   if (found.stopped) return;
   state_.unfinished = Unfinished::nothing;
   if (found.score) {
-    parts_.progress.write(Json{{"step", step},
-                               {"validation_score", *found.score},
-                               {"seconds", parts_.progress.seconds()}});
+    progress_.write(
+        Json{{"step", step}, {"validation_score", *found.score}, {"seconds", progress_.seconds()}});
     log_.info("step " + std::to_string(step) + ": validation score " +
               std::to_string(*found.score));
   }
-  parts_.validator.take_command_score(step, found.score);
+  validator_.take_command_score(step, found.score);
   write_state(content());
 }
 
 Checkpointer::Content Session::content() const {
   const int64_t step = state_.step;
-  Json provenance = parts_.provenance;
+  Json provenance = provenance_;
   provenance["step"] = step;
   provenance["tokens"] = state_.tokens;
-  const Validation* found = parts_.validator.found(step);
-  if (found && std::isfinite(found->nll)) provenance.update(parts_.validator.report(step));
-  Json kept = parts_.spikes.state();
-  kept.update(parts_.validator.state(step));
-  kept.update(parts_.feed->state());
-  return {step, provenance, state_.to_json(kept), parts_.validator.best(), good_before()};
+  const Validation* found = validator_.found(step);
+  if (found && std::isfinite(found->nll)) provenance.update(validator_.report(step));
+  Json kept = spikes_.state();
+  kept.update(validator_.state(step));
+  kept.update(run_.feed().state());
+  return {step, provenance, state_.to_json(kept), validator_.best(), good_before()};
 }
 
 // Whether an update broke the weights shows in the step behind it: while training goes on, or when
 // the last steps were not finite, a checkpoint of before that update is kept.
 int64_t Session::good_before() const {
-  const int broken = parts_.spikes.not_finite();
+  const int broken = spikes_.not_finite();
   return finished() && broken == 0 ? state_.step + 1 : state_.step - broken;
 }
 
 // Weights that are not finite never become so again, and no checkpoint of them may take the place
 // of a good one.
 void Session::check_weights() {
-  if (parts_.leader.weights_finite(*parts_.stepper)) return;
+  if (run_.weights_finite()) return;
   const std::string found = "not all weights are finite";
   if (checkpoints_.saved() < 0) throw DataError("--init " + options_.init + ": " + found);
   give_up("step " + std::to_string(state_.step) + ": " + found + ": the training has diverged",

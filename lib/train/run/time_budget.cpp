@@ -24,28 +24,24 @@ double tokens_of(const std::vector<Batch>& batches) {
 
 // Steps at rate 0 for a small share of `seconds`, one at least. The first, in which libraries and
 // graphs are set up, does not count where there are others.
-Pace measure(TrainingParts& parts, double seconds) {
-  Feed& feed = *parts.feed;
-  const Json start = feed.state();
-  const double begin = parts.progress.seconds();
+Pace measure(Run& run, const ProgressLog& progress, double seconds) {
+  const Feed& feed = run.feed();
+  const Corpora& corpora = run.spec().corpora;
+  const double begin = progress.seconds();
   double first = 0, now = begin, tokens = 0;
   int64_t steps = 0;
   while (steps == 0 || (now - begin < measured_share * seconds && feed.epoch() == 0)) {
-    parts.leader.step(++steps, 0, 0);
-    parts.stepper->launch(feed.next(), steps, 0, 0);
-    parts.stepper->prepare(feed.read_ahead());
-    parts.stepper->finish();
-    now = parts.progress.seconds();
+    run.step(++steps, 0, 0);
+    now = progress.seconds();
     tokens += tokens_of(feed.batches());
     if (steps == 1) first = now;
   }
-  parts.leader.forget_steps();
-  forget_steps(feed, start, parts.trained());
+  run.forget_steps();
   Pace pace;
   pace.step = steps > 1 ? (now - first) / double(steps - 1) : now - begin;
-  pace.pause = double(parts.parameters->master().cols) * 12 / saved_bytes_per_second;
-  if (parts.corpora.valid) {
-    const PairLengths text(*parts.corpora.valid, parts.corpora.sentinels.size());
+  pace.pause = double(run.whole().master().cols) * 12 / saved_bytes_per_second;
+  if (corpora.valid) {
+    const PairLengths text(*corpora.valid, corpora.sentinels.size());
     double rows = 0;
     for (int side = 0; side < text.sides(); ++side) rows += double(text.rows(side));
     pace.pause += forward_share * rows * pace.step * double(steps) / tokens;
@@ -61,24 +57,16 @@ int64_t steps_in(double seconds, const Pace& pace) {
   return int64_t(std::max(0.0, (seconds - (often ? 0 : pace.pause)) / each));
 }
 
-void forget_steps(Feed& feed, const Json& start, Parameters& parameters) {
-  feed.restore(start);
-  on(parameters.backend(), [&](auto& k) {
-    for (const Matrix& block : {parameters.moment1(), parameters.moment2()})
-      if (!block.empty()) k.zero(block.data, size_t(block.cols) * size_of(block.dtype));
-  });
-}
-
-void fit_to_minutes(TrainingParts& parts, TrainOptions& options, const Options& given,
-                    const Log& log) {
+void fit_to_minutes(Run& run, const ProgressLog& progress, TrainOptions& options,
+                    const Options& given, const Log& log) {
   const double total = 60 * options.minutes;
-  parts.rehearse();
-  Pace pace = measure(parts, total);
+  run.rehearse();
+  Pace pace = measure(run, progress, total);
   pace.every = options.valid_every > 0 ? options.valid_every : options.save_every;
-  const double left = total * (1 - spare_share) - parts.progress.seconds();
+  const double left = total * (1 - spare_share) - progress.seconds();
   const int64_t steps = steps_in(left, pace);
   if (steps < 1) {
-    const double needed = parts.progress.seconds() + pace.step + pace.pause;
+    const double needed = progress.seconds() + pace.step + pace.pause;
     char text[40];
     std::snprintf(text, sizeof text, "%.2g", needed / 60 / (1 - spare_share));
     throw UsageError(minutes_limit(options) + " is too short: the start and one step take about " +
@@ -95,7 +83,6 @@ void fit_to_minutes(TrainingParts& parts, TrainOptions& options, const Options& 
              options.preset + " fit");
   }
   fit_schedule(options, given);
-  parts.config["options"] = given.to_json();
 }
 
 }  // namespace tx

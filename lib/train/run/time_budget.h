@@ -4,7 +4,8 @@
 #pragma once
 #include "lib/base/json.h"
 #include "lib/train/options/options.h"
-#include "lib/train/run/parts.h"
+#include "lib/train/run/progress.h"
+#include "lib/train/run/run.h"
 
 namespace tx {
 
@@ -17,13 +18,8 @@ struct Pace {  // seconds
 int64_t steps_in(double seconds, const Pace& pace);
 
 // Where steps_by_minutes() (lib/train/options/schedule.h): sets the steps of `options`, and the
-// schedule that fits them. UsageError where not one step fits. Of several ranks the first calls it;
-// the others do as Leader says.
-void fit_to_minutes(TrainingParts& parts, TrainOptions& options, const Options& given,
-                    const Log& log);
-
-// The end of such steps on every rank: the feed stands at its state `start` again, and the moments
-// are 0.
-void forget_steps(Feed& feed, const Json& start, Parameters& parameters);
+// schedule that fits them. UsageError where not one step fits. Rank 0 calls it.
+void fit_to_minutes(Run& run, const ProgressLog& progress, TrainOptions& options,
+                    const Options& given, const Log& log);
 
 }  // namespace tx

@@ -1,5 +1,7 @@
 #include "lib/train/run/trainer.h"
 
+#include <signal.h>
+
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
@@ -8,7 +10,6 @@
 #include "lib/train/options/schedule.h"
 #include "lib/train/options/vocabulary_fit.h"
 #include "lib/train/run/session.h"
-#include "lib/train/run/time_budget.h"
 
 namespace tx {
 
@@ -31,28 +32,22 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
   throw DataError(run.path() + " holds no complete checkpoint");
 }
 
-int run_session(TrainingParts& parts, const TrainOptions& options, const Log& log) {
-  const int status = Session(parts, options, log).run();
-  parts.leader.end();
-  return status;
-}
-
 int resume(TrainOptions& options, const Options& given, const MakeTranslationScorer& scorer,
-           Leader leader, const Log& log) {
+           const Replicas& replicas, const Log& log) {
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
   check_changes(config.at("options"), given, log);
   const int64_t step = newest_whole(run, log);
   note_options(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);
-  data.scorer = scorer;
-  TrainingParts parts(options, std::move(run), std::move(data), step, config, log, leader);
-  parts.leader.begin(parts, options, given.to_json());
-  return run_session(parts, options, log);
+  RunSpec spec = make_run_spec(options, std::move(data), run.model(step), config);
+  tell_run_spec(spec, options, given, replicas);
+  return Session(options, std::move(run), config, std::move(spec), replicas, scorer, step, log)
+      .run();
 }
 
 int start(TrainOptions& options, Options& given, const std::string& command,
-          const MakeTranslationScorer& scorer, Leader leader, const Log& log) {
+          const MakeTranslationScorer& scorer, const Replicas& replicas, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.out == "-")
     throw UsageError("--out -: a run is a directory, which standard output is not: give -o DIR");
@@ -64,7 +59,6 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   RunDirectory run = RunDirectory::create(options.out);
   TrainingData data = open_data(options, run, config, log);
   tell_fit(options, data.vocabularies, data.corpora, log);
-  data.scorer = scorer;
   if (preset_is_open(options, given)) {
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
@@ -73,12 +67,24 @@ int start(TrainOptions& options, Options& given, const std::string& command,
     log.info(
         "models of preset modern are for tx alone: tx-convert cannot write them for another "
         "toolkit, as it can those of preset tiny");
-  TrainingParts parts(options, std::move(run), std::move(data), TrainingParts::begin, config, log,
-                      leader);
-  parts.leader.begin(parts, options, given.to_json());
-  if (steps_by_minutes(options, given)) fit_to_minutes(parts, options, given, log);
-  check_course(options, parts.corpora.train_lengths(), log);
-  return run_session(parts, options, log);
+  const PairLengths lengths = data.corpora.train_lengths();
+  RunSpec spec = make_run_spec(options, std::move(data), "", config);
+  tell_run_spec(spec, options, given, replicas);
+  Session session(options, std::move(run), config, std::move(spec), replicas, scorer,
+                  Session::beginning, log);
+  if (steps_by_minutes(options, given)) session.fit_to_minutes(options, given);
+  check_course(options, lengths, log);
+  return session.run();
+}
+
+// What every rank but the first does instead.
+int follow(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
+           const Replicas& replicas, const Log& log) {
+  RunSpec spec = hear_run_spec(options, given, replicas);
+  // From here on rank 0 heeds signals, and ends the others.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::signal(signal, SIG_IGN);
+  Run(options, std::move(spec), replicas, scorer, log).obey();
+  return 0;
 }
 
 }  // namespace
@@ -86,13 +92,10 @@ int start(TrainOptions& options, Options& given, const std::string& command,
 int train(TrainOptions& options, Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, Team& team, const Log& log) {
   ignore_sigpipe();
-  World* ranks = team.join();
-  if (ranks && ranks->rank() > 0) return follow(*ranks, options, given, scorer);
-  Leader leader(ranks);
-  leader.check(options);
-  leader.divide(options.tensor_parallel);
-  return options.resume.empty() ? start(options, given, command, scorer, leader, log)
-                                : resume(options, given, scorer, leader, log);
+  const Replicas replicas(team.join(), options);
+  if (!replicas.leads()) return follow(options, given, scorer, replicas, log);
+  return options.resume.empty() ? start(options, given, command, scorer, replicas, log)
+                                : resume(options, given, scorer, replicas, log);
 }
 
 }  // namespace tx

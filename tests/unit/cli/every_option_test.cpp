@@ -13,13 +13,8 @@
 #include "lib/eval/scoring.h"
 #include "lib/report/options.h"
 #include "lib/rerank/minimum_risk.h"
-<<<<<<< HEAD
 #include "lib/search/lines/decode_options.h"
-#include "lib/train/options.h"
-=======
-#include "lib/search/decode_options.h"
 #include "lib/train/options/options.h"
->>>>>>> 95e9930 (train: four directories, options, step, ranks and run)
 #include "tests/support.h"
 
 using namespace tx;

@@ -1,0 +1,245 @@
+#include "lib/train/run/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/model/part_exchange.h"
+#include "lib/tensor/precision.h"
+
+namespace tx {
+
+Run::Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
+         const MakeTranslationScorer& scorer, const Log& log)
+    : options_(options),
+      replicas_(replicas),
+      spec_(std::move(spec)),
+      backend_(make_backend(options.device, options.threads)) {
+  if (replicas_.leads()) set_products(log);
+  const size_t program = anonymous_bytes();
+  build_model();
+  build_scorer(scorer);
+  settle(program, log);
+  if (scorer_) scorer_->reserve();
+}
+
+// With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
+// keeps it, and with it every bit.
+void Run::set_products(const Log& log) {
+  on(backend_, [&](auto& k) {
+    if (!spec_.products.empty()) {
+      try {
+        return k.set_tuning(spec_.products);
+      } catch (const Error& e) {
+        log.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
+      }
+    }
+    if (options_.tune) k.set_tuning("measure");
+  });
+}
+
+void Run::build_model() {
+  const DType dtype = precision_dtype(options_.precision);
+  const ModelPart part = replicas_.part();
+  if (!part.whole()) check_parts(spec_.model, part.count);
+  if (!part.whole() && replicas_.leads())
+    whole_ = std::make_unique<Parameters>(backend_, spec_.model, dtype, Parameters::Kept());
+  trained_ =
+      std::make_unique<Parameters>(backend_, spec_.model, dtype, true, replicas_.share(), part);
+  transformer_ = std::make_unique<Transformer>(
+      backend_, *trained_, std::max(longest_dummy, spec_.longest_sentence(options_)));
+}
+
+void Run::build_scorer(const MakeTranslationScorer& make) {
+  if (spec_.translations.metrics.empty()) return;
+  TranslationTask task = spec_.translations;
+  task.vocabularies = spec_.vocabularies;
+  task.rank = replicas_.all() ? replicas_.all()->rank() : 0;
+  task.ranks = replicas_.count();
+  scorer_ = make(whole(), std::move(task));
+}
+
+// Rank 0 finds out what fits, and which algorithms are fastest.
+void Run::settle(size_t program, const Log& log) {
+  const size_t kept = whole_ ? 3 * size_t(whole_->master().cols) * size_of(whole_->dtype()) : 0;
+  const PlannedRun planned{backend_,
+                           *trained_,
+                           *transformer_,
+                           options_,
+                           {program + kept, scorer_ ? scorer_->bytes() : 0},
+                           replicas_.share().ranks};
+  if (replicas_.leads() && spec_.batch_tokens == 0)
+    spec_.batch_tokens = resolve_batch_tokens(planned, shape_of(spec_.corpora.train_lengths()));
+  spec_.batch_tokens = std::stoi(replicas_.agree(std::to_string(spec_.batch_tokens)));
+  feed_ = std::make_unique<Feed>(*spec_.corpora.train, spec_.vocabularies, options_,
+                                 spec_.batch_tokens, spec_.corpora.sentinels);
+  begin_ = feed_->state();
+  const std::vector<int>& capacities = feed_->capacities();
+  if (spec_.corpora.valid)  // a pair that is too long is told now, not at the first save
+    valid_pass_ =
+        std::make_unique<ValidPass>(*spec_.corpora.valid, capacities,
+                                    options_.kind == ModelKind::encoder, spec_.corpora.sentinels);
+  if (replicas_.leads()) {
+    memory_ = plan_memory(planned, capacities);
+    spec_.products = on(backend_, [](auto& k) { return k.tuning(); });
+  }
+  spec_.products = replicas_.agree(spec_.products);
+  if (!replicas_.leads() && !spec_.products.empty())
+    on(backend_, [&](auto& k) { k.set_tuning(spec_.products); });
+  if (replicas_.leads()) tell_memory(log);
+  const size_t arena = Stepper::plan(backend_, *trained_, *transformer_, options_, capacities);
+  stepper_ = std::make_unique<Stepper>(backend_, *trained_, *transformer_, options_);
+  if (Communicator* sharers = replicas_.sharers()) stepper_->share(*sharers);
+  stepper_->reserve(arena, options_.accumulate);
+}
+
+void Run::tell_memory(const Log& log) {
+  const ModelPart& part = trained_->part();
+  log.info(
+      "memory plan: " + std::to_string(memory_.total() >> 20) + " MiB; " +
+      std::to_string(parameter_count(spec_.model)) + " parameters, batches of " +
+      by_side(spec_.model, feed_->capacities(), " and ") + " pieces, " + options_.precision + ", " +
+      (options_.device == "cuda" ? "on the GPU" : counted(options_.threads, "thread")) +
+      (replicas_.count() > 1 ? " on each of " + std::to_string(replicas_.count()) + " ranks" : "") +
+      (part.whole() ? "" : ", which have " + std::to_string(part.count) + " parts of each layer"));
+  check_device_memory(backend_, memory_);
+}
+
+void Run::rehearse() {
+  if (std::exchange(rehearsed_, true)) return;
+  replicas_.tell({What::rehearse});
+  stepper_->rehearse(worst_batch(feed_->lengths(), feed_->capacities(), feed_->growth()));
+}
+
+StepRecord Run::step(int64_t number, double rate, double loss_limit) {
+  replicas_.tell({What::step, number, rate, loss_limit});
+  stepper_->launch(feed_->next(), number, rate, loss_limit);
+  stepper_->prepare(feed_->read_ahead());  // while a GPU computes
+  return record_ = stepper_->finish();
+}
+
+StepRecord Run::release() {
+  replicas_.tell({What::release});
+  return record_ = stepper_->release(record_);
+}
+
+StepRecord Run::validate() {
+  replicas_.tell({What::validate});
+  return valid_pass_->run(replicas_.sharers(), [this](const Batch& batch, StepRecord& sums) {
+    stepper_->evaluate(batch, sums);
+  });
+}
+
+std::optional<std::vector<double>> Run::translate(const std::function<bool()>& stop) {
+  replicas_.tell({What::translate});
+  return scorer_->score(
+      [&] {
+        if (!replicas_.leads()) return replicas_.told_to_stop();
+        if (!stop()) return false;
+        replicas_.stop_translating();
+        return true;
+      },
+      replicas_.all());
+}
+
+bool Run::weights_finite() {
+  if (replicas_.divided()) replicas_.tell({What::finite});
+  return stepper_->weights_finite();
+}
+
+void Run::set_feed(const Json& state) {
+  replicas_.tell({What::feed});
+  feed_->restore(parse_json(replicas_.agree(to_text(state)), "the feed of rank 0"));
+}
+
+void Run::spread(bool with_moments) {
+  replicas_.tell({What::spread, with_moments});
+  if (first_of_part()) {
+    spread_parts(*trained_, whole_ ? whole_->master() : Matrix{}, trained_->master());
+    trained_->refresh_copy();
+  }
+  stepper_->spread_weights();
+  if (with_moments && first_of_part()) {
+    const Moments from = whole_ ? whole_->moments() : Moments{}, to = stepper_->whole_moments();
+    spread_parts(*trained_, from.first, to.first);
+    spread_parts(*trained_, from.second, to.second);
+  }
+  if (with_moments) stepper_->spread_moments();
+  on(backend_, [](auto& k) { k.wait(); });
+}
+
+Moments Run::collect() {
+  replicas_.tell({What::collect});
+  stepper_->collect_moments();
+  if (first_of_part()) {
+    const Moments from = stepper_->whole_moments(), to = whole_ ? whole_->moments() : Moments{};
+    collect_parts(*trained_, trained_->master(), whole_ ? whole_->master() : Matrix{});
+    collect_parts(*trained_, from.first, to.first);
+    collect_parts(*trained_, from.second, to.second);
+  }
+  return whole_moments();
+}
+
+void Run::gather_gradients() {
+  replicas_.tell({What::gradients});
+  stepper_->gather_gradients();
+}
+
+void Run::forget_steps() {
+  replicas_.tell({What::forget});
+  feed_->restore(begin_);
+  on(backend_, [&](auto& k) {
+    for (const Matrix& block : {trained_->moment1(), trained_->moment2()})
+      if (!block.empty()) k.zero(block.data, size_t(block.cols) * size_of(block.dtype));
+  });
+}
+
+void Run::end() { replicas_.tell({What::end}); }
+
+// What was told is done, and its faults are known, before the next is heard.
+void Run::obey() {
+  for (;;) {
+    on(backend_, [](auto& k) { k.wait(); });
+    const RankOrder order = replicas_.hear();
+    switch (order.what) {
+      case What::rehearse:
+        rehearse();
+        break;
+      case What::step:
+        step(order.number, order.rate, order.loss_limit);
+        break;
+      case What::release:
+        release();
+        break;
+      case What::validate:
+        validate();
+        break;
+      case What::translate:
+        translate();
+        break;
+      case What::finite:
+        weights_finite();
+        break;
+      case What::feed:
+        set_feed({});
+        break;
+      case What::spread:
+        spread(order.number != 0);
+        break;
+      case What::collect:
+        collect();
+        break;
+      case What::gradients:
+        gather_gradients();
+        break;
+      case What::forget:
+        forget_steps();
+        break;
+      case What::end:
+        return;
+    }
+  }
+}
+
+}  // namespace tx

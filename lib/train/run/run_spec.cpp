@@ -1,0 +1,108 @@
+#include "lib/train/run/run_spec.h"
+
+#include <filesystem>
+
+#include "lib/base/error.h"
+#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/subword/mapped.h"
+#include "lib/train/ranks/rank_mover.h"
+#include "lib/train/step/feed.h"
+
+namespace tx {
+
+int RunSpec::longest_sentence(const TrainOptions& options) const {
+  int longest = 0;
+  for (const PairLengths& text : corpora.lengths()) {
+    const int times = &text.cache() == corpora.train.get() ? Feed::growth(options) : 1;
+    for (int side = 0; side < text.sides(); ++side)
+      longest = std::max(longest, times * text.longest(side) + 1);
+  }
+  return longest;
+}
+
+RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std::string& model,
+                      Json& config) {
+  RunSpec spec;
+  spec.vocabularies = std::move(data.vocabularies);
+  spec.corpora = std::move(data.corpora);
+  spec.model = options.model_config();
+  spec.model.set_vocabularies(spec.vocabularies.sizes());
+  if (!model.empty()) spec.model = ModelReader(model).config();
+  spec.model.resolve();
+  if (spec.model.shares_embeddings() && !spec.vocabularies.shared() &&
+      !list_same_pieces(spec.vocabularies.source(), spec.vocabularies.target()))
+    throw UsageError("--tie " + spec.model.tie.name +
+                     " needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
+                     "differ: use --tie target");
+  const int longest = spec.longest_sentence(options);
+  if (spec.model.learned_positions() &&
+      longest > spec.model.max_positions - spec.model.position_offset)
+    throw UsageError("--max-positions " + std::to_string(spec.model.max_positions) +
+                     " is less than the longest sentence, " + std::to_string(longest) +
+                     " with its end: raise it, or lower --max-length");
+  spec.translations = read_translation_task(options, config);
+  spec.batch_tokens = config.value("batch_tokens_resolved", 0);
+  spec.products = config.value("products", std::string());
+  return spec;
+}
+
+namespace {
+
+// The ids of a text, which every rank has in a file of this name.
+Json describe_text(const std::unique_ptr<IdCache>& text) {
+  if (!text) return nullptr;
+  return {{"path", std::filesystem::absolute(text->path()).string()},
+          {"checksum", text->checksum()}};
+}
+
+std::unique_ptr<IdCache> open_text(const Json& described) {
+  if (described.is_null()) return nullptr;
+  const std::string path = described.at("path").get<std::string>();
+  auto text = std::make_unique<IdCache>(path);
+  if (text->checksum() != described.at("checksum").get<std::string>())
+    throw DataError(path + " does not hold the text of rank 0");
+  return text;
+}
+
+}  // namespace
+
+void tell_run_spec(const RunSpec& spec, const TrainOptions& options, const Options& given,
+                   const Replicas& replicas) {
+  if (!replicas.all()) return;
+  replicas.agree(to_text(Json{{"options", given.to_json()},
+                              {"threads", options.threads},
+                              {"sentinels", spec.corpora.sentinels},
+                              {"model", spec.model.to_json()},
+                              {"text", describe_text(spec.corpora.train)},
+                              {"valid_text", describe_text(spec.corpora.valid)},
+                              {"translated", spec.translations.sources},
+                              {"vocabularies", spec.vocabularies.size()}}));
+  for (size_t side = 0; side < spec.vocabularies.size(); ++side)
+    replicas.agree(spec.vocabularies[side].bytes());
+}
+
+RunSpec hear_run_spec(TrainOptions& options, Options& given, const Replicas& replicas) {
+  const std::string name = "the options of rank 0";
+  const Json facts = parse_json(replicas.agree(""), name);
+  given.from_json(facts.at("options"), name);
+  if (given.to_json() != facts.at("options")) throw Error("other options than those of rank 0");
+  options.threads = facts.at("threads").get<int>();
+  if (options.device == "cuda") choose_own_gpu(*replicas.all());
+  RunSpec spec;
+  std::vector<Vocabularies::Pointer> sides;
+  for (size_t side = 0; side < facts.at("vocabularies").get<size_t>(); ++side)
+    sides.push_back(parse_vocabulary(replicas.agree(""), "the vocabulary of rank 0"));
+  spec.vocabularies = Vocabularies(sides);
+  spec.corpora.train = open_text(facts.at("text"));
+  spec.corpora.valid = open_text(facts.at("valid_text"));
+  spec.corpora.sentinels = facts.at("sentinels").get<std::vector<int>>();
+  spec.model = ModelConfig::from_json(facts.at("model"), "the model of rank 0");
+  spec.translations.sources = facts.at("translated").get<std::vector<std::string>>();
+  for (const std::string& metric : options.valid_metric)
+    if (is_translated(metric)) spec.translations.metrics.push_back(metric);
+  spec.translations.threads = options.threads;
+  return spec;
+}
+
+}  // namespace tx
