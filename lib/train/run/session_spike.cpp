@@ -5,7 +5,6 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/run/flight.h"
-#include "lib/train/run/incident.h"
 #include "lib/train/run/session.h"
 
 namespace tx {

@@ -89,4 +89,15 @@ class SpikePolicy {
   int rewinds_ = 0;          // and how many times in a row
 };
 
+// The warning about such a step. `flight`: the file that records the step; "": there is no such
+// file.
+std::string describe_incident(const StepRecord& record, const SpikeDecision& decision,
+                              const std::string& flight);
+
+// The line of log.jsonl, tx-run(5), but for `seconds`. `flight`: that file's name in the run
+// directory, or "". Where the run goes back, the line belongs behind the lines of the checkpoint
+// it goes back to.
+Json incident_line(const StepRecord& record, const SpikeDecision& decision,
+                   const std::string& flight);
+
 }  // namespace tx

@@ -1,5 +1,5 @@
 // What is told about a step that went wrong.
-#include "lib/train/run/incident.h"
+#include "lib/train/run/spike_policy.h"
 
 #include <boost/test/unit_test.hpp>
 
