@@ -30,10 +30,9 @@ class Run {
   const Replicas& replicas() const { return replicas_; }
   const Feed& feed() const { return *feed_; }
   const StepTimes& times() const { return stepper_->times(); }
-  // The whole model, of rank 0. Where layers lie on several ranks it is what files hold, and
-  // trained() is what this rank computes with.
+  // The whole model, of rank 0. Where layers lie on several ranks it is what files hold, and not
+  // what this rank computes with.
   Parameters& whole() const { return whole_ ? *whole_ : *trained_; }
-  Parameters& trained() const { return *trained_; }
   Moments whole_moments() const { return whole_ ? whole_->moments() : stepper_->whole_moments(); }
 
   // The worst batch goes through the model, so that a lack of memory shows before the first step;
@@ -48,7 +47,7 @@ class Run {
   void set_feed(const Json& state);  // Feed::restore()
   void spread(bool with_moments);    // what whole() and whole_moments() hold
   Moments collect();                 // into whole() and whole_moments()
-  void gather_gradients();           // of the last step: trained() has them all
+  void gather_gradients();           // of the last step: the model has them all
   // Since the run began there were steps at rate 0 alone, which leave no trace.
   void forget_steps();
   void end();
@@ -69,8 +68,8 @@ class Run {
   RunSpec spec_;
   Backend backend_;
   MemoryPlan memory_;
-  std::unique_ptr<Parameters> whole_;  // null where trained_ is all of it, or another rank has it
-  std::unique_ptr<Parameters> trained_;
+  std::unique_ptr<Parameters> whole_;    // null where trained_ is all of it, or another rank has it
+  std::unique_ptr<Parameters> trained_;  // what this rank computes with
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<TranslationScorer> scorer_;  // null: no metric translates
   std::unique_ptr<Feed> feed_;
