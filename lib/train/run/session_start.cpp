@@ -65,11 +65,9 @@ Session::Session(const TrainOptions& options, RunDirectory directory, const Json
           options, directory_.file("log.jsonl"),
           [this](const Json& line) { return directory_.append_log(line); }, log),
       spikes_(options),
-      validator_(options,
-                 options.kind == ModelKind::decoder && spec.corpora.valid
-                     ? spec.corpora.valid->report().text
-                     : TextTally(),
-                 config.value("judged_by", std::string())),
+      validator_(options, options.kind == ModelKind::decoder && spec.corpora.valid
+                              ? spec.corpora.valid->report().text
+                              : TextTally()),
       run_(options, std::move(spec), replicas, scorer, log),
       provenance_(provenance_of(options, config, *run_.spec().corpora.train)),
       checkpoints_(
