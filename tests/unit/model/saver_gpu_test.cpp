@@ -20,7 +20,7 @@ std::vector<float> values_of(const Parameters& p) {
   std::vector<float> all;
   for (const Matrix& block : {p.master(), p.moment1(), p.moment2()}) {
     std::vector<float> values(size_t(block.cols));
-    on(p.backend(), [&](auto& k) { k.download(values.data(), block.data, values.size() * 4); });
+    p.backend()->download(values.data(), block.data, values.size() * 4);
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
@@ -29,10 +29,8 @@ std::vector<float> values_of(const Parameters& p) {
 // Other weights, and moments that are their copies.
 void change(Parameters& p, uint32_t seed) {
   p.initialise(seed);
-  on(p.backend(), [&](auto& k) {
-    k.copy(p.moment1().data, p.master().data, size_t(p.master().cols) * 4);
-    k.copy(p.moment2().data, p.master().data, size_t(p.master().cols) * 4);
-  });
+  p.backend()->copy(p.moment1().data, p.master().data, size_t(p.master().cols) * 4);
+  p.backend()->copy(p.moment2().data, p.master().data, size_t(p.master().cols) * 4);
 }
 
 }  // namespace
@@ -87,7 +85,8 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
   for (int64_t i = 4; i < parameters.config().target().vocabulary; ++i)
     words += "w" + std::to_string(i) + "\n";
   const Vocabularies vocabularies(parse_vocabulary(words, "words"), 2);
-  Checkpointer c(run, parameters, vocabularies, {5, 10, 0}, [](int64_t) {});
+  const SaveOptions options{5, 10, 0};
+  Checkpointer c(run, parameters, vocabularies, options, Json::object(), [](int64_t) {});
   const auto content = [](int64_t step) {
     return Checkpointer::Content{step, Json{{"step", step}}, Json{{"step", step}}, -1, 0};
   };
