@@ -1,6 +1,6 @@
-// The backend in use; on() calls its kernels. The library of a backend, libtx-cpu.so with OpenBLAS,
-// oneDNN and OpenMP or libtx-cuda.so, is opened by the first function here that needs it: a tool
-// that multiplies nothing never loads them. Error where that fails.
+// The backend in use; backend->NAME(...) calls a kernel. The library of a backend, libtx-cpu.so with
+// OpenBLAS, oneDNN and OpenMP or libtx-cuda.so, is opened by the first function here that needs it: a
+// tool that multiplies nothing never loads them. Error where that fails.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,11 +8,6 @@
 #include "kernels/kernels.h"
 
 namespace tx {
-
-template <class F>
-decltype(auto) on(Backend& backend, F&& f) {
-  return std::forward<F>(f)(*backend);
-}
 
 // "cpu", "cuda", or "auto": cuda where there is a GPU. Throws UsageError that says why a device
 // cannot be used.

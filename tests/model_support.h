@@ -87,20 +87,16 @@ class PackedBatch {
 class Record {
  public:
   explicit Record(tx::Backend& backend) : backend_(backend) {
-    on(backend_, [&](auto& k) { data = static_cast<tx::StepRecord*>(k.allocate(sizeof *data)); });
+    data = static_cast<tx::StepRecord*>(backend_->allocate(sizeof *data));
     set({});
   }
-  ~Record() {
-    on(backend_, [&](auto& k) { k.release(data); });
-  }
+  ~Record() { backend_->release(data); }
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
-  void set(const tx::StepRecord& record) {
-    on(backend_, [&](auto& k) { k.upload(data, &record, sizeof record); });
-  }
+  void set(const tx::StepRecord& record) { backend_->upload(data, &record, sizeof record); }
   tx::StepRecord get() const {
     tx::StepRecord record;
-    on(backend_, [&](auto& k) { k.download(&record, data, sizeof record); });
+    backend_->download(&record, data, sizeof record);
     return record;
   }
 
@@ -115,17 +111,15 @@ inline std::vector<double> to_host(tx::Backend& backend, tx::Matrix m) {
   TX_ASSERT(m.stride == m.cols);
   std::vector<double> values(size_t(m.rows * m.cols));
   std::vector<float> narrow(m.dtype == tx::DType::f64 ? 0 : values.size());
-  on(backend, [&](auto& k) {
-    if (m.dtype == tx::DType::f64) {
-      k.download(values.data(), m.data, values.size() * 8);
-      return;
-    }
-    void* copy = k.allocate(narrow.size() * 4);
-    k.convert(m, tx::matrix(copy, tx::DType::f32, m.rows, m.cols));
-    k.download(narrow.data(), copy, narrow.size() * 4);
-    k.release(copy);
-    values.assign(narrow.begin(), narrow.end());
-  });
+  if (m.dtype == tx::DType::f64) {
+    backend->download(values.data(), m.data, values.size() * 8);
+    return values;
+  }
+  void* copy = backend->allocate(narrow.size() * 4);
+  backend->convert(m, tx::matrix(copy, tx::DType::f32, m.rows, m.cols));
+  backend->download(narrow.data(), copy, narrow.size() * 4);
+  backend->release(copy);
+  values.assign(narrow.begin(), narrow.end());
   return values;
 }
 
@@ -133,12 +127,10 @@ inline std::vector<double> to_host(tx::Backend& backend, tx::Matrix m) {
 inline void to_device(tx::Backend& backend, const std::vector<double>& values, tx::Matrix m) {
   TX_ASSERT(m.stride == m.cols && size_t(m.rows * m.cols) == values.size());
   const std::vector<float> narrow(values.begin(), values.end());
-  on(backend, [&](auto& k) {
-    if (m.dtype == tx::DType::f64)
-      k.upload(m.data, values.data(), values.size() * 8);
-    else
-      k.upload(m.data, narrow.data(), narrow.size() * 4);
-  });
+  if (m.dtype == tx::DType::f64)
+    backend->upload(m.data, values.data(), values.size() * 8);
+  else
+    backend->upload(m.data, narrow.data(), narrow.size() * 4);
 }
 
 // make_model.py's value(): `count` numbers of [-1, 1) that belong to a name and a stream.

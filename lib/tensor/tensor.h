@@ -81,7 +81,7 @@ class Context {
   // f(kernels) on the backend in use; nothing happens on a counting arena.
   template <class F>
   void run(F&& f) {
-    if (!arena_.counting()) on(backend_, std::forward<F>(f));
+    if (!arena_.counting()) std::forward<F>(f)(*backend_);
   }
   void product(const Product& p);  // on a counting arena the backend still plans it
   bool fuses_mask(const Product& p) const;

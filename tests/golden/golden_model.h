@@ -170,15 +170,14 @@ class Golden {
     tx::AdamSettings settings;
     settings.weight_decay = c_["weight_decay"];
     tx::Parameters& p = parameters_;
-    on(backend_, [&](auto& k) {
-      const int64_t blocks = tx::norm_blocks(p.gradients().cols);
-      const tx::Matrix squares = tx::matrix(k.allocate(size_t(blocks) * 8), DType::f64, 1, blocks);
-      k.square_sums(p.gradients(), squares);
-      k.gradient_norm(squares, record_.data);
-      k.release(squares.data);
-      k.adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(), settings,
-             record_.data);
-    });
+    const int64_t blocks = tx::norm_blocks(p.gradients().cols);
+    const tx::Matrix squares =
+        tx::matrix(backend_->allocate(size_t(blocks) * 8), DType::f64, 1, blocks);
+    backend_->square_sums(p.gradients(), squares);
+    backend_->gradient_norm(squares, record_.data);
+    backend_->release(squares.data);
+    backend_->adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(),
+                   settings, record_.data);
     return record_.get();
   }
 

@@ -25,7 +25,7 @@ using Files = std::vector<std::shared_ptr<const ModelReader>>;
 DType dtype_of_weights(const std::string& precision, Backend& backend, const Files& files) {
   if (precision != "auto") return value_of_name<DType>(precision);
   const auto quantised = [](const auto& file) { return file->has_int8(); };
-  const bool gpu = on(backend, [](auto& k) { return k.has_own_memory(); });
+  const bool gpu = backend->has_own_memory();
   if (!gpu && std::any_of(files.begin(), files.end(), quantised)) return DType::i8;
   return has_fast_bf16(gpu ? "cuda" : "cpu") ? DType::bf16 : DType::f32;
 }
@@ -63,8 +63,8 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
                                     ? longest_continued
                                     : longest,
                                 masked_heads, languages));
-  on(*own, [](auto& k) { k.wait(); });  // workers read the weights from streams of their own
-  set_threads(*own, 1);                 // workers have threads of their own
+  (*own)->wait();        // workers read the weights from streams of their own
+  set_threads(*own, 1);  // workers have threads of their own
   auto set = std::make_unique<ModelSet>(std::move(own), std::move(models));
   set->int8_ = weights == DType::i8;
   return set;
@@ -90,9 +90,7 @@ void ModelSet::check_vocabularies() const {
     }
 }
 
-std::string ModelSet::device() const {
-  return on(*backend_, [](auto& k) { return k.has_own_memory(); }) ? "cuda" : "cpu";
-}
+std::string ModelSet::device() const { return (*backend_)->has_own_memory() ? "cuda" : "cpu"; }
 
 int64_t ModelSet::longest() const {
   int64_t least = models_.front().transformer->longest();

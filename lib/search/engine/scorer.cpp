@@ -22,25 +22,21 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
 }
 
 Scorer::~Scorer() {
-  on(backend_, [&](auto& k) {
-    for (void* data : {sum_, log_p_, top_best_, looked_at_, own_}) k.release(data);
-  });
+  for (void* data : {sum_, log_p_, top_best_, looked_at_, own_}) backend_->release(data);
 }
 
 void Scorer::reserve(int64_t rows) {
   if (rows <= rows_) return;
-  on(backend_, [&](auto& k) {
-    const auto make = [&](void*& data, int64_t width) {
-      k.release(data);
-      data = nullptr;
-      if (width) data = k.allocate(size_t(rows * width) * 4);
-    };
-    make(sum_, top_ == 0 || ensemble() ? vocabulary_ : 0);
-    make(log_p_, ensemble() ? vocabulary_ : 0);
-    make(top_best_, 2 * top_);
-    make(own_, lists_ ? vocabulary_ : 0);
-    if (looks_again_ && !looked_at_) looked_at_ = k.allocate(size_t(looks * vocabulary_) * 4);
-  });
+  const auto make = [&](void*& data, int64_t width) {
+    backend_->release(data);
+    data = nullptr;
+    if (width) data = backend_->allocate(size_t(rows * width) * 4);
+  };
+  make(sum_, top_ == 0 || ensemble() ? vocabulary_ : 0);
+  make(log_p_, ensemble() ? vocabulary_ : 0);
+  make(top_best_, 2 * top_);
+  make(own_, lists_ ? vocabulary_ : 0);
+  if (looks_again_ && !looked_at_) looked_at_ = backend_->allocate(size_t(looks * vocabulary_) * 4);
   rows_ = rows;
 }
 
@@ -103,7 +99,7 @@ Matrix Scorer::own_columns(Matrix logits, const Part& part) {
   const Matrix rows = logits.slice(part.first, part.rows);
   if (!lists_) return rows;
   const Matrix own = matrix(own_, logits.dtype, part.rows, part.width);
-  on(backend_, [&](auto& k) { k.gather_columns(rows, part.list.columns, own); });
+  backend_->gather_columns(rows, part.list.columns, own);
   return own;
 }
 
@@ -118,10 +114,8 @@ Matrix Scorer::average(std::span<const IncrementalDecoder::Row> rows) {
         return m.slice(part.first, part.rows).columns(0, part.width);
       };
       const Matrix own = own_columns(logits, part);
-      on(backend_, [&](auto& k) {
-        k.log_softmax(own, part.width, here(one));
-        if (i) k.add(here(one), here(sum));
-      });
+      backend_->log_softmax(own, part.width, here(one));
+      if (i) backend_->add(here(one), here(sum));
     }
   }
   return sum;
@@ -156,8 +150,9 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   const bool single = !ensemble() && top_;
   find_parts(rows);
   const Matrix x = last_ = single ? decoders_[0]->step(rows) : average(rows);
-  on(backend_, [&](auto& k) {
-    if (top_ == 0) return k.download(values_.data(), sum_, count * 4);
+  if (top_ == 0) {
+    backend_->download(values_.data(), sum_, count * 4);
+  } else {
     float* values = static_cast<float*>(top_best_);
     int32_t* ids = static_cast<int32_t*>(top_best_) + count;
     for (const Part& part : parts_) {
@@ -165,14 +160,14 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
       float* to = values + part.first * top_;
       int32_t* to_ids = ids + part.first * top_;
       if (single)
-        k.log_softmax_topk(own_columns(x, part), part.width, kept, to, to_ids);
+        backend_->log_softmax_topk(own_columns(x, part), part.width, kept, to, to_ids);
       else
-        k.topk(x.slice(part.first, part.rows), part.width, kept, to, to_ids);
+        backend_->topk(x.slice(part.first, part.rows), part.width, kept, to, to_ids);
     }
     best_.resize(2 * count);
-    k.download(best_.data(), top_best_, best_.size() * 4);  // one wait for both
+    backend_->download(best_.data(), top_best_, best_.size() * 4);  // one wait for both
     std::memcpy(values_.data(), best_.data(), count * 4);
-  });
+  }
   if (ensemble()) {
     const float share = 1.0f / float(decoders_.size());
     for (float& value : values_) value *= share;
@@ -195,18 +190,16 @@ std::span<const float> Scorer::look_again(std::span<const int32_t> rows) {
   TX_ASSERT(looks_again_ && !rows.empty() && int64_t(rows.size()) <= looks);
   const Matrix out = matrix(looked_at_, DType::f32, int64_t(rows.size()), vocabulary_);
   whole_.resize(rows.size() * size_t(vocabulary_));
-  on(backend_, [&](auto& k) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Part one = part_of(rows[i]);
-      one.first = rows[i], one.rows = 1;
-      const Matrix from = last_.slice(rows[i], 1), to = out.slice(int64_t(i), 1);
-      if (ensemble())
-        k.copy(to.data, from.data, size_t(vocabulary_) * 4);
-      else
-        k.log_softmax(own_columns(last_, one), one.width, to.columns(0, one.width));
-    }
-    k.download(whole_.data(), looked_at_, whole_.size() * 4);
-  });
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Part one = part_of(rows[i]);
+    one.first = rows[i], one.rows = 1;
+    const Matrix from = last_.slice(rows[i], 1), to = out.slice(int64_t(i), 1);
+    if (ensemble())
+      backend_->copy(to.data, from.data, size_t(vocabulary_) * 4);
+    else
+      backend_->log_softmax(own_columns(last_, one), one.width, to.columns(0, one.width));
+  }
+  backend_->download(whole_.data(), looked_at_, whole_.size() * 4);
   if (ensemble()) {
     for (float& value : whole_) value *= 1.0f / float(decoders_.size());
   }

@@ -99,9 +99,7 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
   return search_.run(batch, at_a_time_);
 }
 
-size_t TranslationWorker::free_bytes() {
-  return on(backend_, [](auto& k) { return k.free_bytes(); });
-}
+size_t TranslationWorker::free_bytes() { return backend_->free_bytes(); }
 
 // A GPU has two workers: while one waits for it, the other does the host's part.
 TranslatorOptions TranslatorOptions::resolved() const {

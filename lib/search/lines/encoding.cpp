@@ -34,9 +34,7 @@ LineEncoder::LineEncoder(const ModelSet& models, const EncodingOptions& options,
   TX_ASSERT(models.kind() == ModelKind::encoder);
 }
 
-LineEncoder::~LineEncoder() {
-  on(backend_, [&](auto& k) { k.release(room_); });
-}
+LineEncoder::~LineEncoder() { backend_->release(room_); }
 
 std::vector<int> LineEncoder::parse(const std::string& text) const {
   std::vector<int> ids, part;
@@ -71,20 +69,16 @@ void LineEncoder::reserve(int64_t rows, size_t sentences) {
   const size_t bytes =
       size_t(std::max(rows * config.d_model, config.target().vocabulary)) * sizeof(float);
   if (bytes <= room_bytes_) return;
-  on(backend_, [&](auto& k) {
-    k.release(room_);
-    room_ = nullptr;
-    room_ = k.allocate(bytes);
-  });
+  backend_->release(room_);
+  room_ = nullptr;
+  room_ = backend_->allocate(bytes);
   room_bytes_ = bytes;
 }
 
 std::vector<float> LineEncoder::download(Matrix from) {
   std::vector<float> values(size_t(from.rows * from.cols));
-  on(backend_, [&](auto& k) {
-    if (from.data != room_) k.convert(from, matrix(room_, DType::f32, from.rows, from.cols));
-    k.download(values.data(), room_, values.size() * sizeof(float));
-  });
+  if (from.data != room_) backend_->convert(from, matrix(room_, DType::f32, from.rows, from.cols));
+  backend_->download(values.data(), room_, values.size() * sizeof(float));
   for (const float x : values) check_number(x);
   return values;
 }
@@ -113,7 +107,7 @@ void LineEncoder::read_vectors(Matrix hidden, std::span<const int32_t> offsets,
 std::vector<EncodedLine::Filled> LineEncoder::best_pieces(Matrix logits) {
   const int64_t vocabulary = transformer_.config().target().vocabulary;
   const Matrix log_p = matrix(room_, DType::f32, 1, vocabulary);
-  on(backend_, [&](auto& k) { k.log_softmax(logits, vocabulary, log_p); });
+  backend_->log_softmax(logits, vocabulary, log_p);
   const std::vector<float> values = download(log_p);
   const std::vector<int> forbidden = models_.forbidden();
   std::vector<int> order;

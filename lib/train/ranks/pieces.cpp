@@ -30,16 +30,14 @@ void Pieces::gather(Matrix block) {
     const size_t longest = size_t(division_.longest(i)) * each;
     char* all = room_.reserve(longest * size_t(self_.ranks));
     char* own = all + longest * size_t(self_.rank);
-    on(backend_,
-       [&](auto& k) { k.copy(own, part_of(block, mine).data, size_t(mine.count) * each); });
+    backend_->copy(own, part_of(block, mine).data, size_t(mine.count) * each);
     mover_.gather_all(own, longest, all);
-    on(backend_, [&](auto& k) {
-      for (int r = 0; r < self_.ranks; ++r) {
-        const ElementRange piece = division_.piece(i, r);
-        if (r != self_.rank)
-          k.copy(part_of(block, piece).data, all + longest * size_t(r), size_t(piece.count) * each);
-      }
-    });
+    for (int r = 0; r < self_.ranks; ++r) {
+      const ElementRange piece = division_.piece(i, r);
+      if (r != self_.rank)
+        backend_->copy(part_of(block, piece).data, all + longest * size_t(r),
+                       size_t(piece.count) * each);
+    }
   }
 }
 
@@ -92,9 +90,7 @@ void Pieces::list_squares() {
       for (int64_t b = 0; b < norm_blocks(division_.piece(i, r).count); ++b)
         places.push_back(int32_t(first + b));
     }
-  on(backend_, [&](auto& k) {
-    k.upload(places_.reserve(places.size() * 4), places.data(), places.size() * 4);
-  });
+  backend_->upload(places_.reserve(places.size() * 4), places.data(), places.size() * 4);
 }
 
 void Pieces::gather_squares(Matrix block, Matrix squares) {
@@ -102,20 +98,16 @@ void Pieces::gather_squares(Matrix block, Matrix squares) {
   char* all = parts_.reserve(bytes * size_t(self_.ranks));
   char* own = all + bytes * size_t(self_.rank);
   const Matrix sums = matrix(own, DType::f64, 1, most_);
-  on(backend_, [&](auto& k) {
-    for (int i = 0; i < division_.rounds(); ++i) {
-      const ElementRange mine = division_.piece(i, self_.rank);
-      if (mine.count == 0) continue;
-      k.square_sums(part_of(block, mine),
-                    sums.columns(division_.own_first(i) / norm_block, norm_blocks(mine.count)));
-    }
-  });
+  for (int i = 0; i < division_.rounds(); ++i) {
+    const ElementRange mine = division_.piece(i, self_.rank);
+    if (mine.count == 0) continue;
+    backend_->square_sums(part_of(block, mine), sums.columns(division_.own_first(i) / norm_block,
+                                                             norm_blocks(mine.count)));
+  }
   mover_.gather_all(own, bytes, all);
-  on(backend_, [&](auto& k) {
-    k.gather_rows(matrix(all, DType::f32, self_.ranks * most_, 2),
-                  reinterpret_cast<const int32_t*>(places_.data()),
-                  matrix(squares.data, DType::f32, squares.cols, 2));
-  });
+  backend_->gather_rows(matrix(all, DType::f32, self_.ranks * most_, 2),
+                        reinterpret_cast<const int32_t*>(places_.data()),
+                        matrix(squares.data, DType::f32, squares.cols, 2));
 }
 
 }  // namespace tx

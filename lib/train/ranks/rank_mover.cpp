@@ -52,13 +52,11 @@ void check_gpus(Communicator& ranks, const std::string& library, const std::stri
 }
 
 std::unique_ptr<Mover> join_gpus(Backend& backend, Communicator& ranks) {
-  return on(backend, [&](auto& k) {
-    check_gpus(ranks, k.mover_library(), k.device_id());
-    std::string id(mover_id_bytes, '\0');
-    if (ranks.rank() == 0) id = k.mover_id();
-    ranks.broadcast(id.data(), id.size());
-    return k.make_mover(id, ranks.rank(), ranks.size(), [&ranks] { ranks.check_end(); });
-  });
+  check_gpus(ranks, backend->mover_library(), backend->device_id());
+  std::string id(mover_id_bytes, '\0');
+  if (ranks.rank() == 0) id = backend->mover_id();
+  ranks.broadcast(id.data(), id.size());
+  return backend->make_mover(id, ranks.rank(), ranks.size(), [&ranks] { ranks.check_end(); });
 }
 
 // The GPUs meet at the first call.
@@ -90,8 +88,7 @@ class GpuMover : public Mover {
 void choose_own_gpu(const Communicator& ranks) { choose_gpu(ranks.local_rank()); }
 
 std::unique_ptr<Mover> make_mover(Backend& backend, Communicator& ranks) {
-  if (on(backend, [](auto& k) { return k.has_own_memory(); }))
-    return std::make_unique<GpuMover>(backend, ranks);
+  if (backend->has_own_memory()) return std::make_unique<GpuMover>(backend, ranks);
   return std::make_unique<HostMover>(ranks);
 }
 

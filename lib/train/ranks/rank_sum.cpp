@@ -103,10 +103,8 @@ void RankSum::keep() {
   const size_t most = *std::max_element(counts_.begin(), counts_.end());
   auto* records = reinterpret_cast<StepRecord*>(records_.data()) + size_t(self_.rank) * most;
   const size_t bytes = size_t(block_.cols) * size_of(block_.dtype);
-  on(backend_, [&](auto& k) {
-    if (next_ + 1 < mine_.size()) k.copy(kept_[next_].reserve(bytes), block_.data, bytes);
-    k.copy(records + next_, record_, sizeof(StepRecord));
-  });
+  if (next_ + 1 < mine_.size()) backend_->copy(kept_[next_].reserve(bytes), block_.data, bytes);
+  backend_->copy(records + next_, record_, sizeof(StepRecord));
   ++next_;
   clear_sums(backend_, record_);
 }
@@ -156,12 +154,10 @@ void RankSum::finish_record() {
   for (size_t r = 0; r < counts_.size(); ++r)
     for (size_t i = 0; i < counts_[r]; ++i) parts.push_back(records + r * most + i);
   size_t next = 0;
-  on(backend_, [&](auto& k) {
-    add_parts({0, terms_}, all_, next,
-              [&](size_t to, size_t from) { k.add_sums(parts[from], parts[to]); });
-  });
+  add_parts({0, terms_}, all_, next,
+            [&](size_t to, size_t from) { backend_->add_sums(parts[from], parts[to]); });
   clear_sums(backend_, record_);
-  on(backend_, [&](auto& k) { k.add_sums(parts[0], record_); });
+  backend_->add_sums(parts[0], record_);
 }
 
 // What this rank has of a round, for each rank in turn: of one partial sum it lies there in order.
@@ -171,13 +167,11 @@ const void* RankSum::to_send(Backend& backend, int round) {
   if (mine_.size() <= 1) return block_.columns(all.first, all.count).data;
   char* const out = out_.reserve(mine_.size() * size_t(all.count) * each);
   char* to = out;
-  on(backend, [&](auto& k) {
-    for (int r = 0; r < self_.ranks; ++r) {
-      const ElementRange piece = division_.piece(round, r);
-      for (size_t i = 0; i < mine_.size(); ++i, to += size_t(piece.count) * each)
-        k.copy(to, part(i).columns(piece.first, piece.count).data, size_t(piece.count) * each);
-    }
-  });
+  for (int r = 0; r < self_.ranks; ++r) {
+    const ElementRange piece = division_.piece(round, r);
+    for (size_t i = 0; i < mine_.size(); ++i, to += size_t(piece.count) * each)
+      backend->copy(to, part(i).columns(piece.first, piece.count).data, size_t(piece.count) * each);
+  }
   return out;
 }
 
@@ -186,9 +180,7 @@ void RankSum::finish_round(Backend& backend, int round) {
   const size_t each = size_of(block_.dtype);
   const ElementRange whole = division_.round(round);
   const auto rows = [&](Matrix block) { return rows_of(block.columns(whole.first, whole.count)); };
-  on(backend, [&](auto& k) {
-    for (const Matrix& sum : waiting_) k.add(rows(sum), rows(block_));
-  });
+  for (const Matrix& sum : waiting_) backend->add(rows(sum), rows(block_));
   const ElementRange own = division_.piece(round, self_.rank);
   std::vector<size_t> out_bytes, in_bytes;
   for (int r = 0; r < self_.ranks; ++r) {
@@ -202,11 +194,9 @@ void RankSum::finish_round(Backend& backend, int round) {
     return rows_of(matrix(in + i * size_t(own.count) * each, block_.dtype, 1, own.count));
   };
   size_t next = 0;
-  on(backend, [&](auto& k) {
-    add_parts({0, terms_}, all_, next,
-              [&](size_t left, size_t right) { k.add(sum(right), sum(left)); });
-    k.copy(block_.columns(own.first, own.count).data, in, size_t(own.count) * each);
-  });
+  add_parts({0, terms_}, all_, next,
+            [&](size_t left, size_t right) { backend->add(sum(right), sum(left)); });
+  backend->copy(block_.columns(own.first, own.count).data, in, size_t(own.count) * each);
 }
 
 }  // namespace tx

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 double norm_of(Backend& backend, Matrix m, int64_t& not_finite) {
   std::vector<T> values(size_t(m.rows * m.cols));
-  on(backend, [&](auto& k) { k.download(values.data(), m.data, values.size() * sizeof(T)); });
+  backend->download(values.data(), m.data, values.size() * sizeof(T));
   double sum = 0;
   for (const T x : values) {
     sum += double(x) * double(x);

@@ -27,16 +27,14 @@ Run::Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
 // With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
 // keeps it, and with it every bit.
 void Run::set_products(const Log& log) {
-  on(backend_, [&](auto& k) {
-    if (!spec_.products.empty()) {
-      try {
-        return k.set_tuning(spec_.products);
-      } catch (const Error& e) {
-        log.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
-      }
+  if (!spec_.products.empty()) {
+    try {
+      return backend_->set_tuning(spec_.products);
+    } catch (const Error& e) {
+      log.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
     }
-    if (options_.tune) k.set_tuning("measure");
-  });
+  }
+  if (options_.tune) backend_->set_tuning("measure");
 }
 
 void Run::build_model() {
@@ -82,11 +80,10 @@ void Run::settle(size_t program, const Log& log) {
                                     options_.kind == ModelKind::encoder, spec_.corpora.sentinels);
   if (replicas_.leads()) {
     memory_ = plan_memory(planned, capacities);
-    spec_.products = on(backend_, [](auto& k) { return k.tuning(); });
+    spec_.products = backend_->tuning();
   }
   spec_.products = replicas_.agree(spec_.products);
-  if (!replicas_.leads() && !spec_.products.empty())
-    on(backend_, [&](auto& k) { k.set_tuning(spec_.products); });
+  if (!replicas_.leads() && !spec_.products.empty()) backend_->set_tuning(spec_.products);
   if (replicas_.leads()) tell_memory(log);
   const size_t arena = Stepper::plan(backend_, *trained_, *transformer_, options_, capacities);
   stepper_ = std::make_unique<Stepper>(backend_, *trained_, *transformer_, options_);
@@ -166,7 +163,7 @@ void Run::spread(bool with_moments) {
     spread_parts(*trained_, from.second, to.second);
   }
   if (with_moments) stepper_->spread_moments();
-  on(backend_, [](auto& k) { k.wait(); });
+  backend_->wait();
 }
 
 Moments Run::collect() {
@@ -189,10 +186,8 @@ void Run::gather_gradients() {
 void Run::forget_steps() {
   replicas_.tell({What::forget});
   feed_->restore(begin_);
-  on(backend_, [&](auto& k) {
-    for (const Matrix& block : {trained_->moment1(), trained_->moment2()})
-      if (!block.empty()) k.zero(block.data, size_t(block.cols) * size_of(block.dtype));
-  });
+  for (const Matrix& block : {trained_->moment1(), trained_->moment2()})
+    if (!block.empty()) backend_->zero(block.data, size_t(block.cols) * size_of(block.dtype));
 }
 
 void Run::end() { replicas_.tell({What::end}); }
@@ -200,7 +195,7 @@ void Run::end() { replicas_.tell({What::end}); }
 // What was told is done, and its faults are known, before the next is heard.
 void Run::obey() {
   for (;;) {
-    on(backend_, [](auto& k) { k.wait(); });
+    backend_->wait();
     const RankOrder order = replicas_.hear();
     switch (order.what) {
       case What::rehearse:

@@ -9,9 +9,7 @@ namespace tx {
 
 namespace {
 
-bool has_own_memory(const Parameters& p) {
-  return on(p.backend(), [](auto& k) { return k.has_own_memory(); });
-}
+bool has_own_memory(const Parameters& p) { return p.backend()->has_own_memory(); }
 
 }  // namespace
 

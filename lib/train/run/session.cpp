@@ -50,7 +50,7 @@ void Session::begin() {
   else if (options_.minutes > 0 && left <= 0)
     throw UsageError(minutes_limit(options_) + " is over before the first step, after " +
                      figure(used, 1) + " seconds of preparation: give more");
-  if (options_.profile) on(run_.backend(), [](auto& k) { k.start_profile(); });
+  if (options_.profile) run_.backend()->start_profile();
   directory_.write_config(config_);
   const Validator& validator = validator_;
   if (!validator.replaced().empty()) {
@@ -163,8 +163,8 @@ namespace {
 
 // By groups of kernels, and on a CPU, which computes while it is called, by the parts of a step.
 std::string profile(Backend& backend, const StepTimes& t, double seconds) {
-  std::string text = on(backend, [](auto& k) { return k.profile_report(); });
-  if (on(backend, [](auto& k) { return k.has_own_memory(); })) return text;
+  std::string text = backend->profile_report();
+  if (backend->has_own_memory()) return text;
   char parts[240];
   std::snprintf(parts, sizeof parts, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
                 t.forward, t.backward, t.update, seconds);

@@ -18,7 +18,7 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const auto& [backend, parameters, transformer, options, beside, ranks] = run;
   const int accumulate = options.accumulate;
   MemoryPlan m;
-  const bool own_memory = on(backend, [](auto& k) { return k.has_own_memory(); });
+  const bool own_memory = backend->has_own_memory();
   m.translating = beside.translating;
   m.program = own_memory ? 0 : beside.program;  // the host's memory, not the GPU's
   const size_t elements = size_t(parameters.master().cols);
@@ -31,7 +31,7 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(run, capacities);
-  m.scratch = on(backend, [](auto& k) { return k.scratch_bytes(); });
+  m.scratch = backend->scratch_bytes();
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
   m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // the next step's, too
@@ -124,15 +124,13 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
 void check_device_memory(Backend& backend, const MemoryPlan& memory) {
   const size_t needed =
       memory.sums + memory.activations + memory.batch + memory.saving + memory.translating;
-  on(backend, [&](auto& k) {
-    const size_t free = k.has_own_memory() ? k.free_bytes() : needed;
-    if (needed > free)
-      throw Error("out of GPU memory: beside parameters and scratch the plan asks for " +
-                  std::to_string((needed >> 20) + 1) + " MiB (activations " +
-                  std::to_string((memory.activations >> 20) + 1) + "), " +
-                  std::to_string(free >> 20) +
-                  " MiB are free: lower --batch-tokens (auto takes what fits), or try --recompute");
-  });
+  const size_t free = backend->has_own_memory() ? backend->free_bytes() : needed;
+  if (needed > free)
+    throw Error("out of GPU memory: beside parameters and scratch the plan asks for " +
+                std::to_string((needed >> 20) + 1) + " MiB (activations " +
+                std::to_string((memory.activations >> 20) + 1) + "), " +
+                std::to_string(free >> 20) +
+                " MiB are free: lower --batch-tokens (auto takes what fits), or try --recompute");
 }
 
 std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
@@ -164,12 +162,10 @@ namespace {
 // What a plan may come to where no limit is given: half of the memory that this process may use, or
 // nine tenths of what the GPU has free beside the parameters, which it holds already.
 int64_t room(Backend& backend, const Parameters& parameters) {
-  return on(backend, [&](auto& k) {
-    if (!k.has_own_memory()) return available_memory() / 2;
-    const size_t held =
-        Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
-    return int64_t(k.free_bytes() / 10 * 9 + held);
-  });
+  if (!backend->has_own_memory()) return available_memory() / 2;
+  const size_t held =
+      Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
+  return int64_t(backend->free_bytes() / 10 * 9 + held);
 }
 
 }  // namespace

@@ -50,14 +50,11 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       options_(options),
       guided_(options.guided()),
       batch_(backend, parameters, transformer.longest(), guided_.layer >= 0),
-      record_(static_cast<StepRecord*>(
-          on(backend_, [](auto& k) { return k.allocate(sizeof(StepRecord)); }))),
+      record_(static_cast<StepRecord*>(backend_->allocate(sizeof(StepRecord)))),
       sum_(backend, parameters.gradients(), record_),
       update_(parameters, options, record_) {}
 
-Stepper::~Stepper() {
-  on(backend_, [&](auto& k) { k.release(record_); });
-}
+Stepper::~Stepper() { backend_->release(record_); }
 
 size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
                      const TrainOptions& options, const std::vector<int>& capacities) {
@@ -164,7 +161,7 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
   record.loss_scale = 1 / double(labels);
   record.clip_norm = options_.clip_norm;
   record.loss_limit = loss_limit;
-  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  backend_->upload(record_, &record, sizeof record);
   const int count = int(batches.size());
   if (rank_sum_) {
     rank_sum_->begin(count);
@@ -181,7 +178,7 @@ void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double r
 
 StepRecord Stepper::finish() {
   StepRecord record;
-  on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+  backend_->download(&record, record_, sizeof record);
   return record;
 }
 
@@ -193,16 +190,16 @@ StepRecord Stepper::step(const std::vector<Batch>& batches, int64_t number, doub
 
 StepRecord Stepper::release(StepRecord record) {
   record.loss_limit = 0;
-  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
+  backend_->upload(record_, &record, sizeof record);
   update();
-  on(backend_, [&](auto& k) { k.download(&record, record_, sizeof record); });
+  backend_->download(&record, record_, sizeof record);
   return record;
 }
 
 void Stepper::rehearse(const Batch& batch) {
   const StepRecord record;
-  on(backend_, [&](auto& k) { k.upload(record_, &record, sizeof record); });
-  if (rank_sum_ && !on(backend_, [](auto& k) { return k.has_own_memory(); }))
+  backend_->upload(record_, &record, sizeof record);
+  if (rank_sum_ && !backend_->has_own_memory())
     rehearse_order(batch);
   else
     micro(batch, Work::train);
@@ -210,16 +207,16 @@ void Stepper::rehearse(const Batch& batch) {
 }
 
 void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
-  on(backend_, [&](auto& k) { k.upload(record_, &sums, sizeof sums); });
+  backend_->upload(record_, &sums, sizeof sums);
   micro(batch, Work::evaluate);
-  on(backend_, [&](auto& k) { k.download(&sums, record_, sizeof sums); });
+  backend_->download(&sums, record_, sizeof sums);
 }
 
 bool Stepper::weights_finite() {
   StepRecord norm;
-  on(backend_, [&](auto& k) { k.upload(record_, &norm, sizeof norm); });
+  backend_->upload(record_, &norm, sizeof norm);
   update_.norm(parameters_.master());
-  on(backend_, [&](auto& k) { k.download(&norm, record_, sizeof norm); });
+  backend_->download(&norm, record_, sizeof norm);
   return std::isfinite(norm.gradient_norm);
 }
 

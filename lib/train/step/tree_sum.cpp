@@ -12,8 +12,7 @@ int left_part(int size) { return int(std::bit_floor(unsigned(size - 1))); }
 
 void clear_sums(Backend& backend, StepRecord* record) {
   constexpr size_t first = offsetof(StepRecord, loss);
-  on(backend,
-     [&](auto& k) { k.zero(reinterpret_cast<char*>(record) + first, sizeof(StepRecord) - first); });
+  backend->zero(reinterpret_cast<char*>(record) + first, sizeof(StepRecord) - first);
 }
 
 TreeSum::TreeSum(Backend& backend, Matrix block, StepRecord* record)
@@ -22,27 +21,23 @@ TreeSum::TreeSum(Backend& backend, Matrix block, StepRecord* record)
 }
 
 TreeSum::~TreeSum() {
-  on(backend_, [&](auto& k) {
-    for (const Level& level : levels_) {
-      k.release(level.block.data);
-      k.release(level.record);
-    }
-  });
+  for (const Level& level : levels_) {
+    backend_->release(level.block.data);
+    backend_->release(level.record);
+  }
 }
 
 int TreeSum::levels(int terms) { return std::bit_width(unsigned(terms - 1)); }
 
 void TreeSum::reserve(int terms) {
   const size_t bytes = size_t(block_.cols) * size_of(block_.dtype);
-  on(backend_, [&](auto& k) {
-    while (int(levels_.size()) < levels(terms)) {
-      Level level{block_, nullptr};
-      level.block.data = k.allocate(bytes);
-      k.zero(level.block.data, bytes);
-      levels_.push_back(level);
-      levels_.back().record = static_cast<StepRecord*>(k.allocate(sizeof(StepRecord)));
-    }
-  });
+  while (int(levels_.size()) < levels(terms)) {
+    Level level{block_, nullptr};
+    level.block.data = backend_->allocate(bytes);
+    backend_->zero(level.block.data, bytes);
+    levels_.push_back(level);
+    levels_.back().record = static_cast<StepRecord*>(backend_->allocate(sizeof(StepRecord)));
+  }
 }
 
 Matrix TreeSum::spare() {
@@ -79,26 +74,21 @@ std::vector<Matrix> TreeSum::waiting() const {
 
 void TreeSum::add_last_record() {
   TX_ASSERT(next_ + 1 == terms_);
-  on(backend_, [&](auto& k) {
-    for (size_t level = 0; next_ >> level; ++level)
-      if (next_ >> level & 1) k.add_sums(levels_[level].record, record_);
-  });
+  for (size_t level = 0; next_ >> level; ++level)
+    if (next_ >> level & 1) backend_->add_sums(levels_[level].record, record_);
   ++next_;
 }
 
 void TreeSum::push(size_t level) {
-  on(backend_, [&](auto& k) {
-    k.copy(levels_[level].block.data, block_.data, size_t(block_.cols) * size_of(block_.dtype));
-    k.copy(levels_[level].record, record_, sizeof(StepRecord));
-  });
+  backend_->copy(levels_[level].block.data, block_.data,
+                 size_t(block_.cols) * size_of(block_.dtype));
+  backend_->copy(levels_[level].record, record_, sizeof(StepRecord));
   clear_sums(backend_, record_);
 }
 
 void TreeSum::add(size_t level) {
-  on(backend_, [&](auto& k) {
-    k.add(rows_of(levels_[level].block), rows_of(block_));
-    k.add_sums(levels_[level].record, record_);
-  });
+  backend_->add(rows_of(levels_[level].block), rows_of(block_));
+  backend_->add_sums(levels_[level].record, record_);
 }
 
 }  // namespace tx

@@ -23,57 +23,51 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
       record_(record) {
   const int64_t blocks = norm_blocks(parameters.master().cols);
   const auto room = [&](int64_t sums) {
-    return on(parameters.backend(), [&](auto& k) {
-      const size_t bytes = size_t(sums) * sizeof(double);
-      void* data = k.allocate(bytes);
-      k.zero(data, bytes);
-      return matrix(data, DType::f64, 1, sums);
-    });
+    const size_t bytes = size_t(sums) * sizeof(double);
+    void* data = parameters.backend()->allocate(bytes);
+    parameters.backend()->zero(data, bytes);
+    return matrix(data, DType::f64, 1, sums);
   };
   squares_ = room(blocks);
   if (!parameters.part().whole()) all_ = room(largest_part(parameters) * parameters.part().count);
 }
 
 Update::~Update() {
-  on(parameters_.backend(), [&](auto& k) {
-    k.release(squares_.data);
-    k.release(all_.data);
-  });
+  parameters_.backend()->release(squares_.data);
+  parameters_.backend()->release(all_.data);
 }
 
 void Update::norm(Matrix block) {
-  on(parameters_.backend(), [&](auto& k) { k.square_sums(block, squares_); });
+  parameters_.backend()->square_sums(block, squares_);
   decide();
 }
 
 // What all parts have alike counts once, as the first has it.
 void Update::decide() {
   const ModelPart& part = parameters_.part();
-  on(parameters_.backend(), [&](auto& k) {
-    if (part.whole()) return k.gradient_norm(squares_, record_);
-    const int64_t each = all_.cols / part.count;
-    const Matrix own = all_.columns(part.index * each, each);
-    k.zero(own.data, size_t(each) * sizeof(double));
-    k.copy(own.data, squares_.data, size_t(squares_.cols) * sizeof(double));
-    const Share common = common_blocks(parameters_.table());
-    if (part.index > 0)
-      k.zero(own.columns(common.first, 1).data, size_t(common.count) * sizeof(double));
-    part.ranks->gather_all(own.data, size_t(each) * sizeof(double), all_.data);
-    k.gradient_norm(all_, record_);
-  });
+  if (part.whole()) return parameters_.backend()->gradient_norm(squares_, record_);
+  const int64_t each = all_.cols / part.count;
+  const Matrix own = all_.columns(part.index * each, each);
+  parameters_.backend()->zero(own.data, size_t(each) * sizeof(double));
+  parameters_.backend()->copy(own.data, squares_.data, size_t(squares_.cols) * sizeof(double));
+  const Share common = common_blocks(parameters_.table());
+  if (part.index > 0)
+    parameters_.backend()->zero(own.columns(common.first, 1).data,
+                                size_t(common.count) * sizeof(double));
+  part.ranks->gather_all(own.data, size_t(each) * sizeof(double), all_.data);
+  parameters_.backend()->gradient_norm(all_, record_);
 }
 
 void Update::update(ElementRange range, ElementRange moments, Matrix copy) {
   const Matrix w = part_of(parameters_.master(), range);
   const Matrix g = part_of(parameters_.gradients(), range);
   const int64_t decayed = std::clamp<int64_t>(parameters_.decayed() - range.first, 0, range.count);
-  on(parameters_.backend(), [&](auto& k) {
-    if (adam_)
-      k.adam(w, g, part_of(parameters_.moment1(), moments), part_of(parameters_.moment2(), moments),
-             copy, decayed, settings_, record_);
-    else
-      k.sgd(w, g, copy, decayed, settings_, record_);
-  });
+  if (adam_)
+    parameters_.backend()->adam(w, g, part_of(parameters_.moment1(), moments),
+                                part_of(parameters_.moment2(), moments), copy, decayed, settings_,
+                                record_);
+  else
+    parameters_.backend()->sgd(w, g, copy, decayed, settings_, record_);
 }
 
 void Update::run() {

@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error) {
       const rlimit limit = {most, most};
       setrlimit(RLIMIT_AS, &limit);
       try {
-        on(backend, [&](auto& b) { b.attention(a); });
+        backend->attention(a);
       } catch (const std::bad_alloc&) {
         refused = true;
       }

@@ -82,7 +82,7 @@ class Run {
 
   template <class F>
   void call(F&& f) {
-    on(backend_, std::forward<F>(f));
+    std::forward<F>(f)(*backend_);
   }
 
   // Operands: nothing of `input` may change, of `inout` and `output` the view alone. An output is

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(masks_of_relu_change_no_bit) {
       BOOST_TEST((first == second));
       const auto products = [](SmallModel& m) {
         std::string text;
-        tx::on(m.backend, [&](auto& k) { text = k.tuning(); });
+        text = m.backend->tuning();
         return text;
       };
       if (emulated && dtype != DType::f64) BOOST_TEST(products(small) != products(without));

@@ -88,7 +88,7 @@ std::vector<Values> sums(tx::DType dtype, const std::vector<Values>& of, int64_t
     const tx::Tensor x = context.make(rows, cols);
     const tx::Tensor given = context.make(rows, cols, tx::DType::f64);
     to_device(hand.backend, own, given.value());
-    on(hand.backend, [&](auto& k) { k.convert(given.value(), x.value()); });
+    hand.backend->convert(given.value(), x.value());
     sum_over_ranks(context, x, ranks);
     found[size_t(ranks.rank())] = to_host(hand.backend, x.value());
   });

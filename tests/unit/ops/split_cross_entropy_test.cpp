@@ -21,7 +21,7 @@ tx::Tensor logits_of(Hand& hand, tx::Context& context, int64_t first, int64_t co
     for (int64_t j = 0; j < padded; ++j)
       own.push_back(j < count ? 5 * all[size_t(i * vocabulary + first + j)] : 7);
   const tx::Tensor given = hand.tensor(rows, padded, own), x = context.make(rows, padded);
-  on(hand.backend, [&](auto& k) { k.convert(given.value(), x.value()); });
+  hand.backend->convert(given.value(), x.value());
   return x;
 }
 
