@@ -1,6 +1,6 @@
-// The backend in use; backend->NAME(...) calls a kernel. The library of a backend, libtx-cpu.so with
-// OpenBLAS, oneDNN and OpenMP or libtx-cuda.so, is opened by the first function here that needs it: a
-// tool that multiplies nothing never loads them. Error where that fails.
+// The backend in use; backend->NAME(...) calls a kernel. The library of a backend, libtx-cpu.so
+// with OpenBLAS, oneDNN and OpenMP or libtx-cuda.so, is opened by the first function here that
+// needs it: a tool that multiplies nothing never loads them. Error where that fails.
 #pragma once
 #include <string>
 #include <utility>
