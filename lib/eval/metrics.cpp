@@ -5,6 +5,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/json_value.h"
 
 namespace tx {
