@@ -202,8 +202,7 @@ BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
 
 #ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
 // A long sentence takes more than the limit leaves: an exception, not the end of the process.
-BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error) {
-  if (std::string(TX_TEST_DEVICE) != "cpu") return;
+BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error, *only_on_the_cpu()) {
   // In a thread of its own: those of OpenMP's that this one has are not there after a fork.
   const auto child = run_in_child([] {
     bool refused = false;

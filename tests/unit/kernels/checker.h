@@ -43,6 +43,12 @@ inline auto needs_f64() {
       [](boost::unit_test::test_unit_id) { return dtypes().back() == DType::f64; });
 }
 
+// For what the CPU's kernels alone do.
+inline auto only_on_the_cpu() {
+  return boost::unit_test::precondition(
+      [](boost::unit_test::test_unit_id) { return std::string(TX_TEST_DEVICE) == "cpu"; });
+}
+
 inline const char* name_of(DType t) {
   return t == DType::f64 ? "f64" : t == DType::bf16 ? "bf16" : "f32";
 }
