@@ -1,5 +1,5 @@
 # Runs the examples of one manual page: sh cli/run.sh man_examples.sh man/PAGE. The convention, in
-# the section EXAMPLES:
+# any section:
 #
 #   .Bd -literal -offset indent        (or .nf)
 #   $ tx-bpe encode -m bpe.model < a.txt > a.pieces
@@ -21,8 +21,6 @@ setup=$TX_SOURCE/tests/man/$name.setup.sh
 
 # Turns the page into a list: lines "C command", "O expected output", a space in front of the rest.
 awk '
-  /^\.Sh / { examples = $0 ~ /^\.Sh "?EXAMPLES?"?$/; next }
-  !examples { next }
   /^\.(Bd -literal|nf)/ { literal = 1; command = 0; next }
   /^\.(Ed|fi)/ { literal = 0; next }
   !literal { next }

@@ -1,8 +1,9 @@
 # The runner of the pages' examples: what it accepts, and that it can fail.
 
-# page EXAMPLES: writes tx-page.1.in with these lines as its example.
+# page EXAMPLES: writes tx-page.1.in with these lines as its example, behind text and a block without
+# a command, which are not run.
 page() {
-  printf '.Sh OPTIONS\n.Bd -literal\n$ false\n.Ed\n.Sh EXAMPLES\nText.\n' > tx-page.1.in
+  printf '.Sh %s\n$ false\n.Bd -literal\nfalse\n.Ed\nText.\n' "${section:-EXAMPLES}" > tx-page.1.in
   printf '.Bd -literal -offset indent\n%s\n.Ed\n.Sh SEE ALSO\n' "$1" >> tx-page.1.in
 }
 run_page() {
@@ -26,6 +27,8 @@ one two
 $ false
 [status 1]
 $ echo ignored'
+run_page 0
+section=DESCRIPTION
 run_page 0
 
 for wrong in '$ false' '$ echo a
