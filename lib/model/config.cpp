@@ -208,7 +208,7 @@ class FieldDescriber {
   template <class T>
   void operator()(const ConfigField& f, T& value) {
     if (f.option == nullptr) return;
-    if (f.lesson) options_.group("Lessons");
+    if (f.lesson) options_.group("Ablations");
     if constexpr (std::is_same_v<T, bool>)
       options_.flag(f.option, value, f.help, f.long_help);
     else if constexpr (requires { value.name; })
@@ -232,9 +232,9 @@ class FieldDescriber {
 
 void ModelOptions::describe(Options& options) {
   options.group("Model");
-  options.add("--layers", layers, "N", "layers of both stacks").range(1, 1000).default_is("6");
+  options.add("--layers", layers, "N", "layers of each stack").range(1, 1000).default_is("6");
   visit_fields(config, FieldDescriber(options));
-  options.group("Model");  // after those of lessons
+  options.group("Model");  // after the ablations
   options.at("d-k").default_is("d-model / heads");
   options.at("d-v").default_is("d-k");
   options.at("kv-heads").default_is("heads");

@@ -81,12 +81,10 @@ struct SideConfig {
 struct StackNames {
   const char *stack, *side, *vocabulary_key, *layers_key, *layers_option, *layers_help;
 };
-inline constexpr StackNames encoder_names{"encoder",           "source",
-                                          "source_vocabulary", "encoder_layers",
-                                          "--encoder-layers",  "layers of the encoder"};
-inline constexpr StackNames decoder_names{"decoder",           "target",
-                                          "target_vocabulary", "decoder_layers",
-                                          "--decoder-layers",  "layers of the decoder"};
+inline constexpr StackNames encoder_names{"encoder",        "source",           "source_vocabulary",
+                                          "encoder_layers", "--encoder-layers", "encoder layers"};
+inline constexpr StackNames decoder_names{"decoder",        "target",           "target_vocabulary",
+                                          "decoder_layers", "--decoder-layers", "decoder layers"};
 
 struct ModelConfig {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
@@ -194,68 +192,69 @@ void visit_fields(Config& c, Visit&& visit) {
     const StackNames& n = c.names(side);
     visit(size({n.layers_key, n.layers_option, "N", n.layers_help, 1, 1000}), c.sides[side].layers);
   }
-  visit(size({"d_model", "--d-model", "N", "width of embeddings and layers", 2, 65536}), c.d_model);
-  visit(size({"d_ff", "--d-ff", "N", "inner width of the feed-forward layer", 1, 1 << 20}), c.d_ff);
+  visit(size({"d_model", "--d-model", "N", "model width", 2, 65536}), c.d_model);
+  visit(size({"d_ff", "--d-ff", "N", "feed-forward width", 1, 1 << 20}), c.d_ff);
   visit(size({"heads", "--heads", "N", "attention heads", 1, 65535}), c.heads);
-  visit(size({"d_k", "--d-k", "N", "width of a head's queries and keys", 1, 65536}), c.d_k);
-  visit(size({"d_v", "--d-v", "N", "width of a head's values", 1, 65536}), c.d_v);
-  visit(
-      size({"kv_heads", "--kv-heads", "N", "heads of keys and values, which heads share", 1, 65535,
-            "As many as heads give every head its own; 1 is multi-query attention, a number "
-            "between grouped queries."}),
-      c.kv_heads);
-  visit({"window", "--window", "N", "self-attention sees this many tokens back", 0, 1 << 24,
-         "Its own place counts; an encoder sees as many ahead. 0 is all."},
+  visit(size({"d_k", "--d-k", "N", "query and key width per head", 1, 65536}), c.d_k);
+  visit(size({"d_v", "--d-v", "N", "value width per head", 1, 65536}), c.d_v);
+  visit(size({"kv_heads", "--kv-heads", "N", "key and value heads", 1, 65535,
+              "1 is multi-query attention; between 1 and --heads is grouped-query attention."}),
+        c.kv_heads);
+  visit({"window", "--window", "N", "sliding-window self-attention over N tokens", 0, 1 << 24,
+         "The token itself and N - 1 before it; in an encoder also N - 1 after it. 0: all."},
         c.window);
-  visit({"activation", "--activation", "", "activation of the feed-forward layer", 0, 0,
-         "swiglu and geglu multiply a gate; their inner layer has twice the width, so that "
-         "--d-ff is usually taken two thirds as large."},
+  visit({"activation", "--activation", "", "feed-forward activation", 0, 0,
+         "swiglu and geglu add a gate of the same width; --d-ff is then usually two thirds as "
+         "large."},
         c.activation);
-  visit({"norm", "--norm-position", "", "layer norm after (the paper) or before a sub-layer"},
+  visit({"norm", "--norm-position", "", "normalise after (the paper) or before each sub-layer"},
         c.norm);
-  visit({"norm_type", "--norm-type", "", "layer norm, or root mean square without a shift"},
-        c.norm_type);
-  visit({"positions", "--positions", "", "position encoding"}, c.positions);
-  visit({"max_positions", "--max-positions", "N", "longest sentence of learned positions", 1,
-         1 << 20},
+  visit({"norm_type", "--norm-type", "", "LayerNorm or RMSNorm"}, c.norm_type);
+  visit({"positions", "--positions", "", "position encoding", 0, 0,
+         "sinusoid interleaves sines and cosines (the paper). halves and fairseq concatenate them, "
+         "as Hugging Face's Marian and as fairseq and Marian do."},
+        c.positions);
+  visit({"max_positions", "--max-positions", "N", "number of learned positions", 1, 1 << 20},
         c.max_positions);
   visit({"position_offset"}, c.position_offset);
-  visit({"rotary_base", "--rotary-base", "X", "slowest wave length of rotary positions", 1, 1e9},
+  visit({"rotary_base", "--rotary-base", "X", "base (theta) of rotary positions", 1, 1e9},
         c.rotary_base);
-  visit({"rotary_scaling", "--rotary-scaling", "", "stretch rotary positions"}, c.rotary_scaling);
-  visit({"rotary_factor", "--rotary-factor", "X", "by this factor", 1, 1e6}, c.rotary_factor);
+  visit({"rotary_scaling", "--rotary-scaling", "", "scaling of rotary positions"},
+        c.rotary_scaling);
+  visit({"rotary_factor", "--rotary-factor", "X", "factor of --rotary-scaling", 1, 1e6},
+        c.rotary_factor);
   visit({"rotary_low"}, c.rotary_low);
   visit({"rotary_high"}, c.rotary_high);
   visit({"rotary_length"}, c.rotary_length);
-  visit({"tie", "--tie", "", "share embeddings: all three, the two, target and output, none", 0, 0,
-         "One matrix serves the source embedding, the target embedding and the output projection "
-         "(section 3.4 of the paper); separate vocabularies need target or none."},
-        c.tie);
+  visit(
+      {"tie", "--tie", "", "embeddings that share one matrix", 0, 0,
+       "all: source, target and output (the paper). embeddings: source and target. target: target "
+       "and output. Separate vocabularies need target or none."},
+      c.tie);
   visit({"scaled_embeddings", "--scaled-embeddings", "", "multiply embeddings by sqrt(d-model)"},
         c.scaled_embeddings);
   visit({"attention_bias", "--attention-bias", "", "biases in the attention projections"},
         c.attention_bias);
   visit({"feed_forward_bias", "--ffn-bias", "", "biases in the feed-forward layer"},
         c.feed_forward_bias);
-  visit({"output_bias", "--output-bias", "", "a bias for each piece of the output"}, c.output_bias);
-  visit({"scaled_init", "--scaled-init", "", "the ends of N sub-layers begin smaller, by sqrt(N)"},
+  visit({"output_bias", "--output-bias", "", "bias of the output projection"}, c.output_bias);
+  visit({"scaled_init", "--scaled-init", "", "scale initial output projections by 1/sqrt(N)", 0, 0,
+         "N is the number of sub-layers of the stack, each of which ends in such a projection."},
         c.scaled_init);
-  visit({"norm_epsilon", "--norm-epsilon", "X", "what norms add to the variance", 1e-12, 1},
-        c.norm_epsilon);
+  visit({"norm_epsilon", "--norm-epsilon", "X", "epsilon of the norms", 1e-12, 1}, c.norm_epsilon);
   const auto lesson = [](ConfigField field) {
     field.lesson = true;
     return field;
   };
-  visit(lesson({"scaled_attention", "--scaled-attention", "", "divide dot products by sqrt(d-k)", 0,
-                0,
-                "Without it the dot products of wide heads are large, and softmax passes little "
-                "gradient on (section 3.2.1 of the paper)."}),
+  visit(lesson({"scaled_attention", "--scaled-attention", "",
+                "divide attention scores by sqrt(d-k)", 0, 0,
+                "Without it the scores of wide heads are large and the softmax saturates (section "
+                "3.2.1 of the paper)."}),
         c.scaled_attention);
   visit(
-      lesson({"causal_mask", "--causal-mask", "", "hide later pieces from the decoder", 0, 0,
-              "Without it the decoder copies the piece that it is to predict: the perplexity of "
-              "training falls to 1, and the model cannot translate, since in decoding there is no "
-              "such piece to copy."}),
+      lesson({"causal_mask", "--causal-mask", "", "mask later tokens in the decoder", 0, 0,
+              "Without it the decoder copies the token it should predict: the training perplexity "
+              "falls to 1, and the model cannot translate."}),
       c.causal_mask);
 }
 

@@ -7,24 +7,20 @@ namespace tx {
 void TrainOptions::describe_guidance(Options& o) {
   o.group("Guided alignment");
   o.add("--guided-alignment", guided_alignment, "FILE",
-        "word alignments of the training text, which one head learns",
-        "A line for each pair, of links such as 0-0 1-2, SOURCE-TARGET, counted from 0 in words "
-        "(Chen et al., 2016). The row that predicts a piece of a target word learns to attend to "
-        "all pieces of the source words linked to it. The cross-entropy, times --guided-weight, is "
-        "added to the loss; see GUIDED ALIGNMENT.")
+        "word alignments of the training text that train one head",
+        "One line per pair in Pharaoh format, e.g. 0-0 1-2; see GUIDED ALIGNMENT.")
       .input()
       .goes_with({"--resume"})
       .excludes({"--kind decoder", "--kind encoder"}, "it has no attention to a source")
       .excludes({"--denoise"}, "a text has no links to itself");
-  o.add("--guided-head", guided_head, "LAYER.HEAD", "the head of cross-attention that learns them",
-        "Both are counted from 0. Default: the first head of the last layer.")
+  o.add("--guided-head", guided_head, "LAYER.HEAD", "the cross-attention head to train",
+        "Layers and heads count from 0. Default: head 0 of the last layer.")
       .needs({"--guided-alignment"});
-  o.add("--guided-weight", guided_weight, "X", "weight of this loss beside that of the labels")
+  o.add("--guided-weight", guided_weight, "X", "weight of the alignment loss")
       .at_least(0)
       .needs({"--guided-alignment"});
-  o.flag("--guided-shift", guided_shift,
-         "the row that reads a target piece learns, not the one that predicts it",
-         "Such a row knows the word that it aligns. Align with --shift then.")
+  o.flag("--guided-shift", guided_shift, "train the decoder position that reads the target token",
+         "By default the position that predicts the token is trained.")
       .needs({"--guided-alignment"});
 }
 

@@ -17,271 +17,275 @@ const std::vector<std::string> one_text = {"--kind decoder", "--kind encoder", "
 
 // One more of the model's.
 void describe_kind(Options& o, std::string& kind) {
-  o.add(
-       "--kind", kind, "encoder-decoder|decoder|encoder", "which stacks the model has",
-       "encoder-decoder translates, as the paper's model does. decoder is a language model, which "
-       "continues a text. encoder is a masked language model, which sees all of a text and guesses "
-       "pieces that are hidden. The last two are trained on one text, --src.")
+  o.add("--kind", kind, "encoder-decoder|decoder|encoder", "architecture",
+        "encoder-decoder: a translation model (the paper). decoder: a language model. encoder: a "
+        "masked language model. The last two train on one text, --src; see LANGUAGE MODELS.")
       .one_of(names_of<ModelKind>());
   o.at("encoder-layers").excludes({"--kind decoder"}, "it has no encoder");
   o.at("decoder-layers").excludes({"--kind encoder"}, "it has no decoder");
 }
 
 void describe_documents(Options& o, TrainOptions& t) {
-  o.flag("--denoise", t.denoise, "learn from one text, to restore spans taken out of it",
-         "Span corruption (Raffel et al., 2020): of the pieces of --src 15 % are taken out, in "
-         "spans of 3 on average. Pieces <extra_id_0>, <extra_id_1> and on stand in their places, "
-         "and the output lists these, each with its span. The vocabulary gets 100 of them where "
-         "it has none.")
+  o.flag("--denoise", t.denoise, "train on --src alone by span corruption, as T5",
+         "The model learns to restore the missing spans of one text; see DENOISING.")
       .excludes({"--kind decoder", "--kind encoder"}, "it needs both stacks")
       .excludes({"--bpe-dropout"}, "source and target are parts of one text");
-  o.add("--documents", t.documents, "lines|paragraphs", "what a document of --src is",
-        "lines: each line. paragraphs: lines up to a blank one, joined by spaces.")
+  o.add("--documents", t.documents, "lines|paragraphs", "what counts as one document of --src",
+        "lines: each line. paragraphs: the lines up to a blank line, joined by spaces.")
       .one_of({"lines", "paragraphs"})
       .needs(one_text);
-  o.add("--context", t.context, "N", "the most pieces that the model reads at once",
-        "Longer documents are cut into parts of N, each of which begins with the last piece of the "
-        "part before; every piece is predicted once.")
+  o.add("--context", t.context, "N", "maximum tokens per training sequence",
+        "Longer documents are split. Each part starts with the last token of the part before, so "
+        "that every token is predicted once.")
       .range(2, 1 << 20)
       .needs(one_text);
-  o.flag("--cross-documents", t.cross_documents, "let parts go on across ends of documents",
-         "Documents follow one another, </s> <s> between them, and every part but the last has "
-         "--context pieces.")
+  o.flag("--cross-documents", t.cross_documents, "let sequences cross document boundaries",
+         "The documents are concatenated with </s> <s> between them, and every sequence but the "
+         "last has --context tokens.")
       .needs({"--kind decoder"})
       .excludes({"--bpe-dropout"}, "documents that are cut keep their usual pieces");
 }
 
 void describe_data(Options& o, TrainOptions& t) {
   o.group("Data");
-  o.add("--src", t.src, "FILE", "source text, one sentence a line",
-        "With --kind decoder, --kind encoder and --denoise it is the only text. "
-        "May be gzip-compressed, a FIFO or a process substitution; it is read once.");
-  o.add("--tgt", t.tgt, "FILE", "target text, line by line beside the source");
-  o.add("--valid-src", t.valid_src, "FILE", "source text for validation");
-  o.add("--valid-tgt", t.valid_tgt, "FILE", "target text for validation");
+  o.add("--src", t.src, "FILE", "source text, one sentence per line",
+        "With --kind decoder, --kind encoder and --denoise it is the only text.");
+  o.add("--tgt", t.tgt, "FILE", "target text, line by line the translation of --src");
+  o.add("--valid-src", t.valid_src, "FILE", "validation source");
+  o.add("--valid-tgt", t.valid_tgt, "FILE", "validation target");
   for (const char* text : {"src", "tgt", "valid-src", "valid-tgt"})
     o.at(text).input().goes_with({"--resume"});
   for (const char* side : {"tgt", "valid-tgt"}) o.at(side).excludes(one_text, "it has one text");
-  o.add("--vocab", t.vocab, "FILE|words", "vocabulary of both sides: a file of tx-bpe train",
-        "A subword model or a list of words; or a model or a run directory, whose vocabularies are "
-        "taken. The word words stands for the words of the training "
-        "text, which is read twice then: it must be regular files.")
+  o.add("--vocab", t.vocab, "FILE|words", "joint vocabulary, from tx-bpe train",
+        "A subword model, a list of words, or a model or run directory, whose vocabularies are "
+        "used. --vocab words takes the words of the training text, which is then read twice and "
+        "must be regular files.")
       .input()
       .excludes({"--init"}, "its model brings its vocabulary")
       .excludes({"--vocab-src", "--vocab-tgt"});
-  o.add("--vocab-src", t.vocab_src, "FILE", "vocabulary of the source");
-  o.add("--vocab-tgt", t.vocab_tgt, "FILE", "vocabulary of the target");
+  o.add("--vocab-src", t.vocab_src, "FILE", "source vocabulary");
+  o.add("--vocab-tgt", t.vocab_tgt, "FILE", "target vocabulary");
   for (const char* side : {"vocab-src", "vocab-tgt"})
     o.at(side)
         .input()
         .excludes({"--init"}, "its model brings its vocabulary")
         .excludes(one_text, "it has one text, whose vocabulary is --vocab");
-  o.add("--max-length", t.max_length, "N", "the most pieces of a side; longer pairs are dropped")
+  o.add("--max-length", t.max_length, "N", "drop pairs with more than N tokens on a side")
       .range(1, 1 << 20)
       .excludes(one_text, "its texts are cut by --context");
   describe_documents(o, t);
   o.add("--bpe-dropout", t.bpe_dropout, "P",
-        "cut training text anew each epoch, without some merges",
-        "BPE-dropout (Provilkov et al., 2020) on both sides: each possible merge is left out with "
-        "probability P, so that the model meets the same words in other pieces; 0.1 is usual. "
-        "Validation text keeps its usual pieces.")
+        "BPE-dropout: re-segment the training text every epoch",
+        "Each merge is skipped with probability P, on both sides (Provilkov et al., 2020); 0.1 is "
+        "usual. Validation text and split documents keep the standard segmentation.")
       .range(0, 1);
-  o.add("--bpe-dropout-epochs", t.bpe_dropout_epochs, "N",
-        "leave merges out in the first N epochs; 0: in all",
-        "What is translated later is cut in the usual way: epochs without BPE-dropout at the end, "
-        "while the learning rate falls, make the model sure of it.")
+  o.add("--bpe-dropout-epochs", t.bpe_dropout_epochs, "N", "epochs with BPE-dropout; 0: all",
+        "Later epochs use the standard segmentation, which decoding uses too.")
       .at_least(0)
       .needs({"--bpe-dropout"});
-  o.add("--cache", t.cache, "DIR", "where text is kept as ids, shared between runs",
-        "See tx-cache(5). Default: in the run directory.")
+  o.add("--cache", t.cache, "DIR", "directory of tokenised text, shared between runs",
+        "Default: the run directory. See tx-cache(5).")
       .output();
   o.flag("--strict", t.strict, "stop at invalid UTF-8",
-         "Otherwise each ill-formed sequence is replaced by U+FFFD, with a warning.");
+         "By default each invalid sequence becomes U+FFFD, with a warning that names the first "
+         "line.");
 }
 
-void describe_run(Options& o, TrainOptions& t) {
-  o.group("Run");
-  o.add(
-       "--preset", t.preset, "auto|base|big|tiny|modern|toy",
-       "start from these settings; options win",
-       "base and big are the paper's; tiny suits Multi30k, modern is tiny with later blocks and a "
-       "rate that falls to 0 in fewer steps, toy suits the reverse task. auto chooses by "
-       "text and device, is base where an option sets the size of the model, and with --init takes "
-       "settings for fine-tuning.")
-      .one_of({"auto", "base", "big", "tiny", "modern", "toy"})
-      .also({fine_tuning});
-  o.add("--config", t.config, "FILE",
-        "start from the options of another run: its directory or config.json")
-      .runtime()
-      .input();
-  o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)")
-      .runtime()
-      .output()
-      .goes_with({"--report"});
-  o.add("--resume", t.resume, "DIR", "go on with this run, to the bytes of a run never stopped")
-      .runtime()
-      .input()
-      .is_mode("a resumed run keeps its options; tx-train(1) lists those that may change");
-  o.flag("--selftest-resume", t.selftest_resume,
-         "show on your data that a killed run loses nothing",
-         "Some seconds of this training are run twice in a temporary directory ($TMPDIR): once "
-         "without a stop, once killed at places of a save and at other moments and resumed each "
-         "time. The checkpoints are compared byte for byte; exit status 0: the same. "
-         "--valid-command is left out; the text is read several times.")
-      .runtime()
-      .excludes({"--parity", "--describe"});
-  o.add("--replay", t.replay, "FILE", "run a recorded step again and compare; see tx-run(5)",
-        "Of a run directory the newest record is taken.")
-      .runtime()
-      .input()
-      .is_mode("a recorded step has its own options");
-  o.add("--init", t.init, "MODEL", "start from this model's weights, vocabulary and shape",
-        "Without --preset batches, rate and steps are those for fine-tuning, chosen by the size of "
-        "the text.")
-      .input();
-  o.add("--steps", t.steps, "N", "end after N steps; 0: no limit",
-        "Fewer steps than the preset's shorten its warm-up, unless --warmup is given.")
+void describe_limits(Options& o, TrainOptions& t) {
+  o.group("Length and checkpoints");
+  o.add("--steps", t.steps, "N", "stop after N steps; 0: no limit").at_least(0);
+  o.add("--epochs", t.epochs, "N", "stop after N epochs; 0: no limit").at_least(0);
+  o.add("--minutes", t.minutes, "N", "stop after N minutes; 0: no limit",
+        "Without --steps the schedule is fitted to this time; see LENGTH OF A RUN.")
       .at_least(0);
-  o.add("--epochs", t.epochs, "N", "end after N epochs; 0: no limit").at_least(0);
-  o.add("--minutes", t.minutes, "N", "end after N minutes; 0: no limit",
-        "Without --steps the number of steps that fit is measured at the start, and the schedule "
-        "ends with them.")
+  o.add("--patience", t.patience, "N", "stop after N validations without improvement; 0: never")
       .at_least(0);
-  o.add("--patience", t.patience, "N", "end after N validations without a better one; 0: never")
+  o.add("--save-every", t.save_every, "STEPS", "steps between checkpoints; 0: only --save-minutes")
       .at_least(0);
-  o.add("--save-every", t.save_every, "STEPS", "save a checkpoint; 0: by time alone").at_least(0);
-  o.add(
-       "--save-minutes", t.save_minutes, "N",
-       "save a checkpoint every N minutes; 0: by steps alone",
-       "Beside --save-every such a checkpoint is for safety: it is not validated, and the next one "
-       "by steps replaces it.")
+  o.add("--save-minutes", t.save_minutes, "N", "minutes between checkpoints; 0: off",
+        "With --save-every these are safety copies: they are not validated, and the next "
+        "checkpoint replaces them.")
       .at_least(0);
-  o.add("--keep", t.keep, "N", "checkpoints to keep beside the best").at_least(1);
-  o.add("--log-every", t.log_every, "STEPS", "steps between lines of the log").at_least(1);
-  o.add("--log-seconds", t.log_seconds, "N", "print a line at least this often; 0: by steps alone",
-        "On standard error, where that is not a terminal. The log in the run directory keeps to "
-        "--log-every.")
+  o.add("--keep", t.keep, "N", "number of checkpoints to keep besides the best").at_least(1);
+  o.add("--log-every", t.log_every, "STEPS", "steps between log records").at_least(1);
+  o.add("--log-seconds", t.log_seconds, "N", "maximum seconds between progress lines; 0: no limit",
+        "Applies where standard error is not a terminal; log.jsonl follows --log-every alone.")
       .at_least(0);
   for (const char* name : {"steps", "epochs", "minutes", "patience", "save-every", "save-minutes",
                            "keep", "log-every", "log-seconds"})
     o.at(name).goes_with({"--resume"});
-  o.add("--seed", t.seed, "N", "seed of weights, order and dropout").goes_with({"--replay"});
+}
+
+void describe_run(Options& o, TrainOptions& t) {
+  o.group("Run");
+  o.add("-o,--out", t.out, "DIR", "run directory to create; see tx-run(5)")
+      .runtime()
+      .output()
+      .goes_with({"--report"});
+  o.add("--resume", t.resume, "DIR", "resume this run, bit-identically", "See RESUMING.")
+      .runtime()
+      .input()
+      .is_mode("a resumed run keeps its options; tx-train(1) lists those that may change");
+  o.add("--preset", t.preset, "auto|base|big|tiny|modern|toy",
+        "default settings, which other options override", "See PRESETS.")
+      .one_of({"auto", "base", "big", "tiny", "modern", "toy"})
+      .also({fine_tuning});
+  o.add("--config", t.config, "FILE", "options of another run: its directory or config.json")
+      .runtime()
+      .input();
+  o.add("--init", t.init, "MODEL", "model to start from: its weights, shape and vocabulary",
+        "See FINE-TUNING.")
+      .input();
+  describe_limits(o, t);
+  o.group("Run");
+  o.add("--seed", t.seed, "N", "random seed of weights, data order and dropout")
+      .goes_with({"--replay"});
 }
 
 void describe_machine(Options& o, TrainOptions& t) {
   o.group("Machine");
   o.threads(t.threads, "Another number may change the last bits of the model.")
       .goes_with({"--resume", "--replay"});
-  o.add(
-       "--tensor-parallel", t.tensor_parallel, "T", "lay each layer on so many ranks, in parts",
-       "Of every layer each of T ranks has some heads and columns, and of vocabularies some pieces "
-       "(Shoeybi et al., 2019). The ranks, which mpirun starts, are T or a multiple of it, and T "
-       "divides --heads, --kv-heads and --d-ff.")
+  o.add("--tensor-parallel", t.tensor_parallel, "T", "tensor parallelism over T ranks",
+        "See SEVERAL MACHINES.")
       .range(1, 1024)
       .goes_with({"--resume"})
       .excludes({"--describe", "--parity", "--selftest-resume"});
   o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
-        "auto takes the GPU where there is one.")
+        "auto: the GPU, if there is one.")
       .one_of({"auto", "cpu", "cuda"})
       .goes_with({"--resume", "--replay"});
-  o.add("--precision", t.precision, "auto|bf16|fp32", "of activations and products",
-        "bf16 keeps fp32 weights, moments and sums. auto takes bf16 where the hardware has it.")
+  o.add("--precision", t.precision, "auto|bf16|fp32",
+        "precision of activations and matrix products",
+        "Weights, optimizer state and sums are always fp32. auto: bf16 where the hardware "
+        "multiplies it fast.")
       .one_of({"auto", "bf16", "fp32"})
       .goes_with({"--replay"});
-  o.flag("--tune", t.tune, "on a GPU, choose the algorithms of products by timing them",
-         "Faster steps after some seconds at the start. Resumed, a run keeps what was chosen; "
-         "another run may choose differently, and differ in last bits.")
+  o.flag("--tune", t.tune, "time the GPU's matrix-product algorithms, use the fastest",
+         "Takes some seconds at the start. A resumed run keeps the choice; another run may choose "
+         "differently and then differs in the last bits.")
       .excludes({"--device cpu"});
-  o.add("--memory", t.memory, "SIZE", "limit for the plan, as 2G or 800M",
-        "With --batch-tokens auto the largest batch that fits is taken.")
+  o.add("--memory", t.memory, "SIZE", "memory limit, e.g. 2G or 800M", "See MEMORY.")
       .goes_with({"--resume"});
-  o.flag("--describe", t.describe_only, "print the model, its memory and its cost; train nothing")
-      .runtime()
-      .goes_with({"--resume"})
-      .excludes({"--parity"});
-  o.flag("--parity", t.parity, "compare one step on every device and precision; train nothing",
-         "Forward, backward and Adam of one batch of your text on the CPU in fp32, and in bf16 and "
-         "on the GPU where they can be had: how far each gradient and each weight is off. The last "
-         "line is the verdict; exit status 1 where a gradient or the loss is out of its bounds.")
-      .runtime()
-      .goes_with({"--resume"});
-  o.flag("--profile", t.profile, "print where the time went at the end",
-         "By groups of kernels, each beside the time that its memory traffic or arithmetic would "
-         "take at the rates measured on that CPU or GPU; on a CPU \"other\" is the time outside of "
-         "kernels. Steps are slower under it on a GPU.")
-      .runtime()
-      .goes_with({"--resume"})
-      .excludes({"--describe", "--parity", "--selftest-resume"});
-  o.flag("-q,--quiet", t.quiet, "no progress on standard error",
-         "Warnings and what --profile measured are printed.")
+  o.flag("-q,--quiet", t.quiet, "print no progress",
+         "Warnings and the table of --profile are still printed.")
       .runtime()
       .goes_with({"--resume", "--replay", "--report"});
 }
 
-void describe_optimisation(Options& o, TrainOptions& t) {
-  o.group("Optimisation").goes_with({"--replay"});
-  o.add("--batch-tokens", t.batch_tokens, "N|auto", "target pieces of a batch",
-        "The source side's room is this times the corpus's ratio. In translation the same name "
-        "counts the source side, which is known there.");
-  o.add("--accumulate", t.accumulate, "N", "batches of a step").range(1, 100000);
-  o.flag("--recompute", t.recompute, "keep less for the backward pass and compute it again",
-         "Each layer keeps its input alone; less memory, about a third more time, the same bytes. "
-         "--describe tells the memory with and without.")
+void describe_diagnostics(Options& o, TrainOptions& t) {
+  o.group("Diagnostics and reports");
+  o.flag("--describe", t.describe_only, "print the model, its memory and cost; do not train",
+         "Prints each weight with its shape, the memory a run would take, and the operations of a "
+         "step.")
+      .runtime()
+      .goes_with({"--resume"})
+      .excludes({"--parity"});
+  o.flag("--profile", t.profile, "print where the time went at the end",
+         "One row per kernel group, with the time that its memory traffic or arithmetic would take "
+         "at the rates measured on this CPU or GPU. On a CPU \"other\" is time outside the "
+         "kernels. GPU steps are slower while profiling.")
+      .runtime()
+      .goes_with({"--resume"})
+      .excludes({"--describe", "--parity", "--selftest-resume"});
+  o.flag("--parity", t.parity, "compare one step over devices and precisions; do not train",
+         "Computes forward, backward and Adam for one batch of your text on every device and in "
+         "every precision of this machine. Prints for each tensor how far its gradient (largest "
+         "difference over largest magnitude, and 1 minus the cosine) and its updated weights are "
+         "from the CPU in fp32. The exit status is 1 if a gradient or the loss is out of bounds.")
+      .runtime()
       .goes_with({"--resume"});
-  o.add("--dropout", t.dropout, "P", "on sub-layers and embeddings").range(0, 0.99);
-  o.add("--attention-dropout", t.attention_dropout, "P", "on attention weights").range(0, 0.99);
-  o.add("--relu-dropout", t.relu_dropout, "P", "inside the feed-forward layer").range(0, 0.99);
-  o.add("--label-smoothing", t.label_smoothing, "E",
-        "share of the labels' probability given to other words",
-        "The label gets 1 - E, every other word E / (V - 1).")
+  o.flag("--selftest-resume", t.selftest_resume,
+         "test on your data that a killed run loses nothing",
+         "Runs some seconds of this training twice in a temporary directory ($TMPDIR): once "
+         "uninterrupted, once killed at several moments and resumed each time. All checkpoints "
+         "must be byte-identical; otherwise the exit status is 1. The text is read several times, "
+         "and --valid-command is not run.")
+      .runtime()
+      .excludes({"--parity", "--describe"});
+  o.add("--replay", t.replay, "FILE", "rerun a recorded bad step and compare",
+        "FILE is a record, or a run directory, whose newest record is used; see BAD STEPS.")
+      .runtime()
+      .input()
+      .is_mode("a recorded step has its own options");
+}
+
+void describe_batches(Options& o, TrainOptions& t) {
+  o.group("Batches").goes_with({"--replay"});
+  o.add("--batch-tokens", t.batch_tokens, "N|auto", "target tokens per batch",
+        "auto: as many as fit in memory; see MEMORY. tx-decode --batch-tokens counts source tokens "
+        "instead.");
+  o.add("--accumulate", t.accumulate, "N", "batches per step: gradient accumulation")
+      .range(1, 100000);
+  o.flag("--recompute", t.recompute, "activation checkpointing: recompute in backward",
+         "Each layer keeps its input alone. Takes less memory and about a third more time; the "
+         "result is bit-identical. --describe prints the memory with and without.")
+      .goes_with({"--resume"});
+}
+
+void describe_regularisation(Options& o, TrainOptions& t) {
+  o.group("Regularisation").goes_with({"--replay"});
+  o.add("--dropout", t.dropout, "P", "dropout of sub-layer outputs and embeddings").range(0, 0.99);
+  o.add("--attention-dropout", t.attention_dropout, "P", "dropout of attention weights")
+      .range(0, 0.99);
+  o.add("--relu-dropout", t.relu_dropout, "P", "dropout inside the feed-forward layer")
+      .range(0, 0.99);
+  o.add("--label-smoothing", t.label_smoothing, "E", "label smoothing",
+        "The correct token gets the probability 1 - E, each of the V - 1 others E / (V - 1).")
       .range(0, 0.99)
       .default_is("0.1; 0 with --kind decoder or encoder");
-  o.add("--optimizer", t.optimizer, "adam|sgd", "optimiser").one_of({"adam", "sgd"});
-  o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant", "learning rate",
-        "paper: factor x d_model^-0.5 x min(step^-0.5, step x warmup^-1.5). The others warm up "
-        "linearly to --lr, then fall as the inverse square root of the step, as a cosine or "
-        "linearly to 0 at --steps, or stay.")
+}
+
+void describe_optimizer(Options& o, TrainOptions& t) {
+  o.group("Optimizer").goes_with({"--replay"});
+  o.add("--optimizer", t.optimizer, "adam|sgd", "optimizer").one_of({"adam", "sgd"});
+  o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant",
+        "learning-rate schedule",
+        "paper: lr-factor x d-model^-0.5 x min(step^-0.5, step x warmup^-1.5). The others rise "
+        "linearly to --lr during --warmup. Then inverse-sqrt falls with the inverse square root of "
+        "the step, cosine and linear fall to 0 at --steps, and constant stays.")
       .one_of({"paper", "inverse-sqrt", "cosine", "linear", "constant"});
-  o.add("--lr", t.lr, "RATE", "highest rate of the schedules other than paper")
+  o.add("--lr", t.lr, "RATE", "peak learning rate of all schedules but paper")
       .at_least(0)
       .excludes({"--schedule paper"},
                 "scale it with --lr-factor, or choose --schedule inverse-sqrt");
-  o.add("--lr-factor", t.lr_factor, "X", "factor of the paper's schedule")
+  o.add("--lr-factor", t.lr_factor, "X", "factor of --schedule paper")
       .at_least(0)
       .needs({"--schedule paper"});
-  o.add("--warmup", t.warmup, "STEPS", "steps of rising rate").at_least(0);
-  o.add("--beta1", t.beta1, "X", "decay of Adam's first moment")
-      .range(0, 1)
-      .needs({"--optimizer adam"});
-  o.add("--beta2", t.beta2, "X", "decay of Adam's second moment")
-      .range(0, 1)
-      .needs({"--optimizer adam"});
+  o.add("--warmup", t.warmup, "STEPS", "warm-up steps").at_least(0);
+  o.add("--beta1", t.beta1, "X", "Adam's beta1").range(0, 1).needs({"--optimizer adam"});
+  o.add("--beta2", t.beta2, "X", "Adam's beta2").range(0, 1).needs({"--optimizer adam"});
   o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0).needs({"--optimizer adam"});
-  o.add("--clip-norm", t.clip_norm, "X", "largest norm of the gradient; 0: no limit").at_least(0);
-  o.add(
-       "--on-spike", t.on_spike, "log|skip|rewind", "what to do about a loss spike",
-       "log: the step counts. skip: its update is left out. rewind: training goes back to the "
-       "newest checkpoint by --save-every and on from there with the text that follows; before the "
-       "first, the update is left out. Each is recorded, see tx-run(5).")
+  o.add("--clip-norm", t.clip_norm, "X", "maximum gradient norm; 0: no clipping").at_least(0);
+}
+
+void describe_optimisation(Options& o, TrainOptions& t) {
+  describe_batches(o, t);
+  describe_regularisation(o, t);
+  describe_optimizer(o, t);
+  o.group("Bad steps").goes_with({"--replay"});
+  o.add("--on-spike", t.on_spike, "log|skip|rewind", "what to do at a loss spike",
+        "log: keep the update. skip: discard it. rewind: return to the last checkpoint of "
+        "--save-every; see BAD STEPS.")
       .one_of({"log", "skip", "rewind"})
       .needs({"--spike-threshold"});
   o.add("--spike-threshold", t.spike_threshold, "X",
-        "standard deviations above the mean from which on a loss is a spike; 0: never")
+        "standard deviations above the mean that make a spike; 0: off")
       .at_least(0);
-  o.add("--spike-window", t.spike_window, "STEPS", "steps that mean and deviation are taken over")
+  o.add("--spike-window", t.spike_window, "STEPS", "steps over which mean and deviation are taken")
       .range(2, 100000)
       .needs({"--spike-threshold"});
   o.add("--spike-floor", t.spike_floor, "X",
-        "a spike lies at least X nats, and X times the mean, above the mean",
-        "Where losses hardly spread, a few standard deviations are noise.")
+        "minimum rise of a spike, in nats and as a share of the mean")
       .at_least(0)
       .needs({"--spike-threshold"});
-  o.add("--max-skips", t.max_skips, "N", "end after N steps in a row that are not finite; 0: never",
-        "The exit status is 1, and the last good checkpoint is kept and named.")
+  o.add("--max-skips", t.max_skips, "N", "stop after N consecutive non-finite steps; 0: never")
       .range(0, 1000000);
   for (const char* name : {"on-spike", "spike-threshold", "spike-floor", "max-skips"})
     o.at(name).goes_with({"--resume"});
-  o.add("--weight-decay", t.weight_decay, "X", "decoupled weight decay of matrices").at_least(0);
+  o.group("Optimizer");
+  o.add("--weight-decay", t.weight_decay, "X", "decoupled weight decay of matrices, as AdamW")
+      .at_least(0);
 }
 
 }  // namespace
@@ -299,6 +303,7 @@ void TrainOptions::describe(Options& o) {
   describe_optimisation(o, *this);
   describe_guidance(o);
   describe_machine(o, *this);
+  describe_diagnostics(o, *this);
 }
 
 namespace {

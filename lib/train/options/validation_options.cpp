@@ -41,36 +41,29 @@ std::vector<std::string> parse_metrics(const std::vector<std::string>& texts) {
 
 void TrainOptions::describe_validation(Options& o) {
   o.group("Validation").goes_with({"--resume"});
-  o.add("--valid-every", valid_every, "STEPS", "validate; 0: at every save by --save-every",
-        "A model better than all before is saved, whatever the step.")
+  o.add("--valid-every", valid_every, "STEPS",
+        "steps between validations; 0: at every --save-every",
+        "A new best model is saved at once, whatever --save-every.")
       .at_least(0)
       .needs({"--valid-src"});
-  o.add(
-       "--valid-metric", valid_metric, listed(), "what the models are compared by",
-       "By it the best model is chosen, --patience counts, and tx-avg --best chooses. loss is the "
-       "one of training, with its label smoothing; perplexity leaves the smoothing out, and rises "
-       "while a smoothed model still improves; accuracy is the share of pieces guessed right. bleu "
-       "and chrf translate the text greedily and score that as tx-bleu does. Of several, "
-       "separated by commas, the first decides and the others are logged.")
+  o.add("--valid-metric", valid_metric, listed(), "metric that selects the best model",
+        "It also decides for --patience and tx-avg --best. loss is the training loss, with label "
+        "smoothing. perplexity is computed without smoothing; it may rise while a smoothed model "
+        "still improves. accuracy is the share of target tokens predicted correctly. bleu and chrf "
+        "score greedy translations. Of several metrics, separated by commas, the first decides and "
+        "the others are logged.")
       .default_is(validation_metrics().front())
       .list_of(validation_metrics())
       .needs({"--valid-src"});
-  o.add("--valid-lines", valid_lines, "N", "lines of the text that bleu and chrf translate; 0: all",
-        "The first N of the files, also those that --max-length drops.")
+  o.add("--valid-lines", valid_lines, "N", "lines translated for bleu and chrf; 0: all",
+        "The first N lines of the files, including those that --max-length drops.")
       .at_least(0)
       .needs({"--valid-metric bleu", "--valid-metric chrf"});
-  o.add(
-       "--valid-command", valid_command, "COMMAND",
-       "run after a save; its number on stdout chooses the best",
-       "A shell command with the checkpoint's path in $MODEL. It prints one number, or the line or "
-       "the JSON of tx-bleu for one metric; anything else ends the run, which can be resumed. The "
-       "number is logged as validation_score, higher is better, and decides about the best and "
-       "--patience in place of --valid-metric. A command that fails has no score, which counts as "
-       "a "
-       "validation without a better model.")
+  o.add("--valid-command", valid_command, "COMMAND",
+        "shell command that prints the score of the model in $MODEL",
+        "Its score replaces --valid-metric; see VALIDATION.")
       .may_be_empty();
-  o.add("--valid-timeout", valid_timeout, "SECONDS",
-        "end a --valid-command that takes longer; 0: no limit")
+  o.add("--valid-timeout", valid_timeout, "SECONDS", "time limit of --valid-command; 0: none")
       .at_least(0)
       .needs({"--valid-command"});
 }

@@ -62,5 +62,5 @@ refused "--kv-heads 3 does not divide --heads 4: use --kv-heads 2" --heads 4 --k
 refused "--positions rotary turns pairs of features: --d-k 5 must be even" --positions rotary --d-k 5
 refused "--rotary-base" --rotary-base 500
 refused "--rotary-factor" --positions rotary --rotary-factor 2
-tx-train --help | sed -n '/^Lessons:/,/^$/p' > lessons
-[ "$(grep -c '^ *--' lessons)" -eq 2 ] || fail "not the two options of lessons: $(cat lessons)"
+tx-train --help | sed -n '/^Ablations:/,/^$/p' > ablations
+[ "$(grep -c '^ *--' ablations)" -eq 2 ] || fail "not the two ablations: $(cat ablations)"
