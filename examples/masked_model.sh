@@ -1,19 +1,19 @@
 #!/bin/sh
-# A masked language model from nothing: it learns to guess a word from the words around it.
+# Trains a masked language model that predicts a number from its neighbours:
 #
-#   sh masked_model.sh [FOLDER [STEPS]]    default: masked_model, 600 steps
+#   sh masked_model.sh [DIR [STEPS]]    default: masked_model, 600 steps
 #
-# Each line of the text counts, "forty-one forty-two forty-three ...", in whole words. Afterwards the
-# middle number of lines that the model (an encoder alone) never saw is hidden; its neighbours on
-# both sides say what it was. It can be run again: it goes on with the run in its folder.
+# Each line of the text counts, "forty-one forty-two forty-three ...", with one token per number.
+# The model (an encoder alone) then predicts the masked middle number of lines that are not in its
+# training text. Run it again to resume.
 set -eu
-folder=${1-masked_model} steps=${2-600}
+dir=${1-masked_model} steps=${2-600}
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
-mkdir -p "$folder"
-cd "$folder"
+mkdir -p "$dir"
+cd "$dir"
 
-# Numbers below 100 as one word each; lines of three to five of them, up or down, by ones to fours.
+# Numbers below 100 in words; lines of three to five numbers, up or down in steps of one to four.
 seq 0 99 | sh "$here/number_words.sh" --words | cut -f 1 > numbers
 awk '{ word[NR - 1] = $0 } END {
   for (start = 0; start < 100; ++start)
@@ -33,10 +33,10 @@ train run "$steps" --kind encoder --preset toy --batch-tokens 2048 --vocab words
 awk '{ $3 = "<mask>"; print }' test.txt > masked
 tx-decode -m run --nbest 1 < masked > filled
 echo
-echo "Hidden, filled, its probability:"
+echo "Masked, filled, probability:"
 paste masked filled | cut -f 1,3,4 | head -n 5
 right=$(cut -f 1 filled | paste -d '\n' - test.txt |
   awk 'NR % 2 { a = $0; next } a == $0 { ++n } END { print n + 0 }')
-echo "$right of $(wc -l < test.txt) hidden words are guessed."
-echo "Vectors of the first lines, to compare texts by: vectors.safetensors"
+echo "$right of $(wc -l < test.txt) masked words are correct."
+echo "Vectors of the test lines: vectors.safetensors"
 tx-decode -m run --embed mean --vectors vectors.safetensors test.txt

@@ -1,18 +1,19 @@
 #!/bin/sh
-# English to German, or another pair, on Multi30k with all six tools.
-#   sh examples/multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]
-# DATA holds train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de (lowercased and
-# tokenised, as published scores use them). Trains STEPS (12000) of 2,048 target pieces, averages the
-# last 10 checkpoints, or what there is, scores test_2016 (beam 5, alpha 1) and draws one attention
-# map. Run again, it goes on with the run in FOLDER (build/multi30k), to more STEPS too; the options
-# are those it began with. PRESET=modern trains later blocks in the place of the paper's, and fewer
-# STEPS (7000); TO=fr learns French, FROM=de TO=en the way back.
+# Trains and scores English to German, or another pair, on Multi30k with six of the tools.
+#   sh examples/multi30k.sh DATA [STEPS [DIR [TX-TRAIN-OPTION...]]]
+# DATA contains train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de: lowercased
+# and tokenised, as for published scores. Trains STEPS (12,000) steps of 2,048 target tokens,
+# averages the last 10 checkpoints, or all if there are fewer, scores test_2016 (beam 5, alpha 1)
+# and draws one attention map. Run it again to resume the run in DIR (build/multi30k), also with
+# more STEPS; the other options cannot be changed then. PRESET=modern trains later blocks instead
+# of the paper's, for 7,000 STEPS. TO=fr translates to French, FROM=de TO=en from German to
+# English.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
-data=${1:?"usage: multi30k.sh DATA [STEPS [FOLDER [TX-TRAIN-OPTION...]]]"}
+data=${1:?"usage: multi30k.sh DATA [STEPS [DIR [TX-TRAIN-OPTION...]]]"}
 preset=${PRESET:-tiny}
-# The warm-up of the whole training also where STEPS are fewer: it can go on to more of them.
+# The warm-up does not depend on STEPS, so that a run can be resumed with more of them.
 [ "$preset" = modern ] && usual=7000 warmup=800 || usual=12000 warmup=2000
 steps=${2:-$usual}
 from=${FROM:-en} to=${TO:-de}

@@ -1,7 +1,7 @@
 # Numbers 0 to 999,999 in English and German words. Called by number_words.sh.
 #
-# English is written the British way: "and" before what follows the hundreds, a hyphen in
-# twenty-one, no commas. German is one word, with "ein" said before hundert and tausend:
+# British English: "and" after the hundreds, a hyphen in twenty-one, no commas. German numbers are
+# one word and have "ein" before hundert and tausend:
 #     1,001    one thousand and one          eintausendeins
 #     42,713   forty-two thousand seven hundred and thirteen
 #              zweiundvierzigtausendsiebenhundertdreizehn
@@ -25,7 +25,7 @@ function english_words(n,    text, rest) {
   return text (rest < 100 ? " and " : " ") english_below_1000(rest)
 }
 
-# `one` is what 1 is called at the end: "eins" where the number ends there, "ein" before tausend.
+# `one` is the word for a final 1: "eins" at the end of the number, "ein" before tausend.
 function german_below_100(n, one) {
   if (n == 1) return one
   if (n < 20) return german[n]
@@ -54,18 +54,18 @@ function name_numbers() {
   german[0] = "null"
 }
 
-# The minimal standard generator of Park and Miller: rand() differs from one awk to the next.
+# The minimal standard generator of Park and Miller: rand() differs between versions of awk.
 function below(count) {
   state = state * 16807 % 2147483647
   return int(state / 2147483647 * count)
 }
 
-# Half of the numbers come uniformly from the whole range, of which nine tenths have six digits;
-# the other half have 3, 4, 5 or 6 digits, each as often.
-function draw(    least) {
+# Half of the numbers are uniform over the whole range, in which nine tenths have six digits; the
+# other half have 3, 4, 5 or 6 digits with equal probability.
+function draw(    min) {
   if (below(2)) return below(1000000)
-  least = 10 ^ (2 + below(4))
-  return least + below(9 * least)
+  min = 10 ^ (2 + below(4))
+  return min + below(9 * min)
 }
 
 function write_pair(part, n) {
@@ -74,7 +74,7 @@ function write_pair(part, n) {
   print german_words(n) > (part ".de")
 }
 
-# Numbers never written before; those below 100 are the words of the language, for training only.
+# Writes numbers that are not in another part. Numbers below 100 are for training only.
 function write_drawn(part, count,    n) {
   while (count > 0) {
     n = draw()

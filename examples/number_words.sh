@@ -1,12 +1,12 @@
 #!/bin/sh
-# Writes a small parallel corpus: numbers 0 to 999,999 in English and in German words. German says
-# the units before the tens ("einundzwanzig"), so a translator has to reorder, not only to look up.
+# Writes a small parallel corpus: numbers from 0 to 999,999 in English and German words. German
+# puts units before tens ("einundzwanzig"), so a model has to learn reordering.
 #
-#   sh number_words.sh TRAIN VALID TEST FOLDER    so many pairs, as FOLDER/train.en, train.de, ...
-#   sh number_words.sh --words < numbers          each number as "english <tab> german"
+#   sh number_words.sh TRAIN VALID TEST DIR      so many pairs, as DIR/train.en, train.de, ...
+#   sh number_words.sh --words < numbers         each number as "english <tab> german"
 #
-# No number stands in two of the parts; training begins with every number below 1,000 that is in
-# neither of the others. The same arguments give the same files.
+# No number is in two of the parts. The training text begins with all numbers below 1,000 that are
+# not in the other parts. The same arguments give the same files.
 set -eu
 words=$(cd "$(dirname "$0")" && pwd)/number_words.awk
 
@@ -14,7 +14,7 @@ if [ "${1-}" = --words ]; then
   exec awk -f "$words"
 fi
 if [ $# -ne 4 ]; then
-  echo "usage: number_words.sh TRAIN VALID TEST FOLDER" >&2
+  echo "usage: number_words.sh TRAIN VALID TEST DIR" >&2
   exit 2
 fi
 for count in "$1" "$2" "$3"; do
@@ -26,7 +26,7 @@ for count in "$1" "$2" "$3"; do
   esac
 done
 if [ $(($1 + $2 + $3)) -gt 900000 ]; then
-  echo "number_words.sh: at most 900000 pairs altogether, there are only 1000000 numbers" >&2
+  echo "number_words.sh: at most 900,000 pairs in total" >&2
   exit 2
 fi
 mkdir -p "$4"

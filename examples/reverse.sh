@@ -1,21 +1,20 @@
 #!/bin/sh
-# Writes the smallest task that needs attention: read a sequence of digits, write it backwards.
+# Writes the smallest task that needs attention: reverse a sequence of digits.
 #
-#   sh reverse.sh FOLDER      2,000 pairs for training, 100 for validation, 500 for the test:
-#                             FOLDER/train.src ("3 5 7 9 4"), train.tgt ("4 9 7 5 3"), valid.*,
-#                             test.*
+#   sh reverse.sh DIR         2,000 pairs for training, 100 for validation, 500 for the test:
+#                             DIR/train.src ("3 5 7 9 4"), train.tgt ("4 9 7 5 3"), valid.*, test.*
 #
-# Lengths 3 to 8 come about equally often; no sequence stands in the files twice. The files are
-# the same every time.
+# Lengths 3 to 8 are about equally frequent. No sequence occurs twice. The files are always the
+# same.
 set -eu
 if [ $# -ne 1 ]; then
-  echo "usage: reverse.sh FOLDER" >&2
+  echo "usage: reverse.sh DIR" >&2
   exit 2
 fi
 mkdir -p "$1"
 cd "$1"
 awk '
-# The minimal standard generator of Park and Miller: rand() differs from one awk to the next.
+# The minimal standard generator of Park and Miller: rand() differs between versions of awk.
 function below(count) {
   state = state * 16807 % 2147483647
   return int(state / 2147483647 * count)

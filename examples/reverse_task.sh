@@ -1,8 +1,8 @@
 #!/bin/sh
-# The reverse task of the tutorials: 10 symbols, length 3 to 8, 2,000 pairs, preset toy; with words and
-# with pieces. Prints how many of 500 unseen sequences come out reversed. Run again, it goes on with
-# the runs in FOLDER (build/reverse), to more STEPS (960) too.
-#   sh examples/reverse_task.sh [FOLDER [STEPS]]
+# The reverse task of tutorials: 10 symbols, lengths 3 to 8, 2,000 pairs, preset toy; once with a
+# word vocabulary and once with subwords. Prints how many of 500 unseen sequences are reversed
+# correctly. Run it again to resume the runs in DIR (build/reverse), also with more STEPS (960).
+#   sh examples/reverse_task.sh [DIR [STEPS]]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
@@ -12,7 +12,7 @@ mkdir -p "$work"
 sh "$here/reverse.sh" "$work"
 tx-bpe train --vocab-size 300 -o "$work/bpe.model" "$work/train.src" "$work/train.tgt"
 
-for vocabulary in words pieces; do
+for vocabulary in words subwords; do
   if [ "$vocabulary" = words ]; then set -- --vocab words; else set -- --vocab "$work/bpe.model"; fi
   start=$(date +%s)
   train "$work/$vocabulary" "$steps" --preset toy --src "$work/train.src" --tgt "$work/train.tgt" --valid-src \

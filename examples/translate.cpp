@@ -1,4 +1,4 @@
-// Translates standard input line by line through the library:
+// Translates standard input line by line with libtx:
 //
 //   c++ -std=c++20 translate.cpp $(pkg-config --cflags --libs tx) -o translate
 //   ./translate model.safetensors < text

@@ -1,8 +1,8 @@
-# Of find_heads.sh. Lines: words with spaces between, a tab, and the weights of an encoder's heads,
-# [[[[...]]]] by layer, head, row and column, whose last row and column are those of </s>. Settings:
-# far, pairs. Prints KIND LAYER HEAD ODD EVEN MEAN CASES LINE WORD with tabs between: scores on odd
-# and on even lines, the mean of all heads on even ones, cases in all, and the even line and its word
-# that have the highest score.
+# For find_heads.sh. Input lines: words separated by spaces, a tab, and the encoder's weights
+# [[[[...]]]] by layer, head, row and column; the last row and column are </s>. Settings: far,
+# pairs. Prints KIND LAYER HEAD ODD EVEN MEAN CASES LINE WORD, separated by tabs: scores on odd
+# and even lines, mean of all heads on even lines, number of cases, and the even line and word
+# with the highest score.
 BEGIN {
   classes = split(pairs, class, " ")
   for (c = 1; c <= classes; ++c) {
@@ -14,19 +14,19 @@ BEGIN {
   }
 }
 
-# Row and column count from 0, as layers and heads do.
+# All arguments count from 0.
 function weight(layer, head, row, column) {
   return x[((layer * heads + head) * size + row) * size + column + 1]
 }
-# One case of a kind: what each head gives it is in given[layer, head].
+# Adds one case of a kind, whose score by each head is in given[layer, head].
 function count(kind, row,   l, h, s) {
   ++cases[kind, odd]
   for (l = 0; l < layers; ++l)
     for (h = 0; h < heads; ++h) {
       s = given[l, h]
       sum[kind, l, h, odd] += s
-      if (!odd && s > most[kind, l, h]) {
-        most[kind, l, h] = s
+      if (!odd && s > max[kind, l, h]) {
+        max[kind, l, h] = s
         shown[kind, l, h] = $1 "\t" word[row + 1]
       }
     }
@@ -37,12 +37,12 @@ function count(kind, row,   l, h, s) {
   numbers = $2
   if (!layers) {
     shape = $2
-    heads = gsub(/\]\]\]*/, "&", shape)  # in all
+    heads = gsub(/\]\]\]*/, "&", shape)  # of all layers
     layers = gsub(/\]\]\]\]*/, "&", shape)
     heads /= layers
   }
   gsub(/[][}]/, "", numbers)
-  if (split(numbers, x, ",") != layers * heads * size * size) next  # it was cut
+  if (split(numbers, x, ",") != layers * heads * size * size) next  # truncated source
   odd = NR % 2
   for (i = 0; i < size - 1; ++i) {
     if (i >= far || size - 2 - i >= far) {

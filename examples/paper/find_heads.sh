@@ -1,64 +1,64 @@
 #!/bin/sh
-# Figures 3 to 5 with heads that are found by a search, not picked by hand: one that follows long
-# dependencies, one that leads from a pronoun to its noun, and two of a layer that differ most.
-#   sh examples/paper/find_heads.sh MODEL TEXT [FOLDER] [SETTING=VALUE]... > TABLES
-# TEXT is what the model translates, with a space between words and punctuation. All heads of the
-# encoder are tried on its odd lines; what the best do on the even lines is told beside it. The
-# pictures are of the even line that shows it best. FOLDER is build/find_heads.
-# FAR=4    words between a word and the one it attends to, for a dependency to be long
+# Figures 3 to 5 with heads that a search finds: one that follows long-distance dependencies, one
+# that attends from a pronoun to its noun, and the two of a layer that differ most.
+#   sh examples/paper/find_heads.sh MODEL TEXT [DIR] [SETTING=VALUE]... > TABLES
+# TEXT is input of the model with spaces between words and punctuation. The best head is selected
+# on the odd lines, and its score on the even lines is printed too. The pictures show the even
+# line with the highest score. DIR is build/find_heads.
+# FAR=4    minimum distance, in words, of a long-distance dependency
 # PAIRS="his,he,him:man,boy,guy her,she:woman,girl,lady their,they,them:people,men,women,children"
-#          pronouns and the nouns that they may mean; a line counts where just one such noun stands
-#          before the pronoun
+#          pronouns and the nouns that they may refer to; a pronoun counts if exactly one such noun
+#          precedes it
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../train.sh"
-model=${1:?"usage: find_heads.sh MODEL TEXT [FOLDER] [SETTING=VALUE]..."}
+model=${1:?"usage: find_heads.sh MODEL TEXT [DIR] [SETTING=VALUE]..."}
 text=${2:?"TEXT is missing"}
 shift 2
-folder=build/find_heads
-case ${1-} in '' | [A-Z]*=*) ;; *) folder=$1 && shift ;; esac
+dir=build/find_heads
+case ${1-} in '' | [A-Z]*=*) ;; *) dir=$1 && shift ;; esac
 FAR=4
 PAIRS='his,he,him:man,boy,guy her,she:woman,girl,lady their,they,them:people,men,women,children'
 settings "FAR PAIRS" "$@"
-mkdir -p "$folder"
+mkdir -p "$dir"
 
-# Lines of words that are single spaces apart, so that a line's words are the record's.
-awk 'NF > 2 { $1 = $1; print }' "$text" > "$folder/lines"
-tx-attn-dump -m "$model" --kinds encoder --words --digits 4 --tgt "$folder/lines" \
-  "$folder/lines" | sed 's/.*"encoder"://' | paste "$folder/lines" - |
-  awk -F '\t' -v far="$FAR" -v pairs="$PAIRS" -f "$here/find_heads.awk" > "$folder/heads.tsv"
+# Lines with single spaces, so that the words of a line are those of the record.
+awk 'NF > 2 { $1 = $1; print }' "$text" > "$dir/lines"
+tx-attn-dump -m "$model" --kinds encoder --words --digits 4 --tgt "$dir/lines" \
+  "$dir/lines" | sed 's/.*"encoder"://' | paste "$dir/lines" - |
+  awk -F '\t' -v far="$FAR" -v pairs="$PAIRS" -f "$here/find_heads.awk" > "$dir/heads.tsv"
 
-# best KIND: layer, head, score on odd lines, score on even lines, chance, number of cases, the
-# line that shows it best and its word.
+# best KIND: layer, head, score on odd lines, score on even lines, mean of all heads, number of
+# cases, and the line and word with the highest score.
 best() {
-  awk -F '\t' -v kind="$1" '$1 == kind && (!n++ || $4 > most) { most = $4; row = $0 }
-    END { print row }' "$folder/heads.tsv" | cut -f 2-
+  awk -F '\t' -v kind="$1" '$1 == kind && (!n++ || $4 > max) { max = $4; row = $0 }
+    END { print row }' "$dir/heads.tsv" | cut -f 2-
 }
 echo '| what | layer | head | odd lines | even lines | mean of all heads | cases |'
 echo '|---|---|---|---|---|---|---|'
-tell() { # KIND WORDS
-  best "$1" > "$folder/best"
-  IFS='	' read -r layer head odd even mean cases line word < "$folder/best"
+print_best() { # KIND DESCRIPTION
+  best "$1" > "$dir/best"
+  IFS='	' read -r layer head odd even mean cases line word < "$dir/best"
   [ "${cases:-0}" -gt 0 ] || { echo "find_heads: no case of: $2" >&2; return 1; }
   echo "| $2 | $layer | $head | $odd | $even | $mean | $cases |"
 }
-# draw FILE OPTION...: the encoder's attention in the sentence $line.
+# draw FILE OPTION...: draws the encoder's attention in $line.
 draw() {
-  file=$folder/$1
+  file=$dir/$1
   shift
   printf '%s\n' "$line" | tx-attn-dump -m "$model" --kinds encoder --words --svg "$file" "$@"
 }
-if tell far "weight of words $FAR places away and more, where above a half"; then
+if print_best far "attention to words at a distance of $FAR or more, if above 0.5"; then
   draw figure3.svg --layers "$layer" --heads "$head" --token "$word"
 fi
-if tell pronoun 'weight of the noun that a pronoun means'; then
+if print_best pronoun 'attention from a pronoun to its noun'; then
   draw figure4-top.svg --layers "$layer" --heads "$head"
   draw figure4-bottom.svg --layers "$layer" --heads "$head" --token "$word"
 fi
-line=${line:-$(head -n 1 "$folder/lines")}
-tx-attn-dump -m "$model" --kinds encoder --stats pairs "$folder/lines" > "$folder/pairs.tsv"
-awk -F '\t' 'NR > 1 && $2 == $4 && (!n++ || $6 > most) { most = $6; row = $2 "\t" $3 "\t" $5 "\t" $6 }
-  END { print row }' "$folder/pairs.tsv" > "$folder/differ"
-IFS='	' read -r layer head other distance < "$folder/differ"
+line=${line:-$(head -n 1 "$dir/lines")}
+tx-attn-dump -m "$model" --kinds encoder --stats pairs "$dir/lines" > "$dir/pairs.tsv"
+awk -F '\t' 'NR > 1 && $2 == $4 && (!n++ || $6 > max) { max = $6; row = $2 "\t" $3 "\t" $5 "\t" $6 }
+  END { print row }' "$dir/pairs.tsv" > "$dir/differ"
+IFS='	' read -r layer head other distance < "$dir/differ"
 echo "| two heads of a layer, Jensen-Shannon distance (at most 0.833) | $layer | $head and $other | $distance | | | |"
 draw figure5.svg --layers "$layer" --heads "$head,$other" --apart

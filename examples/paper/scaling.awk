@@ -1,20 +1,20 @@
-# Fits and tables of scaling.sh, with solve.awk. Lines of input, tabs between:
-#   cost WIDTH N FLOPS              parameters without embeddings; product FLOPs of a token
-#   point WIDTH N TOKENS LOSS       a run on the whole text so far; losses in nats per piece
+# Fits and tables of scaling.sh, with solve.awk. Input lines, separated by tabs:
+#   cost WIDTH N FLOPS              parameters without embeddings; product FLOPs per token
+#   point WIDTH N TOKENS LOSS       a point of a run on the whole text; loss in nats per token
 #   data WIDTH PAIRS LOSS           the best loss of a run on a part of the text
-#   predict WIDTH N TOKENS          what the fit expects there
-#   tested WIDTH LOSS               what came of it
-# The law is loss = E + A / N^a + B / TOKENS^b. For each a and b the rest is a linear least-squares
-# problem; a and b are found on a grid that becomes finer. Errors are those of the jackknife: the
-# fit without each width in turn.
+#   predict WIDTH N TOKENS          a point to predict
+#   tested WIDTH LOSS               its measured loss
+# The law is loss = E + A / N^a + B / TOKENS^b. For given a and b, E, A and B are a linear
+# least-squares problem; a and b are found on successively finer grids. Standard errors are by the
+# jackknife over widths.
 
-# The squared error with these exponents, without the width `left_out`; law[1..3] become E, A, B,
-# which may not be negative.
+# The squared error with these exponents, without the width `left_out`. Sets law[1..3] to E, A, B,
+# which must not be negative.
 function error_of(a, b, left_out,    i, j, k, u, m, sum) {
   for (j = 1; j <= 3; ++j) for (k = 1; k <= 4; ++k) m[j, k] = 0
   for (i = 1; i <= points; ++i) {
     if (width[i] == left_out) continue
-    # Powers of numbers near 1, so that the sums are of one magnitude.
+    # Powers of ratios, so that the sums have similar magnitudes.
     u[1] = 1; u[4] = loss[i]
     u[2] = exp(-a * log(n[i] / n[1])); u[3] = exp(-b * log(tokens[i] / tokens[1]))
     for (j = 1; j <= 3; ++j) for (k = 1; k <= 4; ++k) m[j, k] += u[j] * u[k]
@@ -29,15 +29,15 @@ function error_of(a, b, left_out,    i, j, k, u, m, sum) {
 function value_at(size_n, count, a, b) {
   return law[1] + law[2] * exp(-a * log(size_n / n[1])) + law[3] * exp(-b * log(count / tokens[1]))
 }
-# fit: best_a and best_b, and `law` with them; returns the squared error.
-function fit(left_out,    step, steps, a, b, low_a, low_b, least, here, next_a, next_b, i, j) {
-  low_a = low_b = 0.02; step = 0.04; steps = 45; least = 1e30
+# fit: sets best_a, best_b and `law`; returns the squared error.
+function fit(left_out,    step, steps, a, b, low_a, low_b, min_error, here, next_a, next_b, i, j) {
+  low_a = low_b = 0.02; step = 0.04; steps = 45; min_error = 1e30
   for (; step > 0.0002; step /= 8) {
     for (i = 0; i <= steps; ++i) for (j = 0; j <= steps; ++j) {
       a = low_a + i * step; b = low_b + j * step
       if (a <= 0 || b <= 0) continue
       here = error_of(a, b, left_out)
-      if (here < least) { least = here; next_a = a; next_b = b }
+      if (here < min_error) { min_error = here; next_a = a; next_b = b }
     }
     best_a = next_a; best_b = next_b
     low_a = best_a - step; low_b = best_b - step; steps = 16
@@ -75,7 +75,7 @@ END {
   share = (count - 1) / count
   for (i = 1; i <= 3; ++i) law[i] = kept[i]
 
-  print "N are the parameters without embeddings, tokens those of both sides.\n"
+  print "N: parameters without embeddings. Tokens: source and target.\n"
   print "| width | N | tokens | loss | fitted |\n|---|---|---|---|---|"
   for (i = 1; i <= points; ++i)
     printf "| %s | %d | %.3g | %.4f | %.4f |\n", width[i], n[i], tokens[i], loss[i],
@@ -87,7 +87,8 @@ END {
     law[2] * exp(a * log(n[1])), law[3] * exp(b * log(tokens[1])), points, count,
     sqrt(squares / points)
 
-  # FLOPs of a token: products with the weights, and with the output's, which is as wide as a layer.
+  # FLOPs of a token: products with the weights, and with the output's, which is as wide as a
+  # layer.
   for (i = 1; i <= costs; ++i) {
     x = cost_n[widths[i]]; y = flops[widths[i]]
     sxx += x * x; sxr += x * sqrt(x); srr += x; sxy += x * y; sry += sqrt(x) * y
@@ -96,12 +97,12 @@ END {
   per_root = (sry - per_n * sxr) / srr
   for (i = 1; i <= points; ++i) {
     budget = flops[width[i]] * tokens[i]
-    if (i == 1 || budget < least_budget) least_budget = budget
-    if (budget > most_budget) most_budget = budget
+    if (i == 1 || budget < min_budget) min_budget = budget
+    if (budget > max_budget) max_budget = budget
   }
-  print "\n| FLOPs | best N | tokens | tokens of each parameter | loss |\n|---|---|---|---|---|"
+  print "\n| FLOPs | best N | tokens | tokens per parameter | loss |\n|---|---|---|---|---|"
   rows = 0
-  for (budget = least_budget; budget <= most_budget * 10.01; budget *= 10 ^ 0.5) {
+  for (budget = min_budget; budget <= max_budget * 10.01; budget *= 10 ^ 0.5) {
     best = 1e30
     for (size_n = n[1] / 30; size_n < n[1] * 3e4; size_n *= 1.02) {
       here = value_at(size_n, budget / flops_of(size_n), a, b)
@@ -113,7 +114,7 @@ END {
     ++rows; lx = log(budget); ly = log(best_n)
     cx += lx; cy += ly; cxx += lx * lx; cxy += lx * ly
   }
-  printf "\nThe compute-optimal line: N grows as FLOPs^%.2f\n",
+  printf "\nCompute-optimal size: N grows as FLOPs^%.2f\n",
     (rows * cxy - cx * cy) / (rows * cxx - cx * cx)
 
   if (parts) print "\n| width | pairs of text | best loss |\n|---|---|---|"
@@ -134,7 +135,7 @@ END {
       sqrt(rest / (pn[w] - 2) * pn[w] / d)
   }
   if (tested != "") {
-    print "\n| width | N | tokens | predicted beforehand | came | off by |"
+    print "\n| width | N | tokens | predicted | measured | error |"
     print "|---|---|---|---|---|---|"
     printf "| %s | %d | %.3g | %.3f ± %.3f | %.3f | %.1f %% |\n", target_width, target_n,
       target_tokens, predicted, sqrt(share * vt), tested, 100 * (tested / predicted - 1)

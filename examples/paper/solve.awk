@@ -1,6 +1,6 @@
-# What the fits of scaling.awk and table1.awk solve.
+# Linear equations for the fits of scaling.awk and table1.awk.
 
-# solve: the 3 x 3 system of m[row, 1..4]; x[1..3]. 0 where it has no solution.
+# solve: solves the 3 x 3 system m[row, 1..4] for x[1..3]; returns 0 if it is singular.
 function solve(m, x,    i, j, k, factor, best) {
   for (i = 1; i <= 3; ++i) {
     best = i

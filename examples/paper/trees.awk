@@ -1,19 +1,16 @@
-# Bracketed trees to sequences and back, for parse.sh.
+# Converts bracketed trees to sequences and back, for parse.sh.
 #   awk -v what=words|labels|tree -f trees.awk < TREES
-# reads trees as treebanks have them, one or many lines each, and writes a line for each: its words,
-# the tree as a sequence, or the tree itself. Traces (-NONE-) are left out with what holds nothing
-# else; labels lose what stands behind - or = (NP-SBJ); outermost brackets without a label, or
-# labelled TOP, ROOT or S1, are taken off. In a sequence XX stands for a word, and a closing bracket
-# has a label:
+# reads a treebank, whose trees may span several lines, and writes a line per tree: its words, the
+# tree as a sequence, or the tree itself. Traces (-NONE-) and constituents without other words are
+# dropped, labels are cut at - or = (NP-SBJ), and outermost brackets without a label or labelled
+# TOP, ROOT or S1 are removed. In a sequence XX is a word, and closing brackets have labels:
 #   (S (NP XX XX )NP (VP XX )VP )S
 #   awk -v what=close -v trees=FILE -f trees.awk < SEQUENCES
-# makes a tree of each sequence, whatever it is, with the words and tags of the same line of FILE,
-# which what=tree has written: a label that closes nothing is passed over, one that closes an outer
-# constituent closes those inside, too; words too many are passed over, and those that are missing
-# come at the end.
+# makes a tree of any sequence, with the words and tags of the same line of FILE, an output of
+# what=tree. A closing label that matches no open constituent is ignored; one that matches an outer
+# constituent closes the inner ones too. Surplus words are ignored; missing words are appended.
 
-# The tree that is being made: for each open constituent its label, its text and whether that is
-# empty.
+# The tree that is being built: label and text of each open constituent.
 function begin(label) {
   ++depth
   labels[depth] = label
@@ -33,14 +30,14 @@ function plain(label) {
   return label ~ /^(TOP|ROOT|S1)$/ ? "" : label
 }
 
-# A constituent's label, or a word's tag, is known when what follows it is: `head` holds it.
+# `head` is the last label or tag; the next token tells which of the two it is.
 function read_token(word) {
   if (word == "(") {
     if (waiting) begin(plain(head))
     waiting = 1
     head = ""
   } else if (word == ")") {
-    if (waiting) waiting = 0 # of a word, or nothing inside
+    if (waiting) waiting = 0 # end of a word, or of empty brackets
     else finish()
   } else if (waiting && head == "") {
     head = word
@@ -62,7 +59,7 @@ function read_trees(line,    i, count, parts) {
   }
 }
 
-# close_sequence: the tree of a sequence, with the words of `whole`.
+# close_sequence: the tree of a sequence, with the words of the tree `whole`.
 function close_sequence(sequence, whole,    i, j, count, parts, words, leaves, used, label) {
   words = 0
   while (match(whole, /\([^() ]+ [^() ]+\)/)) {
@@ -77,7 +74,7 @@ function close_sequence(sequence, whole,    i, j, count, parts, words, leaves, u
     if (parts[i] ~ /^\(/) begin(label)
     else if (parts[i] ~ /^\)/) {
       for (j = depth; j > 1 && labels[j] != label; --j) continue
-      # The outermost stays open until all words are in.
+      # The outermost constituent stays open until all words are added.
       if (j > 1) while (depth >= j) finish()
     } else if (used < words) {
       if (depth == 0) begin("S")

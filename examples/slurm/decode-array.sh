@@ -1,12 +1,12 @@
 #!/bin/sh
-# A text of any length through an array of jobs, each with a part of the blocks of parallel.sh; the
-# last to end joins them as OUT:
+# Runs parallel.sh as a job array: each job computes a part of the blocks, and the last one joins
+# them:
 #   sbatch --array=1-16 examples/slurm/decode-array.sh TEXT OUT COMMAND [WORD]...
 #   sbatch --array=1-16 examples/slurm/decode-array.sh big.en big.de tx-decode -q -m model
-# COMMAND writes one line per line. Slurm runs a copy of this file: submit from the folder that holds
-# examples/, or name it: --export=ALL,TX=FOLDER. A job that starts anew goes on with the blocks that
-# it lacks; where jobs failed, the same call does what is left. LINES=1000 makes smaller blocks than
-# 10,000 lines: each job needs several. TEXT and OUT lie where every machine sees them.
+# COMMAND writes one line per line. Slurm runs a copy of this file: submit it from the directory
+# that contains examples/, or name that directory: --export=ALL,TX=DIR. A requeued job computes
+# its missing blocks; after failed jobs, submit the array again. LINES=1000 makes blocks smaller
+# than 10,000 lines; each job needs several blocks. TEXT and OUT must be on a shared file system.
 #SBATCH --job-name=tx-decode
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=16

@@ -1,12 +1,12 @@
 #!/bin/sh
-# A training as a job of Slurm, which is queued again and goes on whenever the time limit, a
-# preemption or a failed machine ends it:
+# Trains as a Slurm job that requeues itself and resumes after the time limit, a preemption or the
+# failure of a machine:
 #   sbatch examples/slurm/train.sh RUN OPTION...
 #   sbatch --nodes=4 examples/slurm/train.sh run --preset base --accumulate 8 --src ... --vocab ...
-# RUN and OPTION are tx-train's; a RUN with a checkpoint is resumed, with the settings that it has.
-# Each task of the job is a rank, for which --accumulate must be large enough. RUN lies where every
-# machine sees it. Options of sbatch win over those below. MPI=NAME is how srun starts MPI (pmix, by
-# which Open MPI is started). Outside Slurm this trains all the same, on this machine.
+# RUN and OPTION are those of tx-train. A RUN with a checkpoint is resumed with its own settings.
+# Each task of the job is a rank, and --accumulate must be at least the number of ranks. RUN must
+# be on a shared file system. Options of sbatch override those below. MPI=NAME sets srun's --mpi
+# (pmix, for Open MPI). Without Slurm, this trains on the local machine.
 #SBATCH --job-name=tx-train
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
@@ -15,7 +15,7 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=%x-%j.log
-# TERM two minutes before the limit: tx-train ends its step and saves, which has to fit in.
+# TERM two minutes before the limit, in which tx-train has to finish its step and save.
 #SBATCH --signal=TERM@120
 set -eu
 if [ $# -lt 1 ]; then
@@ -32,13 +32,13 @@ fi
 
 status=0
 if [ -n "${SLURM_JOB_ID-}" ]; then
-  # srun does not take the processors of a task from sbatch by itself.
+  # srun does not inherit --cpus-per-task from sbatch.
   srun --cpus-per-task="${SLURM_CPUS_PER_TASK-1}" --mpi="${MPI-pmix}" --kill-on-bad-exit "$@" ||
     status=$?
 else
   "$@" || status=$?
 fi
-# 128 + TERM: saved, but not at the end. Slurm does this by itself where a machine failed.
+# 128 + TERM: saved before the end. After a node failure Slurm requeues the job itself.
 if [ $status -eq 143 ] && [ -n "${SLURM_JOB_ID-}" ]; then
   scontrol requeue "$SLURM_JOB_ID"
 fi

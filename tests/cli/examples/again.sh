@@ -1,5 +1,5 @@
-# The examples that train run with few steps too, and again in their folder: they go on.
-# TX_MULTI30K=FOLDER takes the real texts for multi30k.sh; else number words stand for them.
+# The examples that train work with few steps, and resume when they run again in their directory.
+# TX_MULTI30K=DIR uses the real texts for multi30k.sh; the default is number words.
 examples=$TX_SOURCE/examples
 if [ -z "${TX_MULTI30K-}" ]; then
   sh "$examples/number_words.sh" 300 20 20 numbers
@@ -20,7 +20,7 @@ expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 2 multi30k $small
 expect_stdout_contains BLEU
 [ "$(trained multi30k/run)" = model-2.safetensors ] || fail "$(trained multi30k/run)"
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
-expect_stderr_contains "going on with multi30k/run; to begin anew, remove it: rm -r 'multi30k/run'"
+expect_stderr_contains "resuming multi30k/run; to start over, remove it: rm -r 'multi30k/run'"
 [ "$(trained multi30k/run)" = model-4.safetensors ] || fail "$(trained multi30k/run)"
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
 expect_stderr_contains "nothing to do"
@@ -34,7 +34,7 @@ expect_status 0 env FROM=de TO=en sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 ba
 expect_stdout_contains BLEU
 expect_file back/hyp.en
 
-# What else lies in the folder stays.
+# Other files in the directory are kept.
 mkdir reverse
 echo mine > reverse/notes
 for _ in once again; do

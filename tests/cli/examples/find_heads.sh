@@ -1,6 +1,6 @@
-# Heads that are found: by hand-made weights, and the whole script with a model.
+# examples/paper/find_heads.sh: hand-made weights, and the whole script with a model.
 find_heads=$TX_SOURCE/examples/paper/find_heads
-# Two layers of two heads over four words and </s>; all weights 0 but those that are given as
+# Two layers of two heads over four words and </s>; all weights are 0 except those given as lines
 # LAYER HEAD ROW COLUMN WEIGHT.
 record() { # LINE, weights on standard input
   awk -v text="$1" '
@@ -26,7 +26,7 @@ record() { # LINE, weights on standard input
 {
   printf '1 0 2 0 0.9\n0 1 3 0 0.8\n' | record 'man takes his hat'
   printf '1 0 2 0 0.5\n0 1 3 0 0.75\n' | record 'boy sees his dog'
-  record 'man and boy his' < /dev/null # which of the two he is, nobody knows
+  record 'man and boy his' < /dev/null # ambiguous
   printf '1 1 1 4 0.9\n' | record 'girl her hat ,' # </s> is no word
 } > records
 awk -F '\t' -v far=3 -v pairs='his:man,boy her:girl' -f "$find_heads.awk" records > heads.tsv
@@ -34,7 +34,7 @@ head_of() { awk -F '\t' -v kind="$1" '$1 == kind && $2 == "'"$2"'" && $3 == "'"$
 printf 'pronoun\t1\t0\t0.9000\t0.2500\t0.0625\t3\tboy sees his dog\this\n' > wanted
 head_of pronoun 1 0 > got
 expect_same wanted got
-# Two of the four words of each line are so far from another.
+# Two of the four words of each line are at that distance from another.
 printf 'far\t0\t1\t0.2000\t0.1875\t0.0469\t8\tboy sees his dog\tdog\n' > wanted
 head_of far 0 1 > got
 expect_same wanted got
@@ -42,11 +42,11 @@ expect_same wanted got
 make_model model layers 2 heads 4
 printf 'w5 w6 w7 w8 w9\nw6 w5 w9 w8 w7\nw9 w8 w7 w6 w5\nw5 w6 w7 w9 w8\n' > text
 expect_status 0 sh "$find_heads.sh" model text out FAR=2 PAIRS='w7:w5,w6 w8:w6'
-[ "$(wc -l < "$TX_LAST/stdout")" = 5 ] || fail "another table: $(cat "$TX_LAST/stdout")"
+[ "$(wc -l < "$TX_LAST/stdout")" = 5 ] || fail "wrong table: $(cat "$TX_LAST/stdout")"
 for figure in figure3 figure4-top figure4-bottom figure5; do
   [ -s "out/$figure.svg" ] || fail "no $figure"
 done
 expect_status 2 sh "$find_heads.sh" model text out WRONG=1
-expect_stderr_contains "no setting 'WRONG=1'"
+expect_stderr_contains "unknown setting 'WRONG=1'"
 expect_status 2 sh "$find_heads.sh" model text out FAR
-expect_stderr_contains "no setting 'FAR'"
+expect_stderr_contains "unknown setting 'FAR'"

@@ -1,5 +1,4 @@
-# Every line of the lists of examples/paper is a model that tx-train knows, and a search that tx-decode
-# knows; no two lines have one name or the same options.
+# Lists of examples/paper: tx-train and tx-decode accept every line; names and options are unique.
 printf 'w5 w6\nw6 w7\n' > text
 tx-bpe train --type words -o words text
 make_model model layers 1
@@ -7,9 +6,9 @@ for list in "$TX_SOURCE"/examples/paper/*.list; do
   grep -v '^#' "$list" | grep . > lines
   expect_file lines
   cut -d '|' -f 1 lines | sed 's/ *$//' | sort | uniq -d > twice
-  [ ! -s twice ] || fail "$list: names that stand there twice: $(cat twice)"
+  [ ! -s twice ] || fail "$list: duplicate names: $(cat twice)"
   cut -d '|' -f 2- lines | sed 's/^ *//; s/ *$//' | sort | uniq -d > twice
-  [ ! -s twice ] || fail "$list: options that stand there twice: $(cat twice)"
+  [ ! -s twice ] || fail "$list: duplicate options: $(cat twice)"
   while IFS='|' read -r name options decode; do
     # shellcheck disable=SC2086  # several words
     expect_status 0 tx-train --describe --preset tiny $options --src text --tgt text --vocab words
@@ -18,8 +17,8 @@ for list in "$TX_SOURCE"/examples/paper/*.list; do
   done < lines
 done
 
-# The rows of table3_base.list have as many parameters as the paper says, in millions, with a vocabulary
-# of 41,100, which its base model of 65 millions had.
+# The rows of table3_base.list have the paper's numbers of parameters, in millions, with a
+# vocabulary of 41,100, which gives its base model 65 million.
 awk 'BEGIN { for (i = 0; i < 41096; ++i) print "w" i }' > many
 tx-bpe train --type words -o many.words many
 while read -r millions name; do

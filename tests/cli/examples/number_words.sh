@@ -1,4 +1,4 @@
-# examples/number_words.sh: the words, and a corpus whose parts share no number.
+# examples/number_words.sh: the words, and a corpus with disjoint parts.
 number_words="$TX_SOURCE/examples/number_words.sh"
 
 words() { # NUMBER ENGLISH GERMAN
@@ -29,11 +29,11 @@ words 999999 \
   'nine hundred and ninety-nine thousand nine hundred and ninety-nine' \
   'neunhundertneunundneunzigtausendneunhundertneunundneunzig'
 
-# Every number has words of its own, in both languages.
+# The words of all numbers are distinct in both languages.
 awk 'BEGIN { for (n = 0; n < 1000000; ++n) print n }' | sh "$number_words" --words > all
 for column in 1 2; do
   cut -f $column all | LC_ALL=C sort -u > distinct
-  [ "$(wc -l < distinct)" -eq 1000000 ] || fail "two numbers share their words in column $column"
+  [ "$(wc -l < distinct)" -eq 1000000 ] || fail "column $column: two numbers have the same words"
 done
 
 sh "$number_words" 5000 300 1000 corpus
@@ -44,10 +44,10 @@ done
 [ "$(cat train valid test | LC_ALL=C sort -u | wc -l)" -eq 6300 ] || fail "the parts overlap"
 head -n 1000 all | LC_ALL=C sort > small
 cat train valid test | LC_ALL=C sort | LC_ALL=C comm -23 small - > missing
-[ ! -s missing ] || fail "of the numbers below 1,000 some are nowhere"
+[ ! -s missing ] || fail "some numbers below 1,000 are missing"
 cat train valid test | LC_ALL=C sort > written
 LC_ALL=C sort all | LC_ALL=C comm -13 - written > wrong
-[ ! -s wrong ] || fail "a pair is not that of a number"
+[ ! -s wrong ] || fail "a pair is wrong"
 sh "$number_words" 5000 300 1000 again
 expect_same corpus/train.de again/train.de
 expect_same corpus/test.en again/test.en

@@ -1,21 +1,21 @@
-# examples/parallel.sh: a text through many processes, in order, going on after kill -9 without a
-# line lost or twice; on several machines, some of which fail; in parts.
+# examples/parallel.sh: many processes, in order; no line is lost or duplicated after kill -9;
+# several machines, some of which fail; parts.
 parallel="$TX_SOURCE/examples/parallel.sh"
 make_model model layers 1
 awk 'BEGIN { for (i = 0; i < 400; ++i) {
   line = "w" 4 + i % 7
   for (n = 1; n < 2 + i * i % 5; ++n) line = line " w" 4 + i * n % 11
   print i % 50 == 49 ? "" : line
-} printf "w5 w6" }' > text # the last line without an end
-# A command of several words, with a space and a quote in one of them.
+} printf "w5 w6" }' > text # the last line has no newline
+# A command with a space and a quote in one of its words.
 mkdir "it's here"
 cp model "it's here/model.safetensors"
 set -- tx-decode -q --threads 1 --beam 2 -m "it's here/model.safetensors"
 "$@" < text > whole
 [ "$(wc -l < whole)" -eq 401 ] || fail "the text has $(wc -l < whole) translations"
-done_blocks() { ls -i out.blocks/out > "$1"; } # with their inodes: a block is not written again
+done_blocks() { ls -i out.blocks/out > "$1"; } # with inodes, to detect blocks that are written again
 
-# Four processes. All of them are killed at once, as by a machine that stops; then the call alone.
+# Four processes: kill all of them at once, as when a machine stops; then only the call.
 setsid sh "$parallel" -j 4 -l 5 text out sh -c 'sleep 0.05; exec "$@"' sh "$@" 2> messages &
 call=$!
 wait_for_blocks() {
@@ -28,7 +28,7 @@ wait_for_blocks() {
 }
 wait_for_blocks 8
 kill -9 -$call
-wait $call && fail 'the killed call ended well'
+wait $call && fail 'the killed call succeeded'
 done_blocks first
 expect_no_file out
 [ "$(wc -l < first)" -lt 81 ] || fail 'nothing was left to do'
@@ -36,13 +36,13 @@ sh "$parallel" -j 4 text out sh -c 'sleep 0.05; exec "$@"' sh "$@" 2> messages &
 call=$!
 wait_for_blocks $(($(wc -l < first) + 8))
 kill -9 $call
-wait $call && fail 'the killed call ended well'
+wait $call && fail 'the killed call succeeded'
 done_blocks second
 expect_no_file out
 expect_status 0 sh "$parallel" -j 4 text out sh -c 'sleep 0.05; exec "$@"' sh "$@"
 expect_stderr_contains 'parallel: 81 of 81 blocks'
 expect_same whole out
-ls -A out.blocks/out | grep '^\.' > halves && fail "halves are left: $(cat halves)"
+ls -A out.blocks/out | grep '^\.' > partial && fail "partial blocks are left: $(cat partial)"
 done_blocks third
 for before in first second; do
   sort $before > sorted
@@ -50,19 +50,19 @@ for before in first second; do
   [ ! -s again ] || fail "blocks were written again: $(cat again)"
 done
 
-# All is done: nothing to do but to join. Another text or another command is not that call.
+# All blocks are complete and only have to be joined. Another text or command is an error.
 rm out
 expect_status 0 sh "$parallel" text out sh -c 'sleep 0.05; exec "$@"' sh "$@"
 expect_empty_stderr
 expect_same whole out
 expect_status 1 sh "$parallel" text out "$@"
-expect_stderr_contains "is of another text or command; to begin anew, remove it: rm -r 'out.blocks'"
+expect_stderr_contains "belongs to another text or command; to start over, remove it: rm -r 'out.blocks'"
 cp text text2
 echo w4 >> text2
 expect_status 1 sh "$parallel" text2 out sh -c 'sleep 0.05; exec "$@"' sh "$@"
 rm -r out out.blocks
 
-# Machines: one is out of reach, one lacks the command, one does its work, in this very folder.
+# Machines: one is unreachable, one lacks the command, one works in this directory.
 cat > reach << 'END'
 case $1 in
   away) echo 'no route to host' >&2; exit 255 ;;
@@ -80,32 +80,32 @@ expect_same whole out
 rm -r out out.blocks
 printf 'away\n' > machines
 expect_status 1 sh "$parallel" --sshloginfile machines -l 30 text out "$@"
-expect_stderr_contains 'parallel: missing blocks: 14; call again to go on'
+expect_stderr_contains 'parallel: missing blocks: 14; run it again to resume'
 expect_no_file out
-printf ':\n' > machines # and the next call does them
+printf ':\n' > machines # the next call computes them
 expect_status 0 sh "$parallel" --sshloginfile machines text out "$@"
 expect_same whole out
 rm -r out out.blocks
 
-# A block that cannot be done does not keep the others from it, nor does one with too few lines.
+# A block that fails, or has too few lines, does not stop the others.
 seq 50 > numbers
 expect_status 1 sh "$parallel" -l 10 numbers out sh -c 'awk "/25/ { exit 3 } { print }"'
 expect_stderr_contains 'parallel: block aaaac: :: status 3: '
-expect_stderr_contains 'parallel: missing blocks: 1; call again to go on'
+expect_stderr_contains 'parallel: missing blocks: 1; run it again to resume'
 expect_no_file out
 rm -r out.blocks
 expect_status 1 sh "$parallel" -l 10 numbers out grep -v 25
 expect_stderr_contains 'the command wrote 9 lines for 10'
-[ "$(ls out.blocks/out | wc -l)" -eq 4 ] || fail 'not all others were done'
+[ "$(ls out.blocks/out | wc -l)" -eq 4 ] || fail 'the other blocks are not complete'
 expect_no_file out
 rm -r out.blocks
 
-# Parts: the last joins.
+# Parts: the last one joins the blocks.
 for part in 2 1; do
   expect_status 0 sh "$parallel" --part $part/3 -l 30 text out "$@"
   expect_no_file out
 done
-expect_stderr_contains 'part 1 of 3 is done; blocks of others missing: 4'
+expect_stderr_contains 'part 1 of 3 is done; missing blocks of others: 4'
 expect_status 0 sh "$parallel" --part 3/3 text out "$@"
 expect_same whole out
 

@@ -1,5 +1,5 @@
-# examples/paper/parse.sh and trees.awk: trees to sequences and back, whole trees of anything, and a
-# run through from trees to F1.
+# examples/paper/parse.sh and trees.awk: trees to sequences and back, trees from malformed
+# sequences, and a whole run from trees to F1.
 paper="$TX_SOURCE/examples/paper"
 trees() { awk -v what="$1" -f "$paper/trees.awk" "$2"; }
 close_trees() { awk -v what=close -v trees="$1" -f "$paper/trees.awk"; }
@@ -32,14 +32,14 @@ END
 expect_stdout_file wanted
 mv wanted whole
 trees labels whole > sequences
-expect_status 0 close_trees whole < sequences # nothing is lost on the way
+expect_status 0 close_trees whole < sequences # lossless
 expect_stdout_file whole
 printf '(S (NP (NN a))\n' > open
 expect_status 1 trees tree open
 expect_stderr_contains 'unbalanced brackets'
 
-# What is no tree: an inner constituent left open, a closing label of none, words too many and too
-# few, nothing at all, words without brackets.
+# Malformed sequences: an inner constituent left open, a closing label that matches none, surplus
+# and missing words, an empty line, words without brackets.
 for _ in 1 2 3 4 5 6; do echo '(S (NP (DT a) (NN b)) (VP (VBZ c)))'; done > three
 cat > broken << 'END'
 (S (NP XX (PP XX )NP (VP XX )VP )S
@@ -59,7 +59,7 @@ expect_stdout <<'END'
 (S (DT a) (NP (NN b)) (VBZ c))
 END
 
-# A grammar of four words, in treebank's form.
+# A small treebank.
 awk 'BEGIN { for (i = 0; i < 200; ++i) {
   np = "(NP (DT the) (NN " (i % 3 ? "cat" : "dog") "))"
   if (i % 5 == 0) np = "(NP " np " (PP (IN of) (NP (NNP Y" i % 7 ")))" ")"
@@ -76,7 +76,7 @@ expect_status 0 parse 2
 expect_stdout_contains 'sequences changed to close them: '
 expect_stdout_contains ' of 30'
 expect_status 0 parse 120
-expect_stderr_contains 'going on with out/run'
+expect_stderr_contains 'resuming out/run'
 tail -n 1 "$TX_LAST/stdout" > closed
 grep -q 'segments = 30 malformed = 0)' closed || fail "$(cat closed)"
 f1=$(sed -n 's/.* = \([0-9.]*\) (μ.*/\1/p' closed)

@@ -1,4 +1,4 @@
-# examples/reverse.sh: sizes, every target its source backwards, nothing twice.
+# examples/reverse.sh: sizes, reversed targets, no duplicates.
 expect_status 0 sh "$TX_SOURCE/examples/reverse.sh" data
 expect_empty_stdout
 for part in train:2000 valid:100 test:500; do
@@ -8,7 +8,7 @@ for part in train:2000 valid:100 test:500; do
   expect_same backwards data/$name.tgt
 done
 cat data/*.src | sort | uniq -d > twice
-[ ! -s twice ] || fail "a sequence stands there twice"
+[ ! -s twice ] || fail "duplicate sequences"
 expect_status 0 awk 'NF < 3 || NF > 8 || /[^0-9 ]/ { print }' data/train.src
 expect_empty_stdout
 sh "$TX_SOURCE/examples/reverse.sh" again

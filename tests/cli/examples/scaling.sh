@@ -1,5 +1,5 @@
-# examples/paper/scaling.sh: the fit finds the law that points were made with; a run through, from
-# text to tables, and again without a training.
+# examples/paper/scaling.sh: the fit recovers the law of synthetic points; a whole run from text to
+# tables, and a second call that does not train.
 paper="$TX_SOURCE/examples/paper"
 awk 'BEGIN {
   OFS = "\t"
@@ -21,7 +21,7 @@ expect_stdout 2.2261
 expect_status 0 awk -v predicted="$(cat predicted)" -f "$paper/solve.awk" -f "$paper/scaling.awk" points
 expect_stdout_contains 'E = 1.200 ± 0.000, a = 0.350 ± 0.000, b = 0.420 ± 0.000,'
 expect_stdout_contains 'A = 40, B = 900; '
-# 0.42 / (0.35 + 0.42) where products with the weights are all; the output makes it a little more.
+# 0.42 / (0.35 + 0.42) without the output projection, which makes it slightly larger.
 expect_stdout_contains 'N grows as FLOPs^0.56'
 expect_stdout_contains 'Width 64: loss falls as pairs^-0.100 ± 0.000'
 expect_stdout_contains '| 256 | 5242880 | 1.6e+07 | 2.226 ± 0.000 | 2.226 | 0.0 % |'
@@ -35,15 +35,15 @@ scaling() {
 expect_status 0 scaling
 last_stdout > tables
 expect_stdout_contains '± '
-[ "$(grep -c '^point' out/table)" -eq 6 ] || fail 'points: three a width'
-[ "$(grep -c '^| 16 | [0-9]* | [0-9.]* |$' tables)" -eq 3 ] || fail 'three runs on parts'
-# The embedding apart, 300 x 16.
+[ "$(grep -c '^point' out/table)" -eq 6 ] || fail 'not three points per width'
+[ "$(grep -c '^| 16 | [0-9]* | [0-9.]* |$' tables)" -eq 3 ] || fail 'not three runs on parts'
+# N excludes the embedding, 300 x 16.
 n=$(sed -n 's/^cost\t16\t\([0-9]*\)\t.*/\1/p' out/table)
 total=$(sed -n 's/^  total  *\([0-9]*\)$/\1/p' out/width16/describe)
 [ $((total - n)) -eq 4800 ] || fail "$total parameters, $n of them without embeddings"
 grep -q "predict	48	" out/table || fail 'no prediction'
-[ out/predicted -ot out/width48/done ] || fail 'predicted afterwards'
+[ out/predicted -ot out/width48/done ] || fail 'the prediction is newer than the run'
 expect_status 0 scaling
 expect_stdout_file tables
-expect_stderr "scaling: width 48 will come to a loss of $(cat out/predicted)"
+expect_stderr "scaling: predicted loss of width 48: $(cat out/predicted)"
 expect_status 2 sh "$paper/scaling.sh" out a b c d NO=1

@@ -1,5 +1,5 @@
-# examples/slurm, with stand-ins for Slurm's programs that run what they are given: a training that
-# TERM ends is queued again and goes on to the same bytes; an array of jobs joins its translations.
+# examples/slurm, with stand-ins for Slurm's programs: a training that TERM ends is requeued and
+# resumes bit-identically; a job array joins its translations.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 mkdir bin
@@ -9,7 +9,7 @@ cat > bin/srun << 'END'
 echo "srun $*" >> "$CALLS"
 while :; do case $1 in -*) shift ;; *) break ;; esac; done
 "$@" &
-if [ -n "$LIMIT" ]; then # a step of the training, which then gets the signal
+if [ -n "$LIMIT" ]; then # send TERM after this step
   until grep -q "\"step\":$LIMIT," run/log.jsonl 2> /dev/null; do sleep 0.02; done
   kill -TERM $!
 fi
@@ -32,7 +32,7 @@ train() {
 expect_status 0 train # without Slurm
 expect_no_file calls
 mv run whole
-mkdir run # as a job leaves it that was killed before its first checkpoint
+mkdir run # as left by a job killed before its first checkpoint
 export SLURM_JOB_ID=17 SLURM_CPUS_PER_TASK=3 LIMIT=5
 expect_status 143 train
 sed 's/ --src .*/ .../' calls > short
@@ -47,10 +47,10 @@ expect_stderr_contains 'resuming run after step '
 grep -q 'tx-train --resume run$' calls || fail "$(cat calls)"
 expect_same whole/model-300.safetensors run/model-300.safetensors
 expect_same whole/state-300.safetensors run/state-300.safetensors
-! grep scontrol calls || fail 'a training at its end was queued again'
+! grep scontrol calls || fail 'a finished training was requeued'
 expect_status 2 submit train
 
-# Jobs 3, 5 and 7 of an array, in another order.
+# Jobs 3, 5 and 7 of an array, out of order.
 make_model model layers 1
 awk 'BEGIN { for (i = 0; i < 100; ++i) print "w" 4 + i % 7, "w" 5 + i % 11 }' > text
 tx-decode -q -m model < text > whole.out

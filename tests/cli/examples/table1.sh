@@ -1,5 +1,5 @@
-# examples/paper/table1.sh: the fit finds the law that times were made with; a run through with
-# small models, and again without a training.
+# examples/paper/table1.sh: the fit recovers the law of synthetic times; a whole run with small
+# models, and a second call that does not train.
 paper="$TX_SOURCE/examples/paper"
 awk 'BEGIN {
   OFS = "\t"
@@ -9,16 +9,16 @@ awk 'BEGIN {
   }
 }' > measured
 expect_status 0 awk -v window=32 -v tokens=2048 -f "$paper/solve.awk" -f "$paper/table1.awk" measured
-expect_stdout_contains 'Self-attention, ns of a sentence: 0.2 n^2 d + 0.3 n d^2 + 10 n d, to 0 %'
-expect_stdout_contains 'Restricted to r = 32, ns of a sentence: 0.2 n r d + 0.3 n d^2 + 500 n, to 0 %'
-expect_stdout_contains 'n^2 d costs as much as n d^2 where n is 1.50 d;'
+expect_stdout_contains 'Self-attention, ns per sentence: 0.2 n^2 d + 0.3 n d^2 + 10 n d, to 0 %'
+expect_stdout_contains 'Restricted to r = 32, ns per sentence: 0.2 n r d + 0.3 n d^2 + 500 n, to 0 %'
+expect_stdout_contains 'n^2 d costs as much as n d^2 at n = 1.50 d;'
 expect_stdout_contains '| 64 | 16 | 0.033 | 0.031 | 1.0 | 0.5 |'
 
 table1() { sh "$paper/table1.sh" out LENGTHS='16 32 64' WIDTHS=64 TOKENS=128 STEPS=2 WINDOW=8; }
 expect_status 0 table1
 last_stdout > tables
 [ "$(wc -l < out/measured)" -eq 6 ] || fail "$(cat out/measured)"
-[ "$(grep -c '^| 64 | [0-9]* | -*[0-9]' tables)" -eq 3 ] || fail 'a row for each length'
+[ "$(grep -c '^| 64 | [0-9]* | -*[0-9]' tables)" -eq 3 ] || fail 'not one row per length'
 cp out/measured before
 expect_status 0 table1
 expect_stdout_file tables
