@@ -1,10 +1,10 @@
 #!/bin/sh
-# How well each head of cross-attention aligns words: the alignment error rate (tx-bleu --metric aer) by
-# layer and head, by the mean of each layer, and with the rows that read a word (--shift).
+# Alignment error rate (tx-bleu --metric aer) of each cross-attention head and of each layer's
+# mean, by the rows that predict a word and by the rows that read it (--shift).
 #
 #   PATH=$PWD/build/bin:$PATH sh tests/bench/alignment_error.sh MODEL SRC TGT LINKS
 #
-# SRC and TGT are words with spaces between, LINKS those of each line, "0-0 1-2".
+# SRC and TGT have words separated by spaces, LINKS the alignments of each line: "0-0 1-2".
 set -eu
 model=${1:?"usage: alignment_error.sh MODEL SRC TGT LINKS"} source=$2 target=$3 links=$4
 

@@ -1,13 +1,12 @@
 #!/bin/sh
-# What writing every attention weight of a text costs: the size of the file of arrays, and processor
-# seconds beside those of scoring the same lines with tx-decode, in turn; both in fp32, start-up
-# included. A base model with random weights over a vocabulary trained on the text. With tools and
-# helpers of a build in PATH:
+# Cost of writing every attention weight of a text: size of the file of arrays, and CPU seconds
+# against those of scoring the same lines with tx-decode. The two take turns, in fp32, start-up
+# included. The model has the base shape, random weights and a vocabulary trained on the text.
 #
 #   PATH=$PWD/build/bin:$PWD/build/tests:$PATH sh tests/bench/attention_dump.sh SRC TGT [SETTING=VALUE]...
-# LINES=100      first lines of both       VOCAB=16000     pieces, of the whole of SRC and TGT
+# LINES=100      first lines of both       VOCAB=16000     size of the vocabulary
 # THREADS=2      of each                   ROUNDS=3        the median counts
-# DTYPE=f16      of the arrays             WHAT=weights    what is written
+# DTYPE=f16      of the arrays             WHAT=weights    quantities to write
 set -eu
 . "$(dirname "$0")/peak.sh"
 source=${1:?"usage: attention_dump.sh SRC TGT [SETTING=VALUE]..."} target=${2:?"TGT is missing"}
@@ -17,7 +16,7 @@ for setting; do
   case $setting in
     LINES=* | VOCAB=* | THREADS=* | ROUNDS=* | DTYPE=* | WHAT=*)
       eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "attention_dump.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "attention_dump.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
@@ -27,8 +26,8 @@ make_model "$work/model" vocabulary "$work/bpe" d_model 512 d_ff 2048 heads 8 la
 head -n "$LINES" "$source" > "$work/src"
 head -n "$LINES" "$target" > "$work/tgt"
 
-# seconds COMMAND...: user and system time of the command. `times` must not run in a pipe, whose
-# subshell has no children.
+# seconds COMMAND...: user and system time of the command. `times` must not run in a pipe, because
+# the subshell there has no children.
 seconds() (
   "$@" > /dev/null
   times > "$work/times"
@@ -52,15 +51,15 @@ for round in $(seq "$ROUNDS"); do
   seconds score "$work/src" "$work/tgt" >> "$work/score.s"
 done
 bytes=$(wc -c < "$work/arrays")
-pieces=$(cat "$work/src" "$work/tgt" | tx-bpe encode -m "$work/bpe" | wc -w)
+tokens=$(cat "$work/src" "$work/tgt" | tx-bpe encode -m "$work/bpe" | wc -w)
 small=$(memory "$work/src" "$work/tgt")
 for side in src tgt; do
   for i in 1 2 3 4; do cat "$work/$side"; done > "$work/$side.long"
 done
 large=$(memory "$work/src.long" "$work/tgt.long")
 awk -v a="$(median "$work/dump.s")" -v b="$(median "$work/score.s")" -v bytes="$bytes" \
-  -v lines="$LINES" -v pieces="$pieces" -v small="$small" -v large="$large" 'BEGIN {
-  printf "%d lines of %.1f pieces on either side: %.1f MB\n", lines, pieces / lines / 2, bytes / 1e6
-  printf "processor seconds: %.2f writing, %.2f scoring, ratio %.2f\n", a, b, a / b
-  printf "peak of memory: %.1f MiB, of 4 times the lines %.1f MiB\n", small / 1024, large / 1024
+  -v lines="$LINES" -v tokens="$tokens" -v small="$small" -v large="$large" 'BEGIN {
+  printf "%d lines of %.1f tokens per side: %.1f MB\n", lines, tokens / lines / 2, bytes / 1e6
+  printf "CPU seconds: %.2f writing, %.2f scoring, ratio %.2f\n", a, b, a / b
+  printf "peak memory: %.1f MiB; with 4 times the lines %.1f MiB\n", small / 1024, large / 1024
 }'

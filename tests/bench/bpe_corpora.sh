@@ -1,17 +1,18 @@
 #!/bin/sh
-# Every line of every text under a folder comes back from pieces and from ids byte for byte, also
-# with BPE-dropout, and its pieces are those of spm_encode where that is installed.
+# Checks that tx-bpe is lossless on every line of every text under a directory, by tokens and by
+# ids, also with BPE-dropout, and that its segmentation is that of spm_encode, if that is
+# installed.
 #
-#   sh tests/bench/bpe_corpora.sh FOLDER [SETTING=VALUE]...
-# BIN=build/bin  where tx-bpe is           SIZE=8000  pieces of the model of each folder's texts
+#   sh tests/bench/bpe_corpora.sh DIR [SETTING=VALUE]...
+# BIN=build/bin  directory of tx-bpe       SIZE=8000  vocabulary of the model of each directory
 set -eu
-folder=${1:?"usage: bpe_corpora.sh FOLDER [SETTING=VALUE]..."}
+dir=${1:?"usage: bpe_corpora.sh DIR [SETTING=VALUE]..."}
 shift
 BIN=build/bin SIZE=8000
 for setting; do
   case $setting in
     BIN=* | SIZE=*) eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "bpe_corpora.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "bpe_corpora.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
@@ -31,7 +32,7 @@ check() { # TEXT
 }
 
 total=0
-for set in "$folder"/*/; do
+for set in "$dir"/*/; do
   find "$set" -type f ! -name '*.md' ! -name '*.txt' | LC_ALL=C sort > "$work/files"
   # shellcheck disable=SC2046
   "$BIN/tx-bpe" train --vocab-size "$SIZE" --sample 100000 -o "$work/model" $(cat "$work/files")

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Text to pieces and back against SentencePiece's programs with the same model on the same text:
-# whole processes that take turns, the best of several rounds. The pieces must be the same bytes.
+# tx-bpe encode and decode against SentencePiece's programs, with the same model on the same text:
+# whole processes that take turns, the best of several rounds. The outputs must be identical.
 #
 #   sh tests/bench/bpe_speed.sh TEXT [SETTING=VALUE]...
-# BIN=build/bin  where tx-bpe is           ROUNDS=9  the best counts
-# SIZE=8000      pieces of the model, which is trained on the text
+# BIN=build/bin  directory of tx-bpe       ROUNDS=9  the best counts
+# SIZE=8000      vocabulary of the model, which is trained on the text
 #
-# Seconds of CPU (user and system) hold beside other work; those of the wall, and so the gain of two
-# threads, only where the load is below 1 at the beginning. What two threads can gain at most is
-# reckoned from the CPU seconds: start (an empty text) is serial, and the rest is shared.
+# CPU seconds (user and system) are reliable on a busy machine. Wall-clock seconds, and so the
+# speed-up by two threads, are only reliable if the load at the start is below 1. The maximal
+# speed-up is computed from the CPU seconds: start-up (an empty text) is serial, the rest
+# parallel.
 set -eu
 text=${1:?"usage: bpe_speed.sh TEXT [SETTING=VALUE]..."}
 shift
@@ -16,14 +17,14 @@ BIN=build/bin ROUNDS=9 SIZE=8000
 for setting; do
   case $setting in
     BIN=* | ROUNDS=* | SIZE=*) eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "bpe_speed.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "bpe_speed.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$BIN/tx-bpe" train --vocab-size "$SIZE" -o "$work/model" "$text"
 
-timed() { # NAME COMMAND...: "WALL CPU" of a run go to a file, its output too
+timed() { # NAME COMMAND...: writes "WALL CPU" of a run and its output to files
   name=$1
   shift
   bash -c 'TIMEFORMAT="%R %U %S"; time "$@"' time "$@" > "$work/out.$name" 2> "$work/time"
@@ -32,7 +33,7 @@ timed() { # NAME COMMAND...: "WALL CPU" of a run go to a file, its output too
 wall() { awk 'NR == 1 || $1 < x { x = $1 } END { print x }' "$work/seconds.$1"; }
 cpu() { awk 'NR == 1 || $2 < x { x = $2 } END { print x }' "$work/seconds.$1"; }
 
-echo "load at the beginning: $(cut -d ' ' -f 1 /proc/loadavg)"
+echo "load at the start: $(cut -d ' ' -f 1 /proc/loadavg)"
 for round in $(seq "$ROUNDS"); do
   timed tx.start "$BIN/tx-bpe" encode --threads 2 -m "$work/model" /dev/null
   timed spm.encode spm_encode --model "$work/model" "$text"

@@ -1,18 +1,17 @@
 #!/bin/sh
-# How cost grows: milliseconds per 1,000 pieces and the peak of memory, of training and of decoding,
-# against sentence length, beam, vocabulary, batch, layers and threads. Random weights, d 128, and
-# text made of numbered words, so that nothing else is needed. Tables in Markdown on standard
-# output, and a picture of them. Needs GNU time, the program; nothing else should run beside it.
+# How cost grows: ms per 1,000 tokens and peak memory of training and decoding against sentence
+# length, beam, vocabulary, batch, layers and threads. Random weights, d 128, and generated text.
+# Prints tables in Markdown and draws them. Needs GNU time and an idle machine.
 #
 #   sh tests/bench/curves.sh [OPTION=VALUE]...
-# BIN=build/bin            where the tools are      BENCH=build/tests/decode_bench
-# THREADS=2                of a training; one of a decoding, as tx-decode gives each of its workers
-# SVG=curves.svg           the picture              STEPS=6  of a training
-# CURVES="length beam vocabulary batch layers threads"  which
+# BIN=build/bin            directory of the tools   BENCH=build/tests/decode_bench
+# THREADS=2                of training; decoding has one, as in each worker of tx-decode
+# SVG=curves.svg           the figure               STEPS=6  of training
+# CURVES="length beam vocabulary batch layers threads"  selects curves
 #
-# What should come out: seconds per piece that do not depend on the batch beyond a few thousand
-# pieces, and grow by a constant with length (attention), layers, vocabulary and beam; memory that
-# grows with the batch, not with the square of the length.
+# Expected: the time per token does not depend on the batch beyond a few thousand tokens and grows
+# linearly with length (attention), layers, vocabulary and beam; memory grows with the batch, but
+# not with the square of the length.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=build/bin BENCH=build/tests/decode_bench THREADS=2 SVG=curves.svg STEPS=6
@@ -20,17 +19,17 @@ CURVES="length beam vocabulary batch layers threads"
 for setting; do
   case $setting in
     BIN=* | BENCH=* | THREADS=* | SVG=* | STEPS=* | CURVES=*) eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "curves.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "curves.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
-text() { # LENGTH WORDS PIECES: at least so many pieces in lines of LENGTH, every word among them
-  awk -v size="$1" -v words="$2" -v pieces="$3" 'BEGIN {
-    if (pieces < words) pieces = words
-    for (n = 0; n < pieces; n += size) {
+text() { # LENGTH WORDS TOKENS: at least so many tokens in lines of LENGTH, with every word
+  awk -v size="$1" -v words="$2" -v tokens="$3" 'BEGIN {
+    if (tokens < words) tokens = words
+    for (n = 0; n < tokens; n += size) {
       line = ""
       for (i = 0; i < size; i++) line = line " w" (n + i) * 7919 % words
       print substr(line, 2)
@@ -38,10 +37,10 @@ text() { # LENGTH WORDS PIECES: at least so many pieces in lines of LENGTH, ever
 }
 keep() { # CURVE WHAT X MS MB
   printf '%s\t%s\t%s\t%s\t%s\n' "$@" >> "$work/points"
-  echo "$1 $3: $2 $4 ms per 1,000 pieces, $5 MB" >&2
+  echo "$1 $3: $2 $4 ms per 1,000 tokens, $5 MB" >&2
 }
-# What a point differs in from the others: train and decode take it as NAME=VALUE after the curve
-# and x. 7919 is a prime, so that no vocabulary here makes words rare.
+# train and decode take the settings of a point as NAME=VALUE after the curve and x. 7919 is
+# prime, so that all words of a vocabulary occur.
 train() { # CURVE X [NAME=VALUE]...
   curve=$1 x=$2 length=31 words=8000 batch=8192 layers=4 threads=$THREADS
   shift 2
@@ -79,7 +78,7 @@ for curve in $CURVES; do
         train vocabulary $n words=$n
         decode vocabulary $n words=$n
       done ;;
-    batch)  # pieces of a training's batch, sentences of 32 pieces in decoding
+    batch)  # tokens per batch in training; in decoding, sentences of 32 tokens
       for n in 1024 2048 4096 8192 25000; do train batch $n batch=$n; done
       for n in 32 128 512 2048 8192; do decode batch $n sentences=$((n / 32)); done ;;
     layers) for n in 1 2 4 8 16; do train layers $n layers=$n; done ;;
@@ -88,7 +87,7 @@ for curve in $CURVES; do
         train threads "$n" threads="$n"
         decode threads "$n" threads="$n"
       done ;;
-    *) echo "curves.sh: no curve '$curve'" >&2; exit 2 ;;
+    *) echo "curves.sh: unknown curve '$curve'" >&2; exit 2 ;;
   esac
 done
 awk -F '\t' '
@@ -96,8 +95,8 @@ awk -F '\t' '
   $1 != curve {
     end_table()
     curve = $1
-    printf "| %s | what | ms per 1,000 pieces | MB at the peak |\n|---|---|---|---|\n", curve
+    printf "| %s | what | ms per 1,000 tokens | peak MB |\n|---|---|---|---|\n", curve
   }
   { printf "| %s | %s | %s | %s |\n", $3, $2, $4, $5 }' "$work/points"
 awk -f "$here/curves_svg.awk" "$work/points" > "$SVG"
-echo "curves.sh: the picture is $SVG" >&2
+echo "curves.sh: wrote $SVG" >&2

@@ -1,5 +1,5 @@
-# Draws what curves.sh measured: lines "curve TAB what TAB x TAB milliseconds TAB megabytes". One row
-# of panels for time, one for memory, a column per curve; both axes are logarithmic.
+# Draws what curves.sh measured: lines "curve TAB what TAB x TAB milliseconds TAB megabytes". One
+# row of panels for time, one for memory, a column per curve; both axes are logarithmic.
 BEGIN {
   FS = "\t"
   wide = 250; high = 190; left = 52; top = 34; inner_wide = 180; inner_high = 120
@@ -16,11 +16,11 @@ BEGIN {
 }
 function span(axis, curve, v) {
   if (!((axis, curve) in low) || v + 0 < low[axis, curve]) low[axis, curve] = v + 0
-  if (!((axis, curve) in most) || v + 0 > most[axis, curve]) most[axis, curve] = v + 0
+  if (!((axis, curve) in max) || v + 0 > max[axis, curve]) max[axis, curve] = v + 0
 }
 # 0 to 1 along an axis that covers at least a factor of two.
 function place(axis, curve, v,   a, b) {
-  a = log(low[axis, curve]); b = log(most[axis, curve])
+  a = log(low[axis, curve]); b = log(max[axis, curve])
   if (b - a < log(2)) { a -= log(2) / 2; b += log(2) / 2 }
   return (log(v) - a) / (b - a)
 }
@@ -33,8 +33,8 @@ function panel(axis, row, curve,   ox, oy, w, i, px, py, points, seen) {
   printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>\n",
          ox, oy, inner_wide, inner_high
   label(ox + inner_wide / 2, oy - 10, "middle", 12, \
-        curve ": " (axis == "ms" ? "ms per 1,000 pieces" : "MB at the peak"))
-  label(ox - 4, oy + 8, "end", 10, most[axis, curve])
+        curve ": " (axis == "ms" ? "ms per 1,000 tokens" : "peak MB"))
+  label(ox - 4, oy + 8, "end", 10, max[axis, curve])
   label(ox - 4, oy + inner_high, "end", 10, low[axis, curve])
   for (w in what) {
     points = ""

@@ -1,22 +1,21 @@
 #!/bin/sh
-# Decoding speed against CTranslate2 with the same weights on the same text: target pieces a second,
-# <eos> counted, in turn. Start-up is left out of both: of tx-decode what it takes for an empty line,
-# which is printed beside. Nothing else should run on the machine.
+# Decoding speed against CTranslate2 with the same weights on the same text: target tokens/s,
+# <eos> included. The two take turns. Start-up is excluded; that of tx-decode, measured with an
+# empty line, is printed. Needs an idle machine.
 #
-# With LENGTH=N every source and every output has N pieces: TEXT is cut into lines of that many, and
-# outputs end there. MODEL then has random weights (make_model), for those of a trained model end
-# where they like, and one that ends at once measures the encoder. One sentence at a time on one
-# thread: THREADS=1 BATCH=1 TOKENS=1.
+# With LENGTH=N every source and output has N tokens: TEXT is split into lines of N tokens, and
+# outputs end there. Use a model with random weights (make_model): outputs of a trained model end
+# at <eos>. One sentence at a time on one thread: THREADS=1 BATCH=1 TOKENS=1.
 #
 #   sh tests/bench/decode_speed.sh MODEL TEXT [SETTING=VALUE]...
-# BIN=build/bin  where the tools are       PYTHON=python3  an interpreter that has ctranslate2
+# BIN=build/bin  directory of the tools    PYTHON=python3  an interpreter with ctranslate2
 # THREADS=2      of each                   BEAM=4          width
-# BATCH=32       sentences (CTranslate2);  TOKENS=1024     source pieces at a time (tx-decode)
-# ROUNDS=3       the median counts         REF=            text to score both with (tx-bleu)
-# DEVICE=cpu     of both; cuda             EXTRA=50        --max-extra, CTranslate2's beyond the longest
-# FORM=text      pieces where TEXT is in pieces
-# LENGTH=0       pieces of each line       LINES=0         most lines, 0: all
-# SHORTLIST=     a file for --shortlist: tx-decode then runs with it too, as PRECISION+list
+# BATCH=32       sentences (CTranslate2);  TOKENS=1024     source tokens per batch (tx-decode)
+# ROUNDS=3       the median counts         REF=            references, to print BLEU of both
+# DEVICE=cpu     of both; or cuda          EXTRA=50        --max-extra; CTranslate2's over the longest
+# FORM=text      or pieces, if TEXT has subwords
+# LENGTH=0       tokens of each line       LINES=0         maximum number of lines; 0: all
+# SHORTLIST=     file for --shortlist: tx-decode also runs with it, as PRECISION+list
 # OURS="fp32 auto int8" and THEIRS="float32 int8" (on a GPU without int8): precisions
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +28,7 @@ for setting; do
     BIN=* | PYTHON=* | THREADS=* | BEAM=* | BATCH=* | TOKENS=* | ROUNDS=* | REF=* | DEVICE=* | \
       EXTRA=* | FORM=* | LENGTH=* | LINES=* | OURS=* | THEIRS=* | SHORTLIST=*)
       eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "decode_speed.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "decode_speed.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
@@ -62,7 +61,7 @@ decode() {  # PRECISION or PRECISION+list: nanoseconds
   end=$(date +%s%N)
   echo $((end - start))
 }
-ours() {  # PRECISION: pieces a second
+ours() {  # PRECISION: tokens/s
   first=$(echo | decode "$1")
   all=$(decode "$1" < "$work/source")
   mv "$work/out" "$work/out.tx.$1"
@@ -76,10 +75,10 @@ theirs() {  # TYPE
 }
 rate() { awk -v s="$2" '{n += NF + 1} END {printf "%d\n", n / s}' "$1"; }
 median() { sort -n "$1" | awk '{x[NR] = $1} END {print x[int((NR + 1) / 2)]}'; }
-# With LENGTH, whether the outputs have it; <eos> is not among the pieces.
+# With LENGTH, checks the lengths of the outputs, without <eos>.
 check() {
   [ "$LENGTH" -eq 0 ] || awk -v n="$LENGTH" 'NF < n - 1 || NF > n { other++ } END {
-    if (other) printf "  %d of %d outputs have another length\n", other, NR }' "$1"
+    if (other) printf "  %d of %d outputs have a different length\n", other, NR }' "$1"
 }
 score() {
   [ -z "$REF" ] || "$BIN/tx-bpe" decode -m "$work/ct2/sentencepiece.model" < "$1" |
@@ -94,7 +93,7 @@ best=$(for kind in $theirs; do median "$work/ct2.$kind"; done | sort -n | tail -
 for kind in $(printf "ct2.%s " $theirs) $(printf "tx.%s " $ours); do
   x=$(median "$work/$kind")
   awk -v name="$kind" -v x="$x" -v best="$best" \
-    'BEGIN {printf "%-12s %8d target pieces/s  %.2f times CTranslate2\n", name, x, x / best}'
+    'BEGIN {printf "%-12s %8d target tokens/s  %.2f x CTranslate2\n", name, x, x / best}'
   case $kind in tx.*) echo "  start-up $(median "$work/start.${kind#tx.}") s" ;; esac
   check "$work/out.$kind"
   score "$work/out.$kind"

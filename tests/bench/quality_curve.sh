@@ -1,10 +1,10 @@
 #!/bin/sh
-# BLEU against training time: for every EVERYth (5) checkpoint that a run kept, the mean of MEAN (5)
-# that end with it is decoded (beam 5) and scored, lowercased and tokenised as given. Training time is
-# the run's own, from log.jsonl; run it with a large --keep.
+# BLEU against training time: for every EVERYth (5) checkpoint of a run, averages the last MEAN
+# (5) checkpoints up to it, decodes (beam 5) and scores (lowercased, tokenised as given). The time
+# is that in log.jsonl. Train with a large --keep.
 #
 #   sh tests/bench/quality_curve.sh RUN SRC REF [EVERY [MEAN [TX-DECODE-OPTION...]]]
-# The tools are taken from PATH.
+# The tools must be in PATH.
 set -eu
 run=${1:?"usage: quality_curve.sh RUN SRC REF [EVERY [MEAN [OPTION...]]]"} src=${2:?"SRC is missing"}
 ref=${3:?"REF is missing"} every=${4:-5} mean=${5:-5}

@@ -1,11 +1,11 @@
 #!/bin/sh
-# What averaging and the search are worth: BLEU, lowercased and tokenised as given, of the mean of the
-# last N checkpoints of a run for several N, beams and length penalties.
+# Effect of averaging and search: BLEU (lowercased, tokenised as given) of averages of the last N
+# checkpoints of a run, for several N, beams and length penalties.
 #
-#   sh tests/bench/quality_table.sh RUN SRC REF [SETTING=VALUE]...     (the tools on PATH)
-# MEANS='1 5 10 20'  BEAMS='1 2 5 10'     a row for each mean, a column for each beam,
+#   sh tests/bench/quality_table.sh RUN SRC REF [SETTING=VALUE]...     (the tools in PATH)
+# MEANS='1 5 10 20'  BEAMS='1 2 5 10'     a row per average, a column per beam,
 # ALPHA=0.6                               with this length penalty
-# ALPHAS='0 0.6 1 1.4'                    for the last of MEANS, with the beam 5
+# ALPHAS='0 0.6 1 1.4'                    for the last of MEANS, with beam 5
 set -eu
 run=${1:?"usage: quality_table.sh RUN SRC REF [SETTING=VALUE]..."} src=${2:?"SRC is missing"}
 ref=${3:?"REF is missing"}
@@ -14,13 +14,13 @@ MEANS='1 5 10 20' BEAMS='1 2 5 10' ALPHA=0.6 ALPHAS='0 0.6 1 1.4'
 for setting; do
   case $setting in
     MEANS=* | BEAMS=* | ALPHA=* | ALPHAS=*) eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "quality_table.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "quality_table.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d "${TMPDIR:-/tmp}/tx-quality.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# score MEAN OPTION...: the BLEU of one way to decode.
+# score MEAN OPTION...: prints BLEU.
 score() {
   mean=$1
   shift

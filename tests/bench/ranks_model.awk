@@ -1,19 +1,18 @@
-# A model of the time of a step over ranks; the lines are `key value...`:
-#   network RANKS CALL BYTES SECONDS   what ranks_bench prints, to which the network is fitted:
-#                                      seconds = latency + bytes / rate
-#   elements N                         of the flat block; 4 bytes each are moved twice
-#   batch SECONDS, update SECONDS      of one rank: forward and backward of a batch; Adam over all
-#   measured RANKS BATCHES SECONDS     a step, printed beside what the model says of it
+# A model of the time of a step over ranks. Input lines are `key value...`:
+#   network RANKS CALL BYTES SECONDS   output of ranks_bench; latency + bytes / rate is fitted to it
+#   elements N                         parameters; 4 bytes of each are sent twice
+#   batch SECONDS, update SECONDS      a batch, forward and backward, on one rank; Adam on all parameters
+#   measured RANKS BATCHES SECONDS     a measured step, printed next to the model's
 #   machine NAME|ELEMENTS|RANKS|BATCHES|BATCH|UPDATE|STEPS|NEAR|NEAR_RATE|FAR_RATE|LATENCY|PER_RANK
-#       a machine that is not here: seconds of BATCH and UPDATE, STEPS of the training, NEAR ranks of
-#       a machine joined at NEAR_RATE bytes a second, the others at FAR_RATE, and LATENCY seconds of a
-#       call with PER_RANK more for each rank
-# A step over R ranks: the most batches that a rank has, Adam over its part of the block, and in each
-# round of pieces of 1 MiB a rank an exchange of partial sums and a gathering of weights. Nothing is
-# hidden behind the backward pass; `hidden` says how much of the communication could be at most: the
-# exchange behind the two thirds of the last batch that are backward.
+#       another machine: seconds of BATCH and UPDATE, STEPS of the training, NEAR ranks per machine
+#       with NEAR_RATE bytes/s between them, FAR_RATE between machines, LATENCY seconds per call plus
+#       PER_RANK for each rank
+# A step over R ranks takes the batches of the busiest rank, Adam on its shard, and for each round
+# of 1 MiB per rank an exchange of partial sums and an all-gather of weights. Nothing overlaps
+# with the backward pass; `overlap` is the largest possible one: the exchange during the backward
+# pass of the last batch, which is two thirds of its time.
 function fit(call, n, i, sx, sy, sxx, sxy, w) {
-  # Relative errors count, so small and large calls weigh alike.
+  # Relative errors, so that small and large calls have the same weight.
   for (i = 1; i <= points; i++) {
     if (what[i] != call) continue
     w = 1 / (time[i] * time[i])
@@ -22,8 +21,8 @@ function fit(call, n, i, sx, sy, sxx, sxy, w) {
   slope[call] = (n * sxy - sx * sy) / (n * sxx - sx * sx)
   start[call] = (sy - slope[call] * sx) / n
 }
-function most(batches, ranks) { return int((batches + ranks - 1) / ranks) }
-function least(a, b) { return a < b ? a : b }
+function per_rank(batches, ranks) { return int((batches + ranks - 1) / ranks) }
+function min(a, b) { return a < b ? a : b }
 $1 == "network" { what[++points] = $3; bytes[points] = $4; time[points] = $5 }
 $1 == "elements" { elements = $2 }
 $1 == "batch" { batch = $2 }
@@ -41,7 +40,7 @@ $1 == "measured" {
   moved = 4 * elements * (ranks - 1) / ranks
   rounds = int(elements / (ranks * 262144)) + 1
   talk = ranks > 1 ? rounds * (start["exchange"] + start["gather"]) + moved * (slope["exchange"] + slope["gather"]) : 0
-  step = most($3, ranks) * batch + update / ranks + talk
+  step = per_rank($3, ranks) * batch + update / ranks + talk
   printf "| %d | %d | %.4g | %.4g | %.2f | %.0f %% |\n", ranks, $3, $4, step, step / $4, 100 * talk / step
 }
 $1 == "machine" {
@@ -49,16 +48,16 @@ $1 == "machine" {
   sub(/^machine /, "", line)
   split(line, m, "|")
   if (!headed++) {
-    print "| machine | ranks | batches a step | step, ms | communication | of it hidden at most | steps | hours |"
+    print "| machine | ranks | batches per step | step, ms | communication | max overlap | steps | hours |"
     print "|---|---|---|---|---|---|---|---|"
   }
   ranks = m[3]
   far = ranks > m[8] ? (ranks - m[8]) / ranks : 0
-  near = (least(ranks, m[8]) - 1) / ranks
+  near = (min(ranks, m[8]) - 1) / ranks
   rounds = int(m[2] / (ranks * 262144)) + 1
   once = ranks > 1 ? rounds * (m[11] + ranks * m[12]) + 4 * m[2] * (near / m[9] + far / m[10]) : 0
-  compute = most(m[4], ranks) * m[5] + m[6] / ranks
+  compute = per_rank(m[4], ranks) * m[5] + m[6] / ranks
   step = compute + 2 * once
   printf "| %s | %d | %d | %.1f | %.1f %% | %.1f %% | %d | %.2f |\n", m[1], ranks, m[4],
-    1e3 * step, 200 * once / step, 100 * least(once, 2 / 3 * m[5]) / step, m[7], m[7] * step / 3600
+    1e3 * step, 200 * once / step, 100 * min(once, 2 / 3 * m[5]) / step, m[7], m[7] * step / 3600
 }

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The time of a step over ranks, measured here and by a model (ranks_model.awk), and what the model
-# says of machines that are not here. Nothing else should run on the machine.
+# Time of a training step over ranks: measured on this machine, and by a model (ranks_model.awk),
+# which also predicts other machines. Needs an idle machine.
 #
 #   sh tests/bench/ranks_model.sh SRC TGT [SETTING=VALUE]...
-# BIN=build/bin, BENCH=build/tests/ranks_bench   where the programs are
+# BIN=build/bin, BENCH=build/tests/ranks_bench   the programs
 # OPTIONS='--preset tiny --d-model 256 --d-ff 1024'   of tx-train
-# STEPS=30    of each run; the first third is left out     RANKS=2    one thread each
-# Of the other machines, ranks_model.awk's lines: their figures are assumptions, told below.
+# STEPS=30    of each run; the first third is excluded     RANKS=2    one thread each
+# The figures of other machines are assumptions, see below.
 set -eu
 src=${1:?"usage: ranks_model.sh SRC TGT [SETTING=VALUE]..."}
 tgt=${2:?"TGT is missing"}
@@ -16,7 +16,7 @@ RANKS=2
 for setting; do
   case $setting in
     BIN=* | BENCH=* | OPTIONS=* | STEPS=* | RANKS=*) eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "ranks_model.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "ranks_model.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,9 +54,10 @@ sed -n 's/.*; \([0-9]*\) parameters.*/elements \1/p' "$work/log" | head -n 1 >> 
   echo "measured $RANKS $RANKS $(step "$RANKS" "$RANKS")"
   echo "measured $RANKS $((2 * RANKS)) $(step "$RANKS" $((2 * RANKS)))"
 } >> "$work/lines"
-# Of an H200: a batch of 25,000 + 25,000 pieces in the time that is the goal, not measured, 23 and 66
-# ms, and Adam at 4 TB/s; 350 GB/s to each of the 8 of a machine, 40 GB/s to others (400 Gbit/s a
-# GPU), 20 us a call and 2 us for each rank. The same batch cut in 8 takes 3 ms and an eighth.
+# Assumptions for H200: a batch of 25,000 + 25,000 tokens takes 23 ms (base) or 66 ms (big), the
+# goals, which have not been measured; Adam at 4 TB/s; 350 GB/s between the 8 GPUs of a machine,
+# 40 GB/s beyond (400 Gbit/s per GPU); 20 us per call and 2 us per rank. A batch split in 8 takes
+# 3 ms plus an eighth.
 sed 's/^/machine /' >> "$work/lines" << 'EOF'
 base, H200|65000000|1|1|0.023|0.0005|100000|8|350e9|40e9|20e-6|2e-6
 base, 8 H200, the same batch in 8|65000000|8|8|0.0059|0.0005|100000|8|350e9|40e9|20e-6|2e-6

@@ -1,4 +1,5 @@
-# What resume_kills.sh runs in a folder of its own, with the words of the tests.
+# The kills of resume_kills.sh, which runs this in a new directory with the functions of
+# tests/cli/lib.sh.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 [ "$RANKS" -eq 0 ] || . "$TX_SOURCE/tests/cli/mpi.sh"

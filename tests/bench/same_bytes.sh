@@ -1,11 +1,10 @@
 #!/bin/sh
-# Do two builds of tx write the same? For changes that must alter nothing:
-#   sh tests/bench/same_bytes.sh OLD_BIN NEW_BIN [FOLDER]
-# Each set of tools runs the same commands in a folder of its own: seven short trainings (one of
-# them killed and resumed), translations, scores, averages, attention records, metrics, help and
-# pages. Every file is compared byte for byte, logs without their times. Prints a line for each
-# part and ends with "the same", or with status 1 and the files that differ. TEXTS=1 compares help
-# and pages, too, which a change of wording may alter.
+# Checks that two builds of tx write the same bytes, for changes that must not alter any output:
+#   sh tests/bench/same_bytes.sh OLD_BIN NEW_BIN [DIR]
+# Each build runs the same commands in its own directory: seven short trainings (one of them
+# killed and resumed), translations, scores, averages, attention records, metrics, help and pages.
+# All files are compared byte for byte, logs without their times. Prints a line per part, and "the
+# same" or, with status 1, the files that differ. TEXTS=1 also compares help and pages.
 set -eu
 [ $# -ge 2 ] || { sed -n 2,9p "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -68,7 +67,7 @@ texts() {
   done
 }
 
-# What lies in the folder, logs without times.
+# Checksums of all files; logs without times.
 listing() {
   find . -type f ! -name lock | LC_ALL=C sort | while read -r file; do
     case $file in
@@ -94,7 +93,7 @@ for part in trainings searches metrics ${TEXTS:+texts}; do
   if diff "$work/old.md5" "$work/new.md5" > "$work/differences"; then
     echo "$part: the same"
   else
-    echo "$part: these differ"
+    echo "$part: these files differ"
     sed -n 's/^> .*\.\//  /p' "$work/differences"
     status=1
   fi

@@ -1,14 +1,14 @@
 #!/bin/sh
-# What threads that wait cost others: training and translating alone, two runs at once, and beside a
-# program that never rests. Nothing else should run on the machine.
+# What waiting threads cost other programs: training, translating and scoring alone, two runs at
+# once, and one run next to a busy loop. Needs an idle machine.
 #
 #   sh tests/bench/shared_cores.sh [OPTION=VALUE]...
-# BIN=build/bin  where the tools are    THREADS=2  of each run; as many as there are processors
-# STEPS=400      of a training          LINES=4000 of a translation    ROUNDS=3  the median counts
-# SRC= TGT=      a text; number words where they are left out
+# BIN=build/bin  directory of the tools    THREADS=2  of each run; as many as processors
+# STEPS=400      of training               LINES=4000 of translation    ROUNDS=3  the median counts
+# SRC= TGT=      a text; default: number words
 #
-# Each line: the rate alone, the rates of two runs together and their sum as a share of alone, the
-# rate beside a busy loop and its share. Goals: the sum at least 0.95, beside a loop at least 0.5.
+# Each line: the rate alone; the rates of two runs at once, and their sum relative to alone; the
+# rate next to a busy loop, relative to alone. Goals: at least 0.95 and at least 0.5.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=build/bin THREADS=2 STEPS=400 LINES=4000 ROUNDS=3 SRC= TGT=
@@ -16,7 +16,7 @@ for setting; do
   case $setting in
     BIN=* | THREADS=* | STEPS=* | LINES=* | ROUNDS=* | SRC=* | TGT=*)
       eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "shared_cores.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "shared_cores.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
@@ -30,19 +30,19 @@ fi
 "$BIN/tx-bpe" train --vocab-size 4000 -o "$work/bpe.model" "$SRC" "$TGT" 2> /dev/null
 head -n "$LINES" "$SRC" > "$work/lines"
 
-train() { # NAME: pieces a second, the first tenth of the run apart
+train() { # NAME: tokens/s without the first tenth of the run
   rm -rf "$work/$1.run"
   "$BIN/tx-train" --preset tiny --src "$SRC" --tgt "$TGT" --vocab "$work/bpe.model" -q \
     --steps "$STEPS" --log-every $((STEPS / 10)) --save-every "$STEPS" --cache "$work/cache.$1" \
     --threads "$THREADS" -o "$work/$1.run"
   sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$work/$1.run/log.jsonl" | sed 1d | median
 }
-decode() { # NAME: lines a second
+decode() { # NAME: lines/s
   begin=$(date +%s%N)
   "$BIN/tx-decode" -m "$work/model" --threads "$THREADS" "$work/lines" > "$work/$1.out"
   echo $((LINES * 1000000000 / ($(date +%s%N) - begin)))
 }
-score() { # NAME: runs a thousand seconds
+score() { # NAME: runs per 1,000 seconds
   begin=$(date +%s%N)
   "$BIN/tx-bleu" --confidence --resamples 20000 --threads "$THREADS" "$work/lines" \
     -i "$work/lines" > "$work/$1.out"
@@ -58,10 +58,10 @@ round() { # WHAT: appends a line of four rates to WHAT.rates
   wait $other
   (while :; do :; done) &
   busy=$!
-  beside=$($1 a)
+  with_loop=$($1 a)
   kill $busy
   busy=
-  echo "$alone $(cat "$work/first") $(cat "$work/second") $beside" >> "$work/$1.rates"
+  echo "$alone $(cat "$work/first") $(cat "$work/second") $with_loop" >> "$work/$1.rates"
 }
 column() { awk -v n="$2" '{print $n}' "$work/$1.rates" | median; }
 for what in train decode score; do
@@ -72,6 +72,6 @@ for what in train decode score; do
   done
   awk -v what=$what -v a="$(column $what 1)" -v x="$(column $what 2)" -v y="$(column $what 3)" \
     -v b="$(column $what 4)" 'BEGIN {
-      printf "%s: alone %d, together %d + %d (%.2f), beside a busy loop %d (%.2f)\n",
+      printf "%s: alone %d, two at once %d + %d (%.2f), with a busy loop %d (%.2f)\n",
              what, a, x, y, (x + y) / a, b, b / a }'
 done

@@ -1,8 +1,7 @@
 #!/bin/sh
-# What tx-decode takes for one line: seconds of the wall and the peak of its memory, the median of
-# five runs, by file and precision; then the memory of 1 and 8 processes of an int8 file that wait
-# for their next line, shared pages divided among them (PSS). Needs GNU time, the program. Nothing
-# else should run on the machine.
+# tx-decode for one line: wall-clock seconds and peak memory, medians of five runs, by file and
+# precision; then the memory (PSS) of 1 and 8 processes with an int8 file that wait for their next
+# line. Needs GNU time and an idle machine.
 #
 #   sh tests/bench/startup.sh MODEL LINE [BIN]
 set -eu
@@ -19,7 +18,7 @@ for how in "fp32 fp32" "fp32 bf16" "bf16 bf16" "fp32 int8" "int8 int8"; do
     cat "$work/cost"
   done | sort -n | awk -v how="$how" -v size="$(wc -c < "$work/$1")" '
     NR == 3 { split(how, h, " ")
-      printf "%s file of %.1f MB, --precision %s: %s s, %.1f MB at the peak\n",
+      printf "%s file of %.1f MB, --precision %s: %s s, peak %.1f MB\n",
              h[1], size / 1e6, h[2], $1, $2 * 1024 / 1e6 }'
 done
 for count in 1 8; do
@@ -30,6 +29,6 @@ for count in 1 8; do
   for id in $(pgrep -f "$work/int8"); do
     awk '/^Pss:/ { print $2 }' "/proc/$id/smaps_rollup" 2> /dev/null || :
   done | awk -v count=$count '{ sum += $1 } END {
-    printf "waiting, int8 file, processes: %d, memory of all: %.1f MB\n", count, sum * 1024 / 1e6 }'
+    printf "waiting, int8 file, processes: %d, total memory: %.1f MB\n", count, sum * 1024 / 1e6 }'
   wait
 done

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Training speed against PyTorch, source + target pieces a second on the same ids, the two in turn
-# so that a change of the machine's mood meets both. Nothing else should run beside it.
+# Training speed against PyTorch: source + target tokens/s on the same ids. The two take turns, so
+# that changes of the machine affect both. Needs an idle machine.
 #
 #   sh tests/bench/train_speed.sh SRC TGT [OPTION=VALUE]...
-# BIN=build/bin   where the tools are           PYTHON=python3  an interpreter that has torch
+# BIN=build/bin   directory of the tools        PYTHON=python3  an interpreter with torch
 # SHAPE=base      d256: d 256, 3 + 3 layers; small: d 128, 4 + 4
 # THREADS=2       of each
 # ROUNDS=3        the median counts             STEPS=12        of PyTorch; tx runs three times as many
-# TOKENS=4096     pieces of a batch on its longer side
+# TOKENS=4096     tokens of a batch on its longer side
 #
-# Each in bf16, where tx chooses that, and in fp32.
+# Each runs in bf16, if tx selects it, and in fp32.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 src=${1:?"usage: train_speed.sh SRC TGT [OPTION=VALUE]..."} tgt=${2:?"usage: train_speed.sh SRC TGT"}
@@ -19,7 +19,7 @@ for setting; do
   case $setting in
     BIN=* | PYTHON=* | SHAPE=* | THREADS=* | ROUNDS=* | STEPS=* | TOKENS=*)
       eval "${setting%%=*}=\${setting#*=}" ;;
-    *) echo "train_speed.sh: no setting '$setting'" >&2; exit 2 ;;
+    *) echo "train_speed.sh: unknown setting '$setting'" >&2; exit 2 ;;
   esac
 done
 work=$(mktemp -d)
@@ -35,10 +35,10 @@ case $SHAPE in
   small)
     tx_shape="--preset tiny"
     torch_shape="--d-model 128 --d-ff 256 --heads 4 --layers 4 --dropout 0.3" ;;
-  *) echo "train_speed.sh: no shape '$SHAPE'" >&2; exit 2 ;;
+  *) echo "train_speed.sh: unknown shape '$SHAPE'" >&2; exit 2 ;;
 esac
 
-ours() {  # PRECISION: the median rate of the log's lines after the first
+ours() {  # PRECISION: the median rate in the log without its first line
   rm -rf "$work/run"
   # shellcheck disable=SC2086
   "$BIN/tx-train" $tx_shape --norm-position post --src "$src" --tgt "$tgt" --vocab "$work/bpe.model" \
@@ -64,6 +64,6 @@ done
 awk -v tx="$(median < "$work/tx")" -v tx32="$(median < "$work/tx32")" \
   -v fp32="$(median < "$work/fp32")" -v bf16="$(median < "$work/bf16")" \
   -v what="$SHAPE, $THREADS threads, batches of $TOKENS" 'BEGIN {
-  printf "%s, pieces a second: tx %d, PyTorch bf16 %d (%.2f times); tx fp32 %d, PyTorch fp32 %d ",
+  printf "%s, tokens/s: tx %d, PyTorch bf16 %d (%.2f times); tx fp32 %d, PyTorch fp32 %d ",
          what, tx, bf16, tx / bf16, tx32, fp32
   printf "(%.2f times; tx %.2f times)\n", tx32 / fp32, tx / fp32 }'

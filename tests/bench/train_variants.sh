@@ -1,13 +1,13 @@
 #!/bin/sh
-# What options of tx-train cost: pieces a second of runs that take turns, validation and saving
-# among them, beside the first of them. Nothing else should run on the machine.
+# Cost of options of tx-train: tokens/s of runs that take turns, with their validation and saves,
+# relative to the first. Needs an idle machine.
 #
 #   sh tests/bench/train_variants.sh SRC TGT [SETTING=VALUE]... -- 'OPTIONS' 'OPTIONS'...
-# BIN=build/bin  where the tools are    ROUNDS=3   the median counts
-# STEPS=100      of each run; its first tenth is left out
+# BIN=build/bin  directory of the tools   ROUNDS=3   the median counts
+# STEPS=100      of each run; the first tenth is excluded
 #
 # Batches: '--preset tiny --batch-tokens 1024' '--preset tiny --batch-tokens 25000'. Saving: with
-# STEPS=2000, '--preset tiny --save-every 0' beside the same with --save-every 500, --valid-src and
+# STEPS=2000, '--preset tiny --save-every 0' against the same with --save-every 500, --valid-src and
 # --valid-tgt.
 set -eu
 src=${1:?"usage: train_variants.sh SRC TGT [SETTING=VALUE]... -- 'OPTIONS'..."}
@@ -17,18 +17,18 @@ BIN=build/bin ROUNDS=3 STEPS=100
 while [ "$#" -gt 0 ] && [ "$1" != -- ]; do
   case $1 in
     BIN=* | ROUNDS=* | STEPS=*) eval "${1%%=*}=\${1#*=}" ;;
-    *) echo "train_variants.sh: no setting '$1'" >&2; exit 2 ;;
+    *) echo "train_variants.sh: unknown setting '$1'" >&2; exit 2 ;;
   esac
   shift
 done
-[ "$#" -gt 1 ] || { echo "train_variants.sh: no options after --" >&2; exit 2; }
+[ "$#" -gt 1 ] || { echo "train_variants.sh: give options after --" >&2; exit 2; }
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 "$BIN/tx-bpe" train --vocab-size 8000 -o "$work/bpe.model" "$src" "$tgt" 2> /dev/null
 
-rate() { # OPTIONS: pieces a second after the first tenth
+rate() { # OPTIONS: tokens/s without the first tenth
   rm -rf "$work/run"
   # shellcheck disable=SC2086
   "$BIN/tx-train" $1 --src "$src" --tgt "$tgt" --vocab "$work/bpe.model" --steps "$STEPS" \
@@ -58,5 +58,5 @@ for options; do
   r=$(median < "$work/rates.$i")
   [ "$i" -gt 1 ] || first=$r
   awk -v r="$r" -v first="$first" -v what="$options" \
-    'BEGIN { printf "%8d pieces/s  %.3f of the first  %s\n", r, r / first, what }'
+    'BEGIN { printf "%8d tokens/s  %.3f of the first  %s\n", r, r / first, what }'
 done
