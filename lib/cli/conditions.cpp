@@ -97,15 +97,11 @@ bool values::is_on(const Option& option) {
       option.field);
 }
 
-std::vector<std::string> values::relations(const std::vector<Conditions>& needed,
-                                           const std::vector<Conditions>& excluded) {
+std::vector<std::string> values::needs(const std::vector<Conditions>& needed, bool facts) {
   std::vector<std::string> out;
   for (const Conditions& c : needed)
-    if (c.words.size() == 1 || !is_fact(c.words.front()))  // most options are for most models
+    if (!is_fact(c.words.front()) || (facts && c.words.size() == 1))
       out.push_back("needs " + alternatives(c.words));
-  std::vector<std::string> all;
-  for (const Conditions& c : excluded) all.insert(all.end(), c.words.begin(), c.words.end());
-  if (!all.empty()) out.push_back("not with " + alternatives(all));
   return out;
 }
 

@@ -32,7 +32,7 @@ std::string notes(const Option& option) {
   if (option.required) add("required");
   if (option.repeatable() && !option.positional) add("repeatable");
   if (!option.default_text.empty()) add("default " + option.default_text);
-  for (const auto& relation : values::relations(option.needed, option.excluded)) add(relation);
+  for (const auto& need : values::needs(option.needed, false)) add(need);
   return out.empty() ? out : out + ")";
 }
 
@@ -125,11 +125,11 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
-// "needs --metric chrf; not with --json" of a whole group, or "".
+// "needs --metric chrf" of a whole group, or "".
 std::string joined(const Group& group) {
   std::string out;
-  for (const auto& relation : values::relations(group.needed, group.excluded))
-    out += (out.empty() ? "" : "; ") + relation;
+  for (const auto& need : values::needs(group.needed, true))
+    out += (out.empty() ? "" : "; ") + need;
   return out;
 }
 

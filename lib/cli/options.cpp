@@ -178,7 +178,7 @@ Option& Options::positional(std::string name, Field field, std::string help,
 }
 
 Option& Options::threads(int& field, std::string long_help) {
-  return add("--threads", field, "N", "threads to use; 0: all processors that may be used",
+  return add("--threads", field, "N", "number of threads; 0: one per available CPU",
              std::move(long_help))
       .range(0, 1024)
       .zero_is(available_cpus())

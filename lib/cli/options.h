@@ -86,8 +86,10 @@ struct Option {
   //   "--metric ter"  that option has this value, or has it in its list
   //   "a model of kind decoder"  a fact that the tool finds out later and passes to check_fact()
   // needs() requires any one of the conditions, excludes() none of them; `advice` takes the place
-  // of the usual end of the message. Both are shown in --help and the page. An option that turns
-  // off what --config has turned on is not refused, nor are two flags that are both turned off.
+  // of the usual end of the message. --help and the page show which options an option needs, and
+  // of a group also which fact if there is one; what is excluded is left to the message. An option
+  // that turns off what --config has turned on is not refused, nor are two flags that are both
+  // turned off.
   Option& needs(std::vector<std::string> any, std::string advice = "");
   Option& excludes(std::vector<std::string> none, std::string advice = "");
   // With a mode, such as --resume, no option may be typed but those that name it in goes_with().

@@ -18,8 +18,8 @@ std::vector<std::string> all_names(const Option& option);   // aliases follow
 std::string title(const Option& option);                    // how messages call it: the long name
 bool is_on(const Option& option);                           // neither false, 0 nor empty
 
-// {"needs --metric chrf or ter", "not with --json"}; see Option::needs().
-std::vector<std::string> relations(const std::vector<Conditions>& needed,
-                                   const std::vector<Conditions>& excluded);
+// {"needs --metric chrf or ter"}, for the help; see Option::needs(). `facts`: with those of one
+// value.
+std::vector<std::string> needs(const std::vector<Conditions>& needed, bool facts);
 
 }  // namespace tx::values
