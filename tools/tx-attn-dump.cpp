@@ -1,13 +1,13 @@
-// tx-attn-dump: write what a model attends to, sentence by sentence.
+// tx-attn-dump: extract and draw attention weights.
 #include "kernels/backend.h"
 #include "lib/attention/stream.h"
 
 int main(int argc, char** argv) {
   return tx::run_tool("tx-attn-dump", [&] {
     tx::DumpOptions settings;
-    tx::Options options("tx-attn-dump", "write what a model attends to, sentence by sentence");
+    tx::Options options("tx-attn-dump", "extract and draw attention weights");
     options.usage("tx-attn-dump -m MODEL [OPTION]... < TEXT > attention.jsonl");
-    options.usage("tx-attn-dump -m MODEL --format safetensors -o attention.safetensors < TEXT");
+    options.usage("tx-attn-dump -m MODEL --format safetensors -o FILE < TEXT");
     options.usage("tx-attn-dump -m MODEL --heatmap < TEXT");
     options.usage("tx-attn-dump -m MODEL --html page.html < TEXT");
     options.usage("tx-attn-dump -m MODEL --svg picture.svg < TEXT");

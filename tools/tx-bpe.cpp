@@ -1,4 +1,4 @@
-// tx-bpe: subword models: train one, cut text into pieces, join pieces into text.
+// tx-bpe: train subword models, split text into tokens, join tokens into text.
 #include "tools/bpe/commands.h"
 
 namespace {
@@ -19,13 +19,13 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   return tx::run_tool(tool, [&] {
-    return tx::run_command(tool, "vocabularies of subwords",
-                           {{"train", "learn a vocabulary from text", run<tx::TrainCommand>},
-                            {"encode", "cut lines of text into pieces", run<tx::EncodeCommand>},
-                            {"decode", "join pieces into lines of text", run<tx::DecodeCommand>},
-                            {"vocab", "list a vocabulary", run<tx::VocabCommand>},
-                            {"shortlist", "write which target pieces go with a source piece",
-                             run<tx::ShortlistCommand>}},
-                           {}, argc, argv);
+    return tx::run_command(
+        tool, "train and apply subword vocabularies",
+        {{"train", "learn a vocabulary from text", run<tx::TrainCommand>},
+         {"encode", "split text into tokens", run<tx::EncodeCommand>},
+         {"decode", "join tokens into text", run<tx::DecodeCommand>},
+         {"vocab", "list a vocabulary", run<tx::VocabCommand>},
+         {"shortlist", "write a lexical shortlist for tx-decode", run<tx::ShortlistCommand>}},
+        {}, argc, argv);
   });
 }

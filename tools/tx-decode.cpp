@@ -1,4 +1,4 @@
-// tx-decode: translate lines of text, or continue them.
+// tx-decode: translate, continue or score text.
 #include "kernels/backend.h"
 #include "lib/attention/alignment.h"
 #include "lib/base/error.h"
@@ -57,7 +57,7 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
 int main(int argc, char** argv) {
   return tx::run_tool(tool, [&] {
     tx::DecodeOptions s;
-    tx::Options options(tool, "translate lines of text, or continue them");
+    tx::Options options(tool, "translate, continue or score text");
     options.version(tx::describe_backends);
     s.describe(options);
     tx::OutputAlignments alignments;

@@ -171,10 +171,9 @@ void OutputAlignments::describe(Options& options) {
   options.group("Alignments");
   options
       .add("--alignments", unit_, "words|pieces",
-           "print which source word each word of an output goes with, after a tab",
-           "Links such as 0-0 1-2, SOURCE-TARGET counted from 0, read from the attention to the "
-           "source: with each target word goes the source word that it has the largest weight for. "
-           "tx-attn-dump --align tells more, and chooses a head that aligns well.")
+           "append a column with word or token alignments, such as 0-0 1-2",
+           "SOURCE-TARGET, counted from 0: each target word is linked to the source word with the "
+           "largest attention weight. tx-attn-dump --align can choose a better head.")
       .one_of({"words", "pieces"})
       .needs(of_kinds({ModelKind::encoder_decoder}))
       .excludes({"--check-invariance"});

@@ -117,48 +117,40 @@ void SelectionOptions::describe(Options& options) {
   options.group("Selection");
   options
       .add("--what", what, "LIST",
-           "what is written: weights, scores, scaled, masked, q, k, v, context, output, log_p")
+           "weights, scores, scaled, masked, q, k, v, context, output, log_p")
       .list_of(what_names())
       .default_is("weights")
       .more(
-          "q, k and v are queries, keys and values; scores are their dot products, scaled those "
-          "over sqrt(d_k), masked those with minus infinity where a position may not look, weights "
-          "their softmax; context is the weighted sum of values of each head, output what the "
-          "sub-layer makes of all heads. log_p is the log P of each target piece and its rank "
-          "among all pieces. The equations are in tx-attention(5).");
-  options.add("--kinds", kinds, "LIST", "one or more of encoder, decoder, cross")
+          "q, k and v: queries, keys and values; scores: q times k; scaled: scores / sqrt(d_k); "
+          "masked: scaled, with minus infinity at masked positions; weights: their softmax; "
+          "context: weights times v; output: the sub-layer's output projection of all heads; "
+          "log_p: log P of each target token and its rank in the vocabulary. tx-attention(5) has "
+          "the equations.");
+  options.add("--kinds", kinds, "LIST", "encoder, decoder (self-attention), cross")
       .list_of({"encoder", "decoder", "cross"})
+      .default_is("all");
+  options.add("--layers", layers, "LIST", "layers from 0, such as 0,2-3")
       .default_is("all")
-      .more(
-          "encoder: the source attends to itself; decoder: the target attends to itself as far "
-          "as it is written; cross: the target attends to the source. Commas separate the words.");
-  options.add("--layers", layers, "LIST", "layers, the first is 0: a list such as 0,2-3")
-      .default_is("all")
-      .more("The highest number must exist in every kind selected.");
-  options.add("--heads", heads, "LIST", "heads, the first is 0").default_is("all");
+      .more("They must exist in every kind selected.");
+  options.add("--heads", heads, "LIST", "heads from 0, such as 0,4-7").default_is("all");
   options
       .add("--average", average, "none|heads|all",
-           "mean over the heads selected, or over heads and layers")
+           "average the weights over heads, or over heads and layers")
       .one_of({"none", "heads", "all"})
-      .more(
-          "The arrays stay as deep as they are; one map stands for those averaged. Means are of "
-          "weights alone.");
-  options.flag("--shift", shift, "a row of the target stands for the piece that it reads",
-               "Otherwise it stands for the piece that it predicts, which is the next one. The "
-               "numbers are the same, and the rows have other labels.");
-  options.flag("--words", words, "weights between words in place of pieces",
-               "The columns of a word's pieces are added, their rows averaged (Clark et al. 2019); "
-               "log P is summed. A word of a subword model begins at a piece that begins with the "
-               "sign of a space; in a list of words, a piece that ends in @@ goes on in the next.");
+      .more("The nesting of the arrays does not change.");
+  options.flag("--shift", shift, "label target rows by the token read, not the one predicted");
+  options.flag("--words", words, "merge tokens into words",
+               "Adds the columns of a word's tokens, averages their rows (Clark et al., 2019) and "
+               "sums log P. Words are separated by spaces; in a list of words, a token that ends "
+               "in @@ continues in the next one.");
 }
 
 void SelectionOptions::describe_aligned(Options& options) {
-  options.add("--layers", layers, "LIST", "layers whose attention is read, the first is 0")
+  options.add("--layers", layers, "LIST", "layers from 0 for --alignments")
       .default_is("the last")
-      .more("Of several layers and heads the mean is taken.");
-  options.add("--heads", heads, "LIST", "heads, the first is 0").default_is("all");
-  options.flag("--shift", shift, "align a word by the row that reads it",
-               "Otherwise by the row that predicts it.");
+      .more("Several layers and heads are averaged.");
+  options.add("--heads", heads, "LIST", "heads from 0 for --alignments").default_is("all");
+  options.flag("--shift", shift, "align a word by the row that reads it, not that predicts it");
 }
 
 Selection SelectionOptions::resolve(const ModelConfig& config) const {

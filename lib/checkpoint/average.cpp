@@ -193,32 +193,30 @@ void AverageOptions::describe(Options& options) {
   options.group("Input");
   options
       .positional("MODEL", inputs, "model file, or run directory",
-                  "Of a run directory the best model is taken, else the last one; with --last or "
-                  "--best several.")
+                  "Of a run directory the best model is used, or else the last.")
       .must()
       .input();
   options
-      .add("--last", last, "N", "the newest N models of a run directory",
-           "The model of step 0, which was never trained, does not count.")
+      .add("--last", last, "N", "average the last N checkpoints of a run directory",
+           "The model of step 0 is not counted.")
       .range(1, 1000000)
       .excludes({"--best"});
   options
-      .add(
-          "--best", best, "N", "the N models of a run with the best validation",
-          "They are compared by what the run chose its best model by: its --valid-metric, the loss "
-          "of the validation text where it names none, or the score of its --valid-command. "
-          "Models that were saved without one do not count.")
+      .add("--best", best, "N", "average the N checkpoints with the best validation",
+           "By the criterion of the newest model: --valid-metric, the score of --valid-command, or "
+           "else the validation loss. Models judged by another criterion are not counted.")
       .range(1, 1000000)
       .excludes({"--last"});
   options.group("Output");
-  options.add("-o,--out", out, "FILE", "model file to write").must().output();
+  options.add("-o,--out", out, "FILE", "output file").must().output();
   options
-      .add("--to", to, "fp32|bf16|int8", "of the weights in the file",
-           "bf16 takes half the room. int8 takes a quarter, is read where it is mapped, so that "
-           "processes share it, and is for translating alone: it cannot be averaged or trained on. "
-           "Vectors stay fp32.")
+      .add(
+          "--to", to, "fp32|bf16|int8", "type of the weights in the file",
+          "bf16 halves the file. int8 quarters it and loads faster, because weights are used where "
+          "the file is mapped, in memory that processes share; it can only decode, not be "
+          "averaged or trained further. Vectors stay fp32.")
       .one_of({"fp32", "bf16", "int8"});
-  options.flag("-q,--quiet", quiet, "do not name the models that were averaged");
+  options.flag("-q,--quiet", quiet, "do not list the models averaged");
 }
 
 std::vector<std::string> models_to_average(const AverageOptions& options) {

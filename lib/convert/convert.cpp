@@ -59,38 +59,39 @@ void convert_out(const ConvertOptions& options, const Log& log) {
 }  // namespace
 
 void ConvertOptions::describe(Options& options) {
-  options.usage("tx-convert [OPTION]... -o FILE FOLDER");
-  options.usage("tx-convert --to ctranslate2|marian|llama [OPTION]... -o FOLDER MODEL");
+  options.usage("tx-convert [OPTION]... -o FILE DIRECTORY");
+  options.usage("tx-convert --to ctranslate2|marian|llama [OPTION]... -o DIRECTORY MODEL");
   options.group("Input");
   options
-      .positional("MODEL", input, "folder of another toolkit; with --to, a model of tx",
-                  "A model of tx is a file or a run directory, of which the best model is taken, "
-                  "else the last one.")
+      .positional("MODEL", input, "directory of another toolkit; with --to, a model of tx",
+                  "A model of tx is a file, or a run directory, of which the best model is used, "
+                  "or else the last.")
       .must()
       .input();
   options.group("Output");
-  options.add("-o,--out", out, "PATH", "model file to write, or folder to make").must().output();
+  options.add("-o,--out", out, "PATH", "model file to write; with --to, directory to create")
+      .must()
+      .output();
   options
-      .add("--to", to, "tx|ctranslate2|marian|llama", "what to write",
-           "tx is one model file; ctranslate2 the folder that ctranslate2.Translator opens; marian "
-           "and llama those for MarianMTModel and LlamaForCausalLM of the package transformers.")
+      .add("--to", to, "tx|ctranslate2|marian|llama",
+           "format to write; marian and llama are Hugging Face's")
       .one_of({"tx", "ctranslate2", "marian", "llama"});
   options
-      .add("--max-positions", max_positions, "N", "tokens of the longest sentence there",
-           "Other programs read positions from a table: so many rows it has. Learned positions are "
-           "written as they are.")
+      .add("--max-positions", max_positions, "N", "number of positions to write",
+           "The longest sentence that the other program accepts. Learned positions are written "
+           "unchanged.")
       .range(2, 1 << 20)
       .needs({"--to ctranslate2", "--to marian", "--to llama"});
   options
       .add("--source-language", languages.source, "NAME",
-           "language of texts, for tx-decode where none is given",
-           "Of models of many languages, such as eng_Latn; tx-decode --describe lists the names.")
+           "default source language of a multilingual model",
+           "Such as eng_Latn; tx-decode --describe lists the names.")
       .excludes({"--to ctranslate2", "--to marian", "--to llama"});
   options
       .add("--target-language", languages.target, "NAME",
-           "language of translations, for tx-decode where none is given")
+           "default target language of a multilingual model")
       .excludes({"--to ctranslate2", "--to marian", "--to llama"});
-  options.flag("-q,--quiet", quiet, "do not say what was written");
+  options.flag("-q,--quiet", quiet, "do not report what was written");
 }
 
 void ConvertOptions::resolve() const {

@@ -96,14 +96,14 @@ std::vector<double> utilities(const std::vector<std::string>& texts, Metric& met
 void MinimumRisk::describe(Options& options) {
   options.group("Minimum Bayes risk");
   options
-      .add("--mbr", metric_, "bleu|chrf", "of outputs drawn take the one most like all of them",
-           "Minimum Bayes risk: the score of an output is then its mean BLEU or chrF, as tx-bleu "
-           "--sentence gives them, against the other outputs drawn; --nbest prints the N best.")
+      .add("--mbr", metric_, "bleu|chrf", "minimum-Bayes-risk selection among samples",
+           "The printed score is the mean sentence BLEU or chrF against the other samples, from 0 "
+           "to 100 (Eikema and Aziz, 2020). --nbest prints the N best.")
       .one_of({"bleu", "chrf"})
       .needs(of_kinds({ModelKind::encoder_decoder}))
       .needs({"--sample"})
       .excludes({"--check-invariance"});
-  options.add("--samples", samples_, "N", "outputs to draw").range(2, 1000).needs({"--mbr"});
+  options.add("--samples", samples_, "N", "number of samples").range(2, 1000).needs({"--mbr"});
 }
 
 void MinimumRisk::resolve(SearchOptions& search) {

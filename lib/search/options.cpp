@@ -7,17 +7,17 @@ namespace tx {
 
 void SearchOptions::describe_beam(Options& options) {
   options.group("Search");
-  options.add("--beam", beam, "N", "beam width; 1 is greedy search")
+  options.add("--beam", beam, "N", "beam size; 1 is greedy search")
       .range(1, 1000)
       .excludes({"--tgt"});
   options
-      .add("--alpha", alpha, "X", "exponent of the length penalty",
-           "Translations are compared by log P / ((5 + length) / 6)^X, where length counts the "
-           "pieces and the end of the sentence; 0 compares log P alone.")
+      .add("--alpha", alpha, "X", "exponent of the length penalty; 0 turns it off",
+           "The score is log P / ((5 + length) / 6)^X (Wu et al., 2016), where length counts the "
+           "tokens and the end.")
       .range(0, 10);
   options
-      .add("--max-extra", max_extra, "N", "pieces an output may be longer than its source",
-           "An output that has not ended by then is cut there.")
+      .add("--max-extra", max_extra, "N", "maximum length of an output: source tokens + N",
+           "An output that has not ended by then is cut.")
       .range(0, 100000);
 }
 
@@ -28,82 +28,66 @@ void SearchOptions::describe(Options& options) {
   options.at("beam").excludes({"--sample"});
   for (const char* name : {"beam", "alpha"}) options.at(name).needs(searching);
   options.at("max-extra").needs(translating);
-  options.add("--nbest", nbest, "N", "print the N best outputs of each line", "At most the beam.")
+  options
+      .add("--nbest", nbest, "N", "print the N best outputs of each line",
+           "N is at most the beam size. With --sample, N samples.")
       .range(1, 1000)
       .excludes({"--tgt"});
-  options
-      .flag("--sample", sample, "draw outputs at random instead of searching for the best",
-            "--nbest draws several outputs then.")
+  options.flag("--sample", sample, "sample from the model instead of beam search")
       .needs(searching)
       .excludes({"--tgt"});
   options
-      .add("--diversity", diversity, "X", "search in groups that avoid each other's pieces",
-           "Diverse beam search (Vijayakumar et al., 2016): a piece costs a group X for each open "
-           "output of the groups before it that has just taken it. Scores stay those of the model. "
-           "With --nbest, to see more than spellings of one translation; 0.5 is a beginning.")
+      .add("--diversity", diversity, "X", "strength of diverse beam search; 0: off",
+           "Vijayakumar et al., 2016: the beam is searched in groups, one after another, and a "
+           "token costs X for each hypothesis of an earlier group that has just taken it. Scores "
+           "stay those of the model. Use it with --nbest; try 0.5.")
       .range(0, 100)
       .needs(searching)
       .excludes({"--tgt", "--sample"});
-  options.add("--groups", groups, "N", "groups of the beam, which is a multiple of N")
+  options.add("--groups", groups, "N", "groups of the beam; N divides the beam size")
       .range(1, 1000)
-      .default_is("as many as the beam is wide")
+      .default_is("the beam size")
       .needs({"--diversity"});
-  options.group("What may come").needs(searching).excludes({"--tgt"});
-  options
-      .add("--min-length", min_length, "N", "pieces an output has at least",
-           "It cannot end before; where it may not be so long, it is cut at its longest length.")
+  options.group("Output constraints").needs(searching).excludes({"--tgt"});
+  options.add("--min-length", min_length, "N", "minimum length of an output in tokens")
       .range(0, 100000);
-  options
-      .add("--no-repeat", no_repeat, "N", "no N pieces in a row come twice in an output",
-           "0 allows them to come again.")
+  options.add("--no-repeat", no_repeat, "N", "block repeated n-grams of N tokens; 0: off")
       .range(0, 1000);
   options
-      .add("--forbid", forbid, "FILE", "words and phrases that may not come, one per line",
-           "Each as it is written, a word's beginning where it begins: write other spellings, "
-           "such as one with a capital, on lines of their own.")
+      .add("--forbid", forbid, "FILE", "words and phrases to block, one per line",
+           "Spellings are distinct: list a capitalised or inflected form on a line of its own.")
       .input();
   options
-      .add("--shortlist", shortlist, "FILE",
-           "the pieces of an output are those that go with the pieces of its source",
-           "FILE says which, see tx-shortlist(5); tx-bpe shortlist makes it. The logits of "
-           "others are not computed, which is faster with a large vocabulary, and log P is "
-           "among the pieces of the line's list. What --prefix and --constraints ask for is on "
-           "it. On a CPU alone.")
+      .add("--shortlist", shortlist, "FILE", "restrict outputs to a lexical shortlist",
+           "tx-bpe shortlist writes FILE; tx-shortlist(5) describes it. CPU only.")
       .input()
       .needs(translating);
   options
       .add("--shortlist-first", shortlist_first, "N",
-           "of the most frequent pieces, the first N are on every list")
+           "list the N most frequent tokens for every line")
       .range(0, 1000000)
       .needs({"--shortlist"});
   options
-      .add("--shortlist-best", shortlist_best, "N",
-           "of the pieces that go with a source piece, the N most probable")
+      .add("--shortlist-best", shortlist_best, "N", "list the N best tokens of each source token")
       .range(0, 1000000)
       .needs({"--shortlist"});
   options.group("Sampling").needs({"--sample"});
-  options
-      .add("--temperature", temperature, "X", "divides the logits; below 1 draws likelier pieces")
-      .range(0.01, 100);
-  options.add("--top-k", top_k, "N", "draw among the N likeliest pieces; 0 is all").at_least(0);
-  options
-      .add("--top-p", top_p, "X", "draw among the likeliest pieces that together have the share X")
+  options.add("--temperature", temperature, "X", "divide the logits by X").range(0.01, 100);
+  options.add("--top-k", top_k, "N", "sample from the N most probable tokens; 0: all").at_least(0);
+  options.add("--top-p", top_p, "X", "nucleus sampling: the most probable tokens that sum to X")
       .range(0.001, 1);
   options
       .add("--min-p", min_p, "X",
-           "draw among pieces at least X times as likely as the likeliest; 0 is all")
+           "sample from tokens with at least X times the probability of the best")
       .range(0, 1);
-  options.add("--seed", seed, "N", "another seed draws other outputs",
-              "A draw depends on the seed, the line's number and the place in the output alone.");
-  options.group("Continuation of a text, by models of kind decoder")
-      .needs(of_kinds({ModelKind::decoder}));
-  options
-      .add("--max-new", max_new, "N", "pieces of an output at most",
-           "An output that has not ended by then is cut there.")
-      .range(1, 100000);
+  options.add("--seed", seed, "N", "seed of the samples",
+              "A sample depends only on the seed, the line's number and the position in the "
+              "output.");
+  options.group("Language models").needs(of_kinds({ModelKind::decoder}));
+  options.add("--max-new", max_new, "N", "maximum length of an output in tokens").range(1, 100000);
   options
       .add("--stop", stops, "STRING", "end an output before this string",
-           "May be given several times. Scores count what was read of the string.")
+           "Scores include the tokens that were read of it.")
       .excludes({"--tgt"});
 }
 

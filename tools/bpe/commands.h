@@ -42,7 +42,7 @@ struct TrainCommand {
 
 // tx-bpe encode: text to pieces.
 struct EncodeCommand {
-  static constexpr char summary[] = "cut lines of text into pieces";
+  static constexpr char summary[] = "split text into tokens";
   std::string model, codes;  // one of them
   EncodeOptions encode;
   CodesOptions apply;  // also the pieces that a model is restricted to
@@ -54,7 +54,7 @@ struct EncodeCommand {
 
 // tx-bpe decode: pieces to text.
 struct DecodeCommand {
-  static constexpr char summary[] = "join pieces into lines of text";
+  static constexpr char summary[] = "join tokens into text";
   std::string model, separator;  // one of them
   bool ids = false;
   TextOptions text;
@@ -65,7 +65,7 @@ struct DecodeCommand {
 
 // tx-bpe shortlist: parallel text with alignments, or a table, to tx-shortlist(5).
 struct ShortlistCommand {
-  static constexpr char summary[] = "write which target pieces go with a source piece";
+  static constexpr char summary[] = "write a lexical shortlist for tx-decode";
   std::string model, source, target, links, table, output, unit = "words";
   int first = 1000, best = 100;
 

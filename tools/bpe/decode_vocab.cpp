@@ -8,11 +8,10 @@
 namespace tx {
 
 void TextOptions::describe(Options& options) {
-  options.flag(
-      "--strict", strict, "stop at the first line that is not valid UTF-8",
-      "Otherwise such bytes are replaced by U+FFFD, counted, and the first line is named.");
-  options.threads(threads, "The result does not depend on their number.");
-  options.positional("FILE", files, "text, plain or gzip; standard input when left out").input();
+  options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
+               "Otherwise invalid bytes become U+FFFD and are counted in a warning.");
+  options.threads(threads, "Does not change the result.");
+  options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
 }
 
 TextReader TextOptions::open() const {
@@ -28,12 +27,13 @@ int TextOptions::limited_threads(const Log& log) const {
 void DecodeCommand::describe(Options& options) {
   options.usage("tx-bpe decode -m bpe.model < FILE");
   options.usage("tx-bpe decode --separator @@ < FILE");
-  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model").input();
+  options.add("-m,--model", model, "FILE", "subword model, word list or trained model").input();
   options
-      .add("--separator", separator, "TEXT", "join pieces that end in this with the next",
-           "In place of a model: @@ takes back what --codes cut.")
+      .add("--separator", separator, "TEXT",
+           "instead of a model: join tokens that end in TEXT with the next",
+           "@@ undoes encode --codes.")
       .excludes({"--model", "--ids"});
-  options.flag("--ids", ids, "numbers in place of pieces").excludes({"--separator"});
+  options.flag("--ids", ids, "read ids instead of tokens").excludes({"--separator"});
   text.describe(options);
 }
 
@@ -55,11 +55,11 @@ void DecodeCommand::run(const Log& log) {
 void VocabCommand::describe(Options& options) {
   options.usage("tx-bpe vocab -m bpe.model");
   options.usage("tx-bpe vocab -m bpe.model --counts FILE...");
-  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model")
+  options.add("-m,--model", model, "FILE", "subword model, word list or trained model")
       .must()
       .input();
-  options.flag("--counts", counts, "count the pieces of a text instead: piece, tab, count",
-               "The most frequent first; pieces that do not occur are left out.");
+  options.flag("--counts", counts, "print the tokens of a text and their counts instead",
+               "Separated by tabs, in descending order; tokens that do not occur are not listed.");
   text.describe(options);
   for (const char* name : {"strict", "FILE"}) options.at(name).needs({"--counts"});
 }

@@ -9,58 +9,55 @@ namespace tx {
 void EncodeCommand::describe(Options& options) {
   options.usage("tx-bpe encode -m bpe.model < FILE");
   options.usage("tx-bpe encode --codes codes.bpe < FILE");
-  options.add("-m,--model", model, "FILE", "the subword model, word list or trained model")
+  options.add("-m,--model", model, "FILE", "subword model, word list or trained model")
       .input()
       .excludes({"--codes"});
   const auto of_model = [](Option& option) -> Option& {
     return option.excludes({"--codes"}, "codes have no ids; take a model (-m)");
   };
-  of_model(options.flag("--ids", encode.ids, "numbers in place of pieces"));
+  of_model(options.flag("--ids", encode.ids, "write ids instead of tokens"));
   of_model(options.flag("--bos", encode.bos, "begin each line with <s>"));
   of_model(options.flag("--eos", encode.eos, "end each line with </s>"));
   options
-      .add("--max-length", encode.max_pieces, "N", "largest number of pieces per line",
-           "Further pieces are left out, with a warning that counts such lines; <s> and </s> are "
-           "not counted.")
+      .add("--max-length", encode.max_pieces, "N", "cut lines to N tokens, with a warning",
+           "<s> and </s> are not counted.")
       .at_least(1)
       .default_is("all")
       .excludes({"--codes"});
   options
       .add("--bpe-dropout", encode.dropout.probability, "P",
-           "leave out merges with this probability",
-           "BPE-dropout (Provilkov et al., 2020), for training data alone: whenever the best merge "
-           "is sought, each possible one is left out with probability P. 0 gives the usual pieces, "
-           "1 single characters.")
+           "BPE-dropout: skip each merge with probability P",
+           "A regulariser for training data (Provilkov et al., 2020). 1 gives single characters.")
       .range(0, 1);
   options
-      .add("--seed", encode.dropout.seed, "N", "seed of --bpe-dropout",
-           "What is left out depends on the seed and on the number and text of the line alone.")
+      .add("--seed", encode.dropout.seed, "N", "random seed",
+           "The tokens of a line depend only on the seed, the line's number over all files, and "
+           "its text.")
       .needs({"--bpe-dropout"});
   options
-      .add("--vocabulary", apply.vocabulary, "FILE", "use only the pieces listed",
-           "One per line, followed by a tab or a space and its count, as tx-bpe vocab --counts, "
-           "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. A piece that "
-           "is not listed is split into smaller ones, down to characters.")
+      .add("--vocabulary", apply.vocabulary, "FILE",
+           "use only the tokens listed, as spm_encode does",
+           "One per line, then a tab or a space and its count, as tx-bpe vocab --counts, "
+           "spm_encode --generate_vocabulary and subword-nmt get-vocab write them. Other tokens "
+           "are split into smaller ones, down to characters.")
       .input();
   options
       .add("--vocabulary-threshold", apply.threshold, "N",
-           "of these only those counted N times or more")
+           "use only those with a count of N or more")
       .needs({"--vocabulary"});
   options.flag("--summary", encode.count,
-               "report pieces per word, the shares of bytes and <unk>, and the longest line");
+               "report tokens per word, share of bytes and <unk>, longest line");
   options.group("Codes of subword-nmt").needs({"--codes"});
   options
-      .add("--codes", codes, "FILE", "apply these codes in place of a model",
-           "Tokenised text becomes, byte for byte, what subword-nmt apply-bpe makes of it.")
+      .add("--codes", codes, "FILE", "codes of subword-nmt learn-bpe to apply instead of a model")
       .input();
-  options.add("--separator", apply.separator, "TEXT", "ends each piece of a word but the last")
+  options.add("--separator", apply.separator, "TEXT", "suffix of all tokens of a word but the last")
       .may_be_empty();
   options
-      .add("--glossaries", apply.glossaries, "TEXT", "leave this text whole",
-           "A text, or a regular expression, that becomes a piece of its own wherever it stands in "
-           "a word.")
-      .more("Expressions are not looked for in words of more than 1000 characters.");
-  options.add("--merges", apply.merges, "N", "use only the first N codes")
+      .add("--glossaries", apply.glossaries, "TEXT",
+           "text or regular expression to keep as one token", "Wherever it occurs in a word.")
+      .more("Expressions are not matched in words of more than 1,000 characters.");
+  options.add("--merges", apply.merges, "N", "use only the first N merges")
       .at_least(0)
       .default_is("all");
   options.group("Input");

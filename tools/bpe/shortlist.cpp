@@ -146,40 +146,39 @@ void ShortlistCommand::describe(Options& options) {
   options.usage("tx-bpe shortlist -m MODEL --src FILE --tgt FILE --links FILE -o FILE");
   options.usage("tx-bpe shortlist -m MODEL --tgt FILE --table FILE -o FILE");
   options
-      .add("-m,--model", model, "FILE", "the subword model, word list or trained model",
-           "Of a trained model the vocabularies of its two sides are taken.")
+      .add("-m,--model", model, "FILE", "subword model, word list or trained model",
+           "Of a trained model, the vocabularies of both sides are used.")
       .must()
       .input();
   options
-      .add("--tgt", target, "FILE", "text of the target language, plain or gzip",
-           "The most frequent pieces are counted in it.")
+      .add("--tgt", target, "FILE", "target text, plain or gzip",
+           "For --first, tokens are counted in it.")
       .must()
       .input();
-  options.add("--src", source, "FILE", "its source, line by line").input().needs({"--links"});
+  options.add("--src", source, "FILE", "source text, line by line").input().needs({"--links"});
   options
       .add(
-          "--links", links, "FILE", "alignments of the two: a line such as 0-0 1-2",
-          "SOURCE-TARGET, numbers of words from 0, as aligners of words and tx-attn-dump --align "
-          "--words write them; without --words its numbers are those of pieces, for --unit pieces.")
+          "--links", links, "FILE", "alignments of the two, such as 0-0 1-2 on each line",
+          "SOURCE-TARGET, counted from 0: words, as word aligners and tx-attn-dump --align --words "
+          "write them, or tokens, as tx-attn-dump --align writes them.")
       .input()
       .needs({"--src"});
   options
-      .add("--unit", unit, "words|pieces", "what the numbers of links count",
-           "Every piece of a word goes with every piece of the words it is linked to.")
+      .add("--unit", unit, "words|pieces", "what the links count",
+           "Give pieces for links between tokens: the file does not tell. All tokens of a word are "
+           "linked to all tokens of the other word.")
       .one_of({"words", "pieces"})
       .needs({"--links"});
   options
-      .add("--table", table, "FILE", "pieces and probabilities in place of a text with alignments",
-           "Lines SOURCE TARGET PROBABILITY with spaces or tabs between. Lines with a piece that "
-           "the vocabulary lacks are left out, and counted in a warning.")
+      .add("--table", table, "FILE", "lexical table to use instead of --src and --links",
+           "Lines of SOURCE TARGET PROBABILITY, separated by spaces or tabs. Lines with a token "
+           "that is not in the vocabulary are skipped and counted in a warning.")
       .input()
       .excludes({"--src", "--links"});
-  options.add("--first", first, "N", "write the N most frequent target pieces").range(0, 1000000);
-  options.add("--best", best, "N", "write the N best target pieces of each source piece")
+  options.add("--first", first, "N", "write the N most frequent target tokens").range(0, 1000000);
+  options.add("--best", best, "N", "write the N best target tokens of each source token")
       .range(1, 1000000);
-  options.add("-o,--out", output, "FILE", "where the table goes; - is standard output")
-      .must()
-      .output();
+  options.add("-o,--out", output, "FILE", "output file; - is standard output").must().output();
 }
 
 void ShortlistCommand::run(const Log& log) {

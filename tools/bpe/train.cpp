@@ -78,38 +78,37 @@ WordCounts read_counts(TextReader& in, const TrainCommand& command, ReadProgress
 
 void TrainCommand::describe(Options& options) {
   options.usage("tx-bpe train --vocab-size 8000 -o bpe.model FILE...");
-  options.add("-o,--out", output, "FILE", "where the vocabulary goes").must().output();
-  options.add("--type", type, "bpe|words", "what to learn: subword pieces or plain words")
+  options.add("-o,--out", output, "FILE", "output file").must().output();
+  options.add("--type", type, "bpe|words", "byte-pair encoding or a list of words")
       .one_of({"bpe", "words"});
-  options.add("--vocab-size", vocab_size, "N", "largest number of entries, special ones included")
+  options.add("--vocab-size", vocab_size, "N", "maximum size, special tokens included")
       .range(5, 1000000)
-      .default_is("8000 pieces, or every word")
-      .more("A small text gives fewer, with a warning that tells how many.");
+      .default_is("8000, or every word")
+      .more("A small text gives fewer, with a warning.");
   options
       .add("--character-coverage", training.character_coverage, "SHARE",
-           "share of the text's characters that become pieces")
+           "share of the text's characters that become tokens")
       .range(0.98, 1)
       .excludes({"--type words"})
-      .more("The rest is carried as bytes.");
+      .more("The rest is encoded as bytes.");
   options
-      .add("--user-symbols", symbols, "FILE", "pieces that always stand alone, one per line",
-           "Wherever such a text occurs it becomes that one piece; of several the longest wins. "
-           "They count as entries.")
+      .add("--user-symbols", symbols, "FILE", "tokens that are never split or merged, one per line",
+           "The longest match wins. They count towards --vocab-size.")
       .input()
       .excludes({"--type words"});
-  options.flag("--split-digits", training.split_digits, "make each digit a piece of its own")
+  options.flag("--split-digits", training.split_digits, "make each digit a token")
       .excludes({"--type words"});
   options
       .add("--normalization", training.normalization, "identity|nfkc|nmt_nfkc",
-           "what to do to text before it is cut, here and in every use of the model",
-           "nfkc is Unicode's compatibility form; nmt_nfkc also turns odd white space into "
-           "spaces. What either changes does not come back.")
+           "normalisation of text, stored in the model",
+           "nmt_nfkc is nfkc that also maps white space to spaces. tx-bpe decode cannot undo "
+           "either.")
       .one_of({"identity", "nfkc", "nmt_nfkc"})
       .excludes({"--type words"});
-  options.add("--sample", sample, "N", "learn from N lines drawn from the text")
+  options.add("--sample", sample, "N", "learn from a random sample of N lines")
       .at_least(1)
       .default_is("every line")
-      .more("Then memory is bounded by N lines, whatever the length of the text.");
+      .more("Bounds the memory.");
   options.add("--seed", seed, "N", "seed of --sample").needs({"--sample"});
   text.describe(options);
 }

@@ -70,43 +70,39 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
       "tokenizer",
       options
           .add("--tokenize", tokenizer, "NAME", "tokenizer",
-               "13a is that of the WMT's mteval-v13a script, for text as people write it; intl "
-               "that of mteval-v14, for punctuation of all scripts; zh takes each Chinese "
-               "character as a token and the rest as 13a; char takes each character as a token; "
-               "none is for text that is tokenised already: words stand between white space. spm "
-               "takes the pieces of the SentencePiece model given with -m (spBLEU); flores101, "
-               "flores200 and spBLEU-1K are the same under the name that sacreBLEU gives the "
-               "model. The signature gives the hash of the model's file too, so two models never "
-               "have the same signature. ja-mecab and ko-mecab are not built in.")
+               "13a: mteval-v13a, for raw text; intl: mteval-v14, for all scripts; zh: Chinese "
+               "characters one by one, the rest as 13a; char: characters; none: split at white "
+               "space, for tokenised text; spm: the SentencePiece model of -m (spBLEU); flores101, "
+               "flores200, spBLEU-1K: as spm, named as sacreBLEU names the model. ja-mecab and "
+               "ko-mecab are not available.")
           .one_of(tokenizer_names())
           .also(tokenizers_not_built_in())
           .alias("-tok,--tok"));
   options
-      .add("-m,--model", model, "FILE", "SentencePiece model of tokenizer spm",
-           "Or a model or run directory of tx-train, whose target vocabulary is taken.")
+      .add("-m,--model", model, "FILE", "SentencePiece model for --tokenize spm",
+           "Or a model or run directory of tx-train, whose target vocabulary is used.")
       .input();
-  stored.add("lowercase",
-             options.flag("--lowercase", lowercase, "compare without regard to case").alias("-lc"));
+  stored.add("lowercase", options.flag("--lowercase", lowercase, "ignore case").alias("-lc"));
   stored.add("smoothing",
              options
-                 .add("--smooth", smoothing, "NAME", "how to count an order without a match",
-                      "exp: 1/2^k matches, for the k-th such order. floor: the smoothing value as "
-                      "matches. add-k: the smoothing value is added to the matches and to the "
-                      "n-grams of all orders above 1. none: the score is 0.")
+                 .add("--smooth", smoothing, "NAME", "smoothing of n-gram orders without a match",
+                      "exp: 1/2^k matches for the k-th such order; floor: --smooth-value as "
+                      "matches; add-k: adds --smooth-value to matches and n-grams of orders above "
+                      "1; none: the score is 0.")
                  .one_of(smoothing_names())
                  .alias("--smooth-method,-s"));
-  stored.add("smoothing_value", options
-                                    .add("--smooth-value", smoothing_value, "X",
-                                         "value of the smoothings floor (0.1) and add-k (1)")
-                                    .range(0, 1e9)
-                                    .alias("-sv")
-                                    .needs({"--smooth floor", "--smooth add-k"}));
-  stored.add("max_order", options.add("--max-order", max_order, "N", "n-grams up to this length")
-                              .range(1, most_orders));
+  stored.add(
+      "smoothing_value",
+      options.add("--smooth-value", smoothing_value, "X", "value of floor (0.1) or add-k (1)")
+          .range(0, 1e9)
+          .alias("-sv")
+          .needs({"--smooth floor", "--smooth add-k"}));
+  stored.add(
+      "max_order",
+      options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, most_orders));
   stored.add("effective_order",
              options.flag("--effective-order", effective_order,
-                          "leave out orders that no hypothesis is long enough for",
-                          "Always so with --sentence."));
+                          "ignore orders longer than any hypothesis; --sentence implies it"));
 }
 
 // In other tools of the field -m is the metric.

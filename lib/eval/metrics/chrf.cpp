@@ -28,30 +28,25 @@ struct ChrfOptions : MetricOptionsBase {
 };
 
 void ChrfOptions::describe(Options& options, StoredOptions& stored) {
-  stored.add(
-      "char_order",
-      options.add("--chrf-char-order", char_order, "N", "character n-grams up to this length")
-          .range(1, 100)
-          .alias("-cc"));
+  stored.add("char_order",
+             options.add("--chrf-char-order", char_order, "N", "maximum character n-gram order")
+                 .range(1, 100)
+                 .alias("-cc"));
   stored.add(
       "word_order",
-      options
-          .add("--chrf-word-order", word_order, "N", "word n-grams up to this length; 2 is chrF++")
+      options.add("--chrf-word-order", word_order, "N", "maximum word n-gram order; 2 is chrF++")
           .range(0, 100)
           .alias("-cw")
           .needs({"--metric chrf"}, "chrf++ has a word order of 2; for another take chrf"));
-  stored.add(
-      "beta",
-      options.add("--chrf-beta", beta, "N", "how many times recall counts as much as precision")
-          .range(0, 1000));
+  stored.add("beta", options.add("--chrf-beta", beta, "N", "weight of recall relative to precision")
+                         .range(0, 1000));
   const Option& space_option =
-      options.flag("--chrf-whitespace", space, "white space counts as characters");
-  stored.add("lowercase",
-             options.flag("--chrf-lowercase", lowercase, "compare without regard to case"));
+      options.flag("--chrf-whitespace", space, "count white space as characters");
+  stored.add("lowercase", options.flag("--chrf-lowercase", lowercase, "ignore case"));
   stored.add("space", space_option);
   stored.add("eps_smoothing",
              options.flag("--chrf-eps-smoothing", eps_smoothing,
-                          "mean of every order's F, as chrF++.py, NLTK and Moses have it"));
+                          "average F over all orders, as in chrF++.py, NLTK and Moses"));
 }
 
 // In place of a precision or recall that is not defined.

@@ -24,10 +24,10 @@ struct F1Options : MetricOptionsBase {
   bool skip_malformed = false;
 
   void describe(Options& options, StoredOptions& stored) {
-    stored.add("skip_malformed",
-               options.flag("--skip-malformed", skip_malformed,
-                            "leave malformed trees out of F1, as EVALB does",
-                            "Otherwise the constituents of their references count as missed."));
+    stored.add(
+        "skip_malformed",
+        options.flag("--skip-malformed", skip_malformed, "leave malformed trees out, as EVALB does",
+                     "Otherwise all constituents of their references are missed."));
   }
 };
 

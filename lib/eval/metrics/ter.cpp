@@ -21,14 +21,13 @@ struct TerOptions : MetricOptionsBase {
 
   void describe(Options& options, StoredOptions& stored) {
     stored.add("case_sensitive", options.flag("--ter-case-sensitive", words.case_sensitive,
-                                              "compare with regard to case"));
+                                              "compare case-sensitively"));
     stored.add("normalize", options.flag("--ter-normalized", words.normalize,
-                                         "resolve entities, split punctuation off words"));
+                                         "resolve entities and split off punctuation"));
     stored.add("no_punctuation",
-               options.flag("--ter-no-punct", words.no_punctuation, "leave punctuation out"));
-    stored.add("asian",
-               options.flag("--ter-asian-support", words.asian,
-                            "do both for Chinese and Japanese characters and punctuation too"));
+               options.flag("--ter-no-punct", words.no_punctuation, "remove punctuation"));
+    stored.add("asian", options.flag("--ter-asian-support", words.asian,
+                                     "extend the two options above to Chinese and Japanese"));
   }
 };
 

@@ -14,69 +14,57 @@ namespace tx {
 
 void TranslatorOptions::describe_models(Options& options) {
   options
-      .add("-m,--model", models, "FILE", "the model: a file or a run directory",
-           "Of a run directory its best model is taken, else its last. Given several times, the "
-           "models are an ensemble: their log-probabilities are averaged. They must have the same "
-           "vocabularies.")
+      .add("-m,--model", models, "FILE", "model file or run directory; several are an ensemble",
+           "Of a run directory the best model is used, or else the last. An ensemble averages the "
+           "log-probabilities of its models, which must have the same vocabularies.")
       .must()
       .input();
 }
 
 void TranslatorOptions::describe_length(Options& options) {
-  options
-      .add("--max-length", max_source, "N", "largest number of pieces per source",
-           "The rest of a longer line is not translated; a warning names the line.")
+  options.add("--max-length", max_source, "N", "cut sources to N tokens, with a warning")
       .range(1, 100000);
 }
 
 void TranslatorOptions::describe_heads(Options& options) {
   options.add("--mask-heads", masked_heads, "LIST",
-              "switch off heads, such as encoder.2.5,cross.1.0",
-              "Each is KIND.LAYER.HEAD: encoder, decoder or cross, and numbers from 0; * is all of "
-              "them. What such a head gathers does not reach the output of its sub-layer.");
+              "switch off attention heads, such as encoder.2.5,cross.1.0",
+              "KIND.LAYER.HEAD with encoder, decoder or cross and numbers from 0; * stands for all "
+              "of them.");
 }
 
 void TranslatorOptions::describe_languages(Options& options) {
   options
       .add("--source-language", languages.source, "NAME",
-           "language of the text, for models of many languages",
-           "Such as eng_Latn; --describe lists the names, and tells which one the file states, "
-           "which holds where the option is not given.")
+           "language of the text (multilingual models), such as eng_Latn",
+           "--describe lists the names and the default that the file states.")
       .needs(of_kinds({ModelKind::encoder_decoder}));
-  options
-      .add("--target-language", languages.target, "NAME", "language of the translations",
-           "The decoder is told it before its first piece; it counts neither in scores nor in "
-           "lengths.")
+  options.add("--target-language", languages.target, "NAME", "language of the translations")
       .needs(of_kinds({ModelKind::encoder_decoder}));
 }
 
 void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options
-      .add("--batch-tokens", batch_tokens, "N", "source pieces of a batch",
-           "In training the same name counts the target side, which is known there. "
-           "On a GPU more is faster, and it takes more memory; the translations are the same.")
+      .add("--batch-tokens", batch_tokens, "N", "source tokens per batch",
+           "tx-train counts target tokens under this name.")
       .range(1, 1 << 20)
       .default_is(std::to_string(usual_cpu_batch) + ", on a GPU " +
                   std::to_string(usual_gpu_batch) + " or what fits");
-  options.threads(threads, "The translations do not depend on their number.");
-  options
-      .add("--device", device, "auto|cpu|cuda", "where to compute",
-           "auto takes the GPU where there is one.")
+  options.threads(threads, "Does not change the translations.");
+  options.add("--device", device, "auto|cpu|cuda", "device; auto uses a GPU if there is one")
       .one_of({"auto", "cpu", "cuda"});
   options
-      .add("--precision", precision, "auto|int8|bf16|fp32", "of weights and products",
-           "int8, on a CPU alone, multiplies weights of 8 bits by activations rounded to 8 bits "
-           "and keeps keys and values in bf16. "
-           "auto is int8 for a model that tx-avg --to int8 wrote, else bf16 where the "
-           "device multiplies it fast.")
+      .add("--precision", precision, "auto|int8|bf16|fp32", "precision of weights and products",
+           "int8 is CPU-only: 8-bit weights times activations rounded to 8 bits, with keys and "
+           "values in bf16. auto is int8 for a model that tx-avg --to int8 wrote, or else bf16 "
+           "where the device multiplies it fast.")
       .one_of({"auto", "int8", "bf16", "fp32"});
 }
 
 void TranslatorOptions::describe_memory(Options& options) {
-  options.add("--memory", memory, "SIZE", "limit of the plan, such as 2G or 800M",
-              "The largest batch that fits is taken (on a CPU no more than the usual), unless "
-              "--batch-tokens names one.");
+  options.add("--memory", memory, "SIZE", "limit the memory of the run, such as 2G or 800M",
+              "Uses the largest batch that fits, unless --batch-tokens is given.");
 }
 
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options,

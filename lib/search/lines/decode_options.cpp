@@ -11,135 +11,145 @@
 namespace tx {
 
 void DecodeOptions::describe(Options& options) {
+  options.usage("tx-decode -m MODEL [OPTION]... < TEXT > TRANSLATIONS");
+  describe_input(options);
+  describe_output(options);
+  describe_forced_output(options);
+  translator.search.describe(options);
+  describe_continuation(options);
+  describe_encoding(options);
+  describe_checks(options);
+  translator.describe_machine(options);
+  translator.describe_memory(options);
+  const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
+  for (const char* name : {"mask-heads", "memory"}) options.at(name).needs(searching);
+}
+
+void DecodeOptions::describe_input(Options& options) {
   const auto translating = of_kinds({ModelKind::encoder_decoder});
   const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
-  options.usage("tx-decode -m MODEL [OPTION]... < TEXT > TRANSLATIONS");
-  options.group("Input and output");
+  options.group("Input");
   translator.describe_models(options);
-  options.positional("FILE", files, "text, plain or gzip; standard input when left out").input();
-  options
-      .flag("--pieces", pieces, "read and write pieces in place of text",
-            "Lines are what tx-bpe encode prints and tx-bpe decode reads.")
+  options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
+  options.flag("--pieces", pieces, "read and write tokens, as tx-bpe encode prints them, not text")
       .needs(searching)
       .excludes({"--ids"});
-  options.flag("--ids", ids, "read and write the numbers of pieces")
+  options.flag("--ids", ids, "read and write token ids instead of text")
       .needs(searching)
       .excludes({"--pieces"});
   options
-      .flag("--scores", lines.scores, "print score, log P and translation, separated by tabs",
-            "Both are natural logarithms; log P is that of the pieces and the end, the score is "
-            "log P over the length penalty.")
-      .needs(searching)
-      .excludes({"--check-invariance"});
-  options
-      .flag("--word-scores", lines.word_scores, "print log P of each word behind the translation",
-            "After a tab, with spaces between; the last one is that of the end, where the output "
-            "has one, and they add up to log P. With --pieces and --ids they are those of pieces.")
-      .needs(searching)
-      .excludes({"--check-invariance"});
-  options
-      .flag("--json", lines.json, "print a JSON object for each line",
-            "With text, score, log P, pieces, log P of each piece, and states as --status has "
-            "them; with --nbest a list of outputs, with --word-scores words, with --alignments "
-            "links.")
-      .needs(searching)
-      .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
-  options
-      .add("--tgt", target, "FILE", "score these translations in place of a search",
-           "Line n belongs to line n of the text. For each the score, log P and the translation "
-           "are printed, as with --scores; it is cut as the model cuts it into pieces.")
+      .add("--tgt", target, "FILE", "score these translations instead of searching",
+           "Line n of FILE is the translation of line n of the text. The output is that of "
+           "--scores.")
       .input()
       .needs(searching);
-  options
-      .flag("--prefix", lines.prefix, "lines are TEXT, a tab, and what the output begins with",
-            "The beginning is cut into pieces as the model cuts it, is forced, and counts in score "
-            "and log P like the rest. Nothing behind the tab, or no tab, forces nothing.")
-      .needs(translating)
-      .excludes({"--tgt"});
-  options
-      .flag(
-          "--constraints", lines.constraints, "further columns are phrases that the output holds",
-          "Lines are TEXT, with --prefix a tab and the beginning, and any number of phrases, a tab "
-          "before each. A beam of more than the pieces of all phrases finds better places for "
-          "them; an output cut at its longest length may lack some.")
-      .needs(translating)
-      .excludes({"--tgt", "--sample", "--diversity"});
-  options
-      .add("--constraints-file", phrases, "FILE", "line n holds phrases that output n holds",
-           "With tabs between, any number on a line, none on an empty one; otherwise as "
-           "--constraints, which has them in the lines of the text.")
-      .input()
-      .needs(translating)
-      .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
   translator.describe_languages(options);
   translator.describe_length(options);
   options
-      .add("--split", lines.split, "N", "translate longer lines than N pieces sentence by sentence",
-           "They are split behind . ! ? and the like where a space and no small letter follows, "
-           "and their translations are joined by spaces; log P is the sum, and the score that over "
-           "the length penalty of the whole.")
+      .add("--split", lines.split, "N",
+           "translate lines of more than N tokens by sentences; 0: off",
+           "The translations of the sentences are joined by spaces. log P is their sum, and the "
+           "score is this sum over the length penalty of the whole.")
       .range(0, 100000)
       .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
                  "--ids", "--word-scores", "--alignments", "--check-invariance"},
                 "it joins translations of a line's parts");
   options
-      .add("--latency-ms", lines.latency_ms, "N", "gather lines for so long once one has come",
-           "From a pipe whose lines come one by one, so that they are translated together, which "
-           "is faster; what has come is translated when N milliseconds are over.")
+      .add("--latency-ms", lines.latency_ms, "N", "wait up to N ms to fill a batch",
+           "For input that arrives line by line; larger batches are faster.")
       .range(0, 60000)
       .needs(searching)
       .excludes({"--check-invariance"});
-  translator.describe_heads(options);
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
-               "Otherwise such bytes are replaced by U+FFFD and counted.");
+               "Otherwise invalid bytes become U+FFFD and are counted in a warning.");
+}
+
+void DecodeOptions::describe_output(Options& options) {
+  const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
+  options.group("Output");
   options
-      .add("--status", status, "FILE|FD", "write a record for each line to a file or descriptor",
-           "See tx-status(5).")
+      .flag("--scores", lines.scores, "print score, log P and output, separated by tabs",
+            "Both are natural logarithms: log P of the output's tokens and its end, and the score "
+            "as log P over the length penalty.")
+      .needs(searching)
+      .excludes({"--check-invariance"});
+  options
+      .flag("--word-scores", lines.word_scores, "append a column with log P of each word",
+            "Separated by spaces. The last one is that of the end, if the output has one; they sum "
+            "to log P. With --pieces and --ids, one for each token.")
+      .needs(searching)
+      .excludes({"--check-invariance"});
+  options
+      .flag("--json", lines.json, "print a JSON object per line, with tokens and log P of each",
+            "FORMATS lists its keys.")
+      .needs(searching)
+      .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
+  options
+      .add("--status", status, "FILE|FD", "write a record per line, see tx-status(5)",
+           "FD is the number of an open file descriptor.")
       .output()
       .needs(searching)
       .excludes({"--check-invariance"}, "there are no translations to record");
+  options.flag("-q,--quiet", quiet, "no progress on a terminal, no summary of suspicious outputs")
+      .goes_with({"--describe"});
+}
+
+void DecodeOptions::describe_forced_output(Options& options) {
+  const auto translating = of_kinds({ModelKind::encoder_decoder});
+  options.group("Forced output");
   options
-      .flag(
-          "--check-invariance", check_invariance,
-          "translate the text in several ways and compare, instead of printing it",
-          "Each line alone, in reverse order, in random batches, with other numbers of workers and "
-          "threads; pieces and scores must be the same bits. The last line of the report is the "
-          "verdict; where a line differs, the status is 1 and the line is named. It takes five "
-          "times as long, and memory for the whole text.")
-      .needs(searching);
+      .flag("--prefix", lines.prefix, "read TEXT, a tab and the beginning of the output",
+            "An empty or missing second column forces nothing.")
+      .needs(translating)
+      .excludes({"--tgt"});
   options
-      .flag("--describe", describe_only, "print what the model file holds, and translate nothing",
-            "A line for each weight with its shape, its form in the file (fp32, bf16, int8), what "
-            "it is read for and its bytes, then the sums of each form. It goes with --model alone.")
+      .flag("--constraints", lines.constraints,
+            "read phrases that the output must contain from further columns",
+            "Lines are TEXT, with --prefix the beginning, and any number of phrases, separated by "
+            "tabs.")
+      .needs(translating)
+      .excludes({"--tgt", "--sample", "--diversity"});
+  options
+      .add("--constraints-file", phrases, "FILE", "read the phrases for line n from line n of FILE",
+           "Separated by tabs; an empty line has none.")
+      .input()
+      .needs(translating)
+      .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
+}
+
+void DecodeOptions::describe_checks(Options& options) {
+  const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
+  options.group("Checks");
+  options
+      .flag("--describe", describe_only, "list the weights of the model and exit",
+            "For each weight: shape, type in the file (fp32, bf16 or int8), use and bytes; then "
+            "the total of each type. It goes with --model alone.")
       .is_mode("it goes with --model alone");
   options.at("model").goes_with({"--describe"});
   options
-      .add("--compare", compare, "FILE",
-           "translate the text with this model too and say how far the two lie apart",
-           "Instead of translations a report is printed: the share of equal lines, BLEU of the "
-           "first model's translations against those of this one, and the lines whose log P differ "
-           "most. It shows what 8-bit weights cost on a text of yours. All other options hold for "
-           "both models. The whole text is held in memory.")
+      .flag("--check-invariance", check_invariance,
+            "check that translations are batch-invariant, and print a report",
+            "Translates the text in batches, line by line, in reverse order, and in random batches "
+            "with other numbers of workers and threads, and compares tokens and scores bit by bit. "
+            "The last line of the report is the verdict; after a difference the exit status is 1. "
+            "Takes five times as long and holds the text in memory.")
+      .needs(searching);
+  options
+      .add("--compare", compare, "FILE", "compare with a second model's translations",
+           "Prints a report instead of translations: the share of equal lines, BLEU of the first "
+           "model's translations against those of FILE, the mean difference of log P, and the "
+           "lines where log P differs most. All other options apply to both models. Holds the text "
+           "in memory.")
       .input()
       .needs(searching)
       .excludes({"--tgt", "--scores", "--sample", "--status", "--check-invariance"});
   options
       .add("--compare-precision", compare_precision, "auto|int8|bf16|fp32",
-           "--precision of the model to compare with")
+           "precision of the second model")
       .one_of({"auto", "int8", "bf16", "fp32"})
       .needs({"--compare"});
-  options
-      .flag("-q,--quiet", quiet, "no progress on a terminal, no counts of odd outputs at the end",
-            "Otherwise a terminal shows how many lines are done, where the input is a file and the "
-            "output goes elsewhere.")
-      .goes_with({"--describe"});
-  translator.search.describe(options);
-  describe_continuation(options);
-  describe_encoding(options);
-  translator.describe_machine(options);
-  translator.describe_memory(options);
-  for (const char* name : {"mask-heads", "memory"}) options.at(name).needs(searching);
+  translator.describe_heads(options);
 }
 
 std::string DecodeOptions::description() const {
@@ -156,21 +166,20 @@ TranslatorOptions DecodeOptions::compared() const {
   return other;
 }
 
-// Behind the options of the search, whose group of that name goes on.
+// After the options of the search, which begin this group.
 void DecodeOptions::describe_continuation(Options& options) {
-  options.group("Continuation of a text, by models of kind decoder");
-  options.flag("--echo", lines.echo, "print each line in front of its continuation")
+  options.group("Language models");
+  options.flag("--echo", lines.echo, "print the prompt before its continuation")
       .excludes({"--tgt"});
   options
-      .flag("--perplexity", perplexity, "score the lines instead of continuing them",
-            "For each the score, log P and the text are printed, as with --scores; at the end the "
-            "perplexity per piece of all, ends of lines counted, on standard error.")
+      .flag("--perplexity", perplexity, "score the lines, and print their perplexity",
+            "Prints each line as --scores does and, on standard error, the perplexity per token "
+            "of all lines, with their ends.")
       .excludes({"--tgt", "--echo", "--sample", "--stop", "--diversity", "--min-length",
                  "--no-repeat", "--forbid", "--compare"});
   options
-      .flag("--stream", stream, "write each piece as soon as it is known",
-            "Lines are continued one after another then. On a terminal this is usual where the "
-            "search has one output at a time: with --beam 1, and with --sample.")
+      .flag("--stream", stream, "write each token at once, one line after another",
+            "Needs --beam 1 or --sample, with which it is the default on a terminal.")
       .excludes({"--tgt", "--perplexity", "--scores", "--word-scores", "--json", "--pieces",
                  "--ids", "--status", "--latency-ms", "--compare", "--check-invariance"});
   for (const char* name : {"beam", "nbest"}) options.at(name).excludes({"--perplexity"});
@@ -182,19 +191,16 @@ bool DecodeOptions::one_hypothesis() const {
 }
 
 void DecodeOptions::describe_encoding(Options& options) {
-  options.group("Vectors and masks, by models of kind encoder")
-      .needs(of_kinds({ModelKind::encoder}));
+  options.group("Encoder models").needs(of_kinds({ModelKind::encoder}));
   options.at("nbest").excludes({"--embed"}, "a line has one vector");
   options
-      .add(
-          "--embed", encoding.embed, "mean|first", "write a vector of each line",
-          "mean: of the last layer's rows of the pieces. first: its row of <s>, which stands in "
-          "front. Numbers with tabs between. Without it <mask> in a line is filled, --nbest times: "
-          "the line so filled is printed, then for each mask pieces and probabilities.")
+      .add("--embed", encoding.embed, "mean|first", "print a vector for each line",
+           "mean: the mean of the last layer over the tokens; first: the last layer at <s>, which "
+           "precedes them. Numbers separated by tabs.")
       .one_of({"mean", "first"});
   options
       .add("--vectors", encoding.vectors, "FILE", "write the vectors to a safetensors file instead",
-           "One array, vectors, in f32, with a row for each line; zeros for a blank one.")
+           "One f32 array, vectors, with a row per line; zeros for a blank line.")
       .runtime()
       .output()
       .needs({"--embed"});

@@ -35,6 +35,10 @@ struct DecodeOptions {
   bool live(const Translator& translator) const;
 
  private:
+  void describe_input(Options& options);
+  void describe_output(Options& options);
+  void describe_forced_output(Options& options);
+  void describe_checks(Options& options);
   void describe_continuation(Options& options);
   void describe_encoding(Options& options);
   bool one_hypothesis() const;
