@@ -1,13 +1,13 @@
 #!/bin/sh
-# How fast a GPU is with tx: kernels beside a copy and a product of the same run, training of the base
-# and the big model on 25,000 tokens a side, decoding beside its floor, behind a pipe and, where it is
-# installed for python3, beside CTranslate2. Needs no compiler, ends within ten minutes,
-# from a tree with a build or from an unpacked bundle:
+# Speed of tx on a GPU: kernels against a copy and a large product, training of base and big with
+# 25,000 tokens per side, decoding against its lower bound, in a pipe, and against CTranslate2 if
+# python3 has it. Needs no compiler, takes at most ten minutes, and runs from a build tree or an
+# unpacked bundle:
 #
 #   sh tests/gpu/bench.sh [BUILD]
 #
-# Writes gpu-bench.txt. Status 0; 1: something failed; 77: there is no GPU, for the reason given.
-# Settings: TX_SECONDS=570 it may take, TX_SCALE=1 divides sizes for a quick look.
+# Writes gpu-bench.txt. Status 0; 1: something failed; 77: no GPU, with the reason. Settings:
+# TX_SECONDS=570 is the time limit, TX_SCALE=1 divides all sizes.
 set -u
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/loads.sh"
@@ -16,7 +16,7 @@ scale=${TX_SCALE:-1}
 cd "$work" || exit 1
 failed=0
 
-# part SECONDS TITLE COMMAND...: its output goes to the report.
+# part SECONDS TITLE COMMAND...: runs COMMAND and adds its output to the report.
 part() {
   most=$(seconds_left "$1")
   say "" && say "== $2"
@@ -36,7 +36,7 @@ part() {
 # training PRESET: the median of what the log says, the first lines left out; then, in a run of its
 # own, since steps are slower under it, the profile.
 training() {
-  part 90 "tx-train, preset $1, bf16, $((25000 / scale)) tokens a side" \
+  part 90 "tx-train, preset $1, bf16, $((25000 / scale)) tokens per side" \
     sh train.sh "$1" $((25000 / scale)) --steps 80 --tune ||
     return
   speed_of "$1/log.jsonl" | tee -a "$report"
@@ -51,10 +51,10 @@ decoding() {
   part 100 "tx-decode, base, bf16, beam 4, $1 source tokens at a time" sh decode.sh "$1"
 }
 
-# The cases of fixed length, then tx-decode as a user has it.
+# Fixed lengths, then tx-decode.
 decodings() {
   for sentences in 1 32 $((1024 / scale)); do
-    part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces" \
+    part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 tokens" \
       decode_bench base bf16 "$sentences" 1 4 30 $((37000 / scale)) 5 cuda
   done
   random_model || return
@@ -73,7 +73,7 @@ decodings() {
         TOKENS=$((batch * 28)) ROUNDS=2
     done
   else
-    say "" && say "no CTranslate2 for ${PYTHON:-python3} here (PYTHON=... names another)"
+    say "" && say "${PYTHON:-python3} has no ctranslate2; set PYTHON=..."
   fi
 }
 part 200 "kernels" cuda_bench "$scale"

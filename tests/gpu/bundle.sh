@@ -1,13 +1,14 @@
 #!/bin/sh
-# Packs what first.sh, second.sh, check.sh and bench.sh need on another Linux machine with an NVIDIA
-# driver, where nothing can be built: tools, library, tests for the GPU, golden files, a small corpus and the shared
-# libraries of this machine. cuBLASLt is not packed (542 MB); the report says whether it was found.
+# Packs what first.sh, second.sh, check.sh and bench.sh need to run on another Linux machine with
+# an NVIDIA driver but without a compiler: tools, libraries, GPU tests, golden files, a small
+# corpus, and the shared libraries of this machine. cuBLASLt is not packed (542 MB); the report
+# says whether it was found.
 #
 #   sh tests/gpu/bundle.sh BUILD [ARCHIVE [cuda]]      default: tx-gpu.tar.xz
 #
-# With "cuda" only what changes with the kernels: their library, the tests and benchmarks linked with
-# it, and these scripts, to be unpacked over a whole one.
-# The other machine needs a C library at least as new as this one's.
+# With "cuda", packs only what changes with the kernels (their library, the tests and benchmarks
+# linked with it, these scripts), to be unpacked over a complete bundle. The other machine needs a
+# C library at least as new as this one's.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?"usage: bundle.sh BUILD [ARCHIVE]"}" && pwd)
@@ -36,7 +37,7 @@ if command -v strip > /dev/null 2>&1; then
   find "$to/build" -type f -exec strip --strip-unneeded {} +
 fi
 
-# Every shared library they name, but those that belong to the machine's C library and driver.
+# All shared libraries they need, except the C library's and the driver's.
 find "$to/build" -type f -exec env LD_LIBRARY_PATH="$build/lib" ldd {} + > "$work/needed"
 if grep 'not found' "$work/needed" >&2; then exit 1; fi
 awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' "$work/needed" | sort -u > "$work/libraries"
@@ -55,7 +56,7 @@ for file in "$root"/tests/golden/*; do
     *) [ ! -f "$file" ] || cp "$file" "$to/tests/golden/" ;;
   esac
 done
-# The scripts labelled gpu, and what they read.
+# The scripts labelled gpu, and their files.
 mkdir -p "$to/tests/cli" "$to/tests/bench/peers" "$to/examples"
 cp "$root"/tests/bench/decode_*.sh "$root/tests/bench/peak.sh" "$to/tests/bench/"
 cp "$root"/tests/bench/peers/ct2_*.py "$root/tests/bench/peers/torch_train.py" "$to/tests/bench/peers/"
@@ -64,7 +65,7 @@ cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
 cp "$root/Makefile" "$root/LICENSE" "$to/"
 sh "$root/examples/number_words.sh" 3000 100 200 "$to/corpus"
 cat > "$to/env.sh" <<'END'
-# To use the tools by name:  . ./env.sh   (in this folder)
+# To put the tools in PATH:  . ./env.sh   (in this directory)
 PATH=$PWD/build/bin:$PATH
 LD_LIBRARY_PATH=$PWD/build/lib:$PWD/build/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH LD_LIBRARY_PATH

@@ -1,14 +1,15 @@
 #!/bin/sh
-# What only a GPU can show: every test for it, the tools end to end against the CPU, the memory and
-# race checkers of compute-sanitizer where that is installed. Needs no compiler, ends within ten
-# minutes, from a tree with a build or from an unpacked bundle:
+# All checks that need a GPU: every GPU test, the tools end to end against the CPU, and the memory
+# and race checkers of compute-sanitizer if it is installed. Needs no compiler, takes at most ten
+# minutes, and runs from a build tree or an unpacked bundle:
 #
 #   sh tests/gpu/check.sh [BUILD]
 #
-# A line for each step, PASS, FAIL or SKIP, here and in gpu-check.txt. Status 0: something passed and
-# nothing failed; 1: something failed; 77: nothing could be checked, for the reason given.
-# TX_SECONDS=570 is the time it may take; what no time is left for is skipped. TX_MODEL, TX_TEXT and
-# TX_REFERENCE name a model and a text, such as newstest2014, by absolute paths, to compare the devices on.
+# Prints a line per step, PASS, FAIL or SKIP, also to gpu-check.txt. Status 0: something passed
+# and nothing failed; 1: something failed; 77: nothing could be checked, with the reason.
+# TX_SECONDS=570 is the time limit; steps beyond it are skipped. TX_MODEL, TX_TEXT and
+# TX_REFERENCE (absolute paths) set the model and text, such as newstest2014, on which the devices
+# are compared.
 set -u
 . "$(dirname "$0")/common.sh"
 begin "tx on a GPU: check" gpu-check.txt "$@"

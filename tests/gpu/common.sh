@@ -1,6 +1,7 @@
-# Words of check.sh, bench.sh, first.sh and second.sh, which all run from a tree with a build or from an unpacked bundle.
+# Functions of check.sh, bench.sh, first.sh and second.sh, which run from a build tree or an
+# unpacked bundle.
 
-# begin NAME REPORT [BUILD]: the environment, an empty report, and the reason to skip, if any.
+# begin NAME REPORT [BUILD]: sets the environment, empties the report, and skips without a GPU.
 begin() {
   name=$1
   root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -8,7 +9,7 @@ begin() {
   TX_BUILD=$(cd "${3:-$root/build}" 2> /dev/null && pwd) || skip "no build in ${3:-$root/build}"
   case $2 in /*) report=$2 ;; *) report=$PWD/$2 ;; esac
   PATH=$TX_BUILD/bin:$TX_BUILD/tests:$PATH
-  outside=${LD_LIBRARY_PATH-} # for programs of the machine: a bundled libstdc++ is not theirs
+  outside=${LD_LIBRARY_PATH-} # for programs of the machine, which must not use a bundled libstdc++
   [ ! -d "$TX_BUILD/lib/bundled" ] ||
     LD_LIBRARY_PATH=$TX_BUILD/lib:$TX_BUILD/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   LC_ALL=C.UTF-8 NO_COLOR=1
@@ -29,7 +30,7 @@ begin() {
   fi
 }
 
-# no_gpu: prints why there is no GPU to be had; fails when there is one. A test for the GPU knows.
+# no_gpu: asks a GPU test; prints why there is no GPU, or fails if there is one.
 no_gpu() {
   for test in "$TX_BUILD"/tests/gpu-*; do
     [ -x "$test" ] || { echo "no tests for the GPU in $TX_BUILD/tests" && return 0; }
@@ -52,7 +53,7 @@ say() { printf '%s\n' "$*" | tee -a "$report"; }
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
-# seconds_left MOST: as many seconds as there are, at most MOST.
+# seconds_left MAX: the remaining seconds, at most MAX.
 seconds_left() {
   left=$((deadline - $(date +%s)))
   if [ "$left" -lt "$1" ]; then echo "$left"; else echo "$1"; fi

@@ -1,16 +1,16 @@
 #!/bin/sh
-# The first minutes on a GPU, in the order of what is worth most should they be few. Needs neither a
-# compiler nor a network, from a tree with a build or from an unpacked bundle:
+# The first minutes on a GPU, most valuable parts first. Needs neither a compiler nor a network,
+# and runs from a build tree or an unpacked bundle:
 #
 #   sh tests/gpu/first.sh [BUILD [PART...]]
 #
-# Parts, all when none is named: machine, what is there; cases, each test in a process of its own;
-# parity, a step beside the CPU's; kernels; base, 80 steps; big, 40; decoding; checkers, those of
-# compute-sanitizer on chosen cases. Every line goes to gpu-first.txt in $OUT, or here, as it comes;
-# no part takes more than its share of TX_SECONDS=570, and one that fails does not end the others.
-# Status 0; 1: something failed; 77: there is no GPU. TX_SCALE=1 divides sizes, TX_PATIENCE=1 multiplies
-# shares; TX_JOBS=4 cases run side by side, of TX_CASE_SECONDS=20 each; TX_CASES=text takes those whose
-# name contains it.
+# Parts, by default all: machine, its hardware and software; cases, each test in its own process;
+# parity, a step compared with the CPU's; kernels; base, 80 steps; big, 40; decoding; checkers,
+# those of compute-sanitizer on selected cases. Output goes line by line to gpu-first.txt in $OUT
+# or the current directory. No part takes more than its share of TX_SECONDS=570, and a failed part
+# does not stop the others. Status 0; 1: something failed; 77: no GPU. TX_SCALE=1 divides sizes,
+# TX_PATIENCE=1 multiplies shares; TX_JOBS=4 cases run in parallel, for at most TX_CASE_SECONDS=20
+# each; TX_CASES=text selects cases by name.
 set -u
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/loads.sh"
@@ -85,31 +85,31 @@ training() {
   shift 2
   rm -rf "$preset"
   # shellcheck disable=SC2086  # words
-  part 90 "tx-train, preset $preset, bf16, $tokens tokens a side, $steps steps $*" \
+  part 90 "tx-train, preset $preset, bf16, $tokens tokens per side, $steps steps $*" \
     sh train.sh "$preset" "$tokens" --steps "$steps" $less "$@" || return
   speed_of "$preset/log.jsonl" | tee -a "$report"
 }
 
-# scaled N: a number of sentences, at least one.
+# scaled N: N sentences divided by TX_SCALE, at least one.
 scaled() { echo $((($1 + scale - 1) / scale)); }
 
 decodings() {
   for sentences in 1 "$(scaled 32)" "$(scaled 512)" "$(scaled 1024)"; do
     for workers in 1 2; do
-      part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 pieces, workers: $workers" \
+      part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 tokens, workers: $workers" \
         decode_bench $size bf16 "$sentences" 1 4 $((scale > 1 ? 4 : 30)) "$words" 5 cuda 0 $workers
     done
   done
   random_model || return
   for batch in 1024 16384; do
-    part 60 "tx-decode, $batch source tokens at a time, two searches that overlap" \
+    part 60 "tx-decode, batches of $batch source tokens, two overlapping searches" \
       sh decode.sh "$(scaled $batch)"
   done
 }
 
 checkers() {
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-  [ -x "$sanitizer" ] || { say "" && say "no compute-sanitizer here" && return; }
+  [ -x "$sanitizer" ] || { say "" && say "compute-sanitizer is not installed" && return; }
   for tool in memcheck racecheck; do
     for chosen in attention_cached/many_rows pointwise/rows_in_packs norm_backward/table \
       attention/table attention_backward/table topk_wide/wide_rows gemm_gpu/training_shapes; do
@@ -123,9 +123,9 @@ synthetic
 for name in $parts; do
   case $name in
     machine) part 30 "the machine" sh machine.sh ;;
-    cases) part 150 "every case in a process of its own" sh cases.sh ;;
+    cases) part 150 "each case in its own process" sh cases.sh ;;
     parity)
-      part 60 "one step beside the CPU's" sh parity.sh --layers 2 --d-model 64 --heads 4 --d-ff 128
+      part 60 "one step compared with the CPU's" sh parity.sh --layers 2 --d-model 64 --heads 4 --d-ff 128
       [ "$scale" -gt 1 ] || part 90 "the same with layers of base" sh parity.sh --preset base --layers 2
       ;;
     kernels) part 100 "kernels" cuda_bench "$scale" ;;
@@ -133,7 +133,7 @@ for name in $parts; do
     big) training big $((scale > 1 ? 6 : 40)) --tune ;;
     decoding) decodings ;;
     checkers) checkers ;;
-    *) say "no part '$name'" && failed=$((failed + 1)) ;;
+    *) say "unknown part '$name'" && failed=$((failed + 1)) ;;
   esac
 done
 ended

@@ -1,9 +1,10 @@
-# What bench.sh, first.sh and second.sh have the tools do. `scale` divides sizes.
+# The workloads of bench.sh, first.sh and second.sh. `scale` divides sizes.
+#
 
-# Random words of a vocabulary as large as that of WMT, in sentences of 6 to 48 words;
-# train.sh PRESET TOKENS OPTION..., which trains on them; decode.sh TOKENS OPTION..., which translates
-# some with random.safetensors. It ends no sentence before it must, 3 tokens after the source's last;
-# its speed is told with and without what the start takes.
+# Writes random words of a vocabulary of WMT's size, in sentences of 6 to 48 words; train.sh PRESET
+# TOKENS OPTION..., which trains on them; and decode.sh TOKENS OPTION..., which translates some with
+# random.safetensors. Outputs end 3 tokens after the length of their source; speed is printed with and
+# without start-up.
 synthetic() {
   awk -v pairs=$((24000 / scale)) -v words=$((37000 / scale)) -v tests=$((1000 / scale + 2)) 'BEGIN {
     state = 1000003
@@ -45,7 +46,7 @@ awk -v start=$((middle - begin)) -v whole=$((end - middle)) '
   { n += NF + 1 }
   END {
     spent = whole - start > 1 ? whole - start : 1
-    printf "%d lines, %d target tokens: %d tokens a second with the start, %d without (%.1f s)\n",
+    printf "%d lines, %d target tokens: %d tokens/s with start-up, %d without (%.1f s)\n",
       NR, n, n / whole * 1000, n / spent * 1000, start / 1000
   }' all
 SCRIPT
@@ -59,11 +60,11 @@ random_model() {
     d_ff $((4 * width)) heads $((width / 64)) layers 6 words $((37000 / scale))
 }
 
-# speed_of LOG: the median of what it says, the first lines left out.
+# speed_of LOG: the median speed, without the first lines.
 speed_of() {
   sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$1" | sed 1,4d | sort -n | awk '
     { x[NR] = $1 }
     END {
-      if (NR) printf "median of %d: %d source + target tokens a second\n", NR, x[int((NR + 1) / 2)]
+      if (NR) printf "median of %d: %d source + target tokens/s\n", NR, x[int((NR + 1) / 2)]
     }'
 }

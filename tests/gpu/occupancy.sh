@@ -1,13 +1,14 @@
 #!/bin/sh
-# How many blocks of each CUDA kernel fit a multiprocessor of sm_80 and of sm_90, by the registers and
-# shared memory that ptxas gave it, with the block that its launch takes: heads of 32, 64 and 128
-# columns, d of 128 to 2,048, vocabularies to 256,000. WARPS is of the 64 that a multiprocessor can
-# have, BY what limits them. Needs no GPU, but the cuobjdump of a CUDA toolkit and a build by nvcc:
+# Occupancy of the CUDA kernels: blocks per multiprocessor of sm_80 and sm_90, from the registers
+# and shared memory that ptxas assigned and the block size of the launch, for heads of 32, 64 and
+# 128 columns, d of 128 to 2,048, and vocabularies up to 256,000. WARPS is out of the 64 of a
+# multiprocessor, BY is the limiting resource. Needs no GPU, but cuobjdump of a CUDA toolkit and a
+# build by nvcc:
 #
-#   sh tests/gpu/occupancy.sh [BUILD]      or a library, or a folder of object files
+#   sh tests/gpu/occupancy.sh [BUILD]      or a library, or a directory of object files
 #
-# Status 1: a kernel has more than 24 bytes of stack, where registers are spilled to (STACK_LIMIT=24),
-# or no block of it fits. 77: nothing to look at.
+# Status 1: a kernel has more than 24 bytes of stack, which means spilled registers
+# (STACK_LIMIT=24), or no block of it fits. 77: nothing to check.
 set -eu
 build=${1:-build}
 sources=$(cd "$(dirname "$0")/../../kernels/cuda" && pwd)
@@ -33,7 +34,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
   function number(text, key) {
     return match(text, " " key ":[0-9]+") ? substr(text, RSTART + length(key) + 2, RLENGTH - length(key) - 2) + 0 : 0
   }
-  # A line of the table; `shape` says for what the block is so large.
+# A line of the table; `shape` is the case with the largest block.
   function line(shape, threads, dynamic,    warps, registers, shared, by, blocks, all) {
     warps = up(threads, 32) / 32
     registers = up(REG * 32, 256) * warps

@@ -1,11 +1,11 @@
-# Words of first.sh and second.sh, whose parts go to the report line by line as they come.
+# Functions of first.sh and second.sh, whose parts are reported line by line.
 
 failed=0
 by_line=""
 ! command -v stdbuf > /dev/null 2>&1 || by_line="stdbuf -oL"
 
-# part SECONDS TITLE COMMAND...: at most so many, TX_PATIENCE=1 times, and no more than are left. Its
-# status.
+# part SECONDS TITLE COMMAND...: runs COMMAND for at most SECONDS times TX_PATIENCE=1, within the
+# remaining time, and returns its status.
 part() {
   most=$(seconds_left $(($1 * ${TX_PATIENCE:-1}))) title=$2
   shift 2
@@ -20,8 +20,8 @@ part() {
   return "$status"
 }
 
-# under CHECKER OPTION... -- COMMAND...: a program of the toolkit, which does not get the bundled
-# libraries, over one of ours, which does.
+# under CHECKER OPTION... -- COMMAND...: runs our COMMAND with the bundled libraries under a program
+# of the CUDA toolkit, which does not use them.
 cat > under.sh <<'SCRIPT'
 i=0 count=$#
 while [ $i -lt "$count" ]; do

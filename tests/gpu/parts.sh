@@ -1,10 +1,11 @@
 #!/bin/sh
-# The steps of check.sh that run the tools; the folder TX_WORK holds what one leaves for the next.
+# The steps of check.sh that run the tools; TX_WORK is the directory in which a step leaves files
+# for the next.
 #   sh parts.sh NAME [WORD...]
-# TX_MODEL, TX_TEXT and TX_REFERENCE name a model, a text and its translation that tx-decode is compared
-# on, newstest2014 for one, by absolute paths; else it is the test of the corpus and the model that learned it.
-# Each prints what it found in its last line; status 0, 1, or 77 for skipped. TX_BATCH=1000 and
-# TX_STEPS=300 make them smaller, for the emulator.
+# TX_MODEL, TX_TEXT and TX_REFERENCE (absolute paths) set the model, text and reference
+# translation for tx-decode, such as newstest2014; the default is the corpus' test and the model
+# trained here. Each step prints its result in its last line; status 0, 1, or 77 for skipped.
+# TX_BATCH=1000 and TX_STEPS=300 are smaller sizes for the emulator.
 set -u
 cd "${TX_WORK:?}" || exit 1
 device=cuda
@@ -14,7 +15,7 @@ fail() {
   exit 1
 }
 
-# The bundle's corpus, or the same written here.
+# The corpus of the bundle, or a new one.
 corpus() {
   if [ -d "$TX_SOURCE/corpus" ]; then
     cp "$TX_SOURCE"/corpus/* .
@@ -39,7 +40,7 @@ train() {
 # Step and loss of each line of a run's log.
 losses_of() { sed -n 's/^{"step":\([0-9]*\),.*"loss":\([-+.0-9e]*\),.*/\1 \2/p' "$1/log.jsonl"; }
 
-# compare A B LIMIT: 20 losses of two runs, relative.
+# compare A B LIMIT: compares 20 losses of two runs; LIMIT is the relative difference.
 compare() {
   losses_of "$1" > a
   losses_of "$2" > b
@@ -47,7 +48,7 @@ compare() {
     $1 != $3 { exit bad = 1 }
     { d = ($2 - $4) / $2; if (d < 0) d = -d; if (!(d <= most)) most = d; ++n }
     END {
-      if (bad || n != 20) { print "the logs do not hold the same 20 steps"; exit 1 }
+      if (bad || n != 20) { print "the logs do not have the same 20 steps"; exit 1 }
       printf "largest difference %.1e, limit %.0e\n", most, limit
       exit !(most <= limit)
     }'
@@ -71,7 +72,7 @@ same_run() {
     cmp "$file" "$2/${file##*/}" || fail "$file and $2/${file##*/} differ"
     count=$((count + 1))
   done
-  [ $count -gt 0 ] || fail "$1 holds no checkpoint"
+  [ $count -gt 0 ] || fail "$1 has no checkpoint"
 }
 
 repeated() {
@@ -80,7 +81,7 @@ repeated() {
   echo "$count files"
 }
 
-# Killed between model and state of a save, then from outside, and let go on.
+# A run that is killed between model and state of a save, then at some moment, and resumed.
 resumed() {
   options="--steps 60 --save-every 15 --accumulate 2 --dropout 0.2 --keep 9"
   # shellcheck disable=SC2086  # a list of words
@@ -98,7 +99,7 @@ resumed() {
   echo "$kills kills, $count files"
 }
 
-# As examples/demo.sh does, which learns such numbers.
+# The number words of examples/demo.sh.
 learned() {
   train $device fp32 learned --d-model 128 --d-ff 512 --norm-position pre --dropout 0.05 \
     --schedule linear --lr 0.004 --warmup 200 --batch-tokens 2048 --steps "${TX_STEPS:-1000}" || fail "the GPU failed"
@@ -113,12 +114,12 @@ learned() {
 
 model=${TX_MODEL:-learned} text=${TX_TEXT:-test.en} reference=${TX_REFERENCE:-test.de}
 
-# count_equal A B LEAST: lines that are equal, which must be LEAST per cent.
+# count_equal A B MIN: counts equal lines, of which there must be MIN per cent.
 count_equal() {
-  [ "$(wc -l < "$1")" -eq "$(wc -l < "$text")" ] || fail "$1 does not have a line for each of $text"
-  awk -v other="$2" -v least="$3" '
+  [ "$(wc -l < "$1")" -eq "$(wc -l < "$text")" ] || fail "$1 and $text have different numbers of lines"
+  awk -v other="$2" -v min="$3" '
     { line = ""; getline line < other; if (line == $0) ++equal }
-    END { printf "%d of %d lines equal\n", equal, NR; exit !(equal * 100 >= NR * least) }' "$1"
+    END { printf "%d of %d lines equal\n", equal, NR; exit !(equal * 100 >= NR * min) }' "$1"
 }
 
 # translate DEVICE PRECISION FILE
@@ -130,11 +131,11 @@ translations() {
   count_equal fp32.de cpu.de 99
 }
 
-# BLEU of bf16 against that of the CPU's fp32. One other line of 200 moves it by more than one of
-# 3,003, so a small text has a wider limit.
+# BLEU of bf16 against that of fp32 on the CPU. The limit is wider for a small text, where one line
+# changes BLEU more.
 translations_bf16() {
   if [ ! -s cpu.de ]; then
-    echo "skipped: no translation by the CPU"
+echo "skipped: no translation by the CPU"
     exit 77
   fi
   translate $device bf16 bf16.de || fail "the GPU failed"
@@ -152,7 +153,7 @@ translations_bf16() {
     }' scores
 }
 
-# For compute-sanitizer, which makes everything slow: with a graph, a save and a validation.
+# Few steps for compute-sanitizer, which is slow: with a graph, a save and a validation.
 few_steps() {
   train $device bf16 few --steps 3 --save-every 2 --dropout 0.1 || fail "the GPU failed"
 }

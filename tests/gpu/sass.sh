@@ -1,14 +1,14 @@
 #!/bin/sh
-# What the compiler made of the CUDA kernels: registers, stack, shared memory, and how often tensor
-# cores (HMMA), matrix loads (LDSM), copies in flight (LDGSTS), local memory (STL, LDL) and stores of
-# 16 bytes (ST16) are used.
-# Needs no GPU, but the cuobjdump and nvdisasm of a CUDA toolkit and a build by nvcc:
+# What nvcc made of the CUDA kernels: registers, stack, shared memory, and numbers of tensor core
+# instructions (HMMA), matrix loads (LDSM), asynchronous copies (LDGSTS), local memory accesses
+# (STL, LDL) and 16-byte stores (ST16). Needs no GPU, but cuobjdump and nvdisasm of a CUDA toolkit
+# and a build by nvcc:
 #
-#   sh tests/gpu/sass.sh [BUILD]      or a folder of object files
+#   sh tests/gpu/sass.sh [BUILD]      or a directory of object files
 #
-# Status 1: a kernel that multiplies tiles does not use tensor cores, one that writes rows in packs has
-# no store of 16 bytes, or one has more than 24 bytes of stack, which is where registers are spilled to
-# (STACK_LIMIT=24). 77: nothing to look at.
+# Status 1: a kernel that multiplies tiles does not use tensor cores, one that writes packed rows
+# has no 16-byte store, or one has more than 24 bytes of stack, which means spilled registers
+# (STACK_LIMIT=24). 77: nothing to check.
 set -eu
 build=${1:-build}
 limit=${STACK_LIMIT:-24}
@@ -29,7 +29,7 @@ done < "$work/objects" > "$work/dump"
 demangle=cat
 ! command -v c++filt > /dev/null 2>&1 || demangle=c++filt
 
-# Both listings name the architecture, then each function, then what it has.
+# Both listings give the architecture, then each function with its data.
 awk '
   /^arch = / { arch = $3 }
   $1 == "Function" && $2 != ":" { name = $2; sub(/:$/, "", name) }

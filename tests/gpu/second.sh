@@ -1,18 +1,18 @@
 #!/bin/sh
-# What comes after first.sh, where there are more minutes on a GPU: others on the same machine, and
-# what first.sh's figures do not explain. Needs neither a compiler nor a network, from a tree with a
-# build or from an unpacked bundle:
+# For more minutes on a GPU, after first.sh: other toolkits on the same machine, and what the
+# figures of first.sh do not explain. Needs neither a compiler nor a network, and runs from a
+# build tree or an unpacked bundle:
 #
 #   sh tests/gpu/second.sh [BUILD [PART...]]
 #
-# Parts, all when none is named: torch, the same trainings in PyTorch, as it is and compiled;
-# switches, two settings in turn, of which each is an option or a variable that exists; kernels, six
-# under Nsight Compute; libraries, products with each cuBLASLt that lies here; ctranslate2, decoding
-# with the same weights. What is not installed is skipped and said. Every line goes to gpu-second.txt
-# in $OUT, or here, as it comes. Status 0; 1: something failed; 77: there is no GPU.
-# TX_SECONDS=570 it may take, TX_SCALE=1 divides sizes, TX_PATIENCE=1 multiplies shares;
-# PYTHON=python3 has torch or ctranslate2, TX_TORCH_DEVICE=cuda is PyTorch's; TX_KERNELS="GROUP:REGEX
-# ..." names kernels in groups of cuda_bench, TX_LIBRARIES="FILE ..." cuBLASLts.
+# Parts, by default all: torch, the same trainings in PyTorch, eager and compiled; switches, two
+# settings that take turns; kernels, six under Nsight Compute; libraries, products with each
+# cuBLASLt found; ctranslate2, decoding with the same weights. Parts that need missing software
+# are skipped with a message. Output goes line by line to gpu-second.txt in $OUT or the current
+# directory. Status 0; 1: something failed; 77: no GPU. TX_SECONDS=570 is the time limit,
+# TX_SCALE=1 divides sizes, TX_PATIENCE=1 multiplies shares; PYTHON=python3 has torch or
+# ctranslate2, TX_TORCH_DEVICE=cuda is PyTorch's device; TX_KERNELS="GROUP:REGEX ..." selects
+# kernels in groups of cuda_bench, TX_LIBRARIES="FILE ..." the cuBLASLt libraries.
 set -u
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/loads.sh"
@@ -31,21 +31,21 @@ torch_training() {
   preset=$1
   shift
   # shellcheck disable=SC2086  # words
-  part 150 "PyTorch, $preset, bf16, $tokens tokens a side: source + target tokens a second: $*" \
+  part 150 "PyTorch, $preset, bf16, $tokens tokens per side: source + target tokens/s: $*" \
     "$work/python" "$root/tests/bench/peers/torch_train.py" train.src.ids train.tgt.ids \
     --device "${TX_TORCH_DEVICE:-cuda}" --bf16 --vocabulary $(((words + 63) / 64 * 64)) \
     --batch-tokens "$tokens" --steps $steps --skip $((steps / 2)) $less "$@"
 }
 torch() {
-  "$work/python" -c 'import torch' 2> /dev/null || { say "" && say "no PyTorch for ${PYTHON:-python3} here" && return; }
+  "$work/python" -c 'import torch' 2> /dev/null || { say "" && say "${PYTHON:-python3} has no torch" && return; }
   for side in src tgt; do sed 's/w//g' train.$side > train.$side.ids; done
   torch_training base
   torch_training base --compile
   torch_training big --d-model 1024 --d-ff 4096 --heads 16 --dropout 0.3 $less --compile
 }
 
-# turns.sh ROUNDS A B COMMAND...: A and B are NAME=VALUE or an option, of which the commands take turns;
-# the seconds of each.
+# turns.sh ROUNDS A B COMMAND...: runs COMMAND with A and B in turn, each NAME=VALUE or an option, and
+# prints the time of each.
 cat > turns.sh <<'SCRIPT'
 rounds=$1 a=$2 b=$3
 shift 3
@@ -95,7 +95,7 @@ switches() {
   # shellcheck disable=SC2086  # words
   turn "6 steps of base, likewise" CUDA_MODULE_LOADING=LAZY CUDA_MODULE_LOADING=EAGER sh short.sh $less
   turn "one worker or two" --threads=1 --threads=2 sh lines.sh --batch-tokens $((16384 / scale + 1))
-  turn "sentences at a time, two workers" --batch-tokens=$((8192 / scale + 1)) \
+  turn "batch size, two workers" --batch-tokens=$((8192 / scale + 1)) \
     --batch-tokens=$((32768 / scale + 1)) sh lines.sh
   for tune in "" --tune; do
     rm -rf base
@@ -105,10 +105,10 @@ switches() {
   done
 }
 
-# Those that first.sh's estimate has furthest from their floor.
+# The kernels furthest from their lower bound in first.sh.
 kernels() {
   ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -n 1)
-  [ -x "$ncu" ] || { say "" && say "no ncu here" && return; }
+  [ -x "$ncu" ] || { say "" && say "ncu is not installed" && return; }
   for chosen in ${TX_KERNELS:-attention:^backward attention:^forward layers:norm_backward \
     cached:attend loss:loss_rows tiles:tensor_kernel}; do
     part 45 "ncu of ${chosen#*:} in cuda_bench's group ${chosen%%:*}" sh under.sh "$ncu" \
@@ -134,7 +134,7 @@ libraries() {
 
 ctranslate2() {
   "$work/python" -c 'import ctranslate2, numpy' 2> /dev/null ||
-    { say "" && say "no CTranslate2 for ${PYTHON:-python3} here" && return; }
+    { say "" && say "${PYTHON:-python3} has no ctranslate2" && return; }
   [ -s random.safetensors ] || random_model || return
   for batch in 32 1024; do
     part 60 "tx-decode and CTranslate2 with the same weights, beam 4, $batch sentences" \
@@ -148,7 +148,7 @@ synthetic
 for name in $parts; do
   case $name in
     torch | switches | kernels | libraries | ctranslate2) $name ;;
-    *) say "no part '$name'" && failed=$((failed + 1)) ;;
+    *) say "unknown part '$name'" && failed=$((failed + 1)) ;;
   esac
 done
 ended

@@ -1,6 +1,6 @@
 # label: gpu
-# Every part of tests/gpu/first.sh, small, as an emulated GPU needs it: what fails there would cost
-# minutes of a real one. compute-sanitizer is a stand-in that says how it was called.
+# Runs every part of tests/gpu/first.sh with small sizes on an emulated GPU, so that its faults do
+# not cost minutes on a real one. compute-sanitizer is a stand-in that prints its arguments.
 mkdir stand out
 cat > stand/compute-sanitizer <<'SCRIPT'
 #!/bin/sh
@@ -21,22 +21,22 @@ sh "$TX_SOURCE/tests/gpu/first.sh" "$TX_BUILD" > "$TX_LAST/stdout" 2> "$TX_LAST/
 [ $status -ne 77 ] || skip "$(sed "s|^skipped: ||" "$TX_LAST/stderr")"
 [ $status -eq 0 ] || fail "status $status: $(grep -e FAIL -e '^-- status [^0]' "$TX_LAST/stdout")"
 expect_stdout_file out/gpu-first.txt
-for title in 'the machine' 'every case in a process of its own' "one step beside the CPU's" kernels \
-  'tx-train, preset base, bf16, 62 tokens a side, 6 steps --tune' \
-  'tx-train, preset base, bf16, 62 tokens a side, 6 steps --tune --profile' \
-  'tx-train, preset big, bf16, 62 tokens a side, 6 steps --tune' \
-  'decoding, base, bf16, beam 4, 3 sentences of 30 pieces, workers: 2' \
-  'tx-decode, 16384 source tokens at a time, two searches that overlap' \
+for title in 'the machine' 'each case in its own process' "one step compared with the CPU's" kernels \
+  'tx-train, preset base, bf16, 62 tokens per side, 6 steps --tune' \
+  'tx-train, preset base, bf16, 62 tokens per side, 6 steps --tune --profile' \
+  'tx-train, preset big, bf16, 62 tokens per side, 6 steps --tune' \
+  'decoding, base, bf16, beam 4, 3 sentences of 30 tokens, workers: 2' \
+  'tx-decode, batches of 16384 source tokens, two overlapping searches' \
   'memcheck of gemm_gpu/training_shapes' 'racecheck of attention_cached/many_rows'; do
   grep -q -- "^-- status 0 after [0-9]* s: $title\$" out/gpu-first.txt || fail "nothing of: $title"
 done
-for words in 'with --tune' 'cases passed' 'tiles, bf16' 'rates of this GPU' 'tokens a second with the start' \
+for words in 'with --tune' 'cases passed' 'tiles, bf16' 'rates of this GPU' 'tokens/s with start-up' \
   "checked: memcheck, libraries '/outside', --tool memcheck --target-processes all"; do
   expect_stdout_contains "$words"
 done
 
-# A part that is none, and no time.
+# An unknown part, and no time left.
 expect_status 1 sh "$TX_SOURCE/tests/gpu/first.sh" "$TX_BUILD" nothing
-expect_stdout_contains "no part 'nothing'"
+expect_stdout_contains "unknown part 'nothing'"
 TX_SECONDS=3 expect_status 0 sh "$TX_SOURCE/tests/gpu/first.sh" "$TX_BUILD" kernels
 expect_stdout_contains "skipped: no time left"
