@@ -52,7 +52,7 @@ void DumpOptions::describe(Options& options) {
   options.add("--top", selection.top, "N", "keep only the N largest entries of each row")
       .at_least(1)
       .default_is("all")
-      .more("As column indices and values, the largest first.")
+      .more("They are written as column indices and values, the largest first.")
       .excludes({"--heatmap"});
   options
       .add("--stats", stats, "heads|pairs|importance",
@@ -66,7 +66,7 @@ void DumpOptions::describe(Options& options) {
   options
       .flag(
           "--align", align, "write token or word alignments instead, such as 0-0 1-2",
-          "From the mean of the selected layers and heads of cross attention; by default all heads "
+          "Uses the mean of the selected layers and heads of cross attention, by default all heads "
           "of the last layer.")
       .needs(of_both)
       .excludes({"--heatmap", "--html", "--stats", "--what", "--top", "--format", "--average heads",

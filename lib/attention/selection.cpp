@@ -117,7 +117,7 @@ void SelectionOptions::describe(Options& options) {
   options.group("Selection");
   options
       .add("--what", what, "LIST",
-           "weights, scores, scaled, masked, q, k, v, context, output, log_p")
+           "write weights, scores, scaled, masked, q, k, v, context, output, log_p")
       .list_of(what_names())
       .default_is("weights")
       .more(
@@ -126,7 +126,7 @@ void SelectionOptions::describe(Options& options) {
           "context: weights times v; output: the sub-layer's output projection of all heads; "
           "log_p: log P of each target token and its rank in the vocabulary. tx-attention(5) has "
           "the equations.");
-  options.add("--kinds", kinds, "LIST", "encoder, decoder (self-attention), cross")
+  options.add("--kinds", kinds, "LIST", "kinds of attention: encoder, decoder, cross")
       .list_of({"encoder", "decoder", "cross"})
       .default_is("all");
   options.add("--layers", layers, "LIST", "layers from 0, such as 0,2-3")

@@ -176,7 +176,7 @@ std::string Options::man_options() const {
       if (!out.empty()) out += ".El\n";
       out += ".Ss " + roff(option.group) + "\n";
       const std::string rules = joined(group_of(option));
-      if (!rules.empty()) out += roff(sentence("Each of these: " + rules)) + "\n";
+      if (!rules.empty()) out += roff(sentence(rules)) + "\n";
       out += ".Bl -tag -width Ds\n";
     }
     group = option.group;

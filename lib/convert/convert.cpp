@@ -78,18 +78,17 @@ void ConvertOptions::describe(Options& options) {
       .one_of({"tx", "ctranslate2", "marian", "llama"});
   options
       .add("--max-positions", max_positions, "N", "number of positions to write",
-           "The longest sentence that the other program accepts. Learned positions are written "
-           "unchanged.")
+           "It limits the length of sentences there. Learned positions are written unchanged.")
       .range(2, 1 << 20)
       .needs({"--to ctranslate2", "--to marian", "--to llama"});
   options
       .add("--source-language", languages.source, "NAME",
-           "default source language of a multilingual model",
-           "Such as eng_Latn; tx-decode --describe lists the names.")
+           "default source language (multilingual models), such as eng_Latn",
+           "tx-decode --describe lists the names.")
       .excludes({"--to ctranslate2", "--to marian", "--to llama"});
   options
       .add("--target-language", languages.target, "NAME",
-           "default target language of a multilingual model")
+           "default target language (multilingual models)")
       .excludes({"--to ctranslate2", "--to marian", "--to llama"});
   options.flag("-q,--quiet", quiet, "do not report what was written");
 }

@@ -138,7 +138,9 @@ void MetricOptions::describe(Options& options) {
   }
   const Names known = names_of(kinds_);
   options.group("Metric");
-  options.add("--metric", names, "NAME[,NAME]...", joined(known, ", "), joined(notes, "; ") + ".")
+  options
+      .add("--metric", names, "NAME[,NAME]...", "one or more of " + joined(known, ", "),
+           joined(notes, "; ") + ".")
       .list_of(known)
       .alias("--metrics")
       .excludes({"--from-stats"});

@@ -14,8 +14,7 @@ void describe_input(Options& options, ScoringOptions& o) {
   options
       .add("-i,--input", files.systems, "FILE",
            "hypotheses of one system; standard input by default",
-           "Repeat -i for each further system: -i a -i b. In -i a b, unlike in sacreBLEU, b is a "
-           "file of references.")
+           "Repeat -i for each further system: -i a -i b.")
       .input();
   options
       .add("--num-refs", files.tab_references, "N",
@@ -36,7 +35,7 @@ void describe_input(Options& options, ScoringOptions& o) {
       .flag("--strict", files.strict, "stop at the first line that is not valid UTF-8",
             "Otherwise invalid bytes become U+FFFD and are counted in a warning.")
       .excludes({"--from-stats"});
-  options.flag("--force", o.force, "do not warn about hypotheses that look tokenised or unjoined")
+  options.flag("--force", o.force, "do not warn about tokenised or subword-split hypotheses")
       .excludes({"--from-stats"});
 }
 

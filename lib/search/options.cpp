@@ -29,8 +29,10 @@ void SearchOptions::describe(Options& options) {
   for (const char* name : {"beam", "alpha"}) options.at(name).needs(searching);
   options.at("max-extra").needs(translating);
   options
-      .add("--nbest", nbest, "N", "print the N best outputs of each line",
-           "N is at most the beam size. With --sample, N samples.")
+      .add(
+          "--nbest", nbest, "N", "print the N best outputs of each line",
+          "Rows are line, rank, score, log P and text, separated by tabs; a blank line has one row "
+          "with the score 0. N is at most the beam size. With --sample, N samples.")
       .range(1, 1000)
       .excludes({"--tgt"});
   options.flag("--sample", sample, "sample from the model instead of beam search")

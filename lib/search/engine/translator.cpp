@@ -29,8 +29,7 @@ void TranslatorOptions::describe_length(Options& options) {
 void TranslatorOptions::describe_heads(Options& options) {
   options.add("--mask-heads", masked_heads, "LIST",
               "switch off attention heads, such as encoder.2.5,cross.1.0",
-              "KIND.LAYER.HEAD with encoder, decoder or cross and numbers from 0; * stands for all "
-              "of them.");
+              "KIND.LAYER.HEAD: encoder, decoder or cross, and numbers from 0 or * for all.");
 }
 
 void TranslatorOptions::describe_languages(Options& options) {

@@ -76,13 +76,13 @@ void DecodeOptions::describe_output(Options& options) {
       .excludes({"--check-invariance"});
   options
       .flag("--word-scores", lines.word_scores, "append a column with log P of each word",
-            "Separated by spaces. The last one is that of the end, if the output has one; they sum "
-            "to log P. With --pieces and --ids, one for each token.")
+            "Values are separated by spaces and sum to log P; the last is that of the end, if the "
+            "output has one. With --pieces and --ids, one for each token.")
       .needs(searching)
       .excludes({"--check-invariance"});
   options
       .flag("--json", lines.json, "print a JSON object per line, with tokens and log P of each",
-            "FORMATS lists its keys.")
+            "OUTPUT lists its keys.")
       .needs(searching)
       .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
   options
@@ -112,7 +112,7 @@ void DecodeOptions::describe_forced_output(Options& options) {
       .excludes({"--tgt", "--sample", "--diversity"});
   options
       .add("--constraints-file", phrases, "FILE", "read the phrases for line n from line n of FILE",
-           "Separated by tabs; an empty line has none.")
+           "Phrases are separated by tabs; an empty line has none.")
       .input()
       .needs(translating)
       .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
@@ -124,7 +124,7 @@ void DecodeOptions::describe_checks(Options& options) {
   options
       .flag("--describe", describe_only, "list the weights of the model and exit",
             "For each weight: shape, type in the file (fp32, bf16 or int8), use and bytes; then "
-            "the total of each type. It goes with --model alone.")
+            "the total of each type. Only -m may be given with it.")
       .is_mode("it goes with --model alone");
   options.at("model").goes_with({"--describe"});
   options
@@ -196,7 +196,7 @@ void DecodeOptions::describe_encoding(Options& options) {
   options
       .add("--embed", encoding.embed, "mean|first", "print a vector for each line",
            "mean: the mean of the last layer over the tokens; first: the last layer at <s>, which "
-           "precedes them. Numbers separated by tabs.")
+           "precedes them. The numbers are separated by tabs.")
       .one_of({"mean", "first"});
   options
       .add("--vectors", encoding.vectors, "FILE", "write the vectors to a safetensors file instead",

@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
   options.group("Other");
   options.add("--digits", digits, "N", "digits");
   BOOST_TEST(options.help_text().find("\nchrF (needs --metric chrf):\n") != std::string::npos);
-  BOOST_TEST(options.man_options().find(".Ss chrF\nEach of these: needs \\-\\-metric chrf.\n.Bl") !=
+  BOOST_TEST(options.man_options().find(".Ss chrF\nNeeds \\-\\-metric chrf.\n.Bl") !=
              std::string::npos);
   const auto message = [&](std::vector<const char*> words) {
     words.insert(words.begin(), "tx-x");
