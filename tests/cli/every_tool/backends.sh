@@ -1,11 +1,11 @@
-# BLAS, oneDNN and OpenMP come with the library of the CPU's kernels, which a tool opens when it
-# multiplies: libtx itself does not know them, and text tools and --help never load them.
-[ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers need more memory, and libraries of their own
+# BLAS, oneDNN and OpenMP are loaded with the library of the CPU kernels, which a tool opens when
+# it computes: libtx does not link them, and text tools and --help never load them.
+[ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers need more memory and their own libraries
 heavy='libopenblas|libgomp|libdnnl|libOpenCL|libcudart|libtx-cpu|libtx-cuda|libmpi'
 ldd "$TX_BUILD/lib/libtx.so" > needed
 ! grep -E "$heavy" needed || fail "libtx.so links them"
 
-# loads COMMAND...: the libraries that it loads.
+# loads COMMAND...: prints the libraries that it loads.
 loads() {
   LD_DEBUG=files "$@" 2>&1 > /dev/null < /dev/null | sed -n 's/.*calling init: //p'
 }
@@ -16,9 +16,9 @@ for tool in $(tools); do
 done
 ! loads tx-bleu --confidence text -i text | grep -E "$heavy" || fail "tx-bleu loads it"
 ! loads tx-bpe encode -m words text | grep -E "$heavy" || fail "tx-bpe loads it"
-loads tx-avg --version | grep -q libtx-cpu.so || fail "this test sees nothing"
+loads tx-avg --version | grep -q libtx-cpu.so || fail "loads() detects nothing"
 
-# So they work, and end, where memory is too short for BLAS; the others tell what they can.
+# Text tools also work with too little memory for BLAS; other tools report it.
 for kib in 150000 200000; do
   (
     ulimit -v $kib
@@ -33,14 +33,14 @@ for kib in 150000 200000; do
   )
 done
 
-# What those libraries read when they are loaded: set where the user has not set it, and not left
-# for children of the process.
+# Variables that those libraries read: set unless the user has set them, and not inherited by child
+# processes.
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 spins() { env OMP_DISPLAY_ENV=verbose "$@" tx-avg --version 2>&1 | grep -o "GOMP_SPINCOUNT = '[0-9]*'"; }
 if loads tx-avg --version | grep -q libgomp; then
   [ "$(spins)" = "GOMP_SPINCOUNT = '600'" ] || fail "$(spins)"
   [ "$(spins GOMP_SPINCOUNT=77)" = "GOMP_SPINCOUNT = '77'" ] || fail "$(spins GOMP_SPINCOUNT=77)"
-  [ "$(spins OMP_WAIT_POLICY=passive)" = "GOMP_SPINCOUNT = '0'" ] || fail "a policy is overruled"
+  [ "$(spins OMP_WAIT_POLICY=passive)" = "GOMP_SPINCOUNT = '0'" ] || fail "OMP_WAIT_POLICY is overridden"
 fi
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
@@ -51,7 +51,7 @@ for name in GOMP_SPINCOUNT OPENBLAS_NUM_THREADS; do
 done
 expect_file after
 
-# A library that is missing, is none, or is another version's: one line that says what to do.
+# A library that is missing, invalid or of another version: one line that says what to do.
 mkdir lib
 cp -P "$TX_BUILD"/lib/libtx.so* "$TX_BUILD"/lib/libtx-*.so lib/
 export LD_LIBRARY_PATH="$PWD/lib"

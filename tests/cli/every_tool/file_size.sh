@@ -1,5 +1,5 @@
-# A file that would pass the limit of ulimit -f is a failure to write, as on a full disk: a message
-# and status 1, not an end by SIGXFSZ; what was whole stays whole.
+# A file larger than ulimit -f is a write error, as on a full disk: a message and status 1, no
+# SIGXFSZ; files that were complete are kept.
 awk 'BEGIN { for (i = 0; i < 20000; ++i) print "w" i % 50 }' > text
 tx-bpe train --type words -o words text 2> /dev/null
 large='File too large (ulimit -f allows no more)'
@@ -20,7 +20,7 @@ cp words before
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 small_train -o run --steps 3 2> /dev/null
-# The message has the name that was given, never a temporary one.
+# The message has the name given by the user, not a temporary one.
 (
   ulimit -f 8
   expect_status 1 tx-convert --to ctranslate2 -o folder run
@@ -36,12 +36,12 @@ blocks=$(($(wc -c < run/last.safetensors) / 512)) # of the model; the state is l
   expect_status 1 small_train --steps 6 -o stopped
   expect_stderr_contains "$large"
 )
-[ -z "$(find . -name '*.tmp')" ] || fail "left behind: $(find . -name '*.tmp')"
+[ -z "$(find . -name '*.tmp')" ] || fail "temporary files left:  $(find . -name '*.tmp')"
 
-# A command of --valid-command is told by the signal, as anywhere.
+# Commands of --valid-command get the signal as usual.
 small_train -o told --steps 1 --valid-command "ulimit -f 1; head -c 9999 /dev/zero > zeros; echo \$? > status; echo 1" 2> /dev/null
-[ "$(cat status)" -gt 128 ] || fail "status $(cat status) in place of the signal's"
+[ "$(cat status)" -gt 128 ] || fail "status $(cat status) instead of the signal's"
 
-# Of the device that is full it tells what is true: /dev/full is no disk with so many MiB free.
+# /dev/full is not a disk: the message gives no free space.
 expect_status 1 sh -c 'exec tx-bpe encode -m words text > /dev/full'
 expect_stderr "tx-bpe: cannot write standard output: No space left on device"

@@ -1,9 +1,9 @@
-# Text that is compressed with another program than gzip, or in UTF-16, is named with the command that
-# makes text of it, and that command does; a byte order mark is left out with a note.
+# Text compressed by another program than gzip, or in UTF-16, is an error that names the command
+# to convert it, and the command works; a byte order mark is dropped with a warning.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 tx-bpe encode -m bpe.model train.en > wanted
-refused_in() { # NAME WHAT COMMAND: the advice, typed
+refused_in() { # NAME WHAT COMMAND: checks the error and runs its advice
   if command -v "${3%% *}" > found; then
     expect_status 1 tx-bpe encode -m bpe.model "$1"
     expect_empty_stdout

@@ -1,4 +1,4 @@
-# --help and --version of every tool: status 0, on standard output, at once.
+# --help and --version of every tool: status 0, on standard output.
 [ -n "$(tools)" ] || fail "no tool is built"
 for tool in $(tools); do
   expect_status 0 "$tool" --version
@@ -11,7 +11,7 @@ for tool in $(tools); do
   expect_empty_stderr
 done
 
-# Every option has a line of help, and no line is wider than a terminal.
+# Every option has a line of help, and no line is wider than 100 columns.
 for tool in $(tools); do
   commands "$tool" | while read -r command; do
     # shellcheck disable=SC2086  # tool and command
@@ -25,7 +25,7 @@ for tool in $(tools); do
   done
 done
 
-# The page that --help names can be read, from a build tree too.
+# The manual page that --help names exists, also in a build tree.
 for tool in $(tools); do
   command=$("$tool" --help | sed -n 's/^More in the manual: //p')
   [ "$command" = "man -l $TX_BUILD/man/$tool.1" ] || fail "$tool --help names: $command"

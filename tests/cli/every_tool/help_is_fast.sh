@@ -1,4 +1,4 @@
-# --help within 50 ms at least once in forty tries, since other tests and other work run beside it.
+# --help takes at most 50 ms in at least one of forty tries (other tests may be running).
 [ "${TX_SANITIZE:-OFF}" = OFF ] || exit 0
 for tool in $(tools); do
   attempt=0 took=1000

@@ -1,5 +1,5 @@
-# An output that is also an input is refused before anything is opened, for every output and every
-# input of every tool, and under every name of the file: the input keeps its bytes.
+# An output that is also an input is an error before anything is opened, for every output and
+# input of every tool and under every name of the file; the input is not changed.
 mkdir folder
 echo 'kept' > folder/input
 cp folder/input wanted
@@ -32,7 +32,7 @@ for tool in $(tools); do
         refuses "$output" folder/input "$input" folder
         pairs=$((pairs + 1))
       done
-      # Also an argument, where the command takes one, and standard input.
+      # Also as a positional argument and as standard input.
       message="$output folder/input"
       # shellcheck disable=SC2086
       expect_status 2 $command "$output" folder/input folder/input
@@ -46,9 +46,9 @@ for tool in $(tools); do
     done
   done < list
 done
-[ "$pairs" -ge 45 ] || fail "only $pairs pairs of an output and an input were tried"
+[ "$pairs" -ge 45 ] || fail "only $pairs pairs of output and input"
 
-# The files of a run are no place for an output, whether the run is an input or not.
+# An output must not be a file of a run, even if the run is not an input.
 mkdir run
 for file in config.json log.jsonl lock train.ids model-3.safetensors best.safetensors; do
   echo "$file" > run/$file
@@ -71,10 +71,10 @@ for tool in $(tools); do
     done
   done < list
 done
-diff -r run wanted.run || fail 'a file of the run has changed'
+diff -r run wanted.run || fail 'a file of the run was changed'
 
-# A descriptor, a device and standard output are never an input, and a run directory holds other
-# files as well.
+# Descriptors, devices and standard output are not inputs, and other files in a run directory are
+# allowed.
 expect_status 1 tx-decode -m none --status 5 other 5<> other
 expect_stderr_contains 'cannot read none'
 expect_status 1 tx-decode -m none --status /dev/null /dev/null

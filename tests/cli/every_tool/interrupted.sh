@@ -1,5 +1,5 @@
-# A tool that a signal ends leaves no temporary file, and ends by that signal. Before training has
-# begun there is nothing to save.
+# A tool that a signal ends leaves no temporary file and ends by that signal. Before the first
+# step there is nothing to save.
 printf 'a b c\n' > words_of
 tx-bpe train --type words -o words words_of 2> /dev/null
 mkfifo slow
@@ -18,12 +18,12 @@ for signal in INT TERM HUP; do
   status=0
   wait $tool || status=$?
   [ "$(kill -l $status)" = $signal ] || fail "status $status after $signal"
-  [ -z "$(find run -name '*.tmp*')" ] || fail "left behind: $(find run -name '*.tmp*')"
+  [ -z "$(find run -name '*.tmp*')" ] || fail "temporary files left:  $(find run -name '*.tmp*')"
   kill $writer 2> /dev/null || true
   wait $writer || true
 done
-# One that was ignored when the tool started (nohup) stays ignored.
-# A new pipe: what was left in the old one lives on until the last writer's sleep has ended.
+# A signal that was ignored at the start (nohup) stays ignored.
+# A new pipe: the old one stays open until its last writer's sleep ends.
 rm -rf run slow
 mkfifo slow
 (for i in $(seq 100); do echo 'a b c'; sleep 0.01; done) > slow &
@@ -34,5 +34,5 @@ mkfifo slow
 tool=$!
 sleep 0.3
 kill -s HUP $tool
-wait $tool || fail "HUP ended it though it was ignored"
+wait $tool || fail "HUP ended the tool although it was ignored"
 [ "$(wc -l < pieces)" -eq 100 ] || fail "$(wc -l < pieces) lines"

@@ -1,4 +1,4 @@
-# Results that cannot be written are a failure, and a reader that leaves is not.
+# A failure to write results is an error; a reader that closes the pipe is not.
 for tool in $(tools); do
   status=0
   "$tool" --help > /dev/full 2> message || status=$?

@@ -1,11 +1,8 @@
 # label: slow
-# Memory that is refused, at every limit of ulimit -v: the status is 0, 1 or 2, and a failure is one line
-# about memory. From 30,000 to 400,000 KiB in steps of TX_SCAN_STEP, 16,000 where it is not given; all of
-# it, with TX_SCAN_STEP=400, is run by hand.
-#
-# Below some 16,000 the loader cannot map the libraries that a tool is linked with, and ends it with status
-# 127 before main() runs: that is not ours, and below what is scanned.
-[ "$TX_SANITIZE" != ON ] || exit 0 # which needs all of the address space
+# Failed allocations at every limit of ulimit -v: the status is 0, 1 or 2, and an error is one
+# line about memory. Limits from 30,000 to 400,000 KiB in steps of TX_SCAN_STEP (16,000); run
+# TX_SCAN_STEP=400 by hand.
+[ "$TX_SANITIZE" != ON ] || exit 0 # needs the whole address space
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 for precision in fp32 auto; do
@@ -16,7 +13,7 @@ head -n 3 valid.en > few.en
 head -n 3 valid.de > few.de
 
 starts=0 failures=0 bad=0
-# scan COMMAND...: at every limit; a file that it made before does not stand in its way.
+# scan COMMAND...: runs it at every limit and removes its output in between.
 scan() {
   limit=${TX_SCAN_FROM:-30000}
   while [ "$limit" -le "${TX_SCAN_TO:-400000}" ]; do
@@ -31,10 +28,10 @@ scan() {
     limit=$((limit + ${TX_SCAN_STEP:-16000}))
   done
 }
-# check_failure COMMAND...: of `status` at `limit`.
+# check_failure COMMAND...: checks `status` and the message at `limit`.
 check_failure() {
   failures=$((failures + 1))
-  # A line of libgomp, which ends the process itself, has an empty one before it.
+# libgomp prints an empty line before its message and ends the process itself.
   lines=$(grep -v ': warning: ' "$TX_LAST/stderr" | grep -c . || true)
   if [ $status -le 2 ] && [ "$lines" -eq 1 ] && grep -Eqi 'memory|failed to map segment' "$TX_LAST/stderr"; then
     return

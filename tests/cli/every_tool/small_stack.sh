@@ -1,5 +1,5 @@
-# The smallest stacks that ulimit -s gives: threads get what they need, and nothing crashes.
-[ "$TX_SANITIZE" != ON ] || exit 0 # whose frames are larger
+# Small stacks (ulimit -s): threads get the stack they need, and nothing crashes.
+[ "$TX_SANITIZE" != ON ] || exit 0 # their frames are larger
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 ulimit -s 64

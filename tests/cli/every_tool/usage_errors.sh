@@ -1,4 +1,4 @@
-# A wrong command line: status 2, a message that names the tool and the word, nothing begun.
+# Usage errors: status 2, a message with the tool and the word, and nothing is written.
 for tool in $(tools); do
   commands "$tool" > list
   while read -r command; do
@@ -13,13 +13,13 @@ for tool in $(tools); do
   done < list
 done
 
-# A variable that is not set is told, not taken for an option left out.
+# An empty argument, as from an unset variable, is an error.
 expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m none --tgt ""
 expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m none --tgt= text
 expect_usage_error '--memory has an empty value' tx-decode -m none --memory ""
 expect_usage_error '--init has an empty value' tx-train --init "" -o run
 expect_usage_error '--model has an empty value' tx-bpe encode -m ""
 
-# A letter that no option has is near to none.
+# No suggestion for an unknown letter.
 expect_usage_error 'unknown option -m' tx-avg -m model
 expect_stderr_lacks 'did you mean'

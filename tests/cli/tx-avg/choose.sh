@@ -1,4 +1,4 @@
-# --last and --best choose from a run directory.
+# --last and --best select checkpoints of a run directory.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 write_text valid 20
@@ -11,7 +11,7 @@ tx-avg: averaged run/model-4.safetensors
 EOF
 grep -aqF 'tx-avg --last 2 run' last || fail "the command is not in the model"
 
-# By number, not by name; the state files beside them and the start do not count.
+# By step number, not by name; states and step 0 do not count.
 cp run/model-4.safetensors run/model-10.safetensors
 cp run/model-1.safetensors run/model-0.safetensors
 cp run/model-1.safetensors run/model-99x.safetensors
@@ -22,7 +22,7 @@ printf 'tx-avg: averaged run/model-%s.safetensors\n' 4 10 > wanted
 expect_same chosen wanted
 rm run/model-10.safetensors
 
-# --best: by the loss in each model's provenance.
+# --best: by the validation loss in each model's provenance.
 awk -F '[:,]' '/validation_loss/ { print $4, $2 }' run/log.jsonl | sort -g | head -n 2 |
   awk '{ print $2 }' | sort -n > steps
 expect_status 0 tx-avg --best 2 -o best run

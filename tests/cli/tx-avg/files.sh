@@ -1,4 +1,4 @@
-# Means of files: whatever their order or the name of the output, and good for going on with.
+# Averages of files: independent of their order and of the output's name, and trainable.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 train_small run
@@ -16,8 +16,7 @@ for part in '"command\":\"tx-avg run/model-2.safetensors run/model-3.safetensors
   grep -aqF -e "$part" mean || fail "the model lacks $part"
 done
 
-# The same command elsewhere gives the same bytes; an output that is an input is
-# refused.
+# The same command elsewhere gives the same bytes; an output that is an input is an error.
 expect_status 0 tx-avg -q -o - run/model-2.safetensors run/model-3.safetensors
 expect_empty_stderr
 expect_stdout_file mean
@@ -30,7 +29,7 @@ expect_same 2.safetensors run/model-2.safetensors
 expect_status 2 tx-avg -q --last 2 -o run/last.safetensors run
 expect_stderr_contains '--out run/last.safetensors belongs to the run directory run'
 
-# Through a link the file that it leads to is written, also where there is none yet.
+# Through a symbolic link its target is written, also if it does not exist yet.
 mkdir elsewhere
 ln -s elsewhere/mean linked
 for step in 2 3; do
@@ -40,19 +39,19 @@ for step in 2 3; do
   expect_same unlinked elsewhere/mean
 done
 
-# The mean is a model like any other: it holds the vocabulary, and a training goes on from it.
+# The average has the vocabulary and can be trained further.
 expect_status 0 tx-avg -q -o mean3 mean run/model-4.safetensors
 expect_status 0 tx-train --quiet --init mean3 --src train.src --tgt train.tgt --schedule constant \
   --lr 0.001 --warmup 0 --batch-tokens 448 --steps 2 --save-every 1 --threads 1 -o further
 expect_file further/last.safetensors
 
-# The same weights twice are an oversight.
+# The same weights twice give a warning.
 expect_status 0 tx-avg -q -o twice run/model-4.safetensors run/last.safetensors
 expect_stderr_contains 'warning: run/last.safetensors holds the same weights as run/model-4'
 expect_status 0 tx-avg -q -o twice $(yes run/model-4.safetensors | head -n 40) run/model-3.safetensors
 expect_stderr_contains 'only 2 of the 41 models differ'
 [ "$(wc -l < "$TX_LAST/stderr")" -eq 1 ] || fail "$(last_stderr)"
 
-# A run directory stands for its best model, without validation for its last.
+# A run directory means its best model, or its last without validation.
 expect_status 0 tx-avg -o last run
 expect_stderr 'tx-avg: averaged run/last.safetensors'

@@ -1,4 +1,4 @@
-# --to: how the weights of the file are written.
+# --to: the precision of the weights in the file.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 train_small run
@@ -9,9 +9,9 @@ for to in fp32 bf16 int8; do
 done
 size() { wc -c < "$1"; }
 [ "$(size bf16)" -lt "$(size fp32)" ] && [ "$(size int8)" -lt "$(size bf16)" ] ||
-  fail 'less precision takes no less room'
+  fail 'lower precision gives no smaller file'
 
-# bf16 is what products round to anyway.
+# bf16 weights give the same outputs as --precision bf16.
 decode='tx-decode --precision bf16 --scores --max-extra 5'
 $decode -m run train.src > wanted
 $decode -m bf16 train.src > got

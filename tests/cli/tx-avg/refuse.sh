@@ -1,4 +1,5 @@
-# Models that do not go together, or are none, are named with what is wrong; nothing is written.
+# Models that cannot be averaged together, or are invalid: an error that says why; nothing is
+# written.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 train_small run
@@ -10,7 +11,7 @@ refused() { # TEXT FILE...
   expect_status 1 tx-avg -o out "$@"
   expect_empty_stdout
   expect_stderr_contains "$text"
-  cmp out run/model-1.safetensors || fail "the output was touched"
+  cmp out run/model-1.safetensors || fail "the output was changed"
 }
 a=run/model-1.safetensors
 
@@ -27,7 +28,7 @@ train_small relu --activation relu
 refused 'its activation is "relu" instead of "gelu"' $a relu
 expect_stderr_lacks 'its tensor'
 
-# As many words, but others.
+# A vocabulary of the same size with other words.
 sed 's/w7/x7/g' train.src > src && mv src train.src
 sed 's/w7/x7/g' train.tgt > tgt && mv tgt train.tgt
 train_small words
@@ -48,7 +49,7 @@ head -c 9000 $a > cut
 refused 'cut' $a cut
 size=$(wc -c < $a)
 { head -c $((size - 3000)) $a; printf X; tail -c 2999 $a; } > changed
-[ "$(wc -c < changed)" -eq "$size" ] || fail "the changed file has another size"
+[ "$(wc -c < changed)" -eq "$size" ] || fail "the edited file has another size"
 refused 'changed is damaged' $a changed
 
 expect_status 1 tx-avg -o none/out $a

@@ -1,4 +1,4 @@
-# Nothing has no score, but empty lines are lines.
+# No lines have no score, but empty lines count as lines.
 : > nothing
 expect_status 1 tx-bleu nothing < nothing
 expect_empty_stdout
@@ -13,7 +13,7 @@ printf 'a b c d\ne\n' > full
 expect_status 0 tx-bleu --score-only full < half
 expect_stdout 77.9
 
-# A 0 that comes from the length of the text alone is explained, on standard error.
+# A score of 0 that is due to the length of the text is explained on standard error.
 printf 'yes\nno\n' > words
 why='BLEU is 0 because the hypotheses have no 2-gram: no line has so many words; --effective-order leaves out the orders that are missing'
 expect_status 0 tx-bleu --score-only words < words
@@ -36,7 +36,7 @@ printf 'a b c x e\n' > hyp
 expect_status 0 tx-bleu --smooth none --score-only ref < hyp
 expect_stdout 0.0
 expect_stderr_contains 'BLEU is 0 because the references have no 4-gram of the hypotheses and there is no smoothing'
-# Nothing in common, or blank, is 0 for itself.
+# Without common n-grams, or if blank, 0 needs no explanation.
 for text in words blank; do
   yes z | head -n 2 > ref
   expect_status 0 tx-bleu --score-only ref < $text

@@ -1,4 +1,4 @@
-# Files that cannot be read.
+# Unreadable files.
 printf 'a\n' > hyp
 mkdir folder
 expect_status 1 tx-bleu missing < hyp

@@ -1,4 +1,4 @@
-# The object is sacreBLEU's, with the figures behind the score.
+# The JSON object is sacreBLEU's plus the figures of the score.
 printf 'a b c d e\n' > text
 expect_status 0 tx-bleu --json --digits 2 text < text
 expect_stdout <<'EOF'

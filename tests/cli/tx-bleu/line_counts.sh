@@ -1,4 +1,4 @@
-# Files that do not belong together: both counts, the first line beyond the shorter.
+# Files of different lengths: the message has both counts and the first missing line.
 printf 'a\nb\nc\n' > three
 printf 'a\nb\nc\nd e\nf\n' > five
 expect_status 1 tx-bleu five < three

@@ -1,4 +1,4 @@
-# Case, in ASCII and beyond.
+# --lowercase, for ASCII and other letters.
 printf 'Öl und ÄRGER in Athen ΟΔΟΣ\n' > ref
 printf 'öl und Ärger in athen οδος\n' > hyp
 expect_status 0 tx-bleu --lowercase ref < hyp

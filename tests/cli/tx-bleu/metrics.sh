@@ -1,4 +1,4 @@
-# Several metrics at once, in sacreBLEU's order and lines; the figures are sacreBLEU 2.6's.
+# Several metrics at once, in sacreBLEU's order and format; the figures are sacreBLEU 2.6's.
 cat > ref <<'END'
 the cat sat on the mat today
 it's 3.5 degrees, "very" cold

@@ -21,7 +21,7 @@ expect_stdout_contains ' hyp_len = 2 ref_len = 2)'
 awk 'BEGIN { for (i = 0; i < 150000; ++i) printf "word%d ", i % 5000; print "" }' > long
 expect_status 0 tx-bleu long < long
 expect_stdout_contains ' = 100.0 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 150000'
-# All metrics read such text; a long line costs no more than its length, nearly.
+# All metrics accept such text; time is about linear in the length of a line.
 tr '\n' ' ' < long | cut -c 1-1000000 > million
 expect_status 0 tx-bleu --metric bleu,chrf++,ter million < million
 expect_stdout_contains 'TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0 = 0.0'
@@ -30,13 +30,13 @@ expect_status 0 tx-bleu --metric ter million < moved
 expect_status 0 tx-bleu --metric bleu,chrf,ter nul -i nul
 expect_stdout_contains '      chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 = 100.0'
 
-# A reader that has gone ends the tool silently.
+# A closed pipe ends the tool silently.
 yes 'a b c d' | head -n 20000 > lines
 sh -c 'tx-bleu --sentence lines -i lines 2> talk; echo $? > status' | head -n 1 > first
-[ ! -s talk ] || fail "a closed pipe is no reason to talk: $(cat talk)"
+[ ! -s talk ] || fail "message after a closed pipe: $(cat talk)"
 [ "$(cat status)" -eq 141 ] || fail "status $(cat status) instead of 141"
 
-# A model that cannot be read, or is none.
+# Unreadable and invalid models.
 for model in missing . lines; do
   expect_status 1 tx-bleu --tokenize spm -m $model lines -i lines
   expect_empty_stdout

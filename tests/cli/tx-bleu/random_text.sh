@@ -1,5 +1,5 @@
 # label: peer
-# Random texts through tx-bleu and sacreBLEU 2.6, where a Python (TX_PYTHON, else python3) has it.
+# Random text through tx-bleu and sacreBLEU 2.6, if a Python (TX_PYTHON, else python3) has it.
 python=${TX_PYTHON:-python3}
 "$python" -c 'import sacrebleu, sentencepiece; assert sacrebleu.__version__.startswith("2.6")' \
   2> /dev/null || skip "no sacreBLEU 2.6 for $python; name another Python in TX_PYTHON"

@@ -1,4 +1,4 @@
-# Several references: the best count of each n-gram, the closest length.
+# Several references: the highest count of each n-gram, the closest length.
 printf 'a b c d e\n' > hyp
 printf 'a b c x x x\n' > one
 printf 'x c d e\n' > two
@@ -7,7 +7,7 @@ expect_stdout <<'EOF'
 BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 63.9 100.0/100.0/66.7/25.0 (BP = 1.000 ratio = 1.250 hyp_len = 5 ref_len = 4)
 EOF
 
-# The same separated by tabs in one file; a field may be empty, but must be there.
+# References separated by tabs in one file; a field may be empty but must exist.
 paste one two > tabs
 expect_status 0 tx-bleu --num-refs 2 tabs < hyp
 expect_stdout_contains 'BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 63.9 '

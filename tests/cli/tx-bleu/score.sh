@@ -1,4 +1,4 @@
-# The line, its parts, and the ways to name the files.
+# The score line, its parts, and all ways to give the files.
 cat > ref <<'EOF'
 the cat sat on the mat
 it's 3.5 degrees, "very" cold

@@ -1,4 +1,4 @@
-# A line for each line, effective order as sacreBLEU has it, nothing for nothing.
+# --sentence: a score per line, with sacreBLEU's effective order; nothing for empty input.
 printf 'the cat sat down\nyes\n\n' > ref
 printf 'the cat sat up\nyes\n\n' > hyp
 expect_status 0 tx-bleu --sentence ref < hyp

@@ -1,4 +1,4 @@
-# Statistics of parts give the score of the whole; those of other settings are refused by name.
+# Statistics of parts give the score of the whole; statistics with other settings are an error.
 printf 'the cat sat on the mat\nit is cold\n' > ref.1
 printf 'the cat sat on a mat\nso it is cold\n' > hyp.1
 printf 'a dog ran away today\n' > ref.2
@@ -48,7 +48,7 @@ sed 1q 13a.stats > empty.stats
 expect_status 1 tx-bleu --from-stats empty.stats
 expect_stderr 'tx-bleu: nothing to score: empty.stats is empty'
 
-# A header or a number that no text gives is refused, before a score is made of it.
+# Invalid headers and numbers are errors.
 tx-bleu --stats --metric chrf ref.2 < hyp.2 > chrf.stats
 sed 's/1 \[\(.*\)\]/1 {"0":\1}/' 13a.stats > object.stats
 expect_status 1 tx-bleu --from-stats 13a.stats object.stats

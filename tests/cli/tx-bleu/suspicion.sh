@@ -1,4 +1,4 @@
-# Text that is no text yet is scored with a warning.
+# Tokenised or otherwise suspicious text is scored with a warning.
 printf 'a cat sits\nunbelievable words\n' > ref
 printf 'a ca@@ t sits\nun@@ believ@@ able words\n' > bpe
 expect_status 0 tx-bleu --score-only ref < bpe

@@ -1,4 +1,4 @@
-# A wrong command line begins nothing.
+# Usage errors write nothing.
 printf 'a\n' > ref
 expect_usage_error 'no reference file' tx-bleu
 expect_usage_error 'one of 13a, intl, char, zh, none, spm' tx-bleu --tokenize 14 ref
@@ -25,7 +25,7 @@ expect_usage_error 'given twice' tx-bleu -i ref -i ref ref
 expect_usage_error 'tx-stats(5)' tx-bleu --stats --json ref
 expect_usage_error 'no further file' tx-bleu --from-stats -i a ref
 
-# An option that has no effect beside the others.
+# Options without effect are errors.
 expect_usage_error '--ter-no-punct needs --metric ter' tx-bleu --ter-no-punct ref
 expect_usage_error '--chrf-beta needs --metric chrf or chrf++' tx-bleu --chrf-beta 3 ref
 expect_usage_error '--skip-malformed needs --metric f1' tx-bleu --skip-malformed ref
@@ -43,16 +43,16 @@ expect_usage_error '--tokenize has an empty value' tx-bleu --tokenize= ref
 expect_usage_error 'REFERENCE has an empty value' tx-bleu ""
 expect_status 0 tx-bleu --threads 0 --metric chrf,ter --chrf-beta 3 --ter-no-punct ref -i ref
 
-# What sacreBLEU's users type: every spelling of the same option prints the same.
+# sacreBLEU's option names: all spellings of an option give the same output.
 printf 'The Cat sat on the mat.\nA dog, here\n' > ref
 printf 'the cat sat on a mat.\na dog here\n' > hyp
-same() { # WANTED OPTIONS: as "tx-bleu WANTED ref" and "tx-bleu OPTIONS ref"
+same() { # WANTED OPTIONS: compares "tx-bleu WANTED ref" and "tx-bleu OPTIONS ref"
   # shellcheck disable=SC2086
   expect_status 0 tx-bleu $1 ref -i hyp
   last_stdout > wanted
   # shellcheck disable=SC2086
   expect_status 0 tx-bleu $2 ref -i hyp
-  cmp "$TX_LAST/stdout" wanted || fail "$2 is not $1"
+  cmp "$TX_LAST/stdout" wanted || fail "$2 and $1 differ"
 }
 same '--tokenize char' '-tok char'
 same '--tokenize intl' '-tok=intl'

@@ -1,4 +1,4 @@
-# Bad input gets a message that names the file and the line, and nothing is left behind.
+# Bad input: the message names file and line, and no output is left.
 seq 1 500 | sed 's/.*/the number & stands near the house/' > text
 tx-bpe train --vocab-size 300 -o model text
 

@@ -1,4 +1,4 @@
-# encode --codes: subword-nmt's codes; decode --separator takes them back.
+# encode --codes applies the codes of subword-nmt; decode --separator inverts it.
 printf '#version: 0.2\nl o\nlo w\nlow e\nlowe r</w>\nl o</w>\n' > codes
 printf 'lower low\nslow é lo\n\n  lower  flow \r\n' > text
 printf 'lower lo@@ w\ns@@ lo@@ w é lo\n\n  lower f@@ lo@@ w \r\n' > wanted
@@ -16,7 +16,7 @@ expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --summary'
 expect_stderr "tx-bpe: 1 line, 2 words, 3 pieces: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
  longest line standard input:1, 3 pieces"
 
-# Pieces that a vocabulary does not hold are split again.
+# Subwords that are not in the vocabulary are split again.
 printf 'low@@ 5\nlo@@ 2\n' > vocabulary
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --vocabulary vocabulary'
 expect_stdout 'low@@ e@@ r lo@@ w'
@@ -24,12 +24,12 @@ expect_status 0 sh -c 'echo "lower low" |
   tx-bpe encode --codes codes --vocabulary vocabulary --vocabulary-threshold 3'
 expect_stdout 'low@@ e@@ r l@@ o@@ w'
 
-# What merges to </w> itself ends a splitting, it does not begin it again.
+# A merge that gives </w> alone ends the splitting.
 printf '< /w>\na b\nab </w>\n' > circle
 expect_status 0 sh -c 'echo "ab" | tx-bpe encode --codes circle --vocabulary vocabulary'
 expect_stdout 'a@@ b@@ '
 
-# Glossaries stay whole.
+# Glossaries are not split.
 expect_status 0 sh -c 'echo "wow slower <n12>lower" |
   tx-bpe encode --codes codes --glossaries wow --glossaries "<n\d+>"'
 expect_stdout 'wow s@@ lower <n12>@@ lower'
@@ -37,7 +37,7 @@ expect_stdout 'wow s@@ lower <n12>@@ lower'
 long=$(printf '(?:%.0s' $(seq 1500))a$(printf ')%.0s' $(seq 1500))
 expect_usage_error 'has at most 4000 bytes' tx-bpe encode --codes codes --glossaries "$long"
 
-# Dropout is keyed as with a model.
+# Dropout depends on the seed as with a model.
 seq 1 2000 | sed 's/.*/lower & slow/' > many
 tx-bpe encode --codes codes --bpe-dropout 0.3 --threads 1 many > dropped
 for threads in 2 3 7; do

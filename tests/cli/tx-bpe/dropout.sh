@@ -1,4 +1,5 @@
-# encode --bpe-dropout: other pieces of the same text, the same bytes for any number of threads.
+# encode --bpe-dropout: another segmentation of the same text, the same bytes for any number of
+# threads.
 seq 1 3000 | sed 's/.*/the number & stands near the house of & dogs/' > text
 tx-bpe train --vocab-size 400 -o model text 2> /dev/null
 tx-bpe encode -m model text > usual
@@ -16,7 +17,7 @@ expect_stdout_file text
 expect_status 0 tx-bpe encode -m model --bpe-dropout 0.1 --seed 2 text
 ! cmp -s dropped "$TX_LAST/stdout" || fail "--seed changed nothing"
 
-# Keyed by the line: what stands before it in other files counts, neighbours' text does not.
+# The segmentation depends on the line number over all files, not on the text of other lines.
 sed -n 1001,1100p text > middle
 { yes x | head -1000; cat middle; } > moved
 tx-bpe encode -m model --bpe-dropout 0.1 moved | tail -n 100 > after
@@ -26,9 +27,9 @@ yes x | head -1000 > before
 expect_status 0 sh -c 'tx-bpe encode -m model --bpe-dropout 0.1 before middle | tail -n 100'
 expect_stdout_file wanted
 ways=$(yes 'the house' | head -50 | tx-bpe encode -m model --bpe-dropout 0.5 | sort -u | wc -l)
-[ "$ways" -gt 5 ] || fail "equal lines should be cut differently"
+[ "$ways" -gt 5 ] || fail "equal lines should be segmented differently"
 
-# 1: characters alone.
+# 1: only characters.
 expect_status 0 sh -c 'echo "the dogs" | tx-bpe encode -m model --bpe-dropout 1'
 expect_stdout '▁ t h e ▁ d o g s'
 

@@ -1,4 +1,4 @@
-# What encode adds to a line, cuts from it, and tells of it.
+# Options of encode: added tokens, truncation and the summary.
 printf 'low lower lowest\nlow low low\n' > text
 tx-bpe train --vocab-size 280 -o model text 2> /dev/null
 expect_status 0 sh -c 'echo low | tx-bpe encode -m model --bos --eos'
@@ -21,7 +21,7 @@ for threads in 1 3; do
 done
 expect_usage_error '--max-length' tx-bpe encode -m model --max-length 0 lines
 
-# 2 + 1 + 1 words; the character that has no piece is two bytes.
+# 2 + 1 + 1 words; the character that is not in the vocabulary is two bytes.
 printf 'low low\n' > first
 printf 'é\nlow\n' > second
 for threads in 1 2 7; do
@@ -32,7 +32,7 @@ done
 expect_status 0 tx-bpe encode -m model --summary /dev/null
 expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
 
-# An option that has no effect beside the others.
+# Options without effect are errors.
 expect_usage_error '--seed needs --bpe-dropout' tx-bpe encode -m model --seed 2 lines
 expect_usage_error '--merges needs --codes' tx-bpe encode -m model --merges 2 lines
 expect_usage_error '--strict needs --counts' tx-bpe vocab -m model --strict

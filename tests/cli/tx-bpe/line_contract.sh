@@ -1,9 +1,10 @@
-# Odd lines through every way of tx-bpe: N lines in, N lines out, warnings with places, no crash.
+# Unusual lines through every command of tx-bpe: N lines in, N lines out, warnings with line
+# numbers, no crash.
 seq 1 500 | sed 's/.*/the number & stands near the house/' > text
 tx-bpe train --vocab-size 300 -o model text
 printf '#version: 0.2\nt h\nth e</w>\n' > codes
 
-# The ways, as words; each reads a file or standard input.
+# The commands; each reads a file or standard input.
 ways() {
   cat <<'END'
 encode -m model
@@ -24,7 +25,7 @@ tx-bpe: warning: odd:1: not valid UTF-8; replaced by U+FFFD
 tx-bpe: warning: odd:2: has a NUL byte; is this a text file?
 tx-bpe: warning: odd:3: ends with CR LF; the CR counts as text
 END
-  [ "$(last_stdout | sed -n 4p)" = '' ] || fail "an empty line became another: $way"
+  [ "$(last_stdout | sed -n 4p)" = '' ] || fail "an empty line is not empty: $way"
   expect_status 0 tx-bpe $way /dev/null
   expect_empty_stdout
   expect_empty_stderr
@@ -43,7 +44,7 @@ expect_stderr_contains 'tx-bpe: warning: odd:2: has a NUL byte'
 expect_status 0 tx-bpe train --vocab-size 300 -o other text odd
 expect_stderr_contains 'tx-bpe: warning: odd:3: ends with CR LF'
 
-# A line of a million bytes in one word, and one of short words.
+# Lines of a million bytes: one word, and short words.
 head -c 1000000 /dev/zero | tr '\0' t > long
 head -c 1000000 /dev/zero | tr '\0' t | sed 's/tttt/the /g' >> long
 printf '\n' >> long
@@ -57,7 +58,7 @@ for ids in '' --ids; do
   expect_stdout_file long
 done
 
-# Pieces that are none, and ids that are none, tell the line and the value.
+# Invalid tokens and ids: the message has the line and the value.
 printf '4 5\n4 300 5\n' > ids
 expect_status 1 tx-bpe decode --ids -m model ids
 expect_stderr 'tx-bpe: ids:2: id 300 is outside the vocabulary of 300 pieces'
@@ -67,7 +68,7 @@ for threads in 1 3; do
   expect_stdout_lines 1
 done
 
-# Models that cannot be read.
+# Unreadable models.
 for way in encode decode vocab; do
   expect_status 1 tx-bpe $way -m missing < text
   expect_stderr_contains "tx-bpe: cannot read missing: "

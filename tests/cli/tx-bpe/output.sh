@@ -1,4 +1,4 @@
-# A vocabulary takes the place of a vocabulary and of nothing else.
+# A vocabulary may overwrite a vocabulary and no other file.
 seq 1 300 | sed 's/$/ words and more/' > text
 cp text before
 
@@ -13,12 +13,12 @@ expect_usage_error '--out other exists and is not a vocabulary' tx-bpe train --t
 expect_same other before
 expect_same text before
 
-# What tx-bpe wrote, of either kind, and an empty file may be replaced.
+# Both kinds of vocabularies and an empty file may be overwritten.
 : > new
 for vocabulary in words bpe words; do
   expect_status 0 tx-bpe train --type $vocabulary --vocab-size 300 -o new text
 done
-# Of a link the file that it leads to is replaced; the link stays.
+# Through a symbolic link, its target is overwritten and the link is kept.
 tx-bpe train --type bpe --vocab-size 300 -o bpe text
 rm link
 ln -s new link

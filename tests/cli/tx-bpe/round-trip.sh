@@ -1,4 +1,4 @@
-# What is encoded comes back byte for byte, as pieces and as ids.
+# Encoding is lossless, by tokens and by ids.
 seq 1 500 | sed 's/.*/the number & stands near the house of & dogs/' > text
 tx-bpe train --vocab-size 400 -o model text 2> /dev/null
 {
@@ -23,7 +23,7 @@ done
 expect_status 0 tx-bpe encode -m model < text
 expect_empty_stderr
 
-# Empty in, empty out; a last line without newline is a line.
+# Empty input gives empty output; a last line without newline counts.
 expect_status 0 tx-bpe encode -m model < /dev/null
 expect_empty_stdout
 expect_status 0 sh -c 'printf "a\nthe" | tx-bpe encode -m model | tx-bpe decode -m model'

@@ -1,4 +1,4 @@
-# tx-bpe shortlist: counts by hand, from words, pieces and tables; bad input by its line.
+# tx-bpe shortlist: counts by hand, from words, subwords and tables; errors name the line.
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\nb\nc\nA\nB\nC\n' > list
 printf 'a b\na c\n\na\n' > src
 printf 'A B\nC A A\n\nB\n' > tgt
@@ -12,13 +12,13 @@ expect_same whole out
 expect_status 0 tx-bpe shortlist -m list --src src --tgt tgt --links links --first 1 --best 1 -o -
 expect_stdout "$(printf '\tA\t0.5\na\tA\t0.75\nb\tB\t1\nc\tC\t1')"
 
-# Words of several pieces: every piece of one with every piece of the other, or piece by piece.
+# Words of several subwords: all pairs of their subwords, or alignments between subwords.
 printf 'low lower lowest\nlow low low\nslow\n' > text
 tx-bpe train --vocab-size 270 -o model text 2> /dev/null
 printf 'slow\n' > src
 printf 'low\n' > tgt
 tx-bpe encode -m model src tgt > pieces
-[ "$(cat pieces)" = "$(printf '▁ s low\n▁ low')" ] || fail "other pieces: $(cat pieces)"
+[ "$(cat pieces)" = "$(printf '▁ s low\n▁ low')" ] || fail "other subwords: $(cat pieces)"
 printf '0-0\n' > links
 expect_status 0 tx-bpe shortlist -m model --src src --tgt tgt --links links -o -
 expect_stdout "$(printf '\tlow\t0.5\n\t▁\t0.5\nlow\tlow\t0.5\nlow\t▁\t0.5
@@ -36,7 +36,7 @@ for unit in 'words 1 word' 'pieces 3 pieces'; do
   expect_stderr "tx-bpe: links:1: link 9-0, but the source has ${unit#* }, counted from 0"
 done
 
-# A table of elsewhere, and what the vocabulary lacks of it.
+# A table of another tool, with words that are not in the vocabulary.
 printf 'a A 0.25\na B 0.5\nNULL B 0.1\nb\tC\t1\n' > table
 printf 'A\n' > tgt
 expect_status 0 tx-bpe shortlist -m list --tgt tgt --table table -o -
@@ -49,7 +49,7 @@ printf 'a A -2\n' > table
 expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
 expect_stderr "tx-bpe: table:1: '-2' is not a probability above 0, 1 at most"
 
-# Texts that do not belong together.
+# Texts of different lengths.
 printf 'a\na\n' > src
 printf 'A\nA\n' > tgt
 printf '0-0\n' > links

@@ -14,7 +14,7 @@ for threads in 1 3; do
   exec 4<&-
 done
 
-# A reader that has gone ends the filter silently; a full disk does not.
+# A closed pipe ends the filter silently; a full disk is an error.
 status=0
 (yes 'a b' | tx-bpe encode -m list || echo "status $?" >&2) 2> err | head -1 > out
 grep -q 'a b' out || fail "no line"

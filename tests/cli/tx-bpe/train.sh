@@ -1,4 +1,5 @@
-# A model depends on the text and the options alone: not on threads, files, their order or packing.
+# A model depends only on the text and the options, not on threads, files, their order or
+# compression.
 seq 1 2000 | sed 's/.*/the number & stands near the house of & dogs/' > a
 seq 1 2000 | sed 's/.*/die Zahl & steht bei dem Haus der & Hunde, größer/' > b
 expect_status 0 tx-bpe train --vocab-size 500 -o model a b
@@ -22,7 +23,7 @@ expect_status 0 tx-bpe vocab -m model
 expect_stdout_lines 500
 expect_stdout_contains "$(printf '2\t<s>')"
 
-# A small text has fewer pieces than asked for, and fewer than it must have is an error.
+# A small text gives a smaller vocabulary; below the required size it is an error.
 printf 'ab ab\nba\n' > small
 expect_status 0 tx-bpe train --vocab-size 5000 -o few small
 expect_stderr <<'EOF'

@@ -1,17 +1,17 @@
-# What train takes beside a size: sample, coverage, user symbols, digits, normalisation.
+# Options of train: sample, coverage, user symbols, digits, normalisation.
 seq 1 3000 | sed 's/.*/the number & stands near <x,"y"> the house of & dogs #/' > text
 
 pieces() { tx-bpe vocab -m "$1" | cut -f 2; }
 
-# Each digit alone.
+# Digits are separate tokens.
 tx-bpe train --vocab-size 500 -o usual text 2> /dev/null
-pieces usual | grep -q '[0-9][0-9]$' || fail "no piece of two digits to begin with"
+pieces usual | grep -q '[0-9][0-9]$' || fail "no token of two digits without --split-digits"
 expect_status 0 tx-bpe train --vocab-size 500 --split-digits -o digits text
-! pieces digits | grep -q '[0-9][0-9]$' || fail "a piece of two digits"
+! pieces digits | grep -q '[0-9][0-9]$' || fail "a token of two digits"
 expect_status 0 sh -c 'tx-bpe encode -m digits text | tx-bpe decode -m digits'
 expect_stdout_file text
 
-# User symbols are whole wherever they stand, also with commas and quotes in them; the longest wins.
+# User symbols are never split, also with commas and quotes; the longest match wins.
 printf '<x,"y">\nse of\n' > bad
 expect_status 1 tx-bpe train --user-symbols bad -o none text
 expect_stderr_contains 'tx-bpe: bad:2: a symbol cannot hold white space'
@@ -37,21 +37,21 @@ printf 'a\nb\na\n' > bad
 expect_status 1 tx-bpe train --user-symbols bad -o none text
 expect_stderr 'tx-bpe: bad:3: a stands there twice'
 
-# SentencePiece cannot tell apart more than 64 that begin with each other.
+# SentencePiece supports at most 64 symbols that are prefixes of each other.
 seq 1 65 | awk '{ s = s "-"; print s }' > nested
 head -64 nested > fewer
 expect_status 0 tx-bpe train --vocab-size 500 --user-symbols fewer -o user text
 expect_status 1 tx-bpe train --vocab-size 500 --user-symbols nested -o none text
 expect_stderr_contains 'begins with 64 other symbols'
 
-# A text without spaces is cut into parts, not left out; U+2585 takes no longer than others.
+# Text without spaces is split, not dropped; U+2585 takes no longer than other text.
 awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "中文字符"; print "" }' > wide
 tx-bpe train --vocab-size 300 -o wide.model wide 2> /dev/null
-pieces wide.model | grep -qx 中文字符 || fail "no piece of a long word"
+pieces wide.model | grep -qx 中文字符 || fail "no token of a long word"
 awk 'BEGIN { for (i = 0; i < 100000; ++i) printf "▅"; print " a" }' > shade
 expect_status 0 timeout 20 tx-bpe train --vocab-size 300 -o shade.model shade
 
-# Normalisation is part of the model; what it changes does not come back.
+# Normalisation is part of the model and is not inverted by decoding.
 printf 'ﬁne ① x y\n' > wide
 expect_status 0 sh -c 'tx-bpe encode -m usual wide | tx-bpe decode -m usual'
 expect_stdout_file wide
@@ -69,11 +69,11 @@ expect_usage_error 'nmt_nfkc' tx-bpe train --normalization nfd -o none text
 # The rarest characters become bytes.
 { yes 'abc' | head -300; printf 'Q\n'; } > rare
 tx-bpe train --vocab-size 300 --character-coverage 1 -o all rare 2> /dev/null
-pieces all | grep -qx Q || fail "no piece for Q"
+pieces all | grep -qx Q || fail "no token for Q"
 tx-bpe train --vocab-size 300 --character-coverage 0.99 -o most rare 2> /dev/null
-! pieces most | grep -qx Q || fail "a piece for Q"
+! pieces most | grep -qx Q || fail "a token for Q"
 
-# A sample: the same for a seed and any number of threads; of more lines than there are, all.
+# A sample depends on the seed, not on threads; a sample larger than the text is the whole text.
 tx-bpe train --vocab-size 320 --sample 100 --seed 3 --threads 1 -o sample text
 for threads in 2 3 7; do
   tx-bpe train --vocab-size 320 --sample 100 --seed 3 --threads $threads -o other text
@@ -85,7 +85,7 @@ tx-bpe train --vocab-size 320 -o whole text
 tx-bpe train --vocab-size 320 --sample 3000 -o other text
 expect_same whole other
 
-# The same options, the same bytes.
+# The same options give the same bytes.
 for again in 1 2; do
   tx-bpe train --vocab-size 400 --user-symbols symbols --normalization nfkc --split-digits \
     --character-coverage 0.999 -o again$again text 2> /dev/null

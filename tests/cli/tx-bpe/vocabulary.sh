@@ -1,4 +1,5 @@
-# vocab lists pieces with scores, or counts them; encode --vocabulary uses only those counted.
+# vocab lists tokens with scores or counts; encode --vocabulary uses only tokens with enough
+# counts.
 printf 'low lower lowest\nlow low low\nslow\n' > text
 tx-bpe train --vocab-size 300 -o model text 2> /dev/null
 expect_status 0 tx-bpe vocab -m model
@@ -20,7 +21,7 @@ expect_same wanted sorted
 expect_status 0 head -1 counts
 expect_stdout "$(printf '▁low\t4')"
 
-# What is not listed often enough is parted again.
+# Tokens with too small counts are split again.
 expect_status 0 sh -c 'echo "low slow" | tx-bpe encode -m model'
 expect_stdout '▁low ▁slow'
 echo "low slow" > line
@@ -33,7 +34,7 @@ tx-bpe encode -m model --vocabulary spaces line > pieces
 expect_status 0 tx-bpe decode -m model pieces
 expect_stdout_file line
 
-# Also where text is normalised, and with some merges left out.
+# Also with normalisation and with BPE-dropout.
 tx-bpe train --vocab-size 300 --normalization nfkc -o nfkc text 2> /dev/null
 for dropout in 0 0.000001; do
   expect_status 0 tx-bpe encode -m nfkc --vocabulary spaces --bpe-dropout $dropout line

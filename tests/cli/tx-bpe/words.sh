@@ -1,4 +1,4 @@
-# --type words: a list of the text's words, most frequent first.
+# --type words: the words of the text, most frequent first.
 printf 'b a  a\nc a b\n' > text
 expect_status 0 tx-bpe train --type words -o list text
 expect_status 0 cat list
