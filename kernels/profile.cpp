@@ -21,12 +21,12 @@ std::string GroupTimes::lines(const Rates& rates, double whole) const {
   char line[200];
   for (const auto& [name, g] : all) {
     const double products = name.find("fp32") == std::string::npos ? rates.bf16 : rates.f32;
-    const double least = least_seconds(g.calls, rates, products);
+    const double min = min_seconds(g.calls, rates, products);
     int64_t calls = 0;
     for (const auto& [work, count] : g.calls) calls += count;
     std::snprintf(line, sizeof line, "%-24s %9lld calls %12.3f ms, floor %12.3f ms, %3.0f %%\n",
-                  name.c_str(), static_cast<long long>(calls), 1e3 * g.seconds, 1e3 * least,
-                  g.seconds > 0 ? 100 * least / g.seconds : 0);
+                  name.c_str(), static_cast<long long>(calls), 1e3 * g.seconds, 1e3 * min,
+                  g.seconds > 0 ? 100 * min / g.seconds : 0);
     text += line;
   }
   if (whole == 0) return text;

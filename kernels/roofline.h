@@ -40,8 +40,8 @@ struct Rates {
 };
 
 // Seconds that the calls take one after another; products at `product_rate`.
-inline double least_seconds(const std::map<Work, int64_t>& calls, const Rates& rates,
-                            double product_rate) {
+inline double min_seconds(const std::map<Work, int64_t>& calls, const Rates& rates,
+                          double product_rate) {
   double sum = 0;
   for (const auto& [work, count] : calls) {
     const bool fits = work.bytes <= rates.cache_bytes;

@@ -85,7 +85,7 @@ std::string one_line(std::string line) {
   return line;
 }
 
-Hypothesis worded(const PieceHypothesis& h, const Vocabulary& vocabulary) {
+Hypothesis worded(const TokenHypothesis& h, const Vocabulary& vocabulary) {
   return {vocabulary.decode(h.ids), h.score, h.log_p};
 }
 
@@ -154,7 +154,7 @@ std::vector<std::vector<Hypothesis>> Model::hypotheses(
   std::vector<std::vector<Hypothesis>> out;
   for (const Translation& found : translator.translate(read_lines(lines, translator))) {
     out.emplace_back();
-    for (const PieceHypothesis& h : found)
+    for (const TokenHypothesis& h : found)
       out.back().push_back(worded(h, translator.models().target()));
   }
   return out;
@@ -172,7 +172,7 @@ std::vector<Hypothesis> Model::complete(const std::string& line,
   parse_prefix(one_line(beginning), {}, translator, one.prefix);
   const std::vector<Translation> found = translator.translate({&one, 1});
   std::vector<Hypothesis> out;
-  for (const PieceHypothesis& h : found.front())
+  for (const TokenHypothesis& h : found.front())
     out.push_back(worded(h, translator.models().target()));
   return out;
 }
@@ -215,7 +215,7 @@ std::vector<std::vector<Hypothesis>> Model::continued(
   const std::vector<Translation> found = translator.translate(sources);
   std::vector<std::vector<Hypothesis>> out(prompts.size());
   for (size_t i = 0; i < out.size(); ++i)
-    for (const PieceHypothesis& h : found[i])
+    for (const TokenHypothesis& h : found[i])
       out[i].push_back({before_stop(continuation_text(vocabulary, sources[i].ids, h.ids),
                                     state_->options.search.stops),
                         h.score, h.log_p});
@@ -243,21 +243,21 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lin
   LineEncoder encoder(*state_->encoder, options, state_->options.threads);
   std::vector<std::vector<float>> out;
   std::vector<std::vector<int>> batch;
-  int64_t pieces = 0;
+  int64_t tokens = 0;
   const auto encode = [&] {
     for (EncodedLine& line : encoder.run(batch)) {
       line.vector.resize(size_t(encoder.width()));  // zeros for a blank line
       out.push_back(std::move(line.vector));
     }
     batch.clear();
-    pieces = 0;
+    tokens = 0;
   };
   for (const std::string& line : lines) {
     const std::string text = one_line(line);
     batch.push_back(is_blank(text) ? std::vector<int>() : encoder.parse(text));
     batch.back().resize(std::min(batch.back().size(), size_t(encoder.longest())));
-    pieces += int64_t(batch.back().size()) + 1;
-    if (pieces >= options.batch_tokens) encode();
+    tokens += int64_t(batch.back().size()) + 1;
+    if (tokens >= options.batch_tokens) encode();
   }
   encode();
   return out;
@@ -284,19 +284,19 @@ std::vector<int> Subwords::ids(const std::string& line) const {
   return ids;
 }
 
-std::vector<std::string> Subwords::pieces(const std::string& line) const {
-  return state_->vocabulary->pieces(ids(line));
+std::vector<std::string> Subwords::tokens(const std::string& line) const {
+  return state_->vocabulary->tokens(ids(line));
 }
 
 std::string Subwords::text(const std::vector<int>& ids) const {
   return state_->vocabulary->decode(ids);
 }
 
-std::string Subwords::text(const std::vector<std::string>& pieces) const {
+std::string Subwords::text(const std::vector<std::string>& tokens) const {
   std::vector<int> ids;
-  for (const std::string& piece : pieces) {
-    ids.push_back(state_->vocabulary->id_of(piece));
-    if (ids.back() < 0) throw DataError("'" + piece + "' is not a piece of the vocabulary");
+  for (const std::string& token : tokens) {
+    ids.push_back(state_->vocabulary->id_of(token));
+    if (ids.back() < 0) throw DataError("'" + token + "' is not a token of the vocabulary");
   }
   return text(ids);
 }

@@ -30,17 +30,17 @@ std::string version();  // "0.1.0"
 struct TranslateOptions {
   std::optional<int> beam;  // 1 is greedy search
   std::optional<double> alpha;
-  std::optional<int> max_extra;          // pieces
-  std::optional<int> max_length;         // pieces of a line; what it has beyond is not translated
+  std::optional<int> max_extra;          // tokens
+  std::optional<int> max_length;         // tokens of a line; what it has beyond is not translated
   std::optional<int> nbest;              // what Model::hypotheses() gives for a line, at most beam
   std::optional<int> threads;            // 0: all processors
   std::optional<std::string> precision;  // auto, int8, bf16, fp32
   std::optional<std::string> device;     // auto (the GPU where there is one), cpu, cuda
-  std::optional<int> min_length;         // pieces
-  std::optional<int> no_repeat;          // pieces in a row that come once
+  std::optional<int> min_length;         // tokens
+  std::optional<int> no_repeat;          // tokens in a row that come once
   std::optional<std::string> forbid;     // a file of words and phrases that may not come
-  std::optional<std::string> shortlist;  // a file of what target pieces go with a source piece
-  std::optional<int> max_new;            // pieces of a continuation
+  std::optional<std::string> shortlist;  // a file of what target tokens go with a source token
+  std::optional<int> max_new;            // tokens of a continuation
   std::vector<std::string> stop;         // strings before which a continuation ends
   std::optional<bool> sample;            // draw outputs instead of searching
   std::optional<double> temperature;     // these with sample alone
@@ -58,7 +58,7 @@ struct Hypothesis {
   double log_p = 0;  // natural logarithm of its probability, its end included
 };
 
-// How a vector of a line is made from the last layer's rows: the mean of its pieces' rows, or the
+// How a vector of a line is made from the last layer's rows: the mean of its tokens' rows, or the
 // row of <s>, which stands in front.
 enum class Pooling { mean, first };
 
@@ -111,7 +111,7 @@ class Model {
   std::unique_ptr<State> state_;
 };
 
-// A vocabulary file of tx-bpe(1): text into pieces and back. Several threads may use the same one.
+// A vocabulary file of tx-bpe(1): text into tokens and back. Several threads may use the same one.
 class Subwords {
  public:
   explicit Subwords(const std::string& path);
@@ -121,9 +121,9 @@ class Subwords {
 
   int size() const;
   std::vector<int> ids(const std::string& line) const;
-  std::vector<std::string> pieces(const std::string& line) const;
+  std::vector<std::string> tokens(const std::string& line) const;
   std::string text(const std::vector<int>& ids) const;
-  std::string text(const std::vector<std::string>& pieces) const;
+  std::string text(const std::vector<std::string>& tokens) const;
 
  private:
   struct State;

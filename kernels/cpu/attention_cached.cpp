@@ -39,11 +39,11 @@ int64_t shared_keys(const CachedAttention& p, int64_t a, int64_t b, int64_t coun
   return std::mismatch(x, x + count, y).first - x;
 }
 
-std::vector<Team> teams_of(const CachedAttention& p, int most) {
+std::vector<Team> teams_of(const CachedAttention& p, int max) {
   std::vector<Team> teams;
   for (int64_t row = 0; row < p.q.rows; ++row) {
     const int64_t count = visible(p, row);
-    if (!teams.empty() && teams.back().rows < most && p.lengths[row - 1] == p.lengths[row]) {
+    if (!teams.empty() && teams.back().rows < max && p.lengths[row - 1] == p.lengths[row]) {
       Team& team = teams.back();
       const int64_t shared = std::min(team.shared, shared_keys(p, team.first, row, count));
       if (shared > count / 2) {

@@ -12,16 +12,16 @@ namespace {
 template <class T>
 TX_CLONES float largest(const T* x, int64_t n) {
   // The bits of |x| are ordered as the values are, and those of a NaN above all.
-  uint32_t most = 0;
-#pragma omp simd reduction(max : most)
+  uint32_t max = 0;
+#pragma omp simd reduction(max : max)
   for (int64_t i = 0; i < n; i++) {
     const float value = load(x[i]);
     uint32_t bits;
     std::memcpy(&bits, &value, 4);
-    most = std::max(most, bits & 0x7fffffffu);
+    max = std::max(max, bits & 0x7fffffffu);
   }
   float value;
-  std::memcpy(&value, &most, 4);
+  std::memcpy(&value, &max, 4);
   return value;
 }
 
@@ -80,10 +80,10 @@ void quantise_row(const Matrix& x, int64_t i, const Rows& to) {
 template <class T>
 TX_CLONES void finish(const int32_t* sums, int64_t columns, float scale, const float* scales,
                       const float* bias, bool relu, T* y) {
-  const float least = relu ? 0 : -std::numeric_limits<float>::infinity();
+  const float min = relu ? 0 : -std::numeric_limits<float>::infinity();
   for (int64_t j = 0; j < columns; j++) {
     const float value = float(sums[j]) * (scale * scales[j]) + (bias ? bias[j] : 0);
-    store(y[j], value < least ? least : value);
+    store(y[j], value < min ? min : value);
   }
 }
 
@@ -98,8 +98,8 @@ void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t firs
   Int8Right right{p.w.groups + group * bytes, bytes, int8_quads(p.w.cols), false};
   const float* bias = p.bias.empty() ? nullptr : static_cast<const float*>(p.bias.data) + column;
   const bool tiles = m.tiles && count >= kInt8LeastTileRows;
-  const int64_t most = tiles ? kTilesRows : m.rows;
-  for (int64_t done = 0, blocks = (count + most - 1) / most; blocks > 0; blocks--) {
+  const int64_t max = tiles ? kTilesRows : m.rows;
+  for (int64_t done = 0, blocks = (count + max - 1) / max; blocks > 0; blocks--) {
     const int64_t rows = (count - done + blocks - 1) / blocks, row = first + done;
     right.last = blocks == 1;
     const Int8Left left{x.q + row * x.step, x.step, x.starts + row};

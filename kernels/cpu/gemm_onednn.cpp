@@ -94,7 +94,7 @@ class ThreadCount {
 
 // oneDNN writes the code of a primitive without a look at whether it got memory for it. Of a
 // product it makes up to 36 kernels of 256 KiB each.
-constexpr size_t most_code = size_t(16) << 20;
+constexpr size_t max_code = size_t(16) << 20;
 
 // Calls f; what oneDNN throws becomes an exception of ours.
 template <class F>
@@ -143,7 +143,7 @@ struct OneDnn::Cache {
     const Key key = key_of(p, s, threads);
     const auto found = entries.find(key);
     if (found != entries.end()) return found->second;
-    check_room(most_code);
+    check_room(max_code);
     Entry& e =
         entries.try_emplace(key, describe(p, s, engine), !p.bias.empty(), engine).first->second;
     scratch.grow(e.scratch_bytes);

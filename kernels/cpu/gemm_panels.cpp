@@ -17,7 +17,7 @@ constexpr int64_t kChunk = 96, kDepth = 512;
 
 template <class A, class T>
 TX_CLONES void finish(const Finish<A>& f) {
-  const A least = f.relu ? A(0) : -std::numeric_limits<A>::infinity();
+  const A min = f.relu ? A(0) : -std::numeric_limits<A>::infinity();
   for (int64_t i = 0; i < f.rows; i++) {
     const A* from = f.sums + i * f.panel;
     const A* bias = f.bias;
@@ -27,10 +27,10 @@ TX_CLONES void finish(const Finish<A>& f) {
     } else if (bias) {
       for (int64_t j = 0; j < f.columns; j++) {
         const A sum = from[j] + bias[j];
-        store(to[j], sum < least ? least : sum);
+        store(to[j], sum < min ? min : sum);
       }
     } else {
-      for (int64_t j = 0; j < f.columns; j++) store(to[j], from[j] < least ? least : from[j]);
+      for (int64_t j = 0; j < f.columns; j++) store(to[j], from[j] < min ? min : from[j]);
     }
   }
 }

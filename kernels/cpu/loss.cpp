@@ -19,17 +19,17 @@ template <class T, class L>
 TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded,
                            double smoothing, acc_t<T>* powers, acc_t<T> scale) {
   using A = acc_t<T>;
-  const A most = largest<L>(x, vocabulary);
-  const SoftmaxSums sums = softmax_sums<L>(x, vocabulary, most, powers);
+  const A max = largest<L>(x, vocabulary);
+  const SoftmaxSums sums = softmax_sums<L>(x, vocabulary, max, powers);
   const double log_sum = std::log(sums.exponentials);
   const double others = smoothing > 0 ? smoothing / double(vocabulary - 1) : 0;
-  const double log_label = double(load(x[label]) - most) - log_sum;
+  const double log_label = double(load(x[label]) - max) - log_sum;
   const double log_all = sums.total - double(vocabulary) * log_sum;
   RowLoss row;
   row.nll = -log_label;
   row.loss = -(1 - smoothing) * log_label;
   if (smoothing > 0) row.loss -= others * (log_all - log_label);  // log_all may be infinite
-  row.correct = load(x[label]) >= most;
+  row.correct = load(x[label]) >= max;
   if (!powers) return row;
   const A inverse = A(double(scale) / sums.exponentials), q = A(others) * scale;
   const A at_label = powers[label] * inverse - A(1 - smoothing) * scale;

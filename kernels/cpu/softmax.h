@@ -8,16 +8,16 @@ namespace tx {
 
 template <class L, class T>
 TX_INLINE acc_t<T> largest(const T* x, int64_t count) {
-  acc_t<T> most = load(x[0]);
-  typename L::Vector lanes = typename L::Vector{} + most;
+  acc_t<T> max = load(x[0]);
+  typename L::Vector lanes = typename L::Vector{} + max;
   for_lanes<L>(count, [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
     using V = decltype(zero);
     if constexpr (std::is_arithmetic_v<V>)
-      most = larger(load(x[j]), most);
+      max = larger(load(x[j]), max);
     else
       lanes = larger(load_lanes<V>(x + j), lanes);
   });
-  return larger(largest_lane(lanes), most);
+  return larger(largest_lane(lanes), max);
 }
 
 struct SoftmaxSums {
@@ -29,7 +29,7 @@ struct SoftmaxSums {
 // loses the tail of a large vocabulary: with one word at .9 and 37,000 equal others, the
 // probability was wrong by 4e-5.
 template <class L, class T>
-TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most,
+TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> max,
                                    acc_t<T>* powers = nullptr) {
   constexpr int64_t block = 1024;
   SoftmaxSums sums;
@@ -39,7 +39,7 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most,
     acc_t<T> tail_exponentials = 0, tail_total = 0;
     for_lanes<L>(size, [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
       using V = decltype(zero);
-      const V centred = load_lanes<V>(x + first + j) - most, power = exponential(centred);
+      const V centred = load_lanes<V>(x + first + j) - max, power = exponential(centred);
       if (powers) put_lanes<L>(powers + first + j, power);
       if constexpr (std::is_arithmetic_v<V>)
         tail_exponentials += power, tail_total += centred;
@@ -55,8 +55,8 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> most,
 // The sum of the exponentials of a row of scores, over that of the largest.
 template <class A>
 struct RowSum {
-  A most, sum;
-  A log() const { return most + std::log(sum); }  // of the sum of exponentials
+  A max, sum;
+  A log() const { return max + std::log(sum); }  // of the sum of exponentials
 };
 
 // Softmax of scores x over `count` entries scaled by `scale`, entries up to `padded`, a multiple of
@@ -73,15 +73,15 @@ TX_INLINE RowSum<A> softmax_row(A* x, int64_t count, int64_t padded, A scale) {
     store_lanes(x + j, v);
     highest = larger(v, highest);
   }
-  const A most = largest_lane(highest);
+  const A max = largest_lane(highest);
   for (int64_t j = 0; j < width; j += L::count) {
-    const V power = exponential((load_lanes<V>(x + j) - most) * scale);
+    const V power = exponential((load_lanes<V>(x + j) - max) * scale);
     store_lanes(x + j, power);
     total += power;
   }
   const A sum = sum_lanes(total), inverse = A(1) / sum;
   for (int64_t j = 0; j < width; j += L::count) store_lanes(x + j, load_lanes<V>(x + j) * inverse);
-  return {most * scale, sum};
+  return {max * scale, sum};
 }
 
 }  // namespace tx

@@ -6,8 +6,8 @@ namespace {
 
 template <class T, class L>
 TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count) {
-  const acc_t<T> most = largest<L>(x, count);
-  return most + acc_t<T>(std::log(softmax_sums<L>(x, count, most).exponentials));
+  const acc_t<T> max = largest<L>(x, count);
+  return max + acc_t<T>(std::log(softmax_sums<L>(x, count, max).exponentials));
 }
 
 template <class T, class L>
@@ -35,13 +35,13 @@ TX_INLINE void best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, fl
   for (int64_t first = 0; first < count; first += step) {
     const int64_t end = first + step < count ? first + step : count;
     if (kept == k) {
-      float most = -INFINITY;
-#pragma omp simd reduction(max : most)
+      float max = -INFINITY;
+#pragma omp simd reduction(max : max)
       for (int64_t j = first; j < end; ++j) {
         const float value = float(load(x[j]) - offset);
-        most = value > most ? value : most;
+        max = value > max ? value : max;
       }
-      if (!(most > values[k - 1])) continue;
+      if (!(max > values[k - 1])) continue;
     }
     for (int64_t j = first; j < end; ++j) {
       const float value = float(load(x[j]) - offset);

@@ -187,14 +187,14 @@ void OutputAlignments::check(const TranslatorOptions& translator) {
     throw UsageError("--alignments are those of one model; give one -m");
 }
 
-std::function<std::string(const Source&, const PieceHypothesis&)> OutputAlignments::column(
+std::function<std::string(const Source&, const TokenHypothesis&)> OutputAlignments::column(
     const Translator& translator) const {
   if (unit_.empty()) return {};
   const ModelSet& models = translator.models();
   refuse_languages(models.vocabularies(), "--alignments", models.name());
   const ModelConfig& config = models.transformers().front()->config();
   const auto aligner = std::make_shared<Aligner>(selection_.resolve_aligned(config), translator);
-  return [aligner](const Source& source, const PieceHypothesis& hypothesis) {
+  return [aligner](const Source& source, const TokenHypothesis& hypothesis) {
     std::vector<int> target = hypothesis.ids;
     if (hypothesis.complete) target.push_back(Vocabulary::eos);
     return aligner->links(source.line, source.ids, target);

@@ -1,4 +1,4 @@
-// Alignments of target and source from attention: each target word (piece) goes with the source
+// Alignments of target and source from attention: each target word (token) goes with the source
 // word that its row has the largest weight for.
 #pragma once
 #include <memory>
@@ -12,7 +12,7 @@
 namespace tx {
 
 // The links of a map of cross as Pharaoh writes them, "0-0 1-2": numbers of source and target words
-// or pieces, whichever the record holds, from 0, in the order of the source. </s> has no links; of
+// or tokens, whichever the record holds, from 0, in the order of the source. </s> has no links; of
 // equal weights the first counts. With selection.shift the row counts that reads a word; a target
 // that was cut has no such row for its last. "" for a blank line.
 std::string links_of(const AttentionRecord& record, const Selection& selection,
@@ -59,7 +59,7 @@ class OutputAlignments {
   void check(const TranslatorOptions& translator);  // UsageError for an ensemble
   // Aligner::links() of an output and its source; null where none are asked for. UsageError for
   // what the model does not have.
-  std::function<std::string(const Source&, const PieceHypothesis&)> column(
+  std::function<std::string(const Source&, const TokenHypothesis&)> column(
       const Translator& translator) const;
 
  private:

@@ -30,7 +30,7 @@ using AttentionMaps = std::vector<std::vector<AttentionMap>>;
 struct Extracted {
   std::vector<AttentionMaps> maps;                       // weights
   std::map<Quantity, std::vector<AttentionMaps>> parts;  // the other quantities
-  // Of each label, where selection.log_p: its natural logarithm of P, and its rank among all pieces
+  // Of each label, where selection.log_p: its natural logarithm of P, and its rank among all tokens
   // at its place, 1 being the likeliest.
   std::vector<float> log_p;
   std::vector<int64_t> rank;

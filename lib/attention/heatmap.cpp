@@ -17,7 +17,7 @@ constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
 constexpr int blocks = 4, colours = 8;
 constexpr int always_shown = 16;  // columns of a label, however narrow the drawing
 constexpr int narrow = 2;         // width of a column below a flight of steps,
-constexpr int least = 3;          // and of one below its label, with the space after it
+constexpr int min = 3;            // and of one below its label, with the space after it
 
 // Of the 256 colours of a terminal: from dark blue to yellow, each lighter than the one before.
 constexpr int ramp[colours] = {18, 25, 31, 37, 78, 148, 184, 226};
@@ -30,22 +30,22 @@ std::string repeat(const char* text, int count) {
 
 std::string spaces(int count) { return std::string(size_t(std::max(0, count)), ' '); }
 
-// The pieces as they are; those wider than a third of the drawing, and than always_shown, are
+// The tokens as they are; those wider than a third of the drawing, and than always_shown, are
 // shortened.
-std::vector<std::string> labels_of(const std::vector<std::string>& pieces, int width) {
+std::vector<std::string> labels_of(const std::vector<std::string>& tokens, int width) {
   std::vector<std::string> out;
-  for (const std::string& piece : pieces)
-    out.push_back(shorten(piece, std::max(always_shown, width / 3)));
+  for (const std::string& token : tokens)
+    out.push_back(shorten(token, std::max(always_shown, width / 3)));
   return out;
 }
 
 // What the shortened labels of a side stand for.
-std::string in_full(const std::vector<std::string>& pieces, const std::vector<std::string>& labels,
+std::string in_full(const std::vector<std::string>& tokens, const std::vector<std::string>& labels,
                     const char* of) {
   std::string out;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (labels[i] == pieces[i]) continue;
-    out += std::string(of) + " " + std::to_string(i) + " is " + pieces[i] + "\n";
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (labels[i] == tokens[i]) continue;
+    out += std::string(of) + " " + std::to_string(i) + " is " + tokens[i] + "\n";
   }
   return out;
 }
@@ -72,7 +72,7 @@ class Drawing {
         style_(style),
         levels_(style.color ? colours : blocks) {
     if (&rows == &columns) {
-      note_ = in_full(rows, rows_, "piece");
+      note_ = in_full(rows, rows_, "token");
     } else {
       note_ = in_full(rows, rows_, "row") + in_full(columns, columns_, "column");
     }
@@ -99,7 +99,7 @@ class Drawing {
 
  private:
   int labelled_width(size_t column) const {
-    return std::max(least, display_width(columns_[column]) + 1);
+    return std::max(min, display_width(columns_[column]) + 1);
   }
 
   std::string one_line() const {
@@ -143,9 +143,9 @@ class Drawing {
 
   // As many decimal places as the smallest of the weights needs to have two figures.
   std::string legend() const {
-    const double least_weight = double(largest_) / levels_;
+    const double min_weight = double(largest_) / levels_;
     const int digits =
-        least_weight > 0 ? int(std::max(2.0, 1 - std::floor(std::log10(least_weight)))) : 2;
+        min_weight > 0 ? int(std::max(2.0, 1 - std::floor(std::log10(min_weight)))) : 2;
     std::string out = "largest " + decimal(largest_, digits) + ";";
     for (int level = 1; level <= levels_; ++level) {
       const float weight = largest_ * float(level) / float(levels_);
@@ -163,7 +163,7 @@ class Drawing {
   std::vector<std::string> rows_, columns_;
   HeatmapStyle style_;
   int levels_;
-  std::string note_;  // pieces whose labels are shortened
+  std::string note_;  // tokens whose labels are shortened
   int margin_;
   float largest_;
   bool steps_;  // labels of columns do not fit side by side
@@ -189,12 +189,12 @@ std::string draw_kind(const AttentionRecord& record, const Selection& selection,
                       const HeatmapStyle& style) {
   const AttentionKind kind = selection.kinds[place].kind;
   const bool encoder = kind == AttentionKind::encoder;
-  const auto& rows = pieces_of(record, rows_of(kind, selection));
-  const auto& columns = pieces_of(record, columns_of(kind));
+  const auto& rows = tokens_of(record, rows_of(kind, selection));
+  const auto& columns = tokens_of(record, columns_of(kind));
   const std::string sides =
       encoder ? "; columns and rows: source\n"
               : std::string("; columns: ") +
-                    (kind == AttentionKind::decoder ? "target read" : "source") + ", rows: piece " +
+                    (kind == AttentionKind::decoder ? "target read" : "source") + ", rows: token " +
                     (selection.shift ? "read\n" : "predicted\n");
   std::string out;
   const AttentionMaps& maps = record.maps[place];

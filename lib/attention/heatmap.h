@@ -1,14 +1,14 @@
 // Attention maps drawn in the terminal with block characters, darker for larger weights:
 //
-//   line 1: cross, layer 5, mean of 8 heads; columns: source, rows: piece predicted
+//   line 1: cross, layer 5, mean of 8 heads; columns: source, rows: token predicted
 //             ▁two ▁hundred </s>
 //        ▁zwei ████ ░░░░░░░░
 //   ...
 //   largest 0.87; ░ 0.22 ▒ 0.43 ▓ 0.65 █ 0.87
 //
-// Four shades, with colours eight. A piece wider than a third of the drawing, and than 16
+// Four shades, with colours eight. A token wider than a third of the drawing, and than 16
 // columns, is shortened and stands in full below it, with its number from 0. Where the columns'
-// pieces do not fit side by side they become a flight of steps above narrow columns, and where even
+// tokens do not fit side by side they become a flight of steps above narrow columns, and where even
 // those do not fit the map is drawn in parts, one below another.
 #pragma once
 #include <string>

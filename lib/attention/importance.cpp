@@ -35,7 +35,7 @@ class Meter {
 
   const ModelConfig& config() const { return reader_.config(); }
 
-  // The sum over the items' target pieces; with `gradients` those of the weights too.
+  // The sum over the items' target tokens; with `gradients` those of the weights too.
   double loss(std::span<const Item> items, bool gradients) {
     std::vector<std::vector<int>> sources, inputs;
     std::vector<int32_t> labels;
@@ -169,7 +169,7 @@ Importance measure_importance(const DumpOptions& options, const Selection& selec
   for (const Item& item : all) {
     if (item.source.ids.empty() || item.target.empty()) continue;
     items.push_back(item);
-    out.pieces += int64_t(item.target.size());
+    out.tokens += int64_t(item.target.size());
     longest = std::max({longest, int64_t(item.target.size()), int64_t(item.source.ids.size()) + 1});
   }
   out.lines = int64_t(items.size());
@@ -182,12 +182,12 @@ Importance measure_importance(const DumpOptions& options, const Selection& selec
     meter.loss({&item, 1}, true);
     add_gradients(meter, out);
   }
-  const double pieces = double(out.pieces);
-  out.loss = loss_of_all(meter, items) / pieces;
+  const double tokens = double(out.tokens);
+  out.loss = loss_of_all(meter, items) / tokens;
   size_t done = 0;
   for (HeadImportance& h : out.heads) {
-    h.gradient /= pieces;
-    h.loss = loss_without(meter, h, items) / pieces;
+    h.gradient /= tokens;
+    h.loss = loss_without(meter, h, items) / tokens;
     if (++done % 16 == 0 && done < out.heads.size())
       log.info(std::to_string(done) + " of " + std::to_string(out.heads.size()) + " heads");
   }
@@ -216,7 +216,7 @@ Json importance_as_json(const Importance& importance) {
                      {"change", h.loss - importance.loss},
                      {"gradient", h.gradient}});
   return {{"lines", importance.lines},
-          {"pieces", importance.pieces},
+          {"pieces", importance.tokens},
           {"loss", importance.loss},
           {"heads", heads}};
 }

@@ -9,7 +9,7 @@
 
 namespace tx {
 
-// Losses are -log P, in nats per target piece, <eos> counted.
+// Losses are -log P, in nats per target token, <eos> counted.
 struct HeadImportance {
   AttentionKind kind;
   int layer = 0, head = 0;
@@ -19,7 +19,7 @@ struct HeadImportance {
 };
 
 struct Importance {
-  int64_t lines = 0, pieces = 0;  // blank lines do not count
+  int64_t lines = 0, tokens = 0;  // blank lines do not count
   double loss = 0;                // with all heads
   std::vector<HeadImportance> heads;
 };

@@ -4,8 +4,8 @@ namespace tx {
 
 namespace {
 
-constexpr size_t most_lines = 256;  // translated together
-constexpr int linger_ms = 1;        // for the next line of a writer that is about to send it
+constexpr size_t max_lines = 256;  // translated together
+constexpr int linger_ms = 1;       // for the next line of a writer that is about to send it
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool ItemReader::read(std::vector<Item>& items) {
       Item item;
       if (ended_ || !next(item)) break;
       items.push_back(std::move(item));
-    } while (items.size() < most_lines && in_.ready(linger_ms));
+    } while (items.size() < max_lines && in_.ready(linger_ms));
   } catch (...) {  // the lines before are answered first
     failure_ = std::current_exception();
     ended_ = true;
@@ -41,7 +41,7 @@ bool ItemReader::next(Item& item) {
     return true;
   }
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
-  if (line.cut) cuts_.add(text, line.pieces, translator_.max_source(), translator_.limit());
+  if (line.cut) cuts_.add(text, line.tokens, translator_.max_source(), translator_.limit());
   item.text = text_;
   if (in_.other() && !line.blank) take_target(item);
   return true;
@@ -50,18 +50,18 @@ bool ItemReader::next(Item& item) {
 // Of a language model the line is what it predicts, from its beginning.
 void ItemReader::take_text(Item& item) {
   item.text = item.translation = text_;
-  const int64_t pieces = parse_target(text_, {}, translator_, item.target);
-  const int64_t most = translator_.max_source();
-  if (pieces > most) item.target.resize(size_t(most));
-  if (pieces > most) cuts_.add(in_.text(), pieces, most, translator_.limit());
-  if (pieces == 0) item.target.clear();
+  const int64_t tokens = parse_target(text_, {}, translator_, item.target);
+  const int64_t max = translator_.max_source();
+  if (tokens > max) item.target.resize(size_t(max));
+  if (tokens > max) cuts_.add(in_.text(), tokens, max, translator_.limit());
+  if (tokens == 0) item.target.clear();
 }
 
 void ItemReader::take_target(Item& item) {
-  const int64_t pieces = parse_target(target_, {}, translator_, item.target);
+  const int64_t tokens = parse_target(target_, {}, translator_, item.target);
   item.translation = target_;
   const int64_t labels = int64_t(item.target.size());
-  if (pieces > labels) cuts_.add(*in_.other(), pieces, labels, "--max-length and --max-extra");
+  if (tokens > labels) cuts_.add(*in_.other(), tokens, labels, "--max-length and --max-extra");
 }
 
 void ItemReader::warn_at_end() const {

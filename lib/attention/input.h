@@ -14,8 +14,8 @@ namespace tx {
 // One line on its way. A blank one has no source, and no target.
 struct Item {
   int64_t line = 0;
-  Source source;            // pieces without <eos>; of a language model none
-  std::vector<int> target;  // pieces predicted, <eos> included where complete
+  Source source;            // tokens without <eos>; of a language model none
+  std::vector<int> target;  // tokens predicted, <eos> included where complete
   std::string text;         // the line as read
   std::string translation;
 };

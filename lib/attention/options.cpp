@@ -95,7 +95,7 @@ void DumpOptions::describe(Options& options) {
       .output()
       .needs(of_both)
       .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
-      .excludes({"--words"}, "a page shows both, pieces and words");
+      .excludes({"--words"}, "a page shows both, tokens and words");
   options
       .add("--html-limit", html_limit, "N", "maximum size of the sentences on the page in MB",
            "The first sentence that does not fit and all later ones are left out, which the page "

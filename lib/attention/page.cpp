@@ -32,7 +32,7 @@ Json names(const std::vector<int>& numbers, bool mean) {
   return out;
 }
 
-// {"starts": the first piece of each word, "words": their texts}
+// {"starts": the first token of each word, "words": their texts}
 Json words_json(const WordGroups& groups) {
   Json starts = groups.starts;
   starts.erase(starts.size() - 1);
@@ -130,9 +130,9 @@ int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
     if (has_vectors(selection_))
       numbers += maps * (rows * config.d_k + columns * (config.d_k + config.d_v));
   }
-  constexpr int64_t piece = 32;                     // of a piece's text, in the lists it stands in
+  constexpr int64_t token = 32;                     // of a token's text, in the lists it stands in
   const int64_t label = selection_.log_p ? 16 : 0;  // of its log P and rank
-  return base64_bytes(numbers) + piece * (source + 2 * target) + label * target;
+  return base64_bytes(numbers) + token * (source + 2 * target) + label * target;
 }
 
 void AttentionPage::add(int64_t line, const std::string& sentence,

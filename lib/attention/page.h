@@ -25,7 +25,7 @@ class AttentionPage : public AttentionOutput {
   void leave_out(int64_t line);             // one more, which is not computed at all
   std::string notice() const;               // about what was left out, "" where nothing was
   int64_t limit() const { return limit_; }  // bytes
-  // What a sentence of so many pieces takes, about, in bytes.
+  // What a sentence of so many tokens takes, about, in bytes.
   int64_t sentence_bytes(int64_t source, int64_t target) const;
 
  private:
@@ -43,7 +43,7 @@ class AttentionPage : public AttentionOutput {
 };
 
 // Lines that a page is made from at most, whether they fit into it or not.
-constexpr int64_t most_page_lines = 10000;
+constexpr int64_t max_page_lines = 10000;
 
 // The lines that are not blank. A text of more lines than most_page_lines is a DataError that tells
 // how many of them fit into the page.

@@ -27,9 +27,9 @@ std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page) 
     const int64_t line = items.back().line;
     for (Item& item : items)
       if (!item.source.ids.empty()) all.push_back(std::move(item));
-    if (line <= most_page_lines || all.empty()) continue;
+    if (line <= max_page_lines || all.empty()) continue;
     const std::string n = std::to_string(std::max<int64_t>(1, lines_that_fit(all, page)));
-    throw DataError("the text has more than " + std::to_string(most_page_lines) +
+    throw DataError("the text has more than " + std::to_string(max_page_lines) +
                     " lines, and about " + n + " of them fit into a page (--html-limit " +
                     std::to_string(page.limit() / 1'000'000) + "): choose some, as by head -n " +
                     n);

@@ -135,7 +135,7 @@ const char* columns_of(AttentionKind kind) {
   return kind == AttentionKind::decoder ? "input" : "source";
 }
 
-const std::vector<std::string>& pieces_of(const AttentionRecord& record, std::string_view list) {
+const std::vector<std::string>& tokens_of(const AttentionRecord& record, std::string_view list) {
   return list == "source" ? record.source : list == "input" ? record.input : record.target;
 }
 

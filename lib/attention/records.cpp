@@ -30,9 +30,9 @@ AttentionRecord Recorder::record(const Item& item, int threads) {
   record.input_ids = {Vocabulary::bos};
   record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
   record.target_ids = item.target;
-  record.source = models_.source().pieces(record.source_ids);
-  record.input = models_.target().pieces(record.input_ids);
-  record.target = models_.target().pieces(record.target_ids);
+  record.source = models_.source().tokens(record.source_ids);
+  record.input = models_.target().tokens(record.input_ids);
+  record.target = models_.target().tokens(record.target_ids);
   record.translation = item.translation;
   try {
     std::vector<std::vector<int>> sides{record.input_ids};

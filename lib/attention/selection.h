@@ -27,10 +27,10 @@ struct Selection {
   bool mean_of_layers = false;                       // one map per kind; goes with mean_of_heads
   std::vector<Quantity> what = {Quantity::weights};  // in the order of its names
   bool log_p = false;                                // of the labels, and their ranks
-  // A row of decoder and cross stands for the piece that it reads, not for the one that it
+  // A row of decoder and cross stands for the token that it reads, not for the one that it
   // predicts.
   bool shift = false;
-  bool words = false;  // between words in place of pieces: weights and log P alone
+  bool words = false;  // between words in place of tokens: weights and log P alone
   int top = 0;         // of each row only its so many largest entries are written; 0: all
 
   const Kind* find(const std::string& name) const;  // null when this kind is not selected

@@ -15,11 +15,11 @@ namespace {
 
 double times_log(double x) { return x > 0 ? x * std::log(x) : 0; }
 
-// Whether a piece or word holds punctuation and nothing else, but for signs of spaces.
-bool is_punctuation(const std::string& piece) {
+// Whether a token or word holds punctuation and nothing else, but for signs of spaces.
+bool is_punctuation(const std::string& token) {
   bool any = false;
-  for (size_t i = 0; i < piece.size();) {
-    const char32_t c = next_code_point(piece, i);
+  for (size_t i = 0; i < token.size();) {
+    const char32_t c = next_code_point(token, i);
     if (c == 0x2581) continue;
     if (class_of(c) != CharacterClass::punctuation) return false;
     any = true;
@@ -72,8 +72,8 @@ void AttentionStatistics::add(const AttentionRecord& record) {
     Kind& kind = kinds_[k];
     const std::string rows = rows_of(kind.kind, labels), columns = columns_of(kind.kind);
     Sides sides;
-    for (const std::string& piece : pieces_of(record, columns))
-      sides.punctuation.push_back(is_punctuation(piece));
+    for (const std::string& token : tokens_of(record, columns))
+      sides.punctuation.push_back(is_punctuation(token));
     sides.eos_column = columns == "source";
     sides.eos_row =
         rows == "source" || (rows == "target" && record.target_ids.back() == Vocabulary::eos);

@@ -18,7 +18,7 @@ void translate_items(const Translator& translator, std::vector<Item>& items) {
   const std::vector<Translation> found = translator.translate(sources);
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].source.ids.empty()) continue;
-    const PieceHypothesis& best = found[i].front();
+    const TokenHypothesis& best = found[i].front();
     items[i].target = best.ids;
     if (best.complete) items[i].target.push_back(Vocabulary::eos);
     items[i].translation = translator.models().target().decode(best.ids);

@@ -18,8 +18,8 @@ constexpr double letter = 7;        // of a label, along it
 constexpr double lines_high = 150;  // between the two texts
 constexpr double field_high = 7;    // of one head, above a key
 constexpr double caption_high = 22, margin = 8;
-constexpr double least_weight = 0.01;  // of a line that is drawn
-constexpr int longest_label = 22;      // letters
+constexpr double min_weight = 0.01;  // of a line that is drawn
+constexpr int longest_label = 22;    // letters
 
 // "x=\"1.5\" ..." of a format for doubles.
 template <class... T>
@@ -29,15 +29,15 @@ std::string formatted(const char* format, T... values) {
   return text;
 }
 
-std::string label_of(const std::string& piece) {
+std::string label_of(const std::string& token) {
   const std::string space = "\u2581";
-  return shorten(piece.starts_with(space) && piece != space ? piece.substr(space.size()) : piece,
+  return shorten(token.starts_with(space) && token != space ? token.substr(space.size()) : token,
                  longest_label);
 }
 
-std::vector<std::string> labels_of(const std::vector<std::string>& pieces) {
+std::vector<std::string> labels_of(const std::vector<std::string>& tokens) {
   std::vector<std::string> out;
-  for (const std::string& piece : pieces) out.push_back(label_of(piece));
+  for (const std::string& token : tokens) out.push_back(label_of(token));
   return out;
 }
 
@@ -48,24 +48,24 @@ double longest(const std::vector<std::string>& labels) {
 }
 
 // The rows that are drawn.
-std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<std::string>& pieces,
+std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<std::string>& tokens,
                              const std::string& token) {
-  std::vector<bool> out(pieces.size(), token.empty());
+  std::vector<bool> out(tokens.size(), token.empty());
   if (token.empty()) return out;
   size_t number = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
   const bool is_number = error == std::errc() && end == token.data() + token.size();
   bool any = false;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    out[i] = pieces[i] == token || pieces[i] == "\u2581" + token;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    out[i] = tokens[i] == token || tokens[i] == "\u2581" + token;
     any = any || out[i];
   }
-  if (!any && is_number && number < pieces.size()) out[number] = any = true;
+  if (!any && is_number && number < tokens.size()) out[number] = any = true;
   if (any) return out;
   std::string all;
-  for (size_t i = 0; i < std::min<size_t>(pieces.size(), 20); ++i) all += " " + pieces[i];
+  for (size_t i = 0; i < std::min<size_t>(tokens.size(), 20); ++i) all += " " + tokens[i];
   throw DataError("line " + std::to_string(record.line) + ": --token " + token +
-                  ": no such query; there are" + all + (pieces.size() > 20 ? " ..." : ""));
+                  ": no such query; there are" + all + (tokens.size() > 20 ? " ..." : ""));
 }
 
 struct Head {
@@ -120,7 +120,7 @@ class HeadsDrawing {
       if (!drawn_[i]) continue;
       for (size_t j = 0; j < columns_.size(); ++j) {
         const double weight = heads_[h].map->at(int64_t(i), int64_t(j));
-        if (weight < least_weight) continue;
+        if (weight < min_weight) continue;
         out += formatted(
             "<path d=\"M%g %gL%g %g\" stroke-width=\"%.2f\" stroke-opacity=\"%.2f\"/>\n", x(i),
             top_ + 6, x(j) + aside, fields_ - 2, 0.4 + 2.6 * weight, 0.1 + 0.9 * weight);
@@ -137,7 +137,7 @@ class HeadsDrawing {
       double weight = 0;
       for (size_t i = 0; i < rows_.size(); ++i)
         if (drawn_[i]) weight += double(heads_[h].map->at(int64_t(i), int64_t(j))) / rows;
-      if (weight < least_weight) continue;
+      if (weight < min_weight) continue;
       out += formatted(
           "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill-opacity=\"%.2f\"/>\n",
           x(j) - step / 2 + 1, fields_ + field_high * double(h), step - 2, field_high - 1, weight);
@@ -170,7 +170,7 @@ std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Select
   std::vector<SvgDrawing> out;
   for (size_t k = 0; k < record.maps.size(); ++k) {
     const auto& [kind, layers] = selection.kinds[k];
-    const auto& rows = pieces_of(record, rows_of(kind, selection));
+    const auto& rows = tokens_of(record, rows_of(kind, selection));
     const std::vector<bool> drawn = rows_drawn(record, rows, style.token);
     for (size_t layer = 0; layer < record.maps[k].size(); ++layer) {
       std::vector<Head> heads;
@@ -182,7 +182,7 @@ std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Select
           (selection.mean_of_layers ? "mean" : std::to_string(layers[layer]));
       const auto draw = [&](std::vector<Head> some, const std::string& text) {
         out.push_back(HeadsDrawing(std::move(some), labels_of(rows),
-                                   labels_of(pieces_of(record, columns_of(kind))), drawn)
+                                   labels_of(tokens_of(record, columns_of(kind))), drawn)
                           .draw(text));
       };
       if (!style.apart) {
@@ -219,8 +219,8 @@ AttentionOutput::Write SvgOutput::prepare(const AttentionRecord& record) {
   auto drawings = svg_drawings(record, selection_, {options_.token, options_.apart});
   return [this, drawings = std::move(drawings)] {
     drawings_.insert(drawings_.end(), drawings.begin(), drawings.end());
-    if (drawings_.size() > most_drawings)
-      throw DataError("more than " + std::to_string(most_drawings) +
+    if (drawings_.size() > max_drawings)
+      throw DataError("more than " + std::to_string(max_drawings) +
                       " drawings for one picture: take fewer lines, layers or heads");
   };
 }

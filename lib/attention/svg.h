@@ -10,7 +10,7 @@
 namespace tx {
 
 struct SvgStyle {
-  // The queries whose lines are drawn: "" all of them, a number from 0, or the text of a piece,
+  // The queries whose lines are drawn: "" all of them, a number from 0, or the text of a token,
   // with or without the sign of a space before it.
   std::string token;
   bool apart = false;  // a drawing for each head
@@ -30,7 +30,7 @@ std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Select
 std::string svg_file(const std::vector<SvgDrawing>& drawings);
 
 // Drawings in a file at the most.
-constexpr size_t most_drawings = 200;
+constexpr size_t max_drawings = 200;
 
 class SvgOutput : public AttentionOutput {
  public:

@@ -10,13 +10,13 @@ AttentionMap join_words(const AttentionMap& map, const WordGroups& rows,
   AttentionMap out{int64_t(rows.size()), int64_t(columns.size()), {}};
   out.values.reserve(rows.size() * columns.size());
   for (size_t row = 0; row < rows.size(); ++row) {
-    const int64_t pieces = rows.starts[row + 1] - rows.starts[row];
+    const int64_t tokens = rows.starts[row + 1] - rows.starts[row];
     for (size_t column = 0; column < columns.size(); ++column) {
       double sum = 0;
       for (int64_t i = rows.starts[row]; i < rows.starts[row + 1]; ++i)
         for (int64_t j = columns.starts[column]; j < columns.starts[column + 1]; ++j)
           sum += double(map.at(i, j));
-      out.values.push_back(float(sum / double(pieces)));
+      out.values.push_back(float(sum / double(tokens)));
     }
   }
   return out;

@@ -1,5 +1,5 @@
-// Attention between words in place of pieces (Clark et al. 2019, section 4.1): the columns of a
-// word's pieces are added, since each takes a part of what goes to the word; their rows are
+// Attention between words in place of tokens (Clark et al. 2019, section 4.1): the columns of a
+// word's tokens are added, since each takes a part of what goes to the word; their rows are
 // averaged, so that a row sums to 1 as before.
 #pragma once
 #include "lib/attention/record.h"
@@ -19,8 +19,8 @@ struct RecordWords {
 RecordWords words_of(const AttentionRecord& record, const Vocabulary& source,
                      const Vocabulary& target);
 
-// The record in words: pieces become words, weights those between words, log P the sum over the
-// pieces of a word; ranks and all other quantities are left out.
+// The record in words: tokens become words, weights those between words, log P the sum over the
+// tokens of a word; ranks and all other quantities are left out.
 AttentionRecord in_words(const AttentionRecord& record, const Selection& selection,
                          const RecordWords& words);
 

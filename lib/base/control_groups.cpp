@@ -17,11 +17,11 @@ std::string control_group_text(const std::string& path) {
 
 std::string control_groups_membership() { return control_group_text("/proc/self/cgroup"); }
 
-int64_t least_limit(
+int64_t min_limit(
     const std::string& root, const std::string& membership, const std::string& controller,
     const std::function<int64_t(const std::string& folder, bool version2)>& limit_of) {
   std::istringstream lines(membership);
-  int64_t least = 0;
+  int64_t min = 0;
   for (std::string line; std::getline(lines, line);) {  // "4:cpu,cpuacct:/path" or "0::/path"
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
@@ -35,13 +35,13 @@ int64_t least_limit(
     // the mount, which is the container's own.
     for (;;) {
       const int64_t limit = limit_of(mount + group, version2);
-      if (limit > 0 && (least == 0 || limit < least)) least = limit;
+      if (limit > 0 && (min == 0 || limit < min)) min = limit;
       const size_t slash = group.rfind('/');
       if (group.empty() || slash == std::string::npos) break;
       group.erase(slash);
     }
   }
-  return least;
+  return min;
 }
 
 }  // namespace tx

@@ -16,8 +16,8 @@ std::string control_group_text(const std::string& path);
 // The least limit of the process's groups and of the groups around them, 0 where there is none.
 // `controller`: "cpu" or "memory"; limit_of: of one folder, 0 where it has none; `root` is where
 // the groups are mounted, `membership` the text of /proc/self/cgroup; versions 1 and 2.
-int64_t least_limit(
-    const std::string& root, const std::string& membership, const std::string& controller,
-    const std::function<int64_t(const std::string& folder, bool version2)>& limit_of);
+int64_t min_limit(const std::string& root, const std::string& membership,
+                  const std::string& controller,
+                  const std::function<int64_t(const std::string& folder, bool version2)>& limit_of);
 
 }  // namespace tx

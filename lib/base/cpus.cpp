@@ -49,7 +49,7 @@ int64_t quota_of_folder(const std::string& folder, bool version2) {
 }  // namespace
 
 int quota_cpus(const std::string& root, const std::string& membership) {
-  return int(least_limit(root, membership, "cpu", quota_of_folder));
+  return int(min_limit(root, membership, "cpu", quota_of_folder));
 }
 
 int available_cpus() {

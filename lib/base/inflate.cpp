@@ -8,7 +8,7 @@ namespace tx {
 
 namespace {
 
-constexpr size_t most_at_once = size_t(1) << 30;  // zlib counts in 32 bits
+constexpr size_t max_at_once = size_t(1) << 30;  // zlib counts in 32 bits
 
 }  // namespace
 
@@ -20,8 +20,8 @@ bool inflate_raw(std::string_view bytes, size_t size, std::string& to) {
   int status = Z_OK;
   char none = 0;  // zlib wants an address even of no bytes
   while (status == Z_OK) {
-    const size_t in = std::min(bytes.size() - read, most_at_once);
-    const size_t out = std::min(size - written, most_at_once);
+    const size_t in = std::min(bytes.size() - read, max_at_once);
+    const size_t out = std::min(size - written, max_at_once);
     z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + read));
     z.avail_in = uInt(in);
     z.next_out = reinterpret_cast<Bytef*>(out > 0 ? to.data() + written : &none);
@@ -36,9 +36,9 @@ bool inflate_raw(std::string_view bytes, size_t size, std::string& to) {
 
 uint32_t crc32_of(std::string_view bytes) {
   uLong crc = crc32(0, nullptr, 0);
-  for (size_t at = 0; at < bytes.size(); at += most_at_once) {
-    const std::string_view piece = bytes.substr(at, most_at_once);
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(piece.data()), uInt(piece.size()));
+  for (size_t at = 0; at < bytes.size(); at += max_at_once) {
+    const std::string_view chunk = bytes.substr(at, max_at_once);
+    crc = crc32(crc, reinterpret_cast<const Bytef*>(chunk.data()), uInt(chunk.size()));
   }
   return uint32_t(crc);
 }

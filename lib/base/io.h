@@ -93,7 +93,7 @@ bool is_directory(const std::string& path);
 int64_t free_bytes(const std::string& path);  // of the file system that holds path or its folder
 std::string xxh3_hex(const void* data, size_t bytes);  // 16 hexadecimal digits
 
-// XXH3 over a stream of pieces, equal to xxh3_hex of their concatenation.
+// XXH3 over a stream of chunks, equal to xxh3_hex of their concatenation.
 class Hasher {
  public:
   Hasher();

@@ -5,16 +5,16 @@
 
 namespace tx {
 
-int64_t whole_number(const Json& object, const char* key, int64_t least, int64_t most) {
+int64_t whole_number(const Json& object, const char* key, int64_t min, int64_t max) {
   const auto refuse = [&] {
-    throw DataError(std::string(key) + " is not a whole number from " + limit_text(double(least)) +
-                    " to " + limit_text(double(most)));
+    throw DataError(std::string(key) + " is not a whole number from " + limit_text(double(min)) +
+                    " to " + limit_text(double(max)));
   };
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (found == object.end() || !found->is_number_integer()) refuse();
   if (found->is_number_unsigned() && found->get<uint64_t>() > uint64_t(INT64_MAX)) refuse();
   const int64_t value = found->get<int64_t>();
-  if (value < least || value > most) refuse();
+  if (value < min || value > max) refuse();
   return value;
 }
 

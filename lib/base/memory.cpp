@@ -24,7 +24,7 @@ size_t anonymous_bytes() {
 }
 
 int64_t memory_limit(const std::string& root, const std::string& membership) {
-  return least_limit(root, membership, "memory", [](const std::string& folder, bool version2) {
+  return min_limit(root, membership, "memory", [](const std::string& folder, bool version2) {
     int64_t limit = 0;  // "max", of version 1 a number near 2^63: none
     std::istringstream(
         control_group_text(folder + (version2 ? "/memory.max" : "/memory.limit_in_bytes"))) >>

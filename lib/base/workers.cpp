@@ -32,7 +32,7 @@ struct Pipeline {
   std::map<int64_t, Job> to_write;
   int64_t blocks_read = 0, blocks_written = 0;
   bool read_ended = false, stop = false;
-  int64_t most_held = 0;
+  int64_t max_held = 0;
   FirstError failed;  // a thread, beside its blocks: everything stops
 
   void halt() {
@@ -47,7 +47,7 @@ void read_loop(Pipeline& p, const std::function<bool(Block&)>& read) {
   while (more) {
     {
       std::unique_lock guard(p.lock);
-      const auto room = [&] { return p.blocks_read - p.blocks_written < p.most_held; };
+      const auto room = [&] { return p.blocks_read - p.blocks_written < p.max_held; };
       p.changed.wait(guard, [&] { return p.stop || room(); });
       if (p.stop) return;
     }
@@ -194,7 +194,7 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
                      const std::function<void(const Block&)>& write) {
   if (threads <= 1) return run_alone(read, work, write);
   Pipeline p;
-  p.most_held = 2 * threads + 2;
+  p.max_held = 2 * threads + 2;
   {
     Team team{p.failed};
     const auto until_failure = [&](const auto& loop) {
@@ -217,8 +217,8 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
   run_alone(read, work, write);
 }
 
-bool read_block(LineReader& reader, Block& block, int64_t most_lines) {
-  constexpr size_t most_bytes = 1 << 20;
+bool read_block(LineReader& reader, Block& block, int64_t max_lines) {
+  constexpr size_t max_bytes = 1 << 20;
   block.lines.clear();
   if (!reader.ready(200)) return true;
   block.first_line = reader.line_number() + 1;
@@ -228,7 +228,7 @@ bool read_block(LineReader& reader, Block& block, int64_t most_lines) {
     if (!reader.next(line)) return !block.lines.empty();
     bytes += line.size();
     block.lines.push_back(std::move(line));
-  } while (int64_t(block.lines.size()) < most_lines && bytes < most_bytes && reader.ready());
+  } while (int64_t(block.lines.size()) < max_lines && bytes < max_bytes && reader.ready());
   return true;
 }
 

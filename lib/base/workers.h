@@ -48,7 +48,7 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
 
 // A `read` for the above: waits for a line, then takes what has arrived, up to `most_lines` lines
 // and about a million bytes; after a fifth of a second without a line it returns an empty block.
-bool read_block(LineReader& reader, Block& block, int64_t most_lines = 1024);
+bool read_block(LineReader& reader, Block& block, int64_t max_lines = 1024);
 
 // Applies f(i) to 0..count-1 on `threads` threads in contiguous ranges. Where fewer threads can be
 // started, this one does the rest.

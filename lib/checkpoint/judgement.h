@@ -12,7 +12,7 @@ namespace tx {
 const std::vector<std::string>& validation_metrics();
 inline constexpr char command_metric[] = "command";  // the name that stands for --valid-command
 
-// Whether it scores translations (bleu, chrf), not pieces.
+// Whether it scores translations (bleu, chrf), not tokens.
 bool is_translated(const std::string& metric);
 // For loss and perplexity lower is better, for everything else higher.
 bool lower_is_better(const std::string& metric);

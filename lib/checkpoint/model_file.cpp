@@ -106,7 +106,7 @@ void ModelReader::check_sizes() const {
   const double inner = std::max({double(config_.d_ff), double(config_.heads) * config_.d_k,
                                  double(config_.heads) * config_.d_v});
   const double embedded =
-      std::max(double(config_.most_pieces()),
+      std::max(double(config_.max_tokens()),
                config_.learned_positions() ? double(config_.max_positions) : 0.0);
   if (layers > double(file_.tensors().size()) || layers * inner * d > room || embedded * d > room)
     throw DataError(path() + " is damaged: its configuration asks for more weights than it holds");
@@ -175,7 +175,7 @@ Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int6
       parse_vocabulary({file_.data(*tensor), size_t(tensor->bytes())}, path() + ", its " + name);
   if (vocabulary->size() != size)
     throw DataError(path() + ": its " + name + " has " + std::to_string(vocabulary->size()) +
-                    " pieces, but its configuration says " + std::to_string(size));
+                    " tokens, but its configuration says " + std::to_string(size));
   return vocabulary;
 }
 

@@ -103,10 +103,10 @@ const TensorInfo* SafetensorsReader::find(const std::string& name) const {
 }
 
 std::string SafetensorsReader::verified_hash() const {
-  constexpr int64_t piece = 16 << 20;  // what has been read need not stay in memory
+  constexpr int64_t chunk = 16 << 20;  // what has been read need not stay in memory
   Hasher hasher;
-  for (int64_t at = data_; at < file_.size(); at += piece) {
-    const int64_t bytes = std::min(piece, file_.size() - at);
+  for (int64_t at = data_; at < file_.size(); at += chunk) {
+    const int64_t bytes = std::min(chunk, file_.size() - at);
     hasher.add(file_.data() + at, size_t(bytes));
     file_.forget(at, bytes);
   }

@@ -59,7 +59,7 @@ void check_format_version(const SafetensorsReader& file, int newest);
 
 using ByteSink = std::function<void(const void* data, size_t bytes)>;
 
-// One tensor to write. `produce` hands its bytes to the sink piece by piece; it is called twice,
+// One tensor to write. `produce` hands its bytes to the sink chunk by chunk; it is called twice,
 // for the hash and for the file, and must produce the same bytes.
 struct TensorSource {
   std::string name, dtype;

@@ -13,8 +13,8 @@ namespace tx {
 
 namespace {
 
-constexpr size_t most_dimensions = 16;
-constexpr int64_t most_bytes = int64_t(1) << 60;  // keeps sums and products of sizes in range
+constexpr size_t max_dimensions = 16;
+constexpr int64_t max_bytes = int64_t(1) << 60;  // keeps sums and products of sizes in range
 
 class HeaderParser : public Json::json_sax_t {
  public:
@@ -62,11 +62,11 @@ class HeaderParser : public Json::json_sax_t {
   }
 
   bool number_unsigned(number_unsigned_t value) override {
-    if (value > uint64_t(most_bytes)) refuse();
+    if (value > uint64_t(max_bytes)) refuse();
     if (place_ != Place::dimensions && place_ != Place::offset_values) refuse();
     std::vector<int64_t>& list = place_ == Place::dimensions ? tensor().shape : offsets_;
     list.push_back(int64_t(value));
-    if (list.size() > most_dimensions) refuse();
+    if (list.size() > max_dimensions) refuse();
     return true;
   }
 
@@ -130,7 +130,7 @@ class HeaderParser : public Json::json_sax_t {
     const TensorInfo& t = tensor();
     int64_t bytes = element_size(t.dtype);
     for (const int64_t d : t.shape)
-      if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > most_bytes) bytes = -1;
+      if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > max_bytes) bytes = -1;
     if (bytes != t.bytes())
       throw HeaderError{"tensor " + shown(t.name) + " of shape " + shape_text(t.shape) + " has " +
                         std::to_string(t.bytes()) + " bytes"};

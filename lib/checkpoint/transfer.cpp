@@ -109,11 +109,11 @@ TensorSource entry_tensor(const Parameters& parameters, Matrix block, const Para
 TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
                           const std::string& dtype) {
   const auto produce = [=](const ByteSink& sink) {
-    const int64_t most = std::max<int64_t>(1, transfer_chunk / entry.cols);
-    std::vector<float> values(size_t(most * entry.cols));
+    const int64_t max = std::max<int64_t>(1, transfer_chunk / entry.cols);
+    std::vector<float> values(size_t(max * entry.cols));
     std::vector<char> bytes(values.size() * size_t(element_size(dtype)));
-    for (int64_t first = 0; first < entry.rows; first += most) {
-      const int64_t count = std::min(most, entry.rows - first) * entry.cols;
+    for (int64_t first = 0; first < entry.rows; first += max) {
+      const int64_t count = std::min(max, entry.rows - first) * entry.cols;
       rows.read(first, count / entry.cols, values.data());
       const std::vector<double> wide(values.begin(), values.begin() + count);
       from_doubles(wide.data(), count, dtype, bytes.data());

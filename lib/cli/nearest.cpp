@@ -31,11 +31,11 @@ size_t edits(const std::string& a, const std::string& b) {
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   std::string best;
   if (word.size() == 2 && word[0] == '-') return best;  // any other letter would be as near
-  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
+  size_t min = std::max<size_t>(1, word.size() / 3) + 1;
   for (const auto& candidate : known) {
     const size_t distance = edits(word, candidate);
-    if (distance < least && candidate.size() > distance) {
-      least = distance;
+    if (distance < min && candidate.size() > distance) {
+      min = distance;
       best = candidate;
     }
   }

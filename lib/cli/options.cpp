@@ -9,14 +9,14 @@
 
 namespace tx {
 
-Option& Option::range(double least, double most) {
-  low = least;
-  high = most;
+Option& Option::range(double min, double max) {
+  low = min;
+  high = max;
   return *this;
 }
 
-Option& Option::at_least(double least) {
-  low = least;
+Option& Option::at_least(double min) {
+  low = min;
   return *this;
 }
 

@@ -65,8 +65,8 @@ struct Option {
   std::string mode_advice;
   std::vector<std::string> modes;  // see goes_with()
 
-  Option& range(double least, double most);
-  Option& at_least(double least);
+  Option& range(double min, double max);
+  Option& at_least(double min);
   Option& one_of(std::vector<std::string> values);
   Option& list_of(std::vector<std::string> values);  // several, with commas between, each once
   Option& also(std::vector<std::string> values);     // further ones that are not offered

@@ -48,12 +48,12 @@ T parse_number(const Option& option, const std::string& text) {
 
 template <class T>
 T in_range(const Option& option, T value, const std::string& text) {
-  const double least = option.low.value_or(-std::numeric_limits<double>::infinity());
-  const double most = option.high.value_or(std::numeric_limits<double>::infinity());
-  if (double(value) < least || double(value) > most) {
+  const double min = option.low.value_or(-std::numeric_limits<double>::infinity());
+  const double max = option.high.value_or(std::numeric_limits<double>::infinity());
+  if (double(value) < min || double(value) > max) {
     throw UsageError(title(option) + " " + text + ": must be " +
-                     (option.high ? "from " + limit_text(least) + " to " + limit_text(most)
-                                  : "at least " + limit_text(least)));
+                     (option.high ? "from " + limit_text(min) + " to " + limit_text(max)
+                                  : "at least " + limit_text(min)));
   }
   return value;
 }

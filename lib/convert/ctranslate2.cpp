@@ -37,10 +37,10 @@ void put_string(Writer& out, const std::string& text) {
 }
 
 void put_rows(Writer& out, const WeightRows& rows, int64_t count) {
-  const int64_t most = std::max<int64_t>(1, (1 << 16) / rows.cols);
-  std::vector<float> values(size_t(most * rows.cols));
-  for (int64_t first = 0; first < count; first += most) {
-    const int64_t n = std::min(most, count - first);
+  const int64_t max = std::max<int64_t>(1, (1 << 16) / rows.cols);
+  std::vector<float> values(size_t(max * rows.cols));
+  for (int64_t first = 0; first < count; first += max) {
+    const int64_t n = std::min(max, count - first);
     rows.read(first, n, values.data());
     out.write(
         {reinterpret_cast<const char*>(values.data()), size_t(n * rows.cols) * sizeof(float)});
@@ -252,17 +252,17 @@ void check_ctranslate2_can_read(const ModelReader& model) {
     refuse("its positions are " + c.positions.name + " (--positions)");
 }
 
-// The pieces in order of id, as JSON.
-void write_pieces(const std::string& path, const Vocabulary& vocabulary) {
+// The tokens in order of id, as JSON.
+void write_tokens(const std::string& path, const Vocabulary& vocabulary) {
   Json list = Json::array();
-  for (int id = 0; id < vocabulary.size(); ++id) list.push_back(vocabulary.piece(id));
+  for (int id = 0; id < vocabulary.size(); ++id) list.push_back(vocabulary.token(id));
   write_atomically(path, to_text(list, 2) + "\n");
 }
 
 void write_vocabularies(OutputFolder& folder, const Vocabularies& all) {
   for (size_t side = 0; side < all.size(); ++side) {
     const std::string name = all.shared() ? "shared" : side == 0 ? "source" : "target";
-    write_pieces(folder.file(name + "_vocabulary.json"), all[side]);
+    write_tokens(folder.file(name + "_vocabulary.json"), all[side]);
     if (all[side].kind() == "sentencepiece")
       write_atomically(folder.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
                        all[side].bytes());
@@ -274,12 +274,12 @@ void write_config(OutputFolder& folder, const ModelReader& model) {
   const Vocabulary& target = model.vocabularies().target();
   const Json config{{"add_source_bos", false},
                     {"add_source_eos", true},
-                    {"bos_token", target.piece(Vocabulary::bos)},
-                    {"decoder_start_token", target.piece(Vocabulary::bos)},
-                    {"eos_token", target.piece(Vocabulary::eos)},
+                    {"bos_token", target.token(Vocabulary::bos)},
+                    {"decoder_start_token", target.token(Vocabulary::bos)},
+                    {"eos_token", target.token(Vocabulary::eos)},
                     {"layer_norm_epsilon", model.config().norm_epsilon},
                     {"multi_query_attention", false},
-                    {"unk_token", target.piece(Vocabulary::unk)}};
+                    {"unk_token", target.token(Vocabulary::unk)}};
   write_atomically(folder.file("config.json"), to_text(config, 2) + "\n");
 }
 

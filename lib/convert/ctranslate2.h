@@ -1,4 +1,4 @@
-// CTranslate2's folder: model.bin (version 6), config.json, the pieces of each vocabulary as JSON,
+// CTranslate2's folder: model.bin (version 6), config.json, the tokens of each vocabulary as JSON,
 // and beside them the subword models, which CTranslate2 itself does not read.
 //
 // model.bin, little-endian: u32 6; the class; u32 its revision; u32 count, then the variables

@@ -25,7 +25,7 @@ class LlamaWriter {
         content_(dynamic_cast<const MappedVocabulary*>(&vocabulary_)),
         max_positions_(max_positions) {
     check_fits();
-    number_pieces();
+    number_tokens();
   }
 
   void write() {
@@ -43,10 +43,10 @@ class LlamaWriter {
                                              {"clean_up_tokenization_spaces", false},
                                              {"legacy", true},
                                              {"model_max_length", max_positions_},
-                                             {"unk_token", piece(Vocabulary::unk)},
-                                             {"bos_token", piece(Vocabulary::bos)},
-                                             {"eos_token", piece(Vocabulary::eos)},
-                                             {"pad_token", piece(Vocabulary::pad)}});
+                                             {"unk_token", token(Vocabulary::unk)},
+                                             {"bos_token", token(Vocabulary::bos)},
+                                             {"eos_token", token(Vocabulary::eos)},
+                                             {"pad_token", token(Vocabulary::pad)}});
   }
 
  private:
@@ -76,32 +76,32 @@ class LlamaWriter {
       refuse("its vocabulary is a list of words; its tokeniser needs a subword model");
   }
 
-  // The numbers of pieces there: those that they had there before, else ours.
-  void number_pieces() {
+  // The numbers of tokens there: those that they had there before, else ours.
+  void number_tokens() {
     from_.resize(size_t(vocabulary_.size()));
     if (content_ == nullptr) {
       std::iota(from_.begin(), from_.end(), 0);
       special_ = {0, 1, 2, 3};
       return;
     }
-    const MappedPieces& content = content_->content();
-    const PieceOrder order = PieceOrder::of(content, model_.path(), Start::own);
+    const MappedTokens& content = content_->content();
+    const TokenOrder order = TokenOrder::of(content, model_.path(), Start::own);
     for (int id = 0; id < order.size(); ++id) from_[size_t(order.from(id))] = id;
     special_ = content.theirs;
   }
 
-  std::string piece(int id) const { return vocabulary_.piece(id); }
+  std::string token(int id) const { return vocabulary_.token(id); }
   void write_json(const char* name, const Json& json) const {
     write_atomically(folder_.file(name), to_text(json, 2) + "\n");
   }
 
-  // Rows beyond the pieces of the subword model that have a name; pad always has one.
+  // Rows beyond the tokens of the subword model that have a name; pad always has one.
   void write_added() const {
     if (content_ == nullptr) return;
     const PieceSplitter splitter(content_->content().model, model_.path());
     Json added = Json::object();
-    for (auto id = int64_t(splitter.pieces().size()); id < vocabulary_.size(); ++id) {
-      const std::string text = piece(int(from_[size_t(id)]));
+    for (auto id = int64_t(splitter.tokens().size()); id < vocabulary_.size(); ++id) {
+      const std::string text = token(int(from_[size_t(id)]));
       if (id == special_[Vocabulary::pad] || text != unnamed_row(id)) added[text] = id;
     }
     if (!added.empty()) write_json("added_tokens.json", added);

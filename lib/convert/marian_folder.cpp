@@ -12,18 +12,18 @@ namespace {
 
 constexpr double their_epsilon = 1e-5;
 
-const MappedPieces* mapped(const Vocabulary& vocabulary) {
+const MappedTokens* mapped(const Vocabulary& vocabulary) {
   const auto* v = dynamic_cast<const MappedVocabulary*>(&vocabulary);
   return v == nullptr ? nullptr : &v->content();
 }
 
-// The numbers of pieces there. A vocabulary that came from such a folder gets back what it had;
+// The numbers of tokens there. A vocabulary that came from such a folder gets back what it had;
 // others keep theirs.
 class Numbers {
  public:
   Numbers(const Vocabulary& vocabulary, const std::string& where) {
-    if (const MappedPieces* content = mapped(vocabulary)) {
-      const PieceOrder order = PieceOrder::of(*content, where);
+    if (const MappedTokens* content = mapped(vocabulary)) {
+      const TokenOrder order = TokenOrder::of(*content, where);
       from_.resize(size_t(order.size()) - 1);
       for (int id = 0; id < order.size(); ++id)
         if (id != Vocabulary::bos) from_[size_t(order.from(id))] = id;
@@ -37,7 +37,7 @@ class Numbers {
   int64_t count() const { return int64_t(from_.size()); }
   int ours(int64_t id) const { return from_[size_t(id)]; }
   int64_t special(int id) const { return special_[size_t(id)]; }  // of Vocabulary::pad ...
-  // Lists of one id, for pieces that are never output.
+  // Lists of one id, for tokens that are never output.
   Json lists(const std::vector<int>& ours) const {
     Json lists = Json::array();
     for (const int id : ours)
@@ -84,22 +84,22 @@ class MarianWriter {
     throw DataError(model_.path() + " does not fit MarianMT: " + why);
   }
   bool shared() const { return config_.shares_embeddings(); }
-  // Whether each side has its own list of pieces.
+  // Whether each side has its own list of tokens.
   bool separate() const {
     const Vocabularies& all = model_.vocabularies();
-    return !list_same_pieces(all.source(), all.target());
+    return !list_same_tokens(all.source(), all.target());
   }
 
   void write_vocabularies() const {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model_.vocabularies()[side];
-      const MappedPieces* content = mapped(v);
+      const MappedTokens* content = mapped(v);
       write_atomically(folder_.file(side == 0 ? "source.spm" : "target.spm"),
                        content != nullptr ? content->model : v.bytes());
       if (side == 1 && !separate()) return;
       Json ids = Json::object();
       for (int64_t id = 0; id < numbers_[side].count(); ++id)
-        ids[v.piece(numbers_[side].ours(id))] = id;
+        ids[v.token(numbers_[side].ours(id))] = id;
       write_atomically(folder_.file(side == 0 ? "vocab.json" : "target_vocab.json"),
                        to_text(ids, 2) + "\n");
     }
@@ -111,7 +111,7 @@ class MarianWriter {
                 {"eos_token_id", n.special(Vocabulary::eos)},
                 {"pad_token_id", n.special(Vocabulary::pad)},
                 {"decoder_start_token_id", n.special(Vocabulary::bos)},
-                {"bad_words_ids", n.lists(forbidden_pieces(model_.vocabularies().target()))},
+                {"bad_words_ids", n.lists(forbidden_tokens(model_.vocabularies().target()))},
                 {"max_length", max_positions_},
                 {"num_beams", 4}};
   }
@@ -173,16 +173,16 @@ class MarianWriter {
     return e.name.find("norm.") != std::string::npos || e.name.ends_with("out_proj.bias");
   }
 
-  // `pieces`: the side whose pieces the rows are; null: they are none.
-  WeightRows reordered(const ParameterEntry& e, const Numbers* pieces) const {
+  // `tokens`: the side whose tokens the rows are; null: they are none.
+  WeightRows reordered(const ParameterEntry& e, const Numbers* tokens) const {
     const bool rows = model_rows(e), columns = model_columns(e);
     const WeightRows own = model_.rows(e);
     return {
-        pieces != nullptr ? pieces->count() : e.rows, e.cols,
+        tokens != nullptr ? tokens->count() : e.rows, e.cols,
         [=, order = dimensions()](int64_t first, int64_t count, float* to) {
           std::vector<float> row(size_t(e.cols));
           for (int64_t i = first; i < first + count; ++i) {
-            const int64_t at = pieces != nullptr ? pieces->ours(i) : rows ? order[size_t(i)] : i;
+            const int64_t at = tokens != nullptr ? tokens->ours(i) : rows ? order[size_t(i)] : i;
             own.read(at, 1, row.data());
             for (int64_t j = 0; j < e.cols; ++j)
               *to++ = row[size_t(columns ? order[size_t(j)] : j)];
@@ -191,8 +191,8 @@ class MarianWriter {
   }
 
   // The entry is one of the model's table, which the rows go on using.
-  void add(const std::string& name, const ParameterEntry& e, const Numbers* pieces = nullptr) {
-    const WeightRows rows = reordered(e, pieces);
+  void add(const std::string& name, const ParameterEntry& e, const Numbers* tokens = nullptr) {
+    const WeightRows rows = reordered(e, tokens);
     ParameterEntry there = e;
     there.name = name;
     there.rows = rows.rows;

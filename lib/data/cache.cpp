@@ -97,7 +97,7 @@ void IdCache::read_description() {
   } catch (const DataError& error) {
     damaged(error.what());
   }
-  if (side_.empty() || sides() > most_sides || width_ == 3) damaged("sides");
+  if (side_.empty() || sides() > max_sides || width_ == 3) damaged("sides");
   if (has_links() && sides() != 2) damaged("sides");
   const int64_t entry = entry_bytes(sides(), has_links());
   if (index_ % 8 != 0 || (end_ - index_) / entry != pairs_ || (end_ - index_) % entry != 0) {
@@ -140,7 +140,7 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
       if (id < 0 || id >= side_[s].size) damaged("ids");
     }
   }
-  for (const WordLink& link : links(pair))  // a word has a piece at least
+  for (const WordLink& link : links(pair))  // a word has a token at least
     if (link.source >= uint32_t(length(pair, 0)) || link.target >= uint32_t(length(pair, 1)))
       damaged("links");
 }

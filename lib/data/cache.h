@@ -24,7 +24,7 @@ struct CacheSide {
 
 struct CacheOptions {
   std::string links;    // file of word alignments of the two sides (parse_links()); "": none
-  int max_length = 0;   // a pair with more pieces on any side is dropped; 0: no limit
+  int max_length = 0;   // a pair with more tokens on any side is dropped; 0: no limit
   bool strict = false;  // ill-formed UTF-8 is a DataError instead of being replaced
   int threads = 1;
   DocumentOptions documents = {};  // of one side; with a context, max_length is 0
@@ -34,14 +34,14 @@ struct CacheOptions {
 struct CacheReport {
   int64_t lines = 0;                  // of each side
   int64_t pairs = 0;                  // kept
-  std::vector<int64_t> empty;         // dropped because this side (the first such) has no piece
-  int64_t too_long = 0;               // dropped because a side has more than max_length pieces
+  std::vector<int64_t> empty;         // dropped because this side (the first such) has no token
+  int64_t too_long = 0;               // dropped because a side has more than max_length tokens
   int64_t documents = 0;              // kept; 0: the lines are pairs
   TextTally text = {};                // of documents
   std::vector<std::string> warnings;  // ill-formed UTF-8, NUL, CR LF: "FILE:LINE: ..."
 };
 
-// "dropped 12 pairs of 29000: 3 with an empty source, 9 longer than 100 pieces"; empty where no
+// "dropped 12 pairs of 29000: 3 with an empty source, 9 longer than 100 tokens"; empty where no
 // pair was dropped.
 std::string describe_dropped(const CacheReport& report, int max_length);
 
@@ -59,8 +59,8 @@ class IdCache {
 
   int sides() const { return int(side_.size()); }
   int64_t pairs() const { return pairs_; }
-  int64_t tokens(int side) const { return side_[side].tokens; }  // pieces of all pairs, no <eos>
-  int longest(int side) const { return side_[side].longest; }    // pieces of the longest line
+  int64_t tokens(int side) const { return side_[side].tokens; }  // tokens of all pairs, no <eos>
+  int longest(int side) const { return side_[side].longest; }    // tokens of the longest line
   int vocabulary_size(int side) const { return side_[side].size; }
   const std::string& vocabulary_hash(int side) const { return side_[side].hash; }
   const std::string& checksum() const { return checksum_; }  // of the content, XXH3
@@ -68,7 +68,7 @@ class IdCache {
   const CacheReport& report() const { return report_; }
   int max_length() const { return max_length_; }  // the option it was built with
 
-  int length(int64_t pair, int side) const;  // pieces, no <eos>
+  int length(int64_t pair, int side) const;  // tokens, no <eos>
   int64_t line(int64_t pair) const;          // number of the line in the text, from 1
   // Whether the pair goes on the document of the pair before it.
   bool continues(int64_t pair) const;

@@ -89,12 +89,12 @@ class CacheBuilder {
         tokens_(sides.size()),
         longest_(sides.size()) {
     TX_ASSERT(options.documents.context == 0 || (sides.size() == 1 && options.max_length == 0));
-    TX_ASSERT(!sides.empty() && sides.size() <= most_sides);
+    TX_ASSERT(!sides.empty() && sides.size() <= max_sides);
     int largest = 0;
     for (const CacheSide& side : sides) {
       readers_.emplace_back(side.files, options.strict);
       largest = std::max(largest, side.vocabulary->size());
-      first_pieces_.push_back(first_piece(*side.vocabulary));
+      first_tokens_.push_back(first_token(*side.vocabulary));
     }
     width_ = id_width(largest);
     report_.empty.resize(sides.size());
@@ -185,7 +185,7 @@ class CacheBuilder {
       std::string* const row = &block.lines[i];
       for (size_t s = 0; s < sides_.size(); ++s) {
         sides_[s].vocabulary->encode(row[s], ids[s]);
-        const int first = first_pieces_[s];
+        const int first = first_tokens_[s];
         if (first >= 0 && !ids[s].empty()) ids[s].insert(ids[s].begin(), first);
         row[s] = bytes_of(ids[s]);
       }
@@ -245,15 +245,15 @@ class CacheBuilder {
     add_entry(&bytes, uint64_t(number) | (continues ? continues_bit : 0));
   }
 
-  int64_t pieces(const std::string& line) const { return int64_t(line.size()) / width_; }
+  int64_t tokens(const std::string& line) const { return int64_t(line.size()) / width_; }
 
   void write_pair(const std::string* line, int64_t number) {
     const size_t k = sides_.size();
     for (size_t s = 0; s < k; ++s) {
-      if (pieces(line[s]) == 0) return void(++report_.empty[s]);
+      if (tokens(line[s]) == 0) return void(++report_.empty[s]);
     }
     for (size_t s = 0; s < k; ++s) {
-      if (options_.max_length > 0 && pieces(line[s]) > options_.max_length) {
+      if (options_.max_length > 0 && tokens(line[s]) > options_.max_length) {
         return void(++report_.too_long);
       }
     }
@@ -266,9 +266,9 @@ class CacheBuilder {
     append(entry, uint64_t(offset_));
     append(entry, number);
     for (size_t s = 0; s < k; ++s) {
-      append(entry, uint32_t(pieces(line[s])));
-      tokens_[s] += pieces(line[s]);
-      longest_[s] = std::max(longest_[s], pieces(line[s]));
+      append(entry, uint32_t(tokens(line[s])));
+      tokens_[s] += tokens(line[s]);
+      longest_[s] = std::max(longest_[s], tokens(line[s]));
       put(line[s]);
     }
     if (link_lines_) {
@@ -325,7 +325,7 @@ class CacheBuilder {
   DocumentCutter cutter_;
   std::vector<int32_t> ids_;
   std::vector<int64_t> tokens_, longest_;
-  std::vector<int> first_pieces_;  // of the sides: the language that a text of theirs begins with
+  std::vector<int> first_tokens_;  // of the sides: the language that a text of theirs begins with
   int64_t links_ = 0;
   CacheReport report_;
   Writer* file_ = nullptr;

@@ -13,7 +13,7 @@ namespace tx::cache_format {
 
 inline constexpr std::string_view magic = "tx-ids 1";
 inline constexpr int version = 1;
-inline constexpr int most_sides = 16;
+inline constexpr int max_sides = 16;
 
 // An index entry: u64 byte offset of the pair's ids, u64 line number, u32 length of each side, with
 // links u32 their number, padded to a multiple of 8 bytes. The highest bit of the line number says

@@ -38,16 +38,16 @@ std::vector<int> cut(const MaskedSentence& sentence, Draw what, int total, int p
 
 }  // namespace
 
-// Between two spans stands a piece at least.
-SpanCounts count_spans(int pieces, int sentinels) {
-  const int taken = std::max(1, int(std::lround(taken_share * pieces)));
+// Between two spans stands a token at least.
+SpanCounts count_spans(int tokens, int sentinels) {
+  const int taken = std::max(1, int(std::lround(taken_share * tokens)));
   const int wanted = std::max(1, int(std::lround(taken / mean_span)));
-  return {taken, std::min({wanted, sentinels, pieces - taken + 1})};
+  return {taken, std::min({wanted, sentinels, tokens - taken + 1})};
 }
 
-int denoised_length(int pieces, int side, int sentinels) {
-  const auto [taken, spans] = count_spans(pieces, sentinels);
-  return (side == 0 ? pieces - taken : taken) + spans;
+int denoised_length(int tokens, int side, int sentinels) {
+  const auto [taken, spans] = count_spans(tokens, sentinels);
+  return (side == 0 ? tokens - taken : taken) + spans;
 }
 
 std::vector<std::vector<int>> take_spans(const MaskedSentence& sentence,

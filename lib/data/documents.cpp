@@ -37,10 +37,10 @@ void DocumentCutter::add_line(std::span<const int32_t> ids, int64_t line) {
   if (!options_.blank_lines) end_sentences();
 }
 
-void DocumentCutter::flush(size_t most) {
+void DocumentCutter::flush(size_t max) {
   size_t first = 0;
-  for (; ids_.size() - first > most; first += most) {
-    emit_(std::span(ids_).subspan(first, most), line_, continues_);
+  for (; ids_.size() - first > max; first += max) {
+    emit_(std::span(ids_).subspan(first, max), line_, continues_);
     continues_ = true;
   }
   ids_.erase(ids_.begin(), ids_.begin() + ptrdiff_t(first));

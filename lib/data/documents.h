@@ -1,5 +1,5 @@
 // The text of a language model as documents, and how they are cut into what is read at once. A
-// document is a line, or lines up to a blank one; its pieces follow one another, lines of it as if
+// document is a line, or lines up to a blank one; its tokens follow one another, lines of it as if
 // a space stood between them.
 #pragma once
 #include <cstdint>
@@ -23,11 +23,11 @@ struct TextTally {
   void add(std::string_view line);
 };
 
-// Cuts documents into sentences of up to context - 1 pieces. With `cross` all documents are one,
+// Cuts documents into sentences of up to context - 1 tokens. With `cross` all documents are one,
 // and <eos> <bos> stands between two of them.
 class DocumentCutter {
  public:
-  // A sentence: its pieces (at least one), the line where its document begins, and whether it goes
+  // A sentence: its tokens (at least one), the line where its document begins, and whether it goes
   // on the document of the sentence before.
   using Emit = std::function<void(std::span<const int32_t> ids, int64_t line, bool continues)>;
   DocumentCutter(const DocumentOptions& options, Emit emit)
@@ -40,7 +40,7 @@ class DocumentCutter {
 
  private:
   void begin_document(int64_t line);
-  void flush(size_t most);
+  void flush(size_t max);
   void end_sentences();
 
   DocumentOptions options_;

@@ -24,7 +24,7 @@ void mask(const Philox::Block& block, int vocabulary, int32_t& id, int32_t& labe
   label = id;
   const double way = uniform(block.word[1]);
   if (way < hidden)
-    id = mask_piece;
+    id = mask_token;
   else if (way < other && vocabulary > Vocabulary::specials)
     id =
         Vocabulary::specials + int32_t(block.word[2] % uint32_t(vocabulary - Vocabulary::specials));
@@ -32,7 +32,7 @@ void mask(const Philox::Block& block, int vocabulary, int32_t& id, int32_t& labe
 
 }  // namespace
 
-void mask_pieces(const MaskedSentence& sentence, int vocabulary, std::span<int32_t> ids,
+void mask_tokens(const MaskedSentence& sentence, int vocabulary, std::span<int32_t> ids,
                  std::span<int32_t> labels) {
   TX_ASSERT(!ids.empty() && ids.size() == labels.size());
   std::fill(labels.begin(), labels.end(), no_label);

@@ -74,19 +74,19 @@ struct TakenPairs {
   int64_t epoch;
 };
 
-// Around the pieces of a target, which stand in ids[1] to ids[pieces]. `whole`: it has an end of
+// Around the tokens of a target, which stand in ids[1] to ids[tokens]. `whole`: it has an end of
 // its own whatever document it is from. What begins a sentence after a cut was the last label of
 // the sentence before; <bos> inside a text is not asked for.
-void write_labels(const IdCache& cache, int64_t pair, bool whole, int pieces, int32_t* ids,
+void write_labels(const IdCache& cache, int64_t pair, bool whole, int tokens, int32_t* ids,
                   int32_t* labels) {
   const int side = cache.sides() - 1;
   const bool begins = whole || !cache.continues(pair);
   const bool ends = whole || pair + 1 == cache.pairs() || !cache.continues(pair + 1);
   ids[0] = begins ? Vocabulary::bos : cache.id(pair - 1, side, cache.length(pair - 1, side) - 1);
-  std::copy_n(ids + 1, pieces, labels);
+  std::copy_n(ids + 1, tokens, labels);
   if (!begins) labels[0] = no_label;
-  labels[pieces] = ends ? Vocabulary::eos : cache.id(pair + 1, side, 0);
-  std::replace(labels, labels + pieces + 1, int32_t(Vocabulary::bos), no_label);
+  labels[tokens] = ends ? Vocabulary::eos : cache.id(pair + 1, side, 0);
+  std::replace(labels, labels + tokens + 1, int32_t(Vocabulary::bos), no_label);
 }
 
 void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& batch,
@@ -95,25 +95,25 @@ void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& bat
   for (size_t i = 0; i < taken.pairs.size(); ++i) {
     const Candidate& candidate = taken.pairs[i];
     const bool cached = taken.given.empty();
-    const int pieces =
+    const int tokens =
         cached ? cache.length(candidate.pair, s) : int(taken.given[i][size_t(s)].size());
     int32_t* ids = writer.side.ids.data() + writer.row;
     if (cached)
       cache.copy(candidate.pair, s, ids + (target ? 1 : 0));
     else
-      std::copy_n(taken.given[i][size_t(s)].begin(), pieces, ids + (target ? 1 : 0));
+      std::copy_n(taken.given[i][size_t(s)].begin(), tokens, ids + (target ? 1 : 0));
     if (!target) {
-      ids[pieces] = Vocabulary::eos;
+      ids[tokens] = Vocabulary::eos;
     } else if (taken.masked) {
       ids[0] = Vocabulary::bos;
-      mask_pieces({taken.seed, taken.epoch, candidate.place}, cache.vocabulary_size(s),
-                  {ids + 1, size_t(pieces)},
-                  std::span(batch.labels).subspan(size_t(writer.row) + 1, size_t(pieces)));
+      mask_tokens({taken.seed, taken.epoch, candidate.place}, cache.vocabulary_size(s),
+                  {ids + 1, size_t(tokens)},
+                  std::span(batch.labels).subspan(size_t(writer.row) + 1, size_t(tokens)));
     } else {
-      write_labels(cache, candidate.pair, taken.denoised, pieces, ids,
+      write_labels(cache, candidate.pair, taken.denoised, tokens, ids,
                    batch.labels.data() + writer.row);
     }
-    writer.end_sentence(pieces + 1, candidate.place);
+    writer.end_sentence(tokens + 1, candidate.place);
   }
 }
 
@@ -158,8 +158,8 @@ std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens) 
   std::vector<int> capacities;
   for (int s = 0; s < target; ++s) {
     const double rows = batch_tokens * double(lengths.rows(s)) / double(lengths.rows(target));
-    const double most = double(std::numeric_limits<int>::max() / source_granule);
-    const double granules = std::min(most, std::ceil(rows / source_granule));
+    const double max = double(std::numeric_limits<int>::max() / source_granule);
+    const double granules = std::min(max, std::ceil(rows / source_granule));
     capacities.push_back(int(int64_t(granules) * source_granule));
   }
   capacities.push_back(batch_tokens);
@@ -189,14 +189,14 @@ void Packer::check_lengths() const {
     if (cache_.report().documents > 0)
       throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
                        " is too small for sentences of " + std::to_string(lengths_.longest(s) + 1) +
-                       " pieces, which --context allows: the smallest that holds every one is "
+                       " tokens, which --context allows: the smallest that holds every one is "
                        "--batch-tokens " +
                        std::to_string(smallest_batch_tokens(lengths_)));
     int64_t pair = 0;
     while (cache_.length(pair, s) != cache_.longest(s)) ++pair;
     throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
                      " is too small for the pair of line " + std::to_string(cache_.line(pair)) +
-                     ", which has " + std::to_string(cache_.longest(s)) + " pieces on its " +
+                     ", which has " + std::to_string(cache_.longest(s)) + " tokens on its " +
                      (s + 1 == cache_.sides() ? "target" : "source") +
                      " side; the smallest that holds every pair is --batch-tokens " +
                      std::to_string(smallest_batch_tokens(lengths_)) +
@@ -297,7 +297,7 @@ void Packer::restore_checked(const Json& state) {
                     key + " " + to_text(saved) + ", now " + to_text(value) + ")");
   }
   const std::string damaged = "the saved place in the training data is damaged: ";
-  int64_t cursor = 0, epoch = 0, least = 0;
+  int64_t cursor = 0, epoch = 0, min = 0;
   try {
     cursor = whole_number(state, "cursor", 0, cache_.pairs());
     epoch = whole_number(state, "epoch", 0, int64_t(1) << 53);
@@ -307,9 +307,9 @@ void Packer::restore_checked(const Json& state) {
   std::vector<uint32_t> waiting;  // rising
   for (const Json& place : state.at("waiting")) {
     const int64_t value = place.is_number_integer() ? place.get<int64_t>() : -1;
-    if (value < least || value >= cursor) throw DataError(damaged + "waiting");
+    if (value < min || value >= cursor) throw DataError(damaged + "waiting");
     waiting.push_back(uint32_t(value));
-    least = value + 1;
+    min = value + 1;
   }
   begin_epoch(epoch);
   for (const uint32_t place : waiting) add_to_window(place);

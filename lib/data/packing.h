@@ -22,8 +22,8 @@ inline constexpr int longest_dummy = 64;
 // One side of a batch; T is the side's capacity, S the number of sentences, dummies included.
 // Sentence s of one side belongs to sentence s of the other sides.
 struct BatchSide {
-  std::vector<int32_t> ids;        // (T)   source: pieces, <eos>; target: <bos>, pieces. A
-                                   // sentence that goes on a document begins with its piece before
+  std::vector<int32_t> ids;        // (T)   source: tokens, <eos>; target: <bos>, tokens. A
+                                   // sentence that goes on a document begins with its token before
   std::vector<int32_t> offsets;    // (S+1) first row of each sentence; from 0 to T
   std::vector<uint32_t> pair;      // (T)   the pair's place in the epoch's order, or dummy_pair
   std::vector<uint32_t> position;  // (T)   of the row in its sentence, from 0
@@ -41,8 +41,8 @@ struct BatchLinks {
 // longest_dummy rows, more only where another side has too few rows left to cut it further.
 struct Batch {
   std::vector<BatchSide> sides;
-  // (T) of the target: pieces, <eos> or, where the document goes on, its next piece. no_label where
-  // nothing is asked for: each piece of a document is asked for once. With `masked`, only pieces to
+  // (T) of the target: tokens, <eos> or, where the document goes on, its next token. no_label where
+  // nothing is asked for: each token of a document is asked for once. With `masked`, only tokens to
   // guess, in their own rows.
   std::vector<int32_t> labels;
   int sentences = 0;
@@ -64,7 +64,7 @@ struct PackerOptions {
   int window = 8192;                     // pairs to choose from
   bool shuffle = true;                   // false: the order of the text, as for validation
   int64_t epochs = 0;                    // next() ends after so many; 0: never
-  bool masked = false;                   // hide pieces for a masked language model (masking.h)
+  bool masked = false;                   // hide tokens for a masked language model (masking.h)
   std::vector<int> sentinels;            // where given, take spans out of the text (denoising.h)
   const PairDropout* dropout = nullptr;  // where given, cuts the pairs; must outlive the packer
   const PairLinks* links = nullptr;      // where given, links the rows; must outlive the packer

@@ -18,16 +18,16 @@ PairDropout::PairDropout(const IdCache& cache, Vocabularies vocabularies, double
     check_has_merges(vocabularies_[side], "--bpe-dropout");
 }
 
-std::vector<int> PairDropout::ids(int64_t pair, int side, int64_t epoch, int most) const {
+std::vector<int> PairDropout::ids(int64_t pair, int side, int64_t epoch, int max) const {
   const Vocabulary& vocabulary = vocabularies_[size_t(side)];
   std::vector<int> usual = cache_.ids(pair, side), ids;
   if (epochs_ > 0 && epoch >= epochs_) return usual;
-  // At a cut a word may be open, and the pieces on both sides of it belong together.
+  // At a cut a word may be open, and the tokens on both sides of it belong together.
   if (cache_.continues(pair) || (pair + 1 < cache_.pairs() && cache_.continues(pair + 1)))
     return usual;
   MergeDraws draws({probability_, seed_, uint32_t(epoch)}, cache_.line(pair), uint32_t(side));
   vocabulary.encode(vocabulary.decode(usual), draws, ids);
-  const int limit = std::min(most, most_growth * cache_.longest(side));
+  const int limit = std::min(max, max_growth * cache_.longest(side));
   return int(ids.size()) > limit || ids.empty() ? usual : ids;
 }
 

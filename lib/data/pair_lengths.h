@@ -14,7 +14,7 @@ class PairLengths {
   const IdCache& cache() const { return *cache_; }
   int sides() const { return sentinels_ > 0 ? 2 : cache_->sides(); }
   int64_t pairs() const { return cache_->pairs(); }
-  int length(int64_t pair, int side) const;  // pieces, no <eos>
+  int length(int64_t pair, int side) const;  // tokens, no <eos>
   int longest(int side) const { return longest_[size_t(side)]; }
   int64_t rows(int side) const { return rows_[size_t(side)]; }  // of all pairs, with <eos>
 

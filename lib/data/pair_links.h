@@ -11,11 +11,11 @@ namespace tx {
 
 class PairLinks {
  public:
-  // The cache has links, and must outlive this. The row that predicts a target piece gets the links
+  // The cache has links, and must outlive this. The row that predicts a target token gets the links
   // of its word; with `shift` the row that reads it.
   PairLinks(const IdCache& cache, const Vocabularies& vocabularies, bool shift);
 
-  // Fills batch.links; real sentence i is pair pairs[i] of the cache, in whichever pieces the batch
+  // Fills batch.links; real sentence i is pair pairs[i] of the cache, in whichever tokens the batch
   // has it: its words have the same numbers in all of them. The links of a word that is not there
   // are left out.
   void write(const std::vector<uint32_t>& pairs, Batch& batch) const;

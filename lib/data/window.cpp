@@ -50,15 +50,15 @@ size_t Window::oldest(size_t from, const std::vector<int>& room) const {
 
 size_t Window::nearest(const std::vector<double>& wanted, const std::vector<int>& room) const {
   size_t best = none;
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < candidates_.size(); ++i) {
     if (!fits(i, room)) continue;
     double distance = 0;
     for (size_t s = 0; s < mean_.size(); ++s) {
       distance += std::abs(rows_[s][i] - wanted[s]) / mean_[s];
     }
-    if (distance < least) {
-      least = distance;
+    if (distance < min) {
+      min = distance;
       best = i;
     }
   }

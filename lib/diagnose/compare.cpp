@@ -14,7 +14,7 @@ namespace tx {
 
 namespace {
 
-constexpr size_t most_shown = 5;  // lines
+constexpr size_t max_shown = 5;  // lines
 
 // What one translator made of a line.
 struct Made {
@@ -59,7 +59,7 @@ std::string named(const char* name, const Translator& translator) {
 }
 
 std::string largest_differences(std::vector<Compared> lines) {
-  const size_t shown = std::min(most_shown, lines.size());
+  const size_t shown = std::min(max_shown, lines.size());
   std::partial_sort(lines.begin(), lines.begin() + ptrdiff_t(shown), lines.end(),
                     [](const Compared& x, const Compared& y) {
                       const double d = std::abs(x.difference()), e = std::abs(y.difference());

@@ -10,7 +10,7 @@ namespace tx {
 
 // Translates the whole text with both and returns a report: the share of lines with the same
 // translation, BLEU of `a` against `b`, the mean of log P of a's lines less those of b, and the
-// lines whose log P differ most. Each cuts the lines into pieces of its own vocabulary. Blank lines
+// lines whose log P differ most. Each cuts the lines into tokens of its own vocabulary. Blank lines
 // do not count. Holds the text in memory.
 std::string compare_translators(LinePairs& in, const Translator& a, const Translator& b,
                                 const LineOptions& options, const Log& log);

@@ -80,9 +80,9 @@ Outcome run(const Task& task, const Variant& way) {
 }
 
 double largest(const std::vector<float>& x) {
-  double most = 0;
-  for (const float v : x) most = std::max(most, std::isnan(v) ? INFINITY : std::abs(double(v)));
-  return most;
+  double max = 0;
+  for (const float v : x) max = std::max(max, std::isnan(v) ? INFINITY : std::abs(double(v)));
+  return max;
 }
 
 // Largest difference over largest magnitude.

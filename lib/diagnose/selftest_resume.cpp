@@ -25,7 +25,7 @@ namespace tx {
 namespace {
 
 constexpr double pilot_seconds = 9;
-constexpr int64_t fewest_steps = 8, most_steps = 400;
+constexpr int64_t fewest_steps = 8, max_steps = 400;
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -122,7 +122,7 @@ int64_t Selftest::choose_steps() const {
   finish(begin("first", 1));
   finish(begin("pilot", 1000000, pilot_seconds / 60));
   const std::vector<int64_t> steps = checkpoint_steps(folder_.path() + "/pilot", "model");
-  return std::clamp(steps.empty() ? 0 : steps.back(), fewest_steps, most_steps);
+  return std::clamp(steps.empty() ? 0 : steps.back(), fewest_steps, max_steps);
 }
 
 // The run that is killed; returns how.

@@ -76,10 +76,10 @@ const MetricKind& find_kind(const Kinds& kinds, const std::string& name) {
 }
 
 double number(const Json& value, const char* key, const Option& option) {
-  const double least = option.low.value_or(0), most = option.high.value_or(1e15);
-  if (!value.is_number() || value < least || value > most) {
+  const double min = option.low.value_or(0), max = option.high.value_or(1e15);
+  if (!value.is_number() || value < min || value > max) {
     throw DataError(std::string(key) + " is " + to_text(value) + ", not a number from " +
-                    limit_text(least) + " to " + limit_text(most));
+                    limit_text(min) + " to " + limit_text(max));
   }
   return value;
 }

@@ -26,7 +26,7 @@ struct ScoringOptions {
   int width = 1;
   bool score_only = false, json = false;
   std::string format, test_set;  // as sacreBLEU has them: resolved into json, and refused
-  bool force = false;            // no warning about text that looks tokenised or split into pieces
+  bool force = false;            // no warning about text that looks tokenised or split into tokens
 
   void describe(Options& options);
   bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }

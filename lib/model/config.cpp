@@ -20,10 +20,10 @@ int nearest_divisor(int d_model, int heads) {
   return 1;
 }
 
-void check_least(const char* option, int64_t value, int64_t least) {
-  if (value < least)
+void check_min(const char* option, int64_t value, int64_t min) {
+  if (value < min)
     throw UsageError(std::string(option) + " " + std::to_string(value) + ": must be at least " +
-                     std::to_string(least));
+                     std::to_string(min));
 }
 
 }  // namespace
@@ -35,11 +35,11 @@ void ModelConfig::set_kind(ModelKind which) {
 
 void ModelConfig::resolve() {
   TX_ASSERT(sides.size() == (kind == ModelKind::encoder_decoder ? 2u : 1u));
-  check_least("--d-model", d_model, 2);
-  check_least("--d-ff", d_ff, 1);
-  check_least("--heads", heads, 1);
+  check_min("--d-model", d_model, 2);
+  check_min("--d-ff", d_ff, 1);
+  check_min("--heads", heads, 1);
   for (size_t side = 0; side < sides.size(); ++side)
-    check_least(names(side).layers_option, sides[side].layers, 1);
+    check_min(names(side).layers_option, sides[side].layers, 1);
   if (d_model % 2 != 0)
     throw UsageError("--d-model " + std::to_string(d_model) +
                      ": positions come in pairs of sine and cosine; the nearest even value is " +
@@ -52,8 +52,8 @@ void ModelConfig::resolve() {
     d_k = d_model / heads;
   }
   if (d_v == 0) d_v = d_k;
-  check_least("--d-k", d_k, 1);
-  check_least("--d-v", d_v, 1);
+  check_min("--d-k", d_k, 1);
+  check_min("--d-v", d_v, 1);
   if (heads % key_heads() != 0)
     throw UsageError("--kv-heads " + std::to_string(kv_heads) + " does not divide --heads " +
                      std::to_string(heads) + ": use --kv-heads " +
@@ -65,7 +65,7 @@ void ModelConfig::resolve() {
       throw UsageError("--tie " + tie.name +
                        " needs one vocabulary for both sides, but the source has " +
                        std::to_string(side.vocabulary) + " and the target " +
-                       std::to_string(target().vocabulary) + " pieces: use --tie target");
+                       std::to_string(target().vocabulary) + " tokens: use --tie target");
 }
 
 void ModelConfig::check_positions() const {
@@ -91,10 +91,10 @@ int64_t ModelConfig::layers() const {
   return sum;
 }
 
-int64_t ModelConfig::most_pieces() const {
-  int64_t most = 0;
-  for (const SideConfig& side : sides) most = std::max(most, side.vocabulary);
-  return most;
+int64_t ModelConfig::max_tokens() const {
+  int64_t max = 0;
+  for (const SideConfig& side : sides) max = std::max(max, side.vocabulary);
+  return max;
 }
 
 void ModelConfig::set_vocabularies(int64_t size) {
@@ -157,9 +157,9 @@ class FieldReader {
  private:
   template <class T>
   T size(const ConfigField& field) const {
-    constexpr int64_t most = int64_t(1) << 24;  // keeps every product of sizes far from overflow
+    constexpr int64_t max = int64_t(1) << 24;  // keeps every product of sizes far from overflow
     try {
-      return T(whole_number(json_, field.key, int64_t(field.least), most));
+      return T(whole_number(json_, field.key, int64_t(field.min), max));
     } catch (const DataError& e) {
       throw damaged(where_, e.what());
     }
@@ -214,7 +214,7 @@ class FieldDescriber {
     else if constexpr (requires { value.name; })
       add_named(f, value);
     else
-      options_.add(f.option, value, f.unit, f.help, f.long_help).range(f.least, f.most);
+      options_.add(f.option, value, f.unit, f.help, f.long_help).range(f.min, f.max);
   }
 
  private:

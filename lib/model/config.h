@@ -120,7 +120,7 @@ struct ModelConfig {
   void set_kind(ModelKind which);  // with its sides; those that are new have the defaults
   const SideConfig& target() const { return sides.back(); }
   int64_t layers() const;                                    // of all sides
-  int64_t most_pieces() const;                               // of the largest vocabulary
+  int64_t max_tokens() const;                                // of the largest vocabulary
   void set_vocabularies(int64_t size);                       // of all sides
   void set_vocabularies(const std::vector<int64_t>& sizes);  // one per side
   void set_layers(int count);                                // of each side
@@ -170,7 +170,7 @@ struct ConfigField {
   const char* option = nullptr;  // "--d-model"
   const char* unit = "";
   const char* help = "";
-  double least = 0, most = 0;  // the range that the option takes; of sizes, least in files, too
+  double min = 0, max = 0;  // the range that the option takes; of sizes, least in files, too
   const char* long_help = "";
   bool lesson = false;  // its option stands among those that nobody needs but to learn
   bool size = false;    // its option says how large the model is

@@ -1,6 +1,6 @@
 // How several ranks divide a flat block among them: each updates its elements and holds moments for
 // them alone. The block is cut into rounds, which are moved one after another; in each round every
-// rank has one piece, in the order of ranks, so that each round asks every rank for as much work.
+// rank has one shard, in the order of ranks, so that each round asks every rank for as much work.
 #pragma once
 #include <algorithm>
 
@@ -20,21 +20,21 @@ struct RankOf {
 
 class Division {
  public:
-  // Elements of one piece, a multiple of norm_block: 1 MiB of f32.
-  static constexpr int64_t usual_piece = 16 * norm_block;
+  // Elements of one shard, a multiple of norm_block: 1 MiB of f32.
+  static constexpr int64_t usual_shard = 16 * norm_block;
 
-  explicit Division(int64_t elements = 0, int ranks = 1, int64_t piece = usual_piece)
-      : elements_(elements), ranks_(ranks), piece_(piece) {}
+  explicit Division(int64_t elements = 0, int ranks = 1, int64_t shard = usual_shard)
+      : elements_(elements), ranks_(ranks), shard_(shard) {}
 
   int ranks() const { return ranks_; }
-  int rounds() const { return int((elements_ + ranks_ * piece_ - 1) / (ranks_ * piece_)); }
+  int rounds() const { return int((elements_ + ranks_ * shard_ - 1) / (ranks_ * shard_)); }
   // Of all ranks together.
   ElementRange round(int number) const {
-    const int64_t first = number * ranks_ * piece_;
-    return {first, std::min(ranks_ * piece_, elements_ - first)};
+    const int64_t first = number * ranks_ * shard_;
+    return {first, std::min(ranks_ * shard_, elements_ - first)};
   }
   // Of one rank. It begins at a multiple of norm_block, and in the last round it may be empty.
-  ElementRange piece(int number, int rank) const {
+  ElementRange shard(int number, int rank) const {
     const ElementRange all = round(number);
     const int64_t blocks = norm_blocks(all.count);
     const auto begin = [&](int r) {
@@ -42,23 +42,23 @@ class Division {
     };
     return {begin(rank), begin(rank + 1) - begin(rank)};
   }
-  int64_t longest(int number) const {  // of the pieces of a round
-    int64_t most = 0;
-    for (int r = 0; r < ranks_; ++r) most = std::max(most, piece(number, r).count);
-    return most;
+  int64_t longest(int number) const {  // of the shards of a round
+    int64_t max = 0;
+    for (int r = 0; r < ranks_; ++r) max = std::max(max, shard(number, r).count);
+    return max;
   }
-  // Where the moments of a rank's piece begin in its own block of moments.
-  int64_t own_first(int number) const { return number * piece_; }
-  // Elements of all pieces of a rank.
+  // Where the moments of a rank's shard begin in its own block of moments.
+  int64_t own_first(int number) const { return number * shard_; }
+  // Elements of all shards of a rank.
   int64_t held(int rank) const {
     const int last = rounds() - 1;
-    return last < 0 ? 0 : own_first(last) + piece(last, rank).count;
+    return last < 0 ? 0 : own_first(last) + shard(last, rank).count;
   }
 
  private:
   int64_t elements_;
   int ranks_;
-  int64_t piece_;
+  int64_t shard_;
 };
 
 // A flat block, (1, elements), elements a multiple of 64, as rows, which is how kernels divide

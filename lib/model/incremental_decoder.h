@@ -41,7 +41,7 @@ class IncrementalDecoder {
   struct Row {
     int32_t sentence = 0;  // its number
     int32_t parent = -1;   // row of the previous step; -1 in the sentence's first step
-    int32_t token = 0;     // what this row reads: the piece chosen last, <bos> in the first step
+    int32_t token = 0;     // what this row reads: the token chosen last, <bos> in the first step
   };
   // Ids with their final <eos>, none empty; of a decoder alone prompts, which may be empty.
   using Sources = std::vector<std::vector<int>>;
@@ -56,11 +56,11 @@ class IncrementalDecoder {
   // changes nothing where the capacity is used up.
   bool admit(const Sources& sources, std::span<const int64_t> longest, int width);
   void release(int32_t sentence);
-  // From here on, until open(), column i of the logits is that of piece ids[i].
+  // From here on, until open(), column i of the logits is that of token ids[i].
   void pick(std::span<const int32_t> ids);
   // open() for these sources and admit(), every sentence with up to max_rows rows.
   void begin(const Sources& sources, int64_t max_rows, int64_t max_steps);
-  // Logits (R,Vp) of the next position, or (R, picked pieces), valid until the next call. Rows of a
+  // Logits (R,Vp) of the next position, or (R, picked tokens), valid until the next call. Rows of a
   // sentence stand together.
   Matrix step(std::span<const Row> rows);
   // Called for every attention of every step, see keys_values.h; where the backend replays work,

@@ -11,12 +11,12 @@ Share ModelPart::of(int64_t n) const {
   return {begin(index), begin(index + 1) - begin(index)};
 }
 
-std::vector<int32_t> own_ids(const Share& pieces, std::span<const int32_t> ids) {
+std::vector<int32_t> own_ids(const Share& tokens, std::span<const int32_t> ids) {
   std::vector<int32_t> own;
   own.reserve(ids.size());
   for (const int32_t id : ids) {
-    const int64_t at = id - pieces.first;
-    own.push_back(at >= 0 && at < pieces.count ? int32_t(at) : -1);
+    const int64_t at = id - tokens.first;
+    own.push_back(at >= 0 && at < tokens.count ? int32_t(at) : -1);
   }
   return own;
 }

@@ -1,5 +1,5 @@
 // One model over several ranks (Shoeybi et al., 2019): each has some heads of every attention, some
-// columns of every feed-forward layer and some pieces of every vocabulary, and computes with them
+// columns of every feed-forward layer and some tokens of every vocabulary, and computes with them
 // as with a smaller model. Norms, the biases behind sums over the ranks, and learned positions are
 // on all ranks alike.
 #pragma once
@@ -25,8 +25,8 @@ struct ModelPart {
   Share of(int64_t n) const;  // this part's share of n of anything
 };
 
-// The ids of a vocabulary as the part knows them that has `pieces` of it: from 0, others -1.
-std::vector<int32_t> own_ids(const Share& pieces, std::span<const int32_t> ids);
+// The ids of a vocabulary as the part knows them that has `tokens` of it: from 0, others -1.
+std::vector<int32_t> own_ids(const Share& tokens, std::span<const int32_t> ids);
 
 // UsageError, by the option's name, where a model cannot be had in so many parts. `config` is
 // resolved, but for its vocabularies.

@@ -58,7 +58,7 @@ struct Moments {
 class Parameters {
  public:
   // dtype of activations: bf16 keeps an fp32 master and a bf16 copy, f64 holds everything in
-  // double. training adds gradients and Adam's two moments, of several ranks those of the pieces of
+  // double. training adds gradients and Adam's two moments, of several ranks those of the shards of
   // `self` alone. Memory is zero until initialise() or loading.
   // Of a part of the model, config() and table() are its own; its weights are slices of those of
   // the whole (part_of() of model_part.h), and `self` is among the ranks that have that part.
@@ -113,7 +113,7 @@ class Parameters {
   Matrix entry_of(Matrix block, const ParameterEntry& entry) const;
   Matrix master() const { return master_; }  // whole blocks, (1, elements)
   Matrix gradients() const { return gradients_; }
-  // (1, division().held(self().rank)): all that this rank updates, one piece after another; the
+  // (1, division().held(self().rank)): all that this rank updates, one shard after another; the
   // layout of whole blocks where it is the only one.
   Matrix moment1() const { return moments_.first; }
   Matrix moment2() const { return moments_.second; }

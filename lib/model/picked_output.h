@@ -1,4 +1,4 @@
-// The output projection of a model for some pieces alone: fewer columns of logits.
+// The output projection of a model for some tokens alone: fewer columns of logits.
 #pragma once
 #include <span>
 
@@ -14,7 +14,7 @@ class PickedOutput {
   PickedOutput(const PickedOutput&) = delete;
   PickedOutput& operator=(const PickedOutput&) = delete;
 
-  // Column i of the logits is that of piece ids[i] of `output`, bit for bit. `output` is prepared
+  // Column i of the logits is that of token ids[i] of `output`, bit for bit. `output` is prepared
   // for inference.
   void pick(const Projection& output, std::span<const int32_t> ids);
   const Projection& projection() const { return picked_; }

@@ -96,13 +96,13 @@ Tensor read_by_ranks(Context& context, Tensor x, Communicator& ranks);
 // it must not keep it. The gradient of the sum is that of x, on every rank.
 void sum_over_ranks(Context& context, const Tensor& x, Communicator& ranks);
 
-// cross_entropy() where a rank has the logits (T,Vp) of `count` pieces from `first` on; labels are
-// among the `vocabulary` pieces of all ranks.
+// cross_entropy() where a rank has the logits (T,Vp) of `count` tokens from `first` on; labels are
+// among the `vocabulary` tokens of all ranks.
 struct SplitVocabulary {
   int64_t first = 0, count = 0, vocabulary = 0;
 };
 void split_cross_entropy(Context& context, Tensor logits, const int32_t* labels,
-                         const SplitVocabulary& pieces, double smoothing, StepRecord* record,
+                         const SplitVocabulary& tokens, double smoothing, StepRecord* record,
                          Communicator& ranks);
 
 }  // namespace tx

@@ -12,7 +12,7 @@ namespace {
 
 // Of a row; in double, as kernels have them.
 struct RowSums {
-  double most = 0;          // largest logit
+  double max = 0;           // largest logit
   double exponentials = 0;  // of exp(x - most)
   double total = 0;         // of x - most
   double label = 0;         // the label's logit; 0 where another rank has it
@@ -20,14 +20,14 @@ struct RowSums {
 
 template <class T>
 RowSums sums_of(const T* x, int64_t count, int64_t label) {
-  T most = x[0];
-  for (int64_t j = 1; j < count; ++j) most = x[j] > most ? x[j] : most;
+  T max = x[0];
+  for (int64_t j = 1; j < count; ++j) max = x[j] > max ? x[j] : max;
   RowSums sums;
   for (int64_t j = 0; j < count; ++j) {
-    sums.exponentials += double(std::exp(x[j] - most));
-    sums.total += double(x[j] - most);
+    sums.exponentials += double(std::exp(x[j] - max));
+    sums.total += double(x[j] - max);
   }
-  sums.most = double(most);
+  sums.max = double(max);
   sums.label = label >= 0 && label < count ? double(x[label]) : 0;
   return sums;
 }
@@ -35,12 +35,12 @@ RowSums sums_of(const T* x, int64_t count, int64_t label) {
 // Those of the whole row, of what rank r found in its counts[r] columns.
 RowSums join(const RowSums* parts, int64_t stride, const std::vector<int64_t>& counts) {
   RowSums whole;
-  whole.most = parts[0].most;
+  whole.max = parts[0].max;
   for (size_t r = 1; r < counts.size(); ++r)
-    whole.most = std::max(whole.most, parts[int64_t(r) * stride].most);
+    whole.max = std::max(whole.max, parts[int64_t(r) * stride].max);
   for (size_t r = 0; r < counts.size(); ++r) {
     const RowSums& part = parts[int64_t(r) * stride];
-    const double lower = part.most - whole.most;
+    const double lower = part.max - whole.max;
     whole.exponentials += part.exponentials * std::exp(lower);
     whole.total += part.total + double(counts[r]) * lower;
     whole.label += part.label;
@@ -50,7 +50,7 @@ RowSums join(const RowSums* parts, int64_t stride, const std::vector<int64_t>& c
 
 void add_loss(const RowSums& row, int64_t vocabulary, double smoothing, StepRecord* record) {
   const double log_sum = std::log(row.exponentials);
-  const double log_label = row.label - row.most - log_sum;
+  const double log_label = row.label - row.max - log_sum;
   record->nll -= log_label;
   double loss = -(1 - smoothing) * log_label;
   if (smoothing > 0) {
@@ -58,7 +58,7 @@ void add_loss(const RowSums& row, int64_t vocabulary, double smoothing, StepReco
     loss -= smoothing / double(vocabulary - 1) * (log_all - log_label);
   }
   record->loss += loss;
-  record->correct += row.label >= row.most;
+  record->correct += row.label >= row.max;
   record->labels += 1;
 }
 
@@ -66,19 +66,19 @@ void add_loss(const RowSums& row, int64_t vocabulary, double smoothing, StepReco
 template <class T>
 class Columns {
  public:
-  Columns(Matrix x, const int32_t* labels, const SplitVocabulary& pieces, double smoothing)
-      : x_(x), labels_(labels), pieces_(pieces), smoothing_(smoothing) {}
+  Columns(Matrix x, const int32_t* labels, const SplitVocabulary& tokens, double smoothing)
+      : x_(x), labels_(labels), tokens_(tokens), smoothing_(smoothing) {}
 
   void tell(RowSums* sums) const {
     for (int64_t i = 0; i < x_.rows; ++i)
-      sums[i] = labels_[i] < 0 ? RowSums{} : sums_of(x_.row<T>(i), pieces_.count, own_label(i));
+      sums[i] = labels_[i] < 0 ? RowSums{} : sums_of(x_.row<T>(i), tokens_.count, own_label(i));
   }
   void take(const RowSums* all, const std::vector<int64_t>& counts, bool gradient,
             StepRecord* record) const {
     for (int64_t i = 0; i < x_.rows; ++i) {
       if (labels_[i] >= 0) {
         const RowSums row = join(all + i, x_.rows, counts);
-        add_loss(row, pieces_.vocabulary, smoothing_, record);
+        add_loss(row, tokens_.vocabulary, smoothing_, record);
         if (gradient) differentiate(i, row, record->loss_scale);
       } else if (gradient) {
         std::fill_n(x_.row<T>(i), x_.cols, T(0));
@@ -87,23 +87,23 @@ class Columns {
   }
 
  private:
-  int64_t own_label(int64_t i) const { return labels_[i] - pieces_.first; }
+  int64_t own_label(int64_t i) const { return labels_[i] - tokens_.first; }
   void differentiate(int64_t i, const RowSums& row, double scale) const {
     T* x = x_.row<T>(i);
-    const double others = smoothing_ > 0 ? smoothing_ / double(pieces_.vocabulary - 1) : 0;
-    const T most = T(row.most), inverse = T(scale / row.exponentials), q = T(others * scale);
+    const double others = smoothing_ > 0 ? smoothing_ / double(tokens_.vocabulary - 1) : 0;
+    const T max = T(row.max), inverse = T(scale / row.exponentials), q = T(others * scale);
     const int64_t label = own_label(i);
-    const bool here = label >= 0 && label < pieces_.count;
+    const bool here = label >= 0 && label < tokens_.count;
     const T at_label =
-        here ? std::exp(x[label] - most) * inverse - T((1 - smoothing_) * scale) : T(0);
-    for (int64_t j = 0; j < pieces_.count; ++j) x[j] = std::exp(x[j] - most) * inverse - q;
+        here ? std::exp(x[label] - max) * inverse - T((1 - smoothing_) * scale) : T(0);
+    for (int64_t j = 0; j < tokens_.count; ++j) x[j] = std::exp(x[j] - max) * inverse - q;
     if (here) x[label] = at_label;
-    std::fill(x + pieces_.count, x + x_.cols, T(0));
+    std::fill(x + tokens_.count, x + x_.cols, T(0));
   }
 
   Matrix x_;
   const int32_t* labels_;
-  SplitVocabulary pieces_;
+  SplitVocabulary tokens_;
   double smoothing_;
 };
 
@@ -116,10 +116,10 @@ std::vector<int64_t> counts_of(Communicator& ranks, int64_t own) {
 }  // namespace
 
 void split_cross_entropy(Context& context, Tensor logits, const int32_t* labels,
-                         const SplitVocabulary& pieces, double smoothing, StepRecord* record,
+                         const SplitVocabulary& tokens, double smoothing, StepRecord* record,
                          Communicator& ranks) {
-  TX_ASSERT(pieces.count > 0 && pieces.count <= logits.cols() && pieces.vocabulary > 1);
-  TX_ASSERT(pieces.first >= 0 && pieces.first + pieces.count <= pieces.vocabulary);
+  TX_ASSERT(tokens.count > 0 && tokens.count <= logits.cols() && tokens.vocabulary > 1);
+  TX_ASSERT(tokens.first >= 0 && tokens.first + tokens.count <= tokens.vocabulary);
   constexpr int64_t width = sizeof(RowSums) / sizeof(double);
   const bool narrow = logits.dtype() == DType::bf16;
   const Tensor x = narrow ? context.make(logits.rows(), logits.cols(), DType::f32) : logits;
@@ -131,13 +131,13 @@ void split_cross_entropy(Context& context, Tensor logits, const int32_t* labels,
     const auto run = [&]<class T>(const Columns<T>& columns) {
       columns.tell(static_cast<RowSums*>(own.value().data));
       ranks.gather_all(own.value().data, size_t(own.rows()) * sizeof(RowSums), all.value().data);
-      columns.take(static_cast<const RowSums*>(all.value().data), counts_of(ranks, pieces.count),
+      columns.take(static_cast<const RowSums*>(all.value().data), counts_of(ranks, tokens.count),
                    context.recording, record);
     };
     if (x.dtype() == DType::f64)
-      run(Columns<double>(x.value(), labels, pieces, smoothing));
+      run(Columns<double>(x.value(), labels, tokens, smoothing));
     else
-      run(Columns<float>(x.value(), labels, pieces, smoothing));
+      run(Columns<float>(x.value(), labels, tokens, smoothing));
     if (narrow && context.recording) k.convert(x.value(), logits.value());
   });
   if (context.recording) context.gradient_in_place(logits);

@@ -34,7 +34,7 @@ Json mean_of(const std::vector<Json>& lines, const char* key) {
 
 // Lines of steps in columns.
 void take_steps(const std::vector<Json>& lines, RunLog& run) {
-  run.together = std::max<int64_t>(1, (int64_t(lines.size()) - 1) / most_log_entries + 1);
+  run.together = std::max<int64_t>(1, (int64_t(lines.size()) - 1) / max_log_entries + 1);
   std::vector<const char*> averaged = means;
   if (!lines.empty() && lines.back().contains(guided)) averaged.push_back(guided);
   for (const char* key : lasts) run.steps[key] = Json::array();

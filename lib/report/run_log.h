@@ -20,10 +20,11 @@ struct RunLog {
 };
 
 // Entries that a run has at most.
-constexpr int64_t most_log_entries = 4000;
+constexpr int64_t max_log_entries = 4000;
 
-// IoError where a file cannot be read, DataError where a line is not an object with a number `step`;
-// names file and line. A last line without '\n', which a run is just writing, is passed over.
+// IoError where a file cannot be read, DataError where a line is not an object with a number
+// `step`; names file and line. A last line without '\n', which a run is just writing, is passed
+// over.
 RunLog read_run_log(const std::string& directory);
 
 }  // namespace tx

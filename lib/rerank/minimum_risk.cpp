@@ -35,7 +35,7 @@ class Ranker {
   void rank(Translation& outputs) {
     std::unique_ptr<Metric> metric = take();
     std::vector<std::string> texts;
-    for (const PieceHypothesis& h : outputs) texts.push_back(vocabulary_.decode(h.ids));
+    for (const TokenHypothesis& h : outputs) texts.push_back(vocabulary_.decode(h.ids));
     const std::vector<double> utility = utilities(texts, *metric);
     give(std::move(metric));
     std::vector<size_t> order(outputs.size());

@@ -1,4 +1,4 @@
-// What a search is asked for: the pieces of a line, and what is wished of its output.
+// What a search is asked for: the tokens of a line, and what is wished of its output.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,26 +7,26 @@
 namespace tx {
 
 struct Source {
-  std::vector<int> ids;  // pieces without <eos>, at least one; of a language model the prompt
+  std::vector<int> ids;  // tokens without <eos>, at least one; of a language model the prompt
   int64_t line = 1;      // sampling draws by it
-  // With SearchOptions::forced_target, the output to score: pieces, and <eos> unless it was cut.
+  // With SearchOptions::forced_target, the output to score: tokens, and <eos> unless it was cut.
   std::vector<int> target;
-  // With SearchOptions::prefix, the pieces that the output begins with.
+  // With SearchOptions::prefix, the tokens that the output begins with.
   std::vector<int> prefix = {};
-  // With SearchOptions::constraints, what the output must hold: the pieces of phrases, none empty.
+  // With SearchOptions::constraints, what the output must hold: the tokens of phrases, none empty.
   std::vector<std::vector<int>> phrases = {};
   bool opens = false;  // of a language model: the text begins here, there is no prompt
   bool blank() const { return ids.empty() && !opens; }  // nothing is asked of a model
-  // The pieces of the longer side, as far as they are known: an output may have --max-extra more.
-  int64_t pieces() const { return int64_t(std::max(ids.size(), prefix.size())); }
+  // The tokens of the longer side, as far as they are known: an output may have --max-extra more.
+  int64_t tokens() const { return int64_t(std::max(ids.size(), prefix.size())); }
 };
 
-// The share of a batch that a source takes, in pieces. A short source costs more than its length,
-// since its cache has room for --max-extra pieces more.
-constexpr int64_t least_cost = 16;
+// The share of a batch that a source takes, in tokens. A short source costs more than its length,
+// since its cache has room for --max-extra tokens more.
+constexpr int64_t min_cost = 16;
 inline int64_t cost_of(const Source& source) {
-  const size_t longer = std::max(size_t(source.pieces()) + 1, source.target.size());
-  return std::max(least_cost, int64_t(longer));
+  const size_t longer = std::max(size_t(source.tokens()) + 1, source.target.size());
+  return std::max(min_cost, int64_t(longer));
 }
 
 }  // namespace tx

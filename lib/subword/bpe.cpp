@@ -8,8 +8,8 @@
 namespace tx {
 namespace {
 
-// In bytes: finding out how a longer piece is made takes too long.
-constexpr size_t longest_piece = 1000;
+// In bytes: finding out how a longer token is made takes too long.
+constexpr size_t longest_token = 1000;
 
 // Bytes of the character that begins with `lead` in valid UTF-8.
 size_t character_bytes(char lead) {
@@ -27,51 +27,51 @@ size_t place_of(uint64_t pair, size_t mask) {
 
 }  // namespace
 
-std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& pieces,
+std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& tokens,
                                            const std::array<int, 256>& byte_ids) {
   BpeEncoder encoder;
   encoder.byte_ids_ = byte_ids;
   encoder.ascii_.fill(-1);
-  for (const BpePiece& piece : pieces) {
-    if (piece.text.empty() || piece.text.find(word_sign, piece.user ? 0 : 1) != piece.text.npos)
+  for (const BpePiece& token : tokens) {
+    if (token.text.empty() || token.text.find(word_sign, token.user ? 0 : 1) != token.text.npos)
       return {};
-    if (piece.user) {
-      encoder.user_[piece.text] = piece.id;
-      encoder.user_sizes_[static_cast<unsigned char>(piece.text[0])].push_back(piece.text.size());
+    if (token.user) {
+      encoder.user_[token.text] = token.id;
+      encoder.user_sizes_[static_cast<unsigned char>(token.text[0])].push_back(token.text.size());
       continue;
     }
-    if (piece.text.size() > longest_piece) return {};
-    if (piece.text.size() != character_bytes(piece.text[0])) continue;
-    if (piece.text.size() == 1)
-      encoder.ascii_[size_t(piece.text[0])] = piece.id;
-    else if (piece.text == word_sign)
-      encoder.word_sign_id_ = piece.id;
+    if (token.text.size() > longest_token) return {};
+    if (token.text.size() != character_bytes(token.text[0])) continue;
+    if (token.text.size() == 1)
+      encoder.ascii_[size_t(token.text[0])] = token.id;
+    else if (token.text == word_sign)
+      encoder.word_sign_id_ = token.id;
     else
-      encoder.characters_[piece.text] = piece.id;
+      encoder.characters_[token.text] = token.id;
   }
   for (auto& sizes : encoder.user_sizes_) {
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   }
-  if (encoder.word_sign_id_ < 0 || !encoder.add_merges(pieces)) return {};
+  if (encoder.word_sign_id_ < 0 || !encoder.add_merges(tokens)) return {};
   return encoder;
 }
 
-// A merge is any way to split a piece into two that are pieces.
-bool BpeEncoder::add_merges(const std::vector<BpePiece>& pieces) {
+// A merge is any way to split a token into two that are tokens.
+bool BpeEncoder::add_merges(const std::vector<BpePiece>& tokens) {
   std::unordered_map<std::string_view, int> ids;
-  for (const BpePiece& piece : pieces) {
-    if (!piece.user) ids[piece.text] = piece.id;
+  for (const BpePiece& token : tokens) {
+    if (!token.user) ids[token.text] = token.id;
   }
   std::vector<Merge> found;
-  for (const BpePiece& piece : pieces) {
-    if (piece.user) continue;
-    const std::string_view text = piece.text;
+  for (const BpePiece& token : tokens) {
+    if (token.user) continue;
+    const std::string_view text = token.text;
     for (size_t at = 0; at < text.size(); at += character_bytes(text[at])) {
       if (!ids.count(text.substr(at, character_bytes(text[at])))) return false;
       const auto left = ids.find(text.substr(0, at)), right = ids.find(text.substr(at));
       if (at == 0 || left == ids.end() || right == ids.end()) continue;
-      found.push_back({pair_of(left->second, right->second), piece.id, piece.score});
+      found.push_back({pair_of(left->second, right->second), token.id, token.score});
     }
   }
   merges_.resize(std::bit_ceil(2 * found.size() + 2));
@@ -103,7 +103,7 @@ int BpeEncoder::character(std::string_view text) const {
   return found == characters_.end() ? -1 : found->second;
 }
 
-// Notes how the pieces were made that will have to be split again.
+// Notes how the tokens were made that will have to be split again.
 const BpeEncoder::Merge* BpeEncoder::find(int left, int right, Partings& partings) const {
   const Merge* merge = find(left, right);
   if (merge != nullptr && !usable_.empty() && !usable_[size_t(merge->id)])
@@ -240,12 +240,12 @@ void BpeEncoder::append(const Symbol& symbol, const Partings& partings,
 
 void BpeEncoder::encode_word(std::string_view word, std::vector<int>& ids,
                              MergeDraws* draws) const {
-  constexpr size_t most = 100;  // symbols that are kept on the stack
-  std::array<Symbol, most + 1> symbols;
+  constexpr size_t max = 100;  // symbols that are kept on the stack
+  std::array<Symbol, max + 1> symbols;
   size_t count = 0, at = 0;
   Partings partings;
   symbols[count++] = {word_sign_id_, word_sign};
-  for (; at < word.size() && count <= most; at += symbols[count - 1].text.size())
+  for (; at < word.size() && count <= max; at += symbols[count - 1].text.size())
     symbols[count++] = next_symbol(word.substr(at));
   if (at == word.size()) {
     count = merge_all(symbols.data(), count, partings, draws);

@@ -33,30 +33,30 @@ LineCounts encode_line(const Vocabulary& vocabulary, const EncodeOptions& option
   } else {
     vocabulary.encode(line, ids);
   }
-  counts.cut = options.max_pieces > 0 && ids.size() > size_t(options.max_pieces);
-  if (counts.cut) ids.resize(size_t(options.max_pieces));
-  counts.pieces = int64_t(ids.size());
+  counts.cut = options.max_tokens > 0 && ids.size() > size_t(options.max_tokens);
+  if (counts.cut) ids.resize(size_t(options.max_tokens));
+  counts.tokens = int64_t(ids.size());
   if (options.count) {
-    PieceShares shares;
+    TokenShares shares;
     shares.add(ids, vocabulary);
     counts.bytes = shares.bytes;
     counts.unknown = shares.unknown;
   }
   if (options.bos) ids.insert(ids.begin(), Vocabulary::bos);
   if (options.eos) ids.push_back(Vocabulary::eos);
-  line = join_pieces(vocabulary, ids, options.ids);
+  line = join_tokens(vocabulary, ids, options.ids);
   return counts;
 }
 
 void add(EncodeReport& report, const LineCounts& counts, int64_t number) {
   ++report.lines;
   report.words += counts.words;
-  report.pieces += counts.pieces;
+  report.tokens += counts.tokens;
   report.bytes += counts.bytes;
   report.unknown += counts.unknown;
-  if (counts.pieces > report.longest ||
-      (counts.pieces == report.longest && counts.pieces > 0 && number < report.longest_line)) {
-    report.longest = counts.pieces;
+  if (counts.tokens > report.longest ||
+      (counts.tokens == report.longest && counts.tokens > 0 && number < report.longest_line)) {
+    report.longest = counts.tokens;
     report.longest_line = number;
   }
   if (!counts.cut) return;
@@ -95,20 +95,20 @@ std::string describe(const EncodeReport& report, const TextReader& in) {
     return double(part) / double(std::max<int64_t>(1, whole));
   };
   std::string text = counted(report.lines, "line") + ", " + counted(report.words, "word") + ", " +
-                     counted(report.pieces, "piece") + ": " +
-                     fixed(share(report.pieces, report.words), 3) + " per word, " +
-                     fixed(100 * share(report.bytes, report.pieces), 3) + " % of them bytes, " +
-                     fixed(100 * share(report.unknown, report.pieces), 3) + " % <unk>";
+                     counted(report.tokens, "token") + ": " +
+                     fixed(share(report.tokens, report.words), 3) + " per word, " +
+                     fixed(100 * share(report.bytes, report.tokens), 3) + " % of them bytes, " +
+                     fixed(100 * share(report.unknown, report.tokens), 3) + " % <unk>";
   if (report.longest > 0)
     text +=
-        "; longest line " + in.place(report.longest_line) + ", " + counted(report.longest, "piece");
+        "; longest line " + in.place(report.longest_line) + ", " + counted(report.longest, "token");
   return text;
 }
 
 std::vector<std::string> warnings(const EncodeReport& report, const TextReader& in,
-                                  int max_pieces) {
+                                  int max_tokens) {
   if (report.cut_lines == 0) return {};
-  std::string text = in.place(report.first_cut) + ": cut after " + counted(max_pieces, "piece") +
+  std::string text = in.place(report.first_cut) + ": cut after " + counted(max_tokens, "token") +
                      " (--max-length)";
   if (report.cut_lines > 1)
     text += " (the first of " + std::to_string(report.cut_lines) + " such lines)";

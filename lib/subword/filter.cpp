@@ -12,7 +12,7 @@
 namespace tx {
 namespace {
 
-constexpr size_t most_lines = 1024, most_bytes = size_t(1) << 20;
+constexpr size_t max_lines = 1024, max_bytes = size_t(1) << 20;
 constexpr int patience_ms = 200;
 
 // Waits for a line, then takes what has arrived. An empty block now and then lets a failure of the
@@ -42,7 +42,7 @@ class BlockReader {
       if (!in_.next(line)) return !block.lines.empty();
       bytes += line.size();
       block.lines.push_back(std::move(line));
-    } while (block.lines.size() < most_lines && bytes < most_bytes && in_.ready());
+    } while (block.lines.size() < max_lines && bytes < max_bytes && in_.ready());
     return true;
   }
 
@@ -98,13 +98,13 @@ int parse_id(const Vocabulary& vocabulary, std::string_view word) {
   }
   if (id >= 0 && id < vocabulary.size()) return id;
   throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
-                  std::to_string(vocabulary.size()) + " pieces");
+                  std::to_string(vocabulary.size()) + " tokens");
 }
 
-int find_piece(const Vocabulary& vocabulary, std::string_view word) {
+int find_token(const Vocabulary& vocabulary, std::string_view word) {
   const int id = vocabulary.id_of(word);
   if (id >= 0) return id;
-  throw DataError("'" + std::string(word) + "' is not a piece of this vocabulary");
+  throw DataError("'" + std::string(word) + "' is not a token of this vocabulary");
 }
 
 }  // namespace
@@ -129,37 +129,37 @@ void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map) {
   }
 }
 
-std::string join_pieces(const Vocabulary& vocabulary, std::span<const int> pieces, bool ids) {
+std::string join_tokens(const Vocabulary& vocabulary, std::span<const int> tokens, bool ids) {
   std::string line;
-  for (const int id : pieces) {
+  for (const int id : tokens) {
     if (!line.empty()) line += ' ';
-    line += ids ? std::to_string(id) : vocabulary.piece(id);
+    line += ids ? std::to_string(id) : vocabulary.token(id);
   }
   return line;
 }
 
-std::vector<int> split_pieces(const Vocabulary& vocabulary, std::string_view line, bool ids) {
-  std::vector<int> pieces;
+std::vector<int> split_tokens(const Vocabulary& vocabulary, std::string_view line, bool ids) {
+  std::vector<int> tokens;
   for (size_t at = 0; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
     const auto word = line.substr(at, end - at);
     if (!word.empty())
-      pieces.push_back(ids ? parse_id(vocabulary, word) : find_piece(vocabulary, word));
+      tokens.push_back(ids ? parse_id(vocabulary, word) : find_token(vocabulary, word));
     at = end + 1;
   }
-  return pieces;
+  return tokens;
 }
 
 void decode_lines(TextReader& in, const Vocabulary& vocabulary, bool ids, int threads,
                   Writer& out) {
   map_lines(in, threads, out, [&](std::string& line, int64_t) {
-    line = vocabulary.decode(split_pieces(vocabulary, line, ids));
+    line = vocabulary.decode(split_tokens(vocabulary, line, ids));
   });
 }
 
 void write_listing(const Vocabulary& vocabulary, Writer& out) {
   for (int id = 0; id < vocabulary.size(); ++id) {
-    std::string line = std::to_string(id) + "\t" + vocabulary.piece(id);
+    std::string line = std::to_string(id) + "\t" + vocabulary.token(id);
     if (const auto score = vocabulary.score(id)) line += "\t" + shortest(*score);
     out.write(line + "\n");
   }

@@ -1,4 +1,4 @@
-// Streams of lines: mapped on several threads, and joined from pieces or ids.
+// Streams of lines: mapped on several threads, and joined from tokens or ids.
 #pragma once
 #include <functional>
 
@@ -17,16 +17,16 @@ using LineMap = std::function<void(std::string& line, int64_t number)>;
 // lines before the first one that `map` refuses.
 void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map);
 
-// Pieces, or with `ids` decimal ids, joined by single spaces; and the way back: a word that is not
-// a piece (id) of the vocabulary is a DataError.
-std::string join_pieces(const Vocabulary& vocabulary, std::span<const int> pieces, bool ids);
-std::vector<int> split_pieces(const Vocabulary& vocabulary, std::string_view line, bool ids);
+// Tokens, or with `ids` decimal ids, joined by single spaces; and the way back: a word that is not
+// a token (id) of the vocabulary is a DataError.
+std::string join_tokens(const Vocabulary& vocabulary, std::span<const int> tokens, bool ids);
+std::vector<int> split_tokens(const Vocabulary& vocabulary, std::string_view line, bool ids);
 
-// Lines of pieces, or of ids, into text. A word that is not a piece (or id) of the vocabulary is a
+// Lines of tokens, or of ids, into text. A word that is not a token (or id) of the vocabulary is a
 // DataError that names its line and the word.
 void decode_lines(TextReader& in, const Vocabulary& vocabulary, bool ids, int threads, Writer& out);
 
-// Every entry in the order of ids: id, tab, piece; of a subword model tab and score too.
+// Every entry in the order of ids: id, tab, token; of a subword model tab and score too.
 void write_listing(const Vocabulary& vocabulary, Writer& out);
 
 }  // namespace tx

@@ -8,22 +8,22 @@ namespace tx {
 
 namespace {
 
-const MappedPieces* content_of(const Vocabulary& vocabulary) {
+const MappedTokens* content_of(const Vocabulary& vocabulary) {
   const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
   return mapped == nullptr ? nullptr : &mapped->content();
 }
 
 // "de" of "__de__".
-std::string name_of(const std::string& piece) {
-  const bool framed = piece.size() > 4 && piece.starts_with("__") && piece.ends_with("__");
-  return framed ? piece.substr(2, piece.size() - 4) : piece;
+std::string name_of(const std::string& token) {
+  const bool framed = token.size() > 4 && token.starts_with("__") && token.ends_with("__");
+  return framed ? token.substr(2, token.size() - 4) : token;
 }
 
-int find(const MappedPieces& content, const std::string& name, const char* option,
+int find(const MappedTokens& content, const std::string& name, const char* option,
          const std::string& where) {
   for (const int id : content.languages) {
-    const std::string& piece = content.pieces[size_t(id)];
-    if (name == piece || name == name_of(piece)) return id;
+    const std::string& token = content.tokens[size_t(id)];
+    if (name == token || name == name_of(token)) return id;
   }
   throw UsageError(std::string(option) + " " + name + " is not among the " +
                    std::to_string(content.languages.size()) + " languages of " + where +
@@ -33,13 +33,13 @@ int find(const MappedPieces& content, const std::string& name, const char* optio
 Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::string& name,
                              bool is_source, const std::string& where) {
   const std::string option = is_source ? "--source-language" : "--target-language";
-  const MappedPieces* content = content_of(*given);
+  const MappedTokens* content = content_of(*given);
   if (content == nullptr || content->languages.empty()) {
     if (name.empty()) return given;
     throw UsageError(option + " " + name + ": " + where + " has no languages to choose from");
   }
   if (name.empty()) return given;
-  MappedPieces set = *content;
+  MappedTokens set = *content;
   if (is_source)
     set_source_language(set, name, where);
   else
@@ -51,35 +51,35 @@ Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::stri
 
 std::vector<std::string> language_names(const Vocabulary& vocabulary) {
   std::vector<std::string> names;
-  if (const MappedPieces* content = content_of(vocabulary))
-    for (const int id : content->languages) names.push_back(name_of(content->pieces[size_t(id)]));
+  if (const MappedTokens* content = content_of(vocabulary))
+    for (const int id : content->languages) names.push_back(name_of(content->tokens[size_t(id)]));
   return names;
 }
 
 bool has_languages(const Vocabulary& vocabulary) {
-  const MappedPieces* content = content_of(vocabulary);
+  const MappedTokens* content = content_of(vocabulary);
   return content != nullptr && !content->languages.empty();
 }
 
 bool is_language(const Vocabulary& vocabulary, int id) {
-  const MappedPieces* content = content_of(vocabulary);
+  const MappedTokens* content = content_of(vocabulary);
   return content != nullptr && std::ranges::count(content->languages, id) > 0;
 }
 
 std::string source_language(const Vocabulary& source) {
   if (!has_languages(source)) return "";
-  const MappedPieces& c = *content_of(source);
+  const MappedTokens& c = *content_of(source);
   const std::vector<int>& at = c.language_last ? c.closing : c.prefix;
-  return at.empty() ? "" : name_of(c.pieces[size_t(at.back())]);
+  return at.empty() ? "" : name_of(c.tokens[size_t(at.back())]);
 }
 
 std::string target_language(const Vocabulary& target) {
   if (!has_languages(target)) return "";
-  const MappedPieces& c = *content_of(target);
-  return c.first < 0 ? "" : name_of(c.pieces[size_t(c.first)]);
+  const MappedTokens& c = *content_of(target);
+  return c.first < 0 ? "" : name_of(c.tokens[size_t(c.first)]);
 }
 
-void set_source_language(MappedPieces& source, const std::string& name, const std::string& where) {
+void set_source_language(MappedTokens& source, const std::string& name, const std::string& where) {
   const int id = find(source, name, "--source-language", where);
   if (source.language_last)
     source.closing = {Vocabulary::eos, id};
@@ -87,7 +87,7 @@ void set_source_language(MappedPieces& source, const std::string& name, const st
     source.prefix = {id};
 }
 
-void set_target_language(MappedPieces& target, const std::string& name, const std::string& where) {
+void set_target_language(MappedTokens& target, const std::string& name, const std::string& where) {
   target.first = find(target, name, "--target-language", where);
 }
 
@@ -118,7 +118,7 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
   if (!has_languages(all.source())) return;
   throw DataError(what + " does not go with " + where +
-                  ", a model of many languages: its decoder reads one before the first piece");
+                  ", a model of many languages: its decoder reads one before the first token");
 }
 
 void check_trainable(const Vocabularies& all, const std::string& where) {
@@ -130,18 +130,18 @@ void check_trainable(const Vocabularies& all, const std::string& where) {
     throw UsageError(where + " cannot be trained further: its sources end with their language");
 }
 
-int first_piece(const Vocabulary& target) {
-  const MappedPieces* content = content_of(target);
+int first_token(const Vocabulary& target) {
+  const MappedTokens* content = content_of(target);
   return content == nullptr ? -1 : content->first;
 }
 
-std::vector<int> opening_pieces(const Vocabulary& source) {
-  const MappedPieces* content = content_of(source);
+std::vector<int> opening_tokens(const Vocabulary& source) {
+  const MappedTokens* content = content_of(source);
   return content == nullptr ? std::vector<int>() : content->prefix;
 }
 
-std::vector<int> closing_pieces(const Vocabulary& source) {
-  const MappedPieces* content = content_of(source);
+std::vector<int> closing_tokens(const Vocabulary& source) {
+  const MappedTokens* content = content_of(source);
   if (content == nullptr || content->closing.empty()) return {Vocabulary::eos};
   return content->closing;
 }

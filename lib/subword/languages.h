@@ -1,6 +1,6 @@
-// Models of many languages: pieces that name the language of the source and of the output. A source
-// begins with the piece of its language (in older models it ends with it, behind </s>), and the
-// decoder reads that of the output behind <bos>, before the first piece that it chooses.
+// Models of many languages: tokens that name the language of the source and of the output. A source
+// begins with the token of its language (in older models it ends with it, behind </s>), and the
+// decoder reads that of the output behind <bos>, before the first token that it chooses.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace tx {
 
 // The names of a vocabulary's languages, as a user gives them, in the order of the model's list:
-// "deu_Latn", "de" of the piece __de__. Empty: it has none.
+// "deu_Latn", "de" of the token __de__. Empty: it has none.
 std::vector<std::string> language_names(const Vocabulary& vocabulary);
 bool has_languages(const Vocabulary& vocabulary);
 bool is_language(const Vocabulary& vocabulary, int id);
@@ -20,10 +20,10 @@ bool is_language(const Vocabulary& vocabulary, int id);
 std::string source_language(const Vocabulary& source);
 std::string target_language(const Vocabulary& target);
 
-// Sets the vocabulary of a source, or of outputs, to a language, by its name or its piece.
+// Sets the vocabulary of a source, or of outputs, to a language, by its name or its token.
 // UsageError for one that is not in the list; `where` names the model.
-void set_source_language(MappedPieces& source, const std::string& name, const std::string& where);
-void set_target_language(MappedPieces& target, const std::string& name, const std::string& where);
+void set_source_language(MappedTokens& source, const std::string& name, const std::string& where);
+void set_target_language(MappedTokens& target, const std::string& name, const std::string& where);
 
 // What a user chooses; "" leaves what the model's file states.
 struct LanguageChoice {
@@ -46,9 +46,9 @@ void refuse_languages(const Vocabularies& all, const std::string& what, const st
 void check_trainable(const Vocabularies& all, const std::string& where);
 
 // What the decoder reads behind <bos>: a language, or -1.
-int first_piece(const Vocabulary& target);
-// What stands in front of a source's pieces, and what ends it: <eos>, or <eos> and its language.
-std::vector<int> opening_pieces(const Vocabulary& source);
-std::vector<int> closing_pieces(const Vocabulary& source);
+int first_token(const Vocabulary& target);
+// What stands in front of a source's tokens, and what ends it: <eos>, or <eos> and its language.
+std::vector<int> opening_tokens(const Vocabulary& source);
+std::vector<int> closing_tokens(const Vocabulary& source);
 
 }  // namespace tx

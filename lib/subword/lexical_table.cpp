@@ -12,17 +12,17 @@ namespace {
 
 void keep(std::vector<LexicalTable::Entry>& entries, size_t count) {
   const auto better = [](const LexicalTable::Entry& a, const LexicalTable::Entry& b) {
-    return a.probability != b.probability ? a.probability > b.probability : a.piece < b.piece;
+    return a.probability != b.probability ? a.probability > b.probability : a.token < b.token;
   };
   const size_t kept = std::min(count, entries.size());
   std::partial_sort(entries.begin(), entries.begin() + ptrdiff_t(kept), entries.end(), better);
   entries.resize(kept);
 }
 
-int id_of(const Vocabulary& vocabulary, std::string_view piece, const char* side) {
-  const int id = vocabulary.id_of(piece);
+int id_of(const Vocabulary& vocabulary, std::string_view token, const char* side) {
+  const int id = vocabulary.id_of(token);
   if (id < 0)
-    throw DataError("the " + std::string(side) + " vocabulary has no piece '" + std::string(piece) +
+    throw DataError("the " + std::string(side) + " vocabulary has no token '" + std::string(token) +
                     "'; make the list with the model's own vocabulary");
   return id;
 }
@@ -32,14 +32,14 @@ void write_entries(const std::string& source, const std::vector<LexicalTable::En
   char digits[32];
   for (const LexicalTable::Entry& e : entries) {
     std::snprintf(digits, sizeof digits, "%.6g", e.probability);
-    out.write(source + "\t" + target.piece(e.piece) + "\t" + digits + "\n");
+    out.write(source + "\t" + target.token(e.token) + "\t" + digits + "\n");
   }
 }
 
 }  // namespace
 
-void LexicalTable::keep_best(size_t frequent_pieces, size_t each) {
-  keep(frequent, frequent_pieces);
+void LexicalTable::keep_best(size_t frequent_tokens, size_t each) {
+  keep(frequent, frequent_tokens);
   for (std::vector<Entry>& entries : of_source) keep(entries, each);
 }
 
@@ -57,21 +57,21 @@ LexicalTable read_lexical_table(const std::string& path, const Vocabulary& sourc
   table.of_source.resize(size_t(source.size()));
   LineReader reader(path);
   std::string line, last;
-  int last_id = -1;  // of `last`: lines of one piece stand together
+  int last_id = -1;  // of `last`: lines of one token stand together
   while (reader.next(line)) try {
       const std::string_view view = line;
       const size_t first = view.find('\t'), second = view.find('\t', first + 1);
       if (first == view.npos || second == view.npos)
-        throw DataError("expected a source piece, a target piece and a probability, with tabs");
-      const std::string_view piece = view.substr(0, first);
-      if (!piece.empty() && piece != last) {
-        last_id = id_of(source, piece, "source");
-        last = piece;
+        throw DataError("expected a source token, a target token and a probability, with tabs");
+      const std::string_view token = view.substr(0, first);
+      if (!token.empty() && token != last) {
+        last_id = id_of(source, token, "source");
+        last = token;
       }
       const std::string_view other = view.substr(first + 1, second - first - 1);
       const LexicalTable::Entry entry{int32_t(id_of(target, other, "target")),
                                       parse_probability(view.substr(second + 1))};
-      (piece.empty() ? table.frequent : table.of_source[size_t(last_id)]).push_back(entry);
+      (token.empty() ? table.frequent : table.of_source[size_t(last_id)]).push_back(entry);
     } catch (const DataError& error) {
       throw DataError(reader.name() + ":" + std::to_string(reader.line_number()) + ": " +
                       error.what());
@@ -84,7 +84,7 @@ void write_lexical_table(const LexicalTable& table, const Vocabulary& source,
                          const Vocabulary& target, Writer& out) {
   write_entries("", table.frequent, target, out);
   for (size_t id = 0; id < table.of_source.size(); ++id)
-    write_entries(source.piece(int(id)), table.of_source[id], target, out);
+    write_entries(source.token(int(id)), table.of_source[id], target, out);
 }
 
 }  // namespace tx

@@ -1,5 +1,5 @@
-// Files that say which target pieces go with a source piece, tx-shortlist(5): lines
-// "SOURCE TAB TARGET TAB PROBABILITY"; without a source the share of a target piece in all text.
+// Files that say which target tokens go with a source token, tx-shortlist(5): lines
+// "SOURCE TAB TARGET TAB PROBABILITY"; without a source the share of a target token in all text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace tx {
 
 struct LexicalTable {
   struct Entry {
-    int32_t piece = 0;  // of the target
+    int32_t token = 0;  // of the target
     double probability = 0;
   };
   std::vector<std::vector<Entry>> of_source;  // by id
@@ -20,14 +20,14 @@ struct LexicalTable {
 
   // Only the most probable entries of each list stay, so many at most, the most probable first; of
   // equals the lower id.
-  void keep_best(size_t frequent_pieces, size_t each);
+  void keep_best(size_t frequent_tokens, size_t each);
 };
 
-// DataError with file and line for a line of another form, a piece that a vocabulary does not have,
+// DataError with file and line for a line of another form, a token that a vocabulary does not have,
 // and a probability outside (0, 1]; with the file for one without lines.
 LexicalTable read_lexical_table(const std::string& path, const Vocabulary& source,
                                 const Vocabulary& target);
-// The share of each target piece first, then the source pieces by id.
+// The share of each target token first, then the source tokens by id.
 void write_lexical_table(const LexicalTable& table, const Vocabulary& source,
                          const Vocabulary& target, Writer& out);
 

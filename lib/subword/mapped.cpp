@@ -12,7 +12,7 @@ namespace tx {
 
 namespace {
 
-using Kind = PieceTable::Kind;
+using Kind = TokenTable::Kind;
 
 class Mapped final : public MappedVocabulary {
  public:
@@ -20,14 +20,14 @@ class Mapped final : public MappedVocabulary {
       : MappedVocabulary(std::move(bytes)),
         content_(read_mapped(this->bytes(), where)),
         splitter_(content_.model, where) {
-    std::vector<Kind> kinds(content_.pieces.size(), Kind::normal);
+    std::vector<Kind> kinds(content_.tokens.size(), Kind::normal);
     for (int id = 0; id < specials; ++id) kinds[size_t(id)] = Kind::control;
     for (const int id : content_.controls) kinds[size_t(id)] = Kind::control;
     for (size_t id = 0; id < kinds.size(); ++id) {
-      const std::string& text = content_.pieces[id];
+      const std::string& text = content_.tokens[id];
       if (content_.bytes && kinds[id] == Kind::normal && is_byte_name(text)) kinds[id] = Kind::byte;
       if (table_.id_of(text) >= 0)
-        throw DataError(where + ": the piece " + to_text(Json(text.substr(0, 100))) +
+        throw DataError(where + ": the token " + to_text(Json(text.substr(0, 100))) +
                         " stands there twice");
       table_.add(text, kinds[id], 0);
     }
@@ -46,11 +46,11 @@ class Mapped final : public MappedVocabulary {
         line.remove_prefix(end + 2);
       }
     }
-    std::vector<std::string> pieces;
-    splitter_.split(line, pieces);
-    if (pieces.empty() && ids.size() == content_.prefix.size()) ids.clear();  // a blank line
-    for (const std::string& piece : pieces) {
-      const int id = table_.id_of(piece);
+    std::vector<std::string> tokens;
+    splitter_.split(line, tokens);
+    if (tokens.empty() && ids.size() == content_.prefix.size()) ids.clear();  // a blank line
+    for (const std::string& token : tokens) {
+      const int id = table_.id_of(token);
       // Text cannot forge </s> or the name of a language.
       const bool usable = id >= 0 && table_.kind(id) != Kind::control;
       ids.push_back(usable ? id : unk);
@@ -59,18 +59,18 @@ class Mapped final : public MappedVocabulary {
 
   std::string decode(std::span<const int> ids) const override {
     for (const int id : ids) check_id(id);
-    std::string text = table_.join(ids).value();  // has no piece of kind unknown
+    std::string text = table_.join(ids).value();  // has no token of kind unknown
     repair_utf8(text);
     std::replace(text.begin(), text.end(), '\n', ' ');
     const size_t begin = std::min(text.find_first_not_of(' '), text.size());
     return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
   }
 
-  std::string piece(int id) const override {
+  std::string token(int id) const override {
     check_id(id);
     return table_.text(id);
   }
-  int id_of(std::string_view piece) const override { return table_.id_of(piece); }
+  int id_of(std::string_view token) const override { return table_.id_of(token); }
   bool is_byte(int id) const override {
     check_id(id);
     return table_.kind(id) == Kind::byte;
@@ -81,7 +81,7 @@ class Mapped final : public MappedVocabulary {
     return all;
   }
   int first() const override { return content_.first; }
-  const MappedPieces& content() const override { return content_; }
+  const MappedTokens& content() const override { return content_; }
 
  private:
   static bool is_byte_name(const std::string& text) {
@@ -89,16 +89,16 @@ class Mapped final : public MappedVocabulary {
            text.find_first_not_of("0123456789ABCDEF", 3) == 5;
   }
 
-  MappedPieces content_;
+  MappedTokens content_;
   PieceSplitter splitter_;
-  PieceTable table_;
+  TokenTable table_;
 };
 
-// The array of ids `key`; each must be one of `size` pieces.
+// The array of ids `key`; each must be one of `size` tokens.
 std::vector<int> read_ids(const Json& json, const char* key, size_t size,
                           const std::string& where) {
   std::vector<int> ids;
-  const std::string place = where + " is no sound list of pieces";
+  const std::string place = where + " is no sound list of tokens";
   for (const Json& id : json_value(json, key, place, Json::array_t())) {
     if (!id.is_number_unsigned() || id.get<uint64_t>() >= size)
       throw DataError(where + ": its list " + key + " holds something that is no id");
@@ -109,22 +109,22 @@ std::vector<int> read_ids(const Json& json, const char* key, size_t size,
 
 }  // namespace
 
-std::vector<int> forbidden_pieces(const Vocabulary& vocabulary) {
+std::vector<int> forbidden_tokens(const Vocabulary& vocabulary) {
   const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
   if (mapped != nullptr) return mapped->forbidden();
   if (vocabulary.kind() == "words") return {Vocabulary::pad, Vocabulary::bos};
   return {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
 }
 
-bool list_same_pieces(const Vocabulary& a, const Vocabulary& b) {
+bool list_same_tokens(const Vocabulary& a, const Vocabulary& b) {
   if (a.size() != b.size()) return false;
   for (int id = 0; id < a.size(); ++id)
-    if (a.piece(id) != b.piece(id)) return false;
+    if (a.token(id) != b.token(id)) return false;
   return true;
 }
 
-std::string mapped_bytes(const MappedPieces& c) {
-  Json json{{"pieces", c.pieces}, {"controls", c.controls}, {"bytes", c.bytes},
+std::string mapped_bytes(const MappedTokens& c) {
+  Json json{{"pieces", c.tokens}, {"controls", c.controls}, {"bytes", c.bytes},
             {"tags", c.tags},     {"prefix", c.prefix},     {"forbidden", c.forbidden},
             {"first", c.first},   {"theirs", c.theirs}};
   if (!c.languages.empty()) {
@@ -135,23 +135,23 @@ std::string mapped_bytes(const MappedPieces& c) {
   return std::string(mapped_magic) + to_text(json) + "\n" + c.model;
 }
 
-MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
+MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
   const auto refuse = [&](const std::string& why) {
-    throw DataError(where + " is no sound list of pieces: " + why);
+    throw DataError(where + " is no sound list of tokens: " + why);
   };
   if (!bytes.starts_with(mapped_magic)) refuse("it begins with something else");
   bytes.remove_prefix(mapped_magic.size());
   const size_t end = bytes.find('\n');
   if (end == bytes.npos) refuse("it is cut off");
   const Json json = parse_json(bytes.substr(0, end), where);
-  MappedPieces c;
+  MappedTokens c;
   c.model = bytes.substr(end + 1);
-  const std::string place = where + " is no sound list of pieces";
-  c.pieces = json_value<std::vector<std::string>>(json, "pieces", place);
+  const std::string place = where + " is no sound list of tokens";
+  c.tokens = json_value<std::vector<std::string>>(json, "pieces", place);
   c.bytes = json_value(json, "bytes", place, false);
   c.tags = json_value(json, "tags", place, false);
   const auto at = json_value<int64_t>(json, "first", place, -1);
-  if (at < -1 || at >= int64_t(c.pieces.size())) refuse("its first piece is not in the list");
+  if (at < -1 || at >= int64_t(c.tokens.size())) refuse("its first token is not in the list");
   c.first = int(at);
   c.language_last = json_value(json, "language_last", place, false);
   c.theirs = json_value(json, "theirs", place, std::vector<int64_t>());
@@ -160,11 +160,11 @@ MappedPieces read_mapped(std::string_view bytes, const std::string& where) {
                           {"forbidden", &c.forbidden},
                           {"languages", &c.languages},
                           {"closing", &c.closing}})
-    *ids = read_ids(json, key, c.pieces.size(), where);
-  if (c.pieces.size() < Vocabulary::specials) refuse("it has too few pieces");
+    *ids = read_ids(json, key, c.tokens.size(), where);
+  if (c.tokens.size() < Vocabulary::specials) refuse("it has too few tokens");
   if (c.closing.size() > 2) refuse("too much stands behind a source");
-  for (const std::string& piece : c.pieces)
-    if (piece.empty()) refuse("a piece is empty");
+  for (const std::string& token : c.tokens)
+    if (token.empty()) refuse("a token is empty");
   return c;
 }
 

@@ -88,7 +88,7 @@ bool ends_a_key(uint32_t unit) { return unit & 0x100; }
 // Whether no path leads in a circle or past more values than SentencePiece has places for. All
 // nodes are inside the trie.
 bool sound_paths(std::string_view trie) {
-  constexpr int most_values = 32, unknown = -1, above = -2;  // above: on the path to here
+  constexpr int max_values = 32, unknown = -1, above = -2;  // above: on the path to here
   struct Step {
     size_t base;
     bool value;          // between the step before and this one
@@ -108,7 +108,7 @@ bool sound_paths(std::string_view trie) {
       const Step done = step;
       values[done.base] = done.values;
       path.pop_back();
-      if (path.empty()) return done.values <= most_values;
+      if (path.empty()) return done.values <= max_values;
       path.back().values = std::max(path.back().values, done.values + done.value);
       continue;
     }
@@ -237,7 +237,7 @@ std::string_view nested_too_deep(std::vector<std::string_view> texts) {
   for (const std::string_view text : texts) {
     while (!begins.empty() && !text.starts_with(begins.back())) begins.pop_back();
     if (!begins.empty() && begins.back() == text) continue;
-    if (begins.size() == most_nested_pieces) return text;
+    if (begins.size() == max_nested_pieces) return text;
     if (!text.empty()) begins.push_back(text);
   }
   return {};
@@ -251,8 +251,8 @@ ModelSettings check_model_proto(std::string_view bytes, const std::string& where
     throw DataError(where + ": the subword model is cut off or damaged");
   }
   if (const auto text = nested_too_deep(std::move(found.user_texts)); !text.empty()) {
-    throw DataError(where + ": the user-defined piece " + std::string(text) + " begins with " +
-                    std::to_string(most_nested_pieces) + " others; SentencePiece takes fewer");
+    throw DataError(where + ": the user-defined token " + std::string(text) + " begins with " +
+                    std::to_string(max_nested_pieces) + " others; SentencePiece takes fewer");
   }
   ModelSettings settings;
   const bool prefix = found.prefix && !found.suffix;

@@ -27,7 +27,7 @@ std::string user_piece_fields(const std::vector<std::string>& texts);
 
 // SentencePiece can find this many user-defined pieces that begin at the same place; with more it
 // writes beyond the end of its table.
-inline constexpr size_t most_nested_pieces = 64;
+inline constexpr size_t max_nested_pieces = 64;
 // The first text that begins with that many of the others; empty: there is none.
 std::string_view nested_too_deep(std::vector<std::string_view> texts);
 

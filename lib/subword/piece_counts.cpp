@@ -30,11 +30,11 @@ void add_block(const Block& block, std::vector<int64_t>& total) {
   for (size_t i = 0; i < total.size(); ++i) total[i] += counts[i];
 }
 
-// "piece<tab or space>count"; the piece alone counts 1.
+// "token<tab or space>count"; the token alone counts 1.
 std::pair<std::string, int64_t> parse(const std::string& line, const std::string& place) {
   const size_t at = line.find_last_of(" \t");
   if (line.empty() || at == 0 || count_invalid_utf8(line) > 0)
-    throw DataError(place + ": expected a piece, a tab or a space, and a count");
+    throw DataError(place + ": expected a token, a tab or a space, and a count");
   if (at == line.npos) return {line, 1};
   int64_t count = 0;
   const char* end = line.data() + line.size();
@@ -46,7 +46,7 @@ std::pair<std::string, int64_t> parse(const std::string& line, const std::string
 
 }  // namespace
 
-PieceCounts count_pieces(TextReader& in, const Vocabulary& vocabulary, int threads) {
+TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threads) {
   std::vector<int64_t> total(size_t(vocabulary.size()));
   const auto read = [&](Block& block) {
     std::string line;
@@ -57,30 +57,30 @@ PieceCounts count_pieces(TextReader& in, const Vocabulary& vocabulary, int threa
   ordered_workers(
       threads, read, [&](Block& block) { count_block(block, vocabulary); },
       [&](const Block& block) { add_block(block, total); });
-  PieceCounts counts;
+  TokenCounts counts;
   for (size_t id = 0; id < total.size(); ++id) {
-    if (total[id] > 0) counts.emplace_back(vocabulary.piece(int(id)), total[id]);
+    if (total[id] > 0) counts.emplace_back(vocabulary.token(int(id)), total[id]);
   }
   std::stable_sort(counts.begin(), counts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   return counts;
 }
 
-std::vector<std::string> read_pieces(const std::string& path, std::optional<int> threshold) {
+std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold) {
   LineReader reader(path);
-  std::vector<std::string> pieces;
+  std::vector<std::string> tokens;
   for (std::string line; reader.next(line);) {
     while (line.ends_with('\r') || line.ends_with(' ')) line.pop_back();
-    const auto [piece, count] =
+    const auto [token, count] =
         parse(line, reader.name() + ":" + std::to_string(reader.line_number()));
-    if (!threshold || count >= *threshold) pieces.push_back(piece);
+    if (!threshold || count >= *threshold) tokens.push_back(token);
   }
-  return pieces;
+  return tokens;
 }
 
-void write_counts(const PieceCounts& counts, char separator, Writer& out) {
-  for (const auto& [piece, count] : counts)
-    out.write(piece + separator + std::to_string(count) + "\n");
+void write_counts(const TokenCounts& counts, char separator, Writer& out) {
+  for (const auto& [token, count] : counts)
+    out.write(token + separator + std::to_string(count) + "\n");
 }
 
 }  // namespace tx

@@ -15,14 +15,14 @@ std::string percent(double share) {
 
 }  // namespace
 
-void PieceShares::add(std::span<const int> ids, const Vocabulary& vocabulary) {
+void TokenShares::add(std::span<const int> ids, const Vocabulary& vocabulary) {
   ++lines;
-  pieces += int64_t(ids.size());
+  tokens += int64_t(ids.size());
   unknown += std::count(ids.begin(), ids.end(), Vocabulary::unk);
   bytes += std::count_if(ids.begin(), ids.end(), [&](int id) { return vocabulary.is_byte(id); });
 }
 
-std::string describe(const PieceShares& shares, const Vocabulary& vocabulary) {
+std::string describe(const TokenShares& shares, const Vocabulary& vocabulary) {
   const std::string unknown = percent(shares.unknown_share()) + " <unk>";
   return vocabulary.kind() == "words" ? unknown
                                       : unknown + ", " + percent(shares.byte_share()) + " bytes";

@@ -41,7 +41,7 @@ void append_bytes(std::string& text, std::string_view bytes) {
 
 }  // namespace
 
-void PieceTable::add(std::string text, Kind kind, float score) {
+void TokenTable::add(std::string text, Kind kind, float score) {
   Entry entry{text, with_spaces(text), kind, 0, score};
   if (kind == Kind::byte && text.size() == 6) {
     unsigned value = 0;
@@ -53,12 +53,12 @@ void PieceTable::add(std::string text, Kind kind, float score) {
   entries_.push_back(std::move(entry));
 }
 
-int PieceTable::id_of(std::string_view text) const {
+int TokenTable::id_of(std::string_view text) const {
   const auto found = ids_.find(text);
   return found == ids_.end() ? -1 : found->second;
 }
 
-std::optional<std::string> PieceTable::join(std::span<const int> ids) const {
+std::optional<std::string> TokenTable::join(std::span<const int> ids) const {
   std::string text, bytes;
   bool begun = false;
   for (const int id : ids) {

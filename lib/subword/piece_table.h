@@ -1,4 +1,4 @@
-// The pieces of a subword model by id and by text, and lines joined from them, as SentencePiece
+// The tokens of a subword model by id and by text, and lines joined from them, as SentencePiece
 // gives them but about four times as fast.
 #pragma once
 #include <cstdint>
@@ -15,24 +15,24 @@ namespace tx {
 // U+2581, SentencePiece's space.
 constexpr std::string_view space_sign = "\xE2\x96\x81";
 
-class PieceTable {
+class TokenTable {
  public:
   // user: taken wherever its text occurs; control: <s> and the like, without text.
   enum class Kind : uint8_t { normal, user, byte, control, unknown };
 
-  // The next id. A byte piece is written <0xE2>.
+  // The next id. A byte token is written <0xE2>.
   void add(std::string text, Kind kind, float score);
 
   int size() const { return int(entries_.size()); }
   const std::string& text(int id) const { return entries_[size_t(id)].text; }
   Kind kind(int id) const { return entries_[size_t(id)].kind; }
-  char byte(int id) const { return entries_[size_t(id)].byte; }  // of a byte piece
+  char byte(int id) const { return entries_[size_t(id)].byte; }  // of a byte token
   float score(int id) const { return entries_[size_t(id)].score; }
-  int id_of(std::string_view text) const;  // -1: no such piece
+  int id_of(std::string_view text) const;  // -1: no such token
   int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }
 
   // U+2581 becomes a space, but nothing at the beginning of the line; each byte that is not valid
-  // UTF-8 becomes U+FFFD. No value when there is a piece of kind unknown: the model decides what
+  // UTF-8 becomes U+FFFD. No value when there is a token of kind unknown: the model decides what
   // its text is.
   std::optional<std::string> join(std::span<const int> ids) const;
 

@@ -34,7 +34,7 @@ void PieceSplitter::split(std::string_view line, std::vector<std::string>& piece
   if (!status.ok()) throw DataError(std::string("cannot split a line: ") + status.message());
 }
 
-std::vector<ListedPiece> PieceSplitter::pieces() const {
+std::vector<ListedPiece> PieceSplitter::tokens() const {
   const auto& p = model_->processor;
   std::vector<ListedPiece> all;
   for (int id = 0; id < p.GetPieceSize(); ++id)

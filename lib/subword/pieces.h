@@ -23,7 +23,7 @@ class PieceSplitter {
   ~PieceSplitter();
   // Replaces `pieces` by those of a line of valid UTF-8.
   void split(std::string_view line, std::vector<std::string>& pieces) const;
-  std::vector<ListedPiece> pieces() const;
+  std::vector<ListedPiece> tokens() const;
   int unk() const;                  // its id
   const std::string& hash() const;  // XXH3 of the bytes, 16 hexadecimal digits
 

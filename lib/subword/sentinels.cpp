@@ -24,7 +24,7 @@ Vocabularies::Pointer with_sentinels(const Vocabularies::Pointer& vocabulary) {
   else if (vocabulary->kind() == "sentencepiece")
     bytes += user_piece_fields(texts);
   else
-    throw UsageError("this vocabulary has no pieces " + texts[0] + ", " + texts[1] +
+    throw UsageError("this vocabulary has no tokens " + texts[0] + ", " + texts[1] +
                      " and on, and none can be added to it");
   return parse_vocabulary(std::move(bytes), "the vocabulary with " + texts.front());
 }

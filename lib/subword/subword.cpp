@@ -17,8 +17,8 @@
 namespace tx {
 namespace {
 
-// A private-use character (plane 16) that no piece contains, so that it encodes to its four byte
-// pieces: it stands in for U+2581 on the way through SentencePiece.
+// A private-use character (plane 16) that no token contains, so that it encodes to its four byte
+// tokens: it stands in for U+2581 on the way through SentencePiece.
 std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
   for (char32_t c = 0x10FFFD; c > 0x100000; --c) {
     std::string text;
@@ -76,33 +76,33 @@ class Subword final : public Vocabulary {
     take_spaces(ids);
   }
 
-  void restrict_to(const std::vector<std::string>& pieces) override {
-    if (encoder_) restrict_encoder(pieces);
+  void restrict_to(const std::vector<std::string>& tokens) override {
+    if (encoder_) restrict_encoder(tokens);
     if (encoder_ && settings_.plain_text) return;
-    std::vector<std::string_view> views(pieces.begin(), pieces.end());
+    std::vector<std::string_view> views(tokens.begin(), tokens.end());
     const auto status = model_.SetVocabulary(views);
     if (!status.ok())
       throw DataError(std::string("cannot restrict the vocabulary: ") + status.message());
   }
 
-  std::string decode(std::span<const int> pieces) const override {
-    for (const int id : pieces) check_id(id);
+  std::string decode(std::span<const int> tokens) const override {
+    for (const int id : tokens) check_id(id);
     std::vector<int> room;
-    const std::span<const int> ids = give_spaces(pieces, room);
+    const std::span<const int> ids = give_spaces(tokens, room);
     std::optional<std::string> joined;
     if (settings_.plain_join) joined = table_.join(ids);
     std::string text = joined ? std::move(*joined) : run_back(ids);
-    repair_utf8(text);  // a foreign model's pieces may hold anything
+    repair_utf8(text);  // a foreign model's tokens may hold anything
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
   }
 
-  std::string piece(int id) const override {
+  std::string token(int id) const override {
     check_id(id);
     return table_.text(id);
   }
 
-  int id_of(std::string_view piece) const override { return table_.id_of(piece); }
+  int id_of(std::string_view token) const override { return table_.id_of(token); }
 
   std::optional<float> score(int id) const override {
     check_id(id);
@@ -111,7 +111,7 @@ class Subword final : public Vocabulary {
 
   bool is_byte(int id) const override {
     check_id(id);
-    return table_.kind(id) == PieceTable::Kind::byte;
+    return table_.kind(id) == TokenTable::Kind::byte;
   }
 
  private:
@@ -141,7 +141,7 @@ class Subword final : public Vocabulary {
   }
 
   void fill_table() {
-    using Kind = PieceTable::Kind;
+    using Kind = TokenTable::Kind;
     const auto& users = settings_.user_pieces;
     for (int id = 0; id < model_.GetPieceSize(); ++id) {
       const bool user = std::binary_search(users.begin(), users.end(), id);
@@ -158,7 +158,7 @@ class Subword final : public Vocabulary {
   }
 
   // The space in front of a sentinel belongs to it: the span that it stands for most often begins a
-  // word, whose first piece holds the space.
+  // word, whose first token holds the space.
   void take_spaces(std::vector<int>& ids) const {
     const int space = any_sentinel_ ? id_of(space_sign) : -1;
     if (space < 0) return;
@@ -170,7 +170,7 @@ class Subword final : public Vocabulary {
     ids.resize(kept);
   }
 
-  // And back: `room` holds the pieces where there are sentinels.
+  // And back: `room` holds the tokens where there are sentinels.
   std::span<const int> give_spaces(std::span<const int> ids, std::vector<int>& room) const {
     const int space = any_sentinel_ ? id_of(space_sign) : -1;
     if (space < 0) return ids;
@@ -182,16 +182,16 @@ class Subword final : public Vocabulary {
   }
 
   void make_encoder() {
-    using Kind = PieceTable::Kind;
-    std::vector<BpePiece> pieces;
+    using Kind = TokenTable::Kind;
+    std::vector<BpePiece> tokens;
     for (int id = 0; id < size(); ++id) {
       const Kind kind = table_.kind(id);
       if (kind != Kind::normal && kind != Kind::user) continue;
-      pieces.push_back({id, table_.text(id), table_.score(id), kind == Kind::user});
+      tokens.push_back({id, table_.text(id), table_.score(id), kind == Kind::user});
     }
     std::array<int, 256> bytes{};
     for (int i = 0; i < 256; ++i) bytes[size_t(i)] = table_.byte_id(char(i));
-    encoder_ = BpeEncoder::make(pieces, bytes);
+    encoder_ = BpeEncoder::make(tokens, bytes);
   }
 
   void encode_words(std::string_view line, MergeDraws* draws, std::vector<int>& ids) const {
@@ -202,7 +202,7 @@ class Subword final : public Vocabulary {
     }
   }
 
-  // The words of the normalised text, put together from its pieces.
+  // The words of the normalised text, put together from its tokens.
   std::vector<std::string> normalised_words(const std::vector<int>& ids) const {
     std::vector<std::string> words;
     for (const int id : ids) {
@@ -218,16 +218,16 @@ class Subword final : public Vocabulary {
     return words;
   }
 
-  void restrict_encoder(const std::vector<std::string>& pieces) {
+  void restrict_encoder(const std::vector<std::string>& tokens) {
     std::vector<bool> usable(size_t(size()), false);
     for (int id = 0; id < size(); ++id) {
       const std::string& text = table_.text(id);
       size_t end = 0;
       if (!text.empty()) next_code_point(text, end);
-      usable[size_t(id)] = table_.kind(id) != PieceTable::Kind::normal || end >= text.size();
+      usable[size_t(id)] = table_.kind(id) != TokenTable::Kind::normal || end >= text.size();
     }
-    for (const std::string& piece : pieces) {
-      if (const int id = id_of(piece); id >= 0) usable[size_t(id)] = true;
+    for (const std::string& token : tokens) {
+      if (const int id = id_of(token); id >= 0) usable[size_t(id)] = true;
     }
     encoder_->restrict_to(std::move(usable));
   }
@@ -254,7 +254,7 @@ class Subword final : public Vocabulary {
   }
 
   // The stand-in may also stand in the line itself, so the order of both is noted: UTF-8 is
-  // self-synchronising, so the n-th run of the four byte pieces is the n-th of either.
+  // self-synchronising, so the n-th run of the four byte tokens is the n-th of either.
   void encode_space_signs(std::string_view line, std::vector<int>& ids) const {
     std::string text;
     std::vector<bool> is_sign;
@@ -285,7 +285,7 @@ class Subword final : public Vocabulary {
 
   ModelSettings settings_;
   sentencepiece::SentencePieceProcessor model_;
-  PieceTable table_;
+  TokenTable table_;
   std::optional<BpeEncoder> encoder_;  // instead of model_'s, for models that allow it
   std::vector<bool> sentinels_;        // by id
   bool any_sentinel_ = false;

@@ -70,7 +70,7 @@ class Counts final : public sentencepiece::SentenceIterator {
 };
 
 // SentencePiece's message holds "ASKED vs NEEDED"; returns NEEDED, 0 when the message is another.
-int least_size(std::string_view message) {
+int min_size(std::string_view message) {
   const size_t at = message.find(" vs ");
   int needed = 0;
   if (message.find("smaller than required_chars") != message.npos && at != message.npos) {
@@ -135,9 +135,9 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
   check_room(thread_bytes(counts));
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
   if (status.ok()) return bytes;
-  if (const int needed = least_size(status.message())) {
+  if (const int needed = min_size(status.message())) {
     throw UsageError("--vocab-size " + std::to_string(options.vocab_size) +
-                     " is too small: the special pieces, 256 byte pieces, " +
+                     " is too small: the special tokens, 256 byte tokens, " +
                      (options.user_symbols.empty() ? "" : "the user symbols ") +
                      "and the characters of this text need at least " + std::to_string(needed) +
                      " (or a lower --character-coverage)");

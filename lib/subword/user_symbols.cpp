@@ -31,7 +31,7 @@ std::string fault_of(std::string_view symbol) {
   }
   if (std::find(std::begin(specials), std::end(specials), symbol) != std::end(specials) ||
       names_byte(symbol))
-    return "every model has " + std::string(symbol) + " as a special piece";
+    return "every model has " + std::string(symbol) + " as a special token";
   return "";
 }
 
@@ -51,7 +51,7 @@ std::vector<std::string> read_user_symbols(const std::string& path) {
   const auto nested = nested_too_deep({symbols.begin(), symbols.end()});
   if (!nested.empty())
     throw DataError(reader.name() + ": " + std::string(nested) + " begins with " +
-                    std::to_string(most_nested_pieces) +
+                    std::to_string(max_nested_pieces) +
                     " other symbols; SentencePiece takes fewer");
   return symbols;
 }

@@ -8,10 +8,10 @@
 
 namespace tx {
 
-std::vector<std::string> Vocabulary::pieces(std::span<const int> ids) const {
+std::vector<std::string> Vocabulary::tokens(std::span<const int> ids) const {
   std::vector<std::string> out;
   out.reserve(ids.size());
-  for (const int id : ids) out.push_back(piece(id));
+  for (const int id : ids) out.push_back(token(id));
   return out;
 }
 
@@ -31,12 +31,12 @@ bool Vocabulary::is_byte(int) const { return false; }
 void Vocabulary::check_id(int id) const {
   if (id >= 0 && id < size()) return;
   throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
-                  std::to_string(size()) + " pieces");
+                  std::to_string(size()) + " tokens");
 }
 
 std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path) {
-  constexpr int64_t most_bytes = int64_t(1) << 28;  // some hundred times the largest in use
-  return parse_vocabulary(read_file(path, most_bytes), path);
+  constexpr int64_t max_bytes = int64_t(1) << 28;  // some hundred times the largest in use
+  return parse_vocabulary(read_file(path, max_bytes), path);
 }
 
 std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where) {

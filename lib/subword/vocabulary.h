@@ -30,25 +30,25 @@ class Vocabulary {
   virtual bool has_merges() const { return false; }
   // encode() with BPE-dropout: `draws` are those of this line. A Bug where has_merges() is false.
   virtual void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const;
-  // From here on encode() gives only those of its pieces that are listed, single characters, bytes
-  // and user symbols; a piece left out is split into others. Not safe while another thread encodes.
+  // From here on encode() gives only those of its tokens that are listed, single characters, bytes
+  // and user symbols; a token left out is split into others. Not safe while another thread encodes.
   // A UsageError for a list of words.
-  virtual void restrict_to(const std::vector<std::string>& pieces);
-  // The score of a piece: those of a higher score are merged earlier. No value in a list of words.
+  virtual void restrict_to(const std::vector<std::string>& tokens);
+  // The score of a token: those of a higher score are merged earlier. No value in a list of words.
   virtual std::optional<float> score(int id) const;
-  // Whether the piece stands for one byte of a character without a piece.
+  // Whether the token stands for one byte of a character without a token.
   virtual bool is_byte(int id) const;
-  // One line of valid UTF-8: a byte piece <0x0A> becomes a space, broken byte sequences U+FFFD;
+  // One line of valid UTF-8: a byte token <0x0A> becomes a space, broken byte sequences U+FFFD;
   // pad, bos and eos are left out. Ids outside [0, size) are a DataError. Thread-safe as encode()
   // is.
   virtual std::string decode(std::span<const int> ids) const = 0;
-  // The text of a piece; in vocabularies made by tx it holds no space and no control character, so
-  // that pieces joined by spaces can be taken apart again. Outside [0, size): DataError.
-  virtual std::string piece(int id) const = 0;
-  // The id of a piece's text, -1 when there is no such piece.
-  virtual int id_of(std::string_view piece) const = 0;
+  // The text of a token; in vocabularies made by tx it holds no space and no control character, so
+  // that tokens joined by spaces can be taken apart again. Outside [0, size): DataError.
+  virtual std::string token(int id) const = 0;
+  // The id of a token's text, -1 when there is no such token.
+  virtual int id_of(std::string_view token) const = 0;
 
-  std::vector<std::string> pieces(std::span<const int> ids) const;
+  std::vector<std::string> tokens(std::span<const int> ids) const;
   // The file's content: what a model file stores, what parse_vocabulary() takes back.
   const std::string& bytes() const { return bytes_; }
   std::string hash() const;  // XXH3 of bytes(), 16 hexadecimal digits

@@ -15,37 +15,37 @@ bool is_special(int id) {
 bool has_subwords(const Vocabulary& vocabulary) { return vocabulary.kind() != "words"; }
 
 PieceSigns signs_of(const Vocabulary& vocabulary, int id) {
-  const std::string text = vocabulary.piece(id);
+  const std::string text = vocabulary.token(id);
   std::string_view rest = text;
   while (rest.starts_with(space_sign)) rest.remove_prefix(space_sign.size());
   return {is_special(id), text.starts_with(space_sign), rest.empty(),
           text.size() > joiner.size() && text.ends_with(joiner)};
 }
 
-// The word so far, of which the next piece may be a part.
+// The word so far, of which the next token may be a part.
 class Scan {
  public:
   explicit Scan(bool subwords) : subwords_(subwords) {}
 
-  // Whether a word begins with this piece.
-  bool begins(const PieceSigns& piece) {
-    const bool goes_on = subwords_ ? spaces_ || !piece.space : joins_;
-    const bool begins = !inside_ || piece.special || !goes_on;
-    spaces_ = (begins || spaces_) && subwords_ && piece.spaces;
-    joins_ = !subwords_ && piece.joins;
-    inside_ = !piece.special;
+  // Whether a word begins with this token.
+  bool begins(const PieceSigns& token) {
+    const bool goes_on = subwords_ ? spaces_ || !token.space : joins_;
+    const bool begins = !inside_ || token.special || !goes_on;
+    spaces_ = (begins || spaces_) && subwords_ && token.spaces;
+    joins_ = !subwords_ && token.joins;
+    inside_ = !token.special;
     return begins;
   }
 
  private:
   bool subwords_;
-  bool inside_ = false;  // the next piece may belong to the word
+  bool inside_ = false;  // the next token may belong to the word
   bool spaces_ = false;  // it is nothing but signs of spaces
-  bool joins_ = false;   // its last piece ends in "@@"
+  bool joins_ = false;   // its last token ends in "@@"
 };
 
 std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, bool subwords) {
-  if (is_special(ids.front())) return vocabulary.piece(ids.front());
+  if (is_special(ids.front())) return vocabulary.token(ids.front());
   if (subwords) {
     std::string text = vocabulary.decode(ids);
     text.erase(0, text.find_first_not_of(' '));
@@ -53,9 +53,9 @@ std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, b
   }
   std::string text;
   for (const int id : ids) {
-    const std::string piece = vocabulary.piece(id);
-    const bool joins = piece.size() > joiner.size() && piece.ends_with(joiner);
-    text += joins ? piece.substr(0, piece.size() - joiner.size()) : piece;
+    const std::string token = vocabulary.token(id);
+    const bool joins = token.size() > joiner.size() && token.ends_with(joiner);
+    text += joins ? token.substr(0, token.size() - joiner.size()) : token;
   }
   return text;
 }

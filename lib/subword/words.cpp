@@ -58,13 +58,13 @@ class Words final : public Vocabulary {
     return text;
   }
 
-  std::string piece(int id) const override {
+  std::string token(int id) const override {
     check_id(id);
     return std::string(words_[id]);
   }
 
-  int id_of(std::string_view piece) const override {
-    const auto found = ids_.find(piece);
+  int id_of(std::string_view token) const override {
+    const auto found = ids_.find(token);
     return found == ids_.end() ? -1 : found->second;
   }
 

@@ -18,7 +18,7 @@
 
 namespace tx {
 
-class Memory {  // a piece of an arena
+class Memory {  // a token of an arena
  public:
   Memory(Arena& arena, size_t bytes) : arena_(arena), data_(arena.take(bytes)) {}
   ~Memory() { arena_.give(data_); }

@@ -13,7 +13,7 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t gpu_batch = 4096;  // pieces; some hundred sentences, in a few hundred MiB
+constexpr int64_t gpu_batch = 4096;  // tokens; some hundred sentences, in a few hundred MiB
 
 bool on_gpu(const Parameters& parameters) { return parameters.backend()->has_own_memory(); }
 
@@ -122,8 +122,8 @@ class TranslationMetrics : public TranslationScorer {
       longest_ = std::max(longest_, int64_t(sources_.back().ids.size()));
     }
     batches_ = translator_.batches(sources_);
-    const size_t most = size_t(translator_.options().threads);
-    for (size_t i = 0; i < std::min(most, batches_.size()); ++i)
+    const size_t max = size_t(translator_.options().threads);
+    for (size_t i = 0; i < std::min(max, batches_.size()); ++i)
       workers_.push_back(translator_.worker());
   }
 
@@ -147,7 +147,7 @@ class TranslationMetrics : public TranslationScorer {
   Metrics metrics_;
   Translator translator_;
   std::vector<Source> sources_;  // every task_.ranks-th of the task, from task_.rank
-  int64_t longest_ = 1;          // pieces of a source
+  int64_t longest_ = 1;          // tokens of a source
   std::vector<std::vector<size_t>> batches_;
   std::vector<std::unique_ptr<TranslationWorker>> workers_;
 };
@@ -187,7 +187,7 @@ std::optional<std::vector<double>> TranslationMetrics::score(const std::function
   for (const auto& metric : metrics_) {
     Statistics sums(metric->size());
     for (size_t i = 0; i < translations.size(); ++i) {
-      repair_utf8(translations[i]);  // small models give byte pieces that are not characters
+      repair_utf8(translations[i]);  // small models give byte tokens that are not characters
       metric->add(translations[i], {&task_.references[i], 1}, sums);
     }
     scores.push_back(metric->value(sums));

@@ -4,7 +4,7 @@
 // products at the rate of a large one, both measured in the same run.
 //
 // Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
-// pieces of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), pieces that
+// tokens of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), tokens that
 // each sentence may have (0: all; as with --shortlist, half of them in common), workers (1), each
 // of which translates batches of its own: tx-decode has two on a GPU, and while one waits for it,
 // the other does the host's part. Of several the mean of their runs counts, which overlap. Ends
@@ -135,9 +135,9 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
   tx::Cuda* cuda = dynamic_cast<tx::Cuda*>(backend.get());
   if (!cuda) return;
   const auto best = [&](const std::function<void()>& work) {
-    double least = 1e9;
-    for (int i = 0; i < 5; ++i) least = std::min(least, tx::seconds_on_gpu(*cuda, work));
-    return least;
+    double min = 1e9;
+    for (int i = 0; i < 5; ++i) min = std::min(min, tx::seconds_on_gpu(*cuda, work));
+    return min;
   };
   const size_t bytes = size_t(n * n) * 4;
   void* memory[] = {cuda->allocate(bytes), cuda->allocate(bytes), cuda->allocate(bytes)};
@@ -165,13 +165,13 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
 void print_share(tx::Backend&, const Floor&, tx::DType, double, int64_t) {}
 #endif
 
-// So many pieces, ascending; half of them are those of every sentence.
-std::vector<int32_t> list_of(const tx::Source& source, int64_t pieces, int64_t vocabulary) {
+// So many tokens, ascending; half of them are those of every sentence.
+std::vector<int32_t> list_of(const tx::Source& source, int64_t tokens, int64_t vocabulary) {
   std::vector<bool> held(static_cast<size_t>(vocabulary));
-  int64_t left = std::min(pieces, vocabulary - tx::Vocabulary::specials);
+  int64_t left = std::min(tokens, vocabulary - tx::Vocabulary::specials);
   for (uint32_t draw = uint32_t(source.line), next = tx::Vocabulary::specials; left > 0;) {
     draw = draw * 1664525 + 1013904223;
-    const size_t id = left > pieces / 2
+    const size_t id = left > tokens / 2
                           ? next++
                           : tx::Vocabulary::specials +
                                 (draw >> 8) % size_t(vocabulary - tx::Vocabulary::specials);

@@ -36,15 +36,15 @@ int main() try {
   const auto ranks = tx::join_ranks("ranks_bench");
   if (!ranks || ranks->size() < 2) throw tx::UsageError("start it with mpirun -n 2, or more");
   const auto count = size_t(ranks->size());
-  for (size_t piece = size_t(1) << 10; piece <= size_t(1) << 24; piece *= 4) {
-    std::vector<char> from(piece * count, 1), to(piece * count);
-    const std::vector<size_t> each(count, piece);
+  for (size_t shard = size_t(1) << 10; shard <= size_t(1) << 24; shard *= 4) {
+    std::vector<char> from(shard * count, 1), to(shard * count);
+    const std::vector<size_t> each(count, shard);
     const double exchange =
         seconds(*ranks, [&] { ranks->exchange(from.data(), each, to.data(), each); });
     const double gather =
-        seconds(*ranks, [&] { ranks->gather_all(from.data(), piece, to.data()); });
+        seconds(*ranks, [&] { ranks->gather_all(from.data(), shard, to.data()); });
     if (ranks->rank() != 0) continue;
-    const size_t bytes = piece * (count - 1);
+    const size_t bytes = shard * (count - 1);
     std::printf("%zu exchange %zu %.6g\n%zu gather %zu %.6g\n", count, bytes, exchange, count,
                 bytes, gather);
   }

@@ -271,17 +271,17 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                                              cublasLtMatmulPreference_t preference, int most,
+                                              cublasLtMatmulPreference_t preference, int max,
                                               cublasLtMatmulHeuristicResult_t* results,
                                               int* count) {
   *count = 0;
-  if (most < 1 || !results) return CUBLAS_STATUS_INVALID_VALUE;
+  if (max < 1 || !results) return CUBLAS_STATUS_INVALID_VALUE;
   const Problem p{*operation, *a, *b, *c, *d};
   const cublasStatus_t status = check(p);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
   for (const uint32_t alignment : preference->alignment)
     if (alignment < 16) return CUBLAS_STATUS_NOT_SUPPORTED;
-  for (uint64_t way = 0; way < ways && *count < most; ++way) {
+  for (uint64_t way = 0; way < ways && *count < max; ++way) {
     const bool split = way == halves;
     if (split && !(preference->reductions & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE)) continue;
     if (p.workspace(way) > preference->workspace) continue;

@@ -246,7 +246,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   device().flush(device().stream(stream));
   return cudaSuccess;
 }
-// One piece of work for each question: nothing runs that was not waited for.
+// One token of work for each question: nothing runs that was not waited for.
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
   const Lock lock(device().mutex);

@@ -1,12 +1,12 @@
-// The vocabulary of a model of another toolkit: a list of pieces and a SentencePiece model.
+// The vocabulary of a model of another toolkit: a list of tokens and a SentencePiece model.
 #include "lib/subword/mapped.h"
 #include "tests/fuzz/samples.h"
 
 namespace tx_fuzz {
 
 std::vector<std::string> seeds() {
-  tx::MappedPieces content;
-  content.pieces = {"<pad>",
+  tx::MappedTokens content;
+  content.tokens = {"<pad>",
                     "<unk>",
                     "<s>",
                     "</s>",
@@ -33,7 +33,7 @@ void run(std::string_view bytes) {
     vocabulary->decode(ids);
   }
   for (int id = 0; id < vocabulary->size(); ++id)
-    require(vocabulary->id_of(vocabulary->piece(id)) >= 0, "a piece has an id");
+    require(vocabulary->id_of(vocabulary->token(id)) >= 0, "a token has an id");
 }
 
 }  // namespace tx_fuzz

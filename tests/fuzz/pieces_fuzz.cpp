@@ -1,4 +1,4 @@
-// Subword pieces and ids as text, what tx-bpe decode and tx-decode --pieces, --ids read.
+// Subword tokens and ids as text, what tx-bpe decode and tx-decode --pieces, --ids read.
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/filter.h"
@@ -14,13 +14,13 @@ const tx::Vocabulary& model() {
 }
 
 void read(std::string_view bytes, bool ids) {
-  const std::vector<int> found = tx::split_pieces(model(), bytes, ids);
+  const std::vector<int> found = tx::split_tokens(model(), bytes, ids);
   for (const int id : found) require(id >= 0 && id < model().size(), "an id of the vocabulary");
   const std::string text = model().decode(found);
   require(text.find('\n') == text.npos, "decoded text is one line");
   require(tx::count_invalid_utf8(text) == 0, "decoded text is UTF-8");
-  const std::string joined = tx::join_pieces(model(), found, ids);
-  require(tx::split_pieces(model(), joined, ids) == found, "pieces come back");
+  const std::string joined = tx::join_tokens(model(), found, ids);
+  require(tx::split_tokens(model(), joined, ids) == found, "pieces come back");
 }
 
 }  // namespace
@@ -32,8 +32,8 @@ std::vector<std::string> seeds() {
                            "e \xE2\x96\x81 \xF0\x9F\x98\x80"}) {
     std::vector<int> ids;
     model().encode(text, ids);
-    out.push_back(tx::join_pieces(model(), ids, false));
-    out.push_back(tx::join_pieces(model(), ids, true));
+    out.push_back(tx::join_tokens(model(), ids, false));
+    out.push_back(tx::join_tokens(model(), ids, true));
   }
   return out;
 }

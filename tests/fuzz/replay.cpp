@@ -11,7 +11,7 @@ namespace {
 
 constexpr int changed_inputs = 3000;
 
-// One to four changes: a byte, a bit, a cut, a piece repeated or taken from another seed.
+// One to four changes: a byte, a bit, a cut, a token repeated or taken from another seed.
 std::string changed(std::string bytes, const std::vector<std::string>& seeds,
                     tx::PhiloxStream& random) {
   for (uint32_t changes = 1 + random.next() % 4; changes > 0; --changes) {

@@ -12,7 +12,7 @@
 namespace tx_fuzz {
 
 std::shared_ptr<const tx::Vocabulary> word_list();  // w4, w5, ... w10
-std::string subword_bytes();                        // a SentencePiece model of some 300 pieces
+std::string subword_bytes();                        // a SentencePiece model of some 300 tokens
 // Its path.
 std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words, bool links = false);
 

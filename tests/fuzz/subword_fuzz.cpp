@@ -20,7 +20,7 @@ void run(std::string_view bytes) {
   ids.clear();
   for (int id = 0; id < vocabulary->size() && id < 1000; ++id) {
     ids.push_back(id);
-    require(vocabulary->id_of(vocabulary->piece(id)) < vocabulary->size(), "the id of a piece");
+    require(vocabulary->id_of(vocabulary->token(id)) < vocabulary->size(), "the id of a token");
   }
   const std::string text = vocabulary->decode(ids);
   require(text.find('\n') == text.npos, "decoded text is one line");

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(equal_subword_nmt) {
   BOOST_TEST(compared >= 200);
 }
 
-// Without draws that drop, and with draws that drop all: the codes' pieces, and characters.
+// Without draws that drop, and with draws that drop all: the codes' tokens, and characters.
 BOOST_AUTO_TEST_CASE(dropout_of_none_and_of_all) {
   const tx::Codes codes(write("codes", golden["codes"]["0.2"]), {});
   tx::LineCounts counts;
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(dropout_of_none_and_of_all) {
   counts = {};
   BOOST_TEST(codes.apply(line, &all, counts) == "s@@ l@@ o@@ w r@@ e@@ a@@ d@@ e@@ r@@ s");
   BOOST_TEST(counts.words == 2);
-  BOOST_TEST(counts.pieces == 11);
+  BOOST_TEST(counts.tokens == 11);
 }
 
 BOOST_AUTO_TEST_CASE(a_million_characters_take_no_square_of_the_time) {
@@ -68,11 +68,11 @@ BOOST_AUTO_TEST_CASE(a_million_characters_take_no_square_of_the_time) {
   for (int i = 0; i < 100000; ++i) word += "slowreader";
   tx::LineCounts counts;
   const std::string cut = codes.apply(word, nullptr, counts);
-  BOOST_TEST(counts.pieces > 100000);
+  BOOST_TEST(counts.tokens > 100000);
   BOOST_TEST((tx::join_separated(cut, "@@") == word));
 }
 
-BOOST_AUTO_TEST_CASE(pieces_are_joined) {
+BOOST_AUTO_TEST_CASE(tokens_are_joined) {
   BOOST_TEST(tx::join_separated("a@@ b c@@ d@@ e", "@@") == "ab cde");
   BOOST_TEST(tx::join_separated("a@@@ b@@", "@@") == "a@b");
   BOOST_TEST(tx::join_separated("a@@", "@@") == "a");

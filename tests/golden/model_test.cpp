@@ -12,12 +12,12 @@ namespace {
 // Largest difference over largest magnitude.
 double difference(const std::vector<double>& x, const std::vector<double>& expected) {
   BOOST_REQUIRE(x.size() == expected.size());
-  double most = 0;
+  double max = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     if (!std::isfinite(x[i])) return INFINITY;
-    most = std::max(most, std::abs(x[i] - expected[i]));
+    max = std::max(max, std::abs(x[i] - expected[i]));
   }
-  return most == 0 ? 0 : most / largest(expected);
+  return max == 0 ? 0 : max / largest(expected);
 }
 
 double cosine(const std::vector<double>& x, const std::vector<double>& y) {

@@ -11,9 +11,9 @@
 namespace tx_test {
 
 inline double largest(const std::vector<double>& x) {
-  double most = 0;
-  for (double v : x) most = std::max(most, std::abs(v));
-  return most;
+  double max = 0;
+  for (double v : x) max = std::max(max, std::abs(v));
+  return max;
 }
 
 // The difference between a tensor and its summary in the file, relative to the largest magnitude.
@@ -21,19 +21,19 @@ inline double largest(const std::vector<double>& x) {
 inline double difference(const std::string& name, const std::vector<double>& x,
                          const tx::Json& summary) {
   BOOST_REQUIRE(x.size() == summary["size"].get<size_t>());
-  double most = std::abs(largest(x) - summary["largest"].get<double>());
+  double max = std::abs(largest(x) - summary["largest"].get<double>());
   for (size_t i = 0; i < summary["at"].size(); ++i) {
     const double element = x[summary["at"][i].get<size_t>()];
-    most = std::max(most, std::abs(element - summary["elements"][i].get<double>()));
+    max = std::max(max, std::abs(element - summary["elements"][i].get<double>()));
   }
   for (size_t k = 0; k < summary["probes"].size(); ++k) {
     const std::vector<double> probe = value(name, uint32_t(k) + 1, x.size());
     double product = 0;
     for (size_t i = 0; i < x.size(); ++i) product += x[i] * probe[i];
-    most = std::max(most, std::abs(product - summary["probes"][k].get<double>()));
+    max = std::max(max, std::abs(product - summary["probes"][k].get<double>()));
   }
   const double scale = summary["largest"];
-  return std::isfinite(most) ? most / scale : INFINITY;
+  return std::isfinite(max) ? max / scale : INFINITY;
 }
 
 }  // namespace tx_test

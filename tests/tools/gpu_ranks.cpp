@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr size_t most = 2'000'000;
+constexpr size_t max = 2'000'000;
 
 // What rank `from` sends to rank `to`: nothing, or some multiple of 16 bytes.
 size_t size_of_letter(int from, int to) { return size_t(from * 2 + to) % 4 * 70'000; }
@@ -30,8 +30,8 @@ class Rank {
   Rank(int rank, int ranks, const std::string& file) : rank_(rank), ranks_(ranks) {
     tx::choose_gpu(rank);
     backend_ = tx::make_backend("cuda", 1);
-    from_ = static_cast<char*>(backend_->allocate(most));
-    to_ = static_cast<char*>(backend_->allocate(most));
+    from_ = static_cast<char*>(backend_->allocate(max));
+    to_ = static_cast<char*>(backend_->allocate(max));
     mover_ = backend_->make_mover(id(file), rank, ranks, [] {});
   }
   ~Rank() {
@@ -82,8 +82,8 @@ class Rank {
 
   // Bytes come to `from_` and go from `to_` by the stream; nothing waits between.
   void put(const std::string& text) {
-    TX_ASSERT(text.size() <= most);
-    backend_->zero(to_, most);
+    TX_ASSERT(text.size() <= max);
+    backend_->zero(to_, max);
     backend_->upload(from_, text.data(), text.size());
   }
   void expect(const std::string& text) {
@@ -123,7 +123,7 @@ class Rank {
 
   void broadcast() {
     const std::string text(300'000, 'x');
-    backend_->zero(to_, most);
+    backend_->zero(to_, max);
     if (rank_ == 0) backend_->upload(to_, text.data(), text.size());
     mover_->broadcast(to_, text.size());
     expect(text);

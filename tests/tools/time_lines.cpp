@@ -77,9 +77,9 @@ class Filter {
   int in_ = -1, out_ = -1;
 };
 
-int run(size_t most, char** command) {
+int run(size_t max, char** command) {
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < most && std::getline(std::cin, line);)
+  for (std::string line; lines.size() < max && std::getline(std::cin, line);)
     if (!line.empty() && line.size() < 4000) lines.push_back(line + "\n");  // whole into a pipe
   if (lines.size() < 2) throw tx::UsageError("time_lines needs two lines on standard input");
   const auto start = Clock::now();

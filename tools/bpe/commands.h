@@ -40,19 +40,19 @@ struct TrainCommand {
   void run(const Log& log);
 };
 
-// tx-bpe encode: text to pieces.
+// tx-bpe encode: text to tokens.
 struct EncodeCommand {
   static constexpr char summary[] = "split text into tokens";
   std::string model, codes;  // one of them
   EncodeOptions encode;
-  CodesOptions apply;  // also the pieces that a model is restricted to
+  CodesOptions apply;  // also the tokens that a model is restricted to
   TextOptions text;
 
   void describe(Options& options);
   void run(const Log& log);
 };
 
-// tx-bpe decode: pieces to text.
+// tx-bpe decode: tokens to text.
 struct DecodeCommand {
   static constexpr char summary[] = "join tokens into text";
   std::string model, separator;  // one of them
@@ -75,7 +75,7 @@ struct ShortlistCommand {
 
 // tx-bpe vocab: a vocabulary's entries, or how often each stands in a text.
 struct VocabCommand {
-  static constexpr char summary[] = "list a vocabulary: id, tab, piece, tab, score";
+  static constexpr char summary[] = "list a vocabulary: id, tab, token, tab, score";
   std::string model;
   bool counts = false;
   TextOptions text;

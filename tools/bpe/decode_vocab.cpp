@@ -69,7 +69,7 @@ void VocabCommand::run(const Log& log) {
   Writer out("-");
   if (counts) {
     TextReader in = text.open();
-    write_counts(count_pieces(in, *vocabulary, text.limited_threads(log)), '\t', out);
+    write_counts(count_tokens(in, *vocabulary, text.limited_threads(log)), '\t', out);
     for (const std::string& warning : in.warnings()) log.warn(warning);
   } else {
     write_listing(*vocabulary, out);

@@ -19,7 +19,7 @@ void EncodeCommand::describe(Options& options) {
   of_model(options.flag("--bos", encode.bos, "begin each line with <s>"));
   of_model(options.flag("--eos", encode.eos, "end each line with </s>"));
   options
-      .add("--max-length", encode.max_pieces, "N", "cut lines to N tokens, with a warning",
+      .add("--max-length", encode.max_tokens, "N", "cut lines to N tokens, with a warning",
            "<s> and </s> are not counted.")
       .at_least(1)
       .default_is("all")
@@ -68,7 +68,7 @@ void EncodeCommand::run(const Log& log) {
   if (model.empty() && codes.empty()) throw UsageError("missing option: -m FILE, or --codes FILE");
   const auto vocabulary = codes.empty() ? open_vocabulary(model, false) : nullptr;
   if (vocabulary && !apply.vocabulary.empty())
-    vocabulary->restrict_to(read_pieces(apply.vocabulary, apply.threshold));
+    vocabulary->restrict_to(read_tokens(apply.vocabulary, apply.threshold));
   const LineEncoder encoder = vocabulary ? line_encoder(*vocabulary, encode)
                                          : line_encoder(Codes(codes, apply), encode.dropout);
   TextReader in = text.open();
@@ -76,7 +76,7 @@ void EncodeCommand::run(const Log& log) {
   const EncodeReport report = encode_lines(in, encoder, text.limited_threads(log), out);
   out.close();
   for (const std::string& warning : in.warnings()) log.warn(warning);
-  for (const std::string& warning : warnings(report, in, encode.max_pieces)) log.warn(warning);
+  for (const std::string& warning : warnings(report, in, encode.max_tokens)) log.warn(warning);
   if (encode.count) log.info(tx::describe(report, in));
 }
 

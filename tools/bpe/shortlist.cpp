@@ -41,7 +41,7 @@ class Counts {
           ++pairs_[uint64_t(from_[size_t(s)]) << 32 | uint32_t(to_[size_t(t)])];
     }
   }
-  // The shares of target pieces, and of those linked to each source piece.
+  // The shares of target tokens, and of those linked to each source token.
   LexicalTable table() const {
     LexicalTable out;
     out.of_source.resize(size_t(source_.size()));
@@ -67,8 +67,8 @@ class Counts {
   }
   void check(const WordLink& link, size_t from, size_t to) const {
     const char* unit = words_ ? "word" : "piece";
-    const bool of_pieces = words_ && link.source < from_.size() && link.target < to_.size();
-    const char* advice = of_pieces ? "; --unit pieces is for links between subwords, as "
+    const bool of_tokens = words_ && link.source < from_.size() && link.target < to_.size();
+    const char* advice = of_tokens ? "; --unit tokens is for links between subwords, as "
                                      "tx-attn-dump --align writes them without --words"
                                    : "";
     for (const auto& [at, count, side] :
@@ -116,7 +116,7 @@ void count_links(const ShortlistCommand& command, Counts& counts, const Log& log
   for (const std::string& warning : in.warnings()) log.warn(warning);
 }
 
-// A table of pieces from elsewhere, without what the vocabularies do not have.
+// A table of tokens from elsewhere, without what the vocabularies do not have.
 void read_table(const std::string& path, const Vocabulary& source, const Vocabulary& target,
                 LexicalTable& table, const Log& log) {
   LineReader reader(path);
@@ -125,7 +125,7 @@ void read_table(const std::string& path, const Vocabulary& source, const Vocabul
   while (reader.next(line)) try {
       const std::vector<std::string_view> fields = split_fields(line);
       if (fields.size() != 3)
-        throw DataError("expected a source piece, a target piece and a probability");
+        throw DataError("expected a source token, a target token and a probability");
       const double probability = parse_probability(fields[2]);
       const int from = source.id_of(fields[0]), to = target.id_of(fields[1]);
       if (from >= 0 && to >= 0)
@@ -137,7 +137,7 @@ void read_table(const std::string& path, const Vocabulary& source, const Vocabul
     }
   if (unknown > 0)
     log.warn(counted(unknown, "line") + " of " + std::to_string(reader.line_number()) + " of " +
-             reader.name() + " left out: the vocabulary lacks one of the pieces");
+             reader.name() + " left out: the vocabulary lacks one of the tokens");
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ void ShortlistCommand::describe(Options& options) {
       .needs({"--src"});
   options
       .add("--unit", unit, "words|pieces", "what the links count",
-           "Give pieces for links between tokens: the file does not tell. All tokens of a word are "
+           "Give tokens for links between tokens: the file does not tell. All tokens of a word are "
            "linked to all tokens of the other word.")
       .one_of({"words", "pieces"})
       .needs({"--links"});

@@ -40,7 +40,7 @@ const void* epilogue_bias(Cuda::State& s, const Product& p) {
   return copy;
 }
 
-constexpr int most_candidates = 16;
+constexpr int max_candidates = 16;
 
 size_t bytes_of(const Matrix& m) { return size_t(m.rows * m.stride) * size_of(m.dtype); }
 
@@ -82,7 +82,7 @@ std::vector<BlasLtAlgorithm> BlasLt::Library::candidates(const Plan& plan, int m
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     set(attribute, uint32_t(16));
-  cublasLtMatmulHeuristicResult_t results[most_candidates];
+  cublasLtMatmulHeuristicResult_t results[max_candidates];
   int count = 0;
   const cublasStatus_t status = api.candidates(handle, plan.operation, plan.b, plan.a, plan.c,
                                                plan.c, preference, most, results, &count);
@@ -115,11 +115,11 @@ cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p,
 // their own, so that every run has the same bits.
 void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int processors,
                                  std::vector<BlasLtAlgorithm>& to) const {
-  constexpr int64_t tile = 128, least_k = 2048;
+  constexpr int64_t tile = 128, min_k = 2048;
   const ProductShape s = shape_of(p);
   const int64_t tiles = int64_t(blocks_of(s.m, tile)) * blocks_of(s.n, tile);
   const size_t own = std::min<size_t>(to.size(), 4);
-  for (int32_t parts = 2; s.k / parts >= least_k / 2 && tiles * parts <= 4 * processors; parts *= 2)
+  for (int32_t parts = 2; s.k / parts >= min_k / 2 && tiles * parts <= 4 * processors; parts *= 2)
     for (size_t i = 0; i < own; ++i) {
       BlasLtAlgorithm split = to[i];
       const auto set = [&](cublasLtMatmulAlgoConfigAttributes_t attribute, const auto& value) {
@@ -185,7 +185,7 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
     return plan;
   }
   const bool measure = by_timing && may_measure && !s.capturing;
-  auto all = library_->candidates(plan, measure ? most_candidates : 1);
+  auto all = library_->candidates(plan, measure ? max_candidates : 1);
   plan.found = !all.empty();
   if (!plan.found) return plan;
   if (measure) library_->add_splits(plan, p, s.processors, all);

@@ -10,7 +10,7 @@ namespace {
 
 // 25,000 rows make 782 parts; their sums are a sixteenth of the bytes of one bf16 matrix.
 constexpr int64_t part_rows = 32;
-constexpr int most_threads = 512, most_warps = most_threads / warp_size;
+constexpr int max_threads = 512, max_warps = max_threads / warp_size;
 
 struct Backward {
   AddNormBackward g;
@@ -82,21 +82,21 @@ TX_DEVICE void block_sums(float (&x)[values], float* parts) {
 #pragma unroll
   for (int v = 0; v < values; ++v) {
     x[v] = warp_sum(x[v]);
-    if (lane == 0) parts[v * most_warps + int(threadIdx.x) / warp_size] = x[v];
+    if (lane == 0) parts[v * max_warps + int(threadIdx.x) / warp_size] = x[v];
   }
   __syncthreads();
 #pragma unroll
   for (int v = 0; v < values; ++v) {
-    x[v] = parts[v * most_warps];
-    for (int w = 1; w < warps; ++w) x[v] += parts[v * most_warps + w];
+    x[v] = parts[v * max_warps];
+    for (int w = 1; w < warps; ++w) x[v] += parts[v * max_warps + w];
   }
 }
 
 // Rows of up to 4,096 features. Beyond the row a thread holds zeros, which add nothing. `at_once`
 // rows are in flight together.
 template <class T, int at_once>
-__global__ void __launch_bounds__(most_threads) norm_backward_rows(Backward p) {
-  __shared__ float parts[2][2 * at_once * most_warps];
+__global__ void __launch_bounds__(max_threads) norm_backward_rows(Backward p) {
+  __shared__ float parts[2][2 * at_once * max_warps];
   const AddNormBackward& g = p.g;
   const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
   const int64_t column = int64_t(threadIdx.x) * octet;
@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(most_threads) norm_backward_rows(Backward p) {
 
 // Rows of any width, read twice; the part's dgamma and dbeta are kept in `partial`.
 template <class T>
-__global__ void __launch_bounds__(most_threads) norm_backward_wide(Backward p) {
-  __shared__ float parts[2][2 * most_warps];
+__global__ void __launch_bounds__(max_threads) norm_backward_wide(Backward p) {
+  __shared__ float parts[2][2 * max_warps];
   const AddNormBackward& g = p.g;
   const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
   const int64_t first = int64_t(blockIdx.x) * part_rows;
@@ -195,10 +195,10 @@ void Cuda::add_norm_backward(const AddNormBackward& g) {
   with_type(g.dnormed.dtype, [&](auto t) {
     using T = decltype(t);
     constexpr int at_once = sizeof(T) == 2 ? 4 : 2;
-    if (threads <= most_threads)
+    if (threads <= max_threads)
       launch(*state_, norm_backward_rows<T, at_once>, parts, int(threads), 0, p);
     else
-      launch(*state_, norm_backward_wide<T>, parts, most_threads, 0, p);
+      launch(*state_, norm_backward_wide<T>, parts, max_threads, 0, p);
   });
   const Matrix nowhere = matrix(partial + sums, DType::f32, 1, width);
   add_parts(*state_, partial, parts, g.dgamma, g.dbeta.empty() ? nowhere : g.dbeta,

@@ -124,7 +124,7 @@ TX_DEVICE void best_by_threshold(const Row& row, float offset, int k, uint64_t* 
   }
 }
 
-constexpr int most_rounds = 64;
+constexpr int max_rounds = 64;
 
 struct Best {
   int columns, k;
@@ -152,7 +152,7 @@ __global__ void best_of_rows(Matrix logits, Best b) {
     b.values[i * b.k + n] = load(x[column]) - offset;
     b.ids[i * b.k + n] = column;
   };
-  if (b.k <= most_rounds)
+  if (b.k <= max_rounds)
     best_in_rounds(row, offset, b.k, emit);
   else
     best_by_threshold(row, offset, b.k, b.found + i * b.k, emit);
@@ -186,7 +186,7 @@ __global__ void log_softmax_rows(Matrix logits, int columns, Matrix out, bool ou
 void best(Cuda::State& s, const Matrix& x, Best b) {
   TX_ASSERT(b.k <= b.columns);
   if (x.rows == 0 || b.k < 1) return;
-  if (b.k > most_rounds)
+  if (b.k > max_rounds)
     b.found = static_cast<uint64_t*>(s.scratch(size_t(x.rows) * size_t(b.k) * sizeof(uint64_t)));
   const RowPlan plan = plan_rows(s, x, b.columns);
   with_type(x.dtype, [&](auto t) {

@@ -3,7 +3,7 @@
 // halves whose slowest wave is d_model / 2 - 1, the first token at the row behind pad's; the
 // decoder begins with </s>.
 //
-// The pieces are words: text is cut beforehand, as it was for fairseq (pieces of subword-nmt end
+// The tokens are words: text is cut beforehand, as it was for fairseq (tokens of subword-nmt end
 // in "@@"), unless the folder has the SentencePiece model that cut it.
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -22,7 +22,7 @@ class Fairseq {
  public:
   explicit Fairseq(FairseqFolder folder) : in_(std::move(folder)), map_(*in_.weights) {
     for (const FairseqFolder::Side& side : in_.sides)
-      orders_.emplace_back(side.pieces, in_.special, side.path);
+      orders_.emplace_back(side.tokens, in_.special, side.path);
   }
 
   ForeignModel import() {
@@ -70,11 +70,11 @@ class Fairseq {
   }
 
   Vocabularies::Pointer vocabulary(size_t side) const {
-    const PieceOrder& order = orders_[side];
+    const TokenOrder& order = orders_[side];
     const std::string& path = in_.sides[side].subword_model;
-    if (path.empty()) return parse_vocabulary(word_list(order.pieces()), in_.sides[side].path);
-    MappedPieces content;
-    content.pieces = order.pieces();
+    if (path.empty()) return parse_vocabulary(word_list(order.tokens()), in_.sides[side].path);
+    MappedTokens content;
+    content.tokens = order.tokens();
     for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
     content.bytes = true;
     content.model = read_sentencepiece(path);
@@ -108,18 +108,18 @@ class Fairseq {
   WeightRows embedding(size_t side, std::vector<std::string> names, int64_t d) {
     for (std::string& name : names) name = in_.prefix + name;
     const std::string found = map_.any_of(names);
-    const int64_t pieces = orders_[side].size() - 1;
+    const int64_t tokens = orders_[side].size() - 1;
     const ForeignTensor& t = in_.weights->at(found.empty() ? names[0] : found);
-    if (t.shape.size() == 2 && t.shape[0] != pieces)
-      throw DataError(in_.sides[side].path + " has " + std::to_string(pieces) +
-                      " pieces with <s>, <pad>, </s> and <unk>, but " + found + " has " +
+    if (t.shape.size() == 2 && t.shape[0] != tokens)
+      throw DataError(in_.sides[side].path + " has " + std::to_string(tokens) +
+                      " tokens with <s>, <pad>, </s> and <unk>, but " + found + " has " +
                       std::to_string(t.shape[0]) + " rows");
-    return orders_[side].rows(map_.take(found, {pieces, d}));
+    return orders_[side].rows(map_.take(found, {tokens, d}));
   }
 
   FairseqFolder in_;
   WeightMap map_;
-  std::vector<PieceOrder> orders_;
+  std::vector<TokenOrder> orders_;
 };
 
 }  // namespace

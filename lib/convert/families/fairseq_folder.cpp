@@ -11,7 +11,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr int64_t most_dictionary = int64_t(1) << 28;  // bytes
+constexpr int64_t max_dictionary = int64_t(1) << 28;  // bytes
 
 // Settings are numbers, text and lists of them; anything else is null.
 Json to_json(const PickleValue& value, int depth = 0) {
@@ -58,8 +58,8 @@ Json layers_json(const FamilyConfig& c, const std::string& ffn, const std::strin
     return c.same(("encoder_" + key).c_str(), ("decoder_" + key).c_str());
   };
   return Json{
-      {"encoder_layers", c.size("encoder_layers", most_layers)},
-      {"decoder_layers", c.size("decoder_layers", most_layers)},
+      {"encoder_layers", c.size("encoder_layers", max_layers)},
+      {"decoder_layers", c.size("decoder_layers", max_layers)},
       {"d_ff", same(ffn)},
       {"heads", same(heads)},
       {"activation", c.has("activation_fn")         ? activation_of(c, "activation_fn")
@@ -69,8 +69,8 @@ Json layers_json(const FamilyConfig& c, const std::string& ffn, const std::strin
 
 // "PIECE COUNT" a line; <s>, <pad>, </s> and <unk> stand before them.
 std::vector<std::string> read_dictionary(const std::string& path) {
-  std::vector<std::string> pieces = {"<s>", "<pad>", "</s>", "<unk>"};
-  const std::string text = read_regular_file(path, most_dictionary);
+  std::vector<std::string> tokens = {"<s>", "<pad>", "</s>", "<unk>"};
+  const std::string text = read_regular_file(path, max_dictionary);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line(text.data() + at, end - at);
@@ -80,11 +80,11 @@ std::vector<std::string> read_dictionary(const std::string& path) {
     const size_t space = line.rfind(' ');
     if (space == line.npos || space == 0 || space + 1 == line.size() ||
         line.find_first_not_of("0123456789", space + 1) != line.npos)
-      throw DataError(path + ":" + std::to_string(pieces.size() - 3) +
-                      ": expected a piece, a space and its count");
-    pieces.emplace_back(line.substr(0, space));
+      throw DataError(path + ":" + std::to_string(tokens.size() - 3) +
+                      ": expected a token, a space and its count");
+    tokens.emplace_back(line.substr(0, space));
   }
-  return pieces;
+  return tokens;
 }
 
 std::string subword_model(const std::string& folder, size_t side) {
@@ -169,24 +169,24 @@ FairseqFolder read_fsmt_folder(const std::string& folder, const Json& json) {
   in.special = {c.size_or("pad_token_id", 1), 3, c.size_or("decoder_start_token_id", eos), eos};
   for (size_t side = 0; side < 2; ++side) {
     const std::string path = folder + (side == 0 ? "/vocab-src.json" : "/vocab-tgt.json");
-    std::vector<std::string> pieces = read_piece_ids(path);
+    std::vector<std::string> tokens = read_token_ids(path);
     const int64_t rows = c.size(side == 0 ? "src_vocab_size" : "tgt_vocab_size");
-    if (int64_t(pieces.size()) != rows)
-      throw DataError(path + " has " + std::to_string(pieces.size()) + " pieces, but " + in.where +
+    if (int64_t(tokens.size()) != rows)
+      throw DataError(path + " has " + std::to_string(tokens.size()) + " tokens, but " + in.where +
                       " says " + std::to_string(rows));
-    const auto unk = std::find(pieces.begin(), pieces.end(), "<unk>");
-    if (unk == pieces.end()) throw DataError(path + " has no piece <unk>");
-    if (side == 1 && unk - pieces.begin() != in.special.unk)
+    const auto unk = std::find(tokens.begin(), tokens.end(), "<unk>");
+    if (unk == tokens.end()) throw DataError(path + " has no token <unk>");
+    if (side == 1 && unk - tokens.begin() != in.special.unk)
       throw DataError(path + " numbers <unk> differently from the other side");
-    in.special.unk = unk - pieces.begin();
-    for (size_t id = 4; id < pieces.size(); ++id) {
-      std::string& piece = pieces[id];
-      if (piece.ends_with("</w>"))
-        piece.resize(piece.size() - 4);
+    in.special.unk = unk - tokens.begin();
+    for (size_t id = 4; id < tokens.size(); ++id) {
+      std::string& token = tokens[id];
+      if (token.ends_with("</w>"))
+        token.resize(token.size() - 4);
       else
-        piece += "@@";
+        token += "@@";
     }
-    in.sides[side] = {path, std::move(pieces), ""};
+    in.sides[side] = {path, std::move(tokens), ""};
   }
   in.weights = std::make_shared<ForeignTensors>(read_weights(folder));
   return in;

@@ -12,8 +12,8 @@ namespace tx {
 
 struct FairseqFolder {
   struct Side {
-    std::string path;                 // of the list of pieces, for messages
-    std::vector<std::string> pieces;  // in the order of their ids
+    std::string path;                 // of the list of tokens, for messages
+    std::vector<std::string> tokens;  // in the order of their ids
     std::string subword_model;        // path of the SentencePiece model that cuts text; "": none
   };
   std::string what, provenance;
@@ -33,7 +33,7 @@ std::string fairseq_checkpoint(const std::string& folder);
 // sentencepiece.bpe.model or spm.model, or source.spm and target.spm. DataError names the file and
 // the setting that tx does not have.
 FairseqFolder read_fairseq_folder(const std::string& folder);
-// config.json, vocab-src.json, vocab-tgt.json; their pieces get the form of subword-nmt: "ab</w>"
+// config.json, vocab-src.json, vocab-tgt.json; their tokens get the form of subword-nmt: "ab</w>"
 // becomes "ab", "ab" becomes "ab@@".
 FairseqFolder read_fsmt_folder(const std::string& folder, const Json& config);
 

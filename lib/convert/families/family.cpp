@@ -11,9 +11,9 @@ namespace tx {
 
 void FamilyConfig::refuse(const std::string& why) const { throw DataError(where_ + ": " + why); }
 
-int64_t FamilyConfig::size(const char* key, int64_t most) const {
+int64_t FamilyConfig::size(const char* key, int64_t max) const {
   try {
-    return whole_number(json_, key, 0, most);
+    return whole_number(json_, key, 0, max);
   } catch (const DataError& e) {
     refuse(e.what());
   }
@@ -57,8 +57,8 @@ Json bart_config(const FamilyConfig& config, int64_t source, int64_t target) {
   return Json{{"kind", "encoder-decoder"},
               {"source_vocabulary", source},
               {"target_vocabulary", target},
-              {"encoder_layers", config.size("encoder_layers", most_layers)},
-              {"decoder_layers", config.size("decoder_layers", most_layers)},
+              {"encoder_layers", config.size("encoder_layers", max_layers)},
+              {"decoder_layers", config.size("decoder_layers", max_layers)},
               {"d_model", config.size("d_model")},
               {"d_ff", config.same("encoder_ffn_dim", "decoder_ffn_dim")},
               {"heads", config.same("encoder_attention_heads", "decoder_attention_heads")},

@@ -18,7 +18,7 @@ struct ForeignModel {
 };
 
 // Of a stack; a table of them is made before they are read.
-inline constexpr int64_t most_layers = 1000;
+inline constexpr int64_t max_layers = 1000;
 
 // A folder of Hugging Face: its config.json says which family; or one with a checkpoint of fairseq
 // or a model of Marian. DataError: none that is known.
@@ -36,8 +36,8 @@ ForeignModel import_m2m100(const std::string& folder, const Json& config);  // "
 class FamilyConfig {
  public:
   FamilyConfig(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
-  int64_t size(const char* key, int64_t most = int64_t(1) << 24) const;  // 0 .. most; must be there
-  int64_t size_or(const char* key, int64_t otherwise) const;             // also where it is null
+  int64_t size(const char* key, int64_t max = int64_t(1) << 24) const;  // 0 .. most; must be there
+  int64_t size_or(const char* key, int64_t otherwise) const;            // also where it is null
   bool flag(const char* key, bool otherwise) const;
   double real(const char* key, double otherwise) const;
   std::string text(const char* key) const;

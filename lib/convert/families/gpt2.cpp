@@ -2,9 +2,9 @@
 // everywhere and the tanh form of GELU (Radford et al. 2019). Its products are x W, so that weights
 // lie turned; queries, keys and values are one of them.
 //
-// Its vocabulary cuts text by a regular expression over bytes, which SentencePiece cannot: pieces
+// Its vocabulary cuts text by a regular expression over bytes, which SentencePiece cannot: tokens
 // are a list of words here, which other programs cut and join. It has neither pad nor unk: both get
-// a row of zeros that is never output; bos and eos are the one piece <|endoftext|>.
+// a row of zeros that is never output; bos and eos are the one token <|endoftext|>.
 #include <algorithm>
 
 #include "lib/base/error.h"
@@ -18,7 +18,7 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t no_row = -1;  // of pieces that tx adds
+constexpr int64_t no_row = -1;  // of tokens that tx adds
 
 // Tensors of GPT-2 by our names for the weights of a decoder, turned and cut by their strides.
 class TurnedWeights {
@@ -110,9 +110,9 @@ class Gpt2 {
         rows_(config_.size("vocab_size")),
         weights_(std::make_shared<TurnedWeights>(
             std::make_shared<ForeignTensors>(read_weights(folder)), config_.size("n_embd"),
-            config_.size("n_layer", most_layers))),
+            config_.size("n_layer", max_layers))),
         map_(weights_->tensors()) {
-    number_pieces();
+    number_tokens();
   }
 
   ForeignModel import() {
@@ -121,7 +121,7 @@ class Gpt2 {
     model.from = {weights_, &weights_->tensors()};
     model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
     model.content.vocabularies = Vocabularies(
-        {Vocabularies::Pointer(parse_vocabulary(word_list(pieces_), folder_ + "/vocab.json"))});
+        {Vocabularies::Pointer(parse_vocabulary(word_list(tokens_), folder_ + "/vocab.json"))});
     model.content.provenance = Json{{"converted", "GPT-2 of Hugging Face"}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
@@ -131,21 +131,21 @@ class Gpt2 {
   }
 
  private:
-  void number_pieces() {
+  void number_tokens() {
     const std::string path = folder_ + "/vocab.json";
-    const std::vector<std::string> theirs = read_piece_ids(path);
+    const std::vector<std::string> theirs = read_token_ids(path);
     if (int64_t(theirs.size()) > rows_)
-      throw DataError(path + " has " + std::to_string(theirs.size()) + " pieces, but " + folder_ +
+      throw DataError(path + " has " + std::to_string(theirs.size()) + " tokens, but " + folder_ +
                       "/config.json says " + std::to_string(rows_));
     const int64_t eos = config_.size("eos_token_id");
     if (eos >= rows_)
       config_.refuse("eos_token_id is " + std::to_string(eos) + ", outside the " +
-                     std::to_string(rows_) + " pieces");
+                     std::to_string(rows_) + " tokens");
     from_ = {no_row, no_row, eos, eos};
     for (int64_t id = 0; id < rows_; ++id)
       if (id != eos) from_.push_back(id);
     for (const int64_t id : from_)
-      pieces_.push_back(id < 0 || id >= int64_t(theirs.size()) ? "" : theirs[size_t(id)]);
+      tokens_.push_back(id < 0 || id >= int64_t(theirs.size()) ? "" : theirs[size_t(id)]);
   }
 
   Json model_json() const {
@@ -156,7 +156,7 @@ class Gpt2 {
     const int64_t d = config_.size("n_embd");
     return Json{{"kind", "decoder"},
                 {"target_vocabulary", int64_t(from_.size())},
-                {"decoder_layers", config_.size("n_layer", most_layers)},
+                {"decoder_layers", config_.size("n_layer", max_layers)},
                 {"d_model", d},
                 {"d_ff", config_.size_or("n_inner", 4 * d)},
                 {"heads", config_.size("n_head", 65535)},
@@ -199,7 +199,7 @@ class Gpt2 {
   std::shared_ptr<const TurnedWeights> weights_;
   WeightMap map_;
   std::vector<int64_t> from_;  // their id of each of ours
-  std::vector<std::string> pieces_;
+  std::vector<std::string> tokens_;
 };
 
 }  // namespace

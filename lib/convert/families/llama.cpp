@@ -18,7 +18,7 @@ class Llama {
         config_(json, folder + "/config.json"),
         mistral_(config_.text("model_type") == "mistral"),
         tied_(config_.flag("tie_word_embeddings", false)),
-        pieces_(read_decoder_pieces(folder, config_, config_.size("vocab_size"))),
+        tokens_(read_decoder_tokens(folder, config_, config_.size("vocab_size"))),
         from_(std::make_shared<ForeignTensors>(read_weights(folder))),
         map_(*from_) {}
 
@@ -27,7 +27,7 @@ class Llama {
     model.what = mistral_ ? "a Mistral model" : "a Llama model";
     model.from = from_;
     model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
-    model.content.vocabularies = Vocabularies({pieces_.vocabulary});
+    model.content.vocabularies = Vocabularies({tokens_.vocabulary});
     model.content.provenance =
         Json{{"converted", mistral_ ? "Mistral of Hugging Face" : "Llama of Hugging Face"}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
@@ -48,7 +48,7 @@ class Llama {
     const int64_t width = config_.size_or("head_dim", config_.size("hidden_size") / heads);
     Json json{{"kind", "decoder"},
               {"target_vocabulary", config_.size("vocab_size")},
-              {"decoder_layers", config_.size("num_hidden_layers", most_layers)},
+              {"decoder_layers", config_.size("num_hidden_layers", max_layers)},
               {"d_model", config_.size("hidden_size")},
               {"d_ff", config_.size("intermediate_size")},
               {"heads", heads},
@@ -114,26 +114,26 @@ class Llama {
     if (e.name == "decoder.embedding.weight") {
       const std::string own = "model.embed_tokens.weight";
       const std::string found = tied_ ? map_.any_of({own, "lm_head.weight"}) : own;
-      return rows_of_pieces(found.empty() ? own : found, e.cols);
+      return rows_of_tokens(found.empty() ? own : found, e.cols);
     }
     if (e.name == "output.weight") {
       if (map_.any_of({"lm_head.weight"}).empty())
         throw DataError(folder_ +
                         " lacks lm_head.weight, but config.json says that it is not the "
                         "embedding (tie_word_embeddings false)");
-      return rows_of_pieces("lm_head.weight", e.cols);
+      return rows_of_tokens("lm_head.weight", e.cols);
     }
     return map_.take(llama_name(e.name), file_shape(e));
   }
 
-  WeightRows rows_of_pieces(const std::string& name, int64_t d) {
-    return pieces_.order.rows(map_.take(name, {pieces_.order.size(), d}));
+  WeightRows rows_of_tokens(const std::string& name, int64_t d) {
+    return tokens_.order.rows(map_.take(name, {tokens_.order.size(), d}));
   }
 
   const std::string& folder_;
   FamilyConfig config_;
   bool mistral_, tied_;
-  DecoderPieces pieces_;
+  DecoderTokens tokens_;
   std::shared_ptr<const ForeignTensors> from_;
   WeightMap map_;
 };

@@ -18,7 +18,7 @@ class M2M100 {
       : folder_(folder),
         config_(json, folder + "/config.json"),
         tied_(config_.flag("tie_word_embeddings", true)),
-        pieces_(read_multilingual_pieces(folder, config_)),
+        tokens_(read_multilingual_tokens(folder, config_)),
         from_(std::make_shared<ForeignTensors>(read_weights(folder))),
         map_(*from_) {}
 
@@ -27,7 +27,7 @@ class M2M100 {
     model.what = "an M2M-100 or NLLB model";
     model.from = from_;
     model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
-    model.content.vocabularies = pieces_.vocabularies;
+    model.content.vocabularies = tokens_.vocabularies;
     model.content.provenance = Json{{"converted", "M2M-100 of Hugging Face"}};
     check_bias();
     for (const ParameterEntry& e : parameter_table(model.content.config))
@@ -50,7 +50,7 @@ class M2M100 {
     for (const auto& [key, value] :
          {std::pair{"normalize_before", true}, {"static_position_embeddings", true}})
       config_.must_be(key, value);
-    Json json = bart_config(config_, pieces_.order.size(), pieces_.order.size());
+    Json json = bart_config(config_, tokens_.order.size(), tokens_.order.size());
     json["norm"] = "pre";
     json["positions"] = "fairseq";
     json["position_offset"] = config_.size("pad_token_id", 1024) + 1;
@@ -63,7 +63,7 @@ class M2M100 {
   void check_bias() {
     const std::string name = "final_logits_bias";
     if (from_->find(name) == nullptr) return;
-    const int64_t count = pieces_.order.size() - 1;
+    const int64_t count = tokens_.order.size() - 1;
     std::vector<float> values(static_cast<size_t>(count));
     map_.take(name, {count}).read(0, 1, values.data());
     for (const float x : values)
@@ -72,33 +72,33 @@ class M2M100 {
 
   // It takes the second row of </s>, which the decoder begins with, out of the softmax.
   WeightRows zero_bias() const {
-    const int64_t count = pieces_.order.size() - 1;
-    return pieces_.order.bias({1, count, [count](int64_t, int64_t rows, float* to) {
+    const int64_t count = tokens_.order.size() - 1;
+    return tokens_.order.bias({1, count, [count](int64_t, int64_t rows, float* to) {
                                  std::fill(to, to + rows * count, 0.0f);
                                }});
   }
 
   WeightRows rows_of(const ParameterEntry& e) {
     if (e.name == "output.bias") return zero_bias();
-    const std::vector<int64_t> shape = {pieces_.order.size() - 1, e.cols};
+    const std::vector<int64_t> shape = {tokens_.order.size() - 1, e.cols};
     if (e.name == "output.weight") {
       if (from_->find("lm_head.weight") == nullptr)
         throw DataError(folder_ +
                         " lacks lm_head.weight, but config.json says that it is not the "
                         "embedding (tie_word_embeddings false)");
-      return pieces_.order.rows(map_.take("lm_head.weight", shape));
+      return tokens_.order.rows(map_.take("lm_head.weight", shape));
     }
     if (e.name != "embedding.weight") return map_.take(bart_name(e.name), file_shape(e));
     std::vector<std::string> names(std::begin(embeddings), std::end(embeddings));
     if (tied_) names.push_back("lm_head.weight");
     const std::string found = map_.any_of(names);
-    return pieces_.order.rows(map_.take(found.empty() ? names[0] : found, shape));
+    return tokens_.order.rows(map_.take(found.empty() ? names[0] : found, shape));
   }
 
   const std::string& folder_;
   FamilyConfig config_;
   bool tied_;
-  MultilingualPieces pieces_;
+  MultilingualTokens tokens_;
   std::shared_ptr<const ForeignTensors> from_;
   WeightMap map_;
 };

@@ -2,7 +2,7 @@
 // scaled by sqrt(d_model), sinusoids in halves, logits with a bias. The decoder begins with pad,
 // whose row is zeros and whose logit may be the largest: it must not be output.
 //
-// source.spm and target.spm cut text into pieces; vocab.json alone numbers them, for both sides, or
+// source.spm and target.spm cut text into tokens; vocab.json alone numbers them, for both sides, or
 // target_vocab.json for the target.
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -50,19 +50,19 @@ class Marian {
     for (size_t side = 0; side < 2; ++side) {
       const std::string path =
           folder_ + (side == 1 && separate ? "/target_vocab.json" : "/vocab.json");
-      const std::vector<std::string> pieces = read_piece_ids(path);
+      const std::vector<std::string> tokens = read_token_ids(path);
       const int64_t rows = side == 0
                                ? config_.size("vocab_size")
                                : config_.size_or("decoder_vocab_size", config_.size("vocab_size"));
-      if (int64_t(pieces.size()) != rows)
-        throw DataError(path + " has " + std::to_string(pieces.size()) + " pieces, but " + folder_ +
+      if (int64_t(tokens.size()) != rows)
+        throw DataError(path + " has " + std::to_string(tokens.size()) + " tokens, but " + folder_ +
                         "/config.json says " + std::to_string(rows));
-      const auto unk = std::find(pieces.begin(), pieces.end(), "<unk>");
-      if (unk == pieces.end()) throw DataError(path + " has no piece <unk>");
+      const auto unk = std::find(tokens.begin(), tokens.end(), "<unk>");
+      if (unk == tokens.end()) throw DataError(path + " has no token <unk>");
       const int64_t pad = config_.size("pad_token_id");
       orders_.emplace_back(
-          pieces,
-          SpecialIds{pad, unk - pieces.begin(), config_.size_or("decoder_start_token_id", pad),
+          tokens,
+          SpecialIds{pad, unk - tokens.begin(), config_.size_or("decoder_start_token_id", pad),
                      config_.size("eos_token_id")},
           path);
     }
@@ -86,8 +86,8 @@ class Marian {
 
   Vocabularies::Pointer vocabulary(size_t side) const {
     const std::string name = side == 0 ? "/source.spm" : "/target.spm";
-    MappedPieces content;
-    content.pieces = orders_[side].pieces();
+    MappedTokens content;
+    content.tokens = orders_[side].tokens();
     content.tags = side == 0;
     for (int id = 0; id < Vocabulary::specials; ++id)
       content.theirs.push_back(orders_[side].from(id));
@@ -96,7 +96,7 @@ class Marian {
     return parse_vocabulary(mapped_bytes(content), folder_ + name);
   }
 
-  // bad_words_ids: [[id], ...], in config.json of older models. Marian's lists hold single pieces.
+  // bad_words_ids: [[id], ...], in config.json of older models. Marian's lists hold single tokens.
   std::vector<int> forbidden() const {
     const std::string other = folder_ + "/generation_config.json";
     Json words = config_.json().value("bad_words_ids", Json());
@@ -150,7 +150,7 @@ class Marian {
   bool shared_, tied_;
   std::shared_ptr<const ForeignTensors> from_;
   WeightMap map_;
-  std::vector<PieceOrder> orders_;
+  std::vector<TokenOrder> orders_;
 };
 
 }  // namespace

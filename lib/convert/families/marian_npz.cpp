@@ -88,12 +88,12 @@ class MarianNpz {
       : in_(read_marian_npz_folder(folder)), config_(in_.settings, in_.where), map_(*in_.weights) {
     check_parts(config_);
     for (const MarianNpzFolder::Side& side : in_.sides) {
-      std::vector<std::string> pieces = side.pieces;
+      std::vector<std::string> tokens = side.tokens;
       std::string pad = "<pad>";
-      while (std::find(pieces.begin(), pieces.end(), pad) != pieces.end()) pad += '_';
-      pieces.push_back(pad);
-      const auto zeros = int64_t(side.pieces.size());
-      orders_.emplace_back(pieces, SpecialIds{zeros, side.unk, zeros, side.eos}, side.path);
+      while (std::find(tokens.begin(), tokens.end(), pad) != tokens.end()) pad += '_';
+      tokens.push_back(pad);
+      const auto zeros = int64_t(side.tokens.size());
+      orders_.emplace_back(tokens, SpecialIds{zeros, side.unk, zeros, side.eos}, side.path);
     }
     const auto& [source, target] = in_.sides;
     if (tie() != "none" && tie() != "target" &&
@@ -122,8 +122,8 @@ class MarianNpz {
     return Json{{"kind", "encoder-decoder"},
                 {"source_vocabulary", orders_[0].size()},
                 {"target_vocabulary", orders_[1].size()},
-                {"encoder_layers", config_.size("enc-depth", most_layers)},
-                {"decoder_layers", config_.size("dec-depth", most_layers)},
+                {"encoder_layers", config_.size("enc-depth", max_layers)},
+                {"decoder_layers", config_.size("dec-depth", max_layers)},
                 {"d_model", config_.size("dim-emb")},
                 {"d_ff", config_.size("transformer-dim-ffn")},
                 {"heads", config_.size("transformer-heads", 65535)},
@@ -170,10 +170,10 @@ class MarianNpz {
 
   Vocabularies::Pointer vocabulary(size_t which) const {
     const MarianNpzFolder::Side& side = in_.sides[which];
-    const PieceOrder& order = orders_[which];
-    if (side.subword_model.empty()) return parse_vocabulary(word_list(order.pieces()), side.path);
-    MappedPieces content;
-    content.pieces = order.pieces();
+    const TokenOrder& order = orders_[which];
+    if (side.subword_model.empty()) return parse_vocabulary(word_list(order.tokens()), side.path);
+    MappedTokens content;
+    content.tokens = order.tokens();
     content.bytes = side.bytes;
     content.tags = which == 0 && side.subword_model != side.path;  // as OPUS-MT has them
     for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
@@ -187,9 +187,9 @@ class MarianNpz {
   // Marian writes neither <unk> nor the bytes below a space, unless it is asked to.
   std::vector<int> forbidden(const MarianNpzFolder::Side& side) const {
     std::vector<int> ids = {Vocabulary::unk};
-    for (size_t id = 0; id < side.pieces.size() && side.bytes; ++id)
-      if (side.pieces[id].size() == 6 &&
-          (side.pieces[id].starts_with("<0x0") || side.pieces[id].starts_with("<0x1")))
+    for (size_t id = 0; id < side.tokens.size() && side.bytes; ++id)
+      if (side.tokens[id].size() == 6 &&
+          (side.tokens[id].starts_with("<0x0") || side.tokens[id].starts_with("<0x1")))
         ids.push_back(orders_[1].id(int64_t(id)));
     return ids;
   }
@@ -202,21 +202,21 @@ class MarianNpz {
     if (e.name == "decoder.embedding.weight") return embedding(1, "decoder_Wemb", e.cols);
     if (e.name != "output.weight") return matrix(marian_name(e.name, pre_norm_), e);
     const bool older = !map_.any_of({output + "W"}).empty();
-    return with_zeros(1, older ? turned(output + "W", pieces(1), e.cols)
-                               : map_.take(output + "Wt", {pieces(1), e.cols}));
+    return with_zeros(1, older ? turned(output + "W", tokens(1), e.cols)
+                               : map_.take(output + "Wt", {tokens(1), e.cols}));
   }
 
-  int64_t pieces(size_t side) const { return orders_[side].size() - 2; }
+  int64_t tokens(size_t side) const { return orders_[side].size() - 2; }
 
   WeightRows embedding(size_t side, const std::string& name, int64_t d) {
     for (size_t other = side; other < (name == "Wemb" ? 2 : side + 1); ++other) {
       const auto& shape = in_.weights->at(name).shape;
-      if (shape.size() == 2 && shape[0] != pieces(other))
-        throw DataError(in_.sides[other].path + " has " + std::to_string(pieces(other)) +
-                        " pieces, but " + name + " of " + in_.path + " has " +
+      if (shape.size() == 2 && shape[0] != tokens(other))
+        throw DataError(in_.sides[other].path + " has " + std::to_string(tokens(other)) +
+                        " tokens, but " + name + " of " + in_.path + " has " +
                         std::to_string(shape[0]) + " rows");
     }
-    return with_zeros(side, map_.take(name, {pieces(side), d}));
+    return with_zeros(side, map_.take(name, {tokens(side), d}));
   }
 
   // A row of zeros behind theirs, in our order.
@@ -232,7 +232,7 @@ class MarianNpz {
   }
 
   WeightRows output_bias(const std::string& name) {
-    const int64_t count = pieces(1);
+    const int64_t count = tokens(1);
     const bool omitted = config_.flag("output-omit-bias", false);
     WeightRows theirs{1, count, [count](int64_t, int64_t rows, float* to) {
                         std::fill(to, to + rows * count, 0.0f);
@@ -266,7 +266,7 @@ class MarianNpz {
   MarianNpzFolder in_;
   FamilyConfig config_;
   WeightMap map_;
-  std::vector<PieceOrder> orders_;
+  std::vector<TokenOrder> orders_;
   bool pre_norm_ = false;
   std::shared_ptr<ForeignTensors> turned_ = std::make_shared<ForeignTensors>(in_.path);
 };

@@ -13,7 +13,7 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_text = int64_t(1) << 28;  // bytes of settings or of a vocabulary
+constexpr int64_t max_text = int64_t(1) << 28;  // bytes of settings or of a vocabulary
 constexpr const char* settings_array = "special:model.yml";
 constexpr const char* settings_files[] = {"decoder.yml", "model.npz.decoder.yml", "config.yml",
                                           "model.npz.yml"};
@@ -45,7 +45,7 @@ NamedFiles read_named(const std::string& folder) {
   for (const char* file : settings_files) {
     const std::string path = folder + "/" + file;
     if (!file_exists(path)) continue;
-    const Json settings = parse_flat_yaml(read_regular_file(path, most_text), path);
+    const Json settings = parse_flat_yaml(read_regular_file(path, max_text), path);
     std::vector<std::string> models = names_in(settings, "models", path);
     if (models.empty()) models = names_in(settings, "model", path);
     if (models.size() > 1)
@@ -94,31 +94,31 @@ std::array<std::string, 2> vocabulary_paths(const std::string& folder, const Nam
 
 void read_subword_model(Side& side) {
   side.subword_model = side.path;
-  const PieceSplitter splitter(read_regular_file(side.path, most_text), side.path);
+  const PieceSplitter splitter(read_regular_file(side.path, max_text), side.path);
   side.unk = splitter.unk();
   side.eos = -1;
-  for (const ListedPiece& piece : splitter.pieces()) {
-    const auto id = int64_t(side.pieces.size());
-    if (piece.control) side.controls.push_back(id);
-    if (piece.control && piece.text == "</s>") side.eos = id;
-    side.bytes |= piece.byte;
-    side.pieces.push_back(piece.text);
+  for (const ListedPiece& token : splitter.tokens()) {
+    const auto id = int64_t(side.tokens.size());
+    if (token.control) side.controls.push_back(id);
+    if (token.control && token.text == "</s>") side.eos = id;
+    side.bytes |= token.byte;
+    side.tokens.push_back(token.text);
   }
-  if (side.eos < 0) throw DataError(side.path + " has no piece </s>, which ends a line for Marian");
+  if (side.eos < 0) throw DataError(side.path + " has no token </s>, which ends a line for Marian");
 }
 
 void read_list(Side& side) {
-  const std::string text = read_regular_file(side.path, most_text);
+  const std::string text = read_regular_file(side.path, max_text);
   const bool json = text.find_first_not_of(" \t\r\n") != text.npos &&
                     text[text.find_first_not_of(" \t\r\n")] == '{';
   const Json pairs = json ? parse_long_object(text, side.path) : parse_flat_yaml(text, side.path);
-  side.pieces = pieces_by_id(pairs, side.path);
+  side.tokens = tokens_by_id(pairs, side.path);
   // Lists of Nematus call the first two otherwise.
   const auto find = [&](const char* name, const char* older, size_t at) {
-    if (at < side.pieces.size() && side.pieces[at] == older) return int64_t(at);
-    const auto found = std::find(side.pieces.begin(), side.pieces.end(), name);
-    if (found == side.pieces.end()) throw DataError(side.path + " has no piece " + name);
-    return int64_t(found - side.pieces.begin());
+    if (at < side.tokens.size() && side.tokens[at] == older) return int64_t(at);
+    const auto found = std::find(side.tokens.begin(), side.tokens.end(), name);
+    if (found == side.tokens.end()) throw DataError(side.path + " has no token " + name);
+    return int64_t(found - side.tokens.begin());
   };
   side.eos = find("</s>", "eos", 0);
   side.unk = find("<unk>", "UNK", 1);

@@ -13,10 +13,10 @@ namespace tx {
 struct MarianNpzFolder {
   struct Side {
     std::string path;                 // of the vocabulary, for messages
-    std::vector<std::string> pieces;  // in the order of their ids
+    std::vector<std::string> tokens;  // in the order of their ids
     int64_t unk = 0, eos = 0;
-    std::vector<int64_t> controls;  // ids of pieces without text
-    bool bytes = false;             // some pieces are <0x00> to <0xFF>
+    std::vector<int64_t> controls;  // ids of tokens without text
+    bool bytes = false;             // some tokens are <0x00> to <0xFF>
     std::string subword_model;      // path of the SentencePiece model that cuts text; "": none
   };
   std::string path;   // of the model
@@ -34,7 +34,7 @@ bool holds_marian_npz(const std::string& folder);
 // first that is there and names a model (`models`, `model`) or vocabularies (`vocabs`) says which;
 // files are looked for beside it, whatever folder it names. Otherwise the model is model.npz, the
 // vocabulary of both sides vocab.spm or vocab.yml. A vocabulary is a SentencePiece model (.spm) or
-// `piece: id` lines or JSON (.yml, .yaml, .json), whose pieces source.spm and target.spm make of
+// `token: id` lines or JSON (.yml, .yaml, .json), whose tokens source.spm and target.spm make of
 // text where they stand in the folder. DataError names the file and what is wrong with it.
 MarianNpzFolder read_marian_npz_folder(const std::string& folder);
 

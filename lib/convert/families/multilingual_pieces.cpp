@@ -53,7 +53,7 @@ class Reader {
         nllb_(is_nllb()),
         rows_(config.size("vocab_size")) {}
 
-  MultilingualPieces read() {
+  MultilingualTokens read() {
     content_.model = read_sentencepiece(model_path_);
     nllb_ ? number_by_model() : number_by_list();
     base_ = int64_t(texts_.size());
@@ -62,12 +62,12 @@ class Reader {
     if (!nllb_ && std::ranges::none_of(added_, is_language)) add_known_languages();
     name_rows();
     const auto unk = std::find(texts_.begin(), texts_.end(), "<unk>");
-    if (unk == texts_.end()) throw DataError(list_path_ + " has no piece <unk>");
+    if (unk == texts_.end()) throw DataError(list_path_ + " has no token <unk>");
     const SpecialIds special{config_.size("pad_token_id"), unk - texts_.begin(),
                              config_.size_or("decoder_start_token_id", 2),
                              config_.size("eos_token_id")};
-    PieceOrder order(texts_, special, folder_ + "/config.json");
-    content_.pieces = order.pieces();
+    TokenOrder order(texts_, special, folder_ + "/config.json");
+    content_.tokens = order.tokens();
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
     take_languages(order);
     return {order, stated()};
@@ -84,28 +84,28 @@ class Reader {
     return kind.empty() && !file_exists(folder_ + "/vocab.json");
   }
 
-  [[noreturn]] void too_many(int64_t pieces) const {
-    throw DataError(list_path_ + " and the files beside it number pieces up to " +
-                    std::to_string(pieces - 1) + ", but " + folder_ + "/config.json says " +
+  [[noreturn]] void too_many(int64_t tokens) const {
+    throw DataError(list_path_ + " and the files beside it number tokens up to " +
+                    std::to_string(tokens - 1) + ", but " + folder_ + "/config.json says " +
                     std::to_string(rows_) + " rows");
   }
 
-  // fairseq's four special pieces, then those of the model but its own three.
+  // fairseq's four special tokens, then those of the model but its own three.
   void number_by_model() {
-    const std::vector<ListedPiece> pieces = PieceSplitter(content_.model, model_path_).pieces();
+    const std::vector<ListedPiece> tokens = PieceSplitter(content_.model, model_path_).tokens();
     const char* const own[] = {"<unk>", "<s>", "</s>"};
     for (size_t id = 0; id < 3; ++id)
-      if (pieces.size() < 3 || pieces[id].text != own[id])
+      if (tokens.size() < 3 || tokens[id].text != own[id])
         throw DataError(model_path_ + " does not begin with <unk>, <s>, </s>, as NLLB's does");
     texts_ = {"<s>", "<pad>", "</s>", "<unk>"};
-    for (size_t id = 3; id < pieces.size(); ++id) texts_.push_back(pieces[id].text);
+    for (size_t id = 3; id < tokens.size(); ++id) texts_.push_back(tokens[id].text);
     if (int64_t(texts_.size()) > rows_) too_many(int64_t(texts_.size()));
     list_path_ = model_path_;
   }
 
   void number_by_list() {
     list_path_ = folder_ + "/vocab.json";
-    texts_ = read_piece_ids(list_path_);
+    texts_ = read_token_ids(list_path_);
     if (int64_t(texts_.size()) > rows_) too_many(int64_t(texts_.size()));
   }
 
@@ -171,14 +171,14 @@ class Reader {
       const auto at = added_.find(id);
       std::string text = at == added_.end() ? "<row-" + std::to_string(id) + ">" : at->second;
       if (!known.insert(text).second)
-        throw DataError(folder_ + ": the piece " + to_text(Json(text.substr(0, 100))) +
+        throw DataError(folder_ + ": the token " + to_text(Json(text.substr(0, 100))) +
                         " has two numbers");
       texts_.push_back(std::move(text));
     }
   }
 
   // Nothing that was added is text, nor is <s>: neither is ever output.
-  void take_languages(const PieceOrder& order) {
+  void take_languages(const TokenOrder& order) {
     std::vector<int64_t> silent;
     for (int64_t id = 0; id < rows_; ++id)
       if (id >= base_ || texts_[size_t(id)] == "<s>") silent.push_back(id);
@@ -199,16 +199,16 @@ class Reader {
   // With the languages that the folder states.
   Vocabularies stated() const {
     const auto vocabulary = [&](const Json& language, bool is_source) -> Vocabularies::Pointer {
-      MappedPieces content = content_;
+      MappedTokens content = content_;
       const std::string name = text_of(language);
       if (!name.empty()) {
         const auto found = std::ranges::find_if(content.languages, [&](int id) {
-          const std::string& piece = content.pieces[size_t(id)];
-          return piece == name || piece == "__" + name + "__";
+          const std::string& token = content.tokens[size_t(id)];
+          return token == name || token == "__" + name + "__";
         });
         if (found == content.languages.end())
           throw DataError(folder_ + "/tokenizer_config.json: the language " + name.substr(0, 100) +
-                          " is not among the pieces");
+                          " is not among the tokens");
         is_source ? set_source_language(content, name, folder_)
                   : set_target_language(content, name, folder_);
       }
@@ -225,15 +225,15 @@ class Reader {
   const int64_t rows_;
   const std::string model_path_ = folder_ + "/sentencepiece.bpe.model";
   std::string list_path_;
-  int64_t base_ = 0;  // pieces that text is cut into, and the special ones before them
+  int64_t base_ = 0;  // tokens that text is cut into, and the special ones before them
   std::vector<std::string> texts_;
   std::map<int64_t, std::string> added_;
-  MappedPieces content_;
+  MappedTokens content_;
 };
 
 }  // namespace
 
-MultilingualPieces read_multilingual_pieces(const std::string& folder, const FamilyConfig& config) {
+MultilingualTokens read_multilingual_tokens(const std::string& folder, const FamilyConfig& config) {
   return Reader(folder, config).read();
 }
 

@@ -1,18 +1,18 @@
-// The pieces of M2M-100 and NLLB: those of sentencepiece.bpe.model, in the numbers of vocab.json
+// The tokens of M2M-100 and NLLB: those of sentencepiece.bpe.model, in the numbers of vocab.json
 // (M2M-100) or one higher than there (NLLB), then the languages and what else the tokeniser's files
-// add, then rows without a piece.
+// add, then rows without a token.
 #pragma once
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/pieces.h"
 
 namespace tx {
 
-struct MultilingualPieces {
-  PieceOrder order;  // of as many pieces as the embedding has rows
+struct MultilingualTokens {
+  TokenOrder order;  // of as many tokens as the embedding has rows
   Vocabularies vocabularies;
 };
 
-// DataError: a file is missing, says what cannot be, or lists no language; more pieces than rows.
-MultilingualPieces read_multilingual_pieces(const std::string& folder, const FamilyConfig& config);
+// DataError: a file is missing, says what cannot be, or lists no language; more tokens than rows.
+MultilingualTokens read_multilingual_tokens(const std::string& folder, const FamilyConfig& config);
 
 }  // namespace tx

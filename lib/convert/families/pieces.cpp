@@ -7,21 +7,21 @@
 
 namespace tx {
 
-PieceOrder::PieceOrder(const std::vector<std::string>& pieces, const SpecialIds& special,
+TokenOrder::TokenOrder(const std::vector<std::string>& tokens, const SpecialIds& special,
                        const std::string& where, Start start) {
   const bool own = start == Start::own;
-  const auto count = int64_t(pieces.size());
+  const auto count = int64_t(tokens.size());
   const auto check = [&](const char* name, int64_t id) {
     if (id >= 0 && id < count) return;
     throw DataError(where + ": the id of " + name + " is " + std::to_string(id) + ", outside the " +
-                    std::to_string(count) + " pieces");
+                    std::to_string(count) + " tokens");
   };
   check("pad", special.pad);
   check("unk", special.unk);
   check("eos", special.eos);
   check("what the decoder reads first", special.start);
   if (special.pad == special.unk || special.unk == special.eos || special.eos == special.pad)
-    throw DataError(where + ": two of pad, unk and eos are one piece");
+    throw DataError(where + ": two of pad, unk and eos are one token");
   if (own && (special.start == special.pad || special.start == special.unk ||
               special.start == special.eos))
     throw DataError(where + ": bos is also pad, unk or eos");
@@ -30,30 +30,30 @@ PieceOrder::PieceOrder(const std::vector<std::string>& pieces, const SpecialIds&
     if (id != special.pad && id != special.unk && id != special.eos &&
         !(own && id == special.start))
       from_.push_back(id);
-  to_.assign(pieces.size(), -1);
+  to_.assign(tokens.size(), -1);
   for (size_t i = 0; i < from_.size(); ++i) {
-    pieces_.push_back(pieces[size_t(from_[i])]);
+    tokens_.push_back(tokens[size_t(from_[i])]);
     if (own || i != Vocabulary::bos) to_[size_t(from_[i])] = int(i);
   }
   if (own) return;
   std::string name = "<s>";
-  while (std::find(pieces.begin(), pieces.end(), name) != pieces.end()) name += '_';
-  pieces_[Vocabulary::bos] = name;
+  while (std::find(tokens.begin(), tokens.end(), name) != tokens.end()) name += '_';
+  tokens_[Vocabulary::bos] = name;
 }
 
-PieceOrder PieceOrder::of(const MappedPieces& content, const std::string& where, Start start) {
+TokenOrder TokenOrder::of(const MappedTokens& content, const std::string& where, Start start) {
   if (content.theirs.size() != Vocabulary::specials)
-    throw DataError(where + ": its vocabulary does not say how pieces were numbered before");
+    throw DataError(where + ": its vocabulary does not say how tokens were numbered before");
   const auto& t = content.theirs;
-  const size_t count = content.pieces.size() - (start == Start::copied ? 1 : 0);
+  const size_t count = content.tokens.size() - (start == Start::copied ? 1 : 0);
   return {std::vector<std::string>(count, "-"), {t[0], t[1], t[2], t[3]}, where, start};
 }
 
-int PieceOrder::id(int64_t theirs) const {
+int TokenOrder::id(int64_t theirs) const {
   return theirs < 0 || theirs >= int64_t(to_.size()) ? -1 : to_[size_t(theirs)];
 }
 
-WeightRows PieceOrder::rows(WeightRows theirs) const {
+WeightRows TokenOrder::rows(WeightRows theirs) const {
   const int64_t cols = theirs.cols;
   return {size(), cols,
           [from = from_, theirs = std::move(theirs)](int64_t first, int64_t count, float* to) {
@@ -62,7 +62,7 @@ WeightRows PieceOrder::rows(WeightRows theirs) const {
           }};
 }
 
-WeightRows PieceOrder::bias(WeightRows theirs) const {
+WeightRows TokenOrder::bias(WeightRows theirs) const {
   return {1, size(), [from = from_, theirs = std::move(theirs)](int64_t, int64_t count, float* to) {
             if (count == 0) return;
             std::vector<float> all(size_t(theirs.cols));
@@ -72,24 +72,24 @@ WeightRows PieceOrder::bias(WeightRows theirs) const {
           }};
 }
 
-std::vector<std::string> read_piece_ids(const std::string& path) {
-  return pieces_by_id(read_long_object(path), path);
+std::vector<std::string> read_token_ids(const std::string& path) {
+  return tokens_by_id(read_long_object(path), path);
 }
 
-std::vector<std::string> pieces_by_id(const Json& json, const std::string& path) {
-  std::vector<std::string> pieces(json.size());
+std::vector<std::string> tokens_by_id(const Json& json, const std::string& path) {
+  std::vector<std::string> tokens(json.size());
   std::vector<bool> seen(json.size(), false);
-  for (const auto& [piece, id] : json.items()) {
-    const bool number = id.is_number_unsigned() && id.get<uint64_t>() < pieces.size();
+  for (const auto& [token, id] : json.items()) {
+    const bool number = id.is_number_unsigned() && id.get<uint64_t>() < tokens.size();
     const size_t at = number ? id.get<size_t>() : 0;
-    if (!number || seen[at] || piece.empty())
-      throw DataError(path + ": the piece " + to_text(Json(piece.substr(0, 100))) +
-                      " has no id of its own from 0 to " + std::to_string(pieces.size() - 1));
+    if (!number || seen[at] || token.empty())
+      throw DataError(path + ": the token " + to_text(Json(token.substr(0, 100))) +
+                      " has no id of its own from 0 to " + std::to_string(tokens.size() - 1));
     seen[at] = true;
-    pieces[at] = piece;
+    tokens[at] = token;
   }
-  if (pieces.empty()) throw DataError(path + " lists no pieces");
-  return pieces;
+  if (tokens.empty()) throw DataError(path + " lists no tokens");
+  return tokens;
 }
 
 }  // namespace tx

@@ -11,20 +11,20 @@ namespace tx {
 
 namespace {
 
-class PiecesReader {
+class TokensReader {
  public:
-  PiecesReader(const std::string& folder, const FamilyConfig& config, int64_t rows)
+  TokensReader(const std::string& folder, const FamilyConfig& config, int64_t rows)
       : folder_(folder), config_(config), rows_(rows) {}
 
-  DecoderPieces read() {
+  DecoderTokens read() {
     check_tokeniser();
     content_.model = read_sentencepiece(path_);
     const PieceSplitter splitter(content_.model, path_);
-    list(splitter.pieces());
+    list(splitter.tokens());
     name_more_rows();
     const SpecialIds special = special_ids(splitter.unk());
-    PieceOrder order(texts_, special, folder_ + "/config.json", Start::own);
-    content_.pieces = order.pieces();
+    TokenOrder order(texts_, special, folder_ + "/config.json", Start::own);
+    content_.tokens = order.tokens();
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
     for (const int64_t theirs : controls_)
       if (order.id(theirs) >= Vocabulary::specials) content_.controls.push_back(order.id(theirs));
@@ -45,21 +45,21 @@ class PiecesReader {
     FamilyConfig(json, settings).must_be("add_bos_token", true);
   }
 
-  void list(const std::vector<ListedPiece>& pieces) {
-    if (int64_t(pieces.size()) > rows_)
-      throw DataError(path_ + " has " + std::to_string(pieces.size()) + " pieces, but " + folder_ +
+  void list(const std::vector<ListedPiece>& tokens) {
+    if (int64_t(tokens.size()) > rows_)
+      throw DataError(path_ + " has " + std::to_string(tokens.size()) + " tokens, but " + folder_ +
                       "/config.json says " + std::to_string(rows_));
-    for (const ListedPiece& piece : pieces) {
+    for (const ListedPiece& token : tokens) {
       const auto id = int64_t(texts_.size());
-      if (piece.control) controls_.push_back(id);
-      if (piece.byte && piece.text == "<0x00>") zero_ = id;
-      content_.bytes |= piece.byte;
-      texts_.push_back(piece.text);
+      if (token.control) controls_.push_back(id);
+      if (token.byte && token.text == "<0x00>") zero_ = id;
+      content_.bytes |= token.byte;
+      texts_.push_back(token.text);
     }
     in_model_ = int64_t(texts_.size());
   }
 
-  // Of rows that tokenizer.model has no piece for.
+  // Of rows that tokenizer.model has no token for.
   void name_more_rows() {
     std::map<int64_t, std::string> names;
     const Json added = object_or_empty(folder_ + "/added_tokens.json");
@@ -92,8 +92,8 @@ class PiecesReader {
       ids.pad = zero_ >= 0 ? zero_ : spare_;
     if (ids.pad < 0)
       throw DataError(path_ +
-                      " has no piece that can be pad: neither pad_token_id of config.json nor a "
-                      "piece for the byte 0, nor has the embedding a row to spare");
+                      " has no token that can be pad: neither pad_token_id of config.json nor a "
+                      "token for the byte 0, nor has the embedding a row to spare");
     return ids;
   }
 
@@ -103,7 +103,7 @@ class PiecesReader {
     if (!value.is_array()) return config_.size(key);
     if (value.size() != 1)
       config_.refuse(std::string(key) + " lists " + std::to_string(value.size()) +
-                     " pieces; texts of tx end with one: leave the one that ends a text");
+                     " tokens; texts of tx end with one: leave the one that ends a text");
     const Json one{{key, value[0]}};
     return FamilyConfig(one, folder_ + "/config.json").size(key);
   }
@@ -112,7 +112,7 @@ class PiecesReader {
   const FamilyConfig& config_;
   int64_t rows_;
   std::string path_ = folder_ + "/tokenizer.model";
-  MappedPieces content_;
+  MappedTokens content_;
   std::vector<std::string> texts_;
   std::vector<int64_t> controls_;
   int64_t in_model_ = 0, zero_ = -1, spare_ = -1;
@@ -122,9 +122,9 @@ class PiecesReader {
 
 std::string unnamed_row(int64_t id) { return "<row-" + std::to_string(id) + ">"; }
 
-DecoderPieces read_decoder_pieces(const std::string& folder, const FamilyConfig& config,
+DecoderTokens read_decoder_tokens(const std::string& folder, const FamilyConfig& config,
                                   int64_t rows) {
-  return PiecesReader(folder, config, rows).read();
+  return TokensReader(folder, config, rows).read();
 }
 
 }  // namespace tx

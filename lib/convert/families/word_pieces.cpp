@@ -10,12 +10,12 @@
 
 namespace tx {
 
-std::string word_list(const std::vector<std::string>& pieces) {
+std::string word_list(const std::vector<std::string>& tokens) {
   static const char* specials[] = {"<pad>", "<unk>", "<s>", "</s>"};
   std::set<std::string> known(std::begin(specials), std::end(specials));
   std::string bytes(words_magic);
-  for (size_t id = 0; id < pieces.size(); ++id) {
-    std::string word = pieces[id];
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    std::string word = tokens[id];
     if (id < std::size(specials)) {
       word = specials[id];
     } else {

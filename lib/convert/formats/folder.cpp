@@ -11,7 +11,7 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_json = int64_t(1) << 28;
+constexpr int64_t max_json = int64_t(1) << 28;
 
 void add_safetensors(ForeignTensors& all, const std::string& path) {
   const auto file = std::make_shared<SafetensorsReader>(path);
@@ -55,7 +55,7 @@ void add_shards(ForeignTensors& all, const std::string& folder, const std::strin
 }  // namespace
 
 Json read_object(const std::string& path) {
-  Json json = parse_json(read_regular_file(path, most_json), path);
+  Json json = parse_json(read_regular_file(path, max_json), path);
   if (!json.is_object()) throw DataError(path + " is not a JSON object");
   return json;
 }

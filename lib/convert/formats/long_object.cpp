@@ -17,8 +17,8 @@ Json parse_long_object(std::string_view text, const std::string& where) {
 }
 
 Json read_long_object(const std::string& path) {
-  constexpr int64_t most = int64_t(1) << 28;  // bytes
-  return parse_long_object(read_regular_file(path, most), path);
+  constexpr int64_t max = int64_t(1) << 28;  // bytes
+  return parse_long_object(read_regular_file(path, max), path);
 }
 
 }  // namespace tx

@@ -39,8 +39,8 @@ int64_t PickleMachine::integer_of(const PickleValue* value, const char* what) co
   return value->integer;
 }
 std::vector<int64_t> PickleMachine::integers_of(const PickleValue* value, const char* what) const {
-  constexpr size_t most = 64;  // dimensions; a tuple may be named again and again
-  if (value->kind != Kind::tuple || value->items.size() > most)
+  constexpr size_t max = 64;  // dimensions; a tuple may be named again and again
+  if (value->kind != Kind::tuple || value->items.size() > max)
     refuse(std::string("has something else where ") + what + " belongs");
   std::vector<int64_t> list;
   for (const PickleValue* item : value->items) list.push_back(integer_of(item, what));

@@ -13,8 +13,8 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_elements = int64_t(1) << 48;
-constexpr size_t most_dimensions = 16;
+constexpr int64_t max_elements = int64_t(1) << 48;
+constexpr size_t max_dimensions = 16;
 
 std::string shown(const std::string& name) { return to_text(Json(name.substr(0, 100))); }
 
@@ -55,10 +55,10 @@ void ForeignTensors::add(const std::string& name, ForeignTensor t) {
     throw DataError(where_ + ": tensor " + shown(name) + " " + why);
   };
   if (element_size(t.dtype) == 0) refuse("has the unknown dtype " + shown(t.dtype));
-  if (t.shape.size() > most_dimensions) refuse("has too many dimensions");
+  if (t.shape.size() > max_dimensions) refuse("has too many dimensions");
   int64_t count = 1;
   for (const int64_t d : t.shape)
-    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > most_elements)
+    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > max_elements)
       refuse("has an impossible shape");
   if (t.strides.empty()) t.strides = row_major(t.shape);
   if (t.strides.size() != t.shape.size()) refuse("has strides for another shape");
@@ -66,7 +66,7 @@ void ForeignTensors::add(const std::string& name, ForeignTensor t) {
   for (size_t i = 0; i < t.shape.size() && count > 0; ++i) {
     int64_t reach = 0;
     if (t.strides[i] < 0 || __builtin_mul_overflow(t.shape[i] - 1, t.strides[i], &reach) ||
-        reach > most_elements - last)
+        reach > max_elements - last)
       refuse("has impossible strides");
     last += reach;
   }

@@ -18,7 +18,7 @@ constexpr std::string_view entry_mark = "PK\x01\x02", local_mark = "PK\x03\x04",
 constexpr size_t entry_bytes = 46, local_bytes = 30, end_bytes = 22, locator64_bytes = 20,
                  end64_bytes = 56;
 constexpr uint32_t in_zip64 = 0xFFFFFFFF;  // the number stands in the extra field
-constexpr uint64_t most_entries = 1000000;
+constexpr uint64_t max_entries = 1000000;
 
 std::string shown(std::string_view name) { return to_text(Json(std::string(name.substr(0, 100)))); }
 
@@ -56,7 +56,7 @@ ZipArchive::ZipArchive(std::string_view bytes, std::string where)
   const Directory d = find_directory();
   if (d.begin > bytes_.size() || d.bytes > bytes_.size() - d.begin)
     damaged("its list of entries lies outside");
-  if (d.entries > most_entries || d.entries > d.bytes / entry_bytes)
+  if (d.entries > max_entries || d.entries > d.bytes / entry_bytes)
     damaged("its list of entries is too short for " + std::to_string(d.entries));
   directory_ = d.begin;
   std::string_view rest = bytes_.substr(d.begin, d.bytes);
@@ -115,7 +115,7 @@ void ZipArchive::check(const Entry& e) const {
   if (e.header > directory_ || e.packed > directory_ - e.header)
     damaged(shown(e.name) + " lies outside");
   if (!e.deflated && e.size != e.packed) damaged(shown(e.name) + " has two sizes");
-  if (e.size > small_entry && e.size / most_growth > e.packed)
+  if (e.size > small_entry && e.size / max_growth > e.packed)
     damaged(shown(e.name) + " would grow from " + std::to_string(e.packed) + " to " +
             std::to_string(e.size) + " bytes");
 }

@@ -21,7 +21,7 @@ class ZipArchive {
 
   // An entry that grows more than `most_growth` times may have at most `small_entry` bytes: weights
   // hardly shrink, so what does is zeros, or made to fill memory.
-  static constexpr uint64_t most_growth = 32, small_entry = uint64_t(1) << 24;
+  static constexpr uint64_t max_growth = 32, small_entry = uint64_t(1) << 24;
 
   // Reads the list of entries. `bytes` must outlive the object; `where` is the file's name.
   // DataError: damaged, encrypted, split, another compression, entries of one name or that overlap,

@@ -121,11 +121,11 @@ int32_t BandedEditDistance::distance_with(size_t begin, size_t end,
     above = row.data();
   }
   const Row& last = rows_[end];
-  int32_t least = infinite;
+  int32_t min = infinite;
   for (size_t j = last.first; j < last.last; ++j) {
-    least = std::min(least, above[j - last.first] + after_[last.offset + j - last.first]);
+    min = std::min(min, above[j - last.first] + after_[last.offset + j - last.first]);
   }
-  return least;
+  return min;
 }
 
 }  // namespace tx

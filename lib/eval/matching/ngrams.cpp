@@ -43,13 +43,13 @@ void NgramMatcher::add_reference(const Tokens& reference) {
       if (ngram_[i] != none) ++seen_[size_t(ngram_[i])].in_reference;
     }
   }
-  for (Seen& seen : seen_) seen.most = std::max(seen.most, seen.in_reference);
+  for (Seen& seen : seen_) seen.max = std::max(seen.max, seen.in_reference);
 }
 
 const NgramCounts& NgramMatcher::finish() {
   std::fill(counts_.matched.begin(), counts_.matched.end(), 0);
   for (const Seen& seen : seen_) {
-    counts_.matched[seen.order] += std::min(seen.in_hypothesis, seen.most);
+    counts_.matched[seen.order] += std::min(seen.in_hypothesis, seen.max);
   }
   return counts_;
 }

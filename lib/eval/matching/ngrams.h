@@ -26,7 +26,7 @@ class NgramMatcher {
  private:
   struct Seen {
     size_t order;  // minus 1
-    int64_t in_hypothesis = 0, in_reference = 0, most = 0;
+    int64_t in_hypothesis = 0, in_reference = 0, max = 0;
   };
   // An n-gram's key is the number of its first n - 1 words as an n-gram and that of its last word:
   // exact, without ever building the n-gram.

@@ -93,7 +93,7 @@ bool ShiftSearch::find_best() {
         }
         if (!worth_a_try(start, other, length)) continue;
         try_targets(start, other, length);
-        if (candidates_ >= most_candidates) return false;
+        if (candidates_ >= max_candidates) return false;
       }
     }
   }

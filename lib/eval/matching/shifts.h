@@ -13,7 +13,7 @@ class ShiftSearch {
  public:
   static constexpr int longest_phrase = 10;
   static constexpr int farthest = 50;  // words between the places of a phrase in both texts
-  static constexpr int most_candidates =
+  static constexpr int max_candidates =
       1000;  // moves tried; the search ends where they are used up
 
   // Moves plus the remaining edit distance. Words are numbers.

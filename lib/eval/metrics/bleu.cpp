@@ -24,7 +24,7 @@
 namespace tx {
 namespace {
 
-constexpr size_t most_orders = 100;
+constexpr size_t max_orders = 100;
 
 // Stands for log(0) in sacreBLEU: finite, so that a mean with it is defined, and exp() of it is 0.
 constexpr double log_of_zero = -9999999999.0;
@@ -99,7 +99,7 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
           .needs({"--smooth floor", "--smooth add-k"}));
   stored.add(
       "max_order",
-      options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, most_orders));
+      options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, max_orders));
   stored.add("effective_order",
              options.flag("--effective-order", effective_order,
                           "ignore orders longer than any hypothesis; --sentence implies it"));
@@ -172,7 +172,7 @@ Bleu::Bleu(const BleuOptions& options)
   check_model(options.model);
   const Smoothing& smoothing = find_smoothing(options.smoothing);
   smoothing_ = smoothing.kind;
-  TX_ASSERT(options.max_order >= 1 && max_order_ <= most_orders);
+  TX_ASSERT(options.max_order >= 1 && max_order_ <= max_orders);
   if (options.smoothing_value && !smoothing.value) {
     throw UsageError("smoothing " + options.smoothing + " takes no value; floor and add-k do");
   }
@@ -262,7 +262,7 @@ template <class T>
 double Bleu::compute(std::span<const T> statistics) const {
   const Sums<T> sums(statistics, max_order_);
   if (std::none_of(sums.matched.begin(), sums.matched.end(), [](T m) { return m > 0; })) return 0;
-  T percent[most_orders];
+  T percent[max_orders];
   const size_t orders = precisions(statistics, std::span(percent).first(max_order_));
   double logarithms = 0;
   for (size_t n = 0; n < orders; ++n) {

@@ -90,7 +90,7 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
   if (references_.size() < references.size()) references_.resize(references.size());
   tokenize(hypothesis, hypothesis_);
   number_words(hypothesis_);
-  int64_t least = std::numeric_limits<int64_t>::max(), words = 0;
+  int64_t min = std::numeric_limits<int64_t>::max(), words = 0;
   for (size_t i = 0; i < references.size(); ++i) {
     tokenize(references[i], references_[i]);
     // sacreBLEU tokenises a reference twice, which shows: "&amp;lt;" becomes "&lt;", then "<".
@@ -100,10 +100,10 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
       tokenize(joined_, references_[i]);
     }
     number_words(references_[i]);
-    least = std::min(least, search_.edits(hypothesis_.words, references_[i].words));
+    min = std::min(min, search_.edits(hypothesis_.words, references_[i].words));
     words += int64_t(references_[i].words.size());
   }
-  sums[0] += double(least);
+  sums[0] += double(min);
   sums[1] += double(words) / double(references.size());
 }
 

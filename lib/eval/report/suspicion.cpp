@@ -23,7 +23,7 @@ void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter
         "join them with sed 's/@@ //g' before scoring");
   }
   if (space_signs_.lines > 0) {
-    say(space_signs_, "hold U+2581, as pieces of a subword model that were not joined do",
+    say(space_signs_, "hold U+2581, as tokens of a subword model that were not joined do",
         "join them with tx-bpe decode before scoring");
   }
   // Every long text has a few such lines.

@@ -1,4 +1,4 @@
-// Recognises hypotheses that are not text as people read it: pieces of a subword model that were
+// Recognises hypotheses that are not text as people read it: tokens of a subword model that were
 // not joined, or tokens. Their scores cannot be compared with published ones.
 #pragma once
 #include <cstdint>

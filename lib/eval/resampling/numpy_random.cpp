@@ -58,9 +58,9 @@ constexpr size_t block = 256;
 // The upper halves of words * bound, of a whole block; false where a lower half is below least.
 // Four at a time take a third of the time; where that cannot be done it is false as well.
 bool map_block([[maybe_unused]] const uint32_t* words, [[maybe_unused]] uint32_t bound,
-               [[maybe_unused]] uint32_t least, [[maybe_unused]] uint32_t* upper) {
+               [[maybe_unused]] uint32_t min, [[maybe_unused]] uint32_t* upper) {
 #ifdef __SSE2__
-  const __m128i factor = _mm_set1_epi64x(bound), limit = _mm_set1_epi64x(least);
+  const __m128i factor = _mm_set1_epi64x(bound), limit = _mm_set1_epi64x(min);
   const __m128i low = _mm_set1_epi64x(0xFFFFFFFF);
   __m128i below = _mm_setzero_si128();  // negative: some lower half is below the limit
   for (size_t i = 0; i < block; i += 4) {
@@ -165,20 +165,20 @@ uint64_t NumpyRandom::draw_indices(std::span<uint32_t> indices, uint64_t bound) 
     std::fill(indices.begin(), indices.end(), 0);
     return 0;
   }
-  const auto least = uint32_t((uint64_t(1) << 32) % bound);
+  const auto min = uint32_t((uint64_t(1) << 32) % bound);
   uint64_t redrawn = 0;
   while (!indices.empty()) {
     const size_t count = std::min(block, indices.size());
     alignas(16) uint32_t words[block] = {};
     draw_words(std::span(words, count));
     size_t taken = 0;
-    if (count == block && map_block(words, uint32_t(bound), least, indices.data())) {
+    if (count == block && map_block(words, uint32_t(bound), min, indices.data())) {
       taken = block;
     } else {
       for (size_t i = 0; i < count; ++i) {
         const uint64_t product = words[i] * bound;
         indices[taken] = uint32_t(product >> 32);
-        taken += uint32_t(product) >= least ? 1 : 0;
+        taken += uint32_t(product) >= min ? 1 : 0;
       }
     }
     redrawn += count - taken;

@@ -9,15 +9,15 @@ namespace {
 constexpr size_t lanes = 8;
 using Lanes32 [[gnu::vector_size(32)]] = int32_t;
 
-bool whole_below(std::span<const double> numbers, double least, double most) {
+bool whole_below(std::span<const double> numbers, double min, double max) {
   return std::all_of(numbers.begin(), numbers.end(),
-                     [&](double x) { return x >= least && x <= most && x == std::floor(x); });
+                     [&](double x) { return x >= min && x <= max && x == std::floor(x); });
 }
 
 double largest(std::span<const double> numbers) {
-  double most = 1;
-  for (const double x : numbers) most = std::max(most, std::abs(x));
-  return most;
+  double max = 1;
+  for (const double x : numbers) max = std::max(max, std::abs(x));
+  return max;
 }
 
 // Of a row of `size` numbers: 1, 2, or a multiple of 4, so that no row lies in more cache lines
@@ -58,11 +58,11 @@ void by_parts(size_t width, const F& f) {
 
 std::optional<PackedRows> PackedRows::make(std::span<const double> rows, size_t size) {
   const size_t count = rows.size() / size;
-  const double most = largest(rows);
-  if (!whole_below(rows, 0, 4095) || most * double(count) > double(1 << 24)) return {};
+  const double max = largest(rows);
+  if (!whole_below(rows, 0, 4095) || max * double(count) > double(1 << 24)) return {};
   PackedRows packed;
   packed.width_ = vectors_of(size);
-  packed.block_ = size_t(32767 / most);
+  packed.block_ = size_t(32767 / max);
   packed.rows_.resize((count * packed.width_ + 3) / 4);
   Lanes16* vectors = packed.rows_.data()->vectors;
   for (size_t i = 0; i < count; ++i) {

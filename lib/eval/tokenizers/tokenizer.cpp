@@ -49,15 +49,15 @@ class PieceTokenizer : public Tokenizer {
       : splitter_(read_model(path), path), name_(name + "[" + splitter_.hash() + "]") {}
   std::string name() const override { return name_; }
   void apply(std::string_view text, std::string& tokenized) override {
-    splitter_.split(text, pieces_);
+    splitter_.split(text, tokens_);
     tokenized.clear();
-    for (const std::string& piece : pieces_) tokenized.append(piece).push_back(' ');
+    for (const std::string& token : tokens_) tokenized.append(token).push_back(' ');
   }
 
  private:
   PieceSplitter splitter_;
   std::string name_;
-  std::vector<std::string> pieces_;
+  std::vector<std::string> tokens_;
 };
 
 struct Kind {

@@ -7,7 +7,7 @@
 //         and all its symbols, stand alone
 //   zh    every Chinese character stands alone, the rest as 13a without its entities
 //   char  every character is a token
-//   spm   the pieces of a SentencePiece model (spBLEU)
+//   spm   the tokens of a SentencePiece model (spBLEU)
 //   none  the text is tokenised already: white space separates words
 #pragma once
 #include <memory>

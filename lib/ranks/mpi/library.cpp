@@ -39,15 +39,15 @@ namespace {
 using mpi::check;
 
 // The counts of MPI are of type int: more bytes than this go in several calls. Tests lower it.
-size_t most_bytes() {
-  static const size_t most = [] {
+size_t max_bytes() {
+  static const size_t max = [] {
     const char* text = std::getenv("TX_MPI_MOST");
     return text ? size_t(std::max(1, std::atoi(text))) : size_t(1) << 30;
   }();
-  return most;
+  return max;
 }
 int count_of(size_t bytes) {
-  TX_ASSERT(bytes <= most_bytes());
+  TX_ASSERT(bytes <= max_bytes());
   return int(bytes);
 }
 
@@ -56,8 +56,8 @@ using Requests = std::vector<MPI_Request>;
 // Has `begin` append requests, and waits until what it began has ended.
 template <class Begin>
 void complete(mpi::Watch& watch, const Begin& begin) {
-  constexpr int eager = 200;        // questions before the first sleep
-  constexpr long most = 1'000'000;  // nanoseconds
+  constexpr int eager = 200;       // questions before the first sleep
+  constexpr long max = 1'000'000;  // nanoseconds
   Requests requests;
   const auto done = [&](bool first) {
     const std::lock_guard guard(mpi::lock());
@@ -73,7 +73,7 @@ void complete(mpi::Watch& watch, const Begin& begin) {
     if (round < eager) continue;
     const timespec time{0, pause};
     ::nanosleep(&time, nullptr);
-    pause = std::min(2 * pause, most);
+    pause = std::min(2 * pause, max);
   }
 }
 
@@ -106,7 +106,7 @@ class Ranks : public Base {
   void gather_all(const void* mine, size_t bytes, void* all) override {
     const auto place_of = [&](int rank) { return static_cast<char*>(all) + size_t(rank) * bytes; };
     char* const place = place_of(rank_);
-    if (bytes > most_bytes()) {  // which is the same on every rank
+    if (bytes > max_bytes()) {  // which is the same on every rank
       if (mine != place) std::memcpy(place, mine, bytes);
       for (int root = 0; root < size_; ++root) broadcast_from(root, place_of(root), bytes);
       return;
@@ -124,7 +124,7 @@ class Ranks : public Base {
                                     *std::max_element(to_bytes.begin(), to_bytes.end()));
     // No rank knows the sizes of all, so that there is no call of all ranks to split: each sends
     // and receives by itself.
-    for (size_t done = 0; done < largest; done += most_bytes())
+    for (size_t done = 0; done < largest; done += max_bytes())
       complete(*watch_, [&](Requests& requests) {
         char* to_at = static_cast<char*>(to);
         for (int r = 0; r < size_; to_at += to_bytes[size_t(r++)])
@@ -161,7 +161,7 @@ class Ranks : public Base {
     complete(*watch_, [&](Requests& requests) { check(begin(&requests.emplace_back()), call); });
   }
   void broadcast_from(int root, void* data, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += most_bytes())
+    for (size_t at = 0; at < bytes; at += max_bytes())
       run("MPI_Ibcast", [&](MPI_Request* request) {
         return MPI_Ibcast(static_cast<char*>(data) + at, part_of(bytes, at), MPI_BYTE, root, ranks_,
                           request);
@@ -169,7 +169,7 @@ class Ranks : public Base {
   }
   // How many of `bytes` go in one call where `done` have gone.
   static int part_of(size_t bytes, size_t done) {
-    return done < bytes ? count_of(std::min(most_bytes(), bytes - done)) : 0;
+    return done < bytes ? count_of(std::min(max_bytes(), bytes - done)) : 0;
   }
   int rank_ = 0, size_ = 1, local_rank_ = 0;
   std::string host_;

@@ -21,10 +21,10 @@ enum Tag { beat_tag, failure_tag, end_tag, done_tag, number_tag };
 
 constexpr auto turn_length = std::chrono::milliseconds(100);
 constexpr int turns_per_beat = 10;
-constexpr int answer = 20;          // turns in which a rank that was told to end says that it does
-constexpr int grace = 80;           // turns until a rank is ended that computes or saves meanwhile
-constexpr int next_speaks = 15;     // turns in which a rank that speaks has ended the others
-constexpr size_t most_text = 2000;  // bytes of a failure: MPI sends them without a question first
+constexpr int answer = 20;         // turns in which a rank that was told to end says that it does
+constexpr int grace = 80;          // turns until a rank is ended that computes or saves meanwhile
+constexpr int next_speaks = 15;    // turns in which a rank that speaks has ended the others
+constexpr size_t max_text = 2000;  // bytes of a failure: MPI sends them without a question first
 
 std::string bytes_of(int number) {
   std::string bytes(sizeof number, '\0');
@@ -163,7 +163,7 @@ void Watch::note(const std::string& what) {
   if (ending_ || failed_ || status_ >= 0) return;
   failure_ = what;
   failed_ = true;
-  if (!first()) send(0, failure_tag, what.substr(0, most_text));
+  if (!first()) send(0, failure_tag, what.substr(0, max_text));
 }
 
 // The thread that trains may compute for long, or wait for somebody else.

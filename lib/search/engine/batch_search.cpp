@@ -30,16 +30,16 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
   longest_ -= lead();
 }
 
-int64_t BatchSearch::longest(int64_t pieces) const {
-  return std::min(options_.continues ? longest_ - pieces : longest_, options_.longest(pieces));
+int64_t BatchSearch::longest(int64_t tokens) const {
+  return std::min(options_.continues ? longest_ - tokens : longest_, options_.longest(tokens));
 }
 
-int64_t BatchSearch::positions(int64_t pieces) const {
-  return lead() + (options_.continues ? pieces : 0) + longest(pieces);
+int64_t BatchSearch::positions(int64_t tokens) const {
+  return lead() + (options_.continues ? tokens : 0) + longest(tokens);
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
-  if (!options_.forced_target) return longest(source.pieces());
+  if (!options_.forced_target) return longest(source.tokens());
   TX_ASSERT(int64_t(source.target.size()) <=
             (options_.continues ? longest_ - int64_t(source.ids.size()) : longest_));
   return int64_t(source.target.size());
@@ -58,35 +58,35 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   return beam;
 }
 
-// The most that sources of that cost can take, none longer than so many pieces or steps.
-IncrementalDecoder::Capacity BatchSearch::most_capacity(int64_t at_a_time, int64_t pieces,
-                                                        int64_t steps) const {
-  const int64_t sentences = at_a_time / least_cost + 1;
+// The most that sources of that cost can take, none longer than so many tokens or steps.
+IncrementalDecoder::Capacity BatchSearch::max_capacity(int64_t at_a_time, int64_t tokens,
+                                                       int64_t steps) const {
+  const int64_t sentences = at_a_time / min_cost + 1;
   const int64_t more = lead() + (options_.continues ? options_.max_new + 1 : options_.max_extra);
   const auto end = int64_t(options_.closing.size());
-  IncrementalDecoder::Capacity most;
-  most.source_rows = std::max(pieces + end, at_a_time * 5 / 4);  // a quarter more, for gaps
-  most.rows = sentences * width();
-  most.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
-  most.steps = steps;
-  return most;
+  IncrementalDecoder::Capacity max;
+  max.source_rows = std::max(tokens + end, at_a_time * 5 / 4);  // a quarter more, for gaps
+  max.rows = sentences * width();
+  max.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
+  max.steps = steps;
+  return max;
 }
 
 // The same, but no more than all sources together can take.
 IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t at_a_time) const {
   IncrementalDecoder::Capacity all;
-  int64_t pieces = 0, steps = 0;
+  int64_t tokens = 0, steps = 0;
   for (const Source* s : sources) {
-    const int64_t here = s->pieces(), prompt = options_.continues ? here : 0;
+    const int64_t here = s->tokens(), prompt = options_.continues ? here : 0;
     all.source_rows += int64_t(s->ids.size() + options_.closing.size());
     all.cache_rows += prompt + (lead() + longest(*s)) * width();
     all.rows += width();
-    pieces = std::max(pieces, here);
+    tokens = std::max(tokens, here);
     steps = std::max(steps, lead() + prompt + longest(*s));
   }
-  const IncrementalDecoder::Capacity most = most_capacity(at_a_time, pieces, steps);
-  return {std::min(all.source_rows, most.source_rows), std::min(all.rows, most.rows),
-          std::min(all.cache_rows, most.cache_rows), most.steps};
+  const IncrementalDecoder::Capacity max = max_capacity(at_a_time, tokens, steps);
+  return {std::min(all.source_rows, max.source_rows), std::min(all.rows, max.rows),
+          std::min(all.cache_rows, max.cache_rows), max.steps};
 }
 
 void BatchSearch::admit(Sources sources, int64_t at_a_time) {
@@ -98,7 +98,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     if (active_cost_ + cost + one > at_a_time && active_cost_ + cost > 0) break;
     cost += one;
     ids.push_back(sources[next]->ids);
-    if (options_.continues) {  // the first step reads the prompt's last piece
+    if (options_.continues) {  // the first step reads the prompt's last token
       ids.back().insert(ids.back().begin(), Vocabulary::bos);
       ids.back().pop_back();
     } else {
@@ -111,7 +111,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   const bool last = waiting_ + ids.size() == sources.size();
   if (!active_.empty() && !last && cost < at_a_time / 8) return;
   const auto lists = [&] {
-    PieceLists::Lists out;
+    TokenLists::Lists out;
     for (size_t i = 0; list_of_ && i < ids.size(); ++i)
       out.push_back(list_of_(*sources[waiting_ + i]));
     return out;
@@ -123,7 +123,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   }
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
-    // The last step of a search adds no piece, it only lets outputs end.
+    // The last step of a search adds no token, it only lets outputs end.
     const bool prompted = options_.continues && !source.ids.empty();
     active_.push_back({waiting_, entered_++, 0, prompted ? source.ids.back() : Vocabulary::bos,
                        lead() > 0, longest(source) - 1, search_for(source)});
@@ -139,8 +139,8 @@ void BatchSearch::end_stopped(Sources sources) {
   const size_t width = values.size() / rows_.size();
   for (const Active& a : active_)
     for (size_t i = 0; i < a.search->rows().size(); ++i) {
-      a.search->tree().path(a.search->rows()[i].leaf, pieces_);
-      if (!stops_(sources[a.source]->ids, pieces_)) continue;
+      a.search->tree().path(a.search->rows()[i].leaf, tokens_);
+      if (!stops_(sources[a.source]->ids, tokens_)) continue;
       const size_t first = (size_t(a.first) + i) * width;
       std::fill_n(values.begin() + ptrdiff_t(first), width,
                   -std::numeric_limits<float>::infinity());
@@ -159,7 +159,7 @@ void BatchSearch::step(Sources sources) {
     a.first = int32_t(rows_.size());
     if (a.leads) {
       rows_.push_back({a.number, -1, a.token});
-      if (strikes_) legal_.add(a.search->tree(), PieceTree::root, a.left, sources[a.source]);
+      if (strikes_) legal_.add(a.search->tree(), TokenTree::root, a.left, sources[a.source]);
       continue;
     }
     --a.left;
@@ -173,8 +173,8 @@ void BatchSearch::step(Sources sources) {
   }
   if (listener_) {
     const SentenceSearch& first = *active_.front().search;
-    first.tree().path(first.rows().front().leaf, pieces_);
-    listener_(pieces_);
+    first.tree().path(first.rows().front().leaf, tokens_);
+    listener_(tokens_);
   }
   const Scores scores = scorer_.step(rows_);
   if (strikes_) legal_.strike(scorer_);
@@ -187,11 +187,11 @@ void BatchSearch::step(Sources sources) {
   }
 }
 
-std::vector<std::vector<PieceHypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
+std::vector<std::vector<TokenHypothesis>> BatchSearch::run(Sources sources, int64_t at_a_time) {
   if (sources.empty()) return {};
   for (const Source* source : sources)
     TX_ASSERT(!source->ids.empty() || (options_.continues && source->opens));
-  std::vector<std::vector<PieceHypothesis>> out(sources.size());
+  std::vector<std::vector<TokenHypothesis>> out(sources.size());
   scorer_.open(capacity_for(sources, at_a_time));
   active_.clear();
   active_cost_ = 0;

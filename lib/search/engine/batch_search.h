@@ -13,7 +13,7 @@ namespace tx {
 
 class BatchSearch {
  public:
-  // `forbidden`: pieces that are never output. All outputs but forced targets keep to `rules`. A
+  // `forbidden`: tokens that are never output. All outputs but forced targets keep to `rules`. A
   // source plus what ends it must not be longer than any model's longest().
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
               const SearchOptions& options, std::vector<int> forbidden, Rules rules = {});
@@ -21,15 +21,15 @@ class BatchSearch {
   // The outputs of each source, best first: at least one, at most options.nbest. Sources whose
   // costs add up to `at_a_time` are searched together, in this order. A sentence that is done
   // leaves; the next ones enter once an eighth of the room is free.
-  std::vector<std::vector<PieceHypothesis>> run(std::span<const Source* const> sources,
+  std::vector<std::vector<TokenHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
-  // Is told the pieces so far of each step's first output, until the next call.
+  // Is told the tokens so far of each step's first output, until the next call.
   using Listener = std::function<void(std::span<const int> ids)>;
   void listen(Listener listener) { listener_ = std::move(listener); }
-  // What ends an output of these pieces after this source; it is asked before each further piece.
+  // What ends an output of these tokens after this source; it is asked before each further token.
   using Stops = std::function<bool(std::span<const int> source, std::span<const int> ids)>;
   void stop_at(Stops stops) { stops_ = std::move(stops); }
-  // What gives the pieces that the outputs of a source may have, ascending and never none; log P is
+  // What gives the tokens that the outputs of a source may have, ascending and never none; log P is
   // among them alone.
   using Lists = std::function<std::vector<int32_t>(const Source&)>;
   void list_by(Lists lists) {
@@ -37,12 +37,12 @@ class BatchSearch {
     scorer_.use_lists();
   }
   // Allocates that memory now, so that calls with such sources allocate no more.
-  void reserve(int64_t at_a_time, int64_t pieces) {
-    scorer_.open(most_capacity(at_a_time, pieces, positions(pieces)));
+  void reserve(int64_t at_a_time, int64_t tokens) {
+    scorer_.open(max_capacity(at_a_time, tokens, positions(tokens)));
   }
-  // The most memory that calls with sources of up to so many pieces take, weights apart.
-  size_t bytes(int64_t at_a_time, int64_t pieces) {
-    return scorer_.bytes(most_capacity(at_a_time, pieces, positions(pieces)));
+  // The most memory that calls with sources of up to so many tokens take, weights apart.
+  size_t bytes(int64_t at_a_time, int64_t tokens) {
+    return scorer_.bytes(max_capacity(at_a_time, tokens, positions(tokens)));
   }
 
  private:
@@ -52,27 +52,26 @@ class BatchSearch {
     int32_t first = 0;   // its row of the step before
     int32_t token = 0;   // what its first step reads
     bool leads = false;  // a step before reads <bos> alone, whose answer nobody asks for
-    int64_t left = 0;    // pieces that an output may still get
+    int64_t left = 0;    // tokens that an output may still get
     std::unique_ptr<SentenceSearch> search;
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
-  int64_t longest(int64_t pieces) const;        // steps of a source of so many pieces
+  int64_t longest(int64_t tokens) const;        // steps of a source of so many tokens
   int64_t longest(const Source& source) const;  // of this one
   int width() const {
     return options_.forced_target ? 1 : options_.sample ? options_.nbest : options_.beam;
   }
-  IncrementalDecoder::Capacity most_capacity(int64_t at_a_time, int64_t pieces,
-                                             int64_t steps) const;
+  IncrementalDecoder::Capacity max_capacity(int64_t at_a_time, int64_t tokens, int64_t steps) const;
   IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step(Sources sources);
   int32_t first_token(const Active& active) const {  // what the first step of its search reads
-    return lead() > 0 ? int32_t(options_.first_piece) : active.token;
+    return lead() > 0 ? int32_t(options_.first_token) : active.token;
   }
   void end_stopped(Sources sources);
-  int64_t positions(int64_t pieces) const;  // of the model, at most, with such a source
-  int64_t lead() const { return options_.first_piece >= 0; }  // steps before the first of a search
+  int64_t positions(int64_t tokens) const;  // of the model, at most, with such a source
+  int64_t lead() const { return options_.first_token >= 0; }  // steps before the first of a search
 
   SearchOptions options_;
   Listener listener_;
@@ -91,7 +90,7 @@ class BatchSearch {
   size_t waiting_ = 0;  // the first source that has not entered
   int32_t entered_ = 0;
   std::vector<IncrementalDecoder::Row> rows_;
-  std::vector<int> pieces_;  // of the output at hand
+  std::vector<int> tokens_;  // of the output at hand
 };
 
 }  // namespace tx

@@ -21,12 +21,12 @@ void check_number(float log_p) {
 }
 
 Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest)
-    : Beam(options, forbidden, longest, 1, std::make_shared<PieceTree>()) {
+    : Beam(options, forbidden, longest, 1, std::make_shared<TokenTree>()) {
   nbest_ = size_t(options.nbest);
 }
 
 Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
-           int groups, std::shared_ptr<PieceTree> tree)
+           int groups, std::shared_ptr<TokenTree> tree)
     : SentenceSearch(std::move(tree)),
       width_(size_t(options.beam / groups)),
       nbest_(width_),
@@ -34,7 +34,7 @@ Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t
       forbidden_(forbidden),
       longest_(longest) {
   TX_ASSERT(width_ >= 1 && longest >= 1);
-  open_.push_back({0, PieceTree::root});
+  open_.push_back({0, TokenTree::root});
   rows_.push_back({-1, Vocabulary::bos});
 }
 
@@ -96,11 +96,11 @@ std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t be
 void Beam::find_banks() {
   int32_t row = -1;
   for (Candidate& c : candidates_) {
-    if (c.row != row) tree_->path(open_[size_t(row = c.row)].leaf, pieces_);
+    if (c.row != row) tree_->path(open_[size_t(row = c.row)].leaf, tokens_);
     const bool ends = c.token == Vocabulary::eos;
-    if (!ends) pieces_.push_back(c.token);
-    c.bank = rules_->met({pieces_, 0, source_});
-    if (!ends) pieces_.pop_back();
+    if (!ends) tokens_.push_back(c.token);
+    c.bank = rules_->met({tokens_, 0, source_});
+    if (!ends) tokens_.pop_back();
   }
 }
 
@@ -134,7 +134,7 @@ void Beam::finish(const Candidate& candidate) {
 
 // Log P only falls, and alpha >= 0 makes the penalty grow: log P over the largest penalty bounds
 // what the best open hypothesis can reach. Greedy search ends with its first <eos>, whatever the
-// second-best piece might have led to.
+// second-best token might have led to.
 bool Beam::can_improve() const {
   if (open_.empty() || length_ == longest_) return false;
   if (finished_.size() < width_) return true;
@@ -163,13 +163,13 @@ void Beam::advance(const Scores& scores) {
   if (!can_improve()) rows_.clear();
 }
 
-std::vector<PieceHypothesis> Beam::results() const {
+std::vector<TokenHypothesis> Beam::results() const {
   TX_ASSERT(done());
-  std::vector<PieceHypothesis> out;
+  std::vector<TokenHypothesis> out;
   for (const Finished& f : finished_) {
     if (out.size() == nbest_) break;
     out.push_back({tree_->path(f.leaf), f.log_p, f.score, true, tree_->log_ps(f.leaf)});
-    out.back().piece_log_p.push_back(f.end);
+    out.back().token_log_p.push_back(f.end);
   }
   // At the longest output, or where nothing may follow, it may be that none has ended. Then those
   // where most has come of what must come are the best.

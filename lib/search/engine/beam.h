@@ -5,9 +5,9 @@
 // with its first <eos>.
 //
 // Where something must come (Rule::met()), the W open hypotheses are shared out among banks, one
-// for each number of pieces that have come (Post and Vilar, 2018).
+// for each number of tokens that have come (Post and Vilar, 2018).
 //
-// Deterministic: higher log P first, then the lower row, then the lower piece.
+// Deterministic: higher log P first, then the lower row, then the lower token.
 #pragma once
 #include "lib/search/engine/hypothesis.h"
 #include "lib/search/options.h"
@@ -17,28 +17,28 @@ namespace tx {
 
 class Beam : public SentenceSearch {
  public:
-  // `longest`: the most labels of an output, <eos> counted. Pieces in `forbidden`, which must
-  // outlive this, are passed over; advance() therefore needs Scores of candidates() pieces per row
+  // `longest`: the most labels of an output, <eos> counted. Tokens in `forbidden`, which must
+  // outlive this, are passed over; advance() therefore needs Scores of candidates() tokens per row
   // (or of the whole vocabulary where that is smaller), best first.
   Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
   // One of so many equal groups of that beam, whose outputs lie in `tree`; results() are all of its
   // outputs.
   Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest, int groups,
-       std::shared_ptr<PieceTree> tree);
+       std::shared_ptr<TokenTree> tree);
   // The output shall hold what `source` wishes, as far as `rules` measure it; both must outlive
   // this.
   void require(const Source& source, const Rules& rules);
   static int candidates(const SearchOptions& options, size_t forbidden) {
     return 2 * options.beam + int(forbidden);
   }
-  // In the next advance() each of these pieces costs so much when candidates are compared, once for
+  // In the next advance() each of these tokens costs so much when candidates are compared, once for
   // every time it stands here.
-  void avoid(std::vector<int32_t> pieces, double cost) {
-    avoided_ = std::move(pieces);
+  void avoid(std::vector<int32_t> tokens, double cost) {
+    avoided_ = std::move(tokens);
     avoided_cost_ = cost;
   }
   void advance(const Scores& scores) override;
-  std::vector<PieceHypothesis> results() const override;
+  std::vector<TokenHypothesis> results() const override;
 
  private:
   struct Candidate {
@@ -46,7 +46,7 @@ class Beam : public SentenceSearch {
     double log_p;
     int32_t row, token;
     float own;         // log P of the token alone
-    int64_t bank = 0;  // pieces that have come of what must come
+    int64_t bank = 0;  // tokens that have come of what must come
   };
   struct Open {
     double log_p;
@@ -72,7 +72,7 @@ class Beam : public SentenceSearch {
   std::vector<Open> open_, next_;      // best first, but for banks
   std::vector<Finished> finished_;     // best first, at most W
   std::vector<Candidate> candidates_;  // of this step
-  std::vector<int> pieces_;            // of the output at hand
+  std::vector<int> tokens_;            // of the output at hand
   std::vector<int32_t> avoided_;
   double avoided_cost_ = 0;
   const Source* source_ = nullptr;  // null: nothing must come

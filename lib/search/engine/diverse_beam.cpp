@@ -43,11 +43,11 @@ void DiverseBeam::gather_rows() {
   started_ = true;
 }
 
-std::vector<PieceHypothesis> DiverseBeam::results() const {
+std::vector<TokenHypothesis> DiverseBeam::results() const {
   TX_ASSERT(done());
-  std::vector<PieceHypothesis> out;
+  std::vector<TokenHypothesis> out;
   for (const Beam& group : groups_) {
-    for (PieceHypothesis& h : group.results()) {
+    for (TokenHypothesis& h : group.results()) {
       if (std::ranges::none_of(out, [&](const auto& other) { return other.ids == h.ids; }))
         out.push_back(std::move(h));
     }

@@ -1,6 +1,6 @@
 // Diverse beam search (Vijayakumar et al., 2016): a beam in groups, each a beam search of its own
-// that goes after the others. To choose its pieces, a group takes --diversity off the log P of a
-// piece for each open output of an earlier group that has just taken it (Hamming diversity). Scores
+// that goes after the others. To choose its tokens, a group takes --diversity off the log P of a
+// token for each open output of an earlier group that has just taken it (Hamming diversity). Scores
 // stay those of the model.
 #pragma once
 #include "lib/search/engine/beam.h"
@@ -14,7 +14,7 @@ class DiverseBeam : public SentenceSearch {
   DiverseBeam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
   void advance(const Scores& scores) override;
   // Of all groups, best first, each text once.
-  std::vector<PieceHypothesis> results() const override;
+  std::vector<TokenHypothesis> results() const override;
 
  private:
   void gather_rows();

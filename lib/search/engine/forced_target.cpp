@@ -21,9 +21,9 @@ void ForcedTarget::advance(const Scores& scores) {
   if (scored_ < labels_.size()) rows_.push_back({0, label, leaf_});
 }
 
-std::vector<PieceHypothesis> ForcedTarget::results() const {
+std::vector<TokenHypothesis> ForcedTarget::results() const {
   TX_ASSERT(done());
-  PieceHypothesis h{labels_, log_p_, log_p_ / length_penalty(int64_t(labels_.size()), alpha_),
+  TokenHypothesis h{labels_, log_p_, log_p_ / length_penalty(int64_t(labels_.size()), alpha_),
                     false, tree_->log_ps(leaf_)};
   h.complete = labels_.back() == Vocabulary::eos;
   if (h.complete) h.ids.pop_back();

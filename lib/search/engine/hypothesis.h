@@ -2,7 +2,7 @@
 // receives their scores, and continues until it is done.
 //
 //   for (Beam beam(options, forbidden, longest); !beam.done();) {
-//     ... score the next piece of every row of beam.rows() ...
+//     ... score the next token of every row of beam.rows() ...
 //     beam.advance(scores);
 //   }
 //   beam.results();
@@ -16,35 +16,35 @@
 namespace tx {
 
 // One output of a sentence.
-struct PieceHypothesis {
+struct TokenHypothesis {
   std::vector<int> ids;  // without <eos>
   double log_p = 0;      // natural logarithm of its probability, <eos> included when complete
-  double score = 0;      // log_p / length_penalty(pieces, <eos> included when complete)
+  double score = 0;      // log_p / length_penalty(tokens, <eos> included when complete)
   // false: it has no <eos>, since it reached the maximum length or nothing may follow.
   bool complete = true;
-  std::vector<float> piece_log_p = {};  // of each piece, and of <eos> when complete
+  std::vector<float> token_log_p = {};  // of each token, and of <eos> when complete
 };
 
-// What a model says about the next piece of some rows: `width` entries per row.
+// What a model says about the next token of some rows: `width` entries per row.
 struct Scores {
   const float* log_p = nullptr;  // natural logarithms
-  // Their pieces, best first; -1: ignore the entry. Null: entry i is piece i.
+  // Their tokens, best first; -1: ignore the entry. Null: entry i is token i.
   const int32_t* ids = nullptr;
   int64_t width = 0;
 };
 
 void check_number(float log_p);  // NaN, which a damaged model gives, is a DataError
 
-// The outputs of a search as a tree of pieces: every open hypothesis is a leaf. What an output has
+// The outputs of a search as a tree of tokens: every open hypothesis is a leaf. What an output has
 // so far is kept here alone.
-class PieceTree {
+class TokenTree {
  public:
   static constexpr int32_t root = -1;
   int32_t add(int32_t parent, int32_t token, float log_p) {
     nodes_.push_back({parent, token, log_p});
     return int32_t(nodes_.size()) - 1;
   }
-  // Replaces `ids` by the pieces from the root to `leaf`.
+  // Replaces `ids` by the tokens from the root to `leaf`.
   void path(int32_t leaf, std::vector<int>& ids) const {
     ids.clear();
     for (; leaf != root; leaf = nodes_[size_t(leaf)].parent)
@@ -56,7 +56,7 @@ class PieceTree {
     path(leaf, ids);
     return ids;
   }
-  std::vector<float> log_ps(int32_t leaf) const {  // of the pieces of path()
+  std::vector<float> log_ps(int32_t leaf) const {  // of the tokens of path()
     std::vector<float> values;
     for (; leaf != root; leaf = nodes_[size_t(leaf)].parent)
       values.push_back(nodes_[size_t(leaf)].log_p);
@@ -76,25 +76,25 @@ class SentenceSearch {
  public:
   struct Row {
     int32_t parent = -1;             // which of the rows before it continues, -1 in the first step
-    int32_t token = 0;               // the piece to read
-    int32_t leaf = PieceTree::root;  // of tree(): the output so far
+    int32_t token = 0;               // the token to read
+    int32_t leaf = TokenTree::root;  // of tree(): the output so far
   };
   // Groups of a search share its tree.
-  explicit SentenceSearch(std::shared_ptr<PieceTree> tree = std::make_shared<PieceTree>())
+  explicit SentenceSearch(std::shared_ptr<TokenTree> tree = std::make_shared<TokenTree>())
       : tree_(std::move(tree)) {}
   virtual ~SentenceSearch() = default;
   // The rows to score; in the first step a single one that reads <bos>. Empty when done.
   std::span<const Row> rows() const { return rows_; }
   bool done() const { return rows_.empty(); }
-  const PieceTree& tree() const { return *tree_; }
+  const TokenTree& tree() const { return *tree_; }
   // `scores` has an entry for each of rows(), in their order.
   virtual void advance(const Scores& scores) = 0;
   // Once done, the outputs found, best first: at least one, at most options.nbest.
-  virtual std::vector<PieceHypothesis> results() const = 0;
+  virtual std::vector<TokenHypothesis> results() const = 0;
 
  protected:
   std::vector<Row> rows_;
-  std::shared_ptr<PieceTree> tree_;
+  std::shared_ptr<TokenTree> tree_;
 };
 
 }  // namespace tx

@@ -7,11 +7,11 @@
 
 namespace tx {
 
-bool LegalRows::may_follow(const OpenOutput& output, int piece) const {
+bool LegalRows::may_follow(const OpenOutput& output, int token) const {
   const int forced = Rules::forced(output);
-  if (forced >= 0) return piece == forced;
-  return std::find(forbidden_.begin(), forbidden_.end(), piece) == forbidden_.end() &&
-         rules_.allows(output, piece);
+  if (forced >= 0) return token == forced;
+  return std::find(forbidden_.begin(), forbidden_.end(), token) == forbidden_.end() &&
+         rules_.allows(output, token);
 }
 
 void LegalRows::strike(Scorer& scorer) {
@@ -38,7 +38,7 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
   }
   rules_.wishes(output, wishes_);
   const bool granted =
-      std::ranges::all_of(wishes_, [&](int piece) { return std::ranges::count(ids, piece) > 0; });
+      std::ranges::all_of(wishes_, [&](int token) { return std::ranges::count(ids, token) > 0; });
   return granted && (legal == int(ids.size()) || legal >= wanted);
 }
 
@@ -57,16 +57,16 @@ void LegalRows::look_again(Scorer& scorer) {
   }
 }
 
-// The best of all pieces that may follow, ordered as the candidates were: best first, of equals the
-// lower piece.
+// The best of all tokens that may follow, ordered as the candidates were: best first, of equals the
+// lower token.
 void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
                        std::span<int32_t> ids) {
   const OpenOutput output = output_of(row);
   order_.clear();
-  for (size_t piece = 0; piece < log_p.size(); ++piece) {
-    if (std::isinf(log_p[piece]) || !may_follow(output, int(piece))) continue;
-    check_number(log_p[piece]);
-    order_.push_back(int32_t(piece));
+  for (size_t token = 0; token < log_p.size(); ++token) {
+    if (std::isinf(log_p[token]) || !may_follow(output, int(token))) continue;
+    check_number(log_p[token]);
+    order_.push_back(int32_t(token));
   }
   const size_t kept = std::min(order_.size(), ids.size());
   std::partial_sort(order_.begin(), order_.begin() + ptrdiff_t(kept), order_.end(),
@@ -87,13 +87,13 @@ void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_
                            std::span<float> values, std::span<int32_t> ids) {
   rules_.wishes(output, wishes_);
   size_t place = ids.size();
-  for (const int piece : wishes_) {
-    if (std::ranges::count(ids, piece) || !may_follow(output, piece)) continue;
+  for (const int token : wishes_) {
+    if (std::ranges::count(ids, token) || !may_follow(output, token)) continue;
     while (place > 1 && std::ranges::count(wishes_, ids[place - 1])) --place;
     if (place <= 1) return;
     --place;
-    ids[place] = piece;
-    values[place] = log_p[size_t(piece)];
+    ids[place] = token;
+    values[place] = log_p[size_t(token)];
   }
 }
 

@@ -12,16 +12,16 @@ namespace tx {
 
 class LegalRows {
  public:
-  // forbidden: pieces that are struck unless a prefix forces them. wanted: how many candidates a
+  // forbidden: tokens that are struck unless a prefix forces them. wanted: how many candidates a
   // search needs for each row, as far as there are so many. `rules` must outlive this.
   LegalRows(const Rules& rules, std::vector<int> forbidden, int wanted)
       : rules_(rules), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
   // The rows of the next step: begin(), then one add() per row. leaf: of its output so far in
-  // `tree`, which must not change before strike(); left: pieces that it may still get after this
+  // `tree`, which must not change before strike(); left: tokens that it may still get after this
   // step.
   void begin() { rows_.clear(); }
-  void add(const PieceTree& tree, int32_t leaf, int64_t left, const Source* source) {
+  void add(const TokenTree& tree, int32_t leaf, int64_t left, const Source* source) {
     rows_.push_back({&tree, leaf, left, source});
   }
   // Strikes what may not come next out of what scorer.step() gave: such ids become -1. A row left
@@ -31,16 +31,16 @@ class LegalRows {
 
  private:
   struct Row {
-    const PieceTree* tree;
+    const TokenTree* tree;
     int32_t leaf;
     int64_t left;
     const Source* source;
   };
   OpenOutput output_of(const Row& row) {  // until the next call
-    row.tree->path(row.leaf, pieces_);
-    return {pieces_, row.left, row.source};
+    row.tree->path(row.leaf, tokens_);
+    return {tokens_, row.left, row.source};
   }
-  bool may_follow(const OpenOutput& output, int piece) const;
+  bool may_follow(const OpenOutput& output, int token) const;
   bool strike_candidates(const Row& row, std::span<int32_t> ids);
   void put_wishes(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,
                   std::span<int32_t> ids);
@@ -52,7 +52,7 @@ class LegalRows {
   std::vector<int> forbidden_;
   int wanted_;
   std::vector<Row> rows_;
-  std::vector<int> pieces_;     // of the row at hand
+  std::vector<int> tokens_;     // of the row at hand
   std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
   std::vector<int> wishes_;  // of the row at hand

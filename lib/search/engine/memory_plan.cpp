@@ -8,13 +8,13 @@ namespace tx {
 
 namespace {
 
-// The lines that are read, translated and written at a time, with their pieces and answers: short
-// ones take 8 MiB, three windows of long ones have twice as many pieces.
+// The lines that are read, translated and written at a time, with their tokens and answers: short
+// ones take 8 MiB, three windows of long ones have twice as many tokens.
 constexpr size_t text_bytes = size_t(16) << 20;
 // Batches are planned in multiples of the one, on a GPU up to the other. On a CPU more than the
-// usual batch is slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s with 1,024 pieces and
+// usual batch is slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s with 1,024 tokens and
 // 276 MB, 4.5 s with 4,096 and 946 MB.
-constexpr int64_t unit = 64, most_planned = 32768;
+constexpr int64_t unit = 64, max_planned = 32768;
 
 // What a worker holds of the output projection for the lists of its lines, at most.
 size_t picked_bytes(const Transformer& model, DType dtype) {
@@ -40,9 +40,9 @@ class Plan {
   }
   bool fits(int64_t tokens, size_t spare = 0) { return total(tokens) + spare <= limit_; }
   // The largest up to `most` that leaves `spare`; 0: none.
-  int64_t largest(int64_t most, size_t spare) {
-    if (fits(most, spare)) return most;
-    int64_t low = 0, high = most / unit;  // fits (0 does by definition), and does not or was tried
+  int64_t largest(int64_t max, size_t spare) {
+    if (fits(max, spare)) return max;
+    int64_t low = 0, high = max / unit;  // fits (0 does by definition), and does not or was tried
     while (low < high) {
       const int64_t middle = (low + high + 1) / 2;
       if (fits(middle * unit, spare))
@@ -70,7 +70,7 @@ int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& optio
   Plan plan(models, options, rules, shortlist, longest);
   if (given && plan.fits(given)) return given;
   const int64_t fits = given ? plan.largest(given, spare_bytes)  // for a message
-                             : plan.largest(gpu && limited ? most_planned : usual, 0);
+                             : plan.largest(gpu && limited ? max_planned : usual, 0);
   const std::string memory = limited ? "--memory " + options.memory : "the GPU's free memory";
   if (fits == 0)
     throw UsageError(memory + " is too little for a line of --max-length " +

@@ -93,9 +93,9 @@ void ModelSet::check_vocabularies() const {
 std::string ModelSet::device() const { return (*backend_)->has_own_memory() ? "cuda" : "cpu"; }
 
 int64_t ModelSet::longest() const {
-  int64_t least = models_.front().transformer->longest();
-  for (const LoadedModel& m : models_) least = std::min(least, m.transformer->longest());
-  return least - has_languages(source());
+  int64_t min = models_.front().transformer->longest();
+  for (const LoadedModel& m : models_) min = std::min(min, m.transformer->longest());
+  return min - has_languages(source());
 }
 
 std::vector<const Transformer*> ModelSet::transformers() const {
@@ -115,6 +115,6 @@ size_t ModelSet::bytes() const {
   return size_t(parameters()) * each;
 }
 
-std::vector<int> ModelSet::forbidden() const { return forbidden_pieces(target()); }
+std::vector<int> ModelSet::forbidden() const { return forbidden_tokens(target()); }
 
 }  // namespace tx

@@ -49,7 +49,7 @@ class ModelSet {
   std::vector<const Transformer*> transformers() const;
   int64_t parameters() const;  // of all models
   size_t bytes() const;        // of their weights, packed forms apart
-  // Pieces that are never output: <pad>, <bos>, and <unk> unless it is a word of its own (a subword
+  // Tokens that are never output: <pad>, <bos>, and <unk> unless it is a word of its own (a subword
   // model that falls back to bytes never learns it).
   std::vector<int> forbidden() const;
 

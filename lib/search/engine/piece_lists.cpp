@@ -4,12 +4,12 @@
 
 namespace tx {
 
-void PieceLists::clear() {
+void TokenLists::clear() {
   lists_.clear();
   all_.clear();
 }
 
-void PieceLists::add(Lists lists) {
+void TokenLists::add(Lists lists) {
   for (std::vector<int32_t>& ids : lists) {
     TX_ASSERT(!ids.empty());
     lists_.push_back({std::move(ids), 0});
@@ -31,9 +31,9 @@ void PieceLists::add(Lists lists) {
   columns_.set<int32_t>(columns);
 }
 
-void PieceLists::release(int32_t sentence) { lists_.at(size_t(sentence)).ids.clear(); }
+void TokenLists::release(int32_t sentence) { lists_.at(size_t(sentence)).ids.clear(); }
 
-PieceLists::View PieceLists::of(int32_t sentence) const {
+TokenLists::View TokenLists::of(int32_t sentence) const {
   const List& list = lists_.at(size_t(sentence));
   TX_ASSERT(!list.ids.empty());
   return {list.ids, columns_.data() + list.first};

@@ -1,4 +1,4 @@
-// The pieces that each sentence of a batch may have, as columns of logits that hold the union of
+// The tokens that each sentence of a batch may have, as columns of logits that hold the union of
 // all lists. What a sentence sees is its own list, whatever the others have.
 #pragma once
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace tx {
 
-class PieceLists {
+class TokenLists {
  public:
-  PieceLists(Backend& backend, int64_t vocabulary)
+  TokenLists(Backend& backend, int64_t vocabulary)
       : columns_(backend), place_(size_t(vocabulary), -1) {}
 
   using Lists = std::vector<std::vector<int32_t>>;  // ids, ascending, none empty

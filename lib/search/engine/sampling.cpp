@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t sampling_site = 0x20000;  // apart from dropout and initialisation
 
-// Two for each piece: the second for one that is drawn again.
+// Two for each token: the second for one that is drawn again.
 double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output, bool second) {
   const Philox::Block b =
       Philox::block(uint32_t(seed), uint32_t(seed >> 32) ^ sampling_site, uint32_t(line),
@@ -32,7 +32,7 @@ Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden,
   rows_.push_back({-1, Vocabulary::bos});
 }
 
-// What may be drawn after a row. Cutting needs an order: likelier first, then the lower piece.
+// What may be drawn after a row. Cutting needs an order: likelier first, then the lower token.
 void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   choices_.clear();
   for (size_t i = 0; i < log_p.size(); ++i) {
@@ -53,10 +53,10 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   }
   weights_.clear();
   if (choices_.empty()) return;
-  const auto most = std::max_element(choices_.begin(), choices_.end(),
-                                     [](auto& a, auto& b) { return a.log_p < b.log_p; });
+  const auto max = std::max_element(choices_.begin(), choices_.end(),
+                                    [](auto& a, auto& b) { return a.log_p < b.log_p; });
   for (const Choice& c : choices_) {
-    weights_.push_back(std::exp(double(c.log_p - most->log_p) / options_.temperature));
+    weights_.push_back(std::exp(double(c.log_p - max->log_p) / options_.temperature));
   }
   if (options_.top_p < 1) {
     double left = options_.top_p * std::accumulate(weights_.begin(), weights_.end(), 0.0);
@@ -68,7 +68,7 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   if (options_.min_p > 0) drop_unlikely();
 }
 
-// The likeliest piece has weight 1.
+// The likeliest token has weight 1.
 void Sampling::drop_unlikely() {
   size_t kept = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -90,11 +90,11 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
   return choices_.back();
 }
 
-// Where the piece drawn may not follow, another is drawn among those that may. So each of these has
-// its share of the rest, and an output that never draws such a piece is the same as without rules.
+// Where the token drawn may not follow, another is drawn among those that may. So each of these has
+// its share of the rest, and an output that never draws such a token is the same as without rules.
 Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
-  tree_->path(open.leaf, pieces_);
-  const OpenOutput output{pieces_, longest_ - 2 - length_, &source_};
+  tree_->path(open.leaf, tokens_);
+  const OpenOutput output{tokens_, longest_ - 2 - length_, &source_};
   const int forced = Rules::forced(output);
   if (forced >= 0) return {log_p[size_t(forced)], forced};
   const Choice first = draw(open.output, false);
@@ -105,7 +105,7 @@ Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p
   return second;
 }
 
-PieceHypothesis Sampling::hypothesis(const Open& open, int64_t length) const {
+TokenHypothesis Sampling::hypothesis(const Open& open, int64_t length) const {
   const double penalty = length_penalty(length, options_.alpha);
   return {tree_->path(open.leaf), open.log_p, open.log_p / penalty, false,
           tree_->log_ps(open.leaf)};
@@ -116,7 +116,7 @@ void Sampling::follow(const Open& open, int32_t row, const Choice& choice) {
   if (choice.token == Vocabulary::eos) {
     finished_.push_back(hypothesis(after, length_ + 1));
     finished_.back().complete = true;
-    finished_.back().piece_log_p.push_back(choice.log_p);
+    finished_.back().token_log_p.push_back(choice.log_p);
   } else if (choice.token < 0 || length_ + 1 == longest_) {
     finished_.push_back(hypothesis(open, length_));
   } else {
@@ -135,7 +135,7 @@ void Sampling::advance(const Scores& scores) {
   if (length_ == 0) {
     gather(row_of(0));
     for (uint32_t i = 0; i < uint32_t(options_.nbest); ++i) {
-      const Open start{0, PieceTree::root, i};
+      const Open start{0, TokenTree::root, i};
       follow(start, 0, choose(start, row_of(0)));
     }
   }
@@ -147,9 +147,9 @@ void Sampling::advance(const Scores& scores) {
   ++length_;
 }
 
-std::vector<PieceHypothesis> Sampling::results() const {
+std::vector<TokenHypothesis> Sampling::results() const {
   TX_ASSERT(done());
-  std::vector<PieceHypothesis> out = finished_;
+  std::vector<TokenHypothesis> out = finished_;
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.score > b.score; });
   return out;

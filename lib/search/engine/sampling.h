@@ -1,5 +1,5 @@
-// Outputs drawn piece by piece from the model's distribution, softmax(logits / temperature), cut to
-// the top_k likeliest pieces, then to the likeliest ones that together have top_p, then to those
+// Outputs drawn token by token from the model's distribution, softmax(logits / temperature), cut to
+// the top_k likeliest tokens, then to the likeliest ones that together have top_p, then to those
 // that are at least min_p times as likely as the likeliest. nbest outputs are drawn independently.
 // A draw depends on (seed, line, output, position) alone: Philox4x32-10 with key (seed) and counter
 // (line, position, output).
@@ -16,7 +16,7 @@ class Sampling : public SentenceSearch {
   Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
            const Source& source, const Rules& rules);
   void advance(const Scores& scores) override;
-  std::vector<PieceHypothesis> results() const override;  // the likeliest first
+  std::vector<TokenHypothesis> results() const override;  // the likeliest first
 
  private:
   struct Choice {
@@ -33,7 +33,7 @@ class Sampling : public SentenceSearch {
   Choice draw(uint32_t output, bool again) const;
   Choice choose(const Open& open, std::span<const float> log_p);
   void follow(const Open& open, int32_t row, const Choice& choice);
-  PieceHypothesis hypothesis(const Open& open, int64_t length) const;
+  TokenHypothesis hypothesis(const Open& open, int64_t length) const;
 
   const SearchOptions& options_;
   std::span<const int> forbidden_;
@@ -41,9 +41,9 @@ class Sampling : public SentenceSearch {
   const Source& source_;
   const Rules& rules_;
   std::vector<Open> open_, next_;
-  std::vector<PieceHypothesis> finished_;
+  std::vector<TokenHypothesis> finished_;
   std::vector<Choice> choices_;  // of the row at hand: what may be drawn,
-  std::vector<int> pieces_;      // of the output at hand
+  std::vector<int> tokens_;      // of the output at hand
   std::vector<double> weights_;  // and how likely each is, not normalised
 };
 

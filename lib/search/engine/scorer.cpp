@@ -60,7 +60,7 @@ void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
 
 // All models have the same room: either every one has enough, or none has.
 bool Scorer::admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
-                   int width, PieceLists::Lists lists) {
+                   int width, TokenLists::Lists lists) {
   TX_ASSERT(lists.size() == (lists_ ? sources.size() : 0));
   for (auto& decoder : decoders_)
     if (!decoder->admit(sources, longest, width)) {
@@ -87,7 +87,7 @@ void Scorer::find_parts(std::span<const IncrementalDecoder::Row> rows) {
   parts_.clear();
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i == 0 || rows[i].sentence != rows[i - 1].sentence) {
-      const PieceLists::View list = lists_->of(rows[i].sentence);
+      const TokenLists::View list = lists_->of(rows[i].sentence);
       parts_.push_back({int64_t(i), 0, list.size(), list});
     }
     ++parts_.back().rows;

@@ -1,4 +1,4 @@
-// What one or several models say about the next pieces of the rows of a batch. Several are an
+// What one or several models say about the next tokens of the rows of a batch. Several are an
 // ensemble: their log-probabilities are averaged. One object per thread; models are shared.
 #pragma once
 #include <memory>
@@ -13,7 +13,7 @@ namespace tx {
 
 class Scorer {
  public:
-  // top: candidates per row, best first (at most the vocabulary); 0: every piece of it.
+  // top: candidates per row, best first (at most the vocabulary); 0: every token of it.
   // looks_again: look_again() will be called.
   Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
          bool looks_again = false);
@@ -21,22 +21,22 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // Sentences shall have lists of pieces: those that step() tells of; log P is among them alone.
-  void use_lists() { lists_ = std::make_unique<PieceLists>(backend_, vocabulary_); }
+  // Sentences shall have lists of tokens: those that step() tells of; log P is among them alone.
+  void use_lists() { lists_ = std::make_unique<TokenLists>(backend_, vocabulary_); }
 
   // As in IncrementalDecoder. With use_lists() a list for each source.
   void open(const IncrementalDecoder::Capacity& capacity);
   size_t bytes(const IncrementalDecoder::Capacity& capacity);
   bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
-             int width, PieceLists::Lists lists = {});
+             int width, TokenLists::Lists lists = {});
   void release(int32_t sentence);
   // The scores lie in host memory and are valid until the next call.
   Scores step(std::span<const IncrementalDecoder::Row> rows);
   // What step() gave, which may be changed before a search sees it; ids() is empty where top is 0.
   std::span<float> values() { return values_; }
   std::span<int32_t> ids() { return std::span(best_).subspan(best_.size() / 2); }
-  // log P of every piece (N,V) after some rows of that step, at most `looks`; until the next call.
-  // It is -inf of pieces that are not on the list.
+  // log P of every token (N,V) after some rows of that step, at most `looks`; until the next call.
+  // It is -inf of tokens that are not on the list.
   static constexpr int64_t looks = 8;
   std::span<const float> look_again(std::span<const int32_t> rows);
 
@@ -44,7 +44,7 @@ class Scorer {
   // Rows that stand together and have one list, or all rows.
   struct Part {
     int64_t first = 0, rows = 0, width = 0;
-    PieceLists::View list = {};
+    TokenLists::View list = {};
   };
   void find_parts(std::span<const IncrementalDecoder::Row> rows);
   const Part& part_of(int64_t row) const;
@@ -60,7 +60,7 @@ class Scorer {
   int top_;
   bool looks_again_;
   std::vector<std::unique_ptr<IncrementalDecoder>> decoders_;
-  std::unique_ptr<PieceLists> lists_;
+  std::unique_ptr<TokenLists> lists_;
   std::vector<Part> parts_;                 // of the step
   int64_t rows_ = 0;                        // what the following have room for
   void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one

@@ -19,7 +19,7 @@ std::vector<bool> bytes_of(const Vocabulary& vocabulary) {
 Shortlist::Shortlist(const SearchOptions& options, const Vocabulary& source,
                      const Vocabulary& target)
     : table_(read_lexical_table(options.shortlist, source, target)),
-      forbidden_(forbidden_pieces(target)),
+      forbidden_(forbidden_tokens(target)),
       source_byte_(bytes_of(source)),
       target_byte_(bytes_of(target)) {
   table_.keep_best(size_t(options.shortlist_first), size_t(options.shortlist_best));
@@ -28,7 +28,7 @@ Shortlist::Shortlist(const SearchOptions& options, const Vocabulary& source,
 std::vector<int32_t> Shortlist::list(const Source& source) const {
   std::vector<bool> held(target_byte_.size());
   const auto add = [&](const std::vector<LexicalTable::Entry>& entries) {
-    for (const LexicalTable::Entry& e : entries) held[size_t(e.piece)] = true;
+    for (const LexicalTable::Entry& e : entries) held[size_t(e.token)] = true;
   };
   bool spells = false;
   add(table_.frequent);

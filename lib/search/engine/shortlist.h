@@ -1,4 +1,4 @@
-// Lexical shortlists (Jean et al., 2015): the pieces that the output of a line may have. They
+// Lexical shortlists (Jean et al., 2015): the tokens that the output of a line may have. They
 // depend on the line alone.
 #pragma once
 #include <cstdint>
@@ -14,9 +14,9 @@ class Shortlist {
  public:
   // Reads the file that the options name; DataError as read_lexical_table().
   Shortlist(const SearchOptions& options, const Vocabulary& source, const Vocabulary& target);
-  // Ids of the target, ascending: <eos>, the most frequent pieces, the best ones for each piece of
-  // the source, and what the line wishes (Source::prefix, Source::phrases). Pieces of single bytes
-  // are among them, and all of these, where the source has such a piece: a character then can be
+  // Ids of the target, ascending: <eos>, the most frequent tokens, the best ones for each token of
+  // the source, and what the line wishes (Source::prefix, Source::phrases). Tokens of single bytes
+  // are among them, and all of these, where the source has such a token: a character then can be
   // spelt to its end.
   std::vector<int32_t> list(const Source& source) const;
 

@@ -107,8 +107,8 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
                     "kind encoder-decoder, continuing a text one of kind decoder");
   options_.search.continues = models_->kind() == ModelKind::decoder;
   if (!continues()) {
-    options_.search.first_piece = first_piece(models_->target());
-    options_.search.closing = closing_pieces(models_->source());
+    options_.search.first_token = first_token(models_->target());
+    options_.search.closing = closing_tokens(models_->source());
   }
   options_ = options_.resolved();
   if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
@@ -163,15 +163,15 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
   });
   const auto cost = [&](size_t i) { return cost_of(sources[i]); };
   // More than are translated at a time: sentences that are done make room for others.
-  const int64_t most = options_.batch_tokens * batches_in_turn;
+  const int64_t max = options_.batch_tokens * batches_in_turn;
   int64_t all = 0;
   for (size_t i : order) all += cost(i);
   // Every thread gets a share of a small input.
-  const int64_t share = std::min(most, all / options_.threads);
+  const int64_t share = std::min(max, all / options_.threads);
   std::vector<std::vector<size_t>> out;
-  int64_t used = most;
+  int64_t used = max;
   for (size_t i : order) {
-    if (used + cost(i) > most || used + cost(i) / 2 > share) {
+    if (used + cost(i) > max || used + cost(i) / 2 > share) {
       out.emplace_back();
       used = 0;
     }
@@ -190,7 +190,7 @@ std::vector<Translation> Translator::translate(std::span<const Source> sources) 
 std::vector<Translation> Translator::translate(std::span<const Source> sources,
                                                const std::vector<std::vector<size_t>>& batches,
                                                const TeamSize& team) const {
-  std::vector<Translation> out(sources.size(), {PieceHypothesis()});
+  std::vector<Translation> out(sources.size(), {TokenHypothesis()});
   const int workers = int(std::min(batches.size(), size_t(team.workers)));
   std::atomic<size_t> next{0};
   parallel_for(workers, workers, [&](int64_t) {

@@ -16,14 +16,14 @@
 
 namespace tx {
 
-// Source pieces that are translated together by default. On the CPU larger batches are slower.
+// Source tokens that are translated together by default. On the CPU larger batches are slower.
 constexpr int64_t usual_cpu_batch = 1024, usual_gpu_batch = 16384;
 
 struct TranslatorOptions {
   std::vector<std::string> models;
   SearchOptions search;
-  int64_t max_source = 1024;  // pieces; longer sources are cut
-  int64_t batch_tokens = 0;   // source pieces at a time; 0: what suits the device and fits
+  int64_t max_source = 1024;  // tokens; longer sources are cut
+  int64_t batch_tokens = 0;   // source tokens at a time; 0: what suits the device and fits
   std::string memory;         // limit of the plan, such as 2G; "": what a GPU has free
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
@@ -39,7 +39,7 @@ struct TranslatorOptions {
   TranslatorOptions resolved() const;         // with device and threads settled
 };
 
-using Translation = std::vector<PieceHypothesis>;  // best first, never empty
+using Translation = std::vector<TokenHypothesis>;  // best first, never empty
 
 // How many batches are translated at a time, and on how many threads each.
 struct TeamSize {
@@ -49,13 +49,13 @@ struct TeamSize {
 // What one thread needs: a backend and a search of its own.
 class TranslationWorker {
  public:
-  // shortlist: null where all pieces may come.
+  // shortlist: null where all tokens may come.
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
                     const Shortlist* shortlist = nullptr);
   void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
-  // The most memory that it takes to translate so many pieces at a time, in sources of up to
+  // The most memory that it takes to translate so many tokens at a time, in sources of up to
   // `longest`.
   size_t bytes(int64_t batch_tokens, int64_t longest) {
     return search_.bytes(batch_tokens, longest);
@@ -82,19 +82,19 @@ class Translator {
   const Shortlist* shortlist() const { return shortlist_.get(); }  // null: none
   // Whether the models continue a text, their source; else they translate it.
   bool continues() const { return options_.search.continues; }
-  // The most pieces of a source: max_source, or what the models take where that is less. Of a
+  // The most tokens of a source: max_source, or what the models take where that is less. Of a
   // longer prompt the end counts, of another source the beginning.
   int64_t max_source() const;
   const char* limit() const;  // which of the two it is, for a message about a line that was cut
   // Indices of `sources` cut into what a worker takes at a time, the longest first: up to
-  // batches_in_turn times what it translates together. Sources without pieces are left out.
+  // batches_in_turn times what it translates together. Sources without tokens are left out.
   static constexpr int64_t batches_in_turn = 4;
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
   std::string precision() const;  // of the weights: "int8", "bf16" or "fp32"
   // Threads for each batch where there are so many in all.
   int threads_each(size_t batches) const;
-  // All at once. A source without pieces has the empty translation.
+  // All at once. A source without tokens has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
   // The same in these batches. Sources in no batch have the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources,

@@ -31,7 +31,7 @@ void DecodeOptions::describe_input(Options& options) {
   options.group("Input");
   translator.describe_models(options);
   options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
-  options.flag("--pieces", pieces, "read and write tokens, as tx-bpe encode prints them, not text")
+  options.flag("--pieces", tokens, "read and write tokens, as tx-bpe encode prints them, not text")
       .needs(searching)
       .excludes({"--ids"});
   options.flag("--ids", ids, "read and write token ids instead of text")
@@ -229,7 +229,7 @@ void DecodeOptions::resolve(const Options& options) {
         "known at the end");
   lines.stops = translator.search.stops;
   if (perplexity) translator.search.forced_target = lines.scores = lines.whole = true;
-  if (pieces) lines.form = LineForm::pieces;
+  if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
   translator.search.prefix = lines.prefix;

@@ -17,7 +17,7 @@ struct DecodeOptions {
   std::string status;              // where a record for each line goes
   std::string compare;             // a model whose translations are compared with those of -m
   std::string compare_precision = "auto";
-  bool pieces = false, ids = false, strict = false, check_invariance = false, quiet = false,
+  bool tokens = false, ids = false, strict = false, check_invariance = false, quiet = false,
        describe_only = false;
   bool perplexity = false, stream = false;  // of a language model
   EncodingOptions encoding;                 // of a model of kind encoder
@@ -31,7 +31,7 @@ struct DecodeOptions {
   void resolve(const Options& options);
   // Once the models are known. UsageError for an option that their kind does not have.
   void check_models(const Options& options, ModelKind kind);
-  // Whether pieces are written as they come: asked for, or on a terminal where it can be done.
+  // Whether tokens are written as they come: asked for, or on a terminal where it can be done.
   bool live(const Translator& translator) const;
 
  private:

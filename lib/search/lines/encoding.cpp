@@ -47,7 +47,7 @@ std::vector<int> LineEncoder::parse(const std::string& text) const {
       ids.insert(ids.end(), part.begin(), part.end());
     }
     if (mask == text.size()) break;
-    ids.push_back(mask_piece);
+    ids.push_back(mask_token);
     begin = mask + width;
   }
   return ids;
@@ -104,7 +104,7 @@ void LineEncoder::read_vectors(Matrix hidden, std::span<const int32_t> offsets,
   }
 }
 
-std::vector<EncodedLine::Filled> LineEncoder::best_pieces(Matrix logits) {
+std::vector<EncodedLine::Filled> LineEncoder::best_tokens(Matrix logits) {
   const int64_t vocabulary = transformer_.config().target().vocabulary;
   const Matrix log_p = matrix(room_, DType::f32, 1, vocabulary);
   backend_->log_softmax(logits, vocabulary, log_p);
@@ -151,12 +151,12 @@ std::vector<EncodedLine> LineEncoder::run(const std::vector<std::vector<int>>& l
   const Tensor logits = transformer_.logits(context, std::move(hidden));
   for (size_t s = 0; s < out.size(); ++s)
     for (size_t i = 0; i < sentences[s].size(); ++i)
-      if (sentences[s][i] == mask_piece)
-        out[s]->masks.push_back(best_pieces(logits.value().slice(offsets[s] + int64_t(i), 1)));
+      if (sentences[s][i] == mask_token)
+        out[s]->masks.push_back(best_tokens(logits.value().slice(offsets[s] + int64_t(i), 1)));
   return all;
 }
 
-// Vectors: numbers with tabs between. Masks: the line with its masks filled, then piece and
+// Vectors: numbers with tabs between. Masks: the line with its masks filled, then token and
 // probability of each choice for each mask, with tabs between.
 std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& line) const {
   std::string out;
@@ -166,11 +166,11 @@ std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& 
   std::vector<int> filled;
   size_t mask = 0;
   for (const int id : ids)
-    filled.push_back(id == mask_piece ? line.masks[mask++].front().piece : id);
+    filled.push_back(id == mask_token ? line.masks[mask++].front().token : id);
   out = vocabulary.decode(filled);
   for (const auto& choices : line.masks)
     for (const EncodedLine::Filled& choice : choices)
-      out += "\t" + vocabulary.piece(choice.piece) + "\t" + six_digits(choice.probability);
+      out += "\t" + vocabulary.token(choice.token) + "\t" + six_digits(choice.probability);
   return out + "\n";
 }
 
@@ -196,7 +196,7 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& o
   std::vector<std::vector<int>> lines;
   while (more) {
     lines.clear();
-    int64_t pieces = 0;
+    int64_t tokens = 0;
     do {
       more = in.next(text);
       if (!more) break;
@@ -207,8 +207,8 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& o
         ids.resize(size_t(encoder.longest()));
         cuts.add(in, whole, encoder.longest(), "--max-length");
       }
-      pieces += int64_t(ids.size()) + 1;
-    } while (pieces < options.batch_tokens && lines.size() < max_batch_lines && in.ready(wait_ms));
+      tokens += int64_t(ids.size()) + 1;
+    } while (tokens < options.batch_tokens && lines.size() < max_batch_lines && in.ready(wait_ms));
     const std::vector<EncodedLine> found = encoder.run(lines);
     for (size_t i = 0; i < lines.size(); ++i) {
       if (options.vectors.empty()) {

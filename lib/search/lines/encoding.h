@@ -1,4 +1,4 @@
-// What a model of kind encoder says of lines of text: a vector of each, or the pieces that stand
+// What a model of kind encoder says of lines of text: a vector of each, or the tokens that stand
 // behind masks. A line's answer is the same bits in any company.
 #pragma once
 #include <span>
@@ -15,8 +15,8 @@ namespace tx {
 struct EncodingOptions {
   std::string embed;    // "mean", "first"; "": masks are filled
   std::string vectors;  // a safetensors file for the vectors; "": lines of text
-  int nbest = 1;        // pieces for each mask
-  int64_t max_length = 1024, batch_tokens = 1024;  // pieces
+  int nbest = 1;        // tokens for each mask
+  int64_t max_length = 1024, batch_tokens = 1024;  // tokens
   bool strict = false;
 };
 
@@ -24,7 +24,7 @@ struct EncodingOptions {
 struct EncodedLine {
   std::vector<float> vector;  // D
   struct Filled {
-    int piece;
+    int token;
     double probability;
   };
   std::vector<std::vector<Filled>> masks;  // the best first
@@ -39,11 +39,11 @@ class LineEncoder {
   LineEncoder(const LineEncoder&) = delete;
   LineEncoder& operator=(const LineEncoder&) = delete;
 
-  int64_t longest() const { return longest_; }  // pieces of a line
+  int64_t longest() const { return longest_; }  // tokens of a line
   int64_t width() const { return transformer_.config().d_model; }
-  // The line's pieces, mask_piece for each <mask>.
+  // The line's tokens, mask_piece for each <mask>.
   std::vector<int> parse(const std::string& text) const;
-  // Pieces of each line, none for a blank one.
+  // Tokens of each line, none for a blank one.
   std::vector<EncodedLine> run(const std::vector<std::vector<int>>& lines);
   std::string format(const std::vector<int>& ids, const EncodedLine& line) const;
 
@@ -52,7 +52,7 @@ class LineEncoder {
   std::vector<float> download(Matrix from);
   void read_vectors(Matrix hidden, std::span<const int32_t> offsets,
                     std::vector<EncodedLine*>& out);
-  std::vector<EncodedLine::Filled> best_pieces(Matrix logits);
+  std::vector<EncodedLine::Filled> best_tokens(Matrix logits);
 
   const ModelSet& models_;
   EncodingOptions options_;

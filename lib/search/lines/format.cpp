@@ -26,7 +26,7 @@ std::string six_decimals(double x) {
   return text;
 }
 
-std::string output(const PieceHypothesis& h, const LineOptions& options,
+std::string output(const TokenHypothesis& h, const LineOptions& options,
                    const Vocabulary& vocabulary, std::span<const int> prompt) {
   if (options.form == LineForm::text)
     return (options.echo ? vocabulary.decode(prompt) : "") +
@@ -34,7 +34,7 @@ std::string output(const PieceHypothesis& h, const LineOptions& options,
   std::vector<int> ids;
   if (options.echo) ids.assign(prompt.begin(), prompt.end());
   ids.insert(ids.end(), h.ids.begin(), h.ids.end());
-  return join_pieces(vocabulary, ids, options.form == LineForm::ids);
+  return join_tokens(vocabulary, ids, options.form == LineForm::ids);
 }
 
 std::string joined(const std::vector<double>& values) {
@@ -57,15 +57,15 @@ Json links(const std::string& text) {
   return out;
 }
 
-void describe(Json& json, const PieceHypothesis& h, const LineOptions& options,
+void describe(Json& json, const TokenHypothesis& h, const LineOptions& options,
               const Vocabulary& vocabulary, std::span<const int> prompt) {
   json["text"] = output(h, options, vocabulary, prompt);
   json["score"] = number(h.score);
   json["log_p"] = number(h.log_p);
   json["complete"] = h.complete;
-  const WordScores pieces = words_of(h, LineForm::pieces, vocabulary);
-  json["pieces"] = pieces.words;
-  json["piece_log_p"] = pieces.log_p;
+  const WordScores tokens = words_of(h, LineForm::tokens, vocabulary);
+  json["pieces"] = tokens.words;
+  json["piece_log_p"] = tokens.log_p;
   if (!options.word_scores) return;
   const WordScores words = words_of(h, LineForm::text, vocabulary);
   json["words"] = words.words;
@@ -74,11 +74,11 @@ void describe(Json& json, const PieceHypothesis& h, const LineOptions& options,
 
 }  // namespace
 
-WordScores words_of(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary) {
+WordScores words_of(const TokenHypothesis& h, LineForm form, const Vocabulary& vocabulary) {
   WordScores out;
-  std::vector<double> log_p(h.piece_log_p.begin(), h.piece_log_p.end());
+  std::vector<double> log_p(h.token_log_p.begin(), h.token_log_p.end());
   if (form != LineForm::text) {
-    out.words = vocabulary.pieces(h.ids);
+    out.words = vocabulary.tokens(h.ids);
     out.log_p = std::move(log_p);
     return out;
   }
@@ -99,7 +99,7 @@ std::string format_line(const Line& line, const Translation& translation,
                         const std::vector<std::string>& columns, std::span<const int> prompt) {
   std::string out;
   for (size_t rank = 0; rank < translation.size(); ++rank) {
-    const PieceHypothesis& h = translation[rank];
+    const TokenHypothesis& h = translation[rank];
     if (options.list) out += std::to_string(line.number) + "\t" + std::to_string(rank + 1) + "\t";
     if (options.list || options.scores) {
       out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
@@ -140,19 +140,19 @@ std::string format_status(const Line& line, const Translation& translation,
   std::string state;
   for (const std::string& one : states) state += (state.empty() ? "" : ",") + one;
   if (state.empty()) state = "ok";
-  const PieceHypothesis& best = translation.front();
+  const TokenHypothesis& best = translation.front();
   char time[64];
   std::snprintf(time, sizeof time, "%.1f", milliseconds);
-  return std::to_string(line.number) + "\t" + state + "\t" + std::to_string(line.pieces) + "\t" +
+  return std::to_string(line.number) + "\t" + state + "\t" + std::to_string(line.tokens) + "\t" +
          std::to_string(best.ids.size()) + "\t" + std::to_string(line.replaced) + "\t" +
          six_decimals(best.score) + "\t" + six_decimals(best.log_p) + "\t" + time + "\n";
 }
 
 std::string describe_scored(const ScoredText& scored) {
   if (scored.labels == 0) return "no text was scored";
-  const double pieces = double(scored.labels);
-  return "log P " + figure(scored.log_p, 1) + " over " + counted(scored.labels, "piece") +
-         ", ends counted: perplexity " + figure(std::exp(-scored.log_p / pieces), 3);
+  const double tokens = double(scored.labels);
+  return "log P " + figure(scored.log_p, 1) + " over " + counted(scored.labels, "token") +
+         ", ends counted: perplexity " + figure(std::exp(-scored.log_p / tokens), 3);
 }
 
 std::unique_ptr<Writer> open_status(const std::string& place) {

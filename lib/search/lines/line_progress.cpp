@@ -38,11 +38,10 @@ bool each_file(const std::vector<std::string>& files, F&& f) {
 
 // Adds the lines from where the descriptor stands; false where they cannot be counted.
 bool add_lines(int fd, int64_t& lines) {
-  constexpr off_t most = off_t(1) << 30;  // some tenths of a second
+  constexpr off_t max = off_t(1) << 30;  // some tenths of a second
   struct stat info;
   off_t at = ::lseek(fd, 0, SEEK_CUR);
-  if (!is_regular(fd) || at < 0 || ::fstat(fd, &info) != 0 || info.st_size - at > most)
-    return false;
+  if (!is_regular(fd) || at < 0 || ::fstat(fd, &info) != 0 || info.st_size - at > max) return false;
   std::vector<char> bytes(size_t(1) << 16);
   char last = '\n';
   for (bool first = true;; first = false) {

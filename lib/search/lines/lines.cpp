@@ -12,7 +12,7 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_warnings = 10;
+constexpr int64_t max_warnings = 10;
 
 bool is_white_space(char32_t c) {
   return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
@@ -23,7 +23,7 @@ bool is_white_space(char32_t c) {
 std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& vocabulary) {
   std::vector<int> ids;
   if (is_blank(text)) return ids;
-  if (form != LineForm::text) return split_pieces(vocabulary, text, form == LineForm::ids);
+  if (form != LineForm::text) return split_tokens(vocabulary, text, form == LineForm::ids);
   vocabulary.encode(text, ids);
   return ids;
 }
@@ -42,14 +42,14 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
   Line line;
   const Vocabulary& source = translator.models().source();
   ids = ids_of(text, options.form, source);
-  // What encode() does for text. A line of pieces may begin with a language of its own.
+  // What encode() does for text. A line of tokens may begin with a language of its own.
   if (options.form != LineForm::text && !ids.empty() && !is_language(source, ids.front())) {
-    const std::vector<int> opening = opening_pieces(source);
+    const std::vector<int> opening = opening_tokens(source);
     ids.insert(ids.begin(), opening.begin(), opening.end());
   }
-  line.pieces = int64_t(ids.size());
+  line.tokens = int64_t(ids.size());
   line.blank = ids.empty();
-  line.cut = line.pieces > translator.max_source();
+  line.cut = line.tokens > translator.max_source();
   if (line.cut && translator.continues())
     ids.erase(ids.begin(), ids.end() - translator.max_source());
   else if (line.cut)
@@ -60,21 +60,21 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels, int64_t prompt) {
   labels = ids_of(text, options.form, translator.models().target());
-  const int64_t pieces = int64_t(labels.size()), most = translator.models().longest() - 1 - prompt;
-  if (pieces <= most)
+  const int64_t tokens = int64_t(labels.size()), max = translator.models().longest() - 1 - prompt;
+  if (tokens <= max)
     labels.push_back(Vocabulary::eos);
   else
-    labels.resize(size_t(most));
-  return pieces;
+    labels.resize(size_t(max));
+  return tokens;
 }
 
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids) {
   if (options.form == LineForm::text) text = text.substr(0, text.find_last_not_of(" \r") + 1);
   ids = ids_of(text, options.form, translator.models().target());
-  const int64_t pieces = int64_t(ids.size());
-  ids.resize(size_t(std::min(pieces, translator.max_source())));
-  return pieces;
+  const int64_t tokens = int64_t(ids.size());
+  ids.resize(size_t(std::min(tokens, translator.max_source())));
+  return tokens;
 }
 
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
@@ -88,42 +88,42 @@ std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
   return ids;
 }
 
-void CutWarnings::add(const TextReader& reader, int64_t pieces, int64_t left, const char* options,
+void CutWarnings::add(const TextReader& reader, int64_t tokens, int64_t left, const char* options,
                       const char* which) {
-  if (++lines_ > most_warnings) return;
-  log_.warn(reader.place(reader.line_number()) + ": " + counted(pieces, "piece") + ", cut to the " +
+  if (++lines_ > max_warnings) return;
+  log_.warn(reader.place(reader.line_number()) + ": " + counted(tokens, "token") + ", cut to the " +
             which + " " + std::to_string(left) + " (" + options + ")" + advice_);
 }
 
 void CutWarnings::at_end() const {
-  if (lines_ > most_warnings) log_.warn(std::to_string(lines_) + " lines in all were cut");
+  if (lines_ > max_warnings) log_.warn(std::to_string(lines_) + " lines in all were cut");
 }
 
 Translation join_parts(const std::vector<Translation>& parts, double alpha) {
   if (parts.size() == 1) return parts.front();
-  PieceHypothesis whole;
+  TokenHypothesis whole;
   int64_t labels = 0;
   for (const Translation& part : parts) {
-    const PieceHypothesis& h = part.front();
+    const TokenHypothesis& h = part.front();
     whole.log_p += h.log_p;
     whole.complete = whole.complete && h.complete;
-    labels += int64_t(h.piece_log_p.size());
+    labels += int64_t(h.token_log_p.size());
     whole.ids.insert(whole.ids.end(), h.ids.begin(), h.ids.end());
-    const auto& log_p = h.piece_log_p;
-    whole.piece_log_p.insert(whole.piece_log_p.end(), log_p.begin(),
+    const auto& log_p = h.token_log_p;
+    whole.token_log_p.insert(whole.token_log_p.end(), log_p.begin(),
                              log_p.begin() + ptrdiff_t(h.ids.size()));
     if (!h.complete) continue;
-    if (&part == &parts.back() || whole.piece_log_p.empty())
-      whole.piece_log_p.push_back(log_p.back());
+    if (&part == &parts.back() || whole.token_log_p.empty())
+      whole.token_log_p.push_back(log_p.back());
     else
-      whole.piece_log_p.back() += log_p.back();
+      whole.token_log_p.back() += log_p.back();
   }
   whole.score = whole.log_p / length_penalty(labels, alpha);
   return {whole};
 }
 
 Translation answer_blank(const Source& source) {
-  PieceHypothesis h;
+  TokenHypothesis h;
   if (source.target.size() <= 1) return {h};
   h.ids = source.target;
   h.complete = h.ids.back() == Vocabulary::eos;

@@ -10,7 +10,7 @@
 
 namespace tx {
 
-enum class LineForm { text, pieces, ids };
+enum class LineForm { text, tokens, ids };
 
 struct LineOptions {
   LineForm form = LineForm::text;  // of input and output alike
@@ -19,7 +19,7 @@ struct LineOptions {
   bool word_scores = false;        // log P of each word behind each translation
   bool json = false;               // an object for each line in place of columns
   int latency_ms = 0;              // how long lines are gathered once one has come; 0: hardly
-  int split = 0;                   // lines of more pieces are split into sentences; 0: none
+  int split = 0;                   // lines of more tokens are split into sentences; 0: none
   bool prefix = false;             // a column behind the text: what the output begins with
   bool constraints = false;        // further columns: what the output must hold
   bool phrases_beside = false;     // a second text: what the output must hold
@@ -33,27 +33,27 @@ struct LineOptions {
 struct Line {
   int64_t number = 0;    // in the input, from 1
   int64_t replaced = 0;  // ill-formed UTF-8 sequences
-  int64_t pieces = 0;    // of the whole line
+  int64_t tokens = 0;    // of the whole line
   bool blank = false;    // white space only: the answer is an empty line, no model is asked
-  bool cut = false;      // only its first pieces are translated, of a prompt its last
+  bool cut = false;      // only its first tokens are translated, of a prompt its last
 };
 
 // Empty, or nothing but white space as Unicode knows it.
 bool is_blank(std::string_view line);
 
-// Fills `ids` with the line's pieces, none for a blank line, and returns what it found. A word
-// that is not a piece (id) of the vocabulary is a DataError.
+// Fills `ids` with the line's tokens, none for a blank line, and returns what it found. A word
+// that is not a token (id) of the vocabulary is a DataError.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
-// Fills `labels` with the pieces of a forced target and <eos>, or with as many of its pieces as the
-// model can hold behind a prompt of so many. Returns the number of pieces of the whole.
+// Fills `labels` with the tokens of a forced target and <eos>, or with as many of its tokens as the
+// model can hold behind a prompt of so many. Returns the number of tokens of the whole.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
-// Fills `ids` with what an output shall begin with, or with as many of its pieces as a source may
-// have. Spaces at the end of a text do not count. Returns the number of pieces of the whole.
+// Fills `ids` with what an output shall begin with, or with as many of its tokens as a source may
+// have. Spaces at the end of a text do not count. Returns the number of tokens of the whole.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids);
-// The pieces of something that an output must hold.
+// The tokens of something that an output must hold.
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator);
 // Warns of lines that were cut, the first ten by their place. `advice` ends each warning.
@@ -61,9 +61,9 @@ class CutWarnings {
  public:
   explicit CutWarnings(const Log& log, std::string advice = "")
       : log_(log), advice_(std::move(advice)) {}
-  // The reader's last line has so many pieces, of which the first, or the last, `left` stay;
+  // The reader's last line has so many tokens, of which the first, or the last, `left` stay;
   // `options` would keep more.
-  void add(const TextReader& reader, int64_t pieces, int64_t left, const char* options,
+  void add(const TextReader& reader, int64_t tokens, int64_t left, const char* options,
            const char* which = "first");
   void at_end() const;
 
@@ -77,8 +77,8 @@ class CutWarnings {
 // has minus infinity: it is never output.
 Translation answer_blank(const Source& source);
 
-// The translations of a line's parts as that of the whole: pieces one after another, log P summed,
-// the score over the length penalty of the whole. The end of a part counts with its last piece.
+// The translations of a line's parts as that of the whole: tokens one after another, log P summed,
+// the score over the length penalty of the whole. The end of a part counts with its last token.
 Translation join_parts(const std::vector<Translation>& parts, double alpha);
 
 // The answer, each output with its newline:
@@ -93,13 +93,13 @@ std::string format_line(const Line& line, const Translation& translation,
                         const std::vector<std::string>& columns = {},
                         std::span<const int> prompt = {});
 
-// The words of an output, with LineForm::pieces and ids its pieces, and log P of each; of a
+// The words of an output, with LineForm::tokens and ids its tokens, and log P of each; of a
 // complete output log P has one more, that of its end. They add up to that of the output.
 struct WordScores {
   std::vector<std::string> words;
   std::vector<double> log_p;
 };
-WordScores words_of(const PieceHypothesis& h, LineForm form, const Vocabulary& vocabulary);
+WordScores words_of(const TokenHypothesis& h, LineForm form, const Vocabulary& vocabulary);
 
 // The answer as a JSON object on a line of its own, which tx-decode(1) explains. states: of the
 // line, remarks.h; alignments: links such as "0-0 1-2" of each output, where there are any.

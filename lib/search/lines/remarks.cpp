@@ -7,11 +7,11 @@
 namespace tx {
 
 bool ends_in_loop(std::span<const int> ids) {
-  constexpr size_t times = 3, pieces = 8;
+  constexpr size_t times = 3, tokens = 8;
   for (size_t period = 1; period * times <= ids.size(); ++period) {
-    const size_t least = std::max(period * times, pieces);
-    if (least > ids.size()) continue;
-    const std::span<const int> tail = ids.last(least);
+    const size_t min = std::max(period * times, tokens);
+    if (min > ids.size()) continue;
+    const std::span<const int> tail = ids.last(min);
     if (std::equal(tail.begin() + ptrdiff_t(period), tail.end(), tail.begin())) return true;
   }
   return false;
@@ -39,7 +39,7 @@ bool ends_alike(std::string_view a, std::string_view b, int words) {
 }
 
 std::vector<std::string> states_of(const Line& line, const Source& source,
-                                   const PieceHypothesis& best, const ModelSet& models,
+                                   const TokenHypothesis& best, const ModelSet& models,
                                    const Rules& rules) {
   std::vector<std::string> out;
   if (line.blank) out.push_back("empty");
@@ -79,7 +79,7 @@ void Remarks::tell(const Log& log) const {
   tell_of(unmet_,
           "without all phrases of --constraints or --constraints-file (a larger --max-extra "
           "or --beam may find places for them)");
-  tell_of(loop_, "with the same pieces over and over at the end (--no-repeat forbids them)");
+  tell_of(loop_, "with the same tokens over and over at the end (--no-repeat forbids them)");
   tell_of(copy_, "with the last words of the source at the end, as if not translated");
 }
 

@@ -9,7 +9,7 @@
 
 namespace tx {
 
-// Whether a sequence ends in the same pieces over and over: three times at least, and eight pieces
+// Whether a sequence ends in the same tokens over and over: three times at least, and eight tokens
 // in all.
 bool ends_in_loop(std::span<const int> ids);
 
@@ -21,7 +21,7 @@ bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 // given (Source::target) is not asked for the last three, one that continues a text not for the
 // last.
 std::vector<std::string> states_of(const Line& line, const Source& source,
-                                   const PieceHypothesis& best, const ModelSet& models,
+                                   const TokenHypothesis& best, const ModelSet& models,
                                    const Rules& rules);
 
 // Counts the outputs that ask for a look. One thread at a time.

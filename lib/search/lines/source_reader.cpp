@@ -53,14 +53,14 @@ void SourceReader::take_phrases(std::string_view columns, Source& source) {
 }
 
 void SourceReader::warn_of_cut(const Line& line) {
-  cuts_.add(in_.text(), line.pieces, translator_.max_source(), translator_.limit(),
+  cuts_.add(in_.text(), line.tokens, translator_.max_source(), translator_.limit(),
             translator_.continues() ? "last" : "first");
 }
 
 void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
-  const int64_t pieces = parse_prefix(text, options_, translator_, source.prefix);
+  const int64_t tokens = parse_prefix(text, options_, translator_, source.prefix);
   const auto taken = int64_t(source.prefix.size());
-  if (pieces > taken) cuts_.add(in_.text(), pieces, taken, translator_.limit());
+  if (tokens > taken) cuts_.add(in_.text(), tokens, taken, translator_.limit());
 }
 
 // A text to score, in place of a prompt.
@@ -68,14 +68,14 @@ void SourceReader::take_whole(Line& line, Source& source) {
   const TextReader& text = in_.text();
   line = {};
   at_its_place(text,
-               [&] { line.pieces = parse_target(text_, options_, translator_, source.target); });
+               [&] { line.tokens = parse_target(text_, options_, translator_, source.target); });
   const auto labels = int64_t(source.target.size());
-  line.blank = line.pieces == 0;
-  line.cut = line.pieces > labels;
+  line.blank = line.tokens == 0;
+  line.cut = line.tokens > labels;
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
   source.opens = !line.blank;
-  if (line.cut) cuts_.add(text, line.pieces, labels, "--max-length and --max-new");
+  if (line.cut) cuts_.add(text, line.tokens, labels, "--max-length and --max-new");
 }
 
 bool SourceReader::next(Line& line, Source& source) {
@@ -104,18 +104,18 @@ void SourceReader::take(Line& line, Source& source) {
     if (line.blank) source.phrases.clear();
     return;
   }
-  int64_t pieces = 0;
+  int64_t tokens = 0;
   const int64_t prompt = translator_.continues() ? int64_t(source.ids.size()) : 0;
   at_its_place(
-      other, [&] { pieces = parse_target(target_, options_, translator_, source.target, prompt); });
-  if (translator_.continues() && line.blank && pieces > 0) {  // a text from its beginning
+      other, [&] { tokens = parse_target(target_, options_, translator_, source.target, prompt); });
+  if (translator_.continues() && line.blank && tokens > 0) {  // a text from its beginning
     source.opens = true;
     line.blank = false;
   }
   const auto labels = int64_t(source.target.size());
-  if (pieces > labels)
+  if (tokens > labels)
     cuts_.add(
-        other, pieces, labels,
+        other, tokens, labels,
         translator_.continues() ? "--max-length and --max-new" : "--max-length and --max-extra");
 }
 

@@ -40,7 +40,7 @@ class SourceReader {
            options_.split == 0 && options_.form == LineForm::text && !options_.prefix &&
            !options_.constraints && !options_.phrases_beside && !options_.word_scores;
   }
-  bool splits(const Line& line) const { return options_.split > 0 && line.pieces > options_.split; }
+  bool splits(const Line& line) const { return options_.split > 0 && line.tokens > options_.split; }
   void warn_of_cut(const Line& line);
   void split(Line& line, std::vector<Source>& parts);
   void parse_prefix_column(std::string_view text, Source& source);

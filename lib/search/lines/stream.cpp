@@ -82,7 +82,7 @@ struct Pipeline {
     if (out.rank) out.rank(translation);
     std::vector<std::string> columns;
     if (out.column)
-      for (const PieceHypothesis& h : translation) columns.push_back(out.column(source, h));
+      for (const TokenHypothesis& h : translation) columns.push_back(out.column(source, h));
     const ModelSet& models = translator.models();
     const auto states =
         states_of(entry.line, source, translation.front(), models, translator.rules());
@@ -114,7 +114,7 @@ struct Pipeline {
 // -- reader
 
 // Workers are busy with one window while the next is read and the last lines of another finish.
-constexpr size_t windows_in_flight = 3, most_lines = 8192, most_bytes = size_t(1) << 20;
+constexpr size_t windows_in_flight = 3, max_lines = 8192, max_bytes = size_t(1) << 20;
 // An idle wait ends now and then to see whether everything is to stop. A writer that is about to
 // send the next line gets a moment, so that its lines come into one batch.
 constexpr int idle_ms = 200, linger_ms = 1;
@@ -123,7 +123,7 @@ class StreamReader {
  public:
   StreamReader(Pipeline& p, LinePairs& in) : p_(p), in_(in, p.translator, p.options, p.log) {
     const TranslatorOptions& o = p.translator.options();
-    most_pieces_ = 16 * o.batch_tokens * o.threads;
+    max_tokens_ = 16 * o.batch_tokens * o.threads;
   }
 
   void run() {
@@ -158,7 +158,7 @@ class StreamReader {
     if (!in_.ready(idle_ms)) return true;
     Clock::time_point until;
     size_t bytes = 0;
-    int64_t pieces = 0;
+    int64_t tokens = 0;
     Line line;
     std::vector<Source> parts;
     do {
@@ -168,7 +168,7 @@ class StreamReader {
       if (!in_.next(line, parts)) return false;
       bytes += in_.bytes();
       for (const Source& part : parts)
-        pieces += int64_t(part.ids.size() + part.target.size() + part.prefix.size());
+        tokens += int64_t(part.ids.size() + part.target.size() + part.prefix.size());
       window.entries.push_back({line, window.sources.size(), arrived});
       window.entries.back().found.resize(parts.size());
       window.entries.back().missing = parts.size();
@@ -176,7 +176,7 @@ class StreamReader {
         window.entry_of.push_back(window.entries.size() - 1);
         window.sources.push_back(std::move(part));
       }
-    } while (window.entries.size() < most_lines && bytes < most_bytes && pieces < most_pieces_ &&
+    } while (window.entries.size() < max_lines && bytes < max_bytes && tokens < max_tokens_ &&
              in_.ready(patience(until)));
     return true;
   }
@@ -202,7 +202,7 @@ class StreamReader {
 
   Pipeline& p_;
   SourceReader in_;
-  int64_t most_pieces_;
+  int64_t max_tokens_;
 };
 
 // -- workers

@@ -15,10 +15,10 @@ namespace tx {
 // The sums over the lines answered, best outputs alone.
 struct ScoredText {
   double log_p = 0;
-  int64_t labels = 0;  // pieces and ends
+  int64_t labels = 0;  // tokens and ends
 };
 
-// "log P -1234.5 over 600 pieces, ends counted: perplexity 7.826".
+// "log P -1234.5 over 600 tokens, ends counted: perplexity 7.826".
 std::string describe_scored(const ScoredText& scored);
 
 struct StreamOutput {
@@ -28,18 +28,18 @@ struct StreamOutput {
   // Where set: changes the outputs of a line before they are written. Called on several threads.
   std::function<void(Translation&)> rank = {};
   // Where set: what stands behind each output of a line, after a tab. Called on several threads.
-  std::function<std::string(const Source&, const PieceHypothesis&)> column = {};
+  std::function<std::string(const Source&, const TokenHypothesis&)> column = {};
   ScoredText* scored = nullptr;  // where sums go, added in the order of the lines
 };
 
 // Over-long lines are cut with a warning each (the first ten) and a count at the end. The second
 // text of `in`, where there is one, holds translations to score (SearchOptions::forced_target). An
-// input that fails (--strict, a word that is not a piece, texts of different length) is rethrown
+// input that fails (--strict, a word that is not a token, texts of different length) is rethrown
 // once the lines before it are written.
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log);
 
-// The bytes are the same; prompts are continued one after another, and each piece is written as
+// The bytes are the same; prompts are continued one after another, and each token is written as
 // soon as it is known. The search keeps one hypothesis: greedy, or sampling of one output.
 void continue_live(LinePairs& in, const Translator& translator, const LineOptions& options,
                    Writer& out, const Log& log);

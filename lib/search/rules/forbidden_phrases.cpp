@@ -19,12 +19,12 @@ ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
   }
 }
 
-bool ForbiddenPhrases::allows(const OpenOutput& output, int piece) const {
-  const auto found = before_.find(piece);
+bool ForbiddenPhrases::allows(const OpenOutput& output, int token) const {
+  const auto found = before_.find(token);
   if (found == before_.end()) return true;
   return std::ranges::none_of(found->second, [&](const std::vector<int>& before) {
-    return before.size() <= output.pieces.size() &&
-           std::ranges::equal(output.pieces.last(before.size()), before);
+    return before.size() <= output.tokens.size() &&
+           std::ranges::equal(output.tokens.last(before.size()), before);
   });
 }
 

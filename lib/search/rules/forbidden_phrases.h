@@ -1,4 +1,4 @@
-// Words and phrases that may not come: the sequences of pieces that a vocabulary cuts them into. A
+// Words and phrases that may not come: the sequences of tokens that a vocabulary cuts them into. A
 // sequence begins as a word does, so that "art" does not forbid "cart"; where it is the beginning
 // of a longer word that is cut the same way, that word is forbidden too.
 #pragma once
@@ -14,10 +14,10 @@ namespace tx {
 class ForbiddenPhrases : public Rule {
  public:
   ForbiddenPhrases(const std::vector<std::string>& phrases, const Vocabulary& vocabulary);
-  bool allows(const OpenOutput& output, int piece) const override;
+  bool allows(const OpenOutput& output, int token) const override;
 
  private:
-  // By the last piece of a phrase, what comes before.
+  // By the last token of a phrase, what comes before.
   std::unordered_map<int, std::vector<std::vector<int>>> before_;
 };
 

@@ -1,6 +1,6 @@
 // Phrases that must come (Post and Vilar, 2018): no end before all have come, and whatever is the
-// next piece of one that has not is among the candidates of a row. A phrase has come where its
-// pieces stand in the output and no piece that goes on with its last word stands behind them.
+// next token of one that has not is among the candidates of a row. A phrase has come where its
+// tokens stand in the output and no token that goes on with its last word stands behind them.
 #pragma once
 #include "lib/search/rules/rule.h"
 #include "lib/subword/vocabulary.h"
@@ -10,14 +10,14 @@ namespace tx {
 class RequiredPhrases : public Rule {
  public:
   explicit RequiredPhrases(const Vocabulary& vocabulary);
-  bool allows(const OpenOutput& output, int piece) const override;
-  void wishes(const OpenOutput& output, std::vector<int>& pieces) const override;
+  bool allows(const OpenOutput& output, int token) const override;
+  void wishes(const OpenOutput& output, std::vector<int>& tokens) const override;
   int64_t met(const OpenOutput& output) const override;
 
  private:
-  // How many pieces of the phrase have come: all of it, or its beginning at the output's end.
-  size_t come(std::span<const int> pieces, std::span<const int> phrase) const;
-  std::vector<bool> goes_on_;  // by piece: whether it continues a word
+  // How many tokens of the phrase have come: all of it, or its beginning at the output's end.
+  size_t come(std::span<const int> tokens, std::span<const int> phrase) const;
+  std::vector<bool> goes_on_;  // by token: whether it continues a word
 };
 
 }  // namespace tx

@@ -8,17 +8,17 @@
 
 namespace tx {
 
-bool MinimumLength::allows(const OpenOutput& output, int piece) const {
-  return piece != Vocabulary::eos || int64_t(output.pieces.size()) >= pieces_;
+bool MinimumLength::allows(const OpenOutput& output, int token) const {
+  return token != Vocabulary::eos || int64_t(output.tokens.size()) >= tokens_;
 }
 
-bool NoRepeat::allows(const OpenOutput& output, int piece) const {
-  const std::span<const int> pieces = output.pieces;
-  const size_t before = size_t(length_) - 1;  // pieces that stand in front of the one at hand
-  if (piece == Vocabulary::eos || pieces.size() <= before) return true;
-  const std::span<const int> tail = pieces.last(before);
-  for (size_t i = before; i < pieces.size(); ++i) {
-    if (pieces[i] == piece && std::ranges::equal(pieces.subspan(i - before, before), tail))
+bool NoRepeat::allows(const OpenOutput& output, int token) const {
+  const std::span<const int> tokens = output.tokens;
+  const size_t before = size_t(length_) - 1;  // tokens that stand in front of the one at hand
+  if (token == Vocabulary::eos || tokens.size() <= before) return true;
+  const std::span<const int> tail = tokens.last(before);
+  for (size_t i = before; i < tokens.size(); ++i) {
+    if (tokens[i] == token && std::ranges::equal(tokens.subspan(i - before, before), tail))
       return false;
   }
   return true;

@@ -14,37 +14,37 @@ namespace tx {
 
 // An output that goes on.
 struct OpenOutput {
-  std::span<const int> pieces;     // so far
-  int64_t left = 0;                // pieces that it may still get after the next one
+  std::span<const int> tokens;     // so far
+  int64_t left = 0;                // tokens that it may still get after the next one
   const Source* source = nullptr;  // whose output it is; null: one without wishes
 };
 
 class Rule {
  public:
   virtual ~Rule() = default;
-  // Whether this piece, or <eos>, may come next.
-  virtual bool allows(const OpenOutput& output, int piece) const = 0;
-  // Adds the pieces that a search shall look at, however unlikely, to `pieces`.
-  virtual void wishes(const OpenOutput&, std::vector<int>& pieces) const { (void)pieces; }
-  // How much of what must come has come, in pieces (at most those of Source::phrases).
+  // Whether this token, or <eos>, may come next.
+  virtual bool allows(const OpenOutput& output, int token) const = 0;
+  // Adds the tokens that a search shall look at, however unlikely, to `tokens`.
+  virtual void wishes(const OpenOutput&, std::vector<int>& tokens) const { (void)tokens; }
+  // How much of what must come has come, in tokens (at most those of Source::phrases).
   virtual int64_t met(const OpenOutput&) const { return 0; }
 };
 
-// No end before so many pieces.
+// No end before so many tokens.
 class MinimumLength : public Rule {
  public:
-  explicit MinimumLength(int pieces) : pieces_(pieces) {}
-  bool allows(const OpenOutput& output, int piece) const override;
+  explicit MinimumLength(int tokens) : tokens_(tokens) {}
+  bool allows(const OpenOutput& output, int token) const override;
 
  private:
-  int pieces_;
+  int tokens_;
 };
 
-// The same `length` pieces in a row come once.
+// The same `length` tokens in a row come once.
 class NoRepeat : public Rule {
  public:
   explicit NoRepeat(int length) : length_(length) {}
-  bool allows(const OpenOutput& output, int piece) const override;
+  bool allows(const OpenOutput& output, int token) const override;
 
  private:
   int length_;  // at least 1
@@ -56,21 +56,21 @@ class Rules {
   void add(std::shared_ptr<const Rule> rule) { rules_.push_back(std::move(rule)); }
   bool any() const { return !rules_.empty(); }
 
-  // The next piece of a prefix that is forced, which no rule is asked about; -1 behind it.
+  // The next token of a prefix that is forced, which no rule is asked about; -1 behind it.
   static int forced(const OpenOutput& output) {
-    if (!output.source || output.pieces.size() >= output.source->prefix.size()) return -1;
-    return output.source->prefix[output.pieces.size()];
+    if (!output.source || output.tokens.size() >= output.source->prefix.size()) return -1;
+    return output.source->prefix[output.tokens.size()];
   }
-  bool allows(const OpenOutput& output, int piece) const {
+  bool allows(const OpenOutput& output, int token) const {
     for (const auto& rule : rules_)
-      if (!rule->allows(output, piece)) return false;
+      if (!rule->allows(output, token)) return false;
     return true;
   }
   // No wishes within a prefix that is forced.
-  void wishes(const OpenOutput& output, std::vector<int>& pieces) const {
-    pieces.clear();
+  void wishes(const OpenOutput& output, std::vector<int>& tokens) const {
+    tokens.clear();
     if (forced(output) >= 0) return;
-    for (const auto& rule : rules_) rule->wishes(output, pieces);
+    for (const auto& rule : rules_) rule->wishes(output, tokens);
   }
   int64_t met(const OpenOutput& output) const {
     int64_t sum = 0;

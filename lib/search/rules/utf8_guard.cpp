@@ -15,9 +15,9 @@ Utf8Guard::Utf8Guard(const Vocabulary& vocabulary) : byte_of_(size_t(vocabulary.
   }
 }
 
-Utf8Guard::State Utf8Guard::after(const State& state, int piece) const {
+Utf8Guard::State Utf8Guard::after(const State& state, int token) const {
   if (state.lacking > 0) return {uint8_t(state.lacking - 1), 0x80, 0xBF};
-  const int byte = byte_of_[size_t(piece)];
+  const int byte = byte_of_[size_t(token)];
   if (byte < 0x80) return {};
   State next{uint8_t(continuations(byte)), 0x80, 0xBF};
   if (byte == 0xE0) next.low = 0xA0;   // below: too long a form of a code point
@@ -28,15 +28,15 @@ Utf8Guard::State Utf8Guard::after(const State& state, int piece) const {
 }
 
 // A sequence has at most four bytes: the first byte is looked for that far back.
-Utf8Guard::State Utf8Guard::state_of(std::span<const int> pieces) const {
-  const auto byte_at = [&](size_t i) { return int(byte_of_[size_t(pieces[i])]); };
-  size_t first = pieces.size();
-  while (first > 0 && pieces.size() - first < 3 && byte_at(first - 1) >= 0x80 &&
+Utf8Guard::State Utf8Guard::state_of(std::span<const int> tokens) const {
+  const auto byte_at = [&](size_t i) { return int(byte_of_[size_t(tokens[i])]); };
+  size_t first = tokens.size();
+  while (first > 0 && tokens.size() - first < 3 && byte_at(first - 1) >= 0x80 &&
          byte_at(first - 1) < 0xC0)
     --first;
   if (first > 0 && continuations(byte_at(first - 1)) > 0) --first;
   State state;
-  for (size_t i = first; i < pieces.size(); ++i) state = after(state, pieces[i]);
+  for (size_t i = first; i < tokens.size(); ++i) state = after(state, tokens[i]);
   return state;
 }
 

@@ -35,46 +35,46 @@ std::string_view strip_blanks(std::string_view text) {
 Codes::Codes(const std::string& path, const CodesOptions& options)
     : table_(path, options.merges), separator_(options.separator), glossary_(options.glossaries) {
   if (options.vocabulary.empty()) return;
-  for (std::string& piece : read_pieces(options.vocabulary, options.threshold))
-    vocabulary_.insert(std::move(piece));
+  for (std::string& token : read_tokens(options.vocabulary, options.threshold))
+    vocabulary_.insert(std::move(token));
 }
 
-bool Codes::known(const std::string& piece, bool last) const {
-  return vocabulary_.count(last ? piece : piece + separator_) > 0;
+bool Codes::known(const std::string& token, bool last) const {
+  return vocabulary_.count(last ? token : token + separator_) > 0;
 }
 
 // Undoes merges until the parts are known or cannot be split.
-void Codes::split(std::string piece, bool last, std::vector<std::string>& pieces) const {
+void Codes::split(std::string token, bool last, std::vector<std::string>& tokens) const {
   const std::string_view end = CodesTable::end_sign;
   // Nothing is left of the right half where </w> was one; to split it would never end.
   const auto* halves =
-      piece.empty() ? nullptr : table_.halves(last ? piece + std::string(end) : piece);
-  if (halves == nullptr) return pieces.push_back(std::move(piece));
+      token.empty() ? nullptr : table_.halves(last ? token + std::string(end) : token);
+  if (halves == nullptr) return tokens.push_back(std::move(token));
   std::string right = halves->second;
   if (last) right.resize(right.size() - std::min(right.size(), end.size()));
-  append_known(halves->first, false, pieces);
-  append_known(std::move(right), last, pieces);
+  append_known(halves->first, false, tokens);
+  append_known(std::move(right), last, tokens);
 }
 
-void Codes::append_known(std::string piece, bool last, std::vector<std::string>& pieces) const {
-  if (known(piece, last))
-    pieces.push_back(std::move(piece));
+void Codes::append_known(std::string token, bool last, std::vector<std::string>& tokens) const {
+  if (known(token, last))
+    tokens.push_back(std::move(token));
   else
-    split(std::move(piece), last, pieces);
+    split(std::move(token), last, tokens);
 }
 
 // One word, or what the glossary leaves of it.
-void Codes::cut(std::string_view part, MergeDraws* draws, std::vector<std::string>& pieces) const {
+void Codes::cut(std::string_view part, MergeDraws* draws, std::vector<std::string>& tokens) const {
   if (glossary_.holds(part) || first_character_bytes(part) == part.size()) {
-    pieces.emplace_back(part);
+    tokens.emplace_back(part);
     return;
   }
   std::vector<std::string> cut = cut_word(table_, part, draws);
   for (size_t i = 0; i < cut.size(); ++i) {
     if (vocabulary_.empty())
-      pieces.push_back(std::move(cut[i]));
+      tokens.push_back(std::move(cut[i]));
     else
-      append_known(std::move(cut[i]), i + 1 == cut.size(), pieces);
+      append_known(std::move(cut[i]), i + 1 == cut.size(), tokens);
   }
 }
 
@@ -84,24 +84,24 @@ void Codes::apply_part(std::string_view text, MergeDraws* draws, LineCounts& cou
   const std::string_view inner = strip_blanks(text);
   out += text.substr(0, inner.empty() ? text.size() : size_t(inner.data() - text.data()));
   if (inner.empty()) return;
-  std::vector<std::string> pieces;
+  std::vector<std::string> tokens;
   bool first = true;
   for (size_t at = 0; at < inner.size();) {
     const size_t end = std::min(inner.find(' ', at), inner.size());
     const std::string_view word = inner.substr(at, end - at);
     at = end + 1;
     if (word.empty()) continue;
-    pieces.clear();
-    if (glossary_.empty()) cut(word, draws, pieces);
+    tokens.clear();
+    if (glossary_.empty()) cut(word, draws, tokens);
     if (!glossary_.empty())
-      for (const std::string& part : glossary_.isolate(word)) cut(part, draws, pieces);
+      for (const std::string& part : glossary_.isolate(word)) cut(part, draws, tokens);
     ++counts.words;
-    counts.pieces += int64_t(pieces.size());
-    for (size_t i = 0; i < pieces.size(); ++i) {
+    counts.tokens += int64_t(tokens.size());
+    for (size_t i = 0; i < tokens.size(); ++i) {
       if (!first) out += ' ';
       first = false;
-      out += pieces[i];
-      if (i + 1 < pieces.size()) out += separator_;
+      out += tokens[i];
+      if (i + 1 < tokens.size()) out += separator_;
     }
   }
   out += text.substr(size_t(inner.data() - text.data()) + inner.size());

@@ -18,15 +18,15 @@ namespace tx {
 
 struct CodesOptions {
   int merges = -1;               // how many of the file's merges to use; -1: all
-  std::string separator = "@@";  // ends each piece of a word but the last
-  std::string vocabulary;        // a file of pieces, as read_pieces() takes it; empty: none
+  std::string separator = "@@";  // ends each token of a word but the last
+  std::string vocabulary;        // a file of tokens, as read_pieces() takes it; empty: none
   std::optional<int> threshold;  // of their counts
   std::vector<std::string> glossaries;
 };
 
 class Codes {
  public:
-  // A line that does not hold two pieces, or an unknown version: DataError with the place.
+  // A line that does not hold two tokens, or an unknown version: DataError with the place.
   Codes(const std::string& path, const CodesOptions& options);
 
   // The line with its words cut, of valid UTF-8; `counts` are those of the line. Safe to call from
@@ -35,22 +35,22 @@ class Codes {
   std::string apply(std::string_view line, MergeDraws* draws, LineCounts& counts) const;
 
  private:
-  void cut(std::string_view part, MergeDraws* draws, std::vector<std::string>& pieces) const;
-  void append_known(std::string piece, bool last, std::vector<std::string>& pieces) const;
-  void split(std::string piece, bool last, std::vector<std::string>& pieces) const;
-  bool known(const std::string& piece, bool last) const;
+  void cut(std::string_view part, MergeDraws* draws, std::vector<std::string>& tokens) const;
+  void append_known(std::string token, bool last, std::vector<std::string>& tokens) const;
+  void split(std::string token, bool last, std::vector<std::string>& tokens) const;
+  bool known(const std::string& token, bool last) const;
   void apply_part(std::string_view text, MergeDraws* draws, LineCounts& counts,
                   std::string& out) const;
 
   CodesTable table_;
-  std::unordered_set<std::string> vocabulary_;  // empty: every piece may stand
+  std::unordered_set<std::string> vocabulary_;  // empty: every token may stand
   std::string separator_;
   Glossary glossary_;
 };
 
 LineEncoder line_encoder(Codes codes, const MergeDropout& dropout);  // what encode_lines() takes
 
-// Joins pieces that end in `separator` with the next, as sed -r 's/(@@ )|(@@ ?$)//g' does for "@@".
+// Joins tokens that end in `separator` with the next, as sed -r 's/(@@ )|(@@ ?$)//g' does for "@@".
 std::string join_separated(std::string_view line, std::string_view separator);
 void join_lines(TextReader& in, const std::string& separator, int threads, Writer& out);
 

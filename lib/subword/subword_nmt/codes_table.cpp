@@ -23,7 +23,7 @@ CodesTable::Halves parse(std::string_view line, const std::string& place) {
   line = strip(line);
   const size_t at = line.find(' ');
   if (at == line.npos || line.find(' ', at + 1) != line.npos)
-    throw DataError(place + ": expected two pieces separated by one space, not '" +
+    throw DataError(place + ": expected two tokens separated by one space, not '" +
                     std::string(line) + "'; is this a file of subword-nmt learn-bpe?");
   return {std::string(line.substr(0, at)), std::string(line.substr(at + 1))};
 }
@@ -57,7 +57,7 @@ void CodesTable::read_version(std::string_view line, const std::string& place) {
                     "' are not known; 0.1 and 0.2 are");
 }
 
-// Of equal pairs the first gives the rank. A piece that two pairs make is split, where it must be,
+// Of equal pairs the first gives the rank. A token that two pairs make is split, where it must be,
 // into the pair whose last place in the file comes first (subword-nmt's dictionaries end up so).
 void CodesTable::add(const std::vector<Halves>& pairs) {
   std::unordered_set<uint64_t> seen;

@@ -39,7 +39,7 @@ class CodesTable {
   std::unordered_map<std::string, Halves> halves_;
 };
 
-// The pieces of one word, without </w>. All places of the first possible merge are done, from the
+// The tokens of one word, without </w>. All places of the first possible merge are done, from the
 // left, before the next is sought; `draws`, where given, leaves places out.
 std::vector<std::string> cut_word(const CodesTable& table, std::string_view word,
                                   MergeDraws* draws);

@@ -31,7 +31,7 @@ class Word {
       for (const Possible& possible : left_out) heap_.push(possible);
       left_out.clear();
     }
-    return pieces();
+    return tokens();
   }
 
  private:
@@ -92,7 +92,7 @@ class Word {
     look(possible.left);
   }
 
-  std::vector<std::string> pieces() const {
+  std::vector<std::string> tokens() const {
     std::vector<std::string> out;
     for (size_t i = 0; i < symbols_.size(); i = symbols_[i].next) {
       const size_t next = symbols_[i].next;

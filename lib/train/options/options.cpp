@@ -43,7 +43,7 @@ void describe_documents(Options& o, TrainOptions& t) {
          "The documents are concatenated with </s> <s> between them, and every sequence but the "
          "last has --context tokens.")
       .needs({"--kind decoder"})
-      .excludes({"--bpe-dropout"}, "documents that are cut keep their usual pieces");
+      .excludes({"--bpe-dropout"}, "documents that are cut keep their usual tokens");
 }
 
 void describe_data(Options& o, TrainOptions& t) {

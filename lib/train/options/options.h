@@ -91,7 +91,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   ModelConfig model_config() const;
   void take_model(const ModelConfig& of);  // the options become those of this model
   bool rate_falls() const { return schedule == "linear" || schedule == "cosine"; }  // to 0
-  // The most pieces of a sentence that the text can have.
+  // The most tokens of a sentence that the text can have.
   int longest_text() const { return one_text() ? context - 1 : max_length; }
   // Of weights, dropout: the seed, of a larger one than they take a mixture of all its bits.
   uint32_t mask_seed() const { return uint32_t(seed) ^ uint32_t((seed >> 32) * 0x9E3779B1u); }

@@ -38,13 +38,13 @@ std::string grouped(int64_t n) {
 // Product FLOPs of a whole run with a preset on this text.
 double run_flops(const std::string& preset, const TextSize& text) {
   TrainOptions o = with_preset(preset);
-  if (text.pieces.size() == 1) o.kind = ModelKind::decoder;
+  if (text.tokens.size() == 1) o.kind = ModelKind::decoder;
   ModelConfig model = o.model_config();
   model.set_vocabularies(8000);
   model.resolve();
   const double target = double(o.steps) * parse_batch_tokens(o.batch_tokens);
   std::vector<double> tokens;
-  for (const int64_t side : text.pieces)
+  for (const int64_t side : text.tokens)
     tokens.push_back(target * double(side) / double(text.target()));
   return step_flops(model, tokens);
 }
@@ -54,8 +54,7 @@ bool holds_longest(int batch, const Corpora& corpora) {
   const std::vector<int> capacities = batch_capacities(corpora.train_lengths(), batch);
   for (const PairLengths& text : corpora.lengths())
     for (int side = 0; side < text.sides(); ++side)
-      if (PairDropout::most_growth * text.longest(side) + 2 > capacities[size_t(side)])
-        return false;
+      if (PairDropout::max_growth * text.longest(side) + 2 > capacities[size_t(side)]) return false;
   return true;
 }
 
@@ -86,12 +85,12 @@ std::string ending(const TrainOptions& o) {
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device) {
   const std::string has = "; this text has " + grouped(text.target());
-  if (text.target() < toy_pieces && text.fits_toy)
-    return {"toy", "for less than " + grouped(toy_pieces) + text.unit() + has};
-  if (text.target() < base_pieces)
-    return {"tiny", "for less than " + grouped(base_pieces) + text.unit() + has};
+  if (text.target() < toy_tokens && text.fits_toy)
+    return {"toy", "for less than " + grouped(toy_tokens) + text.unit() + has};
+  if (text.target() < base_tokens)
+    return {"tiny", "for less than " + grouped(base_tokens) + text.unit() + has};
   if (device == "cuda")
-    return {"base", "for " + grouped(base_pieces) + text.unit() + " or more on a GPU" + has};
+    return {"base", "for " + grouped(base_tokens) + text.unit() + " or more on a GPU" + has};
   const double times = run_flops("base", text) / run_flops("tiny", text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
   return {"tiny", "as there is no GPU" + has + ", but --preset base takes about " +
@@ -110,25 +109,25 @@ namespace {
 // Batches of which an epoch has about a hundred, but which hold every sentence.
 std::string tuning_batch(const PairLengths& text, const Corpora& corpora) {
   int64_t tokens = std::clamp<int64_t>(text.rows(text.sides() - 1) / 100, 1024, 8192) / 64 * 64;
-  while (tokens < most_auto_tokens && !holds_longest(int(tokens), corpora)) tokens += 1024;
+  while (tokens < max_auto_tokens && !holds_longest(int(tokens), corpora)) tokens += 1024;
   return std::to_string(tokens);
 }
 
-int64_t tuning_epochs(int64_t target_pieces) {
-  for (const auto& [pieces, epochs] : {std::pair(100000, 20), {1000000, 10}, {10000000, 5}})
-    if (target_pieces < pieces) return epochs;
+int64_t tuning_epochs(int64_t target_tokens) {
+  for (const auto& [tokens, epochs] : {std::pair(100000, 20), {1000000, 10}, {10000000, 5}})
+    if (target_tokens < tokens) return epochs;
   return 3;
 }
 
 // What was settled, in one line.
-std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t pieces) {
+std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
   char rate[80];
   std::snprintf(rate, sizeof rate, "schedule %s, rate %.3g", o.schedule.c_str(), o.lr);
-  return "fine-tuning " + o.init + ": batches of " + o.batch_tokens + " target pieces, " +
+  return "fine-tuning " + o.init + ": batches of " + o.batch_tokens + " target tokens, " +
          (o.schedule == "paper" ? std::string("schedule paper") : rate) + ", " +
          counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
-         (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " + grouped(pieces) +
-                           " target pieces"
+         (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " + grouped(tokens) +
+                           " target tokens"
                      : std::string()) +
          ending(o) + "; options given win, and --preset takes other settings";
 }
@@ -136,7 +135,7 @@ std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t pieces) {
 void settle_fine_tuning(TrainOptions& options, Options& given, const Corpora& corpora,
                         const Log& log) {
   const PairLengths text = corpora.train_lengths();
-  const int64_t pieces = text.rows(text.sides() - 1);
+  const int64_t tokens = text.rows(text.sides() - 1);
   TrainOptions start = with_preset(fine_tuning);
   start.lr *= std::min(
       1.0, double(tuned_width) / double(ModelReader(resolve_model(options.init)).config().d_model));
@@ -150,13 +149,13 @@ void settle_fine_tuning(TrainOptions& options, Options& given, const Corpora& co
   given.from_json(settings, "preset " + start.preset);
   options.preset = fine_tuning;
   const int64_t epoch = epoch_steps(options, text);
-  const int64_t epochs = options.epochs > 0 ? options.epochs : tuning_epochs(pieces);
+  const int64_t epochs = options.epochs > 0 ? options.epochs : tuning_epochs(tokens);
   if (!given.given("steps")) options.steps = epochs * epoch;
   if (!given.given("save-every")) options.save_every = epoch;
   if (!given.given("patience") && compares(options))
     options.patience = patience_of(tuning_patience_epochs * epoch, options);
   options.resolve(given);
-  log.info(tuning_text(options, given.given("steps") ? 0 : epochs, pieces));
+  log.info(tuning_text(options, given.given("steps") ? 0 : epochs, tokens));
 }
 
 }  // namespace
@@ -165,7 +164,7 @@ void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora
   if (is_fine_tuning(options)) return settle_fine_tuning(options, given, corpora, log);
   const PairLengths text = corpora.train_lengths();
   TextSize size{{}, holds_longest(parse_batch_tokens(with_preset("toy").batch_tokens), corpora)};
-  for (int side = 0; side < text.sides(); ++side) size.pieces.push_back(text.rows(side));
+  for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
   const PresetChoice choice = choose_preset(size, options.device);
   TrainOptions start = with_preset(choice.name);
   Options defaults("", "");

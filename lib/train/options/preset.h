@@ -11,21 +11,21 @@
 
 namespace tx {
 
-// Target pieces of a training text, ends of sentences included.
-constexpr int64_t toy_pieces = 50000;      // below: toy, whose run reads 430,000
-constexpr int64_t base_pieces = 25000000;  // from here on, on a GPU: base, of which an epoch is
+// Target tokens of a training text, ends of sentences included.
+constexpr int64_t toy_tokens = 50000;      // below: toy, whose run reads 430,000
+constexpr int64_t base_tokens = 25000000;  // from here on, on a GPU: base, of which an epoch is
                                            // then 1,000 steps or more
 
 struct PresetChoice {
   std::string name;  // toy, tiny or base
-  std::string why;   // "for less than 50,000 target pieces; this text has 13,000"
+  std::string why;   // "for less than 50,000 target tokens; this text has 13,000"
 };
 
 struct TextSize {
-  std::vector<int64_t> pieces;  // of each side of the training text, ends of sentences included
+  std::vector<int64_t> tokens;  // of each side of the training text, ends of sentences included
   bool fits_toy = true;         // toy's batches, which are small, hold the longest sentence
-  int64_t target() const { return pieces.back(); }
-  const char* unit() const { return pieces.size() > 1 ? " target pieces" : " pieces"; }
+  int64_t target() const { return tokens.back(); }
+  const char* unit() const { return tokens.size() > 1 ? " target tokens" : " tokens"; }
 };
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device);

@@ -44,8 +44,7 @@ bool steps_by_minutes(const TrainOptions& o, const Options& given) {
 }
 
 int64_t epoch_steps(const TrainOptions& o, const PairLengths& text) {
-  const int batch =
-      o.batch_tokens == "auto" ? most_auto_tokens : parse_batch_tokens(o.batch_tokens);
+  const int batch = o.batch_tokens == "auto" ? max_auto_tokens : parse_batch_tokens(o.batch_tokens);
   const int64_t step = int64_t(batch) * o.accumulate, rows = text.rows(text.sides() - 1);
   return std::max<int64_t>(1, (rows + step - 1) / step);
 }

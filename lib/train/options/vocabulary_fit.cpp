@@ -8,8 +8,8 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t most_lines = 1000;
-constexpr double most_share = 0.05;
+constexpr int64_t max_lines = 1000;
+constexpr double max_share = 0.05;
 
 struct Side {
   const char* name;      // for messages
@@ -19,14 +19,14 @@ struct Side {
 };
 
 // Of the first lines of one side, without those that the cache has dropped.
-PieceShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
-  PieceShares shares;
-  for (int64_t pair = 0; pair < std::min(cache.pairs(), most_lines); ++pair)
+TokenShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
+  TokenShares shares;
+  for (int64_t pair = 0; pair < std::min(cache.pairs(), max_lines); ++pair)
     shares.add(cache.ids(pair, side), vocabulary);
   return shares;
 }
 
-std::string first_pairs(const PieceShares& shares) {
+std::string first_pairs(const TokenShares& shares) {
   const int64_t n = shares.lines;
   return n == 1 ? "first pair" : "first " + std::to_string(n) + " pairs";
 }
@@ -36,7 +36,7 @@ std::string way_out(const TrainOptions& o, const Vocabulary& vocabulary) {
   for (const auto* files : {&o.src, &o.tgt})
     for (const std::string& file : *files) texts += " " + file;
   const bool words = vocabulary.kind() == "words";
-  return (words ? " It is a list of whole words; pieces, which spell any word, come from: "
+  return (words ? " It is a list of whole words; tokens, which spell any word, come from: "
                 : " To make one of this text: ") +
          ("tx-bpe train -o new.model" + texts);
 }
@@ -51,9 +51,9 @@ std::string likely_cause(const TrainOptions& o, const Side& side, const Vocabula
   return out + exchanged + way_out(o, vocabulary);
 }
 
-void warn_of(const TrainOptions& options, const Side& side, const PieceShares& shares,
+void warn_of(const TrainOptions& options, const Side& side, const TokenShares& shares,
              const Vocabulary& vocabulary, const Log& log) {
-  if (std::max(shares.unknown_share(), shares.byte_share()) <= most_share) return;
+  if (std::max(shares.unknown_share(), shares.byte_share()) <= max_share) return;
   log.warn(std::string(side.name) + " (" + side.files.front() +
            "): " + describe(shares, vocabulary) + " in the " + first_pairs(shares) +
            ": the vocabulary does not fit this text. " + likely_cause(options, side, vocabulary));
@@ -82,7 +82,7 @@ void tell_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpo
     std::string told;
     for (size_t s = 0; s < sides[valid].size(); ++s) {
       const Side& side = sides[valid][s];
-      const PieceShares shares = count_shares(*cache, int(s), v[s]);
+      const TokenShares shares = count_shares(*cache, int(s), v[s]);
       const std::string found = std::string(side.name) + " " + describe(shares, v[s]);
       told += s == 0 ? first_pairs(shares) + ": " + found : "; " + found;
       if (!valid && s + 1 == sides[valid].size()) log.info(told);

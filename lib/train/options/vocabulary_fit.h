@@ -6,7 +6,7 @@
 
 namespace tx {
 
-// Tells the share of <unk> and of byte pieces in the first lines of each side of the training text,
+// Tells the share of <unk> and of byte tokens in the first lines of each side of the training text,
 // and warns of a side of it, or of the validation text, where one of them is above 5 %.
 void tell_fit(const TrainOptions& options, const Vocabularies& vocabularies, const Corpora& corpora,
               const Log& log);

@@ -43,25 +43,25 @@ std::vector<TermRange> subtrees(int terms, TermRange share) {
 
 // On rank 0 one at least: a save has the moments of all ranks there and in the gradients' block.
 int RankSum::blocks(int terms, int ranks) {
-  int most = 0;
+  int max = 0;
   for (int r = 0; r < ranks; ++r) {
     const std::vector<TermRange> parts = subtrees(terms, share_of(terms, r, ranks));
     int levels = r == 0 ? 1 : 0;
     for (const TermRange& part : parts) levels = std::max(levels, TreeSum::levels(part.size()));
-    most = std::max(most, std::max(int(parts.size()) - 1, 0) + levels);
+    max = std::max(max, std::max(int(parts.size()) - 1, 0) + levels);
   }
-  return most;
+  return max;
 }
 
 size_t RankSum::passage(int terms, const Division& division, size_t each) {
   if (division.rounds() == 0) return 0;
-  size_t all = 0, most = 0;
+  size_t all = 0, max = 0;
   for (int r = 0; r < division.ranks(); ++r) {
     const size_t parts = subtrees(terms, share_of(terms, r, division.ranks())).size();
     all += parts;
-    most = std::max(most, parts);
+    max = std::max(max, parts);
   }
-  const size_t out = most > 1 ? most * size_t(division.round(0).count) : 0;
+  const size_t out = max > 1 ? max * size_t(division.round(0).count) : 0;
   return (all * size_t(division.longest(0)) + out) * each;
 }
 
@@ -88,8 +88,8 @@ void RankSum::begin(int terms) {
     all_.insert(all_.end(), parts.begin(), parts.end());
     counts_.push_back(parts.size());
   }
-  const size_t most = *std::max_element(counts_.begin(), counts_.end());
-  records_.reserve(most * counts_.size() * sizeof(StepRecord));
+  const size_t max = *std::max_element(counts_.begin(), counts_.end());
+  records_.reserve(max * counts_.size() * sizeof(StepRecord));
   while (kept_.size() + 1 < mine_.size()) kept_.emplace_back(backend_);
 }
 
@@ -100,8 +100,8 @@ void RankSum::reserve(int terms) {
 
 void RankSum::keep() {
   TX_ASSERT(next_ < mine_.size());
-  const size_t most = *std::max_element(counts_.begin(), counts_.end());
-  auto* records = reinterpret_cast<StepRecord*>(records_.data()) + size_t(self_.rank) * most;
+  const size_t max = *std::max_element(counts_.begin(), counts_.end());
+  auto* records = reinterpret_cast<StepRecord*>(records_.data()) + size_t(self_.rank) * max;
   const size_t bytes = size_t(block_.cols) * size_of(block_.dtype);
   if (next_ + 1 < mine_.size()) backend_->copy(kept_[next_].reserve(bytes), block_.data, bytes);
   backend_->copy(records + next_, record_, sizeof(StepRecord));
@@ -147,12 +147,12 @@ void RankSum::saw_closure() {
 }
 
 void RankSum::finish_record() {
-  const size_t most = *std::max_element(counts_.begin(), counts_.end());
+  const size_t max = *std::max_element(counts_.begin(), counts_.end());
   auto* records = reinterpret_cast<StepRecord*>(records_.data());
-  mover_.gather_all(records + size_t(self_.rank) * most, most * sizeof(StepRecord), records);
+  mover_.gather_all(records + size_t(self_.rank) * max, max * sizeof(StepRecord), records);
   std::vector<StepRecord*> parts;
   for (size_t r = 0; r < counts_.size(); ++r)
-    for (size_t i = 0; i < counts_[r]; ++i) parts.push_back(records + r * most + i);
+    for (size_t i = 0; i < counts_[r]; ++i) parts.push_back(records + r * max + i);
   size_t next = 0;
   add_parts({0, terms_}, all_, next,
             [&](size_t to, size_t from) { backend_->add_sums(parts[from], parts[to]); });
@@ -168,23 +168,23 @@ const void* RankSum::to_send(Backend& backend, int round) {
   char* const out = out_.reserve(mine_.size() * size_t(all.count) * each);
   char* to = out;
   for (int r = 0; r < self_.ranks; ++r) {
-    const ElementRange piece = division_.piece(round, r);
-    for (size_t i = 0; i < mine_.size(); ++i, to += size_t(piece.count) * each)
-      backend->copy(to, part(i).columns(piece.first, piece.count).data, size_t(piece.count) * each);
+    const ElementRange shard = division_.shard(round, r);
+    for (size_t i = 0; i < mine_.size(); ++i, to += size_t(shard.count) * each)
+      backend->copy(to, part(i).columns(shard.first, shard.count).data, size_t(shard.count) * each);
   }
   return out;
 }
 
-// Every rank gets the partial sums of its piece and adds them.
+// Every rank gets the partial sums of its shard and adds them.
 void RankSum::finish_round(Backend& backend, int round) {
   const size_t each = size_of(block_.dtype);
   const ElementRange whole = division_.round(round);
   const auto rows = [&](Matrix block) { return rows_of(block.columns(whole.first, whole.count)); };
   for (const Matrix& sum : waiting_) backend->add(rows(sum), rows(block_));
-  const ElementRange own = division_.piece(round, self_.rank);
+  const ElementRange own = division_.shard(round, self_.rank);
   std::vector<size_t> out_bytes, in_bytes;
   for (int r = 0; r < self_.ranks; ++r) {
-    out_bytes.push_back(mine_.size() * size_t(division_.piece(round, r).count) * each);
+    out_bytes.push_back(mine_.size() * size_t(division_.shard(round, r).count) * each);
     in_bytes.push_back(counts_[size_t(r)] * size_t(own.count) * each);
   }
   char* in = in_.reserve(all_.size() * size_t(own.count) * each);

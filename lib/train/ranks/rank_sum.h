@@ -1,5 +1,5 @@
 // The sum of TreeSum where its terms lie with several ranks: each has a contiguous range of them.
-// What of the tree lies within a range is added there; of the rest every rank adds its pieces of
+// What of the tree lies within a range is added there; of the rest every rank adds its shards of
 // the block (lib/model/division.h), in the tree's order. So the bits do not depend on the number of
 // ranks.
 #pragma once
@@ -45,7 +45,7 @@ class RankSum {
   void follow(const RoundOrder* order) { order_ = order; }
   void begin_last(std::vector<Matrix> waiting);
   void saw_closure();
-  // This rank's pieces of the block hold the sum of all terms, the rest of it is lost; the record
+  // This rank's shards of the block hold the sum of all terms, the rest of it is lost; the record
   // holds the sums of all. Waits for the other ranks.
   void finish();
 

@@ -1,6 +1,6 @@
 // The processes that train one model together, its ranks. Rank 0 is the whole training: it builds
 // the text's cache, validates, logs, saves and decides. The others have the same weights and
-// batches, their pieces of the moments, and do what rank 0 tells them. A process that stands alone
+// batches, their shards of the moments, and do what rank 0 tells them. A process that stands alone
 // is rank 0, and every call is right there, too.
 //
 // Where each layer lies on T of them, rank t + T d has part t of the model and share d of a step's

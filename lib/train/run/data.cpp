@@ -48,7 +48,7 @@ std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) 
 Vocabularies initial_vocabularies(const TrainOptions& options) {
   Vocabularies of_model = model_vocabularies(resolve_model(options.init));
   if (options.denoise && (!of_model.shared() || sentinels_of(of_model.source()).empty()))
-    throw UsageError("--denoise needs one vocabulary for both sides with pieces " +
+    throw UsageError("--denoise needs one vocabulary for both sides with tokens " +
                      sentinel_text(0) + ", " + sentinel_text(1) + " and on, which --init " +
                      options.init + " does not have");
   check_trainable(of_model, "--init " + options.init);

@@ -23,7 +23,7 @@ Vocabularies model_vocabularies(const std::string& model);  // of a model file
 // DataError when that is not the text it was started with.
 struct Corpora {
   std::unique_ptr<IdCache> train, valid;
-  std::vector<int> sentinels = {};  // of --denoise: ids of the pieces that stand for spans
+  std::vector<int> sentinels = {};  // of --denoise: ids of the tokens that stand for spans
   PairLengths train_lengths() const { return PairLengths(*train, sentinels.size()); }
   std::vector<PairLengths> lengths() const;  // of both texts, as far as there are two
 };

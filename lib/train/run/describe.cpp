@@ -24,7 +24,7 @@ ModelConfig described_model(TrainOptions& options, const Options& given, const L
     model = options.model_config();
   } else if (options.vocab.empty() && options.vocab_src.empty()) {
     model.set_vocabularies(37000);
-    log.info("no vocabulary is given: taking one of 37000 pieces, as the paper's base model has");
+    log.info("no vocabulary is given: taking one of 37000 tokens, as the paper's base model has");
   } else {
     model.set_vocabularies(load_vocabularies(options).sizes());
   }

@@ -170,8 +170,8 @@ std::string ProgressLog::advice() const {
 
 // Once some steps were timed: when the run will end.
 void ProgressLog::estimate() {
-  constexpr double least_seconds = 5, worth_telling = 60;
-  if (estimated_ || clock_() - first_end_ < least_seconds) return;
+  constexpr double min_seconds = 5, worth_telling = 60;
+  if (estimated_ || clock_() - first_end_ < min_seconds) return;
   const std::optional<Outlook> o = outlook();
   if (!o || !o->left) return;
   estimated_ = true;

@@ -96,7 +96,7 @@ void Run::tell_memory(const Log& log) {
   log.info(
       "memory plan: " + std::to_string(memory_.total() >> 20) + " MiB; " +
       std::to_string(parameter_count(spec_.model)) + " parameters, batches of " +
-      by_side(spec_.model, feed_->capacities(), " and ") + " pieces, " + options_.precision + ", " +
+      by_side(spec_.model, feed_->capacities(), " and ") + " tokens, " + options_.precision + ", " +
       (options_.device == "cuda" ? "on the GPU" : counted(options_.threads, "thread")) +
       (replicas_.count() > 1 ? " on each of " + std::to_string(replicas_.count()) + " ranks" : "") +
       (part.whole() ? "" : ", which have " + std::to_string(part.count) + " parts of each layer"));

@@ -31,7 +31,7 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
   if (!model.empty()) spec.model = ModelReader(model).config();
   spec.model.resolve();
   if (spec.model.shares_embeddings() && !spec.vocabularies.shared() &&
-      !list_same_pieces(spec.vocabularies.source(), spec.vocabularies.target()))
+      !list_same_tokens(spec.vocabularies.source(), spec.vocabularies.target()))
     throw UsageError("--tie " + spec.model.tie.name +
                      " needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
                      "differ: use --tie target");

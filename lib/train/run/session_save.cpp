@@ -66,11 +66,11 @@ bool Session::measure() {
 // Nothing is learned by heart in the first epochs: where the validation text is much harder then,
 // it is another kind of text. A model of --init may have read the training text before. Told once.
 void Session::compare_texts(double valid_nll) {
-  constexpr double most_times = 4;
+  constexpr double max_times = 4;
   constexpr int64_t early = 5;  // epochs
   if (!train_nll_ || !options_.init.empty() || run_.feed().epoch() >= early) return;
   const double times = std::exp(valid_nll - *train_nll_);
-  if (told_texts_ || !(times > most_times)) return;
+  if (told_texts_ || !(times > max_times)) return;
   told_texts_ = true;
   log_.warn(
       "the validation perplexity is " + figure(times, 1) +

@@ -10,8 +10,8 @@ namespace tx {
 
 namespace {
 
-constexpr size_t most_flights = 2;  // each holds all weights
-constexpr int most_rewinds = 10;    // to one checkpoint: a run must not go in circles for ever
+constexpr size_t max_flights = 2;  // each holds all weights
+constexpr int max_rewinds = 10;    // to one checkpoint: a run must not go in circles for ever
 
 }  // namespace
 
@@ -28,8 +28,8 @@ double SpikeDetector::limit() const {
 
 void SpikeDetector::add(double loss) {
   if (!std::isfinite(loss)) return;
-  const double most = limit();
-  losses_.push_back(most > 0 ? std::min(loss, most) : loss);
+  const double max = limit();
+  losses_.push_back(max > 0 ? std::min(loss, max) : loss);
   if (losses_.size() > window_) losses_.pop_front();
 }
 
@@ -79,11 +79,11 @@ SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
   SpikeDecision decision;
   decision.action = SpikeDecision::Action::rewound;
   decision.to = to;
-  if (rewinds_ <= most_rewinds) return decision;
+  if (rewinds_ <= max_rewinds) return decision;
   decision.action = SpikeDecision::Action::ended;
   decision.to = to + 1;
   decision.why = "step " + std::to_string(step) + ": another loss spike; " +
-                 std::to_string(most_rewinds) + " times the run went back to the checkpoint of " +
+                 std::to_string(max_rewinds) + " times the run went back to the checkpoint of " +
                  "step " + std::to_string(to) + ", each time with other text";
   return decision;
 }
@@ -96,7 +96,7 @@ void SpikePolicy::choose_flight(SpikeDecision& decision, int64_t step) {
   if (!first) return;
   decision.flight = incidents_;
   flights_.push_back(incidents_);
-  if (flights_.size() <= most_flights) return;
+  if (flights_.size() <= max_flights) return;
   decision.old_flight = flights_.front();
   flights_.erase(flights_.begin());
 }

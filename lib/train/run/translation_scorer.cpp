@@ -9,11 +9,11 @@ namespace tx {
 
 namespace {
 
-std::vector<std::string> first_lines(const std::vector<std::string>& files, int64_t most,
+std::vector<std::string> first_lines(const std::vector<std::string>& files, int64_t max,
                                      bool strict) {
   TextReader reader(files, strict);
   std::vector<std::string> lines;
-  for (std::string line; (most == 0 || int64_t(lines.size()) < most) && reader.next(line);)
+  for (std::string line; (max == 0 || int64_t(lines.size()) < max) && reader.next(line);)
     lines.push_back(line);
   return lines;
 }

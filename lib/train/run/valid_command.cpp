@@ -26,8 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t most_output = 1 << 16;  // bytes; a score takes some hundred
-constexpr size_t most_shown = 200;       // of them in a message
+constexpr size_t max_output = 1 << 16;  // bytes; a score takes some hundred
+constexpr size_t max_shown = 200;       // of them in a message
 constexpr auto tick = std::chrono::milliseconds(100), grace = std::chrono::milliseconds(1000);
 
 // What a child process is given; released at the end of its scope.
@@ -190,7 +190,7 @@ std::optional<double> score_of_json(std::string_view text) {
 // What came, on one line of a message.
 std::string shown(const std::string& text) {
   if (trimmed(text).empty()) return "nothing";
-  const std::string_view kept = trimmed(text).substr(0, most_shown);
+  const std::string_view kept = trimmed(text).substr(0, max_shown);
   return to_text(Json(std::string(kept))) + (trimmed(text).size() > kept.size() ? " ..." : "");
 }
 
@@ -236,7 +236,7 @@ CommandScore run_valid_command(const ValidCommand& command, const std::string& m
       child.end();
       return {std::nullopt, true};
     }
-    if (child.text().size() > most_output) {
+    if (child.text().size() > max_output) {
       child.end();
       refuse(child.text());
     }

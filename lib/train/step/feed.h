@@ -20,7 +20,7 @@ class Feed {
 
   // How many times as long as in the text a sentence can be.
   static int growth(const TrainOptions& options) {
-    return options.bpe_dropout > 0 ? PairDropout::most_growth : 1;
+    return options.bpe_dropout > 0 ? PairDropout::max_growth : 1;
   }
   int growth() const { return growth(options_); }
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side

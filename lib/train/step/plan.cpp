@@ -56,8 +56,8 @@ Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities
     side.pair.assign(size_t(capacity), dummy_pair);
     side.offsets.push_back(0);
     for (int i = 1; i <= batch.sentences; ++i) {  // each side leaves a row for every sentence
-      const int first = side.offsets.back(), most = capacity - (batch.sentences - i);
-      side.offsets.push_back(i == batch.sentences ? capacity : std::min(first + rows, most));
+      const int first = side.offsets.back(), max = capacity - (batch.sentences - i);
+      side.offsets.push_back(i == batch.sentences ? capacity : std::min(first + rows, max));
       for (int row = first; row < side.offsets.back(); ++row)
         side.position.push_back(uint32_t(row - first));
     }
@@ -192,9 +192,9 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
     return tokens;
   }
   const int64_t memory = limit ? limit : room(run.backend, run.parameters);
-  const int least = (shape.longest + 66) / 64 * 64;
+  const int min = (shape.longest + 66) / 64 * 64;
   int fits = 0;
-  for (int low = least / 64, high = most_auto_tokens / 64; low <= high;) {
+  for (int low = min / 64, high = max_auto_tokens / 64; low <= high;) {
     const int middle = (low + high) / 2;
     if (total(middle * 64) <= memory) {
       fits = middle * 64;
@@ -206,7 +206,7 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
   if (fits == 0)
     throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
                      " is too little for the longest pair: --memory " +
-                     size_text(size_t(total(least))) + " would fit it");
+                     size_text(size_t(total(min))) + " would fit it");
   return fits;
 }
 

@@ -71,13 +71,13 @@ std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 // What batches of a text look like.
 struct BatchShape {
-  int longest;                                      // pieces of a sentence, on any side
-  std::function<std::vector<int>(int)> capacities;  // of each side, by target pieces
+  int longest;                                      // tokens of a sentence, on any side
+  std::function<std::vector<int>(int)> capacities;  // of each side, by target tokens
 };
 BatchShape shape_of(const PairLengths& lengths);  // whose cache must outlive it
 
 // What --batch-tokens auto takes at most, however much memory there is: the paper's batch.
-constexpr int most_auto_tokens = 25024;
+constexpr int max_auto_tokens = 25024;
 
 // The batch size to use: that of --batch-tokens, UsageError where its plan does not fit --memory;
 // or the largest multiple of 64 up to most_auto_tokens whose plan fits --memory or what may be

@@ -33,10 +33,10 @@ void forward(Context& context, const Transformer& model, const Parameters& param
              const Pass& p, double smoothing) {
   const Tensor logits = model.forward(context, p.sides, p.rates, {}, p.guide);
   const ModelPart& part = parameters.part();
-  const int64_t pieces = parameters.whole().target().vocabulary;
-  if (part.whole()) return cross_entropy(context, logits, p.labels, pieces, smoothing, p.record);
-  const Share own = part.of(pieces);
-  split_cross_entropy(context, logits, p.labels, {own.first, own.count, pieces}, smoothing,
+  const int64_t tokens = parameters.whole().target().vocabulary;
+  if (part.whole()) return cross_entropy(context, logits, p.labels, tokens, smoothing, p.record);
+  const Share own = part.of(tokens);
+  split_cross_entropy(context, logits, p.labels, {own.first, own.count, tokens}, smoothing,
                       p.record, *part.ranks);
 }
 

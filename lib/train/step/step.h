@@ -33,7 +33,7 @@ class Stepper {
 
   // From here on every step is one of all ranks, which the parameters are divided among: each calls
   // step() or launch() with the same batches, computes its share of them, and has the same weights
-  // and record behind it; of the gradients it has its pieces. Before reserve().
+  // and record behind it; of the gradients it has its shards. Before reserve().
   void share(Communicator& ranks);
 
   // A whole step over `batches`, whose gradients and losses are added as TreeSum does; returns the
@@ -93,7 +93,7 @@ class Stepper {
   TreeSum sum_;
   Update update_;
   std::unique_ptr<Mover> mover_;  // these three null: this process stands alone
-  std::unique_ptr<Pieces> pieces_;
+  std::unique_ptr<Shards> shards_;
   std::unique_ptr<RankSum> rank_sum_;
   std::unique_ptr<RoundOrder> order_;  // found by rehearse(); null: nothing is done beside
   StepTimes times_;

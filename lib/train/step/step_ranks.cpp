@@ -10,10 +10,10 @@ void Stepper::share(Communicator& ranks) {
   TX_ASSERT(self.rank == ranks.rank() && self.ranks == ranks.size());
   const Division& division = parameters_.division();
   mover_ = make_mover(backend_, ranks);
-  pieces_ = std::make_unique<Pieces>(backend_, *mover_, division, self);
+  shards_ = std::make_unique<Shards>(backend_, *mover_, division, self);
   rank_sum_ = std::make_unique<RankSum>(backend_, *mover_, division, self, parameters_.gradients(),
                                         record_);
-  update_.share(*pieces_);
+  update_.share(*shards_);
 }
 
 void Stepper::rehearse_order(const Batch& batch) {
@@ -37,17 +37,17 @@ Moments Stepper::whole_moments() {
 }
 
 void Stepper::collect_moments() {
-  if (!pieces_) return;
+  if (!shards_) return;
   const Moments whole = whole_moments();
-  pieces_->collect(parameters_.moment1(), whole.first);
-  pieces_->collect(parameters_.moment2(), whole.second);
+  shards_->collect(parameters_.moment1(), whole.first);
+  shards_->collect(parameters_.moment2(), whole.second);
 }
 
 void Stepper::spread_moments() {
-  if (!pieces_) return;
+  if (!shards_) return;
   const Moments whole = whole_moments();
-  pieces_->spread(whole.first, parameters_.moment1());
-  pieces_->spread(whole.second, parameters_.moment2());
+  shards_->spread(whole.first, parameters_.moment1());
+  shards_->spread(whole.second, parameters_.moment2());
 }
 
 void Stepper::spread_weights() {
@@ -58,7 +58,7 @@ void Stepper::spread_weights() {
 }
 
 void Stepper::gather_gradients() {
-  if (pieces_) pieces_->gather(parameters_.gradients());
+  if (shards_) shards_->gather(parameters_.gradients());
 }
 
 }  // namespace tx

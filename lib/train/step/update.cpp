@@ -6,12 +6,12 @@ namespace tx {
 
 namespace {
 
-// Sums of square_sums() of the part that has most: parts of a vocabulary differ by a piece.
+// Sums of square_sums() of the part that has most: parts of a vocabulary differ by a shard.
 int64_t largest_part(const Parameters& of) {
-  int64_t most = 0;
+  int64_t max = 0;
   for (int i = 0; i < of.part().count; ++i)
-    most = std::max(most, norm_blocks(Parameters::elements(of.whole(), {i, of.part().count})));
-  return most;
+    max = std::max(max, norm_blocks(Parameters::elements(of.whole(), {i, of.part().count})));
+  return max;
 }
 
 }  // namespace
@@ -72,18 +72,18 @@ void Update::update(ElementRange range, ElementRange moments, Matrix copy) {
 
 void Update::run() {
   const ElementRange all{0, parameters_.master().cols};
-  if (!pieces_) {
+  if (!shards_) {
     norm(parameters_.gradients());
     return update(all, all, parameters_.copy());
   }
-  pieces_->gather_squares(parameters_.gradients(), squares_);
+  shards_->gather_squares(parameters_.gradients(), squares_);
   decide();
   const Division& division = parameters_.division();
   for (int round = 0; round < division.rounds(); ++round) {
-    const ElementRange piece = division.piece(round, parameters_.self().rank);
-    if (piece.count) update(piece, {division.own_first(round), piece.count}, {});
+    const ElementRange shard = division.shard(round, parameters_.self().rank);
+    if (shard.count) update(shard, {division.own_first(round), shard.count}, {});
   }
-  pieces_->gather(parameters_.master());
+  shards_->gather(parameters_.master());
   parameters_.refresh_copy();
 }
 

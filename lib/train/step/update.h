@@ -1,10 +1,10 @@
 // The end of a step: the norm of the gradients, the decision about the update, and Adam or SGD.
-// With several ranks each updates its pieces of the block, whose moments it holds, and all get the
+// With several ranks each updates its shards of the block, whose moments it holds, and all get the
 // weights of all.
 #pragma once
 #include "lib/model/parameters.h"
 #include "lib/train/options/options.h"
-#include "lib/train/ranks/pieces.h"
+#include "lib/train/ranks/shards.h"
 
 namespace tx {
 
@@ -16,8 +16,8 @@ class Update {
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
-  // From here on run() is of all ranks, and of the gradients it reads its pieces alone.
-  void share(Pieces& pieces) { pieces_ = &pieces; }
+  // From here on run() is of all ranks, and of the gradients it reads its shards alone.
+  void share(Shards& shards) { shards_ = &shards; }
   void run();
   // The norm of a whole block, with what gradient_norm() makes of it, in the record. Where the
   // model lies in parts, of the blocks of all of them, which call it together.
@@ -33,7 +33,7 @@ class Update {
   StepRecord* record_;
   Matrix squares_;  // of square_sums()
   Matrix all_;      // where the model lies in parts: those of every part, each as many
-  Pieces* pieces_ = nullptr;
+  Shards* shards_ = nullptr;
 };
 
 }  // namespace tx

@@ -46,13 +46,13 @@ StepRecord ValidPass::run(Communicator* ranks, const Evaluate& evaluate) {
   if (batches_ == 0)
     for (const auto text = packer(); text->next(batch);) ++batches_;
   const TermRange mine = share_of(batches_, ranks->rank(), ranks->size());
-  const size_t most = size_t((batches_ + ranks->size() - 1) / ranks->size());
-  std::vector<StepRecord> found, gathered(most * size_t(ranks->size()));
+  const size_t max = size_t((batches_ + ranks->size() - 1) / ranks->size());
+  std::vector<StepRecord> found, gathered(max * size_t(ranks->size()));
   const auto text = packer();
   for (int i = 0; i < mine.hi && text->next(batch); ++i)
     if (i >= mine.lo) found.push_back(measured(batch));
-  found.resize(most);  // the rest are zeros, and change no sum
-  ranks->gather_all(found.data(), most * sizeof(StepRecord), gathered.data());
+  found.resize(max);  // the rest are zeros, and change no sum
+  ranks->gather_all(found.data(), max * sizeof(StepRecord), gathered.data());
   for (const StepRecord& sums : gathered) add(sums, all);
   return all;
 }

@@ -18,7 +18,7 @@ class ValidPass {
   // Adds the loss sums of a batch, as Stepper::evaluate() does.
   using Evaluate = std::function<void(const Batch& batch, StepRecord& sums)>;
 
-  // The text, in order, with the same pieces to guess at every pass. `masked`, `sentinels`: those
+  // The text, in order, with the same tokens to guess at every pass. `masked`, `sentinels`: those
   // of PackerOptions. UsageError for a sentence longer than its capacity. `text` must outlive it.
   ValidPass(const IdCache& text, const std::vector<int>& capacities, bool masked = false,
             const std::vector<int>& sentinels = {});

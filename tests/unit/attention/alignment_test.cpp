@@ -11,7 +11,7 @@ using namespace tx_test;
 
 namespace {
 
-// Three source pieces and </s>, two target pieces and </s>.
+// Three source tokens and </s>, two target tokens and </s>.
 AttentionRecord record_of_two() {
   AttentionRecord r;
   r.line = 1;
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(links_of_a_map) {
   BOOST_TEST(links_of(r, selection, map) == "0-1 2-0");
   selection.shift = true;
   BOOST_TEST(links_of(r, selection, map) == "0-0 1-1");
-  // Cut: the last piece is predicted but never read.
+  // Cut: the last token is predicted but never read.
   r.target = {"x", "y", "z"};
   r.target_ids = {5, 6, 7};
   BOOST_TEST(links_of(r, selection, map) == "0-0 1-1");

@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
   check_quantities(config);
 }
 
-// Over all pieces P sums to 1, and the rank counts the likelier ones.
+// Over all tokens P sums to 1, and the rank counts the likelier ones.
 BOOST_AUTO_TEST_CASE(labels_have_log_p_and_rank) {
   RandomModel model = random_model();
   SelectionOptions o;

@@ -40,13 +40,13 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
-AttentionRecord identity(size_t pieces) {
+AttentionRecord identity(size_t tokens) {
   AttentionRecord r;
   r.line = 1;
-  AttentionMap map{int64_t(pieces), int64_t(pieces), std::vector<float>(pieces * pieces)};
-  for (size_t i = 0; i < pieces; ++i) {
+  AttentionMap map{int64_t(tokens), int64_t(tokens), std::vector<float>(tokens * tokens)};
+  for (size_t i = 0; i < tokens; ++i) {
     r.source.push_back("piece" + std::to_string(i));
-    map.values[i * pieces + i] = 1;
+    map.values[i * tokens + i] = 1;
   }
   r.target = r.input = r.source;
   r.maps = {{{map}}};
@@ -57,7 +57,7 @@ AttentionRecord identity(size_t pieces) {
 
 BOOST_AUTO_TEST_CASE(labels_side_by_side) {
   BOOST_TEST(draw_heatmap(two_by_three(), one_map(), {80, false}) ==
-             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: piece predicted\n"
+             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one x  </s>\n"
              "▁ein ████ ░░\n"
              "</s>      ▒▒ ▓▓▓▓\n"
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(labels_side_by_side) {
 
 BOOST_AUTO_TEST_CASE(labels_as_steps_where_there_is_no_room) {
   BOOST_TEST(draw_heatmap(two_by_three(), one_map(), {17, false}) ==
-             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: piece predicted\n"
+             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one\n"
              "     │ x\n"
              "     │ │ </s>\n"
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(labels_as_steps_where_there_is_no_room) {
 
 BOOST_AUTO_TEST_CASE(parts_where_even_steps_have_no_room) {
   BOOST_TEST(draw_heatmap(two_by_three(), one_map(), {10, false}) ==
-             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: piece predicted\n"
+             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one\n"
              "▁ein ██\n"
              "</s>\n"
@@ -103,13 +103,13 @@ BOOST_AUTO_TEST_CASE(steps_lead_down_to_their_columns) {
 
 BOOST_AUTO_TEST_CASE(no_line_is_wider_than_the_terminal) {
   for (const int width : {20, 40, 79, 80, 81, 200}) {
-    for (const size_t pieces : {1, 5, 9, 10, 40}) {
-      const auto lines = lines_of(draw_heatmap(identity(pieces), one_map(), {width, false}));
+    for (const size_t tokens : {1, 5, 9, 10, 40}) {
+      const auto lines = lines_of(draw_heatmap(identity(tokens), one_map(), {width, false}));
       for (size_t i = 1; i + 2 < lines.size(); ++i) BOOST_TEST(display_width(lines[i]) <= width);
       // All weights are there whatever the parts.
       size_t full = 0;
       for (size_t i = 1; i + 2 < lines.size(); ++i) full += lines[i].find("█") != std::string::npos;
-      BOOST_TEST(full == pieces);
+      BOOST_TEST(full == tokens);
     }
   }
 }
@@ -125,12 +125,12 @@ BOOST_AUTO_TEST_CASE(kinds_name_their_sides) {
   s.mean_of_heads = false;
   const auto decoder = lines_of(draw_heatmap(r, s, {80, false}));
   BOOST_TEST(decoder[0] ==
-             "line 4: decoder, layer 1, head 0; columns: target read, rows: piece predicted");
+             "line 4: decoder, layer 1, head 0; columns: target read, rows: token predicted");
   BOOST_TEST(decoder[1] == "     <s> ▁ein");
   s.shift = true;
   const auto shifted = lines_of(draw_heatmap(r, s, {80, false}));
   BOOST_TEST(shifted[0] ==
-             "line 4: decoder, layer 1, head 0; columns: target read, rows: piece read");
+             "line 4: decoder, layer 1, head 0; columns: target read, rows: token read");
   BOOST_TEST(shifted[2] == " <s> ███");
 }
 
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(colours_only_where_wanted) {
   }
   // Eight shades, two colours to a block.
   BOOST_TEST(coloured ==
-             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: piece predicted\n"
+             "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one x  </s>\n"
              "▁ein ████ ░░\n"
              "</s> ░░░░ ▒▒ ▓▓▓▓\n"
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(the_legend_has_figures_of_small_weights) {
   BOOST_TEST(none[4].starts_with("largest 0.00; "));
 }
 
-BOOST_AUTO_TEST_CASE(a_piece_that_does_not_fit_stands_in_full_below) {
+BOOST_AUTO_TEST_CASE(a_token_that_does_not_fit_stands_in_full_below) {
   AttentionRecord r = two_by_three();
   r.source[1] = "abcdefghijklmnopqrstuvwxyz";
   r.target[0] = "zyxwvutsrqponmlkjihgfedcba";

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_differences) {
   const std::vector<Item> one{sample.items[1]};
   const Importance found = sample.measure("model", one);
   BOOST_TEST(found.heads.size() == 24u);
-  BOOST_TEST(found.pieces == 4);
+  BOOST_TEST(found.tokens == 4);
   for (const auto& [index, projection, head] :
        {std::tuple(1, "encoder.layers.0.self_attn.out_proj.weight", 1),
         std::tuple(14, "decoder.layers.1.self_attn.out_proj.weight", 2),
@@ -98,10 +98,10 @@ BOOST_AUTO_TEST_CASE(sentences_add_up) {
   double loss = 0;
   for (const Item& item : sample.items) {
     const Importance one = sample.measure("model", {item});
-    loss += one.loss * double(one.pieces);
-    for (size_t h = 0; h < sums.size(); ++h) sums[h] += one.heads[h].gradient * double(one.pieces);
+    loss += one.loss * double(one.tokens);
+    for (size_t h = 0; h < sums.size(); ++h) sums[h] += one.heads[h].gradient * double(one.tokens);
   }
-  BOOST_TEST(all.pieces == 12);
+  BOOST_TEST(all.tokens == 12);
   BOOST_TEST(std::abs(all.loss - loss / 12) < 1e-5);
   for (size_t h = 0; h < sums.size(); ++h)
     BOOST_TEST(std::abs(all.heads[h].gradient - sums[h] / 12) < 1e-5);

@@ -51,7 +51,7 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(pieces_and_maps_belong_together) {
+BOOST_AUTO_TEST_CASE(tokens_and_maps_belong_together) {
   Setting setting;
   const auto records = setting.records("w5 w6\n\nw7 nothing w9 w9\n");
   BOOST_REQUIRE(records.size() == 3u);

@@ -11,7 +11,7 @@ namespace {
 
 const char* const list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\ndog\nHund\nun@@ge@@\n";
 
-AttentionRecord record_of_pieces() {
+AttentionRecord record_of_tokens() {
   AttentionRecord r;
   r.source_ids = {4, 5, 6, 3};  // un@@ seen dog </s>
   r.input_ids = {2, 4, 5};
@@ -41,7 +41,7 @@ void check(const AttentionMap& map, const std::vector<double>& wanted) {
 
 BOOST_AUTO_TEST_CASE(columns_are_added_rows_averaged) {
   const auto vocabulary = parse_vocabulary(list, "words");
-  const AttentionRecord r = record_of_pieces();
+  const AttentionRecord r = record_of_tokens();
   const RecordWords words = words_of(r, *vocabulary, *vocabulary);
   const AttentionRecord joined = in_words(r, decoder_and_cross(), words);
   BOOST_TEST(joined.source == (std::vector<std::string>{"unseen", "dog", "</s>"}));
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(columns_are_added_rows_averaged) {
 
 BOOST_AUTO_TEST_CASE(shifted_rows_are_words_that_are_read) {
   const auto vocabulary = parse_vocabulary(list, "words");
-  const AttentionRecord r = record_of_pieces();
+  const AttentionRecord r = record_of_tokens();
   Selection s = decoder_and_cross();
   s.shift = true;
   const AttentionRecord joined = in_words(r, s, words_of(r, *vocabulary, *vocabulary));

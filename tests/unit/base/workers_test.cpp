@@ -66,10 +66,10 @@ BOOST_AUTO_TEST_CASE(results_come_in_order) {
 
 BOOST_AUTO_TEST_CASE(memory_is_bounded) {
   std::atomic<int> read = 0, written = 0;
-  int most = 0;
+  int max = 0;
   const auto count = counting(300, read);
   const auto bounded_read = [&](Block& block) {
-    most = std::max(most, read - written);
+    max = std::max(max, read - written);
     return count(block);
   };
   ordered_workers(
@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded) {
         ++written;
       });
   BOOST_TEST(written == 300);
-  BOOST_TEST(most <= 2 * 3 + 2);
-  BOOST_TEST(most > 0);
+  BOOST_TEST(max <= 2 * 3 + 2);
+  BOOST_TEST(max > 0);
 }
 
 // What is written before a failure does not depend on the threads: the blocks before it, no more.
@@ -188,8 +188,8 @@ BOOST_AUTO_TEST_CASE(fewer_threads_where_no_more_can_be_started) {
   const auto child = tx_test::run_in_child([] {
     long pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t most = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(50) << 20);
-    const rlimit limit = {most, most};
+    const rlim_t max = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(50) << 20);
+    const rlimit limit = {max, max};
     setrlimit(RLIMIT_AS, &limit);
     int threads = 200;
     limit_threads(threads, Log("tool"));

@@ -19,9 +19,9 @@ BOOST_AUTO_TEST_CASE(writer_keeps_order_and_counts) {
   Writer writer(folder / "f");
   std::string all;
   for (int i = 0; i < 20000; ++i) {  // below, at and above the buffer
-    const std::string piece(i % 1000 == 7 ? 70000u : size_t(i % 17), char('a' + i % 26));
-    all += piece;
-    writer.write(piece);
+    const std::string chunk(i % 1000 == 7 ? 70000u : size_t(i % 17), char('a' + i % 26));
+    all += chunk;
+    writer.write(chunk);
     BOOST_REQUIRE(writer.bytes_written() == int64_t(all.size()));
   }
   writer.close();
@@ -121,8 +121,9 @@ BOOST_AUTO_TEST_CASE(atomic_write_through_a_link_to_no_file) {
   for (const std::string& target : {folder.path(), folder / "none/file", link}) {
     std::filesystem::remove(link);
     std::filesystem::create_symlink(target, link);
-    BOOST_TEST(message_of<IoError>([&] { write_atomically(link, "new"); })
-                   .starts_with("cannot write " + link + ": "));
+    BOOST_TEST(message_of<IoError>([&] {
+                 write_atomically(link, "new");
+               }).starts_with("cannot write " + link + ": "));
     BOOST_TEST(std::filesystem::is_symlink(link));
     BOOST_TEST(folder.entries() == 1);
   }

@@ -87,9 +87,9 @@ BOOST_AUTO_TEST_CASE(every_weight_is_the_mean) {
 // In fp32 the large ones would swallow the small one, and the largest would overflow.
 BOOST_AUTO_TEST_CASE(sums_are_double) {
   const TempFolder folder;
-  const float most = std::numeric_limits<float>::max(), tiny = 1e-45F;
+  const float max = std::numeric_limits<float>::max(), tiny = 1e-45F;
   const std::vector<std::vector<float>> rows = {
-      {1e8F, most, tiny}, {1, most, tiny}, {-1e8F, most, tiny}};
+      {1e8F, max, tiny}, {1, max, tiny}, {-1e8F, max, tiny}};
   std::vector<std::string> files;
   for (const auto& row : rows) {
     const Model model(1);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(sums_are_double) {
   ModelReader(folder / "mean").load(mean.parameters);
   const std::span<float> first = mean[mean.parameters.table().front()];
   BOOST_TEST(first[0] == float(1.0 / 3));
-  BOOST_TEST(first[1] == most);
+  BOOST_TEST(first[1] == max);
   BOOST_TEST(first[2] == tiny);
 }
 

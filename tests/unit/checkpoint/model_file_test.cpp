@@ -136,8 +136,8 @@ BOOST_AUTO_TEST_CASE(two_vocabularies_are_kept_apart) {
   save_model(folder / "two", model.parameters, {{word_list("x\ny\n"), model.words}},
              Json::object());
   const ModelReader reader(folder / "two");
-  BOOST_TEST(reader.vocabularies().source().piece(4) == "x");
-  BOOST_TEST(reader.vocabularies().target().piece(4) == "a");
+  BOOST_TEST(reader.vocabularies().source().token(4) == "x");
+  BOOST_TEST(reader.vocabularies().target().token(4) == "a");
   BOOST_TEST(reader.file().find("vocabulary") == nullptr);
   save_model(folder / "equal", SampleModel().parameters,
              {{word_list("a\nb\nc\n"), word_list("a\nb\nc\n")}}, Json::object());
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(vocabularies_are_checked) {
     return reader_message(saved.folder / "x");
   };
   BOOST_TEST(
-      contains(message("a\nb\n"), ": its vocabulary has 6 pieces, but its configuration says 7"));
+      contains(message("a\nb\n"), ": its vocabulary has 6 tokens, but its configuration says 7"));
   const std::string damaged = replaced(saved.bytes, "tx-words 1", "tx-words 9");
   BOOST_TEST(contains(reader_message(saved.folder.file("x", damaged)), " is damaged: its data"));
   // Without a checksum (a file of another program) the parts still check themselves.

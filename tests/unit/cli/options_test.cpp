@@ -128,10 +128,10 @@ BOOST_AUTO_TEST_CASE(flags_can_be_taken_back) {
 }
 
 BOOST_AUTO_TEST_CASE(ranges_have_one_notation) {
-  const auto message = [](double least, double most, const char* text) {
+  const auto message = [](double min, double max, const char* text) {
     Options options("tx-x", "ranges");
     double x = 1;
-    options.add("--x", x, "X", "x").range(least, most);
+    options.add("--x", x, "X", "x").range(min, max);
     const char* words[] = {"tx-x", "--x", text};
     return message_of<UsageError>([&] { options.parse(3, words); });
   };

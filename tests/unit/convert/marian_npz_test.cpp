@@ -21,7 +21,7 @@ struct Array {
   std::vector<int64_t> shape;
 };
 
-// A golden model in pieces, to change and to put together again.
+// A golden model in tokens, to change and to put together again.
 struct Parts {
   explicit Parts(const std::string& form) : folder(golden + form + "/") {
     const ForeignTensors all = read_npz(folder + "model.npz");

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* here = "F";
 const std::vector<std::string> theirs = {"</s>", "<unk>", "a", "b", "<pad>"};
 
-PieceOrder order() { return {theirs, {4, 1, 4, 0}, here}; }
+TokenOrder order() { return {theirs, {4, 1, 4, 0}, here}; }
 
 WeightRows table() {  // row i holds 10 i and 10 i + 1
   return {5, 2, [](int64_t first, int64_t count, float* to) {
@@ -29,9 +29,9 @@ std::string golden(const std::string& name) {
   return read_file(std::string(TX_SOURCE_DIR) + "/tests/golden/marian/" + name);
 }
 
-MappedPieces content() {
-  MappedPieces c;
-  c.pieces = {"<pad>",
+MappedTokens content() {
+  MappedTokens c;
+  c.tokens = {"<pad>",
               "<unk>",
               "<s>",
               "</s>",
@@ -47,25 +47,25 @@ MappedPieces content() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_start_of_its_own_is_a_piece_like_others) {
+BOOST_AUTO_TEST_CASE(a_start_of_its_own_is_a_token_like_others) {
   const std::vector<std::string> llama = {"<unk>", "<s>", "</s>", "<0x00>", "a"};
   const SpecialIds ids{3, 0, 1, 2};
-  const PieceOrder o(llama, ids, here, Start::own);
-  BOOST_TEST(o.pieces() == (std::vector<std::string>{"<0x00>", "<unk>", "<s>", "</s>", "a"}));
+  const TokenOrder o(llama, ids, here, Start::own);
+  BOOST_TEST(o.tokens() == (std::vector<std::string>{"<0x00>", "<unk>", "<s>", "</s>", "a"}));
   BOOST_TEST(o.id(1) == Vocabulary::bos);
   BOOST_TEST(o.id(4) == 4);
-  MappedPieces c;
-  c.pieces = o.pieces();
+  MappedTokens c;
+  c.tokens = o.tokens();
   c.theirs = {3, 0, 1, 2};
-  BOOST_TEST(PieceOrder::of(c, here, Start::own).from(4) == 4);
+  BOOST_TEST(TokenOrder::of(c, here, Start::own).from(4) == 4);
   BOOST_CHECK_EXCEPTION(
-      PieceOrder(llama, {3, 0, 2, 2}, here, Start::own), DataError,
+      TokenOrder(llama, {3, 0, 2, 2}, here, Start::own), DataError,
       [](const DataError& e) { return std::string(e.what()) == "F: bos is also pad, unk or eos"; });
 }
 
 BOOST_AUTO_TEST_CASE(specials_come_first) {
-  const PieceOrder o = order();
-  BOOST_TEST(o.pieces() == (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", "a", "b"}));
+  const TokenOrder o = order();
+  BOOST_TEST(o.tokens() == (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", "a", "b"}));
   BOOST_TEST(o.id(4) == Vocabulary::pad);  // and not bos, which copies it
   BOOST_TEST(o.id(2) == 4);
   BOOST_TEST(o.id(5) == -1);
@@ -88,33 +88,33 @@ BOOST_AUTO_TEST_CASE(what_the_decoder_reads_first_is_never_output) {
   BOOST_TEST(values == (std::vector<float>{4, 1, never, 0, 2, 3}));
 }
 
-BOOST_AUTO_TEST_CASE(a_piece_called_s_stays) {
-  const PieceOrder o({"<s>", "<pad>", "</s>", "<unk>"}, {1, 3, 2, 2}, here);
-  BOOST_TEST(o.pieces() == (std::vector<std::string>{"<pad>", "<unk>", "<s>_", "</s>", "<s>"}));
+BOOST_AUTO_TEST_CASE(a_token_called_s_stays) {
+  const TokenOrder o({"<s>", "<pad>", "</s>", "<unk>"}, {1, 3, 2, 2}, here);
+  BOOST_TEST(o.tokens() == (std::vector<std::string>{"<pad>", "<unk>", "<s>_", "</s>", "<s>"}));
 }
 
 BOOST_AUTO_TEST_CASE(special_ids_that_are_none) {
   BOOST_TEST(message_of<DataError>([] {
-               PieceOrder(theirs, {5, 1, 4, 0}, here);
-             }) == "F: the id of pad is 5, outside the 5 pieces");
+               TokenOrder(theirs, {5, 1, 4, 0}, here);
+             }) == "F: the id of pad is 5, outside the 5 tokens");
   BOOST_TEST(message_of<DataError>([] {
-               PieceOrder(theirs, {4, 1, 4, 4}, here);
-             }) == "F: two of pad, unk and eos are one piece");
+               TokenOrder(theirs, {4, 1, 4, 4}, here);
+             }) == "F: two of pad, unk and eos are one token");
 }
 
-BOOST_AUTO_TEST_CASE(numbers_of_pieces_in_a_file) {
+BOOST_AUTO_TEST_CASE(numbers_of_tokens_in_a_file) {
   const TempFolder folder;
-  const auto read = [&](const std::string& json) { return read_piece_ids(folder.file("v", json)); };
+  const auto read = [&](const std::string& json) { return read_token_ids(folder.file("v", json)); };
   BOOST_TEST(read(R"({"b": 1, "a": 0})") == (std::vector<std::string>{"a", "b"}));
   for (const char* bad : {R"({"a": 0, "b": 0})", R"({"a": 0, "b": 2})", R"({"a": "0"})",
                           R"({"a": -1})", R"({"": 0})"})
     BOOST_TEST(message_of<DataError>([&] { read(bad); }).find("no id of its own") !=
                std::string::npos);
-  BOOST_TEST(message_of<DataError>([&] { read("{}"); }).find("lists no pieces") !=
+  BOOST_TEST(message_of<DataError>([&] { read("{}"); }).find("lists no tokens") !=
              std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(text_and_mapped_pieces) {
+BOOST_AUTO_TEST_CASE(text_and_mapped_tokens) {
   const auto v = parse_vocabulary(mapped_bytes(content()), here);
   BOOST_TEST(v->kind() == "mapped");
   std::vector<int> ids;
@@ -128,25 +128,25 @@ BOOST_AUTO_TEST_CASE(text_and_mapped_pieces) {
   v->encode("</s>", ids);  // text cannot forge the end
   BOOST_TEST(std::count(ids.begin(), ids.end(), Vocabulary::eos) == 0);
   BOOST_TEST(v->decode(std::vector<int>{2, 4, 5, 6, 1, 5, 3}) == "go d");
-  BOOST_TEST(forbidden_pieces(*v) == (std::vector<int>{Vocabulary::pad, Vocabulary::bos}));
+  BOOST_TEST(forbidden_tokens(*v) == (std::vector<int>{Vocabulary::pad, Vocabulary::bos}));
 }
 
-BOOST_AUTO_TEST_CASE(lists_of_pieces_that_are_unsound) {
-  const auto message = [](MappedPieces c) {
+BOOST_AUTO_TEST_CASE(lists_of_tokens_that_are_unsound) {
+  const auto message = [](MappedTokens c) {
     return message_of<DataError>([&] { parse_vocabulary(mapped_bytes(c), here); });
   };
-  MappedPieces c = content();
-  c.pieces[5] = "d";
-  BOOST_TEST(message(c) == "F: the piece \"d\" stands there twice");
+  MappedTokens c = content();
+  c.tokens[5] = "d";
+  BOOST_TEST(message(c) == "F: the token \"d\" stands there twice");
   c = content();
   c.forbidden = {8};
   BOOST_TEST(message(c) == "F: its list forbidden holds something that is no id");
   c = content();
   c.first = 8;
-  BOOST_TEST(message(c).find("its first piece is not in the list") != std::string::npos);
-  c.pieces.resize(3);
+  BOOST_TEST(message(c).find("its first token is not in the list") != std::string::npos);
+  c.tokens.resize(3);
   c.first = -1;
-  BOOST_TEST(message(c).find("too few pieces") != std::string::npos);
+  BOOST_TEST(message(c).find("too few tokens") != std::string::npos);
   c = content();
   c.model = "x";
   BOOST_TEST(message(c).starts_with("F"));
@@ -157,6 +157,6 @@ BOOST_AUTO_TEST_CASE(lists_of_pieces_that_are_unsound) {
     BOOST_REQUIRE(at < bytes.size());
     bytes.replace(at, bytes.find_first_of(",]", at) - at, "1e64");
     const auto refused = message_of<DataError>([&] { parse_vocabulary(bytes, here); });
-    BOOST_TEST(refused.starts_with("F is no sound list of pieces: " + key.substr(1, 5)), refused);
+    BOOST_TEST(refused.starts_with("F is no sound list of tokens: " + key.substr(1, 5)), refused);
   }
 }

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(dropped_pairs_are_counted_by_reason) {
   BOOST_TEST(report.too_long == 1);
   BOOST_TEST(describe_dropped(report, 2) ==
              "dropped 4 pairs of 6: 2 with an empty source, 1 with an empty target, "
-             "1 longer than 2 pieces");
+             "1 longer than 2 tokens");
   const IdCache open(cache);
   BOOST_TEST(open.line(1) == 6);
   BOOST_TEST(open.report().empty[0] == 2);

@@ -9,9 +9,9 @@ using namespace tx;
 
 namespace {
 
-std::vector<int> counting(int pieces) {
+std::vector<int> counting(int tokens) {
   std::vector<int> ids;
-  for (int i = 0; i < pieces; ++i) ids.push_back(1000 + i);
+  for (int i = 0; i < tokens; ++i) ids.push_back(1000 + i);
   return ids;
 }
 
@@ -51,25 +51,24 @@ BOOST_AUTO_TEST_CASE(counts_are_the_papers) {
   BOOST_TEST(count_spans(512, 100).spans == 26);
   BOOST_TEST(count_spans(512, 4).spans == 4);
   BOOST_TEST(count_spans(1, 100).taken == 1);
-  for (const int most : {1, 3, 100})
-    for (int pieces = 1; pieces < 3000; ++pieces) {
-      const SpanCounts here = count_spans(pieces, most);
+  for (const int max : {1, 3, 100})
+    for (int tokens = 1; tokens < 3000; ++tokens) {
+      const SpanCounts here = count_spans(tokens, max);
       BOOST_REQUIRE(here.taken >= here.spans);
       BOOST_REQUIRE(here.spans >= 1);
       for (const int side : {0, 1})
-        BOOST_REQUIRE(denoised_length(pieces, side, most) <=
-                      denoised_length(pieces + 1, side, most));
+        BOOST_REQUIRE(denoised_length(tokens, side, max) <= denoised_length(tokens + 1, side, max));
     }
 }
 
 BOOST_AUTO_TEST_CASE(the_target_restores_the_text) {
-  for (const int most : {2, 100})
-    for (int pieces = 1; pieces < 200; ++pieces)
+  for (const int max : {2, 100})
+    for (int tokens = 1; tokens < 200; ++tokens)
       for (uint32_t place = 0; place < 20; ++place) {
-        const auto sides = take_spans({1, 0, place}, sentinels(most), counting(pieces));
-        BOOST_REQUIRE(restored(sides) == counting(pieces));
+        const auto sides = take_spans({1, 0, place}, sentinels(max), counting(tokens));
+        BOOST_REQUIRE(restored(sides) == counting(tokens));
         for (const int side : {0, 1})
-          BOOST_REQUIRE(int(sides[size_t(side)].size()) == denoised_length(pieces, side, most));
+          BOOST_REQUIRE(int(sides[size_t(side)].size()) == denoised_length(tokens, side, max));
         int number = 0;  // sentinels in rising order, each with a span of its own
         for (size_t i = 0; i < sides[1].size(); ++i)
           if (sides[1][i] < 1000) {
@@ -83,20 +82,20 @@ BOOST_AUTO_TEST_CASE(the_target_restores_the_text) {
 
 // Ends are taken as well as what stands between, and spans differ in length.
 BOOST_AUTO_TEST_CASE(every_place_is_taken_about_as_often) {
-  constexpr int pieces = 40, texts = 4000;
-  std::vector<int> taken(pieces);
+  constexpr int tokens = 40, texts = 4000;
+  std::vector<int> taken(tokens);
   std::map<size_t, int> first_span;
   for (uint32_t place = 0; place < texts; ++place) {
-    const auto sides = take_spans({7, 3, place}, sentinels(9), counting(pieces));
+    const auto sides = take_spans({7, 3, place}, sentinels(9), counting(tokens));
     for (const int id : sides[1])
       if (id >= 1000) ++taken[size_t(id - 1000)];
     const auto next = std::find(sides[1].begin(), sides[1].end(), 11);
     ++first_span[size_t(next - sides[1].begin()) - 1];
   }
-  for (int i = 0; i < pieces; ++i)
+  for (int i = 0; i < tokens; ++i)
     BOOST_TEST((taken[size_t(i)] > 0.05 * texts && taken[size_t(i)] < 0.25 * texts),
                i << ": " << taken[size_t(i)]);
-  for (size_t length = 1; length <= 5; ++length)  // 6 pieces in 2 spans
+  for (size_t length = 1; length <= 5; ++length)  // 6 tokens in 2 spans
     BOOST_TEST(std::abs(first_span[length] - texts / 5) < texts / 25);
 }
 

@@ -43,7 +43,7 @@ struct TextFixture : PackingFixture {
     build_cache(folder / "text", {{{folder.file("text.txt", text)}, words.get()}}, options);
     return IdCache(folder / "text");
   }
-  // The labels of an epoch, how often each is asked for, and after which piece.
+  // The labels of an epoch, how often each is asked for, and after which token.
   static std::map<std::pair<int, int>, int> asked(const IdCache& cache) {
     PackerOptions packing;
     packing.batch_tokens = 24;
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(words_and_bytes_are_counted) {
   BOOST_TEST(tally.bytes == 8 + 14);
 }
 
-// However documents are cut, each piece is asked for once, after the piece before it.
-BOOST_FIXTURE_TEST_CASE(every_piece_is_asked_for_once, TextFixture) {
+// However documents are cut, each token is asked for once, after the token before it.
+BOOST_FIXTURE_TEST_CASE(every_token_is_asked_for_once, TextFixture) {
   const int bos = Vocabulary::bos, eos = Vocabulary::eos;
   const auto id = [&](const char* word) { return words->id_of(word); };
   std::map<std::pair<int, int>, int> wanted;
@@ -130,21 +130,21 @@ BOOST_FIXTURE_TEST_CASE(empty_lines_are_told, TextFixture) {
              std::string::npos);
 }
 
-// 15 % of the pieces, of which 80 % hidden, 10 % others; what is guessed is its own row's piece.
+// 15 % of the tokens, of which 80 % hidden, 10 % others; what is guessed is its own row's token.
 BOOST_FIXTURE_TEST_CASE(masks_have_their_shares, TextFixture) {
   int64_t all = 0, guessed = 0, hidden = 0, same = 0;
   for (uint32_t place = 0; place < 400; ++place) {
     Ids ids(100, 500), labels(100);
-    mask_pieces({1, 0, place}, 1004, ids, labels);
+    mask_tokens({1, 0, place}, 1004, ids, labels);
     for (size_t i = 0; i < ids.size(); ++i) {
       all += 1;
       BOOST_REQUIRE((labels[i] == no_label || labels[i] == 500));
       if (labels[i] == no_label) BOOST_REQUIRE(ids[i] == 500);
       if (labels[i] == no_label) continue;
       guessed += 1;
-      hidden += ids[i] == mask_piece;
+      hidden += ids[i] == mask_token;
       same += ids[i] == 500;
-      BOOST_REQUIRE((ids[i] == mask_piece || (ids[i] >= Vocabulary::specials && ids[i] < 1004)));
+      BOOST_REQUIRE((ids[i] == mask_token || (ids[i] >= Vocabulary::specials && ids[i] < 1004)));
     }
   }
   BOOST_TEST(std::abs(double(guessed) / double(all) - 0.15) < 0.01);
@@ -152,7 +152,7 @@ BOOST_FIXTURE_TEST_CASE(masks_have_their_shares, TextFixture) {
   BOOST_TEST(std::abs(double(same) / double(guessed) - 0.1) < 0.02);
   for (uint32_t place = 0; place < 50; ++place) {  // never a sentence without one
     Ids ids{500}, labels{0};
-    mask_pieces({1, 3, place}, 1004, ids, labels);
+    mask_tokens({1, 3, place}, 1004, ids, labels);
     BOOST_TEST(labels[0] == 500);
   }
 }

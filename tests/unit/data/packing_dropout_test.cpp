@@ -125,11 +125,11 @@ BOOST_AUTO_TEST_CASE(later_epochs_keep_the_usual_cuts) {
 // At 1 a line is its characters: only those keep that cut which is short enough.
 BOOST_AUTO_TEST_CASE(a_cut_that_is_too_long_is_the_usual_one) {
   const PairDropout dropout(*cache, {model, 2}, 1, 9);
-  const int most = PairDropout::most_growth * cache->longest(0);
+  const int max = PairDropout::max_growth * cache->longest(0);
   int usual = 0, characters = 0;
   for (int64_t pair = 0; pair < cache->pairs(); ++pair) {
     const std::vector<int> ids = dropout.ids(pair, 0, 0, 1000);
-    BOOST_TEST(int(ids.size()) <= most);
+    BOOST_TEST(int(ids.size()) <= max);
     const bool same_ids = ids == cache->ids(pair, 0);
     usual += same_ids;
     characters += !same_ids;

@@ -130,9 +130,9 @@ BOOST_AUTO_TEST_CASE(nearly_all_rows_are_useful) {
   BOOST_TEST(useful[0] / batches / (options.batch_tokens * useful[0] / useful[1]) > 0.98);
   BOOST_TEST(useful[1] / batches / options.batch_tokens > 0.98);
   BOOST_TEST(useful[0] / batches / packer.capacities()[0] > 0.98 - 63.0 / 4096);
-  const double least = std::max(std::ceil(useful[0] / (packer.capacities()[0] - 1)),
-                                std::ceil(useful[1] / (packer.capacities()[1] - 1)));
-  BOOST_TEST(batches <= least + 1);
+  const double min = std::max(std::ceil(useful[0] / (packer.capacities()[0] - 1)),
+                              std::ceil(useful[1] / (packer.capacities()[1] - 1)));
+  BOOST_TEST(batches <= min + 1);
 }
 
 BOOST_AUTO_TEST_CASE(validation_takes_the_text_in_order) {
@@ -189,11 +189,11 @@ BOOST_AUTO_TEST_CASE(a_pair_longer_than_a_batch_names_both_and_the_remedy) {
   const std::string rest = " side; the smallest that holds every pair is --batch-tokens 65 (";
   refuse(
       40,
-      "--batch-tokens 40 is too small for the pair of line 2, which has 70 pieces on its source" +
+      "--batch-tokens 40 is too small for the pair of line 2, which has 70 tokens on its source" +
           rest);
   refuse(
       46,
-      "--batch-tokens 46 is too small for the pair of line 2, which has 70 pieces on its source" +
+      "--batch-tokens 46 is too small for the pair of line 2, which has 70 tokens on its source" +
           rest);
   PackerOptions options;
   options.batch_tokens = 65;

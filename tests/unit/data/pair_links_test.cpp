@@ -1,4 +1,4 @@
-// Links between the rows of batches, in the usual pieces and in those of BPE-dropout.
+// Links between the rows of batches, in the usual tokens and in those of BPE-dropout.
 #include "lib/data/pair_links.h"
 
 #include <boost/test/unit_test.hpp>
@@ -11,7 +11,7 @@ using namespace tx;
 
 namespace {
 
-// Lines of words of several pieces; word w of the source goes with two words of the target, that of
+// Lines of words of several tokens; word w of the source goes with two words of the target, that of
 // its number and the last one. Every fifth line has no links.
 struct LinkFixture : PackingFixture {
   LinkFixture() {
@@ -50,14 +50,14 @@ struct LinkFixture : PackingFixture {
   std::vector<int> words_of;  // of each line
 };
 
-// The word of each piece of a sentence, without <bos> and <eos>.
+// The word of each token of a sentence, without <bos> and <eos>.
 std::vector<int> words(const Vocabulary& model, const BatchSide& side, int sentence, bool target) {
   const auto begin = side.ids.begin() + side.offsets[size_t(sentence)] + target;
   const std::vector<int> ids(begin,
                              side.ids.begin() + side.offsets[size_t(sentence) + 1] - !target);
   std::vector<int> out;
   int word = -1;
-  for (const int id : ids) out.push_back(word += model.piece(id).starts_with("\u2581"));
+  for (const int id : ids) out.push_back(word += model.token(id).starts_with("\u2581"));
   return out;
 }
 
@@ -89,7 +89,7 @@ int check(const LinkFixture& f, const Batch& batch, bool shift) {
 
 BOOST_FIXTURE_TEST_SUITE(pair_links, LinkFixture)
 
-BOOST_AUTO_TEST_CASE(every_piece_of_a_word_is_linked) {
+BOOST_AUTO_TEST_CASE(every_token_of_a_word_is_linked) {
   for (const bool shift : {false, true}) {
     const PairLinks links(*cache, {model, 2}, shift);
     PackerOptions options;
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(every_piece_of_a_word_is_linked) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(links_follow_the_pieces_of_bpe_dropout) {
+BOOST_AUTO_TEST_CASE(links_follow_the_tokens_of_bpe_dropout) {
   const PairDropout dropout(*cache, {model, 2}, 0.3, 9);
   const PairLinks links(*cache, {model, 2}, false);
   PackerOptions options;
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(links_follow_the_pieces_of_bpe_dropout) {
   Packer packer(*cache, options);
   int linked = 0;
   for (Batch batch; packer.next(batch);) linked += check(*this, batch, false);
-  BOOST_TEST(linked > 3000);  // more pieces than usual, twice
+  BOOST_TEST(linked > 3000);  // more tokens than usual, twice
 }
 
 BOOST_AUTO_TEST_CASE(a_text_without_links_has_none) {

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(the_report_ends_with_the_verdict) {
     const std::string precision = dtype == DType::bf16 ? "bf16" : "fp32";
     BOOST_TEST(check_invariance(in, tiny_translator(options_of(2), dtype), {}, Log("test")) ==
                "41 lines in " + precision +
-                   ", batches of 1024 pieces\n"
+                   ", batches of 1024 tokens\n"
                    "the same bits each line alone, 1 worker\n"
                    "the same bits in reverse order, 7 lines together, 3 workers\n"
                    "the same bits shuffled, 2 to 33 lines together, 2 threads\n"

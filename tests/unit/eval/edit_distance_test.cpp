@@ -11,8 +11,8 @@ using Words = std::vector<int32_t>;
 
 namespace {
 
-Words random_words(tx::PhiloxStream& random, int most) {
-  Words words(size_t(random.uniform() * most));
+Words random_words(tx::PhiloxStream& random, int max) {
+  Words words(size_t(random.uniform() * max));
   for (int32_t& word : words) word = int32_t(random.uniform() * 6);
   return words;
 }

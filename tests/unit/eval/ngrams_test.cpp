@@ -26,11 +26,11 @@ Counts ngrams_of(const Tokens& tokens, size_t order) {
 int64_t matched(const Tokens& hypothesis, const std::vector<Tokens>& references, size_t order) {
   int64_t sum = 0;
   for (const auto& [ngram, count] : ngrams_of(hypothesis, order)) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (const Tokens& reference : references) {
-      most = std::max(most, ngrams_of(reference, order)[ngram]);
+      max = std::max(max, ngrams_of(reference, order)[ngram]);
     }
-    sum += std::min(count, most);
+    sum += std::min(count, max);
   }
   return sum;
 }

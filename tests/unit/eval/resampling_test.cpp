@@ -10,11 +10,11 @@
 namespace {
 
 // Small whole numbers that differ from row to row.
-std::vector<double> some_rows(size_t count, size_t size, int least, int most, uint32_t x = 1) {
+std::vector<double> some_rows(size_t count, size_t size, int min, int max, uint32_t x = 1) {
   std::vector<double> rows(count * size);
   for (double& value : rows) {
     x = x * 1664525 + 1013904223;
-    value = least + int(x >> 8) % (most - least + 1);
+    value = min + int(x >> 8) % (max - min + 1);
   }
   return rows;
 }

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(zh_splits_chinese_characters) {
   BOOST_TEST(tokens("zh", "a. 5.") == "a . 5.");
 }
 
-BOOST_AUTO_TEST_CASE(spm_gives_the_pieces_of_a_model) {
+BOOST_AUTO_TEST_CASE(spm_gives_the_tokens_of_a_model) {
   const std::string model = TX_SOURCE_DIR "/tests/golden/scores.model";
   const auto tokenizer = tx::make_tokenizer("spm", model);
   std::string tokenized;

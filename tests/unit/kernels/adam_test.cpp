@@ -265,12 +265,12 @@ BOOST_AUTO_TEST_CASE(a_loss_over_the_limit_skips_the_step) {
 
 // Squares that a float cannot hold do not skip a step.
 BOOST_AUTO_TEST_CASE(extreme_gradients_have_a_norm) {
-  const double most = 3e38, least = 1e-40;
-  const StepRecord large = norm_of(round_to(DType::f32, {{most, most}}), DType::f32, 1);
+  const double max = 3e38, min = 1e-40;
+  const StepRecord large = norm_of(round_to(DType::f32, {{max, max}}), DType::f32, 1);
   BOOST_TEST(large.skip == 0);
-  check_close({{large.gradient_norm}}, {{most * std::sqrt(2)}}, {1e-7, 0});
-  const StepRecord small = norm_of(round_to(DType::f32, {{least, least}}), DType::f32, 1);
-  check_close({{small.gradient_norm}}, {{least * std::sqrt(2)}}, {1e-4, 0});
+  check_close({{large.gradient_norm}}, {{max * std::sqrt(2)}}, {1e-7, 0});
+  const StepRecord small = norm_of(round_to(DType::f32, {{min, min}}), DType::f32, 1);
+  check_close({{small.gradient_norm}}, {{min * std::sqrt(2)}}, {1e-4, 0});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

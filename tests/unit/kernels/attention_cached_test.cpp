@@ -53,16 +53,16 @@ Dense naive(const Decoding& p) {
     for (int h = 0; h < p.heads; ++h) {
       std::vector<double> w(size_t(p.lengths[size_t(r)]));
       const int at = h * p.kv_heads / p.heads;
-      double most = -INFINITY, sum = 0;
+      double max = -INFINITY, sum = 0;
       for (size_t j = 0; j < w.size(); ++j) {
         const double distance = double(w.size() - 1 - j);
         for (int l = 0; l < p.d_k; ++l)
           w[j] += p.scale * p.q(r, h * p.d_k + l) * p.k(p.key(r, int64_t(j)), at * p.d_k + l);
         if (p.sloped) w[j] -= p.slopes[size_t(h)] * distance;
         if (p.window && distance >= p.window) w[j] = -INFINITY;
-        most = std::max(most, w[j]);
+        max = std::max(max, w[j]);
       }
-      for (double& x : w) sum += x = std::exp(x - most);
+      for (double& x : w) sum += x = std::exp(x - max);
       for (size_t j = 0; j < w.size(); ++j)
         for (int l = 0; l < p.d_v; ++l)
           o(r, h * p.d_v + l) += w[j] / sum * p.v(p.key(r, int64_t(j)), at * p.d_v + l);

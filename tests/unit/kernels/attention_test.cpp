@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error, *only_on_the_cpu()) {
       tx::Backend backend = tx::make_backend("cpu", 1);
       long pages = 0;
       std::ifstream("/proc/self/statm") >> pages;
-      const rlim_t most = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(16) << 20);
-      const rlimit limit = {most, most};
+      const rlim_t max = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(16) << 20);
+      const rlimit limit = {max, max};
       setrlimit(RLIMIT_AS, &limit);
       try {
         backend->attention(a);

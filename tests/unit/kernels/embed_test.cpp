@@ -139,9 +139,9 @@ BOOST_AUTO_TEST_CASE(no_rows) {
 }
 
 #ifndef TX_EMBED_ON_GPU  // layers lie on several ranks where these are processors
-// Pieces that another rank has: their rows are zeros, and add nothing to the table. Positions learn
+// Tokens that another rank has: their rows are zeros, and add nothing to the table. Positions learn
 // from every row.
-BOOST_AUTO_TEST_CASE(ids_of_pieces_elsewhere) {
+BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
   for (const DType t : dtypes()) {
     Problem p(t, 130, 17, 0.3);
     Dense out = naive(p);

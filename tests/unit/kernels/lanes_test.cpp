@@ -53,17 +53,17 @@ BOOST_AUTO_TEST_CASE(what_is_not_a_number_stays_so) {
 
 BOOST_AUTO_TEST_CASE(sums_and_largest) {
   const std::vector<float> x = numbers(16);
-  float part[16], sum = 0, most = 0;
+  float part[16], sum = 0, max = 0;
   std::copy(x.begin(), x.end(), part);
   for (int width = 8; width > 0; width /= 2)
     for (int l = 0; l < width; ++l) part[l] += part[l + width];
   with_lanes<float>([&](auto lanes) TX_INLINE_LAMBDA {
     using V = typename decltype(lanes)::Vector;
     sum = sum_lanes(load_lanes<V>(x.data()));
-    most = largest_lane(load_lanes<V>(x.data()));
+    max = largest_lane(load_lanes<V>(x.data()));
   });
   BOOST_TEST(sum == part[0]);
-  BOOST_TEST(most == *std::max_element(x.begin(), x.end()));
+  BOOST_TEST(max == *std::max_element(x.begin(), x.end()));
 }
 
 BOOST_AUTO_TEST_CASE(lanes_behind_the_first) {

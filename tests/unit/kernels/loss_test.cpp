@@ -42,17 +42,17 @@ Outcome naive(const Problem& p) {
   for (int64_t i = 0; i < p.rows; ++i) {
     const int32_t label = p.labels[size_t(i)];
     if (label < 0) continue;
-    double most = -INFINITY, sum = 0;
-    for (int64_t j = 0; j < p.vocabulary; ++j) most = std::max(most, p.logits(i, j));
-    for (int64_t j = 0; j < p.vocabulary; ++j) sum += std::exp(p.logits(i, j) - most);
+    double max = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < p.vocabulary; ++j) max = std::max(max, p.logits(i, j));
+    for (int64_t j = 0; j < p.vocabulary; ++j) sum += std::exp(p.logits(i, j) - max);
     for (int64_t j = 0; j < p.vocabulary; ++j) {
-      const double log_p = p.logits(i, j) - most - std::log(sum);
+      const double log_p = p.logits(i, j) - max - std::log(sum);
       const double target = j == label ? 1 - p.smoothing : others;
       if (target > 0) out.sums[0] -= target * log_p;
       if (j == label) out.sums[1] -= log_p;
       out.gradient(i, j) = p.loss_scale * (std::exp(log_p) - target);
     }
-    out.sums[2] += p.logits(i, label) == most;
+    out.sums[2] += p.logits(i, label) == max;
     out.sums[3] += 1;
   }
   return out;

@@ -161,9 +161,9 @@ BOOST_AUTO_TEST_CASE(int8_through_the_backend) {
 // Products with picked rows have the bits of those columns of the product with all.
 BOOST_AUTO_TEST_CASE(picked_rows) {
   const int64_t outputs = 200;
-  std::vector<int32_t> most, few = {3, 64, 65, 199}, back = {130, 2, 2, 129, 63, 0};
+  std::vector<int32_t> max, few = {3, 64, 65, 199}, back = {130, 2, 2, 129, 63, 0};
   for (int32_t i = 0; i < outputs; i++)
-    if (i % 3) most.push_back(i);
+    if (i % 3) max.push_back(i);
   for (const int threads : {1, 3}) {
     Cpu cpu(threads);
     for (const int kind : {0, 1, 2, 3}) {  // f32, bf16, f64, 8 bits
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(picked_rows) {
                              : cpu.prepare(w.view());
       cpu.matmul_invariant(x.view(), all, {}, Activation::none, y.view());
       Matrix picked;
-      for (const std::vector<int32_t>& rows : {few, most, back, few}) {  // in one memory
+      for (const std::vector<int32_t>& rows : {few, max, back, few}) {  // in one memory
         const int64_t count = int64_t(rows.size());
         cpu.pick_rows(all, rows.data(), count, picked);
         BOOST_TEST((picked.rows == count && picked.cols == 33 && picked.dtype == all.dtype));

@@ -35,29 +35,29 @@ BOOST_AUTO_TEST_CASE(allocations_are_aligned_and_apart) {
 // What the host had at the time of the call arrives, however many copies are under way, and copies
 // of every size keep their order.
 BOOST_AUTO_TEST_CASE(the_host_may_write_at_once) {
-  constexpr size_t most = size_t(3) << 20;
-  char* to = static_cast<char*>(backend_of(1)->allocate(16 * most));
-  std::vector<char> host(most), now(most);
-  const std::vector<size_t> sizes = {1, 100, most / 3, most / 3 + 1, 300000, most, 65, most / 5};
+  constexpr size_t max = size_t(3) << 20;
+  char* to = static_cast<char*>(backend_of(1)->allocate(16 * max));
+  std::vector<char> host(max), now(max);
+  const std::vector<size_t> sizes = {1, 100, max / 3, max / 3 + 1, 300000, max, 65, max / 5};
   for (size_t i = 0; i < 2 * sizes.size(); ++i) {
     std::fill(host.begin(), host.end(), char(i + 1));
-    backend_of(1)->upload(to + i * most, host.data(), sizes[i % sizes.size()]);
+    backend_of(1)->upload(to + i * max, host.data(), sizes[i % sizes.size()]);
     std::fill(host.begin(), host.end(), 'x');
-    if (i > 0) backend_of(1)->upload(to + (i - 1) * most, host.data(), 1);
+    if (i > 0) backend_of(1)->upload(to + (i - 1) * max, host.data(), 1);
   }
   for (size_t i = 0; i < 2 * sizes.size(); ++i) {
     const size_t size = sizes[i % sizes.size()];
     std::vector<char> want(size, char(i + 1));
     if (i + 1 < 2 * sizes.size()) want[0] = 'x';
-    backend_of(1)->download(now.data(), to + i * most, size);
+    backend_of(1)->download(now.data(), to + i * max, size);
     BOOST_TEST((std::vector<char>(now.begin(), now.begin() + long(size)) == want));
   }
   backend_of(1)->release(to);
 }
 
 BOOST_AUTO_TEST_CASE(an_impossible_size_is_refused) {
-  const size_t most = std::numeric_limits<size_t>::max();
-  for (const size_t size : {most, most - 63, most - (size_t(2) << 20), most / 2, most / 4})
+  const size_t max = std::numeric_limits<size_t>::max();
+  for (const size_t size : {max, max - 63, max - (size_t(2) << 20), max / 2, max / 4})
     BOOST_CHECK_THROW(backend_of(1)->release(backend_of(1)->allocate(size)), tx::Error);
 }
 

@@ -127,14 +127,14 @@ struct NaiveAttention {
     const int64_t query = s.q_offsets[size_t(sentence)] + i;
     const int64_t first = s.k_offsets[size_t(sentence)];
     std::vector<double> w(size_t(s.visible(i, s.keys[size_t(sentence)])));
-    double most = -INFINITY, sum = 0;
+    double max = -INFINITY, sum = 0;
     for (size_t j = 0; j < w.size(); ++j) {
       w[j] = score(query, first + int64_t(j), head) + s.bias(head, i, int64_t(j));
-      most = std::max(most, w[j]);
+      max = std::max(max, w[j]);
     }
-    for (double& x : w) sum += x = std::exp(x - most);
+    for (double& x : w) sum += x = std::exp(x - max);
     for (double& x : w) x /= sum;
-    log_sum = most + std::log(sum);
+    log_sum = max + std::log(sum);
     return w;
   }
 

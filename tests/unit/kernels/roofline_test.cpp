@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(each_call_has_its_own_bound) {
   const Work product = product_work(p), copy = traffic(p.c, p.c);
   const double multiplied = 2.0 * 25000 * 2048 * 512 / 800e12, moved = 25000.0 * 2048 * 4 / 4e12;
   const auto seconds = [](const std::map<Work, int64_t>& calls) {
-    return least_seconds(calls, {.copy = 4e12}, 800e12);
+    return min_seconds(calls, {.copy = 4e12}, 800e12);
   };
   BOOST_TEST(seconds({{product, 1}}) == multiplied, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(seconds({{copy, 1}}) == moved, boost::test_tools::tolerance(1e-12));
@@ -68,8 +68,8 @@ BOOST_AUTO_TEST_CASE(each_call_has_its_own_bound) {
 // A call that fits into the cache is measured against the cache's rate, a larger one is not.
 BOOST_AUTO_TEST_CASE(caches) {
   const Rates rates{.copy = 10, .cached = 100, .cache_bytes = 1000};
-  BOOST_TEST(least_seconds({{Work{1000, 0}, 2}}, rates, 1) == 20);
-  BOOST_TEST(least_seconds({{Work{1010, 0}, 2}}, rates, 1) == 202);
+  BOOST_TEST(min_seconds({{Work{1000, 0}, 2}}, rates, 1) == 20);
+  BOOST_TEST(min_seconds({{Work{1010, 0}, 2}}, rates, 1) == 202);
 }
 
 BOOST_AUTO_TEST_CASE(groups_are_lines_in_the_order_of_their_times) {

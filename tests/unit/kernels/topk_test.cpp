@@ -11,10 +11,10 @@ namespace {
 Dense naive_log_softmax(const Dense& x, int64_t vocabulary) {
   Dense out(x.rows, vocabulary);
   for (int64_t i = 0; i < x.rows; ++i) {
-    double most = -INFINITY, sum = 0;
-    for (int64_t j = 0; j < vocabulary; ++j) most = std::max(most, x(i, j));
-    for (int64_t j = 0; j < vocabulary; ++j) sum += std::exp(x(i, j) - most);
-    for (int64_t j = 0; j < vocabulary; ++j) out(i, j) = x(i, j) - most - std::log(sum);
+    double max = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < vocabulary; ++j) max = std::max(max, x(i, j));
+    for (int64_t j = 0; j < vocabulary; ++j) sum += std::exp(x(i, j) - max);
+    for (int64_t j = 0; j < vocabulary; ++j) out(i, j) = x(i, j) - max - std::log(sum);
   }
   return out;
 }

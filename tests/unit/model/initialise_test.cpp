@@ -39,9 +39,9 @@ struct Weights {
 };
 
 double largest(std::span<const float> values) {
-  double most = 0;
-  for (const float x : values) most = std::max(most, double(std::abs(x)));
-  return most;
+  double max = 0;
+  for (const float x : values) max = std::max(max, double(std::abs(x)));
+  return max;
 }
 
 double mean_square(std::span<const float> values) {

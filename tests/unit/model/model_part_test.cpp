@@ -57,12 +57,12 @@ Step step_of(Backend& backend, Parameters& parameters, bool recompute) {
     context.recording = true;
     context.recompute = recompute;
     const Tensor logits = model.forward(context, batch.sides, masks(record.data));
-    const int64_t pieces = parameters.whole().target().vocabulary;
+    const int64_t tokens = parameters.whole().target().vocabulary;
     if (part.whole()) {
-      cross_entropy(context, logits, batch.label_ids, pieces, smoothing, record.data);
+      cross_entropy(context, logits, batch.label_ids, tokens, smoothing, record.data);
     } else {
-      const Share own = part.of(pieces);
-      split_cross_entropy(context, logits, batch.label_ids, {own.first, own.count, pieces},
+      const Share own = part.of(tokens);
+      split_cross_entropy(context, logits, batch.label_ids, {own.first, own.count, tokens},
                           smoothing, record.data, *part.ranks);
     }
     context.backward();

@@ -39,12 +39,12 @@ BOOST_AUTO_TEST_CASE(smoothed_loss_and_its_gradient) {
 }
 
 BOOST_AUTO_TEST_CASE(smallest_loss_and_loss_of_a_uniform_model) {
-  for (const auto& [v, least] :
+  for (const auto& [v, min] :
        {std::pair{5, .463712}, {13, .573574}, {8000, 1.223790}, {37000, 1.376948}}) {
     std::vector<double> best(size_t(v), std::log(.1 / (v - 1)));
     best[3] = std::log(.9);
     const Result r = loss_of(best, {3}, v, .1);
-    check_close({r.record.loss}, {least});
+    check_close({r.record.loss}, {min});
     check_close(r.gradient, std::vector<double>(size_t(v), 0), 1e-11);
   }
   for (const auto& [v, uniform] : {std::pair{13, 2.564949}, {37000, 10.518673}}) {

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(outputs_keep_to_a_shortlist) {
     for (const std::string& word : tx::split_at(h.text, ' '))
       BOOST_TEST((word == "w8" || word == "w9" || word.empty()));
   BOOST_TEST(model.complete("w5", "w10")[0].text.find("w10") == 0u);
-  // What is given is scored among all pieces.
+  // What is given is scored among all tokens.
   options.shortlist.reset();
   BOOST_TEST(model.score("w5", "w20").log_p ==
              tx::Model(file.path, options).score("w5", "w20").log_p);
@@ -145,11 +145,11 @@ BOOST_AUTO_TEST_CASE(subwords_cut_and_join) {
   const std::string path = folder.file("words", word_vocabulary(10)->bytes());
   const tx::Subwords words(path);
   BOOST_TEST(words.size() == 10);
-  BOOST_TEST(words.pieces("w5 w7") == (std::vector<std::string>{"w5", "w7"}),
+  BOOST_TEST(words.tokens("w5 w7") == (std::vector<std::string>{"w5", "w7"}),
              boost::test_tools::per_element());
   BOOST_TEST(words.text(words.ids("w5 w7")) == "w5 w7");
-  BOOST_TEST(words.text(words.pieces("w5 w7")) == "w5 w7");
-  BOOST_CHECK_THROW(words.text(std::vector<std::string>{"no piece"}), std::runtime_error);
+  BOOST_TEST(words.text(words.tokens("w5 w7")) == "w5 w7");
+  BOOST_CHECK_THROW(words.text(std::vector<std::string>{"no token"}), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_CASE(threads_share_a_model) {

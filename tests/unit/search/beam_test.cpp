@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(beam_1_is_greedy) {
   BOOST_TEST(beam[1].ids == Ids{a});
 }
 
-BOOST_AUTO_TEST_CASE(beam_1_follows_the_likeliest_piece_of_random_models) {
+BOOST_AUTO_TEST_CASE(beam_1_follows_the_likeliest_token_of_random_models) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const Model model = random_model(seed, 6);
     Ids greedy;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_narrow_beam_reports_true_scores) {
 }
 
 BOOST_AUTO_TEST_CASE(stops_when_no_open_hypothesis_can_win) {
-  // <eos> is nearly certain after one piece: the others are hopeless soon, though 1000 labels are
+  // <eos> is nearly certain after one token: the others are hopeless soon, though 1000 labels are
   // allowed.
   const Model model = [](const Ids& prefix) {
     return prefix.empty() ? from_weights({1e-6, 0.5, 0.5}) : from_weights({1, 1e-4, 1e-4});
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(does_not_stop_while_a_longer_one_may_win) {
   BOOST_TEST(found[0].ids == Ids(8, b));
 }
 
-BOOST_AUTO_TEST_CASE(equal_scores_prefer_the_lower_row_then_the_lower_piece) {
+BOOST_AUTO_TEST_CASE(equal_scores_prefer_the_lower_row_then_the_lower_token) {
   const Model even = [](const Ids& prefix) {
     return prefix.size() < 2 ? from_weights({1e-9, 1, 1, 1}) : from_weights({1, 1e-9, 1e-9, 1e-9});
   };
@@ -164,10 +164,10 @@ BOOST_AUTO_TEST_CASE(equal_scores_prefer_the_lower_row_then_the_lower_piece) {
   BOOST_TEST(found[0].score == found[2].score);
 }
 
-// Scores of few values, so that many are equal; every other beam avoids some pieces.
+// Scores of few values, so that many are equal; every other beam avoids some tokens.
 BOOST_AUTO_TEST_CASE(open_rows_are_those_of_a_sort_of_all_candidates) {
-  constexpr int width = 9, pieces = 30, cost = 2;
-  using Key = std::tuple<double, int, int32_t>;  // rank falls, row and piece rise
+  constexpr int width = 9, tokens = 30, cost = 2;
+  using Key = std::tuple<double, int, int32_t>;  // rank falls, row and token rise
   for (uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     const int beam_size = 1 + int(seed % 7);
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(open_rows_are_those_of_a_sort_of_all_candidates) {
       std::vector<Key> all;
       for (size_t row = 0; row < open.size(); ++row)
         for (int i = 0; i < width; ++i) {
-          const int32_t id = i == 5 ? -1 : int32_t(1 + (random() + unsigned(i)) % (pieces - 1));
+          const int32_t id = i == 5 ? -1 : int32_t(1 + (random() + unsigned(i)) % (tokens - 1));
           if (id == Vocabulary::eos || std::ranges::count(ids.end() - i, ids.end(), id)) {
             ids.push_back(-1);
             values.push_back(0);
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_longest_output_of_one_label_is_empty) {
   BOOST_TEST(found[0].ids.empty());
 }
 
-BOOST_AUTO_TEST_CASE(special_pieces_are_never_generated) {
+BOOST_AUTO_TEST_CASE(special_tokens_are_never_generated) {
   const Model tempting = [](const Ids& prefix) {
     auto x = from_weights({0.1 * double(prefix.size()), 0.5, 0.5});
     x[Vocabulary::pad] = x[Vocabulary::unk] = x[Vocabulary::bos] = 0;
@@ -240,8 +240,8 @@ BOOST_AUTO_TEST_CASE(special_pieces_are_never_generated) {
 }
 
 BOOST_AUTO_TEST_CASE(a_vocabulary_smaller_than_the_beam) {
-  const Model one_piece = [](const Ids&) { return from_weights({0.5, 0.5}); };
-  const auto found = beam_search(one_piece, with(10, 0.6, 3), 5);
+  const Model one_token = [](const Ids&) { return from_weights({0.5, 0.5}); };
+  const auto found = beam_search(one_token, with(10, 0.6, 3), 5);
   BOOST_REQUIRE(found.size() == 3u);
   BOOST_TEST(found[0].ids == Ids{});
   BOOST_TEST(found[1].ids == Ids{a});

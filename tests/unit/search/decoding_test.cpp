@@ -26,7 +26,7 @@ std::vector<double> row_of(const Matrix& m, int64_t row) {
   return out;
 }
 
-// Logits (T,Vp) of <bos> + the first target pieces, all at once.
+// Logits (T,Vp) of <bos> + the first target tokens, all at once.
 std::vector<std::vector<double>> teacher_forced(RandomModel& m, const std::vector<int>& source,
                                                 const std::vector<int>& target) {
   const auto side = [](const std::vector<int32_t>& ids, const std::vector<int32_t>& offsets,

@@ -20,7 +20,7 @@ SearchOptions with(int beam, int groups, double diversity) {
   return o;
 }
 
-std::vector<PieceHypothesis> diverse(const Model& model, const SearchOptions& o, int64_t longest) {
+std::vector<TokenHypothesis> diverse(const Model& model, const SearchOptions& o, int64_t longest) {
   tx::DiverseBeam search(o, forbidden, longest);
   return run(search, model, tx::Beam::candidates(o, forbidden.size()));
 }

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(ends_of_texts) {
 
 BOOST_AUTO_TEST_CASE(states_of_lines) {
   const auto models = model_set(small_config(), DType::f32);
-  const auto states = [&](const Ids& source, const PieceHypothesis& h, Line line = {}) {
+  const auto states = [&](const Ids& source, const TokenHypothesis& h, Line line = {}) {
     return states_of(line, Source{source, 1, {}}, h, *models, Rules());
   };
   BOOST_TEST(states({5}, {{6}, 0, 0, true}).empty());
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(states_of_lines) {
 
 BOOST_AUTO_TEST_CASE(words_and_json) {
   const auto vocabulary = word_vocabulary(20);
-  const PieceHypothesis h{{5, 6}, -1.5, -1, true, {-0.25f, -0.5f, -0.75f}};
+  const TokenHypothesis h{{5, 6}, -1.5, -1, true, {-0.25f, -0.5f, -0.75f}};
   const WordScores words = words_of(h, LineForm::text, *vocabulary);
   BOOST_TEST(words.words == (Texts{"w5", "w6"}), boost::test_tools::per_element());
   BOOST_TEST(words.log_p == (std::vector<double>{-0.25, -0.5, -0.75}),
@@ -77,22 +77,22 @@ BOOST_AUTO_TEST_CASE(words_and_json) {
   BOOST_TEST((json["states"] == Json{"cut"}));
   BOOST_TEST(json["nbest"].size() == 1u);
   BOOST_TEST(json["nbest"][0]["text"] == "w5 w6");
-  const PieceHypothesis never{{5}, -INFINITY, -INFINITY, true};
+  const TokenHypothesis never{{5}, -INFINITY, -INFINITY, true};
   BOOST_TEST(
       parse_json(format_json(line, {never}, {}, {}, *vocabulary), "test")["score"].is_null());
 }
 
-// The pieces of parts stand one after another, and log P is their sum.
+// The tokens of parts stand one after another, and log P is their sum.
 BOOST_AUTO_TEST_CASE(parts_are_joined) {
   const Translation a = {{{5, 6}, -1.5, -1, true, {-0.25f, -0.5f, -0.75f}}};
   const Translation none = {{{}, -2, -2, true, {-2}}};
   const Translation cut = {{{7}, -0.5, -0.5, false, {-0.5f}}};
   BOOST_TEST(exact(join_parts({a}, 0.6)) == exact(a));
-  const PieceHypothesis h = join_parts({a, none, cut}, 0.6)[0];
+  const TokenHypothesis h = join_parts({a, none, cut}, 0.6)[0];
   BOOST_TEST(h.ids == (Ids{5, 6, 7}), boost::test_tools::per_element());
   BOOST_TEST(h.log_p == -4);
   BOOST_TEST(h.score == -4 / length_penalty(5, 0.6));
   BOOST_TEST(!h.complete);
-  BOOST_TEST(h.piece_log_p == (std::vector<float>{-0.25f, -3.25f, -0.5f}),
+  BOOST_TEST(h.token_log_p == (std::vector<float>{-0.25f, -3.25f, -0.5f}),
              boost::test_tools::per_element());
 }

@@ -16,8 +16,8 @@ namespace {
 
 using Ids = std::vector<int>;
 
-bool allows(const Rule& rule, const Ids& pieces, int piece) {
-  return rule.allows({pieces, 9, nullptr}, piece);
+bool allows(const Rule& rule, const Ids& tokens, int token) {
+  return rule.allows({tokens, 9, nullptr}, token);
 }
 
 SearchOptions search_options(int beam, int nbest, bool sample = false) {
@@ -47,14 +47,14 @@ void search_all_ways(const Rules& rules, const std::vector<Source>& sources, F&&
       for (size_t i = 0; i < sources.size(); ++i) {
         if (i % 5 == 0)
           BOOST_TEST(exact(search.run(std::span(all).subspan(i, 1), 16)[0]) == exact(together[i]));
-        for (const PieceHypothesis& h : together[i]) check(*models, sources[i], h);
+        for (const TokenHypothesis& h : together[i]) check(*models, sources[i], h);
       }
     }
   }
 }
 
-// The score of an output is what the model gives to those pieces, whatever the rules left out.
-void check_score(const ModelSet& models, const Source& source, const PieceHypothesis& h) {
+// The score of an output is what the model gives to those tokens, whatever the rules left out.
+void check_score(const ModelSet& models, const Source& source, const TokenHypothesis& h) {
   Backend backend = make_backend("cpu", 1);
   SearchOptions o;
   o.forced_target = true;
@@ -64,9 +64,9 @@ void check_score(const ModelSet& models, const Source& source, const PieceHypoth
   if (h.complete) given.target.push_back(Vocabulary::eos);
   if (given.target.empty()) return;
   const Source* const one[] = {&given};
-  const PieceHypothesis wanted = scoring.run(one, 100)[0][0];
+  const TokenHypothesis wanted = scoring.run(one, 100)[0][0];
   BOOST_TEST(h.log_p == wanted.log_p);
-  BOOST_TEST(h.piece_log_p == wanted.piece_log_p, boost::test_tools::per_element());
+  BOOST_TEST(h.token_log_p == wanted.token_log_p, boost::test_tools::per_element());
 }
 
 std::shared_ptr<const Vocabulary> subwords() {
@@ -176,11 +176,11 @@ BOOST_AUTO_TEST_CASE(every_search_keeps_to_the_rules) {
   });
 }
 
-// Where nothing may follow, an output is cut: here after one of each piece.
+// Where nothing may follow, an output is cut: here after one of each token.
 BOOST_AUTO_TEST_CASE(an_output_that_nothing_may_follow_is_cut) {
   struct Nothing : Rule {
-    bool allows(const OpenOutput& output, int piece) const override {
-      return output.pieces.size() < 2 && piece > Vocabulary::eos;
+    bool allows(const OpenOutput& output, int token) const override {
+      return output.tokens.size() < 2 && token > Vocabulary::eos;
     }
   };
   Rules rules;
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_nothing_may_follow_is_cut) {
   search_all_ways(rules, random_sources(6), [&](const ModelSet&, const Source&, const auto& h) {
     BOOST_TEST(!h.complete);
     BOOST_TEST(h.ids.size() == 2u);
-    BOOST_TEST(h.piece_log_p.size() == 2u);
+    BOOST_TEST(h.token_log_p.size() == 2u);
   });
 }
 
@@ -196,14 +196,14 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   const RequiredPhrases rule(*word_vocabulary(20));
   Source source;
   source.phrases = {{5, 6, 7}, {8}};
-  const auto met = [&](const Ids& pieces) { return rule.met({pieces, 9, &source}); };
-  const auto wishes = [&](const Ids& pieces) {
+  const auto met = [&](const Ids& tokens) { return rule.met({tokens, 9, &source}); };
+  const auto wishes = [&](const Ids& tokens) {
     Ids out;
-    rule.wishes({pieces, 9, &source}, out);
+    rule.wishes({tokens, 9, &source}, out);
     return out;
   };
-  const auto ends = [&](const Ids& pieces) {
-    return rule.allows({pieces, 9, &source}, Vocabulary::eos);
+  const auto ends = [&](const Ids& tokens) {
+    return rule.allows({tokens, 9, &source}, Vocabulary::eos);
   };
   BOOST_TEST(met({}) == 0);
   BOOST_TEST(wishes({}) == (Ids{5, 8}), boost::test_tools::per_element());
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   const int the = vocabulary->id_of("\u2581the");
   BOOST_REQUIRE(the > 0);
   source.phrases = {{the}};
-  const auto has = [&](const Ids& pieces) { return words.met({pieces, 9, &source}) == 1; };
+  const auto has = [&](const Ids& tokens) { return words.met({tokens, 9, &source}) == 1; };
   BOOST_TEST(has({the}));
   BOOST_TEST(has({the, the}));
   BOOST_TEST(has({the, vocabulary->id_of("<0x2E>")}));
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(places_of_banks) {
   check({1, 1, 1}, 9, {1, 1, 1});
 }
 
-// The best output holds every phrase; a score is what the model gives to those pieces.
+// The best output holds every phrase; a score is what the model gives to those tokens.
 BOOST_AUTO_TEST_CASE(every_beam_holds_what_must_come) {
   std::vector<Source> sources = random_sources(12);
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(every_beam_holds_what_must_come) {
     const auto together = search.run(pointers, 1000);
     for (size_t i = 0; i < sources.size(); ++i) {
       BOOST_TEST(exact(search.run(std::span(pointers).subspan(i, 1), 16)[0]) == exact(together[i]));
-      for (const PieceHypothesis& h : together[i]) check_score(*models, sources[i], h);
+      for (const TokenHypothesis& h : together[i]) check_score(*models, sources[i], h);
       for (const Ids& phrase : sources[i].phrases) {
         BOOST_TEST(has_phrase(together[i][0].ids, phrase));
         ++held;

@@ -19,7 +19,7 @@ SearchOptions sampling(int nbest = 1) {
   return o;
 }
 
-std::vector<PieceHypothesis> draw(const Model& model, const SearchOptions& o, int64_t line,
+std::vector<TokenHypothesis> draw(const Model& model, const SearchOptions& o, int64_t line,
                                   int64_t longest = 6) {
   tx::Source source;
   source.line = line;
@@ -28,7 +28,7 @@ std::vector<PieceHypothesis> draw(const Model& model, const SearchOptions& o, in
   return run(search, model, 0);
 }
 
-// One piece of four, then the end.
+// One token of four, then the end.
 Model one_of_four() {
   return [](const Ids& prefix) {
     return prefix.empty() ? from_weights({1e-30, 0.5, 0.3, 0.15, 0.05})

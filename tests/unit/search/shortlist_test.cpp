@@ -1,4 +1,4 @@
-// Lists of pieces: what is on the list of a line, and log P among the pieces of a list.
+// Lists of tokens: what is on the list of a line, and log P among the tokens of a list.
 #include "lib/search/engine/shortlist.h"
 
 #include <boost/test/unit_test.hpp>
@@ -19,13 +19,13 @@ using Ids = std::vector<int32_t>;
 
 std::string text_of(const Vocabulary& v, const Ids& ids) {
   std::string out;
-  for (const int32_t id : ids) out += (out.empty() ? "" : " ") + v.piece(id);
+  for (const int32_t id : ids) out += (out.empty() ? "" : " ") + v.token(id);
   return out;
 }
 
 // The scores of a first step of two sentences, each as a row of the whole vocabulary.
 std::vector<std::vector<float>> scored(const std::vector<const Transformer*>& models, int top,
-                                       const PieceLists::Lists& lists) {
+                                       const TokenLists::Lists& lists) {
   Backend backend = make_backend("cpu", 1);
   Scorer scorer(backend, models, DType::f32, top, true);
   if (!lists.empty()) scorer.use_lists();
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_SUITE(shortlist)
 BOOST_AUTO_TEST_CASE(log_p_is_among_the_list) {
   const auto set = model_set(small_config(), DType::f32, {3, 4});
   const auto both = set->transformers();
-  const PieceLists::Lists lists = {{3, 5, 6, 20, 69, 70}, {3, 4, 20}};
+  const TokenLists::Lists lists = {{3, 5, 6, 20, 69, 70}, {3, 4, 20}};
   for (const auto& models : {std::vector{both[0]}, both}) {
     const auto all = scored({both[0]}, 0, {}), other = scored({both[1]}, 0, {});
     for (const int top : {0, 2, 5, 71}) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(log_p_is_among_the_list) {
 
 BOOST_AUTO_TEST_CASE(the_union_follows_those_that_are_there) {
   Backend backend = make_backend("cpu", 1);
-  PieceLists lists(backend, 10);
+  TokenLists lists(backend, 10);
   lists.add({{3, 5}, {4, 5, 9}});
   BOOST_TEST((lists.all() == Ids{3, 4, 5, 9}));
   BOOST_TEST((lists.of(1).columns[0] == 1 && lists.of(1).columns[2] == 3));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_is_on_a_list) {
   options.shortlist = folder / "list";
   options.shortlist_first = 2;
   options.shortlist_best = 1;
-  const auto piece = [&](const char* text) {
+  const auto token = [&](const char* text) {
     BOOST_REQUIRE(v->id_of(text) >= 0);
     return v->id_of(text);
   };
@@ -119,17 +119,17 @@ BOOST_AUTO_TEST_CASE(what_is_on_a_list) {
                    "d\te\t0.5\nd\tf\t0.6\ng\t<0x41>\t1\ng\t<unk>\t1\n<0xC3>\td\t1\n");
   const Shortlist shortlist(options, *v, *v);
   Source source;
-  source.ids = {piece("d"), piece("g")};
+  source.ids = {token("d"), token("g")};
   // <unk> is never output, bytes only where the source has some.
-  Ids wanted = {Vocabulary::eos, piece("b"), piece("c"), piece("f")};
+  Ids wanted = {Vocabulary::eos, token("b"), token("c"), token("f")};
   std::ranges::sort(wanted);
   BOOST_TEST(text_of(*v, shortlist.list(source)) == text_of(*v, wanted));
-  source.prefix = {piece("h")};
-  source.phrases = {{piece("i"), piece("d")}};
-  for (const char* more : {"h", "i", "d"}) wanted.push_back(piece(more));
+  source.prefix = {token("h")};
+  source.phrases = {{token("i"), token("d")}};
+  for (const char* more : {"h", "i", "d"}) wanted.push_back(token(more));
   std::ranges::sort(wanted);
   BOOST_TEST(text_of(*v, shortlist.list(source)) == text_of(*v, wanted));
-  source.ids.push_back(piece("<0xC3>"));
+  source.ids.push_back(token("<0xC3>"));
   BOOST_TEST(shortlist.list(source).size() == wanted.size() + 256);
 }
 

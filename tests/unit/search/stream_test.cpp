@@ -100,12 +100,12 @@ BOOST_AUTO_TEST_CASE(odd_bytes_are_data) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failing_input_leaves_the_lines_before_it) {
-  LineOptions pieces;
-  pieces.form = LineForm::pieces;
+  LineOptions tokens;
+  tokens.form = LineForm::tokens;
   const std::string good = "w5 w6\n\nw7\n";
-  const std::string wanted = translate(good, pieces).out;
+  const std::string wanted = translate(good, tokens).out;
   const auto left = [&](const std::string& input, bool strict) {
-    return message_of<std::runtime_error>([&] { translate(input, pieces, 2, strict); });
+    return message_of<std::runtime_error>([&] { translate(input, tokens, 2, strict); });
   };
   BOOST_TEST(left(good + "nopiece\nw5\n", false) == wanted);
   BOOST_TEST(left(good + "\xff\nw5\n", true) == wanted);
@@ -130,12 +130,12 @@ BOOST_AUTO_TEST_CASE(every_failure_of_a_thread_reaches_the_caller) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(pieces_ids_and_text_agree) {
-  LineOptions pieces, ids;
-  pieces.form = LineForm::pieces;
+BOOST_AUTO_TEST_CASE(tokens_ids_and_text_agree) {
+  LineOptions tokens, ids;
+  tokens.form = LineForm::tokens;
   ids.form = LineForm::ids;
   const std::string text = translate("w5 w6 w7\n").out;
-  BOOST_TEST(translate("w5 w6 w7\n", pieces).out == text);
+  BOOST_TEST(translate("w5 w6 w7\n", tokens).out == text);
   std::string from_ids;
   for (char c : translate("5 6 7\n", ids).out) {
     if (std::isdigit(c) && (from_ids.empty() || !std::isdigit(from_ids.back()))) from_ids += 'w';

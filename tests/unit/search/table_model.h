@@ -1,4 +1,4 @@
-// A model of a few pieces given by tables, and the ways to search it: what the tests of the search
+// A model of a few tokens given by tables, and the ways to search it: what the tests of the search
 // compare the beam with.
 #pragma once
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace tx_test {
 
-using tx::PieceHypothesis;
 using tx::SearchOptions;
+using tx::TokenHypothesis;
 using tx::Vocabulary;
 
-// log P of every piece of the vocabulary after the pieces given (without <bos>).
+// log P of every token of the vocabulary after the tokens given (without <bos>).
 using Model = std::function<std::vector<float>(const std::vector<int>&)>;
 
 inline const std::vector<int> forbidden = {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
 
 // Runs a search to its end on `model` and counts its steps; top: candidates a row, 0: all columns.
 template <class Search>
-std::vector<PieceHypothesis> run(Search& search, const Model& model, int top,
+std::vector<TokenHypothesis> run(Search& search, const Model& model, int top,
                                  int* steps = nullptr) {
   std::vector<std::vector<int>> prefixes{{}};
   while (!search.done()) {
@@ -53,19 +53,19 @@ std::vector<PieceHypothesis> run(Search& search, const Model& model, int top,
   return search.results();
 }
 
-inline std::vector<PieceHypothesis> beam_search(const Model& model, const SearchOptions& options,
+inline std::vector<TokenHypothesis> beam_search(const Model& model, const SearchOptions& options,
                                                 int64_t longest, int* steps = nullptr) {
   tx::Beam beam(options, forbidden, longest);
   return run(beam, model, tx::Beam::candidates(options, forbidden.size()), steps);
 }
 
 // Every complete output of at most `longest` labels, best score first.
-inline void enumerate(const Model& model, double alpha, int64_t longest, PieceHypothesis prefix,
-                      std::vector<PieceHypothesis>& out) {
+inline void enumerate(const Model& model, double alpha, int64_t longest, TokenHypothesis prefix,
+                      std::vector<TokenHypothesis>& out) {
   const std::vector<float> x = model(prefix.ids);
   for (int token = 0; token < int(x.size()); ++token) {
     if (std::count(forbidden.begin(), forbidden.end(), token)) continue;
-    PieceHypothesis next = prefix;
+    TokenHypothesis next = prefix;
     next.log_p += double(x[size_t(token)]);
     if (token == Vocabulary::eos) {
       next.score = next.log_p / tx::length_penalty(int64_t(next.ids.size()) + 1, alpha);
@@ -77,15 +77,15 @@ inline void enumerate(const Model& model, double alpha, int64_t longest, PieceHy
   }
 }
 
-inline std::vector<PieceHypothesis> exhaustive(const Model& model, double alpha, int64_t longest) {
-  std::vector<PieceHypothesis> out;
+inline std::vector<TokenHypothesis> exhaustive(const Model& model, double alpha, int64_t longest) {
+  std::vector<TokenHypothesis> out;
   enumerate(model, alpha, longest, {}, out);
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.score > b.score; });
   return out;
 }
 
-// Log-probabilities from weights of the pieces 3 (<eos>), 4, 5, ...
+// Log-probabilities from weights of the tokens 3 (<eos>), 4, 5, ...
 inline std::vector<float> from_weights(const std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<float> out(3, -50.0f);
@@ -94,12 +94,12 @@ inline std::vector<float> from_weights(const std::vector<double>& weights) {
 }
 
 // Weights that a hash of the prefix chooses; the end grows likelier with the length.
-inline Model random_model(uint32_t seed, int pieces) {
+inline Model random_model(uint32_t seed, int tokens) {
   return [=](const std::vector<int>& prefix) {
     uint32_t state = seed * 2654435761u + 12345u;
     for (int id : prefix) state = (state ^ uint32_t(id)) * 16777619u + 7919u;
     std::vector<double> weights;
-    for (int i = 0; i < pieces; ++i) {
+    for (int i = 0; i < tokens; ++i) {
       state = state * 1664525u + 1013904223u;
       weights.push_back(0.02 + double(state >> 8) / double(1 << 24));
     }

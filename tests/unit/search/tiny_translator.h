@@ -56,7 +56,7 @@ inline tx::Translator tiny_translator(const tx::TranslatorOptions& o,
 // Everything about translations that must not change, bit for bit.
 inline std::string exact(const tx::Translation& t) {
   std::string out;
-  for (const tx::PieceHypothesis& h : t) {
+  for (const tx::TokenHypothesis& h : t) {
     char text[100];
     std::snprintf(text, sizeof text, "%a %a %d:", h.score, h.log_p, int(h.complete));
     out += text;

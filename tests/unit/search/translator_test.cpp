@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(outputs_respect_their_longest_length) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(sources_without_pieces_have_the_empty_translation) {
+BOOST_AUTO_TEST_CASE(sources_without_tokens_have_the_empty_translation) {
   std::vector<Source> sources = random_sources(3);
   sources[1].ids.clear();
   const auto found = tiny_translator(options_of()).translate(sources);
@@ -183,9 +183,9 @@ BOOST_AUTO_TEST_CASE(batches_hold_every_source_once) {
       const auto batches = t.batches(sources);
       std::vector<size_t> seen;
       for (const auto& batch : batches) {
-        int64_t pieces = 0;
-        for (size_t i : batch) pieces += int64_t(sources[i].ids.size()) + 1;
-        BOOST_TEST((pieces <= Translator::batches_in_turn * batch_tokens || batch.size() == 1));
+        int64_t tokens = 0;
+        for (size_t i : batch) tokens += int64_t(sources[i].ids.size()) + 1;
+        BOOST_TEST((tokens <= Translator::batches_in_turn * batch_tokens || batch.size() == 1));
         seen.insert(seen.end(), batch.begin(), batch.end());
       }
       std::sort(seen.begin(), seen.end());

@@ -1,4 +1,4 @@
-// Outputs stay UTF-8, whatever a model makes of byte pieces.
+// Outputs stay UTF-8, whatever a model makes of byte tokens.
 #include "lib/search/rules/utf8_guard.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::shared_ptr<const Vocabulary> byte_vocabulary() {
   return made;
 }
 
-int piece_of(int byte) {
+int token_of(int byte) {
   char text[8];
   std::snprintf(text, sizeof text, "<0x%02X>", byte);
   return byte_vocabulary()->id_of(text);
@@ -53,9 +53,9 @@ std::string bytes_of(const std::vector<int>& ids) {
   std::string out;
   for (const int id : ids) {
     if (byte_vocabulary()->is_byte(id))
-      out += char(std::stoi(byte_vocabulary()->piece(id).substr(3, 2), nullptr, 16));
+      out += char(std::stoi(byte_vocabulary()->token(id).substr(3, 2), nullptr, 16));
     else
-      out += byte_vocabulary()->piece(id);
+      out += byte_vocabulary()->token(id);
   }
   return out;
 }
@@ -85,7 +85,7 @@ Rules only(const Utf8Guard& guard) {
 int invalid_outputs(const std::vector<Translation>& found) {
   int invalid = 0;
   for (const Translation& t : found)
-    for (const PieceHypothesis& h : t) invalid += count_invalid_utf8(bytes_of(h.ids)) > 0;
+    for (const TokenHypothesis& h : t) invalid += count_invalid_utf8(bytes_of(h.ids)) > 0;
   return invalid;
 }
 
@@ -103,8 +103,8 @@ void try_all(const Utf8Guard& guard, const Utf8Guard::State& state, const std::s
   if (more == 0) return;
   for (const int byte : edges) {
     const std::string longer = before + char(byte);
-    if (guard.allows(state, piece_of(byte), 9)) {
-      try_all(guard, guard.after(state, piece_of(byte)), longer, more - 1, wrong);
+    if (guard.allows(state, token_of(byte), 9)) {
+      try_all(guard, guard.after(state, token_of(byte)), longer, more - 1, wrong);
     } else {  // nothing makes it UTF-8 again
       for (const std::string end : {"", "\x80", "\x90\x80", "\xA0\x80", "\x90\x80\x80"})
         wrong += count_invalid_utf8(longer + end) == 0;
@@ -123,23 +123,23 @@ BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
   // Neither a word nor the end while a sequence is open.
   const int word = byte_vocabulary()->id_of("\u2581the");
   BOOST_REQUIRE(word > 0);
-  const auto open = guard.after({}, piece_of(0xC3));
+  const auto open = guard.after({}, token_of(0xC3));
   BOOST_TEST(!guard.allows(open, word, 9));
   BOOST_TEST(!guard.allows(open, Vocabulary::eos, 9));
   BOOST_TEST(guard.allows({}, word, -1));
   BOOST_TEST(guard.allows({}, Vocabulary::eos, -1));
-  // The same from the pieces so far, whatever a prefix holds.
-  const auto after = [&](std::vector<int> pieces) { return guard.state_of(pieces); };
+  // The same from the tokens so far, whatever a prefix holds.
+  const auto after = [&](std::vector<int> tokens) { return guard.state_of(tokens); };
   BOOST_TEST(after({}).lacking == 0);
-  BOOST_TEST(after({word, piece_of(0xF0), piece_of(0x9F)}).lacking == 2);
-  BOOST_TEST(after({piece_of(0xE0)}).low == 0xA0);
-  BOOST_TEST(after({piece_of(0xC3), piece_of(0xA4)}).lacking == 0);
-  BOOST_TEST(after({piece_of(0xC3), word}).lacking == 0);
-  BOOST_TEST(after({piece_of(0xBF), piece_of(0xFF), piece_of(0xC3)}).lacking == 1);
+  BOOST_TEST(after({word, token_of(0xF0), token_of(0x9F)}).lacking == 2);
+  BOOST_TEST(after({token_of(0xE0)}).low == 0xA0);
+  BOOST_TEST(after({token_of(0xC3), token_of(0xA4)}).lacking == 0);
+  BOOST_TEST(after({token_of(0xC3), word}).lacking == 0);
+  BOOST_TEST(after({token_of(0xBF), token_of(0xFF), token_of(0xC3)}).lacking == 1);
   // A sequence that cannot be finished is not begun.
-  BOOST_TEST(guard.allows({}, piece_of(0xF0), 3));
-  BOOST_TEST(!guard.allows({}, piece_of(0xF0), 2));
-  BOOST_TEST(!guard.allows({}, piece_of(0xC3), 0));
+  BOOST_TEST(guard.allows({}, token_of(0xF0), 3));
+  BOOST_TEST(!guard.allows({}, token_of(0xF0), 2));
+  BOOST_TEST(!guard.allows({}, token_of(0xC3), 0));
   BOOST_TEST(!Utf8Guard(*word_vocabulary(20)).needed());
 }
 
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(every_search_gives_utf8_and_a_line_is_searched_alike_in_any
   }
 }
 
-// Up to the first piece that may not follow a sampled output is what it would be without a guard.
+// Up to the first token that may not follow a sampled output is what it would be without a guard.
 BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
   const auto sources = random_sources(24);
   const auto models = byte_models({3});
@@ -216,16 +216,16 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   }
   Utf8Guard::State state;
   int64_t left = 7;
-  PieceTree tree;
-  int32_t leaf = PieceTree::root;
-  for (const int piece : {int(Vocabulary::bos), piece_of(0xF4), piece_of(0x80), piece_of(0x80),
-                          piece_of(0x80), piece_of('a'), piece_of(0xC3)}) {
+  TokenTree tree;
+  int32_t leaf = TokenTree::root;
+  for (const int token : {int(Vocabulary::bos), token_of(0xF4), token_of(0x80), token_of(0x80),
+                          token_of(0x80), token_of('a'), token_of(0xC3)}) {
     const std::vector<IncrementalDecoder::Row> row = {
-        {0, piece == Vocabulary::bos ? -1 : 0, piece}};
+        {0, token == Vocabulary::bos ? -1 : 0, token}};
     const Scores all = whole.step(row), best = top.step(row);
-    state = guard.after(state, piece);
+    state = guard.after(state, token);
     legal.begin();
-    if (piece != Vocabulary::bos) leaf = tree.add(leaf, piece, 0);
+    if (token != Vocabulary::bos) leaf = tree.add(leaf, token, 0);
     legal.add(tree, leaf, left, nullptr);
     legal.strike(top);
     std::vector<std::pair<float, int>> expected, given;
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_given_output_may_be_anything) {
   SearchOptions o;
   o.forced_target = true;
   std::vector<Source> sources = random_sources(1);
-  sources[0].target = {piece_of(0xFF), piece_of(0xC3), Vocabulary::eos};
+  sources[0].target = {token_of(0xFF), token_of(0xC3), Vocabulary::eos};
   BatchSearch scoring(backend, models->transformers(), DType::f32, o, models->forbidden(),
                       only(Utf8Guard(models->target())));
   const auto found = search(scoring, sources, 1000);

@@ -15,14 +15,14 @@ std::array<int, 256> byte_ids() {
   return ids;
 }
 
-std::vector<BpePiece> pieces() {
+std::vector<BpePiece> tokens() {
   return {{4, "▁", -9}, {5, "a", -9},  {6, "b", -9},    {7, "é", -9},
           {8, "ab", 0}, {9, "▁a", -1}, {10, "aba", -2}, {11, "ba", -3}};
 }
 
 std::vector<int> encode(std::string_view word) {
   std::vector<int> ids;
-  BpeEncoder::make(pieces(), byte_ids())->encode_word(word, ids);
+  BpeEncoder::make(tokens(), byte_ids())->encode_word(word, ids);
   return ids;
 }
 
@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(a_million_characters_take_no_square_of_the_time) {
   BOOST_TEST(encode(word).size() == 750001u);
 }
 
-BOOST_AUTO_TEST_CASE(very_long_pieces_are_left_to_others) {
-  std::vector<BpePiece> list = pieces();
+BOOST_AUTO_TEST_CASE(very_long_tokens_are_left_to_others) {
+  std::vector<BpePiece> list = tokens();
   list.push_back({15, std::string(1000, 'a'), -5});
   BOOST_TEST(BpeEncoder::make(list, byte_ids()).has_value());
   list.push_back({16, std::string(1001, 'a'), -5});
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(very_long_pieces_are_left_to_others) {
 
 // A hundred thousand of them must not be tried one after another at each character.
 BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
-  std::vector<BpePiece> list = pieces();
+  std::vector<BpePiece> list = tokens();
   for (int i = 0; i < 100000; ++i)
     list.push_back({100 + i, "#" + std::to_string(i) + ";", 0, true});
   const auto encoder = BpeEncoder::make(list, byte_ids());
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
 }
 
 BOOST_AUTO_TEST_CASE(user_symbols_stand_alone) {
-  std::vector<BpePiece> list = pieces();
+  std::vector<BpePiece> list = tokens();
   list.push_back({12, "ab", 0, true});
   list.push_back({13, "aba", 0, true});
   list.push_back({14, "+", 0, true});
@@ -114,8 +114,8 @@ BOOST_AUTO_TEST_CASE(user_symbols_stand_alone) {
   BOOST_TEST(!BpeEncoder::make(list, byte_ids()).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(restricted_pieces_are_parted_again) {
-  auto encoder = BpeEncoder::make(pieces(), byte_ids());
+BOOST_AUTO_TEST_CASE(restricted_tokens_are_parted_again) {
+  auto encoder = BpeEncoder::make(tokens(), byte_ids());
   std::vector<bool> usable(12, true);
   const auto cut = [&](int without, std::string_view word) {
     usable[size_t(without)] = false;
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(restricted_pieces_are_parted_again) {
 std::vector<int> with_dropout(std::string_view word, double probability, int64_t line) {
   std::vector<int> ids;
   MergeDraws draws({probability, 7}, line);
-  BpeEncoder::make(pieces(), byte_ids())->encode_word(word, ids, &draws);
+  BpeEncoder::make(tokens(), byte_ids())->encode_word(word, ids, &draws);
   return ids;
 }
 
@@ -172,14 +172,14 @@ BOOST_AUTO_TEST_CASE(dropout_of_long_words) {
 
 BOOST_AUTO_TEST_CASE(tables_that_reach_beyond_words_are_refused) {
   const auto usable = [](const BpePiece& more) {
-    std::vector<BpePiece> list = pieces();
+    std::vector<BpePiece> list = tokens();
     list.push_back(more);
     return BpeEncoder::make(list, byte_ids()).has_value();
   };
   BOOST_TEST(usable({12, "bb", -4}));
   BOOST_TEST(!usable({12, "b▁a", -4}));
   BOOST_TEST(!usable({12, "▁▁", -4}));
-  BOOST_TEST(!usable({12, "xb", -4}));  // x is no piece
+  BOOST_TEST(!usable({12, "xb", -4}));  // x is no token
   BOOST_TEST(!usable({12, "", -4}));
   BOOST_TEST(!BpeEncoder::make({{5, "a", 0}}, byte_ids()).has_value());  // no word sign
 }

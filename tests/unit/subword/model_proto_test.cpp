@@ -71,7 +71,7 @@ bool sound(const std::string& bytes) {
 
 BOOST_AUTO_TEST_SUITE(model_proto)
 
-BOOST_AUTO_TEST_CASE(pieces_trainer_and_normaliser_are_needed) {
+BOOST_AUTO_TEST_CASE(tokens_trainer_and_normaliser_are_needed) {
   BOOST_TEST(sound(model("")));
   BOOST_TEST(!sound(""));
   BOOST_TEST(!sound(field(1, field(1, "piece"))));

@@ -1,4 +1,4 @@
-// Pieces that stand for spans: added to vocabularies, and the spaces in front of them.
+// Tokens that stand for spans: added to vocabularies, and the spaces in front of them.
 #include "lib/subword/sentinels.h"
 
 #include <boost/test/unit_test.hpp>
@@ -28,7 +28,7 @@ std::vector<int> encoded(const Vocabulary& vocabulary, const std::string& line) 
 
 BOOST_AUTO_TEST_SUITE(sentinels)
 
-BOOST_AUTO_TEST_CASE(they_stand_behind_the_pieces) {
+BOOST_AUTO_TEST_CASE(they_stand_behind_the_tokens) {
   const Vocabularies::Pointer words =
       parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\none\ntwo\n", "words");
   for (const auto& before : {subwords(), words}) {
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(they_stand_behind_the_pieces) {
     const std::vector<int> ids = sentinels_of(*after);
     BOOST_TEST(ids.size() == size_t(added_sentinels));
     BOOST_TEST(ids.front() == before->size());
-    BOOST_TEST(after->piece(ids.back()) == "<extra_id_99>");
+    BOOST_TEST(after->token(ids.back()) == "<extra_id_99>");
     BOOST_TEST(with_sentinels(after) == after);
     BOOST_TEST(after->kind() == before->kind());
     for (const std::string line : {"one two", "two one, two"})

@@ -30,16 +30,16 @@ struct Fixture {
 
 BOOST_FIXTURE_TEST_SUITE(subword, Fixture)
 
-BOOST_AUTO_TEST_CASE(special_and_byte_pieces_stand_first) {
+BOOST_AUTO_TEST_CASE(special_and_byte_tokens_stand_first) {
   BOOST_TEST(model->kind() == "sentencepiece");
   BOOST_TEST(model->size() == 400);
-  BOOST_TEST(model->piece(Vocabulary::pad) == "<pad>");
-  BOOST_TEST(model->piece(Vocabulary::unk) == "<unk>");
-  BOOST_TEST(model->piece(Vocabulary::bos) == "<s>");
-  BOOST_TEST(model->piece(Vocabulary::eos) == "</s>");
-  BOOST_TEST(model->piece(4 + 0xE2) == "<0xE2>");
-  for (int id = 0; id < model->size(); ++id) BOOST_TEST(model->id_of(model->piece(id)) == id);
-  BOOST_TEST(model->id_of("no such piece") == -1);
+  BOOST_TEST(model->token(Vocabulary::pad) == "<pad>");
+  BOOST_TEST(model->token(Vocabulary::unk) == "<unk>");
+  BOOST_TEST(model->token(Vocabulary::bos) == "<s>");
+  BOOST_TEST(model->token(Vocabulary::eos) == "</s>");
+  BOOST_TEST(model->token(4 + 0xE2) == "<0xE2>");
+  for (int id = 0; id < model->size(); ++id) BOOST_TEST(model->id_of(model->token(id)) == id);
+  BOOST_TEST(model->id_of("no such token") == -1);
 }
 
 BOOST_AUTO_TEST_CASE(every_line_comes_back) {
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
   }
 }
 
-// An unused piece takes our own encoder away: SentencePiece answers.
+// An unused token takes our own encoder away: SentencePiece answers.
 BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
   const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x05", "other");
   BOOST_REQUIRE(other->size() == model->size() + 1);
@@ -83,17 +83,17 @@ BOOST_AUTO_TEST_CASE(a_megabyte_line_comes_back) {
   BOOST_TEST((round_trip(line) == line));
 }
 
-BOOST_AUTO_TEST_CASE(pieces_are_printable_words) {
+BOOST_AUTO_TEST_CASE(tokens_are_printable_words) {
   PhiloxStream random(3, 2);
   std::vector<int> ids;
   for (int i = 0; i < 500; ++i) {
     model->encode(random_line(random), ids);
-    for (const std::string& piece : model->pieces(ids)) {
-      BOOST_TEST(!piece.empty());
-      for (const char c : piece) BOOST_REQUIRE(static_cast<unsigned char>(c) > 0x20);
+    for (const std::string& token : model->tokens(ids)) {
+      BOOST_TEST(!token.empty());
+      for (const char c : token) BOOST_REQUIRE(static_cast<unsigned char>(c) > 0x20);
     }
     for (size_t k = 0; k < ids.size(); ++k)
-      BOOST_TEST(model->id_of(model->piece(ids[k])) == ids[k]);
+      BOOST_TEST(model->id_of(model->token(ids[k])) == ids[k]);
   }
 }
 
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(decode_keeps_one_line_of_valid_text) {
                                             Vocabulary::pad}) == "A");
   BOOST_CHECK_THROW(model->decode(std::vector<int>{400}), DataError);
   BOOST_CHECK_THROW(model->decode(std::vector<int>{-1}), DataError);
-  BOOST_CHECK_THROW(model->piece(400), DataError);
+  BOOST_CHECK_THROW(model->token(400), DataError);
 }
 
 BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
   }
 }
 
-// Appends settings that name another padding piece: later fields of a message win.
+// Appends settings that name another padding token: later fields of a message win.
 BOOST_AUTO_TEST_CASE(a_model_with_other_special_ids_is_refused) {
   const std::string foreign = model->bytes() + "\x12\x04\x82\x03\x01x";
   BOOST_CHECK_EXCEPTION(parse_vocabulary(foreign, "m"), DataError, [](const DataError& error) {

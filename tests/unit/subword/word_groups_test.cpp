@@ -30,7 +30,7 @@ using Words = std::vector<std::string>;
 BOOST_AUTO_TEST_CASE(words_of_a_subword_model) {
   const auto model = subwords();
   std::vector<int> ids = encoded(*model, "the unseen Straßenmachine ☃ is 12.");
-  BOOST_TEST(ids.size() > 12u);  // 6 words, two of them in several pieces
+  BOOST_TEST(ids.size() > 12u);  // 6 words, two of them in several tokens
   ids.push_back(Vocabulary::eos);
   const WordGroups groups = group_words(*model, ids);
   BOOST_TEST(groups.words == (Words{"the", "unseen", "Straßenmachine", "☃", "is", "12.", "</s>"}),
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(words_of_a_subword_model) {
   BOOST_TEST(groups.starts[6] == int64_t(ids.size()) - 1);
   for (size_t w = 0; w + 1 < groups.size(); ++w) {
     BOOST_TEST(groups.starts[w] < groups.starts[w + 1]);
-    BOOST_TEST(model->piece(ids[size_t(groups.starts[w])]).starts_with("\u2581"));
+    BOOST_TEST(model->token(ids[size_t(groups.starts[w])]).starts_with("\u2581"));
   }
 }
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(spaces_in_a_row) {
 BOOST_AUTO_TEST_CASE(words_of_a_list) {
   const auto list =
       parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\n@@\ndog\n", "words");
-  // <s> un@@ seen dog <unk> @@ dog un@@ </s>: a piece "@@" is a word, and one that joins ends at
+  // <s> un@@ seen dog <unk> @@ dog un@@ </s>: a token "@@" is a word, and one that joins ends at
   // </s>
   const std::vector<int> ids = {2, 4, 5, 7, 1, 6, 7, 4, 3};
   const WordGroups groups = group_words(*list, ids);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(words_of_a_list) {
   BOOST_TEST((group_words(*list, {}) == WordGroups{}));
 }
 
-// Every line: each piece is in one word, and the words are those of the text.
+// Every line: each token is in one word, and the words are those of the text.
 BOOST_AUTO_TEST_CASE(random_lines_are_covered) {
   const auto model = subwords();
   PhiloxStream random(11, 2);

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(neighbours_join_whatever_the_order_they_are_given_back) {
     void* block[] = {arena.take(kilobyte), arena.take(kilobyte), arena.take(kilobyte)};
     for (int i : order) arena.give(block[i]);
     BOOST_TEST(arena.in_use() == 0u);
-    void* whole = arena.take(3 * kilobyte);  // only possible in one piece
+    void* whole = arena.take(3 * kilobyte);  // only possible in one token
     BOOST_TEST(whole == block[0]);
     arena.give(whole);
   }

@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(merges_are_left_out_where_it_is_asked_for) {
   const IdCache text = make({{3, 4}});
   BOOST_TEST(Feed::growth(options) == 1);
   options.bpe_dropout = 0.1;
-  BOOST_TEST(Feed::growth(options) == PairDropout::most_growth);
+  BOOST_TEST(Feed::growth(options) == PairDropout::max_growth);
   // A list of words has no merges.
   BOOST_CHECK_THROW(feed_of(text), UsageError);
 }

@@ -79,7 +79,7 @@ void check_gradients(Model& m, double weight, const std::vector<Batch>& batches)
       continue;
     const Matrix values = m.parameters.entry_of(m.parameters.master(), e);
     const Matrix block = m.parameters.entry_of(m.parameters.gradients(), e);
-    double most = 0, off = 0;
+    double max = 0, off = 0;
     for (int64_t i = 0; i < values.rows * values.cols; i += 37) {
       const double gradient = block.row<double>(0)[i];
       double& w = values.row<double>(0)[i];
@@ -90,10 +90,10 @@ void check_gradients(Model& m, double weight, const std::vector<Batch>& batches)
       const double down = objective();
       w = kept;
       objective();
-      most = std::max(most, std::abs(gradient));
+      max = std::max(max, std::abs(gradient));
       off = std::max(off, std::abs(gradient - (up - down) / (2 * h)));
     }
-    BOOST_TEST(off < 1e-8 + 1e-6 * most, e.name << ": " << off << " of " << most);
+    BOOST_TEST(off < 1e-8 + 1e-6 * max, e.name << ": " << off << " of " << max);
   }
 }
 

@@ -91,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {
   BOOST_TEST(std::abs(double(four.moments) / double(one.moments) - 0.25) < 0.02);
   BOOST_TEST((four.parameters == one.parameters && four.gradients == one.gradients));
   BOOST_TEST(one.sums == 3 * one.gradients);
-  // Of two batches a level, and room for the pieces of four partial sums.
+  // Of two batches a level, and room for the tokens of four partial sums.
   BOOST_TEST(four.sums == one.gradients + 4 * size_t(Division(elements, 4).longest(0)) * 4);
 }
 

@@ -73,28 +73,29 @@ BOOST_AUTO_TEST_CASE(the_page_tells_what_each_is) {
 
 BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
   for (const char* device : {"cpu", "cuda"}) {
-    BOOST_TEST(chosen(toy_pieces - 1, device) == "toy");
-    BOOST_TEST(chosen(toy_pieces - 1, device, false) == "tiny");
-    BOOST_TEST(chosen(toy_pieces, device) == "tiny");
-    BOOST_TEST(chosen(base_pieces - 1, device) == "tiny");
+    BOOST_TEST(chosen(toy_tokens - 1, device) == "toy");
+    BOOST_TEST(chosen(toy_tokens - 1, device, false) == "tiny");
+    BOOST_TEST(chosen(toy_tokens, device) == "tiny");
+    BOOST_TEST(chosen(base_tokens - 1, device) == "tiny");
   }
-  BOOST_TEST(chosen(base_pieces, "cpu") == "tiny");
-  BOOST_TEST(chosen(base_pieces, "cuda") == "base");
+  BOOST_TEST(chosen(base_tokens, "cpu") == "tiny");
+  BOOST_TEST(chosen(base_tokens, "cuda") == "base");
 }
 
 BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
   BOOST_TEST(choose_preset({{500000, 452331}, true}, "cpu").why ==
-             "for less than 25,000,000 target pieces; this text has 452,331");
-  // Weights that a source and a target piece pass (tx-paper(7), Table 2, 8,000 pieces): base 22.0
-  // and 26.1 million in 100,000 x 25,000 pieces, tiny 0.655 and 1.68 million in 12,000 x 2,048.
-  BOOST_TEST(choose_preset({{base_pieces, base_pieces}, true}, "cpu").why ==
+             "for less than 25,000,000 target tokens; this text has 452,331");
+  // Weights that a source and a target token pass (tx-paper(7), Table 2, 8,000 tokens): base 22.0
+  // and 26.1 million in 100,000 x 25,000 tokens, tiny 0.655 and 1.68 million in 12,000 x 2,048.
+  BOOST_TEST(choose_preset({{base_tokens, base_tokens}, true}, "cpu").why ==
              "as there is no GPU; this text has 25,000,000, but --preset base takes about 2,100 "
              "times the arithmetic");
 }
 
 BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
   BOOST_TEST(open_for({}));
-  BOOST_TEST(open_for({"--preset", "auto", "--norm-position", "pre", "--steps", "9", "--tie", "none"}));
+  BOOST_TEST(
+      open_for({"--preset", "auto", "--norm-position", "pre", "--steps", "9", "--tie", "none"}));
   BOOST_TEST(!open_for({"--preset", "base"}));
   for (const char* size : {"--layers", "--encoder-layers", "--decoder-layers", "--d-model",
                            "--d-ff", "--heads", "--d-k", "--d-v"})

@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_rank_holds_its_part_of_the_moments) {
 }
 
 // What a rank sends is what a ring sends for a sum that all get: 2 (R - 1) / R of the block. More
-// are the sums of squares, the records, and pieces that are not of one length.
+// are the sums of squares, the records, and shards that are not of one length.
 BOOST_AUTO_TEST_CASE(as_much_moves_as_in_a_ring) {
   for (const int count : {2, 4}) {
     std::vector<size_t> sent(static_cast<size_t>(count));
