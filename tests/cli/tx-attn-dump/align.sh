@@ -48,7 +48,7 @@ expect_status 0 tx-attn-dump -m model --align --align-dev dev --tgt tgt src
 expect_stdout_file links.0.0-3
 expect_stderr 'tx-attn-dump: the mean of the heads of layer 0 has the lowest alignment error rate on dev, 0.0'
 
-# Rows that read a word; words of pieces; the model's own translations.
+# Rows that read a word; words of tokens; the model's own translations.
 expect_status 0 tx-attn-dump -m model --align --shift --tgt target in
 expect_stdout_lines 3
 expect_status 0 tx-attn-dump -m model --align --words in

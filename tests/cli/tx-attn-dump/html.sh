@@ -67,7 +67,7 @@ expect_usage_error '--html model is also an input: choose another name' \
 expect_usage_error '--html in is also an input' tx-attn-dump -m model --html in in
 expect_usage_error '--html does not go with --heatmap' \
   tx-attn-dump -m model --html x.html --heatmap in
-expect_usage_error '--html does not go with --words: a page shows both, pieces and words' \
+expect_usage_error '--html does not go with --words: a page shows both, tokens and words' \
   tx-attn-dump -m model --html x.html --words in
 expect_usage_error '--out does not go with --html: a page or picture has a file of its own' \
   tx-attn-dump -m model --html x.html -o y.html in

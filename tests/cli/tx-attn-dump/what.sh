@@ -16,7 +16,7 @@ last_stdout | head -n 1 > first
 [ "$(grep -o null first | wc -l)" -eq 3 ] || fail 'what is masked'
 grep -q '"decoder":\[\[\[\[[-0-9.]*,null,null\],\[[-0-9.]*,[-0-9.]*,null\],' first || fail 'the mask'
 
-# The log P of the pieces of a line sum to what tx-decode gives the line, ranks are counted from 1.
+# The log P of the tokens of a line sum to what tx-decode gives the line, ranks are counted from 1.
 expect_status 0 tx-attn-dump -m model --what log_p --digits 9 --tgt target in
 last_stdout > likely
 tx-decode -m model --precision fp32 --tgt target in > scored

@@ -1,4 +1,4 @@
-# Words in place of pieces: of subword-nmt's pieces, of plain words, and of a subword model.
+# Words in place of tokens: of subword-nmt's tokens, of plain words, and of a subword model.
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\ndog\nHund\n' > words
 make_model model vocabulary words
 printf 'un@@ seen dog\n\ndog\n' > in

@@ -5,7 +5,7 @@ expect_status 0 tx-bleu --score-only ref < bpe
 expect_stderr "tx-bleu: warning: standard input: 2 of 2 lines hold \"@@\", as subwords that were not joined do, the first is line 1; join them with sed 's/@@ //g' before scoring"
 printf 'a cat sits\n\342\226\201un believable\n' > pieces
 expect_status 0 tx-bleu --score-only ref -i pieces
-expect_stderr_contains 'pieces: 1 of 2 lines hold U+2581'
+expect_stderr_contains 'tokens: 1 of 2 lines hold U+2581'
 expect_status 0 tx-bleu --force --score-only ref -i pieces
 expect_stderr_lacks 'U+2581'
 awk 'BEGIN { for (i = 0; i < 20; ++i) print "so it is ." }' > tokens

@@ -38,7 +38,7 @@ expect_stdout_lines 1
 printf '\342\226\201the\n\342\226\201 nopiece\n' > pieces
 expect_status 1 tx-bpe decode -m model pieces
 expect_stdout 'the'
-expect_stderr "tx-bpe: pieces:2: 'nopiece' is not a piece of this vocabulary"
+expect_stderr "tx-bpe: pieces:2: 'nopiece' is not a token of this vocabulary"
 for id in 300 -1 x 4x 99999999999; do
   echo "$id" > ids
   expect_status 1 tx-bpe decode --ids -m model ids

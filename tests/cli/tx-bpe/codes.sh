@@ -13,7 +13,7 @@ expect_stdout_file joined
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --separator "##" --merges 2'
 expect_stdout 'low## e## r lo## w'
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --summary'
-expect_stderr "tx-bpe: 1 line, 2 words, 3 pieces: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
+expect_stderr "tx-bpe: 1 line, 2 words, 3 tokens: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
  longest line standard input:1, 3 pieces"
 
 # Subwords that are not in the vocabulary are split again.
@@ -53,7 +53,7 @@ refused() { # MESSAGE CODES
   expect_status 1 tx-bpe encode --codes bad text
   expect_stderr "tx-bpe: $1"
 }
-refused "bad:2: expected two pieces separated by one space, not 'a b 7'; is this a file of\
+refused "bad:2: expected two tokens separated by one space, not 'a b 7'; is this a file of\
  subword-nmt learn-bpe?" '#version: 0.2\na b 7\n'
 refused "bad:1: codes of version '0.3' are not known; 0.1 and 0.2 are" '#version: 0.3\na b\n'
 refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'

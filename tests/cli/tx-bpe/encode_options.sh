@@ -16,7 +16,7 @@ for threads in 1 3; do
 ▁low </s>
 </s>
 ▁low ▁low </s>'
-  expect_stderr "tx-bpe: warning: lines:1: cut after 2 pieces (--max-length)\
+  expect_stderr "tx-bpe: warning: lines:1: cut after 2 tokens (--max-length)\
  (the first of 2 such lines)"
 done
 expect_usage_error '--max-length' tx-bpe encode -m model --max-length 0 lines
@@ -26,11 +26,11 @@ printf 'low low\n' > first
 printf 'é\nlow\n' > second
 for threads in 1 2 7; do
   expect_status 0 tx-bpe encode -m model --summary --threads $threads first second
-  expect_stderr "tx-bpe: 3 lines, 4 words, 6 pieces: 1.500 per word, 33.333 % of them bytes, 0.000 % <unk>;\
+  expect_stderr "tx-bpe: 3 lines, 4 words, 6 tokens: 1.500 per word, 33.333 % of them bytes, 0.000 % <unk>;\
  longest line second:1, 3 pieces"
 done
 expect_status 0 tx-bpe encode -m model --summary /dev/null
-expect_stderr 'tx-bpe: 0 lines, 0 words, 0 pieces: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
+expect_stderr 'tx-bpe: 0 lines, 0 words, 0 tokens: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
 
 # Options without effect are errors.
 expect_usage_error '--seed needs --bpe-dropout' tx-bpe encode -m model --seed 2 lines

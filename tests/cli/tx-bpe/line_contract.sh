@@ -61,10 +61,10 @@ done
 # Invalid tokens and ids: the message has the line and the value.
 printf '4 5\n4 300 5\n' > ids
 expect_status 1 tx-bpe decode --ids -m model ids
-expect_stderr 'tx-bpe: ids:2: id 300 is outside the vocabulary of 300 pieces'
+expect_stderr 'tx-bpe: ids:2: id 300 is outside the vocabulary of 300 tokens'
 for threads in 1 3; do
   expect_status 1 tx-bpe decode --threads $threads --ids -m model - < ids
-  expect_stderr 'tx-bpe: standard input:2: id 300 is outside the vocabulary of 300 pieces'
+  expect_stderr 'tx-bpe: standard input:2: id 300 is outside the vocabulary of 300 tokens'
   expect_stdout_lines 1
 done
 

@@ -27,7 +27,7 @@ printf '0-0 2-1\n' > links
 expect_status 0 tx-bpe shortlist -m model --src src --tgt tgt --links links --unit pieces -o -
 expect_stdout "$(printf '\tlow\t0.5\n\t▁\t0.5\nlow\tlow\t1\n▁\t▁\t1')"
 expect_status 1 tx-bpe shortlist -m model --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted from 0; --unit pieces is for links between subwords, as tx-attn-dump --align writes them without --words'
+expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted from 0; --unit tokens is for links between subwords, as tx-attn-dump --align writes them without --words'
 expect_no_file out2
 
 printf '9-0\n' > links
@@ -41,10 +41,10 @@ printf 'a A 0.25\na B 0.5\nNULL B 0.1\nb\tC\t1\n' > table
 printf 'A\n' > tgt
 expect_status 0 tx-bpe shortlist -m list --tgt tgt --table table -o -
 expect_stdout "$(printf '\tA\t1\na\tB\t0.5\na\tA\t0.25\nb\tC\t1')"
-expect_stderr 'tx-bpe: warning: 1 line of 4 of table left out: the vocabulary lacks one of the pieces'
+expect_stderr 'tx-bpe: warning: 1 line of 4 of table left out: the vocabulary lacks one of the tokens'
 printf 'a A 0.25\na A\n' > table
 expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
-expect_stderr 'tx-bpe: table:2: expected a source piece, a target piece and a probability'
+expect_stderr 'tx-bpe: table:2: expected a source token, a target token and a probability'
 printf 'a A -2\n' > table
 expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
 expect_stderr "tx-bpe: table:1: '-2' is not a probability above 0, 1 at most"

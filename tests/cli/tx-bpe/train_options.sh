@@ -31,8 +31,8 @@ refused() { # MESSAGE SYMBOL
 refused 'an empty line is not a symbol' ''
 refused 'not valid UTF-8' '\377'
 refused 'a symbol cannot hold ▁, which SentencePiece uses itself' 'a\342\226\201'
-refused 'every model has <s> as a special piece' '<s>'
-refused 'every model has <0x0A> as a special piece' '<0x0A>'
+refused 'every model has <s> as a special token' '<s>'
+refused 'every model has <0x0A> as a special token' '<0x0A>'
 printf 'a\nb\na\n' > bad
 expect_status 1 tx-bpe train --user-symbols bad -o none text
 expect_stderr 'tx-bpe: bad:3: a stands there twice'

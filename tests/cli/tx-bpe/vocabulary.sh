@@ -46,7 +46,7 @@ expect_status 1 tx-bpe encode -m model --vocabulary bad text
 expect_stderr "tx-bpe: bad:2: 'many' is not a count"
 printf 'low\t3\n\n' > bad
 expect_status 1 tx-bpe encode -m model --vocabulary bad text
-expect_stderr 'tx-bpe: bad:2: expected a piece, a tab or a space, and a count'
+expect_stderr 'tx-bpe: bad:2: expected a token, a tab or a space, and a count'
 expect_status 1 tx-bpe encode -m model --vocabulary none text
 expect_usage_error '--vocabulary-threshold needs --vocabulary: add it' tx-bpe encode -m model --vocabulary-threshold 2 text
 expect_usage_error 'FILE needs --counts: add it' tx-bpe vocab -m model text

@@ -19,6 +19,6 @@ expect_stdout "
 b <unk> a <unk>"
 printf 'b x  a </s>\n' > unknown
 expect_status 0 tx-bpe encode --summary -m list unknown
-expect_stderr_contains '4 pieces: 1.000 per word, 0.000 % of them bytes, 50.000 % <unk>; longest'
+expect_stderr_contains '4 tokens: 1.000 per word, 0.000 % of them bytes, 50.000 % <unk>; longest'
 expect_status 0 sh -c "printf '5 1 4\n' | tx-bpe decode --ids -m list"
 expect_stdout "b <unk> a"

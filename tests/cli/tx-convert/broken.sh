@@ -36,7 +36,7 @@ refused 'f/vocab.json has'
 edit vocab.json 's/"<unk>": 1/"<unk>": 2/'
 refused 'has no id of its own'
 edit vocab.json 's/"<unk>"/"<unknown>"/'
-refused 'f/vocab.json has no piece <unk>'
+refused 'f/vocab.json has no token <unk>'
 rm f/source.spm
 refused 'cannot read f/source.spm'
 head -c 300 f/target.spm > cut && mv cut f/target.spm

@@ -33,7 +33,7 @@ awk -v after="$(sum run)" -v before="$(sum fairseq.safetensors)" \
   'BEGIN { exit !(after > before) }' || fail '30 steps made the text less likely'
 
 # With the SentencePiece model that cut the text, text enters as it is: the same weights give the
-# same scores to lines of the same pieces.
+# same scores to lines of the same tokens.
 cp -r "$golden" spm
 cp "$TX_SOURCE/tests/golden/marian/source.spm" spm/source.spm
 sed 's/^\(ab\|dog\|gold\|cold\|a\|b\|c\|go\|so\|abc\) /▁\1 /' "$golden/dict.en.txt" > spm/dict.en.txt
@@ -50,9 +50,9 @@ expect_same fairseq.scores spm.scores
 rm f/dict.de.txt
 refused 'cannot read f/dict.tgt.txt'
 sed -i 3d f/dict.de.txt
-refused 'f/dict.de.txt has 18 pieces with <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
+refused 'f/dict.de.txt has 18 tokens with <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
 sed -i '3s/ .*//' f/dict.en.txt
-refused 'f/dict.en.txt:3: expected a piece, a space and its count'
+refused 'f/dict.en.txt:3: expected a token, a space and its count'
 head -c 20000 f/checkpoint_best.pt > cut && mv cut f/checkpoint_best.pt
 refused 'f/checkpoint_best.pt'
 printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/checkpoint_best.pt
@@ -70,5 +70,5 @@ sed -i 's/"tgt_vocab_size": [0-9]*/"tgt_vocab_size": 7/' f/config.json
 refused 'f/vocab-tgt.json has'
 cp "$TX_SOURCE/tests/golden/fsmt/"* f
 sed -i 's/"<unk>"/"<unknown>"/' f/vocab-src.json
-refused 'f/vocab-src.json has no piece <unk>'
+refused 'f/vocab-src.json has no token <unk>'
 expect_status 0 tx-convert -q -o out f

@@ -56,7 +56,7 @@ expect_status 0 tx-decode -m tuned.safetensors --precision fp32 --perplexity "$f
 last_stdout | cut -f 2 | awk '{ s += $1 } END { print s }' > tuned_sum
 expect_same after tuned_sum
 
-# Rows beyond the pieces: a name for those that were added, one of them to spare for pad.
+# Rows beyond the tokens: a name for those that were added, one of them to spare for pad.
 cp -r "$folder" mistral
 sed -i -e 's/"model_type": "llama"/"model_type": "mistral", "sliding_window": 3/' \
   -e '/"attention_bias"/d' -e '/"mlp_bias"/d' mistral/config.json

@@ -72,16 +72,16 @@ refused 'f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not
 rm f/model.npz.decoder.yml
 refused 'f has no vocabulary: neither vocab.spm nor vocab.yml, and no decoder.yml'
 sed -i '$d' f/vocab.de.yml
-refused 'f/vocab.de.yml has 12 pieces, but decoder_Wemb of f/model.npz has 13 rows'
+refused 'f/vocab.de.yml has 12 tokens, but decoder_Wemb of f/model.npz has 13 rows'
 echo 'more: 13' >> f/vocab.en.yml
 sed -i 's/^one: 12more: 13/one: 12\nmore: 13/' f/vocab.en.yml
-refused 'f/vocab.en.yml has 14 pieces, but encoder_Wemb of f/model.npz has 13 rows'
+refused 'f/vocab.en.yml has 14 tokens, but encoder_Wemb of f/model.npz has 13 rows'
 sed -i '3s/.*/.: 3/' f/vocab.en.yml
-refused 'f/vocab.en.yml: the piece "six" has no id of its own'
+refused 'f/vocab.en.yml: the token "six" has no id of its own'
 sed -i '3s/.*/.: [2/' f/vocab.en.yml
 refused 'f/vocab.en.yml:3: its list does not end on the line'
 sed -i 's/^<unk>/<unknown>/' f/vocab.en.yml
-refused 'f/vocab.en.yml has no piece <unk>'
+refused 'f/vocab.en.yml has no token <unk>'
 sed -i 's/vocab.en.yml/vocab.fsv/' f/model.npz.decoder.yml
 cp f/vocab.en.yml f/vocab.fsv
 refused 'f/vocab.fsv is a factored vocabulary, which tx does not have'

@@ -23,7 +23,7 @@ expect_stdout_contains '0 lines in '
 # Lines that are cut are told, bad ones named by their place.
 printf 'w4 w5 w6\n' > long
 expect_status 0 tx-decode -m model --check-invariance --max-length 2 long
-expect_stderr_contains 'long:1: 3 pieces, cut to the first 2'
+expect_stderr_contains 'long:1: 3 tokens, cut to the first 2'
 printf '5\n99999\n' > bad
 expect_status 1 tx-decode -m model --check-invariance --ids bad
 expect_stderr_contains 'bad:2: '

@@ -1,5 +1,5 @@
 # A language model continues its lines: as many lines out as in, whatever their company; strings end
-# an output; pieces are written as they come.
+# an output; tokens are written as they come.
 make_model model kind decoder layers 2
 printf 'w5 w6 w7\n\nw8\nw9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20\n   \nw5 w6 w7\n' > in
 expect_status 0 tx-decode -m model --max-new 6 < in
@@ -43,16 +43,16 @@ for models in '-m model' '-m model -m model'; do
     END { exit bad || whole < 8 }' || fail "$models: other scores than the search's"
 done
 
-# A text is scored from its beginning: the chain of what its pieces have.
+# A text is scored from its beginning: the chain of what its tokens have.
 printf 'w5 w6 w7\n\nw5\n' > texts
 expect_status 0 tx-decode -m model --precision fp32 --perplexity < texts
 last_stdout > scored
 expect_stderr_contains 'tx-decode: log P '
-expect_stderr_contains ' over 6 pieces, ends counted: perplexity '
+expect_stderr_contains ' over 6 tokens, ends counted: perplexity '
 # -q hides no figure that is asked for.
 expect_status 0 tx-decode -q -m model --precision fp32 --perplexity < texts
 expect_stdout_file scored
-expect_stderr_contains ' over 6 pieces, ends counted: perplexity '
+expect_stderr_contains ' over 6 tokens, ends counted: perplexity '
 printf '\n\n\n' > nothing
 expect_status 0 tx-decode -m model --precision fp32 --tgt texts < nothing
 expect_stdout_file scored
@@ -94,7 +94,7 @@ expect_stdout_file long
 # Of a prompt that is too long the end counts.
 printf 'w9 w10 w5 w6\nw5 w6\n' > in
 expect_status 0 tx-decode -m model --max-length 2 < in
-expect_stderr_contains '4 pieces, cut to the last 2 (--max-length)'
+expect_stderr_contains '4 tokens, cut to the last 2 (--max-length)'
 [ "$(last_stdout | sort -u | wc -l)" -eq 1 ] || fail 'not the end of the prompt'
 
 # Learned positions leave room for both.

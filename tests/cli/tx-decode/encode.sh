@@ -54,4 +54,4 @@ expect_usage_error '--embed needs a model of kind encoder: --model translator is
   tx-decode -m translator --embed mean < in
 printf 'w5 w6 w7\n' > long
 expect_status 0 tx-decode -m model --max-length 2 --embed mean long
-expect_stderr_contains 'long:1: 3 pieces, cut to the first 2 (--max-length)'
+expect_stderr_contains 'long:1: 3 tokens, cut to the first 2 (--max-length)'

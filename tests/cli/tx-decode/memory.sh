@@ -2,7 +2,7 @@
 # limit or a batch that does not go together is an error that names what would do.
 [ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers have memory of their own
 make_model model d_model 32 d_ff 32 heads 2 layers 1
-# One line of 2,000 pieces in the middle of a thousand short ones.
+# One line of 2,000 tokens in the middle of a thousand short ones.
 awk 'BEGIN { for (i = 0; i < 1001; ++i) { for (j = 0; j < (i == 500 ? 2000 : 1 + i % 9); ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
 decode="tx-decode -m model --precision fp32 --max-extra 3 --max-length 2000 --scores --threads 2"

@@ -1,4 +1,4 @@
-# Ready-made pieces and ids, in and out; a word that is none is named after the lines before it.
+# Ready-made tokens and ids, in and out; a word that is none is named after the lines before it.
 make_model model
 printf 'w5 w6\nw9\n' > text
 expect_status 0 tx-decode -m model < text
@@ -12,8 +12,8 @@ expect_same wanted out
 printf 'w5 w6\nw9\nw5 nothing\nw5\n' > bad
 expect_status 1 tx-decode -m model --pieces < bad
 expect_stdout_file wanted
-expect_stderr "tx-decode: standard input:3: 'nothing' is not a piece of this vocabulary"
+expect_stderr "tx-decode: standard input:3: 'nothing' is not a token of this vocabulary"
 printf '5 60\n' > bad
 expect_status 1 tx-decode -m model --ids < bad
-expect_stderr 'tx-decode: standard input:1: id 60 is outside the vocabulary of 60 pieces'
+expect_stderr 'tx-decode: standard input:1: id 60 is outside the vocabulary of 60 tokens'
 expect_usage_error '--pieces does not go with --ids' tx-decode -m model --pieces --ids

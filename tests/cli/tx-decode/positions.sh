@@ -12,7 +12,7 @@ expect_status 0 tx-decode --max-extra 5 -m model --max-length 7 --word-scores lo
 expect_stderr_lacks '--split'
 for tool in "tx-decode --max-extra 5" "tx-attn-dump --max-extra 5"; do
   expect_status 0 $tool -m model --threads 0 long
-  expect_stderr_contains 'long:1: 100 pieces, cut to the first 59 (all that the model has positions for)'
+  expect_stderr_contains 'long:1: 100 tokens, cut to the first 59 (all that the model has positions for)'
   expect_status 0 $tool -m model --threads 0 --max-length 7 long
-  expect_stderr_contains 'long:1: 100 pieces, cut to the first 7 (--max-length)'
+  expect_stderr_contains 'long:1: 100 tokens, cut to the first 7 (--max-length)'
 done

@@ -33,7 +33,7 @@ tx-decode -m one text > free
 sed 's/$/\t/' text | tx-decode -m one --prefix > out
 expect_same free out
 
-# Text is cut into pieces as the model cuts it; a beginning that is too long is cut with a warning.
+# Text is cut into tokens as the model cuts it; a beginning that is too long is cut with a warning.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 make_model spm vocabulary bpe.model
@@ -42,7 +42,7 @@ expect_status 0 tx-decode -m spm --prefix in
 last_stdout | grep -q "^zwei$(printf '\303\244')" || fail 'not the text'
 printf 'w5\tw5 w6 w7\n' > in
 expect_status 0 tx-decode -m one --prefix --max-length 2 in
-expect_stderr_contains 'in:1: 3 pieces, cut to the first 2 (--max-length)'
+expect_stderr_contains 'in:1: 3 tokens, cut to the first 2 (--max-length)'
 printf 'w5\nw5\tw6\tw7\n' > in
 expect_status 1 tx-decode -m one --prefix in
 expect_stdout_lines 1

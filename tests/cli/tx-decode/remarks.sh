@@ -2,7 +2,7 @@
 make_model model
 printf 'w5 w6\nw5 w6\n\n' > in
 expect_status 0 tx-decode -m model --status records in
-expect_stderr_contains 'tx-decode: 2 outputs with the same pieces over and over at the end (--no-repeat forbids them), the first on line 1'
+expect_stderr_contains 'tx-decode: 2 outputs with the same tokens over and over at the end (--no-repeat forbids them), the first on line 1'
 expect_stderr_contains 'tx-decode: 2 outputs without an end, cut at the longest length (--max-extra), the first on line 1'
 [ "$(sed 1d records | cut -f 2 | tr '\n' ' ')" = 'maximum,loop maximum,loop empty ' ] || fail 'states'
 expect_status 0 tx-decode -m model --no-repeat 1 in

@@ -8,7 +8,7 @@ expect_status 0 tx-decode -m model --sample --seed 7 --threads 3 --batch-tokens 
 expect_stdout_file wanted
 expect_status 0 tx-decode -m model --sample --seed 8 < in
 ! cmp -s wanted "$TX_LAST/stdout" || fail 'another seed draws the same'
-# The likeliest piece alone is greedy search.
+# The likeliest token alone is greedy search.
 expect_status 0 tx-decode -m model --beam 1 < in
 last_stdout > greedy
 expect_status 0 tx-decode -m model --sample --top-k 1 < in

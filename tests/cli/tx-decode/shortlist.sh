@@ -1,14 +1,14 @@
-# --shortlist: outputs keep to the pieces that go with their source; a list is its line's own.
+# --shortlist: outputs keep to the tokens that go with their source; a list is its line's own.
 make_model model layers 1
 make_model other layers 1 seed 2
 awk 'BEGIN { for (i = 0; i < 40; ++i) { for (j = 0; j < i % 9; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
-# Of source piece n the pieces n, n + 1 .. n + 5; in all text 4 to 8.
+# Of source token n the tokens n, n + 1 .. n + 5; in all text 4 to 8.
 awk 'BEGIN { for (i = 4; i < 9; ++i) printf "\tw%d\t%g\n", i, 0.9 - i / 20
   for (n = 4; n < 60; ++n) for (i = 0; i < 6; ++i)
     printf "w%d\tw%d\t%g\n", n, 4 + (n - 4 + i) % 56, 0.5 - i / 20 }' > list
 
-# keeps_to FIRST BEST: whether every line of standard input is made of the pieces of its list.
+# keeps_to FIRST BEST: whether every line of standard input is made of the tokens of its list.
 keeps_to() {
   awk -v first="$1" -v best="$2" '
     FILENAME == "list" {
@@ -38,12 +38,12 @@ for way in '' '--precision int8' '--precision bf16' '--beam 1' '--beam 30' '--sa
   expect_status 0 tx-decode -m model $way --max-extra 9 --shortlist list --check-invariance in
   expect_stdout_contains 'verdict: every translation and score is the same in any company'
 done
-# Lists of one piece and the end: fewer than a beam looks at.
+# Lists of one token and the end: fewer than a beam looks at.
 expect_status 0 tx-decode -m model --max-extra 3 --beam 8 --nbest 8 --shortlist list \
   --shortlist-first 0 --shortlist-best 1 --check-invariance in
 expect_stdout_contains 'verdict: every translation and score is the same in any company'
 
-# A list of all pieces changes nothing.
+# A list of all tokens changes nothing.
 awk 'BEGIN { for (i = 4; i < 60; ++i) printf "\tw%d\t0.01\n", i }' > all
 for precision in fp32 bf16 int8; do
   tx-decode -m model --precision $precision --max-extra 9 in > free
@@ -73,9 +73,9 @@ refused() { # MESSAGE
   expect_stderr "tx-decode: bad$1"
 }
 printf 'w4\tw5\t0.5\nw4\tw99\t0.5\n' |
-  refused ":2: the target vocabulary has no piece 'w99'; make the list with the model's own vocabulary"
+  refused ":2: the target vocabulary has no token 'w99'; make the list with the model's own vocabulary"
 printf 'W4\tw5\t0.5\n' |
-  refused ":1: the source vocabulary has no piece 'W4'; make the list with the model's own vocabulary"
+  refused ":1: the source vocabulary has no token 'W4'; make the list with the model's own vocabulary"
 printf 'w4 w5 0.5\n' | refused ':1: expected a source piece, a target piece and a probability, with tabs'
 for number in 0 1.5 -1 nan x ''; do
   printf 'w4\tw5\t%s\n' "$number" | refused ":1: '$number' is not a probability above 0, 1 at most"

@@ -11,7 +11,7 @@ sed 1d records | cut -f 6,7 > found
 expect_same scores found
 sed -n 3p records | grep -q "$(printf '^2\tempty\t0\t0\t0\t')" || fail 'the empty line'
 
-# The states, alone and together; ill-formed sequences are counted one by one. With no piece more
+# The states, alone and together; ill-formed sequences are counted one by one. With no token more
 # than its source an output of random weights reaches its longest length.
 printf 'w5 \377 w6 \355\240\200\n \t\nw5 w6 w7 w8 w9\nw5\n\377w5 w6 w7\n' > in
 expect_status 0 tx-decode -m model --max-length 3 --max-extra 0 --status records < in

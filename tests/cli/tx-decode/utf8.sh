@@ -1,4 +1,4 @@
-# A model of byte pieces that has learned nothing spells UTF-8 all the same, in every search; a
+# A model of byte tokens that has learned nothing spells UTF-8 all the same, in every search; a
 # translation that is given is scored whatever its bytes.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text

@@ -9,7 +9,7 @@ setting() { # RUN NAME: its value in config.json
 expect_status 0 tx-train -q --preset toy --src train.en --tgt train.de --vocab bpe.model --threads 1 --steps 100 -o first
 tune="--src train.en --tgt train.en --valid-src valid.en --valid-tgt valid.en --threads 1"
 expect_status 0 tx-train --init first $tune -o tuned
-expect_stderr_contains "tx-train: fine-tuning first: batches of 1024 target pieces, schedule linear, rate 0.001, "
+expect_stderr_contains "tx-train: fine-tuning first: batches of 1024 target tokens, schedule linear, rate 0.001, "
 expect_stderr_contains " epochs of the text's "
 expect_stderr_contains "validations without a better model (--patience); options given win, and --preset takes"
 expect_status 0 tx-train --init first $tune --lr 1e-12 --steps 1 -o before
@@ -21,7 +21,7 @@ awk "BEGIN { exit !($(best tuned) < $(best before) - 1) }" ||
 [ "$(setting tuned preset) $(setting tuned d-model)" = "fine-tune 64" ] ||
   fail "$(cat tuned/config.json)"
 expect_status 0 tx-train --init first $tune --epochs 2 --batch-tokens 800 --save-every 2 -o short
-expect_stderr_contains "batches of 800 target pieces"
+expect_stderr_contains "batches of 800 target tokens"
 expect_stderr_contains " steps, 2 epochs of the text's "
 expect_status 0 tx-train --resume short
 expect_status 0 tx-train --init first $tune --preset toy --steps 1 -o toys

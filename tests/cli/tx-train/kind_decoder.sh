@@ -1,5 +1,5 @@
 # A language model is trained on one text: killed at any place and resumed it ends with the bytes of
-# the run never stopped, and its figures by piece, word and byte agree with one another.
+# the run never stopped, and its figures by token, word and byte agree with one another.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
@@ -9,7 +9,7 @@ grep -o '"validation_perplexity.*' whole/log.jsonl | tail -n 1 > figures
 stop_at rename:1 state model:2 pruning:1
 random_kills 2 3
 
-# The text of all figures is the same: nll per piece times pieces is nll per word times words.
+# The text of all figures is the same: nll per token times tokens is nll per word times words.
 words=$(wc -w < valid.en) bytes=$(wc -c < valid.en)
 pieces=$(tx-bpe encode -m bpe.model < valid.en | wc -w) lines=$(wc -l < valid.en)
 figure() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p" figures; }

@@ -1,4 +1,4 @@
-# A masked language model: which pieces are hidden depends on neither batches nor a stop, and
+# A masked language model: which tokens are hidden depends on neither batches nor a stop, and
 # validations hide the same ones.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
@@ -22,7 +22,7 @@ expect_file figure-1
 expect_same figure-1 figure-2
 grep -q bits_per_byte first/log.jsonl && fail 'not all pieces are guessed: no bits per byte'
 
-# It learns to guess: the words beside a hidden piece say what it can be.
+# It learns to guess: the words beside a hidden token say what it can be.
 small_train --steps 150 --save-every 150 --dropout 0 -o learned 2> run.log || fail "$(cat run.log)"
 grep -o '"validation_accuracy":[0-9.]*' first/log.jsonl learned/log.jsonl | cut -d : -f 3 |
   awk 'NR == 1 { first = $1 } END { exit !($1 > 0.2 && $1 > 3 * first) }' ||

@@ -25,7 +25,7 @@ for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 
     fail "$options: planned $planned MiB, used $((peak / 1024)) MiB"
 done
 
-# The largest batch that fits: 512 pieces more do not.
+# The largest batch that fits: 512 tokens more do not.
 resolved() { sed -n 's/.*"batch_tokens_resolved": \([0-9]*\).*/\1/p' "$1/config.json"; }
 auto="--d-model 64 --d-ff 256 --steps 1 --save-every 1"
 small_train $auto --batch-tokens auto --memory 30M -o small 2> run.log || fail "$(cat run.log)"

@@ -8,7 +8,7 @@ setting() { # RUN NAME: its value in config.json
 }
 
 expect_status 0 tx-train $texts --steps 2 -o toy
-expect_stderr_contains "tx-train: preset toy, for less than 50,000 target pieces; this text has "
+expect_stderr_contains "tx-train: preset toy, for less than 50,000 target tokens; this text has "
 expect_stderr_contains "; --preset takes another"
 [ "$(setting toy preset)" = toy ] || fail "$(cat toy/config.json)"
 [ "$(setting toy d-model)" = 64 ] || fail "$(cat toy/config.json)"
@@ -27,7 +27,7 @@ expect_status 0 tx-train $more --steps 1 --layers 1 --d-model 16 --heads 2 --d-f
 ! grep -q "preset" "$TX_LAST/stderr" || fail "it chose: $(cat "$TX_LAST/stderr")"
 [ "$(setting sized preset)" = base ] || fail "$(cat sized/config.json)"
 expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 0.002 -o tiny
-expect_stderr_contains "preset tiny, for less than 25,000,000 target pieces; this text has "
+expect_stderr_contains "preset tiny, for less than 25,000,000 target tokens; this text has "
 [ "$(setting tiny preset) $(setting tiny lr)" = "tiny 0.002" ] || fail "$(cat tiny/config.json)"
 
 # What was chosen stays: resumed, and with --config whatever the text.

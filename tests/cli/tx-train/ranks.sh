@@ -1,6 +1,6 @@
 # label: mpi
 # One training over several ranks: the bytes of a checkpoint do not know how many there were, and
-# rank 0 alone speaks. 400 pairs in batches of 200 pieces: the last step of an epoch is short.
+# rank 0 alone speaks. 400 pairs in batches of 200 tokens: the last step of an epoch is short.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text

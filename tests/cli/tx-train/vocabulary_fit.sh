@@ -23,7 +23,7 @@ tx-bpe train --type words -o words train.en 2> log
 expect_status 0 small_train --steps 1 --vocab ./words -o words.run
 expect_stderr_lacks 'warning: source'
 expect_stderr_contains 'warning: target (train.de): '
-expect_stderr_contains 'It is a list of whole words; pieces, which spell any word, come from: tx-bpe train -o new.model train.en train.de'
+expect_stderr_contains 'It is a list of whole words; tokens, which spell any word, come from: tx-bpe train -o new.model train.en train.de'
 # Sides exchanged.
 tx-bpe train --type words -o words.de train.de 2> log
 expect_status 0 tx-train --src train.de --tgt train.en --vocab-src words --vocab-tgt words.de \
