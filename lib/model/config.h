@@ -228,7 +228,7 @@ void visit_fields(Config& c, Visit&& visit) {
   visit({"rotary_length"}, c.rotary_length);
   visit(
       {"tie", "--tie", "", "embeddings that share one matrix", 0, 0,
-       "all: source, target and output (the paper). embeddings: source and target. target: target "
+       "all: source, target and output (the paper); embeddings: source and target; target: target "
        "and output. Separate vocabularies need target or none."},
       c.tie);
   visit({"scaled_embeddings", "--scaled-embeddings", "", "multiply embeddings by sqrt(d-model)"},

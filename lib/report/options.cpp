@@ -4,7 +4,8 @@ namespace tx {
 
 void ReportOptions::describe(Options& options) {
   options.group("Diagnostics and reports");
-  options.flag("--report", report, "write an HTML page that compares runs to -o", "See REPORTS.")
+  options
+      .flag("--report", report, "write an HTML page about runs to -o", "See PROGRESS AND REPORTS.")
       .runtime()
       .is_mode("the page is about runs that there are");
   options.positional("RUN", runs, "run directories for --report")
@@ -12,7 +13,8 @@ void ReportOptions::describe(Options& options) {
       .input()
       .goes_with({"--report"})
       .needs({"--report"});
-  options.add("--html", html, "FILE", "write --describe as an HTML page", "See REPORTS.")
+  options
+      .add("--html", html, "FILE", "write --describe as an HTML page", "See PROGRESS AND REPORTS.")
       .runtime()
       .output()
       .goes_with({"--resume"})

@@ -18,7 +18,7 @@ const std::vector<std::string> one_text = {"--kind decoder", "--kind encoder", "
 // One more of the model's.
 void describe_kind(Options& o, std::string& kind) {
   o.add("--kind", kind, "encoder-decoder|decoder|encoder", "architecture",
-        "encoder-decoder: a translation model (the paper). decoder: a language model. encoder: a "
+        "encoder-decoder: a translation model (the paper); decoder: a language model; encoder: a "
         "masked language model. The last two train on one text, --src; see LANGUAGE MODELS.")
       .one_of(names_of<ModelKind>());
   o.at("encoder-layers").excludes({"--kind decoder"}, "it has no encoder");
@@ -31,7 +31,7 @@ void describe_documents(Options& o, TrainOptions& t) {
       .excludes({"--kind decoder", "--kind encoder"}, "it needs both stacks")
       .excludes({"--bpe-dropout"}, "source and target are parts of one text");
   o.add("--documents", t.documents, "lines|paragraphs", "what counts as one document of --src",
-        "lines: each line. paragraphs: the lines up to a blank line, joined by spaces.")
+        "lines: each line; paragraphs: the lines up to a blank line, joined by spaces.")
       .one_of({"lines", "paragraphs"})
       .needs(one_text);
   o.add("--context", t.context, "N", "maximum tokens per training sequence",
@@ -152,13 +152,13 @@ void describe_machine(Options& o, TrainOptions& t) {
       .goes_with({"--resume"})
       .excludes({"--describe", "--parity", "--selftest-resume"});
   o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
-        "auto: the GPU, if there is one.")
+        "With auto, the GPU if there is one.")
       .one_of({"auto", "cpu", "cuda"})
       .goes_with({"--resume", "--replay"});
   o.add("--precision", t.precision, "auto|bf16|fp32",
         "precision of activations and matrix products",
-        "Weights, optimizer state and sums are always fp32. auto: bf16 where the hardware "
-        "multiplies it fast.")
+        "Weights, optimizer state and sums are always fp32. With auto, bf16 where the "
+        "hardware multiplies it fast.")
       .one_of({"auto", "bf16", "fp32"})
       .goes_with({"--replay"});
   o.flag("--tune", t.tune, "time the GPU's matrix-product algorithms, use the fastest",
@@ -175,9 +175,7 @@ void describe_machine(Options& o, TrainOptions& t) {
 
 void describe_diagnostics(Options& o, TrainOptions& t) {
   o.group("Diagnostics and reports");
-  o.flag("--describe", t.describe_only, "print the model, its memory and cost; do not train",
-         "Prints each weight with its shape, the memory a run would take, and the operations of a "
-         "step.")
+  o.flag("--describe", t.describe_only, "print the model, its memory and cost; do not train")
       .runtime()
       .goes_with({"--resume"})
       .excludes({"--parity"});
@@ -213,8 +211,8 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
 void describe_batches(Options& o, TrainOptions& t) {
   o.group("Batches").goes_with({"--replay"});
   o.add("--batch-tokens", t.batch_tokens, "N|auto", "target tokens per batch",
-        "auto: as many as fit in memory; see MEMORY. tx-decode --batch-tokens counts source tokens "
-        "instead.");
+        "With auto, as many as fit in memory; see MEMORY. In tx-decode the option counts source "
+        "tokens.");
   o.add("--accumulate", t.accumulate, "N", "batches per step: gradient accumulation")
       .range(1, 100000);
   o.flag("--recompute", t.recompute, "activation checkpointing: recompute in backward",
@@ -265,7 +263,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   describe_optimizer(o, t);
   o.group("Bad steps").goes_with({"--replay"});
   o.add("--on-spike", t.on_spike, "log|skip|rewind", "what to do at a loss spike",
-        "log: keep the update. skip: discard it. rewind: return to the last checkpoint of "
+        "log: keep the update; skip: discard it; rewind: return to the last checkpoint of "
         "--save-every; see BAD STEPS.")
       .one_of({"log", "skip", "rewind"})
       .needs({"--spike-threshold"});
@@ -294,7 +292,7 @@ void TrainOptions::describe(Options& o) {
   o.usage("tx-train --src FILE --tgt FILE --vocab FILE [OPTION]... -o RUN");
   o.usage("tx-train --kind decoder|encoder --src FILE --vocab FILE [OPTION]... -o RUN");
   o.usage("tx-train --denoise --src FILE --vocab FILE [OPTION]... -o RUN");
-  o.usage("tx-train --resume RUN [--steps N]");
+  o.usage("tx-train --resume RUN [OPTION]...");
   describe_data(o, *this);
   describe_run(o, *this);
   describe_validation(o);

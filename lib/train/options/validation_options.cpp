@@ -47,11 +47,11 @@ void TrainOptions::describe_validation(Options& o) {
       .at_least(0)
       .needs({"--valid-src"});
   o.add("--valid-metric", valid_metric, listed(), "metric that selects the best model",
-        "It also decides for --patience and tx-avg --best. loss is the training loss, with label "
-        "smoothing. perplexity is computed without smoothing; it may rise while a smoothed model "
-        "still improves. accuracy is the share of target tokens predicted correctly. bleu and chrf "
-        "score greedy translations. Of several metrics, separated by commas, the first decides and "
-        "the others are logged.")
+        "It also decides for --patience and tx-avg --best. With several metrics, separated by "
+        "commas, the first decides and the others are logged. loss: the training loss, with label "
+        "smoothing; perplexity: without smoothing, it may rise while a smoothed model still "
+        "improves; accuracy: share of target tokens predicted correctly; bleu and chrf: scores of "
+        "greedy translations.")
       .default_is(validation_metrics().front())
       .list_of(validation_metrics())
       .needs({"--valid-src"});
