@@ -1,4 +1,5 @@
-# Alignments: a line of links for each line, from the map selected or the best head on a text.
+# --align: a line of alignments per line, from the selected map or the best head of a development
+# text.
 make_model model
 awk 'BEGIN { for (i = 0; i < 40; ++i) { for (j = 0; j <= i % 7; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } }' > src
 awk 'BEGIN { for (i = 0; i < 40; ++i) { for (j = 0; j <= i % 5; ++j) printf "w%d ", 4 + (i * 3 + j) % 50; print "" } }' > tgt
@@ -7,11 +8,11 @@ printf 'w9 w8\n\nw4\n' > target
 expect_status 0 tx-attn-dump -m model --align --tgt target in
 expect_stdout_lines 3
 expect_empty_stderr
-last_stdout | sed -n 1p | grep -qx '[01]-[01] [01]-[01]' || fail 'the links of line 1'
+last_stdout | sed -n 1p | grep -qx '[01]-[01] [01]-[01]' || fail 'the alignment of line 1'
 last_stdout | sed -n 2,3p > rest
-printf '\n0-0\n' | cmp - rest || fail 'the links of lines 2 and 3'
+printf '\n0-0\n' | cmp - rest || fail 'the alignments of lines 2 and 3'
 
-# The mean of the last layer's heads is what is read by default, as records have it.
+# The default is the mean of the last layer's heads, as in records.
 tx-attn-dump -m model --kinds cross --layers 1 --average heads --digits 9 --tgt tgt src |
   sed 's/.*"cross":\[\[\[\[\(.*\)\]\]\]\]}/\1/' | awk '{
     rows = split($0, row, /\],\[/)
@@ -25,7 +26,7 @@ tx-attn-dump -m model --kinds cross --layers 1 --average heads --digits 9 --tgt 
 tx-attn-dump -m model --align --tgt tgt src |
   awk '{ for (i = 1; i <= NF; ++i) print NR, $i }' | sort | cmp - wanted
 
-# Of all heads that one which aligns the text best, as tx-bleu judges it.
+# --align-dev: the head with the lowest alignment error rate by tx-bleu.
 for layer in 0 1; do
   for head in 0 1 2 3 0-3; do
     tx-attn-dump -m model --align --layers $layer --heads $head --tgt tgt src > links.$layer.$head
@@ -48,7 +49,7 @@ expect_status 0 tx-attn-dump -m model --align --align-dev dev --tgt tgt src
 expect_stdout_file links.0.0-3
 expect_stderr 'tx-attn-dump: the mean of the heads of layer 0 has the lowest alignment error rate on dev, 0.0'
 
-# Rows that read a word; words of tokens; the model's own translations.
+# Rows that read; words of subwords; the model's own translations.
 expect_status 0 tx-attn-dump -m model --align --shift --tgt target in
 expect_stdout_lines 3
 expect_status 0 tx-attn-dump -m model --align --words in

@@ -1,4 +1,4 @@
-# A file of arrays: the same bytes for any number of threads, nothing left beside it, no file after a
+# A file of arrays: the same bytes for any number of threads, no temporary files, no file after a
 # failure, and memory that does not grow with the text.
 make_model model
 awk 'BEGIN { for (i = 0; i < 300; ++i) { for (j = 0; j <= i % 9; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } }' > in
@@ -14,25 +14,25 @@ grep -q '"300.weights.cross":{"dtype":"F16","shape":\[2,4,' half || fail 'the he
 expect_status 0 tx-attn-dump -m model --format safetensors -o none < /dev/null
 expect_file none
 
-# A record goes to a file too.
+# Records to a file.
 expect_status 0 tx-attn-dump -m model -o records.jsonl --tgt in in
 expect_empty_stdout
 [ "$(wc -l < records.jsonl)" -eq 300 ] || fail 'records in a file'
 
-# A line that fails leaves no file.
+# A failure leaves no file.
 printf 'w5\n\377\n' > odd
 expect_status 1 tx-attn-dump -m model --format safetensors -o failed --strict odd
 expect_no_file failed
 [ -z "$(find . -name '.tx-*')" ] || fail 'temporary files after a failure'
 
-# Nor does one that a signal ends.
+# Nor does a signal.
 mkfifo slow
 env --default-signal tx-attn-dump -m model --format safetensors -o ended < slow &
 tool=$!
 exec 3> slow
 printf 'w5\n' >&3
 until [ -n "$(find . -name '.tx-*')" ]; do
-  kill -0 $tool || fail 'it ended by itself'
+  kill -0 $tool || fail 'the tool ended before the signal'
   sleep 0.02
 done
 kill -s TERM $tool
@@ -42,7 +42,7 @@ exec 3>&-
 [ "$(kill -l $status)" = TERM ] || fail "status $status"
 [ -z "$(find . -name '.tx-*')" ] || fail 'temporary files after a signal'
 
-# Sixteen times the lines, at most 3 MiB more.
+# 16 times as many lines take at most 3 MiB more.
 peak_of() { # FILE
   tx-attn-dump -m model --format safetensors -o large --tgt "$1" "$1" &
   watch_memory $!

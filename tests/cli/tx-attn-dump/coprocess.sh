@@ -15,7 +15,7 @@ exec 3>&-
 wait
 exec 4<&-
 
-# A reader that goes ends it silently.
+# A closed pipe ends the tool silently.
 yes w5 | head -n 3000 > many
 status=0
 tx-attn-dump -m model many 2> err | head -n 1 > out || status=$?

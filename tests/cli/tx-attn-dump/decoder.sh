@@ -1,4 +1,4 @@
-# A language model's attention: each line's text attends to itself.
+# Attention of a language model to its own text.
 make_model model kind decoder
 printf 'w5 w6 w7\n\nw8\n' > in
 expect_status 0 tx-attn-dump -m model < in

@@ -1,4 +1,4 @@
-# Models that cannot be used, options that make no sense.
+# Unusable models and invalid options.
 make_model model layers 2 heads 4
 printf 'w5\n' > in
 expect_status 1 tx-attn-dump -m missing in

@@ -1,4 +1,4 @@
-# Drawings: as wide as the terminal, no colours where there is none.
+# --heatmap: as wide as the terminal, colours only on a terminal.
 make_model model
 printf 'w5 w6 w7 w8 w9 w10 w11 w12 w13 w14\n\nw5\n' > in
 printf 'w40\n\nw41\n' > target
@@ -18,14 +18,14 @@ expect_status 0 tx-attn-dump -m model --heatmap --tgt target --width 40 in
 expect_stdout_file narrow
 expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder --layers 0 --heads 3 in
 expect_stdout_contains 'line 1: encoder, layer 0, head 3; columns and rows: source'
-# Every head selected is drawn, each with its own figures.
+# Every selected head is drawn with its own legend.
 expect_status 0 tx-attn-dump -m model --heatmap --kinds encoder,cross --layers 0-1 --heads 0,2-3 \
   --tgt target in
 [ "$(last_stdout | grep -c '^line [13]: ')" -eq 24 ] || fail '12 maps for each of two lines'
 expect_stdout_contains 'line 1: encoder, layer 0, head 2; '
 expect_stdout_contains 'line 3: cross, layer 1, head 3; '
 [ "$(last_stdout | grep -c '^largest 0\.[0-9]*[1-9]')" -eq 24 ] || fail 'a legend without figures'
-# Colours where they are asked for: eight shades, each with its colour.
+# --color always: eight shades, each in its colour.
 tx-attn-dump -m model --heatmap --color always --kinds encoder --tgt target in > coloured
 grep -q "$(printf '\033')\[38;5;" coloured || fail 'no colours although --color always'
 [ "$(grep '^largest' coloured | head -n 1 | grep -o '38;5;[0-9]*' | sort -u | wc -l)" -eq 8 ] ||

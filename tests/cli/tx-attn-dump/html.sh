@@ -1,4 +1,4 @@
-# A page is one file that holds all it needs; what does not fit is left out and said.
+# --html: a self-contained page; sentences that do not fit are left out with a notice.
 make_model model
 printf 'w5 w6 w7\n\nw8 w9\n' > in
 printf 'w40\n\nw41 w42\n' > target
@@ -9,22 +9,22 @@ expect_empty_stderr
 grep -q "Content-Security-Policy\" content=\"default-src 'none'" page.html || fail 'no policy'
 grep -qE '(src|href)=' page.html && fail 'the page refers to another file'
 grep -q '<footer>tx-attn-dump .*, model model, 2 sentences</footer>' page.html || fail 'the footer'
-grep -q 'class="notice"' page.html && fail 'a notice without a reason'
+grep -q 'class="notice"' page.html && fail 'a notice without reason'
 tx-attn-dump -m model --html - --tgt target in > printed
 expect_same page.html printed
 tx-attn-dump -m model --html one.html --threads 1 --tgt target in
 expect_same page.html one.html
 
-# data FILE: the JSON in it.
+# data FILE: the JSON of the page.
 data() { sed -n 's|^<script type="application/json" id="data">\(.*\)</script>$|\1|p' "$1"; }
 data page.html | grep -qF '"line":3,"source":["w8","w9","</s>"]' &&
-  fail 'a piece may not stand as it is where it could end the script'
-data page.html | grep -qF '"line":3,"source":["w8","w9","\u003c/s\u003e"]' || fail 'the pieces'
+  fail 'markup in a token is not escaped'
+data page.html | grep -qF '"line":3,"source":["w8","w9","\u003c/s\u003e"]' || fail 'the tokens'
 data page.html | grep -qF '"q":[[{"scale":' || fail 'no queries'
 data page.html | grep -qF '"words":{"source":{"starts":[0,1,2],' || fail 'no words'
 data page.html | grep -qF '"statistics":{"lines":2,"heads":[{"kind":"encoder","layer":0,"head":0,' ||
   fail 'no statistics'
-# 3 kinds of 8 heads, 28 pairs, 56 bytes: 76 letters of base64 each
+# 3 kinds of 8 heads: 28 pairs, 56 bytes, 76 characters of base64 each
 data page.html | grep -qE '"distances":\[("[A-Za-z0-9+/=]{76}",?){3}\]' || fail 'no distances'
 tx-attn-dump -m model --html weights.html --what weights --tgt target in
 data weights.html | grep -qF '"q":' && fail 'queries although --what weights'
@@ -38,13 +38,13 @@ tx-attn-dump -m model --html mean.html --average all --tgt target in
 data mean.html | grep -qF '"heads":["mean"],' || fail 'the mean of heads'
 data mean.html | grep -qF '"statistics":' && fail 'statistics of means'
 
-# Beyond the limit: the rest is left out; a text far beyond it is refused.
+# Beyond the limit the rest is left out; a text far beyond it is an error.
 awk 'BEGIN { for (i = 0; i < 300; ++i) { s = ""; for (j = 0; j < 20; ++j) s = s "w5 "; print s } }' > many
 expect_status 0 tx-attn-dump -m model --html many.html --html-limit 1 --tgt many many
 kept=$(grep -o '"line":' many.html | wc -l)
 [ "$kept" -gt 5 ] && [ "$kept" -lt 300 ] || fail "$kept sentences in a page of 1 MB"
 expect_stderr "tx-attn-dump: warning: left out from line $((kept + 1)) on: $((300 - kept)) sentences, beyond 1 MB (--html-limit)"
-grep -qF "left out from line $((kept + 1)) on" many.html || fail 'the page does not say so'
+grep -qF "left out from line $((kept + 1)) on" many.html || fail 'the page has no notice'
 [ "$(wc -c < many.html)" -lt 1100000 ] || fail 'the page is larger than the limit'
 yes 'w5 w6' | head -n 1000000 > million
 expect_status 1 tx-attn-dump -m model --html no.html million
@@ -60,7 +60,7 @@ expect_no_file no.html
 
 printf '\n \n' > blank
 expect_status 0 tx-attn-dump -m model --html blank.html blank
-grep -q 'class="notice">The text has no line' blank.html || fail 'a page of nothing does not say so'
+grep -q 'class="notice">The text has no line' blank.html || fail 'an empty page has no notice'
 
 expect_usage_error '--html model is also an input: choose another name' \
   tx-attn-dump -m model --html model in

@@ -1,5 +1,5 @@
 # label: browser
-# Every control of the page, in a browser without a window.
+# Every control of the page, in headless Chromium.
 command -v python3 > /dev/null || skip "no python3 here"
 script="<script>document.title='taken'</script>"
 printf '%s\n' 'tx-words 1' '<pad>' '<unk>' '<s>' '</s>' w4 w5@@ w6 w7 w8 w9 "$script" > words

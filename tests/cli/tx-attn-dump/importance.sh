@@ -1,4 +1,4 @@
-# Which heads matter: the loss without each is that of tx-decode --tgt without it.
+# --stats importance: the loss without a head equals that of tx-decode --tgt --mask-heads.
 make_model model layers 2
 awk 'BEGIN { for (i = 0; i < 12; ++i) { for (j = 0; j <= i % 5; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } }' > in
 awk '{ print $0 "w9" }' in > target
@@ -8,7 +8,7 @@ last_stdout > table
 head -n 1 table | grep -q '^kind	layer	head	loss	change	gradient$' || fail 'the head of the table'
 
 pieces=$(wc -w < target)
-loss() { # OPTION...: -log P per piece, </s> counted, as tx-decode has it
+loss() { # OPTION...: -log P per token, </s> included, by tx-decode
   tx-decode -m model --precision fp32 --tgt target "$@" in |
     awk -F '\t' -v n=$((pieces + 12)) '{ sum -= $2 } END { printf "%.5f\n", sum / n }'
 }

@@ -12,7 +12,7 @@ expect_stderr_contains 'standard input:4: not valid UTF-8; replaced by U+FFFD'
 expect_stderr_contains 'standard input:1: has a NUL byte'
 expect_stderr_contains 'standard input:2: ends with CR LF'
 last_stdout | sed -n 5p |
-  grep -qF '"source":["w4","w5","w6","w7","w8","w9","</s>"]' || fail 'the pieces of line 5'
+  grep -qF '"source":["w4","w5","w6","w7","w8","w9","</s>"]' || fail 'the tokens of line 5'
 expect_status 1 tx-attn-dump -m model --strict < in
 expect_stdout_lines 3
 expect_stderr_contains 'tx-attn-dump: standard input:4: not valid UTF-8'
@@ -21,7 +21,7 @@ expect_empty_stdout
 gzip -c in > in.gz
 expect_status 0 tx-attn-dump -m model --max-length 6 in.gz
 expect_stdout_lines 6
-# A line of a megabyte, and a reader that has gone.
+# A line of 1 MB, and a closed pipe.
 awk 'BEGIN { for (i = 0; i < 300000; ++i) printf "w%d ", 4 + i % 50; print "" }' > megabyte
 expect_status 0 tx-attn-dump -m model --max-length 6 --digits 2 megabyte
 expect_stdout_lines 1

@@ -1,4 +1,4 @@
-# A model trained for four steps: one record a line, every row of every map sums to 1.
+# A model trained for four steps: one record per line; every row of every map sums to 1.
 awk 'BEGIN {
   for (i = 1; i <= 60; ++i) {
     s = t = ""
@@ -14,18 +14,18 @@ expect_empty_stderr
 expect_stdout_lines 4
 last_stdout > records
 
-# rows FILE: the rows of all maps of a file, numbers only.
+# rows FILE: the rows of all maps, as numbers.
 rows() { grep -o '\[[0-9][0-9.,e-]*\]' "$1" | grep -v '^\[[0-9]*\(,[0-9]*\)*\]$' | tr -d '[]'; }
 for line in 1 4; do
   sed -n "${line}p" records > record
-  grep -q "^{\"line\":$line,\"source\":\[\"w" record || fail "the beginning of record $line"
-  # Weights have six decimals. 2 layers of 4 heads: the encoder alone has 32 rows.
+  grep -q "^{\"line\":$line,\"source\":\[\"w" record || fail "the start of record $line"
+# Weights have six decimals. With 2 layers of 4 heads the encoder alone has 32 rows.
   rows record | awk -F , '
     { sum = -1; for (i = 1; i <= NF; ++i) sum += $i; if (sum * sum > (1e-6 * NF) ^ 2) bad = 1 }
     END { exit bad || NR < 32 }' || fail "the rows of record $line"
 done
 sed -n 4p records | grep -qF '"source":["w4","<unk>","w4","</s>"],"input":["<s>"' ||
-  fail 'the pieces of line 4'
+  fail 'the tokens of line 4'
 for line in 2 3; do
   printf '{"line":%d,"source":[],"input":[],"target":[],"source_ids":[],"target_ids":[],' $line
   [ $line -eq 2 ] && printf '"text":"",' || printf '"text":" \\t",'
@@ -43,12 +43,12 @@ for threads in 1 3; do
   expect_stdout_file records
 done
 
-# A selection, a mean, fewer figures.
+# A selection, a mean, fewer digits.
 expect_status 0 tx-attn-dump -m run --kinds cross,encoder --layers 1 --heads 0,2-3 --digits 1 in
 expect_stdout_contains '"heads":[0,2,3],"layers":{"encoder":[1],"cross":[1]},'
 expect_stdout_contains '"columns":{"encoder":"source","cross":"source"},"encoder":[[[['
 expect_stdout_lacks '"decoder"'
-last_stdout | grep -q '0\.[0-9][0-9]' && fail 'more than one figure'
+last_stdout | grep -q '0\.[0-9][0-9]' && fail 'more than one digit'
 expect_status 0 tx-attn-dump -m run --kinds encoder --average all in
 expect_stdout_contains '"average":"all"'
 last_stdout | head -n 1 | grep -q '"encoder":\[\[\[\[[0-9.,]*\]\(,\[[0-9.,]*\]\)*\]\]\]}$' ||

@@ -1,4 +1,4 @@
-# Statistics of heads: tables and JSON, the same for any number of threads, in constant memory.
+# --stats: tables and JSON, the same for any number of threads, in constant memory.
 make_model model
 awk 'BEGIN { for (i = 0; i < 200; ++i) { for (j = 0; j <= i % 9; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } }' > in
 expect_status 0 tx-attn-dump -m model --stats heads --threads 1 --tgt in in
@@ -6,20 +6,20 @@ expect_stdout_lines 25
 last_stdout > one
 head -n 1 one | grep -q "^kind	layer	head	rows	entropy	distance	previous	self	next	first	eos	punctuation	confidence$" ||
   fail 'the head of the table'
-# 200 lines: rows are words and </s>.
+# 200 lines; rows are tokens and </s>.
 awk -F '\t' 'NR > 1 && ($4 != 1193 || NF != 13 || $5 < 0 || $13 > 1) { exit 1 }' one || fail 'the figures'
 for threads in 2 3; do
   expect_status 0 tx-attn-dump -m model --stats heads --threads $threads --tgt in in
   expect_stdout_file one
 done
-# The figures are those of the weights themselves.
+# The figures agree with the weights.
 tx-attn-dump -m model --kinds encoder --layers 1 --heads 2 --digits 9 --tgt in in |
   sed 's/.*"encoder":\[\[\[\[\(.*\)\]\]\]\]}/\1/' | sed 's/\],\[/\n/g' |
   awk -F , '{ first += $1; end += $NF; ++n } END { printf "%.4f %.4f\n", first / n, end / n }' > means
 awk -F '\t' '$1 == "encoder" && $2 == 1 && $3 == 2 { printf "%.4f %.4f\n", $10, $11 }' one | cmp - means
 expect_status 0 tx-attn-dump -m model --stats heads --format json --tgt in in
 expect_stdout_contains '{"lines":200,"heads":[{"kind":"encoder","layer":0,"head":0,"rows":1193,"entropy":'
-# --digits counts in both forms.
+# --digits applies to both formats.
 for what in heads pairs importance; do
   tx-attn-dump -m model --stats $what --kinds cross --digits 2 --format json --tgt in in |
     grep -oE '[a-z]+":-?[0-9.]+(e[-0-9]+)?' | sed 's/.*://' > figures
@@ -41,5 +41,5 @@ for text in in long; do
   peaks="${peaks:-} $peak"
 done
 set -- $peaks
-# The sanitizers keep freed memory for a while.
+# The sanitizers delay the release of memory.
 [ $(($2 - $1)) -lt 3072 ] || [ "$TX_SANITIZE" = ON ] || fail "memory grows from $1 to $2 KiB"

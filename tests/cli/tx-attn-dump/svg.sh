@@ -1,4 +1,4 @@
-# Pictures: which lines they hold, of which heads, and what is refused.
+# --svg: lines and heads of the figures, and errors.
 make_model model
 printf 'w5 w6 w7\n\nw5\n' > in
 printf 'w40 w41\n\nw41\n' > target
@@ -11,7 +11,7 @@ expect_empty_stderr
 [ "$(grep -c '>head [0-3]<' all.svg)" -eq 8 ] || fail 'four heads of two lines'
 grep -qE '(href|<script|url\()' all.svg && fail 'the picture refers to something'
 
-# Every weight of at least 0.01 is a line, and every width tells its weight.
+# Every weight of at least 0.01 is a line whose width is the weight.
 tx-attn-dump -m model --svg one.svg --heads 2 --tgt its_target first
 tx-attn-dump -m model --kinds cross --layers 1 --heads 2 --tgt its_target first |
   sed 's/.*"cross":\[\[\[//; s/[]}]*$//; s/\],\[/,/g; s/\[//g' | tr ',' '\n' |
@@ -20,13 +20,13 @@ grep -o 'stroke-width="[0-9.]*"' one.svg | grep -o '[0-9.]*' > drawn
 [ "$(wc -l < drawn)" -eq 12 ] || fail "$(wc -l < drawn) lines instead of 12"
 paste wanted drawn | awk '($1 - $2) ^ 2 > 0.0101 ^ 2 { exit 1 }' || fail "widths: $(paste wanted drawn)"
 
-# One token, by text or number; heads apart; several layers; words.
+# One token, by text or number; --apart; several layers; words.
 paths() { grep -c '<path d=' "$1"; }
 tx-attn-dump -m model --svg token.svg --heads 2 --token w41 --tgt its_target first
 tx-attn-dump -m model --svg number.svg --heads 2 --token 1 --tgt its_target first
 expect_same token.svg number.svg
 [ "$(paths token.svg)" -eq 4 ] || fail 'the lines of one token'
-[ "$(grep -c 'class="other"' token.svg)" -eq 2 ] || fail 'the other tokens are not pale'
+[ "$(grep -c 'class="other"' token.svg)" -eq 2 ] || fail 'the other tokens are not greyed out'
 tx-attn-dump -m model --svg apart.svg --heads 0,2 --apart --kinds encoder --layers 0-1 first
 [ "$(grep -c 'encoder, layer [01], head [02]<' apart.svg)" -eq 4 ] || fail 'heads apart'
 printf '%s\n' 'tx-words 1' '<pad>' '<unk>' '<s>' '</s>' 'w4@@' '<b>&' > words
@@ -34,7 +34,7 @@ make_model markup vocabulary words
 printf 'w4 <b>&\n' > text
 printf '<b>&\n' > to
 tx-attn-dump -m markup --svg markup.svg --tgt to text
-grep -qF '>&lt;b&gt;&amp;</text>' markup.svg || fail 'markup in a word is not text'
+grep -qF '>&lt;b&gt;&amp;</text>' markup.svg || fail 'markup in a word is not escaped'
 tx-attn-dump -m model --svg - --tgt target in > printed
 expect_same all.svg printed
 

@@ -1,4 +1,4 @@
-# Translations given: line n belongs to line n; other numbers of lines are refused with both counts.
+# --tgt: line n belongs to line n; for different numbers of lines the message has both counts.
 make_model model
 printf 'w5 w6\nw7\n\n' > in
 printf 'w9 w8\n\nw4\n' > target

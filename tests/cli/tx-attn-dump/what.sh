@@ -1,4 +1,4 @@
-# Each step of an attention, log P and ranks, and the two ways to label rows.
+# Every quantity of --what, log P and ranks, and both labels of rows.
 make_model model
 printf 'w5 w6\n\nw7\n' > in
 printf 'w9 w8\n\nw4\n' > target
@@ -11,12 +11,12 @@ for step in scores scaled masked q k v context output; do
 done
 expect_stdout_lacks ',"encoder":['
 expect_stdout_lacks '"log_p"'
-# Only the decoder masks: a null in the first row's second and third column, and the second's third.
+# Only the decoder has a mask: null in columns 2 and 3 of the first row and column 3 of the second.
 last_stdout | head -n 1 > first
 [ "$(grep -o null first | wc -l)" -eq 3 ] || fail 'what is masked'
 grep -q '"decoder":\[\[\[\[[-0-9.]*,null,null\],\[[-0-9.]*,[-0-9.]*,null\],' first || fail 'the mask'
 
-# The log P of the tokens of a line sum to what tx-decode gives the line, ranks are counted from 1.
+# log P of the tokens sums to tx-decode's log P of the line; ranks count from 1.
 expect_status 0 tx-attn-dump -m model --what log_p --digits 9 --tgt target in
 last_stdout > likely
 tx-decode -m model --precision fp32 --tgt target in > scored
@@ -28,7 +28,7 @@ for line in 1 3; do
 done
 grep -q '"rank":\[[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*\]' likely || fail 'ranks'
 
-# Shifted rows: the same numbers with other labels.
+# --shift: the same numbers with other labels.
 tx-attn-dump -m model --tgt target in > plain
 expect_status 0 tx-attn-dump -m model --shift --tgt target in
 expect_stdout_contains '"rows":{"encoder":"source","decoder":"input","cross":"input"}'

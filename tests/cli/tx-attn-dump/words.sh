@@ -1,4 +1,4 @@
-# Words in place of tokens: of subword-nmt's tokens, of plain words, and of a subword model.
+# --words: with subword-nmt's subwords, a word vocabulary and a subword model.
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\ndog\nHund\n' > words
 make_model model vocabulary words
 printf 'un@@ seen dog\n\ndog\n' > in
@@ -9,7 +9,7 @@ expect_stdout_contains '"source":["unseen","dog","</s>"],"input":["<s>","Hund","
 expect_stdout_contains '"source_starts":[0,2,3,4],"target_starts":[0,1,3,4]'
 expect_stdout_lacks '"rank"'
 last_stdout > records
-# 3 x 3 of cross and 3 log P in the first record; every row sums to 1.
+# The first record has 3 x 3 weights of cross and 3 log P; every row sums to 1.
 head -n 1 records | sed 's/.*"cross":\[\[\[\[\(.*\)\]\]\]\]}/\1/; s/\],\[/\n/g' | awk -F , '
   { sum = -1; for (i = 1; i <= NF; ++i) sum += $i; if (NF != 3 || sum * sum > 1e-10) bad = 1 }
   END { exit bad || NR != 3 }' || fail 'rows of words'

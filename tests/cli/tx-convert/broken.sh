@@ -1,4 +1,4 @@
-# Folders that are broken or hostile: one line, status 1, nothing written.
+# Broken or hostile directories: one line, status 1, no output.
 golden=$TX_SOURCE/tests/golden/marian
 
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
@@ -61,7 +61,7 @@ expect_status 0 tx-convert -q -o whole f
 rm -rf f
 cp -r "$golden" f
 
-# What is no regular file is refused and never opened: nobody writes to these pipes.
+# Files that are not regular are errors and never opened: nobody writes to these pipes.
 for name in config.json vocab.json source.spm target.spm model.safetensors; do
   rm "f/$name" && mkfifo "f/$name"
   refused "f/$name: is a pipe or a device; this input must be a file"
@@ -73,7 +73,7 @@ done
 rm f/model.safetensors && mkfifo f/pytorch_model.bin
 refused 'f/pytorch_model.bin: is a pipe or a device'
 
-# A pickle that would run a program.
+# A pickle that would run code.
 rm f/model.safetensors
 printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/pytorch_model.bin
 refused 'its pickle asks for "os.system", which is not part of a tensor'

@@ -1,4 +1,4 @@
-# --to ctranslate2: the folder, the same bytes each time; what does not fit is named.
+# --to ctranslate2: the directory, reproducible bytes, unsupported models.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 tx-bpe train --vocab-size 300 -o bpe.model train.src train.tgt 2> /dev/null
@@ -8,7 +8,7 @@ expect_empty_stdout
 expect_stderr 'tx-convert: wrote ct2, a folder for CTranslate2'
 expect_same ct2/sentencepiece.model bpe.model
 [ "$(head -c 22 ct2/model.bin | tail -c 16)" = TransformerSpec ] ||
-  fail 'model.bin does not begin as it should'
+  fail 'model.bin has a wrong header'
 tx-bpe vocab -m bpe.model | cut -f 2 > wanted
 sed -n 's/^  "\(.*\)",*$/\1/p' ct2/shared_vocabulary.json | sed 's/\\\(["\\]\)/\1/g' > pieces
 expect_same wanted pieces
@@ -40,8 +40,8 @@ for block in "--activation swiglu/its feed-forward layer has a gate (--activatio
 done
 train_small other --vocab bpe.model --activation silu --positions halves --output-bias
 expect_status 0 tx-convert -q --to ctranslate2 -o other_ct2 other
-grep -qa decoder/projection/bias other_ct2/model.bin || fail 'the bias of the output is missing'
-! grep -qa decoder/projection/bias ct2/model.bin || fail 'a bias that the model does not have'
+grep -qa decoder/projection/bias other_ct2/model.bin || fail 'the output bias is missing'
+! grep -qa decoder/projection/bias ct2/model.bin || fail 'an output bias that the model lacks'
 expect_status 1 tx-convert --to ctranslate2 -o x/y run
 expect_stderr_contains 'cannot write x/y: No such file'
 expect_no_file x

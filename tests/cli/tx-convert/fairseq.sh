@@ -1,6 +1,6 @@
-# A checkpoint of fairseq and the same weights as an FSMT folder of Hugging Face: the probabilities
-# and translations that the package transformers gives (tests/golden/make_fairseq.py), greedy;
-# folders that are broken or hostile: one line, status 1, nothing written.
+# A fairseq checkpoint, and the same weights as an FSMT directory of Hugging Face: log P and
+# greedy translations equal those of the package transformers (tests/golden/make_fairseq.py);
+# broken or hostile directories are one line, status 1, no output.
 golden=$TX_SOURCE/tests/golden/fairseq
 expect_status 0 tx-convert -o fairseq.safetensors "$golden"
 expect_stderr 'tx-convert: wrote fairseq.safetensors, made from a Transformer of fairseq'
@@ -9,10 +9,10 @@ expect_stderr 'tx-convert: wrote fsmt.safetensors, made from an FSMT model'
 scored() { # MODEL
   expect_status 0 tx-decode -m "$1" --precision fp32 --tgt "$golden/target.de" "$golden/source.en"
   last_stdout | cut -f 2 > ours
-  [ "$(wc -l < ours)" -eq 16 ] || fail 'not every line has its log P'
+  [ "$(wc -l < ours)" -eq 16 ] || fail 'log P of a line is missing'
   paste ours "$golden/log_p" | awk '
     { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-5 * -$2) { print "line " NR ": " $0; bad = 1 } }
-    END { exit bad }' >&2 || fail "$1: log P differs from what transformers gives"
+    END { exit bad }' >&2 || fail "$1: log P differs from transformers"
 }
 for model in fairseq fsmt; do
   scored $model.safetensors
@@ -22,7 +22,7 @@ for model in fairseq fsmt; do
   expect_same ours "$golden/greedy.de"
 done
 
-# Fine-tuning keeps the vocabulary and learns.
+# Fine-tuning keeps the vocabulary and reduces the loss.
 tx-train -q --init fairseq.safetensors --src "$golden/source.en" --tgt "$golden/target.de" \
   --steps 30 --batch-tokens 256 --threads 1 -o run
 sum() {
@@ -30,10 +30,9 @@ sum() {
     awk -F '\t' '{ s += $2 } END { print s }'
 }
 awk -v after="$(sum run)" -v before="$(sum fairseq.safetensors)" \
-  'BEGIN { exit !(after > before) }' || fail '30 steps made the text less likely'
+  'BEGIN { exit !(after > before) }' || fail 'log P fell in 30 steps'
 
-# With the SentencePiece model that cut the text, text enters as it is: the same weights give the
-# same scores to lines of the same tokens.
+# With its SentencePiece model, raw text is accepted: the same subwords have the same scores.
 cp -r "$golden" spm
 cp "$TX_SOURCE/tests/golden/marian/source.spm" spm/source.spm
 sed 's/^\(ab\|dog\|gold\|cold\|a\|b\|c\|go\|so\|abc\) /▁\1 /' "$golden/dict.en.txt" > spm/dict.en.txt
@@ -60,7 +59,7 @@ refused 'its pickle asks for "os.system", which is not part of a tensor'
 expect_no_file hacked
 printf '\200\002comegaconf.dictconfig\nDictConfig\n.' > f/checkpoint_best.pt
 refused 'its pickle asks for "omegaconf.dictconfig.DictConfig"'
-# Another model than a Transformer of this kind.
+# Other architectures.
 cp "$TX_SOURCE/tests/golden/fsmt/"* f
 rm f/checkpoint_best.pt
 sed -i 's/"encoder_ffn_dim": 24/"encoder_ffn_dim": 25/' f/config.json

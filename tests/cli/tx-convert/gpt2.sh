@@ -1,28 +1,28 @@
-# A GPT-2 folder of Hugging Face: the probabilities and greedy continuations that the package
-# transformers gives (tests/golden/make_gpt2.py); fine-tuning; folders that are broken.
+# A GPT-2 directory of Hugging Face: log P and greedy continuations equal those of the package
+# transformers (tests/golden/make_gpt2.py); fine-tuning; broken directories.
 golden=$TX_SOURCE/tests/golden/gpt2
 expect_status 0 tx-convert -o m.safetensors "$golden"
 expect_empty_stdout
 expect_stderr 'tx-convert: wrote m.safetensors, made from a GPT-2 model'
 expect_status 0 tx-decode -m m.safetensors --precision fp32 --perplexity "$golden/prompts"
 last_stdout | cut -f 2 > ours
-[ "$(wc -l < ours)" -eq 14 ] || fail 'not every line has its log P'
+[ "$(wc -l < ours)" -eq 14 ] || fail 'log P of a line is missing'
 paste ours "$golden/log_p" | awk '
   { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-5 * -$2) { print "line " NR ": " $0; bad = 1 } }
-  END { exit bad }' >&2 || fail 'log P differs from what transformers gives'
+  END { exit bad }' >&2 || fail 'log P differs from transformers'
 expect_status 0 tx-decode -m m.safetensors --precision fp32 --beam 1 --max-new 12 \
   "$golden/prompts"
 last_stdout | sed 's/^ //' > continued
 expect_same continued "$golden/greedy"
 
-# Fine-tuning keeps the vocabulary and learns.
+# Fine-tuning keeps the vocabulary and reduces the loss.
 tx-train -q --init m.safetensors --src "$golden/prompts" --steps 20 --batch-tokens 256 \
   --threads 1 -o run
 expect_status 0 tx-decode -m run --precision fp32 --perplexity "$golden/prompts"
 last_stdout | cut -f 2 | awk '{ s += $1 } END { print s }' > after
 awk '{ s += $1 } END { print s }' ours > before
 awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > before) }' ||
-  fail "20 steps made the text less likely: $(cat before) to $(cat after)"
+  fail "log P fell in 20 steps: $(cat before) to $(cat after)"
 
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
 rm f/vocab.json

@@ -1,5 +1,5 @@
-# A Llama folder of Hugging Face: the probabilities and greedy continuations that the package
-# transformers gives (tests/golden/make_llama.py); there and back; fine-tuning.
+# A Llama directory of Hugging Face: log P and greedy continuations equal those of the package
+# transformers (tests/golden/make_llama.py); round trip; fine-tuning.
 folder=$TX_SOURCE/tests/golden/llama
 expect_status 0 tx-convert -o m.safetensors "$folder"
 expect_empty_stdout
@@ -7,10 +7,10 @@ expect_stderr 'tx-convert: wrote m.safetensors, made from a Llama model'
 
 expect_status 0 tx-decode -m m.safetensors --precision fp32 --perplexity "$folder/prompts"
 last_stdout | cut -f 2 > ours
-[ "$(wc -l < ours)" -eq 14 ] || fail 'not every line has its log P'
+[ "$(wc -l < ours)" -eq 14 ] || fail 'log P of a line is missing'
 paste ours "$folder/log_p" | awk '
   { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-5 * -$2) { print "line " NR ": " $0; bad = 1 } }
-  END { exit bad }' >&2 || fail 'log P differs from what transformers gives'
+  END { exit bad }' >&2 || fail 'log P differs from transformers'
 continued() { # MODEL
   expect_status 0 tx-decode -m "$1" --precision fp32 --beam 1 --max-new 12 --echo \
     "$folder/prompts"
@@ -18,7 +18,7 @@ continued() { # MODEL
 }
 continued m.safetensors
 
-# There and back: the same weights, bit for bit, and the same vocabulary.
+# Round trip: bit-identical weights and the same vocabulary.
 expect_status 0 tx-convert -q --to llama -o hf m.safetensors
 expect_same "$folder/tokenizer.model" hf/tokenizer.model
 for line in '"model_type": "llama"' '"num_key_value_heads": 2' '"rms_norm_eps": 1e-05' \
@@ -31,7 +31,7 @@ expect_same m.safetensors again.safetensors
 expect_status 0 tx-convert -q --to llama -o hf2 again.safetensors
 expect_same hf/model.safetensors hf2/model.safetensors
 
-# Keys that moved in newer versions, and a list of one end.
+# Keys of newer versions, and a list of one eos token.
 cp -r hf newer
 sed -e 's/"rope_scaling": {/"rope_parameters": { "rope_theta": 100.0,/' -e '/^  "rope_theta"/d' \
   -e 's/"eos_token_id": 2/"eos_token_id": [2]/' hf/config.json > newer/config.json
@@ -42,21 +42,21 @@ sed -i 's/"rope_type"/"type"/' newer/config.json
 expect_status 0 tx-convert -q -o newer2.safetensors newer
 expect_same m.safetensors newer2.safetensors
 
-# Fine-tuning keeps the vocabulary and learns; what was learned fits Llama again.
+# Fine-tuning keeps the vocabulary and reduces the loss; the result converts to Llama again.
 tx-train -q --init m.safetensors --src "$folder/prompts" --steps 20 --batch-tokens 256 \
   --threads 1 -o run
 expect_status 0 tx-decode -m run --precision fp32 --perplexity "$folder/prompts"
 last_stdout | cut -f 2 | awk '{ s += $1 } END { print s }' > after
 awk '{ s += $1 } END { print s }' ours > before
 awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > before) }' ||
-  fail "20 steps made the text less likely: $(cat before) to $(cat after)"
+  fail "log P fell in 20 steps: $(cat before) to $(cat after)"
 expect_status 0 tx-convert -q --to llama -o tuned run
 expect_status 0 tx-convert -q -o tuned.safetensors tuned
 expect_status 0 tx-decode -m tuned.safetensors --precision fp32 --perplexity "$folder/prompts"
 last_stdout | cut -f 2 | awk '{ s += $1 } END { print s }' > tuned_sum
 expect_same after tuned_sum
 
-# Rows beyond the tokens: a name for those that were added, one of them to spare for pad.
+# Embeddings beyond the vocabulary: names of added tokens, and a spare one for pad.
 cp -r "$folder" mistral
 sed -i -e 's/"model_type": "llama"/"model_type": "mistral", "sliding_window": 3/' \
   -e '/"attention_bias"/d' -e '/"mlp_bias"/d' mistral/config.json
@@ -66,11 +66,11 @@ expect_status 0 tx-decode -m mistral.safetensors --precision fp32 --perplexity "
 last_stdout | cut -f 2 > windowed
 ! cmp -s ours windowed || fail 'the window changes nothing'
 expect_status 0 tx-convert -q --to llama -o mistral_hf mistral.safetensors
-grep -qF '"sliding_window": 3' mistral_hf/config.json || fail 'the window is lost'
+grep -qF '"sliding_window": 3' mistral_hf/config.json || fail 'the window is missing'
 expect_status 0 tx-convert -q -o mistral2.safetensors mistral_hf
 expect_same mistral.safetensors mistral2.safetensors
 
-# A model of tx's own.
+# A model trained by tx.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 tx-bpe train --vocab-size 300 -o bpe.model train.src 2> /dev/null
@@ -86,8 +86,8 @@ expect_status 0 tx-convert --to llama -o own modern
 expect_stderr 'tx-convert: wrote own, a folder for Llama of Hugging Face'
 expect_same bpe.model own/tokenizer.model
 grep -qF '"pad_token_id": 0' own/config.json || fail 'pad is not 0'
-# Its embedding is scaled, so that the output is another matrix there.
-grep -qF '"tie_word_embeddings": false' own/config.json || fail 'the output is still the embedding'
+# Its embedding is scaled, so the output needs its own matrix.
+grep -qF '"tie_word_embeddings": false' own/config.json || fail 'the output is tied to the embedding'
 head -n 5 train.src > some
 expect_status 0 tx-convert -q -o own.safetensors own
 for m in modern own.safetensors; do

@@ -1,4 +1,4 @@
-# Llama folders that are broken or hostile: one line, status 1, nothing written.
+# Broken or hostile Llama directories: one line, status 1, no output.
 golden=$TX_SOURCE/tests/golden/llama
 
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
@@ -52,11 +52,11 @@ printf '{"weight_map": {"lm_head.weight": "a.safetensors", "x": "b.safetensors"}
   > f/model.safetensors.index.json
 refused 'f/b.safetensors is missing'
 
-# An output of its own that is missing; one that is the embedding may be.
+# A missing output matrix is an error unless it is tied to the embedding.
 sed 's/lm_head\.weight/lm_hood.weight/' f/model.safetensors > edited && mv edited f/model.safetensors
 refused 'f lacks lm_head.weight, but config.json says that it is not the embedding'
 
-# A pickle that would run a program.
+# A pickle that would run code.
 rm f/model.safetensors
 printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/pytorch_model.bin
 refused 'its pickle asks for "os.system", which is not part of a tensor'

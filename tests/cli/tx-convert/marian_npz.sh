@@ -1,5 +1,5 @@
-# Models that Marian trained (tests/golden/make_marian_npz.py): the probabilities and translations
-# that it gives; vocabularies in their places; fine-tuning; folders that are broken.
+# Models trained by Marian (tests/golden/make_marian_npz.py): log P and translations equal
+# Marian's; places of vocabularies; fine-tuning; broken directories.
 golden=$TX_SOURCE/tests/golden/marian_npz
 decoded() { # MODEL OPTION...
   model=$1
@@ -12,17 +12,17 @@ for form in tied pre untied; do
   expect_stderr "tx-convert: wrote $form.safetensors, made from a model of Marian"
   decoded $form.safetensors --tgt "$golden/target.de"
   last_stdout | cut -f 2 > ours
-  [ "$(wc -l < ours)" -eq 16 ] || fail 'not every line has its log P'
+  [ "$(wc -l < ours)" -eq 16 ] || fail 'log P of a line is missing'
   paste ours "$golden/$form/log_p" | awk '
     { d = $1 - $2; if (d < 0) d = -d; m = -$2 > 1 ? -$2 : 1 }
     d > 2e-5 * m { print "line " NR ": " $0; bad = 1 }
-    END { exit bad }' >&2 || fail "$form: log P differs from what Marian gives"
+    END { exit bad }' >&2 || fail "$form: log P differs from Marian"
   [ $form != pre ] || continue
   decoded $form.safetensors --beam 1
   expect_stdout_file "$golden/$form/greedy.de"
 done
 
-# The files that name the vocabularies; without one, vocab.spm is both. JSON is a vocabulary, too.
+# Files that name the vocabularies; without them, vocab.spm is used for both. JSON is accepted too.
 mkdir named
 cp "$golden/tied/vocab.spm" named/vocab.spm
 cp "$golden/tied/model.npz" named/model.npz
@@ -41,7 +41,7 @@ sed -i 's/en.yml/en.json/' json/model.npz.decoder.yml
 expect_status 0 tx-convert -q -o again json
 expect_same again pre.safetensors
 
-# With source.spm, as OPUS-MT models come, text enters as it is.
+# With source.spm, as in OPUS-MT models, raw text is accepted.
 cp -r "$golden/pre" opus
 cp "$golden/tied/vocab.spm" opus/source.spm
 cp "$golden/tied/vocab.spm" opus/target.spm
@@ -54,7 +54,7 @@ for model in pre opus; do
 done
 expect_same pre.score opus.score
 
-# For CTranslate2; fine-tuning keeps the vocabulary and learns.
+# Conversion to CTranslate2; fine-tuning keeps the vocabulary and reduces the loss.
 expect_status 0 tx-convert -q --to ctranslate2 -o ct2 tied.safetensors
 tx-train -q --init tied.safetensors --src "$golden/source.en" --tgt "$golden/target.de" --steps 30 \
   --batch-tokens 256 --threads 1 -o run
@@ -63,7 +63,7 @@ sum() {
     awk -F '\t' '{ s += $2 } END { print s }'
 }
 awk -v after="$(sum run)" -v before="$(sum tied.safetensors)" \
-  'BEGIN { exit !(after > before) }' || fail '30 steps made the text less likely'
+  'BEGIN { exit !(after > before) }' || fail 'log P fell in 30 steps'
 
 golden=$golden/pre
 . "$TX_SOURCE/tests/cli/broken_folder.sh"

@@ -1,4 +1,4 @@
-# --to marian: a folder for MarianMT of Hugging Face; what does not fit is named.
+# --to marian: a directory for MarianMT of Hugging Face; unsupported models are errors.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 tx-bpe train --vocab-size 300 -o bpe.model train.src train.tgt 2> /dev/null

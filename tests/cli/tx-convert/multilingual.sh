@@ -1,15 +1,15 @@
-# NLLB and M2M-100 folders of Hugging Face: the probabilities and translations that the package
-# transformers gives (tests/golden/make_multilingual.py); how languages are chosen and stated.
-same_as_theirs() { # FOLDER LOG-P OPTION...: log P of the given translations
+# NLLB and M2M-100 directories of Hugging Face: log P and translations equal those of the package
+# transformers (tests/golden/make_multilingual.py); how languages are selected and reported.
+same_as_theirs() { # DIR LOG-P OPTION...: compares log P of the given translations
   folder=$1 wanted=$2
   shift 2
   tx-decode -m m --precision fp32 --tgt "$folder/target" "$@" "$folder/source" | cut -f 2 > ours
-  [ "$(wc -l < ours)" -eq 22 ] || fail 'not every line has its log P'
+  [ "$(wc -l < ours)" -eq 22 ] || fail 'log P of a line is missing'
   paste ours "$wanted" | awk '
     { d = $1 - $2; if (d < 0) d = -d; if (d > 2e-5 * -$2) { print NR ": " $0; bad = 1 } }
-    END { exit bad }' >&2 || fail "log P differs from what transformers gives: $wanted"
+    END { exit bad }' >&2 || fail "log P differs from transformers: $wanted"
 }
-greedy() { # FOLDER OPTION...
+greedy() { # DIR OPTION...
   folder=$1
   shift
   expect_status 0 tx-decode -m m --precision fp32 --beam 1 --max-extra 12 "$@" "$folder/source"
@@ -23,7 +23,7 @@ same_as_theirs "$m2m" "$m2m/log_p" --target-language cs
 greedy "$m2m" --target-language cs
 greedy "$m2m" --target-language __cs__
 tx-decode -m m --describe > described
-grep -q '^  en  source$' described || fail 'the language of the folder is not stated'
+grep -q '^  en  source$' described || fail 'the language of the directory is not listed'
 grep -q '^  de$' described || fail 'not every language is listed'
 
 nllb=$TX_SOURCE/tests/golden/nllb
@@ -36,7 +36,7 @@ expect_usage_error '--source-language xx is not among the 3 languages of m' \
 expect_usage_error 'm knows many languages, and does not state those of the text' \
   tx-train -q --init m --src "$nllb/source" --tgt "$nllb/target" --steps 1 -o run
 
-# Another language gives another output; no language is part of one.
+# Another language gives another output, which does not contain the language token.
 tx-decode -q -m m --target-language ace_Arab "$nllb/source" > other
 cmp -s other "$nllb/greedy" && fail 'the target language changes nothing'
 tx-decode -q -m m --target-language deu_Latn --source-language ace_Arab --scores "$nllb/source" \
@@ -45,15 +45,15 @@ tx-decode -q -m m --target-language deu_Latn --scores "$nllb/source" > from_stat
 cmp -s from_stated from_other && fail 'the source language changes nothing'
 tx-decode -q -m m --target-language deu_Latn "$nllb/source" > wanted
 tx-bpe encode -m m < "$nllb/source" > cut
-grep -q '^eng_Latn ' cut || fail 'the stated language is not in front of the pieces'
+grep -q '^eng_Latn ' cut || fail 'the language token is not first'
 tx-decode -q -m m --target-language deu_Latn --pieces cut > joined
-grep -q Latn joined && fail 'a language is part of an output'
+grep -q Latn joined && fail 'an output contains a language token'
 tx-bpe decode -m m < joined > text
 expect_same wanted text
 sed 's/^eng_Latn //' cut | tx-decode -q -m m --target-language deu_Latn --pieces > bare
 expect_same joined bare
 
-# Every search, rule and company gives what greedy search gives where it must.
+# All searches and constraints, which are batch-invariant.
 for options in '--beam 4' '--beam 4 --no-repeat 3' '--sample --seed 5' '--beam 4 --diversity 0.5'; do
   # shellcheck disable=SC2086
   tx-decode -q -m m --target-language deu_Latn $options "$nllb/source" > whole
@@ -64,15 +64,15 @@ for options in '--beam 4' '--beam 4 --no-repeat 3' '--sample --seed 5' '--beam 4
     *sample*) ;;
     *)
       tx-decode -q -m m --target-language deu_Latn $options third > alone
-      [ "$(cat alone)" = "$(sed -n 3p whole)" ] || fail "company matters with $options"
+      [ "$(cat alone)" = "$(sed -n 3p whole)" ] || fail "not batch-invariant with $options"
       ;;
   esac
 done
 printf 'ab dog\tto go\n' | tx-decode -m m --target-language deu_Latn --prefix > begun
-grep -q '^to go' begun || fail 'the beginning is not forced behind the language'
+grep -q '^to go' begun || fail 'the prefix does not follow the language token'
 expect_status 0 tx-decode -m m --target-language deu_Latn --check-invariance "$nllb/source"
 
-# Sources that end with their language.
+# Sources with the language token at the end.
 cp -r "$nllb" legacy
 sed 's/"legacy_behaviour": false/"legacy_behaviour": true/' "$nllb/tokenizer_config.json" \
   > legacy/tokenizer_config.json
@@ -80,20 +80,20 @@ cmp -s "$nllb/tokenizer_config.json" legacy/tokenizer_config.json && fail 'nothi
 expect_status 0 tx-convert -q -o m legacy
 same_as_theirs "$nllb" "$nllb/log_p.legacy" --target-language deu_Latn
 
-# Languages that the file states need no option, and such a file learns.
+# Languages set in the file need no option; such a file can be fine-tuned.
 expect_status 0 tx-convert -q --target-language deu_Latn -o m "$nllb"
 same_as_theirs "$nllb" "$nllb/log_p"
 greedy "$nllb"
-tx-decode -m m --describe | grep -q '^  deu_Latn  target$' || fail 'the target is not stated'
+tx-decode -m m --describe | grep -q '^  deu_Latn  target$' || fail 'the target language is not listed'
 awk '{ s += $1 } END { print s }' ours > before
 tx-train -q --init m --src "$nllb/source" --tgt "$nllb/target" --steps 30 --batch-tokens 256 \
   --threads 1 -o run
 tx-decode -m run --precision fp32 --tgt "$nllb/target" "$nllb/source" | cut -f 2 |
   awk '{ s += $1 } END { print s }' > after
 awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > before) }' ||
-  fail "30 steps made the text less likely: $(cat before) to $(cat after)"
+  fail "log P fell in 30 steps: $(cat before) to $(cat after)"
 
-# What reads attention does not know of the language.
+# Reading attention is not supported for multilingual models.
 expect_status 1 tx-decode -m m --alignments words "$nllb/source"
 expect_stderr_contains 'does not go with m, a model of many languages'
 expect_status 1 tx-attn-dump -m m "$nllb/source"

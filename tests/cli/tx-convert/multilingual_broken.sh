@@ -1,4 +1,4 @@
-# NLLB and M2M-100 folders that are broken: one line, status 1, nothing written.
+# Broken NLLB and M2M-100 directories: one line, status 1, no output.
 golden=$TX_SOURCE/tests/golden/nllb
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
 
@@ -36,7 +36,7 @@ edit tokenizer_config.json 's/"NllbTokenizer"/"M2M100Tokenizer"/'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 30/'
 refused 'f/vocab.json and the files beside it number tokens up to'
 
-# The files that name the languages may be any of these.
+# Any of these files may name the languages.
 expect_status 0 tx-convert -q -o wanted f
 echo '{"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn"}' > f/tokenizer_config.json
 expect_status 0 tx-convert -q -o by_added f

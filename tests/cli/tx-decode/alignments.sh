@@ -1,4 +1,4 @@
-# Alignments of translations, as tx-attn-dump --align gives them, behind each output.
+# --alignments appends alignments to each output, equal to those of tx-attn-dump --align.
 make_model model
 awk 'BEGIN { for (i = 0; i < 30; ++i) { for (j = 0; j <= i % 7; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } print "" }' > in
 expect_status 0 tx-decode -m model --precision fp32 --alignments words in
@@ -11,11 +11,11 @@ cut -f 2 aligned | cmp - links
 expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --nbest 3 --threads 1 in
 last_stdout > one
 awk -F '\t' 'NF != 6 || split($5, w, " ") != split($6, l, " ") { exit 1 }' one ||
-  fail 'the n-best list'
+  fail 'wrong n-best list'
 expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --nbest 3 --threads 3 in
 expect_stdout_file one
 
-# Of translations given, and from one head.
+# Of given translations, and from one head.
 expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --layers 0 --heads 3 --tgt in in
 last_stdout | cut -f 4 > links
 tx-attn-dump -m model --align --layers 0 --heads 3 --tgt in in | cmp - links

@@ -1,4 +1,4 @@
-# The proof on a text of one's own: a report that ends with the verdict.
+# --check-invariance: a report that ends with the verdict.
 make_model model layers 1
 awk 'BEGIN { for (i = 0; i < 50; ++i) { for (j = 0; j < i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
@@ -20,7 +20,7 @@ expect_stdout_contains 'verdict: every translation and score is the same in any 
 expect_status 0 tx-decode -m model --check-invariance < /dev/null
 expect_stdout_contains '0 lines in '
 
-# Lines that are cut are told, bad ones named by their place.
+# Warnings for truncated lines; errors name the line.
 printf 'w4 w5 w6\n' > long
 expect_status 0 tx-decode -m model --check-invariance --max-length 2 long
 expect_stderr_contains 'long:1: 3 tokens, cut to the first 2'

@@ -1,4 +1,4 @@
-# A reader that goes ends the filter silently, though its input stays open.
+# A closed output pipe ends the filter silently, even if its input stays open.
 make_model model
 mkfifo to
 tx-decode -m model < to 2> err | head -n 1 > out &

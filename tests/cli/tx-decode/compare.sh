@@ -1,4 +1,4 @@
-# How far two models lie apart: the report, its figures by hand, what cannot be asked.
+# --compare: the report, its figures by hand, and unsupported options.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 train_small run
@@ -10,7 +10,7 @@ expect_stdout_contains '60 lines, equal: 60 (100.0 %)'
 expect_stdout_contains 'BLEU of A against B: 100.00'
 expect_stdout_contains 'log P of A less that of B: mean 0.0000, largest 0.0000'
 
-# The figures are those of the two translations.
+# The figures agree with the two translations.
 $decode --scores -m int8 train.src > a
 $decode --scores -m run --precision fp32 train.src > b
 { cat train.src; echo; } > text
@@ -26,9 +26,9 @@ largest=$(paste a b | awk -F '\t' '{ d = $2 - $5; if (d < 0) d = -d; if (d > mos
   END { printf "line %d,", n }')
 expect_stdout_contains "$largest"
 awk 'BEGIN { exit !(ARGV[1] > 0) }' "$(paste a b | awk -F '\t' '$2 != $5' | grep -c '')" ||
-  fail 'int8 changed nothing'
+  fail 'int8 changes nothing'
 
-# Lines too short for 4-grams: BLEU is over the orders that there are.
+# Lines too short for 4-grams: BLEU of the existing orders.
 printf 'w1\nw2\n' > short
 for extra in 1 2; do
   expect_status 0 tx-decode -q --max-extra 0 --max-length $extra -m run --compare run short
@@ -43,8 +43,7 @@ expect_usage_error '--compare-precision' tx-decode -m run --compare-precision fp
 expect_status 1 tx-decode -m run --compare nowhere train.src
 expect_stderr_contains 'nowhere'
 
-# --prefix and --constraints hold for both models, and a line that they cannot read is an error here as
-# it is without --compare.
+# --prefix and --constraints apply to both models; malformed lines are errors as without --compare.
 awk '{ print $0 "\t" $1 }' train.src > prefixed
 expect_status 0 $decode -m run --precision fp32 --prefix --compare run --compare-precision fp32 prefixed
 expect_stdout_contains '60 lines, equal: 60 (100.0 %)'

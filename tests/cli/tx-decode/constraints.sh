@@ -1,4 +1,4 @@
-# Phrases that must come: further columns of the line; with --prefix behind the beginning.
+# --constraints: required phrases in further columns of a line, after the prefix with --prefix.
 make_model one seed 1
 make_model two seed 2
 printf 'w5 w6 w7\tw9 w10\tw30\nw5 w6\nw8\tw20\n\tw5\nw8 w9\tw11 w12\tw12 w13\t\tw40\n' > in
@@ -12,15 +12,15 @@ for way in '' '--beam 1' '--beam 12 --nbest 5' '-m two' '--threads 1 --batch-tok
     END { exit bad || FNR != 5 }' in texts || fail "$way: a phrase is missing"
   expect_status 0 tx-decode -m one --constraints --max-extra 20 $way --check-invariance in
 done
-# Nothing required changes nothing.
+# Without phrases nothing changes.
 cut -f 1 in > text
 tx-decode -m one text > free
 tx-decode -m one --constraints text > out
 expect_same free out
 printf 'w5\tw7\tw9\tw10 w11\nw5\t\tw9\n' > in
 expect_status 0 tx-decode -m one --prefix --constraints --max-extra 20 --no-repeat 2 in
-last_stdout | sed -n 1p | grep -q '^w7' || fail 'not the beginning'
-last_stdout | sed -n 1p | grep 'w9' | grep -q 'w10 w11' || fail 'not the phrases'
+last_stdout | sed -n 1p | grep -q '^w7' || fail 'not the prefix'
+last_stdout | sed -n 1p | grep 'w9' | grep -q 'w10 w11' || fail 'a phrase is missing'
 printf 'w5\nw5\tw9 nothing\n' > in
 expect_status 1 tx-decode -m one --constraints in
 expect_stderr_contains "tx-decode: in:2: 'w9 nothing' cannot be required: a word of it is not in the vocabulary"
@@ -29,7 +29,7 @@ expect_usage_error '--constraints does not go with --sample' tx-decode -m one --
 expect_usage_error '--constraints does not go with --diversity' \
   tx-decode -m one --constraints --diversity 1 in
 
-# Phrases in a file of their own say the same as columns.
+# Phrases in a file have the same effect as columns.
 printf 'w5 w6 w7\tw9 w10\tw30\nw5 w6\nw8\tw20\n\tw5\nw8 w9\tw11 w12\tw12 w13\t\tw40\n' > in
 cut -f 1 in > text
 sed 's/^[^\t]*\t\{0,1\}//' in > phrases
@@ -47,7 +47,7 @@ expect_usage_error '--constraints-file does not go with --constraints' \
   tx-decode -m one --constraints --constraints-file phrases text
 expect_usage_error 'standard input can be only one of the files' tx-decode -m one --constraints-file -
 
-# Outputs cut before all phrases have come are counted, and have a state of their own.
+# Outputs that end before all phrases are counted and have the state unmet.
 printf 'w5\tw9 w10 w11 w12\nw6 w7\tw9\nw8\nw5\tw20 w21 w22\n' > in
 expect_status 0 tx-decode -m one --constraints --max-extra 1 --status records in
 expect_stderr_contains 'tx-decode: 2 outputs without all phrases of --constraints or --constraints-file'

@@ -1,5 +1,5 @@
-# A language model continues its lines: as many lines out as in, whatever their company; strings end
-# an output; tokens are written as they come.
+# A language model continues its lines: as many lines out as in, batch-invariant; stop strings;
+# streaming.
 make_model model kind decoder layers 2
 printf 'w5 w6 w7\n\nw8\nw9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20\n   \nw5 w6 w7\n' > in
 expect_status 0 tx-decode -m model --max-new 6 < in
@@ -7,7 +7,7 @@ expect_stdout_lines 6
 last_stdout > wanted
 awk 'NR == 2 || NR == 5 { if ($0 != "") exit 1 } NR == 1 { first = $0 } NR == 6 && $0 != first { exit 1 }
   NF > 6 { exit 1 }' wanted || fail "$(cat wanted)"
-grep -q '^ w' wanted || fail 'the space before the next word is lost'
+grep -q '^ w' wanted || fail 'the space before the next word is missing'
 for how in '--threads 1' '--threads 3 --batch-tokens 20' '--precision fp32 --memory 2G'; do
   # shellcheck disable=SC2086  # a list of words
   expect_status 0 tx-decode -m model --max-new 6 $how < in
@@ -22,13 +22,13 @@ expect_status 0 tx-decode -m model --max-new 6 --echo < in
 last_stdout > echoed
 sed 's/^ *$//' in | paste -d '\0' - wanted > joined
 expect_same echoed joined
-expect_stderr_lacks 'cut at the longest length' # which is usual here
+expect_stderr_lacks 'cut at the longest length' # usual here
 expect_status 0 tx-decode -m model --max-new 6 --json --echo < in
 expect_stdout_lines 6
 last_stdout | sed 's/.*"text":"\([^"]*\)".*/\1/' > texts
 expect_same texts joined
 
-# What is drawn has the scores that it has when it is given.
+# Samples have the scores that scoring gives them.
 for models in '-m model' '-m model -m model'; do
   # shellcheck disable=SC2086
   expect_status 0 tx-decode $models --precision fp32 --max-new 6 --sample --nbest 400 < in
@@ -40,16 +40,16 @@ for models in '-m model' '-m model -m model'; do
   last_stdout | paste - list | awk -F '\t' '
     $3 == "" || split($3, out, " ") == 6 { next }
     { d = $2 - $7; if (d < 0) d = -d; if (d > 2e-5) bad = 1; ++whole }
-    END { exit bad || whole < 8 }' || fail "$models: other scores than the search's"
+    END { exit bad || whole < 8 }' || fail "$models: scores differ from the search's"
 done
 
-# A text is scored from its beginning: the chain of what its tokens have.
+# log P of a text is the sum over its tokens.
 printf 'w5 w6 w7\n\nw5\n' > texts
 expect_status 0 tx-decode -m model --precision fp32 --perplexity < texts
 last_stdout > scored
 expect_stderr_contains 'tx-decode: log P '
 expect_stderr_contains ' over 6 tokens, ends counted: perplexity '
-# -q hides no figure that is asked for.
+# -q does not suppress the perplexity.
 expect_status 0 tx-decode -q -m model --precision fp32 --perplexity < texts
 expect_stdout_file scored
 expect_stderr_contains ' over 6 tokens, ends counted: perplexity '
@@ -62,12 +62,12 @@ printf 'w6 w7\n' > end
 printf 'w5 w6 w7\n' > text
 expect_status 0 tx-decode -m model --precision fp32 --tgt end < begin
 last_stdout > parts
-# log P of w5 alone is that of the whole less that of the rest.
+# log P of w5 is log P of the whole minus that of the rest.
 expect_status 0 tx-decode -m model --precision fp32 --perplexity text
 last_stdout >> parts
 awk -F '\t' 'NR == 1 { rest = $2 } NR == 2 && !($2 < rest) { exit 1 }' parts || fail "$(cat parts)"
 
-# --stop: up to the string, which is not printed.
+# --stop: the output ends before the string.
 expect_status 0 tx-decode -m model --beam 1 --max-new 12 < in
 last_stdout > long
 stop=$(awk 'NF > 3 { print $3; exit }' long)
@@ -88,16 +88,16 @@ for how in '--beam 1' "--beam 1 --echo --stop $stop" '--sample --seed 5 --min-p 
   expect_status 0 tx-decode -m model --max-new 12 $how --stream < in
   expect_stdout_file wanted
 done
-expect_status 0 tx-decode -m model --sample --min-p 1 --max-new 12 < in # the likeliest alone
+expect_status 0 tx-decode -m model --sample --min-p 1 --max-new 12 < in # only the most probable token
 expect_stdout_file long
 
-# Of a prompt that is too long the end counts.
+# Of a prompt that is too long, only the end is used.
 printf 'w9 w10 w5 w6\nw5 w6\n' > in
 expect_status 0 tx-decode -m model --max-length 2 < in
 expect_stderr_contains '4 tokens, cut to the last 2 (--max-length)'
-[ "$(last_stdout | sort -u | wc -l)" -eq 1 ] || fail 'not the end of the prompt'
+[ "$(last_stdout | sort -u | wc -l)" -eq 1 ] || fail 'the end of the prompt is not used'
 
-# Learned positions leave room for both.
+# Learned positions limit prompt and output together.
 make_model learned kind decoder positions learned max_positions 16
 expect_status 0 tx-decode -m learned --max-new 100 < joined
 expect_stdout_lines 6
@@ -105,7 +105,7 @@ tx-avg -q --to int8 -o small model
 expect_status 0 tx-decode -m small --max-new 5 < in
 expect_stdout_lines 2
 
-# What the kinds do not have names both.
+# Options of another kind of model: the message names option and kind.
 make_model translator
 make_model guesser kind encoder
 expect_usage_error '--max-extra needs a model of kind encoder-decoder: --model model is of kind decoder' \

@@ -1,4 +1,4 @@
-# Each line is answered before the next is sent; a line that arrives in parts waits for its end.
+# Each line is answered before the next is sent; an incomplete line waits for its end.
 make_model model
 mkfifo to from
 tx-decode -m model < to > from &
@@ -9,7 +9,7 @@ printf 'w5' >&3
 sleep 0.3
 printf ' w6\n' >&3
 read -r second <&4
-[ "$first" = "$second" ] || fail 'another answer in parts'
+[ "$first" = "$second" ] || fail 'a line in two parts has another answer'
 printf '\n' >&3
 read -r third <&4
 [ -z "$third" ] || fail 'the blank line'

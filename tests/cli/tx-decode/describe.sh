@@ -1,4 +1,4 @@
-# What a model file holds: each weight with its form, and the sums are the file's.
+# --describe: every weight with its form; the sums are the file's.
 make_model model layers 1
 tx-avg --to int8 -q -o int8 model
 tx-avg --to bf16 -q -o bf16 model
@@ -7,14 +7,14 @@ expect_stdout_contains 'products with 8-bit weights'
 tx-decode -m int8 --describe > described
 awk '$1 == "encoder.layers.0.ffn.in_proj.weight" && $2 == 64 && $4 == 32 && $5 == "int8" &&
   $6 == "product" && $7 == 64 * 32 + 64 * 4 { found = 1 } END { exit !found }' described ||
-  fail 'the line of a matrix is wrong'
+  fail 'wrong line of a matrix'
 awk '$1 == "encoder.layers.0.ffn.in_proj.bias" && $3 == "fp32" && $4 == "vector" && $5 == 256 {
-  found = 1 } END { exit !found }' described || fail 'the line of a vector is wrong'
+  found = 1 } END { exit !found }' described || fail 'wrong line of a vector'
 last=$(tail -n 1 described)
 set -- $last
-[ "$1" = "$3" ] && [ "$1" -gt 10 ] || fail "not all products: $last"
+[ "$1" = "$3" ] && [ "$1" -gt 10 ] || fail "products are missing: $last"
 
-# Bytes by form, added up, are those of the lines.
+# The bytes by form are the sums of the lines.
 awk '/^forms/ { sums = 1 } /^products/ { exit } sums && NF > 2 { form += $NF; next }
   NF > 3 { line += $NF } END { exit !(form == line && form > 0) }' described ||
   fail 'forms do not add up'

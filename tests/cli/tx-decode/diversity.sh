@@ -1,4 +1,4 @@
-# Diverse beam search: groups that say other things; scores stay those of the model.
+# --diversity: the groups of diverse beam search differ; scores are the model's.
 make_model model
 awk 'BEGIN { for (i = 0; i < 20; ++i) { for (j = 0; j <= i % 6; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
@@ -6,7 +6,7 @@ first_words() { awk -F '\t' '{ split($5, w, " "); if (!(($1, w[1]) in seen)) ++n
 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 in > plain
 expect_status 0 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 --diversity 2 --precision fp32 in
 last_stdout > diverse
-[ "$(first_words < diverse)" -gt "$(first_words < plain)" ] || fail 'no more first words'
+[ "$(first_words < diverse)" -gt "$(first_words < plain)" ] || fail 'not more first words'
 awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' diverse || fail 'not the best first'
 expect_status 0 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 --diversity 2 --groups 3 in
 expect_status 0 tx-decode -m model --beam 6 --nbest 6 --max-extra 3 --diversity 2 --groups 1 in

@@ -1,4 +1,4 @@
-# A model of kind encoder: a vector for each line, or its masks filled.
+# A model of kind encoder: a vector per line, or filled masks.
 make_model model kind encoder
 printf 'w5 w6 w7\n\nw8 w9\nw5 w6 w7\n' > in
 expect_status 0 tx-decode -m model --embed mean --precision fp32 < in
@@ -38,7 +38,7 @@ for n in 1 2; do
     tx-decode -m model --embed mean --nbest $n < in
 done
 expect_usage_error '--vectors needs --embed' tx-decode -m model --vectors x < in
-# Every -m counts: several are refused, whether the others exist or not.
+# Several -m are an error, even if a file does not exist.
 for other in model nowhere; do
   expect_usage_error '--model is given 2 times, but models of kind encoder are used one at a time' \
     tx-decode -m model -m $other --embed mean in

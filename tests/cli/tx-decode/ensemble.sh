@@ -1,4 +1,5 @@
-# Several models: the same one twice changes nothing, another does, other vocabularies are refused.
+# Ensembles: the same model twice changes nothing, another one does, different vocabularies are an
+# error.
 make_model one seed 1
 make_model two seed 2
 make_model other words 61
@@ -10,7 +11,7 @@ expect_status 0 $decode -m one -m one < in
 expect_stdout_file alone
 expect_status 0 $decode -m one -m two --threads 2 < in
 last_stdout > both
-! cmp -s alone both || fail 'the second model does not count'
+! cmp -s alone both || fail 'the second model changes nothing'
 expect_status 0 $decode -m two -m one --threads 1 < in
 expect_stdout_file both
 expect_status 1 $decode -m one -m other < in

@@ -1,4 +1,4 @@
-# The same answer in any company also where the libraries see an older processor.
+# Batch-invariance with an older instruction set forced on the libraries.
 make_model model layers 1 d_model 64 d_ff 96
 awk 'BEGIN { for (i = 0; i < 15; ++i) { for (j = 0; j < i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
@@ -12,7 +12,7 @@ for forced in 'TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2' TX_MAX_ISA=AVX2 DNNL_MAX_C
   done
 done
 
-# Each variable has its own readers, and a name that does not exist is refused before anything else.
+# Each variable has its own readers; an unknown name is an error at the start.
 expect_status 0 env TX_MAX_ISA= tx-decode -m model in
 last_stdout > usual
 expect_status 0 env TX_MAX_ISA=ALL tx-decode -m model in

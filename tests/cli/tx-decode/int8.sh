@@ -1,4 +1,4 @@
-# 8-bit weights: made on the way or by tx-avg, the same answer, on every instruction set.
+# int8: quantised at load time or by tx-avg, with nearly equal scores on every instruction set.
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 train_small run
@@ -9,23 +9,23 @@ for how in '' '--precision int8' '--device cpu'; do
   $decode -m int8 $how < train.src > got
   expect_same made got
 done
-near() { # FILE FILE X: the scores differ by no more
-  paste "$1" "$2" | awk -F '\t' -v most="$3" '{
+near() { # FILE FILE X: the scores differ by at most X
+  paste "$1" "$2" | awk -F '\t' -v max="$3" '{
     d = $1 - $(NF / 2 + 1)
-    if (d * d > most * most) exit 1
+    if (d * d > max * max) exit 1
   }'
 }
 for isa in SSE41 AVX2 AVX2_VNNI AVX512_CORE_VNNI; do
   TX_MAX_ISA=$isa DNNL_MAX_CPU_ISA=$isa $decode -m int8 < train.src > "$isa"
-  near made "$isa" 0.001 || fail "$isa gives another answer"
+  near made "$isa" 0.001 || fail "$isa gives another output"
 done
 
-# Not what full precision gives, but near: scores differ, and little.
+# Scores are close to those of fp32, but not equal.
 $decode -m run --precision fp32 < train.src > full
-! cmp -s made full || fail 'int8 changed nothing'
+! cmp -s made full || fail 'int8 changes nothing'
 near made full 0.2 || fail 'a score is off by more than 0.2'
 
-# The file can be read with its weights restored; beside it a full one serves an ensemble.
+# The int8 file also works in fp32 and in an ensemble with an fp32 file.
 expect_status 0 $decode -m int8 --precision fp32 train.src
 expect_status 0 $decode -m int8 -m run train.src
 

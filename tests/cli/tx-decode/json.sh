@@ -1,7 +1,7 @@
-# --json and --word-scores: one object for each line, log P of words that add up.
+# --json and --word-scores: one object per line; log P of words sums to that of the line.
 make_model model
 printf 'w5 w6 w7\n\n\377w8 w9\n' > in
-field() { # FILE LINE EXPRESSION: of the object d on that line
+field() { # FILE LINE EXPRESSION: evaluates it for the object d of that line
   python3 -c 'import json, sys
 d = json.loads(open(sys.argv[1]).read().splitlines()[int(sys.argv[2]) - 1])
 print(eval(sys.argv[3]))' "$@"
@@ -41,7 +41,7 @@ if command -v python3 > /dev/null; then
     fail 'words'
   expect_status 0 tx-decode -m model --json --sample --nbest 2 --threads 2 in
   expect_stdout_lines 3
-  # A translation that cannot be has no number.
+# log P of an impossible translation is null.
   printf 'w5\nw5\nw5\n' > given
   expect_status 0 tx-decode -m model --json --tgt given in
   last_stdout > json

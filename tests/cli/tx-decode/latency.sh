@@ -1,5 +1,5 @@
-# --latency-ms: lines that come one by one are gathered; the end of the input ends the wait. Nothing
-# here depends on how long a translation takes.
+# --latency-ms: lines that arrive one by one are collected; the end of the input ends the wait.
+# The test does not depend on the time of a translation.
 make_model model
 printf 'w5 w6\nw7\nw8 w9\n' > in
 tx-decode -q -m model in > wanted
@@ -10,7 +10,7 @@ mkfifo to from
 tx-decode -q -m model --latency-ms 400 --status records < to > from &
 exec 3> to 4< from
 printf 'w5 w6\n' >&3
-read -r first <&4 # while the input is open
+read -r first <&4 # while the input is still open
 printf 'w7\nw8 w9\n' >&3
 read -r second <&4
 read -r third <&4
@@ -18,5 +18,5 @@ exec 3>&- 4<&-
 wait
 printf '%s\n' "$first" "$second" "$third" > out
 expect_same wanted out
-# A line that has come first waits its time for others.
-awk -F '\t' 'NR == 2 && $8 < 399 || NR == 3 && $8 < 399 { exit 1 }' records || fail 'not gathered'
+# The first line waits for others.
+awk -F '\t' 'NR == 2 && $8 < 399 || NR == 3 && $8 < 399 { exit 1 }' records || fail 'the lines were not collected'

@@ -1,4 +1,4 @@
-# Ten warnings name their lines, then a count.
+# Ten warnings name their lines; the rest are counted.
 make_model model
 awk 'BEGIN { for (i = 0; i < 25; ++i) print "w5 w6 w7 w8" }' > in
 expect_status 0 tx-decode -m model --max-length 3 --max-extra 0 < in

@@ -1,24 +1,25 @@
-# Heads switched off: nothing of them is left, and one that the model lacks is named with those it has.
+# --mask-heads: masked heads have no effect; for an unknown head, the message lists those of the
+# model.
 make_model model layers 2
 printf 'w5 w6 w7\nw9 w8 w4\nw5 w5 w20\n' > in
 decode='tx-decode -m model --precision fp32 --max-extra 5 --scores'
 $decode in > all
 [ "$(sort -u all | wc -l)" -eq 3 ] || fail 'the model does not read its source'
 
-# Without cross-attention a translation knows only how long its source is.
+# Without cross-attention a translation depends only on the length of its source.
 $decode --mask-heads 'cross.*.*' in > blind
-[ "$(sort -u blind | wc -l)" -eq 1 ] || fail 'something of the source is left'
-$decode --mask-heads 'encoder.*.*,cross.0.*,cross.1.*' in | cmp - blind || fail 'a list is a union'
+[ "$(sort -u blind | wc -l)" -eq 1 ] || fail 'the translation depends on the source'
+$decode --mask-heads 'encoder.*.*,cross.0.*,cross.1.*' in | cmp - blind || fail 'a list of heads is not their union'
 
-# One head changes something, each another thing; int8 and bf16 leave it out too.
+# Single heads have different effects; int8 and bf16 mask them too.
 for head in encoder.0.0 encoder.1.1 decoder.0.1 cross.1.0; do
   $decode --mask-heads $head in > "$head"
   cmp -s all "$head" && fail "$head changed nothing"
 done
-cmp -s encoder.0.0 encoder.1.1 && fail 'two heads are one'
+cmp -s encoder.0.0 encoder.1.1 && fail 'two heads have the same effect'
 for precision in bf16 int8; do
   tx-decode -m model --precision $precision --scores --mask-heads 'cross.*.*' in > half
-  [ "$(sort -u half | wc -l)" -eq 1 ] || fail "$precision keeps heads"
+  [ "$(sort -u half | wc -l)" -eq 1 ] || fail "$precision does not mask heads"
 done
 
 expect_usage_error "--mask-heads: 'middle.0.0' is not KIND.LAYER.HEAD, such as encoder.0.1; this model has the kinds encoder, decoder, cross" \

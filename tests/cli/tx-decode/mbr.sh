@@ -1,4 +1,4 @@
-# Minimum Bayes risk over samples: the order and the scores are those of the metric.
+# Minimum Bayes risk over samples: order and scores by the metric.
 make_model model
 printf 'w5 w6 w7\n\nw8 w9\n' > in
 draw='tx-decode -m model --sample --temperature 0.6 --max-extra 4 --seed 5'
@@ -10,7 +10,7 @@ for metric in bleu chrf; do
   cut -f 1,5 drawn | sort -u > wanted
   cut -f 1,5 ranked | sort > found
   expect_same wanted found
-  # The first of line 1: its mean score against the other samples.
+# The first sample of line 1: its mean score against the other samples.
   first=$(sed -n 1p ranked | cut -f 5)
   awk -F '\t' -v first="$first" '$1 == 1 && !($5 == first && !seen++) { print $5 }' drawn > others
   awk -v first="$first" '{ print first }' others > hyps

@@ -8,7 +8,7 @@ awk -F '\t' 'NF != 5 { exit 1 }' list || fail 'not five columns'
 [ "$(cut -f 1,2 list | tr '\t\n' ': ')" = '1:1 1:2 1:3 2:1 3:1 3:2 3:3 ' ] || fail 'line or rank'
 [ "$(sed -n 4p list)" = "$(printf '2\t1\t0.000000\t0.000000\t')" ] || fail 'the blank line'
 awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' list || fail 'not the best first'
-# --nbest 1 has the list's form, the best is the plain output, --scores shows its scores.
+# --nbest 1 has the format of the list; its text is the plain output, its scores those of --scores.
 expect_status 0 tx-decode -m model --nbest 1 --beam 5 < in
 expect_stdout_lines 3
 awk -F '\t' '$2 == 1 { print $3 "\t" $4 "\t" $5 }' list > scores
@@ -20,8 +20,7 @@ expect_stdout_file plain
 expect_usage_error '--nbest 9 needs a beam at least as wide: give --beam 9 or --nbest 4' \
   tx-decode -m model --nbest 9 < in
 
-# At the longest output, where some have ended and others have not: only those that have, in order;
-# where none has, one that has not.
+# At the maximum length, only finished outputs are listed; without any, one unfinished output.
 tx-decode -m model --beam 8 --nbest 8 --max-extra 0 --ids > list <<'END'
 5
 5 6
@@ -29,4 +28,4 @@ tx-decode -m model --beam 8 --nbest 8 --max-extra 0 --ids > list <<'END'
 10 11 12 13
 END
 awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' list || fail 'not the best first'
-[ "$(cut -f 1 list | sort -u | tr '\n' ' ')" = '1 2 3 4 ' ] || fail 'a line without an output'
+[ "$(cut -f 1 list | sort -u | tr '\n' ' ')" = '1 2 3 4 ' ] || fail 'a line has no output'

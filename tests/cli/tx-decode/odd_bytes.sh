@@ -1,4 +1,4 @@
-# NUL, CR, U+2028, invalid UTF-8, a 1 MB line: each line has its answer.
+# NUL, CR, U+2028, invalid UTF-8, a line of 1 MB: each line has its output.
 make_model model
 {
   printf 'w5\000w6\nw7\r\nw8\342\200\250w9\nw5 \377 w6 \355\240\200\n'
@@ -12,11 +12,11 @@ expect_stderr_contains 'standard input:4: not valid UTF-8; replaced by U+FFFD'
 expect_stderr_contains 'standard input:1: has a NUL byte'
 expect_stderr_contains 'standard input:2: ends with CR LF'
 cut -f 1,2,3,5 status > states
-cut -f 3 status | sed -n 6p | grep -qx 250000 || fail 'the pieces of line 5'
+cut -f 3 status | sed -n 6p | grep -qx 250000 || fail 'the number of tokens of line 5'
 sed -n 5p status | grep -q "$(printf '^4\treplaced')" || fail 'the state of line 4'
 sed -n 6p status | grep -q "$(printf '^5\tcut')" || fail 'the state of line 5'
 sed -n 8p status | grep -q "$(printf '^7\tempty\t0\t0\t0')" || fail 'the state of line 7'
-# --strict stops there; the lines before are out.
+# --strict stops at that line, after the outputs of earlier lines.
 expect_status 1 tx-decode -m model --strict < in
 expect_stdout_lines 3
 expect_stderr_contains 'tx-decode: standard input:4: not valid UTF-8'

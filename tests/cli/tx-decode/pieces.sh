@@ -1,4 +1,5 @@
-# Ready-made tokens and ids, in and out; a word that is none is named after the lines before it.
+# Subwords and ids as input and output; an unknown token is an error after the outputs of earlier
+# lines.
 make_model model
 printf 'w5 w6\nw9\n' > text
 expect_status 0 tx-decode -m model < text

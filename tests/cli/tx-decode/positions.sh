@@ -1,4 +1,4 @@
-# A source longer than the positions that a model has learned is cut there, and the message says so.
+# A source longer than a model's learned positions is truncated with a warning.
 make_model model layers 1 positions learned max_positions 60
 awk 'BEGIN { for (i = 0; i < 100; ++i) printf "w5 "; print "" }' > long
 expect_status 0 tx-decode --max-extra 5 -m model long

@@ -1,4 +1,5 @@
-# A forced beginning: a second column of the line, in every kind of search, scored like the rest.
+# --prefix: a forced prefix in the second column, with every kind of search; it is part of the
+# score.
 make_model one seed 1
 make_model two seed 2
 printf 'w5 w6 w7\tw9 w10\nw5 w6 w7\nw8\tw11 w12 w13 w14 w15 w16 w17\nw8 \t\n\tw5\n' > in
@@ -15,11 +16,11 @@ for way in '' '--beam 1' '--beam 30 --nbest 5' '--sample' '--sample --nbest 3 --
   awk -F '\t' 'NR == FNR { begin[NR] = $0; next }
     index($2, begin[$1]) != 1 || $1 == 5 && $2 != "" { exit bad = 1 }
     length($2) > length(begin[$1]) { ++longer }
-    END { exit bad || longer < 3 }' beginnings numbered || fail "$way: not the beginnings"
+    END { exit bad || longer < 3 }' beginnings numbered || fail "$way: not the prefixes"
   expect_status 0 tx-decode -m one --prefix --max-extra 4 $way --check-invariance in
 done
 
-# The score is that of the whole output, as --tgt gives it.
+# The score is that of the whole output, as with --tgt.
 expect_status 0 tx-decode -m one --prefix --precision fp32 --max-extra 20 --scores in
 last_stdout > scored
 cut -f 1 in > text
@@ -27,13 +28,14 @@ cut -f 3 scored > given
 expect_status 0 tx-decode -m one --precision fp32 --max-extra 20 --tgt given text
 last_stdout | paste - scored | awk -F '\t' '
   split($3, words, " ") < 20 { ++whole; if ($1 != $4 || $2 != $5) exit bad = 1 }
-  END { exit bad || whole < 2 }' || fail 'other scores than those of the given translation'
-# Nothing forced changes nothing.
+  END { exit bad || whole < 2 }' || fail 'scores differ from those of --tgt'
+# An empty prefix changes nothing.
 tx-decode -m one text > free
 sed 's/$/\t/' text | tx-decode -m one --prefix > out
 expect_same free out
 
-# Text is cut into tokens as the model cuts it; a beginning that is too long is cut with a warning.
+# The prefix is segmented by the model's vocabulary; if it is too long, it is truncated with a
+# warning.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 make_model spm vocabulary bpe.model

@@ -1,11 +1,11 @@
 # label: terminal
-# A terminal shows how far the translation of a file is; nothing is shown with -q, for a pipe, where
-# the output goes to the terminal too, and where standard error is no terminal.
+# On a terminal the progress through a file is shown; not with -q, not for a pipe, not if the
+# output goes to the terminal too, and not if standard error is no terminal.
 . "$TX_SOURCE/tests/cli/small_run.sh"
-command -v script > /dev/null || fail "this test needs script(1), which Debian's bsdutils holds"
+command -v script > /dev/null || fail "this test needs script(1), of Debian's bsdutils"
 script -qec true /dev/null < /dev/null > pty 2>&1 || skip "no pseudo-terminal here: $(cat pty)"
 
-# shown COMMAND: what standard error got, which is a terminal, as lines.
+# shown COMMAND: runs it with a terminal as standard error and writes what it shows as lines.
 shown() { TERM=xterm script -qec "$1" /dev/null < /dev/null | tr '\r' '\n'; }
 write_text train 40
 train_small run

@@ -1,4 +1,4 @@
-# Outputs that ask for a look: a state of the line and one message for each kind.
+# Suspicious outputs: a state of the line, and one warning per kind.
 make_model model
 printf 'w5 w6\nw5 w6\n\n' > in
 expect_status 0 tx-decode -m model --status records in
@@ -9,10 +9,10 @@ expect_status 0 tx-decode -m model --no-repeat 1 in
 expect_stderr_lacks 'over and over'
 expect_status 0 tx-decode -m model -q in
 expect_empty_stderr
-# Nothing is said of translations that are given.
+# No warnings about given translations.
 expect_status 0 tx-decode -m model --tgt in in
 expect_empty_stderr
-# The end of the source as the end of the output.
+# An output that ends like its source.
 printf 'w10 w11 w12 w13 w14 w15\tw20 w11 w12 w13 w14 w15\n' > in
 expect_status 0 tx-decode -m model --prefix --max-extra 0 --min-length 6 --status records in
 expect_stderr_contains 'tx-decode: 1 output with the last words of the source at the end, as if not translated, the first on line 1'

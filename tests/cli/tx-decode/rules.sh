@@ -1,11 +1,11 @@
-# What may come: --min-length, --no-repeat and --forbid, in every kind of search.
+# Output constraints: --min-length, --no-repeat and --forbid, with every kind of search.
 make_model one seed 1
 make_model two seed 2
 awk 'BEGIN { for (i = 0; i < 20; ++i) { for (j = 0; j <= i % 6; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
 tx-decode -m one --max-extra 9 in > free
 printf 'w5\n\n  w7 w8 \nnothing\n' > words
-sed 's/ /\n/2; s/\n.*//' free | sort -u | head -n 3 >> words  # pairs that do come
+sed 's/ /\n/2; s/\n.*//' free | sort -u | head -n 3 >> words  # pairs that occur
 for way in '' '--beam 1' '--beam 30 --nbest 5' '--sample --nbest 3' '-m two' '--threads 1'; do
   expect_status 0 tx-decode -m one $way --max-extra 9 --min-length 4 --no-repeat 2 --forbid words in
   last_stdout | sed 's/.*\t//' | awk '
@@ -14,11 +14,11 @@ for way in '' '--beam 1' '--beam 30 --nbest 5' '--sample --nbest 3' '-m two' '--
       if (NF < 4) exit bad = 1
       split("", seen)
       for (i = 1; i < NF; ++i) if (seen[$i " " $(i + 1)]++) exit bad = 1 }
-    END { exit bad || FNR < 20 }' words - || fail "$way: an output that the rules forbid"
+    END { exit bad || FNR < 20 }' words - || fail "$way: an output breaks a constraint"
   expect_status 0 tx-decode -m one $way --max-extra 9 --min-length 4 --no-repeat 2 --forbid words \
     --check-invariance in
 done
-# Each alone changes something here.
+# Each constraint has an effect.
 for rule in '--min-length 30' '--no-repeat 1' '--forbid words'; do
   expect_status 0 tx-decode -m one --max-extra 9 $rule in
   ! cmp -s free "$TX_LAST/stdout" || fail "$rule changes nothing"

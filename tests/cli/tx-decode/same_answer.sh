@@ -1,4 +1,4 @@
-# Text and scores do not depend on batches, order, company or threads.
+# Text and scores do not depend on batches, order, other lines or threads.
 make_model model
 awk 'BEGIN { for (i = 0; i < 120; ++i) { for (j = 0; j <= i % 11; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in

@@ -1,14 +1,14 @@
-# Sampling: by seed and line number; the other options need --sample.
+# --sample depends on seed and line number; its options need it.
 make_model model
 printf 'w5 w6\nw5 w6\nw9 w10 w11\n' > in
 expect_status 0 tx-decode -m model --sample --seed 7 < in
 last_stdout > wanted
-[ "$(sed -n 1p wanted)" != "$(sed -n 2p wanted)" ] || fail 'two lines drew the same'
+[ "$(sed -n 1p wanted)" != "$(sed -n 2p wanted)" ] || fail 'equal lines have the same sample'
 expect_status 0 tx-decode -m model --sample --seed 7 --threads 3 --batch-tokens 1 < in
 expect_stdout_file wanted
 expect_status 0 tx-decode -m model --sample --seed 8 < in
-! cmp -s wanted "$TX_LAST/stdout" || fail 'another seed draws the same'
-# The likeliest token alone is greedy search.
+! cmp -s wanted "$TX_LAST/stdout" || fail '--seed changes nothing'
+# Sampling from the most probable token is greedy search.
 expect_status 0 tx-decode -m model --beam 1 < in
 last_stdout > greedy
 expect_status 0 tx-decode -m model --sample --top-k 1 < in

@@ -1,14 +1,14 @@
-# --shortlist: outputs keep to the tokens that go with their source; a list is its line's own.
+# --shortlist: outputs have only tokens of their source's list, whatever the other lines.
 make_model model layers 1
 make_model other layers 1 seed 2
 awk 'BEGIN { for (i = 0; i < 40; ++i) { for (j = 0; j < i % 9; ++j)
   printf "w%d ", 4 + (i * 31 + j * 17) % 56; print "" } }' > in
-# Of source token n the tokens n, n + 1 .. n + 5; in all text 4 to 8.
+# Tokens n to n + 5 for source token n; tokens 4 to 8 for every source.
 awk 'BEGIN { for (i = 4; i < 9; ++i) printf "\tw%d\t%g\n", i, 0.9 - i / 20
   for (n = 4; n < 60; ++n) for (i = 0; i < 6; ++i)
     printf "w%d\tw%d\t%g\n", n, 4 + (n - 4 + i) % 56, 0.5 - i / 20 }' > list
 
-# keeps_to FIRST BEST: whether every line of standard input is made of the tokens of its list.
+# keeps_to FIRST BEST: whether every line of standard input has only tokens of its list.
 keeps_to() {
   awk -v first="$1" -v best="$2" '
     FILENAME == "list" {
@@ -38,7 +38,7 @@ for way in '' '--precision int8' '--precision bf16' '--beam 1' '--beam 30' '--sa
   expect_status 0 tx-decode -m model $way --max-extra 9 --shortlist list --check-invariance in
   expect_stdout_contains 'verdict: every translation and score is the same in any company'
 done
-# Lists of one token and the end: fewer than a beam looks at.
+# Lists of one token and </s>: fewer than a beam needs.
 expect_status 0 tx-decode -m model --max-extra 3 --beam 8 --nbest 8 --shortlist list \
   --shortlist-first 0 --shortlist-best 1 --check-invariance in
 expect_stdout_contains 'verdict: every translation and score is the same in any company'
@@ -51,7 +51,7 @@ for precision in fp32 bf16 int8; do
   expect_stdout_file free
 done
 
-# What is asked for is on the list.
+# Required tokens are added to the list.
 printf 'w4 w5\tw30 w31\nw9\tw40\n' > prefixed
 expect_status 0 tx-decode -m model --prefix --shortlist list prefixed
 expect_stdout_contains 'w30 w31'
@@ -65,7 +65,7 @@ make_model lm kind decoder
 expect_usage_error '--shortlist needs a model of kind encoder-decoder: --model lm is of kind decoder' \
   tx-decode -m lm --shortlist list in
 
-# A bad file is named with its line.
+# Errors name file and line.
 refused() { # MESSAGE
   cat > bad
   expect_status 1 tx-decode -m model --shortlist bad in

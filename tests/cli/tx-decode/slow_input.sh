@@ -1,4 +1,4 @@
-# Input that stalls, arrives byte by byte, and ends inside a line; two filters that answer each
+# Input that stalls, arrives byte by byte, or ends inside a line; two filters that answer each
 # other line by line.
 make_model model
 printf 'w5 w6\n\nw7 w8 w9' > in
@@ -14,7 +14,7 @@ tx-decode -m model < in > wanted
 } | tx-decode -m model > out
 expect_same wanted out
 
-# What the first says the second translates back, and only then the next line is sent.
+# The second filter translates the first one's output before the next line is sent.
 mkfifo to between from
 tx-decode -m model --max-extra 5 < to > between &
 tx-decode -m model --max-length 20 --max-extra 5 < between > from &
@@ -30,8 +30,8 @@ printf 'w5 w6\nw7\n\nw8 w9 w10\n' | tx-decode -m model --max-extra 5 |
   tx-decode -m model --max-length 20 --max-extra 5 > wanted
 expect_same wanted answers
 
-# A second file that has not come yet holds back no answer to the first, nor does a --tgt that
-# pauses; where the disk is full they hold back no end.
+# A second file that is not there yet, or a --tgt that stalls, does not delay outputs, nor the end
+# on a full disk.
 mkfifo later
 printf 'w5 w6\nw7\n' > in
 tx-decode -m model < in > wanted
@@ -56,13 +56,13 @@ arrives out 1
 echo w9 >&3
 exec 3>&-
 wait $!
-[ "$(wc -l < out)" -eq 2 ] || fail 'not both scores'
+[ "$(wc -l < out)" -eq 2 ] || fail 'not two scores'
 if [ -e /dev/full ]; then
   awk 'BEGIN { for (i = 0; i < 20000; ++i) print "" }' > blank
   expect_status 1 sh -c 'timeout 20 tx-decode -m model blank later > /dev/full'
 fi
 
-# A text that goes on behind the end of its translations, and never ends.
+# A text that is longer than its translations and never ends.
 mkfifo endless
 exec 3<> endless
 printf 'w5\nw6\n' >&3

@@ -15,12 +15,12 @@ for lines in '1 1,2' '4 3,5'; do
     '{ exit !(wanted < 0 && ($2 - wanted) ^ 2 < 1e-6) }' || fail "line $1: log P is not $wanted"
 done
 [ -z "$(sed -n 3p joined | cut -f 3)" ] || fail 'the blank line'
-# A short line, and one of a single sentence, stay whole; so does all at a limit of their length.
+# Short lines and single sentences are not split.
 tx-decode -m model --max-extra 5 --min-length 1 --scores in > whole 2> /dev/null
 expect_status 0 tx-decode -m model --max-extra 5 --min-length 1 --split 1000 --scores in
 expect_stdout_file whole
 sed -n 2p whole | cmp - "$(sed -n 2p joined > two; echo two)"
-# Parts are cut where they are too long, and told.
+# Parts that are too long are truncated with a warning.
 expect_status 0 tx-decode -m model --max-length 3 --split 3 in
 expect_stderr_contains 'in:1: '
 expect_usage_error '--split does not go with --nbest' tx-decode -m model --split 9 --nbest 2 in

@@ -1,5 +1,5 @@
-# Given translations are scored: what the search printed of its own comes out again, and the sum is
-# the perplexity that training tells of its validation text.
+# --tgt scores given translations: outputs of a search get the search's scores, and the sum gives
+# the perplexity that training logs for its validation text.
 make_model one seed 1
 make_model two seed 2
 printf 'w5 w6 w7\n\nw8\nw9 w10 w11 w12 w13 w14 w15 w16\n' > in
@@ -10,17 +10,17 @@ for models in '-m one' '-m one -m two'; do
   cut -f 3- list > wanted
   for how in '--threads 1' '--threads 3 --batch-tokens 20'; do
     expect_status 0 tx-decode $models --precision fp32 --max-extra 5 $how --tgt given < sources
-    # Those that --max-extra cut are scored with an end that they did not have.
+# Outputs cut by --max-extra are scored with an additional </s>.
     last_stdout | paste - wanted sources | awk -F '\t' '
       $3 != $6 { exit bad = 1 }
       $3 == "" || split($3, out, " ") == split($7, in_, " ") + 5 { next }
       $1 FS $2 != $4 FS $5 { exit bad = 1 }
       { ++whole }
-      END { exit bad || whole < 10 }' || fail "$models $how: other scores than the search's"
+      END { exit bad || whole < 10 }' || fail "$models $how: scores differ from the search's"
   done
 done
 
-# Nothing: the end alone. A blank line is answered by a blank line and by nothing else.
+# An empty translation is </s> alone. A blank line can only be translated by a blank line.
 printf 'w5\n\n\n' > in
 printf '\n\nw7 w7\n' > given
 expect_status 0 tx-decode -m one --tgt given --status 2 in
@@ -36,13 +36,14 @@ printf '5 6\n' > ids
 expect_status 0 tx-decode -m one --ids --tgt ids ids
 last_stdout | cut -f 3 | cmp -s - ids || fail 'ids'
 
-# The model holds --max-length + --max-extra + 1 labels: what is longer is cut, and has no end.
+# Targets are limited to --max-length + --max-extra + 1 tokens; longer ones are truncated, without
+# </s>.
 expect_status 0 tx-decode -m one --max-length 2 --max-extra 0 --tgt given --status 2 in
 expect_stdout_lines 3
 printf 'w5\n' > one_line
 printf 'w7 w8 w9 w10\n' > long
 expect_status 0 tx-decode -m one --max-length 2 --max-extra 0 --tgt long --status 2 one_line
-last_stdout | awk -F '\t' '$3 != "w7 w8" { exit 1 }' || fail 'not the first two pieces'
+last_stdout | awk -F '\t' '$3 != "w7 w8" { exit 1 }' || fail 'not the first two tokens'
 expect_stderr_contains \
   'tx-decode: warning: long:1: 4 pieces, cut to the first 2 (--max-length and --max-extra)'
 expect_stderr_contains "$(printf '1\tmaximum\t1\t2\t0\t')"
@@ -70,5 +71,5 @@ expect_status 0 tx-decode -m run/last.safetensors --tgt valid.de --status status
 wanted=$(sed -n 's/.*"step":12,.*"validation_perplexity":\([0-9.]*\).*/\1/p' run/log.jsonl)
 awk -v wanted="$wanted" 'NR > 1 { log_p += $7; labels += $4 + 1 }
   END { got = exp(-log_p / labels); exit !(got > 0.9999 * wanted && got < 1.0001 * wanted) }' \
-  status || fail "not the perplexity $wanted"
+  status || fail "the perplexity is not $wanted"
 expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m one --tgt= given

@@ -1,5 +1,5 @@
-# A model of byte tokens that has learned nothing spells UTF-8 all the same, in every search; a
-# translation that is given is scored whatever its bytes.
+# An untrained model with byte tokens writes valid UTF-8 in every search; given translations are
+# scored whatever their bytes.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 make_model model vocabulary bpe.model
@@ -11,11 +11,11 @@ for way in '--beam 1' '--beam 4' '--beam 30' '--beam 5 --nbest 5' '--max-extra 1
   expect_status 0 tx-decode -m model $way --pieces in
   last_stdout | sed "s/.*$tab//" > pieces
   cat pieces >> all
-  # A sequence that is no UTF-8 would come back as U+FFFD.
+# An invalid sequence would be written as U+FFFD.
   tx-bpe decode -m bpe.model < pieces > text
-  if grep -q "$(printf '\357\277\275')" text; then fail "$way: no UTF-8"; fi
+  if grep -q "$(printf '\357\277\275')" text; then fail "$way: invalid UTF-8"; fi
 done
-[ "$(grep -c '<0x[C-F]' all)" -gt 100 ] || fail 'no sequences of bytes to try'
+[ "$(grep -c '<0x[C-F]' all)" -gt 100 ] || fail 'too few sequences of bytes'
 sed 's/.*/<0xFF> <0xC3> <0xC3>/' in > given
 expect_status 0 tx-decode -m model --pieces --tgt given in
 expect_stdout_contains '<0xFF> <0xC3> <0xC3>'
