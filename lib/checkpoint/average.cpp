@@ -210,11 +210,10 @@ void AverageOptions::describe(Options& options) {
   options.group("Output");
   options.add("-o,--out", out, "FILE", "output file").must().output();
   options
-      .add(
-          "--to", to, "fp32|bf16|int8", "type of the weights in the file",
-          "bf16 halves the file. int8 quarters it and loads faster, because weights are used where "
-          "the file is mapped, in memory that processes share; it can only decode, not be "
-          "averaged or trained further. Vectors stay fp32.")
+      .add("--to", to, "fp32|bf16|int8", "type of the weights in the file",
+           "bf16 halves the file; int8 quarters it and is used where the file is mapped, so it "
+           "starts faster and processes share its memory. int8 cannot be averaged or trained "
+           "further. Vectors stay fp32.")
       .one_of({"fp32", "bf16", "int8"});
   options.flag("-q,--quiet", quiet, "do not list the models averaged");
 }
