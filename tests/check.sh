@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs the tests of a build folder and ends with a plain count:
-#   sh tests/check.sh BUILD [further words for ctest, such as -L unit or -LE slow]
-# A test that is skipped counts as a failure unless it carries the label gpu (no GPU), peer (no
-# software to compare with), browser (no Chromium), terminal (no pseudo-terminal) or mpi (no mpirun).
+# Runs the tests of a build directory and prints their numbers:
+#   sh tests/check.sh BUILD [arguments of ctest, such as -L unit or -LE slow]
+# A skipped test is a failure unless it has the label gpu (no GPU), peer (no software to compare
+# with), browser (no Chromium), terminal (no pseudo-terminal) or mpi (no mpirun).
 set -u
 build=${1:?"usage: tests/check.sh BUILD [ctest arguments]"}
 shift
@@ -11,7 +11,7 @@ log=$(mktemp "${TMPDIR:-/tmp}/tx-check.XXXXXX") || exit 1
 trap 'rm -f "$log"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# The status of ctest is kept through the pipe by way of a file.
+# A file passes the status of ctest through the pipe.
 {
   ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error "$@" 2>&1
   echo $? > "$log.status"
@@ -19,7 +19,8 @@ trap 'exit 130' INT TERM HUP
 status=$(cat "$log.status")
 rm -f "$log.status"
 
-# Lines such as "  3/41 Test  #3: unit-base ...   Passed    0.31 sec", or "***Failed", "***Skipped".
+# Lines such as "  3/41 Test  #3: unit-base ...   Passed    0.31 sec", or "***Failed",
+# "***Skipped".
 count() { grep -cE "^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*$1" "$log"; }
 passed=$(count ' Passed +[0-9.]+ sec$')
 skipped=$(count '\*\*\*Skipped ')

@@ -1,6 +1,6 @@
-# The completions made from a tool's --completion, tried on two made-up tools: in bash, and in zsh and
-# fish where they are installed.
-command -v bash > /dev/null || fail "no bash here"
+# The completions made from a tool's --completion, tested on two made-up tools in bash, and in zsh
+# and fish if installed.
+command -v bash > /dev/null || fail "bash is not installed"
 cat > tx-one <<'EOF'
 #!/bin/sh
 printf '%s\t%s\n' '-h,--help flag' 'print this' '-m,--model file' "the model's file" \
@@ -24,7 +24,7 @@ done
 mkdir folder
 : > file
 
-# completes WANTED WORD...: what bash offers for the last word, sorted and on one line.
+# completes WANTED WORD...: expects the sorted completions of the last word in bash.
 completes() {
   wanted=$1
   shift
@@ -57,7 +57,7 @@ completes "ids pieces" tx-two encode --form ""
 completes "cross self" tx-one --kinds ""
 completes "self,cross" tx-one --kinds self,c
 
-# fish says what it would offer; each with a tab and its help.
+# fish prints its completions, each with a tab and its help.
 fish_completes() { # WANTED LINE
   given=$(HOME=$PWD fish -c "source $(echo "$2" | cut -d ' ' -f 1).fish; complete -C '$2'" |
     cut -f 1 | sort | tr '\n' ' ')
@@ -79,7 +79,7 @@ if command -v fish > /dev/null; then
   [ "$given" = "the model's file" ] || fail "fish shows '$given'"
 fi
 
-# zsh at a terminal of its own: a key completes the line and writes it to a file.
+# zsh in a pseudo-terminal: a key completes the line and writes it to a file.
 if command -v zsh > /dev/null; then
   cat > try.zsh <<'EOF'
 zmodload zsh/zpty
@@ -107,7 +107,7 @@ EOF
   zsh_completes "tx-two encode --form pieces " "tx-two encode --form p"
 fi
 
-# And what every tool of this build has is at least a script that its shell accepts.
+# The completions of every tool are valid scripts.
 for tool in $(tools); do
   bash -n "$TX_BUILD/completions/$tool"
   head -n 1 "$TX_BUILD/completions/zsh/_$tool" | grep -qx "#compdef $tool" || fail "zsh, $tool"

@@ -1,5 +1,5 @@
-# `make deb` packs what `make install` puts down, with what it needs stated for apt.
-[ -e /etc/debian_version ] || { echo "not a Debian system: nothing is packed" && exit 0; }
+# `make deb` packs what `make install` installs, with its dependencies.
+[ -e /etc/debian_version ] || { echo "not a Debian system" && exit 0; }
 command -v file > /dev/null || { echo "skipped: packing needs file(1)" >&2 && exit 77; }
 (cd "$TX_BUILD" && expect_status 0 cpack -G DEB -B "$OLDPWD/packed")
 package=$(find packed -maxdepth 1 -name 'tx_*.deb')
@@ -15,5 +15,5 @@ for path in 'lib/.*libtx.so.0' 'lib/.*pkgconfig/tx.pc' 'include/tx/tx.h' 'share/
 done
 dpkg-deb --field "$package" Depends > depends
 for library in libopenblas libsentencepiece libc6; do
-  grep -q "$library" depends || fail "the package does not ask for $library: $(cat depends)"
+  grep -q "$library" depends || fail "the package does not depend on $library: $(cat depends)"
 done

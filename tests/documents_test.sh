@@ -1,8 +1,8 @@
-# What pages and documents name is there: paths of the source tree, options of the tools, sections of
-# tx-paper(7), every script of tests/bench; and the check finds what is wrong.
+# The paths, options and sections of tx-paper(7) that pages and documents name exist, every script
+# of tests/bench is documented, and the check detects errors.
 : "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 
-# names FILE: the paths below the tree's folders that a document names, one a line. A word in capital
+# names FILE: prints the paths of the source tree in a document, one per line. A word in capital
 # letters, as in lib/ops/NAME.cpp, is a placeholder.
 names() {
   sed -e 's/\\-/-/g' -e 's/\\&//g' -e 's|https\{0,1\}://[^ )]*||g' "$1" |
@@ -10,7 +10,7 @@ names() {
     sed -e 's/^[^a-z]*//' -e 's/[.,]*$//' | grep -vE '[A-Z][A-Z]' | sort -u
 }
 
-# missing ROOT FILE...: those that are not below ROOT, each with its document.
+# missing ROOT FILE...: prints the paths that do not exist below ROOT, with their documents.
 missing() {
   root=$1
   shift
@@ -34,23 +34,23 @@ for document in README.md lib/README.md tests/bench/README.md tests/bench/RESULT
   [ ! -e "$TX_SOURCE/$document" ] || set -- "$@" "$TX_SOURCE/$document"
 done
 missing "$TX_SOURCE" "$@" > found
-[ ! -s found ] || fail "these documents name files that the tree does not hold:
+[ ! -s found ] || fail "these documents name files that do not exist:
 $(cat found)"
 
-# Options that the pages and the documents name, by the names that the tools list.
+# Options in pages and documents, against those that the tools list.
 for command in train encode decode vocab shortlist; do tx-bpe $command --completion; done > options
 for tool in tx-train tx-avg tx-decode tx-bleu tx-convert tx-attn-dump; do $tool --completion; done >> options
 page=$TX_SOURCE/man/tx-paper.7
 
-# unknown DOCUMENT: the options it names that no tool takes; those of ctest, pkg-config, mpirun,
-# SentencePiece (with underscores) and GNU parallel apart.
+# unknown DOCUMENT: prints its options that no tool has, except those of ctest, pkg-config, mpirun,
+# SentencePiece (with underscores) and GNU parallel.
 unknown() {
   sed -e 's/\\-/-/g' -e 's/Fl -/Fl --/g' -e 's/ , -/ , --/g' "$1" |
     grep -oE '(^|[^A-Za-z0-9-])-{2,3}[a-z][a-z0-9_-]+' | sed 's/^[^-]*-*//' | sort -u |
     while read -r option; do
       case $option in test-dir | libs | bind-to | mca | *_* | pipe-part | block | sshloginfile) continue ;; esac
       grep -qE "(^|,)--${option}[ ,]" options && continue
-      case $1 in *tx-bleu*) # takes sacreBLEU's names too, which it does not list
+      case $1 in *tx-bleu*) # also has sacreBLEU's names, which it does not list
         tx-bleu "--$option" < /dev/null 2>&1 | grep -q 'unknown option' || continue ;;
       esac
       echo "${1#"$TX_SOURCE"/}: --$option"
@@ -62,7 +62,7 @@ unknown page > found
 printf '%s\n' 'page: --d-fff' 'page: --no-such' > wanted
 expect_same wanted found
 for document; do unknown "$document"; done > found
-[ ! -s found ] || fail "these documents name options that no tool lists:
+[ ! -s found ] || fail "these documents name unknown options:
 $(cat found)"
 
 # Sections of tx-paper(7) that comments cite.
@@ -70,10 +70,10 @@ $(cat found)"
   sed 's/.*, //' | sort -u > cited
 [ -s cited ] || fail "no comment cites a section of tx-paper(7)"
 while read -r section; do
-  grep -q "^\.Sh $section " "$page" || fail "a comment cites tx-paper(7), $section, which is not there"
+  grep -q "^\.Sh $section " "$page" || fail "a comment cites tx-paper(7), $section, which does not exist"
 done < cited
 
-# Every script of tests/bench has its line.
+# Every script of tests/bench is in its README.
 if [ -e "$TX_SOURCE/tests/bench/README.md" ]; then
   find "$TX_SOURCE/tests/bench" -name '*.sh' -o -name '*.py' -o -name '*.cpp' > scripts
   while read -r script; do

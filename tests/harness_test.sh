@@ -1,4 +1,4 @@
-# The tests' own tools must be able to fail: Boost executables, the words of lib.sh, check.sh.
+# The test harness can fail: Boost executables, the functions of lib.sh, check.sh.
 cases=$TX_BUILD/tests/harness
 
 expect_status 201 "$cases" --run_test=wrong
@@ -6,46 +6,46 @@ expect_status 1 "$cases" --run_test=right,empty
 expect_stderr_contains "empty: checks nothing"
 expect_stderr_contains "off: is switched off"
 expect_stderr_lacks "right: "
-"$cases" --run_test=right,elsewhere 2> err || [ $? -eq 1 ]  # "off" is refused whatever is run
+"$cases" --run_test=right,elsewhere 2> err || [ $? -eq 1 ]  # "off" is an error whatever is run
 grep -q 'elsewhere: skipped, its precondition does not hold' err || fail "$(cat err)"
 
-# word_fails WORD...: the word ends a script with status 1.
-word_fails() {
-  word_status=0
-  ( "$@" ) 2> /dev/null < /dev/null || word_status=$?
-  [ "$word_status" -eq 1 ] || fail "should fail: $*"
+# fails FUNCTION...: expects it to end the script with status 1.
+fails() {
+  fails_status=0
+  ( "$@" ) 2> /dev/null < /dev/null || fails_status=$?
+  [ "$fails_status" -eq 1 ] || fail "should fail: $*"
 }
 printf 'a\n' > a
 printf 'b\n' > b
-word_fails expect_status 0 false
-word_fails expect_status 1 true
+fails expect_status 0 false
+fails expect_status 1 true
 expect_status 0 cat a
-word_fails expect_stdout b
-word_fails expect_stdout
-word_fails expect_stdout_file b
-word_fails expect_empty_stdout
-word_fails expect_stdout_contains b
-word_fails expect_stdout_lacks a
-word_fails expect_stdout_lines 2
-word_fails expect_same a b
-word_fails expect_file none
-word_fails expect_no_file a
+fails expect_stdout b
+fails expect_stdout
+fails expect_stdout_file b
+fails expect_empty_stdout
+fails expect_stdout_contains b
+fails expect_stdout_lacks a
+fails expect_stdout_lines 2
+fails expect_same a b
+fails expect_file none
+fails expect_no_file a
 expect_status 3 sh -c 'echo x >&2; exit 3'
-word_fails expect_stderr y
-word_fails expect_empty_stderr
-word_fails expect_stderr_contains y
-word_fails expect_stderr_lacks x
-word_fails expect_usage_error x sh -c 'echo sh: x >&2; exit 1'
-word_fails expect_usage_error x sh -c 'echo sh: x >&2; exit 2'
+fails expect_stderr y
+fails expect_empty_stderr
+fails expect_stderr_contains y
+fails expect_stderr_lacks x
+fails expect_usage_error x sh -c 'echo sh: x >&2; exit 1'
+fails expect_usage_error x sh -c 'echo sh: x >&2; exit 2'
 
-# A script that fails in the middle fails as a whole, and leaves nothing behind.
+# A failure inside a script is a failure of the script; its directory is removed.
 printf 'false\ntrue\n' > script.sh
 expect_status 1 sh "$TX_SOURCE/tests/cli/run.sh" "$PWD/script.sh"
 printf 'mkdir d; : > d/f; chmod 0 d; pwd\n' > script.sh
 expect_status 0 sh "$TX_SOURCE/tests/cli/run.sh" "$PWD/script.sh"
 expect_no_file "$(last_stdout)"
 
-# check_with LINES STATUS COUNT: check.sh over the CTest lines given.
+# check_with LINES STATUS COUNT: runs check.sh on these CTest lines.
 check_with() {
   mkdir -p suite
   printf '%s\n' "$1" > suite/CTestTestfile.cmake

@@ -1,12 +1,12 @@
-# `make install` puts everything down, and it works from there.
+# `make install` installs everything, and the installed files work.
 expect_status 0 env DESTDIR="$PWD/stage" cmake --install "$TX_BUILD" --prefix /opt/tx
 prefix=$PWD/stage/opt/tx
 library=$(find "$prefix" -name libtx.so)
-[ -n "$library" ] || fail "no libtx.so among what is installed"
+[ -n "$library" ] || fail "libtx.so is not installed"
 expect_file "$(dirname "$library")/pkgconfig/tx.pc"
 expect_file "$(dirname "$library")/libtx-cpu.so"
 
-# The installed tools find the installed library: it goes with them when the folder moves.
+# The installed tools find the installed library, also after the directory is moved.
 mv stage moved
 prefix=$PWD/moved/opt/tx
 for tool in $(tools); do
@@ -14,7 +14,7 @@ for tool in $(tools); do
   expect_stdout_contains "$tool "
   expect_stdout_lacks "cannot load"
   ldd "$prefix/bin/$tool" | grep -F "libtx.so.0 => $prefix/" > /dev/null ||
-    fail "$tool does not load the library installed beside it"
+    fail "$tool does not load the installed library"
   expect_file "$prefix/share/bash-completion/completions/$tool"
   expect_file "$prefix/share/zsh/site-functions/_$tool"
   expect_file "$prefix/share/fish/vendor_completions.d/$tool.fish"
@@ -24,12 +24,12 @@ for page in "$TX_SOURCE"/man/*.1.in "$TX_SOURCE"/man/*.5 "$TX_SOURCE"/man/*.7; d
   name=$(basename "$page" .in)
   expect_file "$prefix/share/man/man${name##*.}/$name"
 done
-[ -z "$(find "$prefix" -name 'CMake*')" ] || fail "parts of the build are installed"
+[ -z "$(find "$prefix" -name 'CMake*')" ] || fail "files of the build are installed"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tx.pc)")
 export PKG_CONFIG_PATH
 expect_status 0 pkg-config --modversion tx
-# A program of a user's: compiled and linked against what is installed alone.
+# A user's program, compiled and linked with the installed files only.
 # shellcheck disable=SC2046  # words of a compiler's command line
 expect_status 0 "${CXX:-c++}" -std=c++20 -Wall -Wextra -Werror "$TX_SOURCE/examples/translate.cpp" \
   $(pkg-config --cflags --libs tx) -o translate

@@ -1,9 +1,9 @@
-# The rooms of tests/layers.txt hold for every include of the tree, and the check itself finds each
-# kind of breach that is planted before it.
+# Every include of the tree follows tests/layers.txt, and the check detects every kind of planted
+# violation.
 : "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 rules=$TX_SOURCE/tests/layers.txt
 
-# check_tree ROOT: prints a line for each breach.
+# check_tree ROOT: prints a line per violation.
 check_tree() {
   (cd "$1" && find lib kernels tools -type f 2> /dev/null |
     grep -E '\.(h|cpp|cu|cuh|inc)$' | sort | xargs -r awk -v rules="$rules" '
@@ -15,13 +15,13 @@ check_tree() {
         known[word[1]] = 1
         for (i = 3; i <= n; ++i) may[word[1], word[i]] = 1
       }
-      do {  # what an allowed room may include is allowed too
+      do {  # includes are transitive
         grown = 0
         for (a in known) for (b in known) for (c in known)
           if ((a, b) in may && (b, c) in may && !((a, c) in may)) { may[a, c] = 1; grown = 1 }
       } while (grown)
     }
-    function room(path, part) {
+    function directory(path, part) {
       n = split(path, part, "/")
       if (part[1] == "kernels" && part[2] == "cuda") return n == 3 ? "cuda" : "cuda/" part[3]
       if (part[1] != "lib") return part[1]
@@ -33,31 +33,31 @@ check_tree() {
       breach("OpenMP outside kernels/cpu")
     }
     /^[ \t]*#[ \t]*include/ {
-      own = room(FILENAME)
-      if (!(own in known)) { breach("room " own " is not in tests/layers.txt"); next }
+      own = directory(FILENAME)
+      if (!(own in known)) { breach("directory " own " is not in tests/layers.txt"); next }
       target = $0
       sub(/^[^"<]*["<]/, "", target)
       sub(/[">].*/, "", target)
       for (d = 1; d <= doors; ++d)
         if (target ~ door[d] && FILENAME !~ place[d])
-          breach("<" target "> may stand only in " place[d])
+          breach("<" target "> may only be included in " place[d])
       if ($0 !~ /include[ \t]*"/ || target == "build_info.h") next
       if (target !~ /^(lib|kernels|tools)\//) {
-        breach("\"" target "\": write the path from the root")
+        breach("\"" target "\": write the path from the root of the tree")
         next
       }
-      other = room(target)
-      if (other != own && !((own, other) in may)) breach(own " may not include " other)
+      other = directory(target)
+      if (other != own && !((own, other) in may)) breach(own " must not include " other)
     }')
 }
 
-# planted PATH INCLUDE: a tree with this one breach must be reported, with its place.
+# planted PATH INCLUDE: a tree with this violation must be reported, with its place.
 planted() {
   rm -rf planted
   mkdir -p "planted/$(dirname "$1")"
   printf '#pragma once\n%s\n' "$2" > "planted/$1"
   check_tree planted > breaches
-  grep -q "^$1:2: " breaches || fail "not found when planted: $2 in $1"
+  grep -q "^$1:2: " breaches || fail "not detected: $2 in $1"
 }
 planted lib/base/io.cpp '#include "lib/cli/options.h"'
 planted kernels/cpu/gemm.cpp '#include "lib/tensor/tensor.h"'
@@ -95,7 +95,7 @@ planted lib/base/io.cpp '#include "io.h"'
 planted lib/base/io.cpp '#include "../cli/options.h"'
 planted lib/unknown/x.cpp '#include "lib/base/io.h"'
 
-# And what is allowed is not reported.
+# Allowed includes are not reported.
 rm -rf planted
 mkdir -p planted/lib/search/engine planted/tools
 printf '#include "lib/base/io.h"\n#include "kernels/backend.h"\n' > planted/lib/search/engine/beam.cpp

@@ -1,25 +1,25 @@
-# Runs the examples of one manual page: sh cli/run.sh man_examples.sh man/PAGE. The convention, in
-# any section:
+# Runs the examples of a manual page: sh cli/run.sh man_examples.sh man/PAGE. Their format, in any
+# section:
 #
 #   .Bd -literal -offset indent        (or .nf)
 #   $ tx-bpe encode -m bpe.model < a.txt > a.pieces
 #   $ tx-bpe decode -m bpe.model \e
 #   > < a.pieces
-#   the text that the command before prints
+#   the output of the command
 #   ...
 #   .Ed                                (or .fi)
 #
-# A line "$ COMMAND" is run; "\e" at its end and "> " in front continue it. Lines behind a command
-# are its whole standard output, where a line "..." stands for any number of lines; without such
-# lines the output is not looked at. Every command must end with status 0, or with the N of a line
-# "[status N]" as the last one behind it. All commands of a page run one after another in one shell
-# and one fresh folder, which tests/man/NAME.setup.sh (such as tx-bpe.1.setup.sh; optional) fills
-# beforehand. A page of section 1 must have an example.
+# A line "$ COMMAND" is run; it is continued by "\e" at its end and a line that begins with "> ". The
+# lines after a command are its whole standard output, in which "..." matches any lines; without
+# such lines the output is ignored. Every command must end with status 0, or with status N if the
+# last line is "[status N]". All commands of a page run in one shell and a new directory, which
+# tests/man/NAME.setup.sh (such as tx-bpe.1.setup.sh; optional) fills first. A page of section 1
+# must have an example.
 page=$1
 name=$(basename "$page" .in)
 setup=$TX_SOURCE/tests/man/$name.setup.sh
 
-# Turns the page into a list: lines "C command", "O expected output", a space in front of the rest.
+# Converts the page to lines "C command", "+ continuation" and "O expected output".
 awk '
   /^\.(Bd -literal|nf)/ { literal = 1; command = 0; next }
   /^\.(Ed|fi)/ { literal = 0; next }
@@ -37,7 +37,7 @@ case $page in
   *.1.in) grep -q '^C ' "$TX_LAST/examples" || fail "$name has no example" ;;
 esac
 
-# matches WANTED GIVEN: the files are equal, where "..." in WANTED stands for any lines.
+# matches WANTED GIVEN: compares the files; "..." in WANTED matches any lines.
 matches() {
   awk '
     NR == FNR { given[++n] = $0; next }
@@ -55,7 +55,7 @@ matches() {
     END { exit !match_from(1, 1) }' "$2" "$1"
 }
 
-# run_pending: runs the command read last and compares what it printed.
+# run_pending: runs the last command and compares its output.
 run_pending() {
   [ -n "$command" ] || return 0
   wanted_status=$(sed -n 's/^\[status \([0-9]*\)\]$/\1/p' "$TX_LAST/wanted")
@@ -67,11 +67,11 @@ run_pending() {
   [ -s "$TX_LAST/lines" ] || return 0
   matches "$TX_LAST/lines" "$TX_LAST/stdout" || {
     diff "$TX_LAST/lines" "$TX_LAST/stdout" | head -20 >&2
-    fail "$name: another output than the page shows of: $command"
+    fail "$name: the output differs from the page: $command"
   }
 }
 
-# An example that leaves the shell must not look like the end of the page.
+# An example that exits the shell is a failure.
 finished=no
 trap '[ "$finished" = yes ] || exit 1' EXIT
 if [ -e "$setup" ]; then . "$setup"; fi

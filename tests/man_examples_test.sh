@@ -1,7 +1,7 @@
-# The runner of the pages' examples: what it accepts, and that it can fail.
+# Tests man_examples.sh: accepted examples, and failures.
 
-# page EXAMPLES: writes tx-page.1.in with these lines as its example, behind text and a block without
-# a command, which are not run.
+# page EXAMPLES: writes tx-page.1.in with these examples, after text and a block without commands,
+# which are not run.
 page() {
   printf '.Sh %s\n$ false\n.Bd -literal\nfalse\n.Ed\nText.\n' "${section:-EXAMPLES}" > tx-page.1.in
   printf '.Bd -literal -offset indent\n%s\n.Ed\n.Sh SEE ALSO\n' "$1" >> tx-page.1.in

@@ -1,4 +1,4 @@
-# Every tool has a page with the sections a reader looks for, and no page has a fault of form.
+# Every tool has a page with the usual sections and all options, and no page has formal errors.
 for tool in $(tools); do
   page=$TX_BUILD/man/$tool.1
   expect_file "$page"
@@ -17,14 +17,14 @@ done
 if command -v mandoc > /dev/null; then
   for page in "$TX_BUILD"/man/*.[157]; do
     [ -e "$page" ] || continue
-    # References to pages that other commits bring, and dates, are not faults of form.
+    # Dates and references to pages of other commits are not formal errors.
     mandoc -T lint -W warning "$page" | grep -v -e 'referenced manual not found' > faults || true
     [ ! -s faults ] || fail "$(cat faults)"
   done
 fi
 
-# Debian's man is groff, which has limits of its own: of more than eight authors of a work it loses
-# the rest of the page.
+# groff, which is Debian's man, has limits of its own: with more than eight authors of a work it
+# drops the rest of the page.
 if command -v groff > /dev/null; then
   for page in "$TX_BUILD"/man/*.[157]; do
     groff -k -mandoc -T utf8 "$page" 2> faults > page || true

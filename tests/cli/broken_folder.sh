@@ -1,5 +1,5 @@
-# For scripts that break a folder of a model: f is a copy of the folder $golden, and again after each
-# refusal, which is one line, status 1, and nothing written.
+# For scripts that break a model directory: f is a copy of the directory $golden, restored after
+# each error. An error is one line, status 1, and no output.
 refused() { # TEXT, of the folder f
   expect_status 1 tx-convert -o out f
   expect_empty_stdout

@@ -1,4 +1,4 @@
-# Words for the test scripts under tests/cli. A script reads like
+# Functions for the test scripts under tests/cli. A script looks like this:
 #
 #   printf 'a\n' > ref
 #   expect_status 0 tx-bleu ref < hyp
@@ -6,7 +6,7 @@
 #   ...
 #   EOF
 #
-# Every word that does not hold ends the script with a message, status 1.
+# A failing assertion ends the script with a message and status 1.
 
 fail() {
   printf 'FAILED: %s\n' "$*" >&2
@@ -18,15 +18,15 @@ fail() {
   exit 1
 }
 
-# skip REASON: counts as skipped, which tests/check.sh accepts only for the labels gpu,
+# skip REASON: ends the script as skipped; tests/check.sh accepts this only for the labels gpu,
 # peer, browser, terminal and mpi.
 skip() {
   echo "skipped: $*" >&2
   exit 77
 }
 
-# expect_status N COMMAND...: runs it, keeps its outputs for the words below, compares its status
-# (128 + n when signal n ended it).
+# expect_status N COMMAND...: runs COMMAND, saves its outputs for the functions below, and expects
+# status N (128 + n if signal n ended it).
 expect_status() {
   wanted=$1
   shift
@@ -35,8 +35,7 @@ expect_status() {
   [ "$status" -eq "$wanted" ] || fail "status $status instead of $wanted: $*"
 }
 
-# expect_stdout [TEXT]: the whole of standard output is TEXT and a newline; without TEXT, what
-# stands on standard input.
+# expect_stdout [TEXT]: standard output is TEXT and a newline or, without TEXT, the standard input.
 expect_stdout() {
   if [ $# -gt 0 ]; then printf '%s\n' "$1" > "$TX_LAST/wanted"; else cat > "$TX_LAST/wanted"; fi
   expect_wanted stdout
@@ -65,7 +64,7 @@ expect_empty_stderr() {
   [ ! -s "$TX_LAST/stderr" ] || fail "standard error should be empty"
 }
 
-# The four take fixed strings, not patterns.
+# These take fixed strings, not patterns.
 expect_stdout_contains() { grep -qF -e "$1" "$TX_LAST/stdout" || fail "standard output lacks: $1"; }
 expect_stderr_contains() { grep -qF -e "$1" "$TX_LAST/stderr" || fail "standard error lacks: $1"; }
 expect_stdout_lacks() { ! grep -qF -e "$1" "$TX_LAST/stdout" || fail "standard output has: $1"; }
@@ -80,8 +79,8 @@ expect_same() { cmp "$1" "$2" >&2 || fail "$1 and $2 differ"; }
 expect_file() { [ -s "$1" ] || fail "$1 is missing or empty"; }
 expect_no_file() { [ ! -e "$1" ] || fail "$1 should not exist"; }
 
-# expect_usage_error TEXT COMMAND...: status 2, nothing on standard output, the tool's name in
-# front, TEXT in the message and the way to the help.
+# expect_usage_error TEXT COMMAND...: status 2, no standard output, a message that begins with the
+# tool's name, contains TEXT and refers to --help.
 expect_usage_error() {
   text=$1
   shift
@@ -89,10 +88,10 @@ expect_usage_error() {
   expect_empty_stdout
   expect_stderr_contains "$text"
   expect_stderr_contains "try $1 --help"
-  grep -q "^$1: " "$TX_LAST/stderr" || fail "the message does not begin with $1:"
+  grep -q "^$1: " "$TX_LAST/stderr" || fail "the message does not start with $1:"
 }
 
-# watch_memory PID: until it ends; peak = KiB of anonymous memory at the most, looked at 20 times a second.
+# watch_memory PID: waits until it ends; sets peak to its peak anonymous memory in KiB (polled).
 watch_memory() {
   peak=0
   while kill -0 "$1" 2> /dev/null; do
@@ -102,7 +101,7 @@ watch_memory() {
   done
 }
 
-# tools: names of the tools of this build.
+# tools: prints the names of the tools.
 tools() {
   for source in "$TX_SOURCE"/tools/*.cpp; do
     [ -e "$source" ] || continue
@@ -119,6 +118,6 @@ commands() {
   esac
 }
 
-# last_stdout: what the last expect_status printed.
+# last_stdout: the standard output of the last expect_status.
 last_stdout() { cat "$TX_LAST/stdout"; }
 last_stderr() { cat "$TX_LAST/stderr"; }

@@ -1,13 +1,13 @@
-# For tests that need a trained model, however bad: a text, and runs that take a moment.
+# For tests that need a trained model of any quality: a text and short runs.
 
-# write_text NAME LINES: NAME.src, and NAME.tgt with the words of each line exchanged.
+# write_text NAME LINES: writes NAME.src, and NAME.tgt with the words of each line exchanged.
 write_text() {
   seq 1 "$2" | awk '{ print "w" $1 % 10, "w" $1 * 7 % 13 }' > "$1.src"
   awk '{ print $2, $1 }' "$1.src" > "$1.tgt"
 }
 
-# train_small RUN [OPTION]...: 4 steps on train.src and train.tgt, a checkpoint after each. They are
-# the first ones of a warm-up: at the end of a schedule two models would be the same.
+# train_small RUN [OPTION]...: 4 steps on train.src and train.tgt, a checkpoint after each. They
+# are the first steps of a warm-up, so that the models differ.
 train_small() {
   run=$1
   shift

@@ -1,14 +1,14 @@
-# Words for the scripts about tx-train, beside those of lib.sh: . "$TX_SOURCE/tests/cli/train.sh"
+# Functions for scripts about tx-train, in addition to lib.sh: . "$TX_SOURCE/tests/cli/train.sh"
 
-# small_text: number words in train.en, train.de, valid.en, valid.de and bpe.model of both.
+# small_text: writes number words to train.en, train.de, valid.en, valid.de, and their bpe.model.
 small_text() {
   sh "$TX_SOURCE/examples/number_words.sh" 400 40 40 .
   tx-bpe train --vocab-size 300 -o bpe.model train.en train.de 2> /dev/null
 }
 
-# small_train OPTION...: tx-train on that text, a model that learns little within a second. An
-# option given again wins; a file of text given again is read after the first. With runner=exec and
-# "&", $! is tx-train itself. small_texts: the texts, and --kind where they are other ones.
+# small_train OPTION...: trains a small model on that text for about a second. Later options
+# override earlier ones; further text files are read after the first. With runner=exec and "&", $!
+# is tx-train itself. small_texts overrides the texts, and --kind.
 runner=
 small_texts="--src train.en --tgt train.de --valid-src valid.en --valid-tgt valid.de"
 small_train() {
@@ -18,11 +18,11 @@ small_train() {
     --save-every 3 --log-every 1 "$@"
 }
 
-# weights_hash MODEL: the checksum of its weights and vocabulary.
+# weights_hash MODEL: prints the checksum of its weights and vocabulary.
 weights_hash() { head -c 20000 "$1" | grep -ao '"xxh3":"[0-9a-f]*"' | head -n 1; }
 
-# same_run A B: everything a run leaves is the same, but for times, and for the log's line about a
-# checkpoint, which a run killed just before it never gets.
+# same_run A B: expects all files of two runs to be equal, except for times and the log's lines
+# about checkpoints, which a killed run may lack.
 same_run() {
   for side in "$1" "$2"; do
     (cd "$side" && find . ! -type d ! -name lock | LC_ALL=C sort) > "$TX_LAST/names-$side"
@@ -31,7 +31,7 @@ same_run() {
   done
   cmp -s "$TX_LAST/names-$1" "$TX_LAST/names-$2" || {
     diff "$TX_LAST/names-$1" "$TX_LAST/names-$2" >&2 || true
-    fail "$1 and $2 hold other files"
+    fail "$1 and $2 have different files"
   }
   while read -r name; do
     case $name in

@@ -1,7 +1,7 @@
-# Words for the scripts that stop a run and let it go on; read after train.sh.
+# Functions for scripts that stop and resume a run; read after train.sh.
 
-# whole_run OPTION...: the run never stopped, in `whole`. Two epochs of two batches a step, dropout,
-# validation and patience, a shuffle window that is never empty.
+# whole_run OPTION...: the uninterrupted run, in `whole`. Two epochs of two batches per step,
+# dropout, validation and patience, a shuffle window that is never empty.
 whole_run() {
   options=$*
   # shellcheck disable=SC2086  # a list of words
@@ -10,33 +10,33 @@ whole_run() {
 resume_options="--steps 0 --epochs 2 --accumulate 2 --batch-tokens 160 --dropout 0.2
   --attention-dropout 0.1 --save-every 3 --valid-every 2 --patience 9 --keep 2"
 
-# begin_run: the same run in `stopped`, from its start, for TX_FAILPOINT or a signal to stop.
+# begin_run: starts the same run in `stopped`, to be stopped by TX_FAILPOINT or a signal.
 begin_run() {
   # shellcheck disable=SC2086
   small_train $options $resume_options -o stopped 2> stopped.log
 }
 
-# resume_run: lets it go on.
+# resume_run: resumes it.
 resume_run() {
   $runner tx-train --resume stopped 2> stopped.log
 }
 
-# go_on: either of the two; what was stopped before its first checkpoint begins anew.
-go_on() {
+# continue_run: resumes it or, if it has no checkpoint yet, restarts it.
+continue_run() {
   for state in stopped/state-*.safetensors; do
     if [ -e "$state" ]; then resume_run; else begin_run; fi
     return
   done
 }
 
-# finish_run WHAT: lets it go on to its end and compares it with the run never stopped.
+# finish_run WHAT: continues it to its end and compares it with the uninterrupted run.
 finish_run() {
-  go_on || fail "after $1: $(cat stopped.log)"
+  continue_run || fail "after $1: $(cat stopped.log)"
   same_run whole stopped || fail "after $1"
   rm -rf stopped
 }
 
-# stop_at FAILPOINT...: kills at each and finishes.
+# stop_at FAILPOINT...: for each, kills a run there and finishes it.
 stop_at() {
   for place in "$@"; do
     status=0
@@ -48,7 +48,7 @@ stop_at() {
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
-# count_end: waits for the run behind $!, which was killed or came to its end before.
+# count_end: waits for the run $!, which was killed or ended before the kill.
 count_end() {
   status=0
   wait $! 2> /dev/null || status=$?
@@ -59,8 +59,8 @@ count_end() {
   esac
 }
 
-# random_kills COUNT SEED: kill -9 at COUNT moments spread over the time that a run takes. A run is
-# killed until it is faster than the kill, then compared; only what was still running counts.
+# random_kills COUNT SEED: kill -9 at COUNT random moments of a run. A run is killed and continued
+# until it ends before the kill, and is then compared; only kills of running processes count.
 random_kills() {
   begin=$(milliseconds)
   begin_run || fail "$(cat stopped.log)"
@@ -73,7 +73,7 @@ random_kills() {
     random=$((random * 16807 % 2147483647))
     moment=$((random % took))
     runner=exec
-    go_on &
+    continue_run &
     runner=
     sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
     kill -9 $! 2> /dev/null || true
@@ -83,10 +83,10 @@ random_kills() {
   echo "$hits kills, $((runs + 1)) runs compared"
 }
 
-# random_rank_kills COUNT SEED RANKS: the same over 1 to RANKS ranks (mpi.sh), of which one is killed.
+# random_rank_kills COUNT SEED RANKS: the same over 1 to RANKS ranks (mpi.sh), killing one of them.
 random_rank_kills() {
   hits=0 tries=0 runs=0 random=$2
-  next() { # MOST: random number from 0 to below it
+  next() { # MAX: sets a random number from 0 to below MAX
     random=$((random * 16807 % 2147483647))
     drawn=$((random / 65536 % $1))
   }
@@ -96,7 +96,7 @@ random_rank_kills() {
     next "$3"
     ranks=$((drawn + 1))
     runner="exec mpirun -q --oversubscribe --bind-to none -n $ranks"
-    go_on &
+    continue_run &
     runner=
     next 3000
     sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"

@@ -1,5 +1,5 @@
 # label: gpu
-# What is read of attentions on a GPU: every step, log P and ranks, as on the CPU but for rounding.
+# Attention on a GPU: every quantity, log P and ranks equal the CPU's up to rounding.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 make_model model
 printf 'w5 w6 w9 w11\n\nw7\n' > in

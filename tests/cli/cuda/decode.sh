@@ -1,5 +1,5 @@
 # label: gpu
-# Translating on the GPU: the CPU's text in fp32, the same bits in any company, ensembles, n-best.
+# Decoding on the GPU: the CPU's output in fp32, batch-invariance, ensembles, n-best lists.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 small_text
 small_train --device cpu --steps 60 --save-every 30 -o run 2> run.log || fail "$(cat run.log)"
@@ -25,7 +25,7 @@ for options in "--beam 1" "--beam 4 --nbest 4" "--sample --nbest 3"; do
   expect_stdout_lacks "$(printf '\357\277\275')"
 done
 expect_status 0 tx-decode -m bytes --device cuda --check-invariance text
-# The plan of the GPU's memory: another batch, the same bytes.
+# --memory on the GPU: another batch, the same bytes.
 expect_status 0 tx-decode -m run --device cuda --scores text
 last_stdout > usual
 expect_usage_error "--memory 1M is too little for a line" tx-decode -m run --device cuda --memory 1M

@@ -1,5 +1,5 @@
 # label: gpu
-# Moving bytes between GPUs by NCCL, a process each; the emulated one finds faults of the caller.
+# Communication between GPUs by NCCL, one process each; the emulated NCCL detects wrong calls.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 emulated=
 case ${TX_NCCL:-} in *emulated*) emulated=1 ;; esac
@@ -14,7 +14,7 @@ fi
 expect_status 0 tx-train --version
 grep -q '^NCCL: [0-9.]*$' "$TX_LAST/stdout" || fail "--version does not tell the NCCL"
 
-# started WHAT COUNT: every rank's words in rank.N, its status at their end.
+# started WHAT COUNT: writes the output of every rank and its status to rank.N.
 started() {
   rm -f id rank.*
   for rank in $(seq 0 $(($2 - 1))); do
@@ -35,7 +35,7 @@ started sizes 2
 grep -q 'rank 0 sends 64 bytes as kind 0 where rank 1 waits for 128' rank.1 || fail "$(cat rank.*)"
 started record 2
 grep -qF '!s_.capturing does not hold' rank.0 || fail "$(cat rank.*)"
-# A peer that is gone does not keep the others waiting.
+# The other ranks do not wait for a peer that is gone.
 begin=$(date +%s)
 started gone 3
 for rank in 0 2; do

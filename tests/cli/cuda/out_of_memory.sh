@@ -1,6 +1,6 @@
 # label: gpu
-# Too little memory on the GPU is told before the first step, with the option that helps, and leaves
-# nothing behind; nothing is asked for later.
+# Too little GPU memory is an error before the first step, with the option that helps, and leaves
+# no files; no memory is allocated later.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 small_text
 expect_status 1 small_train --device cuda --batch-tokens 16000000 --d-model 256 -o run
@@ -9,9 +9,8 @@ expect_stderr_contains "the plan asks for"
 expect_stderr_contains "lower --batch-tokens"
 [ ! -e run ] || fail "a run that could not begin has left its directory"
 case $(tx-train --version) in *"emulated on the CPU"*) ;; *) exit 0 ;; esac
-# The start takes all that the run will need, though it knows the longest sentence only and batches
-# of hundreds of short ones follow: refused after more and more requests, a run either does not begin
-# or is not refused anything.
+# All memory is allocated at the start, although batches of hundreds of short sentences follow: if
+# allocations fail after N, for growing N, a run either fails at the start or never.
 for side in en de; do
   tail -n 3 train.$side | tr '\n' ' ' > long
   for i in 1 2 3; do awk '{ print substr("abcdefgh", NR % 8 + 1, 1) }' train.$side; done > short

@@ -1,5 +1,5 @@
 # label: gpu
-# --parity finds the GPU's step equal to the CPU's.
+# --parity: the GPU's step equals the CPU's.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 small_text
 expect_status 0 small_train --parity --dropout 0.1

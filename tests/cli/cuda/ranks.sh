@@ -1,7 +1,6 @@
 # label: gpu
-# One training over several GPUs, a rank each: the bytes of a checkpoint do not know how many there
-# were, as on processors (tests/cli/tx-train/ranks.sh), and NCCL carries what the ranks give each
-# other.
+# Training over several GPUs, one rank each: the bytes of a checkpoint do not depend on the number
+# of ranks, as on CPUs (tests/cli/tx-train/ranks.sh), and the ranks communicate by NCCL.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/cuda.sh"
 case ${TX_NCCL:-} in
@@ -39,15 +38,15 @@ done
 unset TX_EMULATED_NCCL_LOG
 ! cmp -s fp32-1/model-2.safetensors fp32-1/model-4.safetensors || fail "nothing was learned"
 
-# As if stopped on all after step 2, it goes on on two.
+# A run stopped after step 2 resumes on two ranks.
 cp -r "fp32-$gpus" run
 rm run/*-4.safetensors
 expect_status 0 timeout 300 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run --quiet
 same_checkpoints run fp32-1 4
 
 case ${TX_NCCL:-} in *emulated*) ;; *) exit 0 ;; esac
-# What the calls were: with one rank none; what is sent is received, in groups, and the
-# communicator is destroyed in the end.
+# The calls: none with one rank; sends and receives match, in groups, and the communicator is
+# destroyed at the end.
 [ ! -e calls-fp32-1.0 ] || fail "NCCL is used by a single rank"
 for count in 2 3; do
   cat calls-fp32-$count.* > calls
@@ -70,7 +69,7 @@ TX_NCCL=/nowhere/libnccl.so.2 expect_status 2 on_ranks 2 -o missing
 expect_stderr_contains 'ranks on GPUs need NCCL'
 expect_no_file missing
 
-# A rank that is killed ends the run.
+# A killed rank ends the run.
 (on_ranks 3 --steps 400 -o killed > output 2>&1 || echo "status $?" >> output) &
 until [ -e killed/state-2.safetensors ] || grep -q status output; do sleep 0.1; done
 for pid in $(pgrep -x tx-train); do

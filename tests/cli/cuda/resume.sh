@@ -1,5 +1,6 @@
 # label: gpu
-# On the GPU, killed at places of a save and at random and resumed: the bytes of a run never stopped.
+# On the GPU, killed during saves and at random and resumed: bit-identical to an uninterrupted
+# run.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text

@@ -1,9 +1,9 @@
 # label: gpu
-# On the GPU a save is written while training goes on: steps end before it does, and its bytes are
-# those of the step that it was begun at. A run that is killed meanwhile, or whose disk fails, keeps
-# the checkpoint before.
+# On the GPU a save is written while training continues: steps finish before it, and its bytes are
+# those of the step at which it began. If the run is killed meanwhile, or the disk fails, the
+# previous checkpoint is kept.
 . "$TX_SOURCE/tests/cli/cuda.sh"
-[ "${TX_SANITIZE:-}" != ON ] || exit 0 # the sanitizers want to be preloaded first
+[ "${TX_SANITIZE:-}" != ON ] || exit 0 # the sanitizers must be preloaded first
 [ -e "$TX_BUILD/tests/libfault.so" ] || fail "no libfault.so: nothing would be held up"
 small_text
 train() { # RUN OPTION...
@@ -13,7 +13,7 @@ train() { # RUN OPTION...
     -o "$run" "$@" 2> "$run.log"
 }
 train whole || fail "$(cat whole.log)"
-# A last step that nothing follows: its save is waited for.
+# The run waits for the save of its last step.
 train short --steps 2 || fail "$(cat short.log)"
 for file in model-2 state-2; do
   hash=$(weights_hash short/$file.safetensors)
@@ -21,7 +21,7 @@ for file in model-2 state-2; do
     fail "$file is not that of a run that ended there"
 done
 
-# hold RUN: its second save waits for the disk until "hold" is removed; returns when step 4 is done.
+# hold RUN: blocks its second save until the file "hold" is removed; returns when step 4 is done.
 hold() {
   touch hold
   runner=exec

@@ -1,5 +1,6 @@
 # label: gpu
-# Training on the GPU: the CPU's losses, the same bytes twice, a checkpoint that goes on either way.
+# Training on the GPU: the CPU's losses, reproducible bytes, and checkpoints that resume on both
+# devices.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 small_text
 options="--dropout 0.1 --attention-dropout 0.1 --relu-dropout 0.1 --steps 8 --save-every 4"
@@ -18,7 +19,7 @@ cp -r cuda other
 expect_status 0 tx-train --resume cuda --device cpu --steps 10
 expect_stderr_contains "--device cpu instead of cuda"
 expect_status 0 tx-train --resume cpu --device cuda --steps 10
-# bf16 with accumulation and --recompute, which changes no byte.
+# bf16 with accumulation; --recompute does not change the bytes.
 for run in kept recomputed; do
   word=
   [ $run = recomputed ] && word=--recompute
@@ -28,7 +29,7 @@ for run in kept recomputed; do
 done
 [ "$(weights_hash kept/last.safetensors)" = "$(weights_hash recomputed/last.safetensors)" ] ||
   fail "other weights with --recompute"
-# A GPU that is hidden is none, and --version says why.
+# Without a visible GPU, --version gives the reason.
 CUDA_VISIBLE_DEVICES='' expect_status 0 tx-train --version
 expect_stdout_contains 'not used: no GPU can be used: '
 expect_stdout_contains 'CUDA_VISIBLE_DEVICES is ""'

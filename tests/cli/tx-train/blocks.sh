@@ -1,5 +1,5 @@
-# The blocks of later models in a training: resumed and recomputed to the same bytes, saved with the
-# model, translated with by every tool; what contradicts another is refused.
+# Later blocks in training: bit-identical after resume and recomputation, saved with the model,
+# decoded by every tool; contradictory options are errors.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 head -n 5 valid.en > few.en
@@ -10,7 +10,7 @@ check() { # NAME OPTION...
   small_train "$@" --steps 6 -o again 2> run.log || fail "$(cat run.log)"
   expect_status 0 tx-train --resume again --steps 12 --recompute
   [ "$(weights_hash "$name/model-12.safetensors")" = "$(weights_hash again/model-12.safetensors)" ] ||
-    fail "$*: other weights after --resume with --recompute"
+    fail "$*: weights differ after --resume with --recompute"
   expect_status 0 tx-decode -m "$name" --check-invariance few.en
   expect_status 0 tx-decode -m "$name" --precision int8 few.en
   [ "$(wc -l < "$TX_LAST/stdout")" = 5 ] || fail "$*: int8"
@@ -26,21 +26,21 @@ check other --positions fairseq --norm-position pre --activation gelu-tanh --att
 check lesson --no-scaled-attention --no-causal-mask
 check unplaced --positions none --accumulate 2 --attention-dropout 0.1
 
-# The model alone says what it is made of.
+# The model file describes its blocks.
 header=$(head -c 3000 modern/model-12.safetensors)
 for part in 'window\":0' 'kv_heads\":2' 'norm_type\":\"rms' 'positions\":\"rotary' 'activation\":\"swiglu' \
   'feed_forward_bias\":false'; do
-  case $header in *"$part"*) ;; *) fail "the model does not say $part" ;; esac
+  case $header in *"$part"*) ;; *) fail "the model file lacks $part" ;; esac
 done
 case $(head -c 3000 lesson/model-12.safetensors) in
   *'scaled_attention\":false'*'causal_mask\":false'*) ;;
-  *) fail "the model does not say what the lesson left out" ;;
+  *) fail "the model file lacks the ablation" ;;
 esac
 expect_status 0 tx-avg -o mean.safetensors modern/model-9.safetensors modern/model-12.safetensors
 expect_status 0 tx-avg --to int8 -o int8.safetensors mean.safetensors
 tx-decode -m mean.safetensors --precision int8 --scores few.en > wanted || fail "mean"
 tx-decode -m int8.safetensors --scores few.en > got || fail "int8"
-cmp wanted got || fail "8-bit weights from the file are others"
+cmp wanted got || fail "8-bit weights from the file differ"
 
 bf16="--precision bf16 --preset modern --heads 4"
 # shellcheck disable=SC2086  # a list of words
@@ -48,7 +48,7 @@ if small_train $bf16 --describe > /dev/null 2>&1; then
   small_train $bf16 -o half 2> run.log || fail "$(cat run.log)"
   small_train $bf16 --recompute -o half_again 2> run.log || fail "$(cat run.log)"
   [ "$(weights_hash half/model-12.safetensors)" = "$(weights_hash half_again/model-12.safetensors)" ] ||
-    fail "bf16: other weights with --recompute"
+    fail "bf16: weights differ with --recompute"
 fi
 
 refused() { # MESSAGE OPTION...

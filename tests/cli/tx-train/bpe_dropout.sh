@@ -1,4 +1,4 @@
-# --bpe-dropout cuts the text anew each epoch; killed and resumed, a run ends with the same bytes.
+# --bpe-dropout segments the text anew every epoch; a killed run resumes bit-identically.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
@@ -6,9 +6,9 @@ whole_run --precision fp32 --threads 1 --bpe-dropout 0.2 --bpe-dropout-epochs 1
 stop_at rename:1 state model:2
 random_kills 2 7
 
-# Without it the run is another; the text's cache is the same.
+# Without it the weights differ; the text's cache is the same.
 small_train --precision fp32 --threads 1 $resume_options -o usual 2> usual.log || fail "$(cat usual.log)"
-! cmp -s whole/last.safetensors usual/last.safetensors || fail "--bpe-dropout changed nothing"
+! cmp -s whole/last.safetensors usual/last.safetensors || fail "--bpe-dropout changes nothing"
 expect_same whole/train.ids usual/train.ids
 
 expect_usage_error '--bpe-dropout-epochs needs --bpe-dropout' \

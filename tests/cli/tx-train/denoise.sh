@@ -1,5 +1,5 @@
-# An encoder-decoder from one text: which spans are taken out depends on neither batches nor a stop,
-# and validations take out the same ones.
+# --denoise: which spans are masked does not depend on batches or on resuming, and validation
+# always masks the same ones.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
@@ -9,7 +9,7 @@ stop_at rename:1 model:2
 random_kills 2 7
 rm -rf whole
 
-# Two runs that learn nothing validate alike, whatever the seed of their own spans.
+# Validation of two runs that learn nothing is equal, whatever their seed.
 small_train --steps 1 --save-every 1 -o first 2> run.log || fail "$(cat run.log)"
 for seed in 1 2; do
   tx-train --init first --denoise --src train.en --valid-src valid.en --schedule constant --lr 1e-12 \
@@ -29,11 +29,11 @@ for precision in fp32 bf16; do
   # shellcheck disable=SC2086
   small_train $options --recompute -o again 2> run.log || fail "$(cat run.log)"
   [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
-    fail "$precision: other weights with --recompute"
+    fail "$precision: weights differ with --recompute"
   rm -rf kept again
 done
 
-# It learns to restore: of lines that repeat a word, the word.
+# It learns to restore the word of lines that repeat it.
 awk '{ line = $1; for (i = NR % 5; i < 9; ++i) line = line " " $1; print line }' train.en > repeated
 small_texts="--denoise --src repeated --valid-src repeated"
 small_train --vocab words --steps 200 --save-every 200 --warmup 20 --lr 0.01 --dropout 0 -o learned 2> run.log ||
@@ -48,7 +48,8 @@ grep -q bits_per_byte learned/log.jsonl && fail 'not all pieces are guessed: no 
 
 expect_status 0 tx-train --denoise --vocab bpe.model --preset toy --describe
 expect_stdout_contains 'encoder.layers.0.self_attn'
-# Its model translates after more training; a model without sentinels restores nothing.
+# The model can be fine-tuned to translate; a model without sentinels cannot be trained by
+# --denoise.
 expect_status 0 tx-train --init learned --src train.en --tgt train.de --schedule constant --lr 0.001 \
   --steps 2 --batch-tokens 200 --threads 1 -o translating
 small_texts="--src train.en --tgt train.de"

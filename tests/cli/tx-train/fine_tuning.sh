@@ -1,5 +1,5 @@
-# --init without --preset: fine-tuning, by the size of the text and the width of the model. The model
-# is to copy from now on.
+# --init without --preset selects fine-tuning settings by the size of the text and the width of
+# the model. The model learns to copy.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 setting() { # RUN NAME: its value in config.json
@@ -17,7 +17,7 @@ best() { # RUN: the lowest loss of its validations
   sed -n 's/.*"validation_loss":\([0-9.]*\).*/\1/p' "$1/log.jsonl" | sort -g | head -n 1
 }
 awk "BEGIN { exit !($(best tuned) < $(best before) - 1) }" ||
-  fail "fine-tuning takes the loss from $(best before) to $(best tuned)"
+  fail "the loss goes from $(best before) to $(best tuned)"
 [ "$(setting tuned preset) $(setting tuned d-model)" = "fine-tune 64" ] ||
   fail "$(cat tuned/config.json)"
 expect_status 0 tx-train --init first $tune --epochs 2 --batch-tokens 800 --save-every 2 -o short
@@ -27,7 +27,7 @@ expect_status 0 tx-train --resume short
 expect_status 0 tx-train --init first $tune --preset toy --steps 1 -o toys
 expect_stderr_lacks "fine-tuning"
 
-# An option may repeat what the model has, and not contradict it.
+# An option may repeat a setting of the model, but not change it.
 expect_status 0 tx-train --init first $tune --steps 1 --heads 4 --kv-heads 4 --ffn-bias -o same
 for option in "--norm-position post/pre" "--window 3/0" "--kv-heads 2/4"; do
   # shellcheck disable=SC2086

@@ -1,4 +1,4 @@
-# What a run would overwrite and did not write is refused by name, and stays as it is.
+# Files that a run would overwrite but did not write are errors, and are kept.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 
@@ -20,7 +20,7 @@ foreign log.jsonl '{"time": 1}'
 foreign best.safetensors 'a copy of the best'
 foreign model-7.safetensors 'a model without its run'
 
-# Files under names that no run writes are nobody's business.
+# Files under other names are ignored.
 mkdir here
 echo mine > here/model-notes.txt
 echo mine > here/config.yaml

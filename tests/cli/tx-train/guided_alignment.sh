@@ -1,9 +1,9 @@
-# --guided-alignment: a head learns the links of words, and aligns other text by them.
+# --guided-alignment: a head learns given word alignments and aligns other text.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
-# Lines of two to six words; the target says them backwards, so that word i goes with word n - 1 - i.
-# The wrong links, i with i, are what no head learns by itself.
+# Lines of two to six words with reversed targets: word i is aligned with word n - 1 - i. The wrong
+# alignments, i with i, are not learned without the option.
 reversed() { # LINES SEED NAME
   awk -v lines="$1" -v x="$2" -v name="$3" 'BEGIN {
     for (n = 0; n < lines; ++n) {
@@ -48,19 +48,19 @@ before=$(error_rate plain other.wrong --heads 0) after=$(error_rate guided other
 shifted=$(error_rate shifted other.links --heads 1 --shift)
 [ "$shifted" -lt 15 ] || fail "alignment error rate $shifted with --guided-shift"
 
-# The log tells its loss, which falls; without the option there is none.
+# The log has its loss, which falls; without the option there is none.
 grep -o '"guided_loss":[0-9.]*' guided/log.jsonl | sed 's/.*://' > losses
 [ "$(wc -l < losses)" -eq 5 ] || fail "$(cat guided/log.jsonl)"
 awk 'NR == 1 { first = $1 } END { exit !($1 < 0.8 * first) }' losses || fail "$(cat losses)"
-! grep -q guided plain/log.jsonl || fail 'a loss of no head'
+! grep -q guided plain/log.jsonl || fail 'a guided loss without a guided head'
 
-# A weight of 0 changes nothing but the log, and links are in the cache alone.
+# A weight of 0 changes only the log; alignments are in the cache only.
 learn --guided-alignment back.links --guided-weight 0 -o nothing 2> log || fail "$(cat log)"
 [ "$(weights_hash nothing/last.safetensors)" = "$(weights_hash plain/last.safetensors)" ] ||
-  fail 'other weights with --guided-weight 0'
-! cmp -s nothing/train.ids plain/train.ids || fail 'the cache holds no links'
+  fail 'weights differ with --guided-weight 0'
+! cmp -s nothing/train.ids plain/train.ids || fail 'the cache has no alignments'
 
-# Killed and resumed, also with cuts that change; recomputed; from a cache that runs share.
+# Killed and resumed, also with BPE-dropout; recomputed; with a shared cache.
 awk '{ links = "0-0"; print (NF > 1 ? links " 1-0" : links) }' train.en > train.links
 whole_run --guided-alignment train.links --bpe-dropout 0.2
 stop_at state model:2 rename:9
@@ -72,9 +72,9 @@ small_train --guided-alignment train.links --cache shared --recompute -o again 2
   fail 'other weights with --recompute'
 [ "$(ls shared | wc -l)" -eq 2 ] || fail "$(ls shared)"
 small_train --cache shared -o usual 2> log || fail "$(cat log)"
-[ "$(ls shared | wc -l)" -eq 3 ] || fail 'one cache with and without links'
+[ "$(ls shared | wc -l)" -eq 3 ] || fail 'runs with and without alignments share a cache'
 
-# A resumed run reads the links again where its ids are missing, also from another place.
+# A resumed run without its ids reads the alignments again, also from another path.
 rm -rf shared kept/train.ids
 mv train.links moved.links
 expect_status 0 tx-train --resume kept --steps 14 --guided-alignment moved.links
@@ -86,14 +86,14 @@ expect_usage_error '--guided-alignment cannot change in a resumed run, which beg
   tx-train --resume usual --guided-alignment moved.links
 expect_usage_error '--guided-weight does not go with --resume' tx-train --resume again --guided-weight 2
 
-# A step that went wrong is recorded with its links, and comes out again.
+# A step that is recorded has its alignments and can be replayed.
 learn --guided-alignment back.links --guided-weight 1 --steps 60 --lr 0.5 --on-spike skip \
   --spike-threshold 0.01 --spike-floor 0.0001 --spike-window 5 -o spike 2> log || fail "$(cat log)"
 expect_status 0 tx-train --replay "$(find spike -name 'flight-*' | head -n 1)"
 expect_stderr_contains 'the same bits as recorded'
 
-# Bad input: one line that tells the place.
-bad() { # TEXT: of the file of links
+# Bad input: one line with the place.
+bad() { # TEXT: content of the file of alignments
   cat > bad.links
   expect_status 1 small_train --guided-alignment bad.links -o bad
   expect_stderr_contains "$1"

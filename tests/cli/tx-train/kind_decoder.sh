@@ -1,5 +1,5 @@
-# A language model is trained on one text: killed at any place and resumed it ends with the bytes of
-# the run never stopped, and its figures by token, word and byte agree with one another.
+# A language model is trained on one text: killed anywhere it resumes bit-identically, and its
+# figures per token, word and byte are consistent.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
@@ -9,7 +9,7 @@ grep -o '"validation_perplexity.*' whole/log.jsonl | tail -n 1 > figures
 stop_at rename:1 state model:2 pruning:1
 random_kills 2 3
 
-# The text of all figures is the same: nll per token times tokens is nll per word times words.
+# All figures are of the same text: nll per token times tokens is nll per word times words.
 words=$(wc -w < valid.en) bytes=$(wc -c < valid.en)
 pieces=$(tx-bpe encode -m bpe.model < valid.en | wc -w) lines=$(wc -l < valid.en)
 figure() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p" figures; }
@@ -20,7 +20,7 @@ awk -v pieces=$((pieces + lines)) -v words="$words" -v bytes="$bytes" \
     exit !(a > 0.9999 && a < 1.0001 && c > 0.9999 && c < 1.0001) }' || fail "$(cat figures)"
 rm -rf whole
 
-# The same weights with and without --recompute, over documents that parts cross.
+# The same weights with and without --recompute, with documents split into several parts.
 sed 's/$/\n/' train.en | awk 'NR % 8 != 2' > paragraphs
 small_texts="--kind decoder --src paragraphs --valid-src valid.en --documents paragraphs"
 for options in "--precision fp32 --cross-documents --context 16" "--precision bf16 --context 40"; do
@@ -32,10 +32,10 @@ for options in "--precision fp32 --cross-documents --context 16" "--precision bf
   # shellcheck disable=SC2086
   small_train $options --recompute -o again 2> run.log || fail "$(cat run.log)"
   [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
-    fail "$options: other weights with --recompute"
+    fail "$options: weights differ with --recompute"
   rm -rf again kept.safetensors
   expect_status 0 tx-avg -q --last 2 -o kept.safetensors kept
-  # --init takes the kind from its model.
+# --init takes the kind of its model.
   expect_status 0 tx-train --init kept.safetensors --src train.en --schedule constant --lr 0.001 \
     --steps 2 --batch-tokens 200 --threads 1 -o again
   expect_status 0 tx-train --report kept again -o page.html
@@ -47,7 +47,7 @@ expect_stdout_contains 'decoder.layers.0.self_attn.q_proj.weight'
 expect_stdout_lacks 'encoder.'
 expect_status 0 tx-train --kind decoder --describe --html page.html
 
-# What does not make sense names both options.
+# Conflicting options: the message names both.
 refused() { # TEXT OPTION...
   text=$1
   shift

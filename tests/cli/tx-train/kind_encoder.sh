@@ -1,5 +1,5 @@
-# A masked language model: which tokens are hidden depends on neither batches nor a stop, and
-# validations hide the same ones.
+# A masked language model: which tokens are masked does not depend on batches or on resuming, and
+# validation always masks the same ones.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
@@ -9,7 +9,7 @@ stop_at rename:1 state model:2
 random_kills 2 5
 rm -rf whole
 
-# Two runs that learn nothing validate alike, whatever the seed of their own masks.
+# Validation of two runs that learn nothing is equal, whatever their seed.
 small_train --steps 1 --save-every 1 -o first 2> run.log || fail "$(cat run.log)"
 for seed in 1 2; do
   small_texts="--kind encoder --src train.en --valid-src valid.en"
@@ -22,7 +22,7 @@ expect_file figure-1
 expect_same figure-1 figure-2
 grep -q bits_per_byte first/log.jsonl && fail 'not all pieces are guessed: no bits per byte'
 
-# It learns to guess: the words beside a hidden token say what it can be.
+# It learns to predict masked words from their neighbours.
 small_train --steps 150 --save-every 150 --dropout 0 -o learned 2> run.log || fail "$(cat run.log)"
 grep -o '"validation_accuracy":[0-9.]*' first/log.jsonl learned/log.jsonl | cut -d : -f 3 |
   awk 'NR == 1 { first = $1 } END { exit !($1 > 0.2 && $1 > 3 * first) }' ||

@@ -1,5 +1,5 @@
-# Odd lines in training text: a warning with the place of each kind, and a model; no text and no
-# vocabulary, none.
+# Unusual lines in training text: a warning per kind with its place, and a model; without text or
+# vocabulary, an error.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 train() { # SRC TGT BPE OUT

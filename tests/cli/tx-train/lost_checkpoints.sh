@@ -1,11 +1,11 @@
-# A run that has lost its states or its models: both ways of going on say the same, and what they
-# advise works as it is typed.
+# A run that lost its states or models: starting and resuming give the same message, and its
+# advice works.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 small_train -o run 2> run.log || fail "$(cat run.log)"
 cp -a run whole
 
-# both STATUS TEXT: beginning the run again (usage) and resuming it (data).
+# both STATUS TEXT: checks starting the run again (usage) and resuming it (data).
 both() {
   expect_status 2 small_train -o run
   expect_stderr_contains "$1"
@@ -26,7 +26,7 @@ rm run/model-*
 both 'run holds states of a training but none of its models: it cannot go on'
 rm -rf run
 
-# Killed before its first save a run has nothing to go on from; it is begun again.
+# A run that is killed before its first save is started again.
 status=0
 TX_FAILPOINT=model:1 small_train -o run 2> run.log || status=$?
 [ $status -eq 137 ] || fail "status $status instead of 137: $(cat run.log)"

@@ -1,6 +1,6 @@
-# The plan of the memory is what a run takes, within a tenth both ways; --memory is kept.
+# Actual memory use stays within 10 % of the plan, both ways; --memory is respected.
 . "$TX_SOURCE/tests/cli/train.sh"
-[ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers have memory of their own
+[ "$TX_SANITIZE" != ON ] || exit 0 # the sanitizers use more memory
 small_text
 shape="--d-model 512 --heads 8 --d-ff 2048 --steps 2 --save-every 2 --batch-tokens 600"
 
@@ -36,13 +36,13 @@ expect_status 2 small_train $auto --batch-tokens $tokens --memory 30M -o more
 expect_stderr_contains "--memory 30M is too little for --batch-tokens $tokens, which needs"
 expect_no_file more
 
-# Too little for any batch: the message names what would do, and it does.
+# Too little for any batch: the amount in the message is enough.
 expect_status 2 small_train $auto --batch-tokens auto --memory 5M -o more
 expect_stderr_contains "--memory 5M is too little for the longest pair"
 enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
 expect_status 0 small_train $auto --batch-tokens auto --memory "$enough" -o more
 
-# --describe takes the same batch from the same limit, where it knows no text.
+# --describe without text selects the same batch for the same limit.
 described() { # SIZE: the target pieces that it finds
   expect_status 0 tx-train --describe --preset toy --batch-tokens auto --memory "$1" --threads 1
   last_stdout | sed -n 's/.*+ \([0-9]*\) target) tokens.*/\1/p'
@@ -55,7 +55,7 @@ described 500M > /dev/null
 expect_status 2 tx-train --describe --preset toy --batch-tokens auto --memory 99999999999G
 expect_stderr_contains '--memory 99999999999G: more than a size can be'
 
-# --describe takes the numbers from the shapes: no weights are held, however large the model.
+# --describe computes from shapes and allocates no weights, however large the model.
 ulimit -v 1000000
 expect_status 0 tx-train --describe --preset big --threads 1
 expect_status 0 tx-train --describe --preset base --layers 1000 --d-model 65536 --threads 1

@@ -1,6 +1,6 @@
-# --minutes: without --steps the steps that fit are measured before the run, which is then the one of
-# --steps, bit for bit; what is too short for a step leaves nothing behind; a resumed run tells what is
-# used; lines tell the share of the limit that ends the run.
+# --minutes: without --steps, the steps that fit are measured before the run, which is then
+# bit-identical to one with --steps; a time too short for one step leaves no files; a resumed run
+# reports the time used; log lines have the fraction of the limit that ends the run.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 shape="--layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule linear --lr 0.01 --batch-tokens 200"
@@ -12,7 +12,7 @@ setting() { # RUN NAME: its value in config.json
   sed -n "s/.*\"$2\": *\"*\([^,\"]*\).*/\1/p" "$1/config.json" | head -n 1
 }
 
-# Killed before its first checkpoint, it is resumed without a clock to the steps that were written down.
+# Killed before its first checkpoint, it continues without a clock to the recorded number of steps.
 status=0
 TX_FAILPOINT=state:2 train --minutes 0.15 -o clock 2> clock.err || status=$?
 [ $status -eq 137 ] || fail "status $status: $(cat clock.err)"
@@ -31,7 +31,7 @@ done
 expect_status 0 tx-train --resume clock
 expect_stderr_contains "nothing to do: the run is at step $steps, and --steps $steps ended it"
 
-# Not one step.
+# Too short for one step.
 expect_status 2 train --minutes 0.0001 -o none
 expect_stderr_contains "--minutes 0.0001 is too short: the start and one step take about "
 expect_no_file none
@@ -39,7 +39,7 @@ expect_status 2 train --minutes 0.0001 --steps 5 -o none
 expect_stderr_contains "--minutes 0.0001 is over before the first step"
 expect_no_file none
 
-# The clock ends it: shares are those of --minutes.
+# The clock ends the run: fractions are those of --minutes.
 expect_status 0 train --steps 0 --schedule constant --minutes 0.1 --log-every 1 -o short
 grep -q 'step 1, epoch 1: .* tokens/s; .* % of --minutes 0.1$' "$TX_LAST/stderr" ||
   fail "$(last_stderr)"

@@ -1,5 +1,5 @@
-# A run directory that was moved goes on where it is now, from another folder, without its text;
-# where the text must be read again, the message says how to name it.
+# A run directory that was moved resumes in its new place, from another directory, without its
+# text; if the text must be read again, the message says how to give it.
 . "$TX_SOURCE/tests/cli/train.sh"
 mkdir home
 cd home
@@ -13,22 +13,22 @@ mkdir ../away
 mv run cached ../away
 cd ../away
 expect_status 0 tx-train --resume run --steps 13
-cmp run/train.ids ../home/whole/train.ids || fail 'the ids are others'
+cmp run/train.ids ../home/whole/train.ids || fail 'the ids differ'
 
-# Its ids are gone: the text is needed, and stands elsewhere.
+# Its ids are missing: the text is needed and is elsewhere.
 rm run/train.ids
 expect_status 1 tx-train --resume run --steps 14
 expect_stderr_contains 'cannot read train.en'
 expect_stderr_contains 'say where the text is now with --src and --tgt'
 expect_status 0 tx-train --resume run --steps 14 --src ../home/train.en --tgt ../home/train.de
 expect_stderr_contains '--src ["../home/train.en"]: the text is read only where train.ids is missing'
-cmp run/model-14.safetensors ../home/whole/model-14.safetensors || fail 'other bytes than at home'
-# Other text is not taken for it.
+cmp run/model-14.safetensors ../home/whole/model-14.safetensors || fail 'the moved run has different bytes'
+# Another text is an error.
 rm run/train.ids
 expect_status 1 tx-train --resume run --steps 15 --src ../home/valid.en --tgt ../home/valid.de
 expect_stderr_contains 'valid.en does not hold the text this run was started with'
 
-# The cache that it shared is gone with its folder: the ids come into the run directory.
+# Its shared cache is gone: the ids are written to the run directory.
 rm -r ../home/ids
 expect_status 0 tx-train --resume cached --steps 13 --src ../home/train.en --tgt ../home/train.de \
   --valid-src ../home/valid.en --valid-tgt ../home/valid.de
@@ -36,9 +36,9 @@ expect_file cached/train.ids
 expect_file cached/valid.ids
 expect_status 0 tx-train --resume cached --steps 14
 [ "$(weights_hash cached/model-14.safetensors)" = "$(weights_hash run/model-14.safetensors)" ] ||
-  fail 'other weights than without a cache'
+  fail 'weights differ from those without a cache'
 
-# The name of a text need not be UTF-8.
+# The name of a text may be invalid UTF-8.
 name=$(printf 'tr\377\\.en')
 cp ../home/train.en "$name"
 cd ../home

@@ -1,6 +1,6 @@
-# A loss that is not finite moves nothing: it is counted and logged; the first such step in a row is
-# recorded, the newest two records stay. Too many in a row end the run, and the last good checkpoint
-# is kept and named.
+# A step whose loss is not finite does not change the weights: it is counted and logged; the first
+# such step in a row is recorded, and the newest two records are kept. Too many in a row end the
+# run, and the last good checkpoint is kept and named.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 
@@ -15,7 +15,7 @@ diverge() {
   [ $status -eq "$wanted" ] || fail "status $status instead of $wanted: $(cat run.log)"
 }
 
-# good: the checkpoint that the message names; the link to the last one leads there.
+# good: prints the checkpoint in the message, to which the link to the last one points.
 good() {
   sed -n 's/.*; the last good checkpoint is \(run.*\): begin another run from it.*/\1/p' run.log
 }
@@ -30,7 +30,7 @@ grep -q 'step 3: loss or gradients are not finite; the update was skipped' run.l
   fail "$(cat run.log)"
 grep -q 'step 21: loss or gradients of 20 steps in a row were not finite (--max-skips)' run.log ||
   fail "$(cat run.log)"
-! grep -q 'go on from it with' run.log || fail "the way back leads to the same end: $(cat run.log)"
+! grep -q 'go on from it with' run.log || fail "the advice repeats the failure: $(cat run.log)"
 expect_good 0
 tx-train --init "$(good)" --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 2 \
   -o another 2> another.log || fail "$(cat another.log)"
@@ -46,7 +46,7 @@ expect_status 1 tx-train --replay none
 expect_stderr_contains 'none holds no record of a step'
 rmdir none
 
-# Without a limit the run goes to its end; the good checkpoint outlives --keep.
+# Without a limit the run ends normally; --keep does not remove the good checkpoint.
 diverge 0 --max-skips 0 --keep 1
 expect_file run/model-0.safetensors
 [ "$(ls run/model-*.safetensors | wc -l)" -eq 2 ] || fail "$(ls run)"
@@ -54,7 +54,7 @@ skipped=$(sed -n 's/.*"skipped":\([0-9]*\).*/\1/p' run/log.jsonl | tail -n 1)
 [ "$skipped" -eq 59 ] && [ "$skipped" = "$(grep -c '"incident":"not finite"' run/log.jsonl)" ] ||
   fail "$skipped updates skipped: $(cat run/log.jsonl)"
 
-# A run that was stopped in between counts on.
+# A resumed run continues to count.
 diverge 1 --max-skips 7 --save-every 1
 mv run whole
 status=0

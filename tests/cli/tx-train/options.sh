@@ -1,4 +1,4 @@
-# An option that has no effect beside the others, values that are none, seeds.
+# Options without effect, invalid values, seeds.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 refused() { # TEXT OPTION...
@@ -28,13 +28,13 @@ refused '--vocab has an empty value: expected FILE|words' --vocab=
 expect_usage_error '--profile does not go with --describe' tx-train --describe --profile
 expect_no_file none
 
-# The advice of these messages holds.
+# The advice in these messages works.
 expect_status 0 small_train --describe --tune
 expect_stderr_contains 'warning: --tune has no effect on a CPU'
 expect_status 0 tx-train --describe --lr-factor 0.1
 expect_status 0 tx-train --describe --schedule inverse-sqrt --lr 0.1
 
-# Empty by either spelling, a command to run takes back that of the configuration.
+# An empty command, in both spellings, removes that of the configuration.
 small_train --steps 2 --valid-command 'echo 3' -o run 2> log || fail "$(cat log)"
 expect_usage_error '--out does not go with --resume: a resumed run keeps its options' \
   tx-train --resume run -o none
@@ -44,18 +44,18 @@ expect_usage_error '--preset does not go with --config run/config.json' \
 for spelling in --valid-command= "--valid-command "; do
   if [ "$spelling" = --valid-command= ]; then set -- "$spelling"; else set -- --valid-command ""; fi
   tx-train --config run/config.json "$@" -o without 2> log || fail "$(cat log)"
-  ! grep -q validation_score without/log.jsonl || fail "$spelling is passed over"
+  ! grep -q validation_score without/log.jsonl || fail "$spelling is ignored"
   rm -r without
 done
 
-# Every bit of a seed counts, and those that fitted before mean what they meant.
+# All 64 bits of a seed have an effect.
 for seed in 1 4294967297 18446744073709551615; do
   small_train --steps 1 --seed $seed -o seed-$seed 2> log || fail "$(cat log)"
   weights_hash seed-$seed/last.safetensors
 done > hashes
-[ "$(sort -u hashes | wc -l)" -eq 3 ] || fail "two seeds give one model: $(cat hashes)"
+[ "$(sort -u hashes | wc -l)" -eq 3 ] || fail "two seeds give the same model: $(cat hashes)"
 
-# A run directory, or its model, stands for the vocabulary and the configuration in it.
+# A run directory or model is accepted as vocabulary and as configuration.
 hash=$(weights_hash run/last.safetensors)
 [ -n "$hash" ] || fail 'no checksum'
 begin="tx-train --src train.en --tgt train.de --steps 2 --quiet"
@@ -77,12 +77,12 @@ expect_status 0 tx-bleu --tokenize spm -m bpe.model valid.de -i valid.en
 last_stdout > wanted
 expect_status 0 tx-bleu --tokenize spm -m run valid.de -i valid.en
 expect_stdout_file wanted
-# Of a model with two vocabularies each side takes its own; a training of one text has no use for two.
+# With a model of two vocabularies each side uses its own; training on one text accepts only one.
 tx-bpe train --vocab-size 290 -o small.model train.en 2> /dev/null
 rm -rf again
 expect_status 0 $begin --tie none --vocab-src small.model --vocab-tgt bpe.model -o two
 expect_status 0 $begin --tie none --vocab two -o again
 tx-bpe vocab -m two > wanted
-tx-bpe vocab -m again | cmp - wanted || fail 'the source has another vocabulary'
+tx-bpe vocab -m again | cmp - wanted || fail 'the source vocabulary differs'
 expect_usage_error '--vocab two has a vocabulary for each side' \
   tx-train --kind decoder --src train.en --vocab two --steps 1 -o none

@@ -1,8 +1,8 @@
 # label: browser
-# The pages of --report and --describe, in a browser without a window.
+# The pages of --report and --describe, in headless Chromium.
 command -v python3 > /dev/null || skip "no python3 here"
 
-# a_run DIRECTORY STEPS SEED: what a run of so many steps could have left.
+# a_run DIRECTORY STEPS SEED: writes the files of a run of STEPS steps.
 a_run() {
   mkdir -p "$1"
   printf '{"command":"tx-train","options":{"steps":20,"seed":%d}}\n' "$3" > "$1/config.json"
@@ -28,7 +28,7 @@ a_run() {
     }
   }' > "$1/log.jsonl"
 }
-# A folder's name may not hold a slash, and the end of an element has one.
+# Directory names cannot contain the slash of a closing tag.
 mkdir -p '<b>one<'
 a_run '<b>one</b>' 20 1
 a_run two 40 2

@@ -9,6 +9,6 @@ if tx-train --describe --precision bf16 --device cpu > described 2>&1; then
 else
   expect_stdout_contains "cpu bf16	not here: "
 fi
-[ "$(find . -name 'tx-parity*' | wc -l)" -eq 0 ] || fail "something is left behind"
+[ "$(find . -name 'tx-parity*' | wc -l)" -eq 0 ] || fail "temporary files are left"
 expect_status 2 tx-train --parity --vocab bpe.model
 expect_stderr_contains "--parity needs text"

@@ -1,5 +1,5 @@
-# A run that names no preset takes the one that suits its text and says so; what was chosen is
-# written down, so that the run goes on with it and --config repeats it; options win.
+# A run without --preset selects one for its text and prints it; the selection is recorded, so
+# that --resume and --config repeat it; options override it.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 texts="--src train.en --tgt train.de --vocab bpe.model --threads 1"
@@ -15,9 +15,9 @@ expect_stderr_contains "; --preset takes another"
 [ "$(setting toy steps)" = 2 ] || fail "$(cat toy/config.json)"
 expect_status 0 tx-train --preset toy $texts --steps 2 -o named
 [ "$(weights_hash toy/model-2.safetensors)" = "$(weights_hash named/model-2.safetensors)" ] ||
-  fail "the preset that was chosen is not the one of that name"
+  fail "the selected preset differs from the named one"
 
-# More text than toy is for: tiny, unless an option tells the size of the model.
+# More text: tiny, unless an option sets the size of the model.
 for side in en de; do
   for _ in 1 2 3 4 5 6 7 8 9 10; do cat train.$side; done > more.$side
 done
@@ -30,14 +30,14 @@ expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 
 expect_stderr_contains "preset tiny, for less than 25,000,000 target tokens; this text has "
 [ "$(setting tiny preset) $(setting tiny lr)" = "tiny 0.002" ] || fail "$(cat tiny/config.json)"
 
-# What was chosen stays: resumed, and with --config whatever the text.
+# The selection is kept by --resume, and by --config whatever the text.
 expect_status 0 tx-train --resume tiny --steps 2
 ! grep -q "preset" "$TX_LAST/stderr" || fail "it chose again: $(cat "$TX_LAST/stderr")"
 expect_status 2 tx-train --resume tiny --preset toy --steps 3
 expect_status 0 tx-train --config tiny/config.json --src train.en --tgt train.de --steps 1 -o again
 [ "$(setting again preset) $(setting again d-model)" = "tiny 128" ] || fail "$(cat again/config.json)"
 
-# --describe and --parity are about the run that would be trained.
+# --describe and --parity use the same selection.
 expect_status 0 tx-train $texts --describe
 expect_stderr_contains "preset toy"
 expect_stdout_contains "(256, 64)"
@@ -47,13 +47,13 @@ expect_stdout_contains "(2048, 512)"
 expect_status 0 tx-train $texts --parity
 expect_stderr_contains "preset toy"
 
-# A rate for the schedule of the preset chosen is no contradiction.
+# A learning rate may be given with the schedule of the selected preset.
 expect_status 2 tx-train --preset base $texts --lr 0.001 -o lr
 expect_stderr_contains "--lr does not go with --schedule paper: scale it with --lr-factor"
 expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr
 
-# A small text is read 60 times at most, and a validation ends the run earlier; a number of steps or a
-# preset that is named stays.
+# A small text is read at most 60 times, and patience may end the run earlier; --steps and
+# --preset are not changed.
 valid="--valid-src valid.en --valid-tgt valid.de"
 expect_status 0 tx-train $more $valid --batch-tokens 8192 --describe
 expect_stderr_contains "steps, which read it 60 times; it ends after 10 validations without a better model"
@@ -64,7 +64,7 @@ done
 expect_status 0 tx-train $more $valid --batch-tokens 300 --steps 1 -o patient
 [ "$(setting patient patience)" = 10 ] || fail "$(cat patient/config.json)"
 
-# Models of preset modern are for tx alone, which is said before they are trained.
+# Models of preset modern are only for tx, which is printed before training.
 expect_status 0 tx-train $texts --preset modern --steps 1 -o modern
 expect_stderr_contains "models of preset modern are for tx alone"
 expect_status 0 tx-train --resume modern --steps 2

@@ -1,5 +1,5 @@
-# What a run says on the way: by steps, by the clock, how far it is and when it will end; what to do
-# about a run of days works as the message says. The clock changes no weight and no line of the log.
+# Progress lines: by steps, by the clock, fraction done and estimated end; the advice about a run
+# of days works. The clock changes neither weights nor the log.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 common="--precision fp32 --steps 30 --save-every 0 --log-every 10"
@@ -18,7 +18,7 @@ done
 expect_same quiet.log often.log
 expect_same quiet.hash often.hash
 
-# Days: a warning, even with -q. Its advice is typed.
+# A run of days gives a warning, even with -q. Its advice works.
 runner=exec
 small_train --steps 1000000000 --save-every 0 --log-every 100 -q -o long 2> long.err &
 pid=$!
@@ -38,7 +38,7 @@ expect_stderr_contains "nothing to do"
 expect_status 0 tx-train --preset tiny --vocab words --src train.en --tgt train.de --steps 1 -o tiny
 expect_status 0 sh -c "echo one | tx-decode -m tiny"
 
-# The last line names the best model and what to do with it.
+# The last line names the best model and the next command.
 expect_status 0 small_train -o best
 at=$(readlink best/best.safetensors | tr -dc 0-9)
 tail -n 1 "$TX_LAST/stderr" |
@@ -52,7 +52,7 @@ expect_status 0 tx-train --kind decoder --preset toy --vocab words --src train.e
 [ "$(tail -n 1 "$TX_LAST/stderr")" = "tx-train: continue text with: tx-decode -m language" ] ||
   fail "$(last_stderr)"
 
-# The last lines of a sorted text are another kind of text: here "s ..." behind "a ..." to "m ...".
+# Sorted text: its last lines ("s ...") differ from the others ("a ..." to "m ...").
 for letter in a b c d e f g h i j k l m s; do
   seq 1 30 | sed "s/.*/$letter$letter &$letter $letter/"
 done > sorted.src

@@ -1,6 +1,6 @@
 # label: mpi
-# One training over several ranks: the bytes of a checkpoint do not know how many there were, and
-# rank 0 alone speaks. 400 pairs in batches of 200 tokens: the last step of an epoch is short.
+# Training over several ranks: the bytes of a checkpoint do not depend on their number, and only
+# rank 0 prints. 400 pairs in batches of 200 tokens: the last step of an epoch is short.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
@@ -9,7 +9,7 @@ on_ranks() ( # COUNT OPTION...
   shift
   small_train --device cpu --accumulate 5 --dropout 0.1 "$@"
 )
-same_checkpoints() { # A B: of the last step, the name of the run's folder apart
+same_checkpoints() { # A B: compares those of the last step
   for kind in model state; do
     cmp "$1/$kind-12.safetensors" "$2/$kind-12.safetensors" >&2 || fail "the ${kind}s of $1 and $2 differ"
   done
@@ -19,8 +19,8 @@ for precision in fp32 bf16; do
   for count in 1 2 3 4; do
     expect_status 0 on_ranks $count --precision $precision -o run
     grep -c '^tx-train: 12 steps' "$TX_LAST/stderr" > lines
-    [ "$(cat lines)" = 1 ] || fail "$count ranks tell their end $(cat lines) times"
-    ! grep -v '^tx-train: ' "$TX_LAST/stderr" || fail "mpirun had something to say"
+    [ "$(cat lines)" = 1 ] || fail "$count ranks print their end $(cat lines) times"
+    ! grep -v '^tx-train: ' "$TX_LAST/stderr" || fail "mpirun prints a message"
     mv run "$precision-$count"
     same_checkpoints $precision-1 $precision-$count
   done
@@ -38,7 +38,7 @@ part=$(moments 4)
 awk "BEGIN { exit !($whole > 3.9 * $part && $whole < 4.1 * $part) }" ||
   fail "of 4 ranks one holds $part MiB of moments, one alone $whole"
 
-# As if stopped on 4 after step 6, it goes on on 2; with BPE-dropout and sgd.
+# A run stopped after step 6 on 4 ranks resumes on 2; with BPE-dropout and sgd.
 set -- --bpe-dropout 0.1 --optimizer sgd --lr 0.5
 expect_status 0 on_ranks 1 "$@" -o run
 mv run whole
@@ -47,18 +47,18 @@ rm run/*-9.safetensors run/*-12.safetensors
 expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run --quiet
 same_checkpoints run whole
 
-# Fewer batches than ranks, and a rank with options of its own.
+# Fewer batches than ranks, and a rank with different options.
 expect_status 2 on_ranks 3 --accumulate 2 -o few
 [ "$(grep -c 'tx-train: --accumulate 2 is less than the 3 ranks' "$TX_LAST/stderr")" = 1 ] ||
-  fail "rank 0 does not say that there are too many ranks"
-[ ! -e few ] || fail "a run was begun"
+  fail "rank 0 does not report too many ranks"
+[ ! -e few ] || fail "a run was started"
 train="tx-train --src train.en --tgt train.de --vocab bpe.model --preset toy --threads 1
   --device cpu --batch-tokens 400 --accumulate 2 --steps 2 --quiet -o other"
 # shellcheck disable=SC2086  # lists of words
 expect_status 1 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $train : -n 1 $train --lr 0.5
 expect_stderr_contains "tx-train: rank 1 on $(hostname): other options than those of rank 0"
 
-# A rank that is killed ends the run; what was saved goes on.
+# A killed rank ends the run, which can be resumed.
 expect_status 0 on_ranks 1 --steps 300 --save-every 100 -o run2
 mv run2 long
 (on_ranks 3 --steps 300 --save-every 100 -o run2 > killed 2>&1 || echo "status $?" >> killed) &
@@ -66,8 +66,8 @@ until [ -e run2/state-100.safetensors ] || grep -q status killed; do sleep 0.1; 
 kill -9 "$(rank_process 2)"
 begin=$(date +%s)
 wait
-[ $(($(date +%s) - begin)) -lt 30 ] || fail "the other ranks went on"
+[ $(($(date +%s) - begin)) -lt 30 ] || fail "the other ranks continued"
 grep -q "^tx-train: rank 2 on $(hostname) has ended without a word" killed || fail "$(cat killed)"
-grep -q "status" killed || fail "the run ended as if nothing had happened"
+grep -q "status" killed || fail "the run ended without an error"
 expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run2 --quiet
 cmp run2/model-300.safetensors long/model-300.safetensors >&2 || fail "the killed run differs"

@@ -1,11 +1,11 @@
 # label: mpi
-# A rank that fails, wherever and whenever, ends the run of all within 30 s and with one message that
-# names it, its machine and the cause. With -q mpirun has nothing to add.
+# A rank that fails at any point ends the run on all ranks within 30 s, with one message that has
+# its number, its machine and the cause. With -q mpirun adds nothing.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/train.sh"
 host=$(hostname)
 quiet="timeout 60 mpirun -q --oversubscribe --bind-to none"
-fails() ( # NAME STATUS MESSAGE COMMAND...: the message is all that is said
+fails() ( # NAME STATUS MESSAGE COMMAND...: expects only this message
   mkdir -p "last-$1"
   TX_LAST=$PWD/last-$1 wanted_status=$2 message=$3
   shift 3
@@ -15,8 +15,8 @@ fails() ( # NAME STATUS MESSAGE COMMAND...: the message is all that is said
   [ $(($(date +%s) - begin)) -le 30 ] || fail "it took more than 30 s: $*"
 )
 
-# Ranks that only exchange words. "stopped" stands for a machine that is gone: nobody answers. What
-# takes its time in sleep goes beside the rest.
+# Ranks that only exchange data. "stopped" simulates a machine that is gone. Cases that mostly
+# sleep run in the background.
 ranks() { # RANKS WHEN FAILING
   $quiet -n "$1" failing_ranks "$2" "$3"
 }
@@ -28,7 +28,7 @@ aside() { "$@" && echo "$2" >> aside; }
 aside fails stopped 1 "failing_ranks: rank 2 on $host $silent" ranks 4 stopped 2 &
 aside fails silent-0 1 "failing_ranks: rank 0 on $host $silent" ranks 3 stopped 0 &
 aside fails busy-0 1 "failing_ranks: rank 1 on $host: $planned" ranks 2 rank-0-busy 1 &
-aside fails busy 0 "failing_ranks: all is well" ranks 2 long 1 & # beats, and is waited for
+aside fails busy 0 "failing_ranks: all is well" ranks 2 long 1 & # sends heartbeats, and is waited for
 fails before 1 "failing_ranks: rank 2 on $host: $planned" ranks 4 before 2
 fails all 1 "failing_ranks: rank 0 on $host: $planned" ranks 4 before -1
 fails joined 1 "failing_ranks: rank 0 on $host: $planned" ranks 3 joined 0
@@ -36,8 +36,8 @@ fails later 1 "failing_ranks: rank 2 on $host: $planned" ranks 4 later 2
 fails killed 137 "failing_ranks: rank 2 on $host $dead" ranks 4 killed 2
 fails killed-0 137 "failing_ranks: rank 0 on $host $dead" ranks 4 killed 0
 
-# A training: rank 0 without room on its disk; another rank with a damaged copy of the ids, or none;
-# another tx.
+# Training: rank 0 with a full disk; another rank with a damaged copy of the ids, or none; another
+# version of tx.
 small_text
 options="tx-train $small_texts --vocab bpe.model --layers 1 --d-model 16 --heads 2 --d-ff 16
   --device cpu --threads 1 --precision fp32 --batch-tokens 200 --accumulate 4 --dropout 0.1"
@@ -46,17 +46,17 @@ expect_status 1 $quiet -n 1 $fault TX_FAULT="write ENOSPC /run/ 60000" $options 
   -n 2 $options --steps 9 --quiet -o run
 [ "$(wc -l < "$TX_LAST/stderr")" = 1 ] || fail "more than one message"
 expect_stderr_contains "tx-train: rank 0 on $host: cannot write run/model-0.safetensors: No space left on device"
-[ ! -e run ] || fail "a start that failed left something"
+[ ! -e run ] || fail "a failed start left files"
 
 expect_status 0 $quiet -n 2 $options --steps 3 --quiet -o run
 expect_empty_stderr
 resume="tx-train --resume run --steps 6 --quiet"
-other_copy() { # MESSAGE: what rank 2 says about run/train.ids.other
+other_copy() { # MESSAGE: expects it from rank 2 about run/train.ids.other
   fails copy 1 "tx-train: rank 2 on $host: $1" \
     $quiet -n 2 $resume : -n 1 $fault TX_FAULT="open OTHER /train.ids 0" $resume
 }
 other_copy "cannot read $PWD/run/train.ids: No such file or directory"
-# One id is another, and the file is whole as far as its end tells.
+# One id differs, and the end of the file is intact.
 byte=$(od -An -tu1 -j 100 -N 1 run/train.ids)
 cp run/train.ids run/train.ids.other
 printf "\\$(printf %o $((byte ^ 1)))" | dd of=run/train.ids.other bs=1 seek=100 conv=notrunc 2> /dev/null
@@ -78,12 +78,12 @@ version=$(tx-train --version | sed -n 's/^tx-train \([^ ]*\) .*/\1/p')
 fails version 1 "tx-train: rank 1 on $host: tx $version (commit $other), but rank 0 has tx $version (commit $commit)" \
   $quiet -n 1 $resume : -n 1 env LD_LIBRARY_PATH="$PWD/lib" $resume
 
-# Eight ranks speak as one.
+# Eight ranks print as one.
 for option in --version --help "--describe --device cpu"; do
   expect_status 0 tx-train $option
   lines=$(wc -l < "$TX_LAST/stdout")
   expect_status 0 $quiet -n 8 tx-train $option
-  [ "$(wc -l < "$TX_LAST/stdout")" -lt $((lines * 2)) ] || fail "$option was told more than once"
+  [ "$(wc -l < "$TX_LAST/stdout")" -lt $((lines * 2)) ] || fail "$option is printed more than once"
 done
 fails unknown 2 "tx-train: unknown option --stpes; did you mean --steps?
 tx-train: try tx-train --help" $quiet -n 8 tx-train --stpes 3
@@ -93,8 +93,8 @@ expect_status 0 $quiet -n 4 $options --parity
 fails describe 1 "tx-train: cannot read nothere.model: No such file or directory" \
   $quiet -n 3 tx-train --describe --preset toy --vocab nothere.model
 
-# TERM to mpirun saves and ends; what goes on on another number of ranks ends with the bytes of a run
-# never stopped. The directory of a run that goes on is refused.
+# TERM to mpirun saves and ends the run, which resumes bit-identically on another number of ranks.
+# The directory of a running run is an error.
 expect_status 0 $options --steps 4 --quiet -o stopped
 cp -r stopped whole
 mpirun -q --mca odls_base_sigkill_timeout 3 --oversubscribe --bind-to none -n 3 tx-train \
@@ -104,7 +104,7 @@ until grep -q '"step":9' stopped/log.jsonl; do sleep 0.1; done
 expect_status 1 $quiet -n 2 tx-train --resume stopped
 expect_stderr "tx-train: rank 0 on $host: stopped is in use by another tx-train; wait for it to end, or stop it"
 kill -TERM $pid
-! wait $pid || fail "mpirun ended as if nothing had happened"
+! wait $pid || fail "mpirun ended without an error"
 [ ! -s said ] || fail "$(cat said)"
 saved=$(readlink stopped/last.safetensors | tr -dc 0-9)
 [ "$saved" -gt 4 ] || fail "it was not saved"

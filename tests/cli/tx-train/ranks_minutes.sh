@@ -1,6 +1,6 @@
 # label: mpi
-# --minutes on several ranks: all take the steps that are measured, and forget them; the run is that of
-# --steps on one.
+# --minutes on several ranks: all take part in measuring, and the run equals one with --steps on
+# one rank.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
@@ -14,7 +14,7 @@ fitted() { # COUNT OPTION...
 }
 expect_status 0 fitted 2 --minutes 0.15 -o clock
 steps=$(sed -n 's/.*"steps": \([0-9]*\),/\1/p' clock/config.json)
-expect_status 0 tx-train --resume clock --minutes 0 --quiet  # where the clock cut the last steps
+expect_status 0 tx-train --resume clock --minutes 0 --quiet  # in case the clock cut the last steps
 expect_status 0 fitted 1 --steps "$steps" -o counted
 [ "$(weights_hash "clock/model-$steps.safetensors")" = \
-  "$(weights_hash "counted/model-$steps.safetensors")" ] || fail "--minutes is not --steps $steps"
+  "$(weights_hash "counted/model-$steps.safetensors")" ] || fail "--minutes and --steps $steps differ"

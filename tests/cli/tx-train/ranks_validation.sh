@@ -1,6 +1,7 @@
 # label: mpi
-# Validation over ranks: they share the batches and the lines to translate, and the figures, scores
-# and bytes are those of one. Stopped while it measures, it goes on on another number of ranks.
+# Validation over ranks: they share the batches and the lines to translate, and figures, scores
+# and bytes are those of one rank. A run stopped during validation resumes on another number of
+# ranks.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
@@ -17,11 +18,11 @@ for count in 2 3; do
   finish_run "$count ranks"
 done
 
-# The command is asked once, by rank 0.
+# Rank 0 runs the command once.
 runner="timeout 60 $mpirun 3"
 small_train --device cpu --accumulate 3 --steps 3 --valid-command 'echo asked >> asked; echo 1' \
   -o commanded 2> /dev/null
-[ "$(wc -l < asked)" = 1 ] || fail "it was asked $(wc -l < asked) times"
+[ "$(wc -l < asked)" = 1 ] || fail "it ran $(wc -l < asked) times"
 
 # TERM to rank 0 at any moment.
 for delay in 0.6 0.9 1.2; do

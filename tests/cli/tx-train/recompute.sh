@@ -1,4 +1,4 @@
-# --recompute takes less memory for the activations and gives the same bytes.
+# --recompute takes less memory for activations and gives the same bytes.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 for options in "--precision fp32 --norm-position post" "--precision fp32 --norm-position pre --dropout 0.2 --activation gelu" \
@@ -9,12 +9,12 @@ for options in "--precision fp32 --norm-position post" "--precision fp32 --norm-
   small_train $options -o kept 2> run.log || fail "$(cat run.log)"
   small_train $options --recompute -o again 2> run.log || fail "$(cat run.log)"
   [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
-    fail "$options: other weights with --recompute"
-  # A run may go on the other way.
+    fail "$options: weights differ with --recompute"
+# A run may be resumed without it.
   expect_status 0 tx-train --resume again --no-recompute --steps 15
   expect_status 0 tx-train --resume kept --steps 15
   [ "$(weights_hash kept/model-15.safetensors)" = "$(weights_hash again/model-15.safetensors)" ] ||
-    fail "$options: other weights after --no-recompute"
+    fail "$options: weights differ after --no-recompute"
   rm -rf kept again
 done
 memory() { sed -n "s/^ *$1 *\([0-9]*\)[.].* MiB/\1/p"; } # NAME: whole MiB

@@ -1,17 +1,17 @@
-# Pages about runs: what they hold, and what is refused.
+# --report: content of the page, and errors.
 mkdir run
 printf '{"command":"tx-train --seed 1","options":{"seed":1,"src":["a"]}}\n' > run/config.json
 printf '%s\n' '{"step":0,"checkpoint":"model-0.safetensors","seconds":0.1}' \
   '{"step":1,"epoch":1,"loss":4.5,"perplexity":null,"learning_rate":0.1,"gradient_norm":2,"tokens_per_second":10,"tokens":5,"skipped":0,"seconds":1}' \
   '{"step":1,"validation_score":3,"seconds":1.5}' > run/log.jsonl
-printf '{"step":2,"ep' >> run/log.jsonl # a run that is just writing it
+printf '{"step":2,"ep' >> run/log.jsonl # an incomplete last line
 data() { sed -n 's|^<script type="application/json" id="data">\(.*\)</script>$|\1|p' "$1"; }
 expect_status 0 tx-train --report run -o page.html
 expect_empty_stdout
 expect_empty_stderr
 data page.html | grep -qF '"steps":{"step":[1],"epoch":[1],"learning_rate":[0.1],"tokens":[5],' ||
   fail 'the steps'
-data page.html | grep -qF '"perplexity":[null],' || fail 'a number that is missing'
+data page.html | grep -qF '"perplexity":[null],' || fail 'no null for a missing number'
 data page.html | grep -qF '"validations":[{"step":1,"validation_score":3,"seconds":1.5}]' ||
   fail 'the validation'
 data page.html | grep -qF '"common":{"seed":1,"src":["a"]}' || fail 'the options'
@@ -26,15 +26,15 @@ data page.html |
   grep -qF '"differing":[{"option":"seed","values":[1,2]},{"option":"steps","values":[null,7]}]' ||
   fail 'the options that differ'
 
-# The loss of a guided head, where a run has one.
-! data page.html | grep -q guided_loss || fail 'a loss of no head'
+# The loss of a guided head.
+! data page.html | grep -q guided_loss || fail 'a guided loss without a guided head'
 mkdir guided
 printf '{"options":{}}\n' > guided/config.json
 printf '{"step":1,"loss":4.5,"guided_loss":1.5,"seconds":1}\n' > guided/log.jsonl
 tx-train --report run guided -o page.html
 data page.html | grep -qF '"guided_loss":[1.5]' || fail 'no loss of the guided head'
 
-# A long log becomes means.
+# A long log is averaged.
 awk 'BEGIN {
   for (i = 1; i <= 9001; ++i) printf "{\"step\":%d,\"loss\":%d,\"seconds\":%d}\n", i, i, i
 }' > run/log.jsonl
@@ -47,7 +47,7 @@ printf '{"step":0,"checkpoint":"model-0.safetensors","seconds":0.1}\n' > run/log
 tx-train --report run -o page.html
 grep -q 'class="notice">run: the log has no line of a step yet' page.html || fail 'no notice'
 
-# refused MESSAGE: the log as it is now.
+# refused MESSAGE: expects this error for the current log.
 refused() {
   expect_status 1 tx-train --report run -o none.html
   expect_stderr_contains "tx-train: $1"

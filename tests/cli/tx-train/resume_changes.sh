@@ -1,5 +1,5 @@
-# What a resumed run must not lose: checkpoints that its new options, a damaged file, a failing link
-# or another text would cost; and what another writer has under way in the directory.
+# Checkpoints that a resumed run must not lose: by new options, a damaged file, a failing link or
+# another text; and temporary files of other writers.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 checkpoints() { (cd "$1" && ls model-*.safetensors | tr -dc '0-9\n' | sort -n | xargs); }
@@ -7,7 +7,7 @@ checkpoints() { (cd "$1" && ls model-*.safetensors | tr -dc '0-9\n' | sort -n | 
 small_train --keep 9 -o first 2> first.log || fail "$(cat first.log)"
 [ "$(checkpoints first)" = "3 6 9 12" ] || fail "checkpoints $(checkpoints first)"
 
-# Nothing to do: nothing goes. Later checkpoints count anew, those before as they were made.
+# Without further steps nothing is removed. New options apply to later checkpoints only.
 cp -a first run
 for option in '--save-every 5' '--keep 1'; do
   expect_status 0 tx-train --resume run $option
@@ -23,7 +23,7 @@ expect_status 0 tx-train --resume run --keep 2 --steps 24
 [ "$(checkpoints run)" = "$(printf '%s\n' "$best" 20 24 | sort -nu | xargs)" ] ||
   fail "--keep 2 leaves $(checkpoints run), best is $best"
 
-# What decides about steps and checkpoints to come, and the memory they may take.
+# Options that may change on --resume.
 rm -rf run && cp -a first run
 expect_status 0 tx-train --resume run --steps 14 --memory 2G --on-spike skip --spike-threshold 5 \
   --spike-floor 0.2 --max-skips 3 --valid-every 1
@@ -41,7 +41,7 @@ for option in '--dropout 0.3' '--dropout 0.1' --no-denoise '--preset base'; do
     tx-train --resume run --steps 16 $option
 done
 
-# The newest checkpoint is damaged: what is saved before that step is reached again stays.
+# The newest checkpoint is damaged: checkpoints saved before that step is reached again are kept.
 rm -rf run && cp -a first run
 printf X | dd of=run/state-12.safetensors bs=1 seek=6000 conv=notrunc 2> /dev/null
 expect_status 0 tx-train --resume run --steps 11 --keep 1
@@ -51,9 +51,9 @@ expect_stderr_contains 'going back to the checkpoint of step 9'
 [ -e run/model-9.safetensors ] || fail 'step 9 is lost'
 expect_status 0 tx-train --resume run --steps 12
 expect_stderr_contains 'going back to the checkpoint of step 11'
-cmp first/model-12.safetensors run/model-12.safetensors || fail 'step 12 has other bytes'
+cmp first/model-12.safetensors run/model-12.safetensors || fail 'step 12 has different bytes'
 
-# A link that cannot be made costs no checkpoint.
+# A failure to set a link loses no checkpoint.
 rm -rf run
 status=0
 small_train --valid-command 'case $MODEL in
@@ -67,7 +67,7 @@ grep -q 'the checkpoint of step 6 is whole' run.log || fail "$(cat run.log)"
 rmdir run/best.safetensors
 expect_status 0 tx-train --resume run
 
-# A text read again that is another is told, and leaves nothing in the place of the right one.
+# If the text has changed, it is an error and the ids are not overwritten.
 rm -rf run && cp -a first run
 rm run/train.ids
 cp train.en train.good
@@ -77,8 +77,8 @@ expect_stderr_contains 'train.en does not hold the text this run was started wit
 cp train.good train.en
 expect_status 0 tx-train --resume run --steps 13
 
-# Files that another writer fills are not the run's to remove while it trains; those of a killed
-# one go when it begins.
+# Temporary files of other writers are not removed during training; those of a killed run are
+# removed at the start.
 rm -rf run && cp -a first run
 touch run/.tx-0123456789abcdef.tmp
 runner=exec
@@ -91,7 +91,7 @@ kill $! 2> /dev/null
 wait $! || true
 [ -e run/.tx-fedcba9876543210.tmp ] || fail 'the file of another writer is gone'
 
-# The directory goes before the run has begun: the message says so.
+# The directory disappears before the run starts.
 mkfifo pipe
 small_train --src pipe --tgt train.de -o gone 2> gone.log &
 until [ -e gone/lock ]; do sleep 0.05; done
@@ -102,9 +102,9 @@ wait $! || status=$?
 [ $status -eq 1 ] || fail "status $status instead of 1: $(cat gone.log)"
 grep -q 'tx-train: cannot .* gone' gone.log || fail "$(cat gone.log)"
 
-# A value of another kind in config.json is told by file and key, whether an option given now takes
-# its place or not.
-config() { # KEY VALUE: the first value of that key becomes this one
+# A value of the wrong type in config.json is an error with file and key, even if an option
+# overrides it.
+config() { # KEY VALUE: replaces the first value of that key
   rm -rf run && cp -a first run
   sed -E "0,/\"$1\": /s/\"$1\": ([^,\"[]+|\"[^\"]*\")/\"$1\": $2/" first/config.json > run/config.json
   ! cmp -s first/config.json run/config.json || fail "no $1"
@@ -136,7 +136,7 @@ config_refused 'saves_before: until is 1.5, not a whole number'
 config data '\"x\", \"products\": 7'
 config_refused 'products is 7, not a string'
 
-# A log that somebody cut is not taken for a whole one.
+# An incomplete log gives a warning.
 rm -rf run && cp -a first run
 expect_status 0 tx-train --resume run --steps 14
 expect_stderr_lacks 'log.jsonl'
@@ -147,7 +147,7 @@ expect_stderr_contains 'warning: run/log.jsonl ends at step 8, but the run was a
 expect_status 0 tx-train --resume run --steps 18
 expect_stderr_contains 'warning: run/log.jsonl has no lines, but the run was at step 16'
 
-# A text that is cut short while a run reads it.
+# A text that is truncated while a run reads it.
 runner=exec small_train --steps 1000000 -o cut 2> cut.log &
 until grep -q '"step":9,' cut/log.jsonl 2> /dev/null; do sleep 0.1; done
 : > cut/train.ids

@@ -1,4 +1,4 @@
-# Killed at any place of a save and resumed, a run ends with the bytes of the run never stopped.
+# A run killed at any point of a save resumes bit-identically.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text

@@ -1,5 +1,5 @@
 # label: slow
-# --selftest-resume kills and resumes a training of the user's text, compares and leaves nothing.
+# --selftest-resume kills and resumes a run on the user's text, compares, and leaves no files.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 mkdir temporary

@@ -1,15 +1,15 @@
-# A loss spike is logged, skipped or answered by going back, each recorded; killed at any place of
-# that and resumed, a run ends with the bytes of the run never stopped.
+# Loss spikes are logged, skipped or rewound, and recorded; a run killed at any of these points
+# resumes bit-identically.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
-# In the middle of the training text no line belongs to the other.
+# The lines in the middle of the training text do not match.
 awk 'NR % 9 == 4 { $0 = "zz zz zz zz zz zz" } 1' train.de > broken && mv broken train.de
 spike="--spike-window 3 --spike-threshold 1.2 --spike-floor 0 --epochs 1 --save-every 4 --keep 3"
 
 count() { grep -c "\"action\":\"$1\"" whole/log.jsonl || true; } # ACTION
 
-# Logged: the weights are those of a run that looks at no spikes.
+# Logged: the weights are those of a run without spike detection.
 whole_run $spike --on-spike log
 [ "$(count logged)" -ge 1 ] || fail "no spike: $(cat whole.log)"
 mv whole logged
@@ -17,14 +17,14 @@ whole_run --epochs 1 --save-every 4 --keep 3 --spike-threshold 0
 [ "$(count logged)" -eq 0 ] || fail "a spike without a threshold"
 last=$(readlink whole/last.safetensors)
 [ "$(weights_hash "whole/$last")" = "$(weights_hash "logged/$last")" ] ||
-  fail "a spike that was logged changed the weights"
+  fail "logging a spike changed the weights"
 rm -rf whole
 
 # Skipped.
 whole_run $spike --on-spike skip
 [ "$(count skipped)" -ge 1 ] || fail "nothing was skipped: $(cat whole.log)"
 [ "$(weights_hash "whole/$(readlink whole/last.safetensors)")" != "$(weights_hash "logged/$last")" ] ||
-  fail "skipping changed nothing"
+  fail "skipping changes nothing"
 stop_at model:3 state:3 links:4
 rm -rf whole
 
@@ -34,8 +34,8 @@ whole_run $spike --on-spike rewind
 stop_at rewind:1 rewound:1 model:4 sync:9 links:5
 random_kills 2 9
 
-# Back before the model that was best, when the best before that was pruned for it: none is best, so
-# that the score of a model that is gone stands against no other. Killed at the save behind that.
+# Rewinding to before the best model, whose predecessor was pruned: there is no best model then,
+# and the score of the removed one does not count. Killed at the next save.
 status=0
 TX_FAILPOINT=links:12 small_train --schedule constant --lr 0.03 --seed 9 --save-every 8 \
   --save-minutes 0.00001 --valid-every 5 --on-spike rewind --spike-window 3 \
@@ -44,7 +44,7 @@ TX_FAILPOINT=links:12 small_train --schedule constant --lr 0.03 --seed 9 --save-
 grep -q 'step 11: loss spike.*going back to step 8' behind.log || fail "$(cat behind.log)"
 grep -aq '"step":9,.*"best_score":null' behind/state-9.safetensors || fail 'a best that is gone'
 
-# A run that spikes whatever text follows is ended, not sent back for ever.
+# A run that spikes on any text is ended, not rewound forever.
 status=0
 small_train --schedule constant --lr 0.05 --save-every 8 --on-spike rewind --spike-window 3 \
   --spike-threshold 0.1 --spike-floor 0 --steps 40 -o circle 2> circle.log || status=$?
@@ -55,7 +55,7 @@ good=$(sed -n 's/.*the last good checkpoint is \(.*\): begin another run from it
 tx-train --init "$good" --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 2 \
   -o another 2> another.log || fail "$(cat another.log)"
 
-# The record of a step is run again, bit for bit; another step is not taken for it.
+# --replay is bit-identical; the record of another step is an error.
 for flight in whole/flight-*.safetensors; do
   expect_status 0 tx-train --replay "$flight"
   expect_stdout_contains "spike: loss "

@@ -1,6 +1,6 @@
 # label: mpi
-# Layers that lie on several ranks in parts: the losses are those of one rank within rounding, files
-# are those of a whole model, and a run goes on with another number of parts.
+# --tensor-parallel: losses equal those of one rank up to rounding, files are those of the whole
+# model, and a run resumes with another number of shards.
 . "$TX_SOURCE/tests/cli/mpi.sh"
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
@@ -11,7 +11,7 @@ on_parts() ( # RANKS PARTS OPTION...
   small_train --device cpu --heads 4 --accumulate 2 --dropout 0.1 --attention-dropout 0.1 \
     --relu-dropout 0.1 --tensor-parallel "$parts" "$@"
 )
-# near A B: the figures of the logs, of steps and validations, differ by rounding alone.
+# near A B: the figures in the logs, of steps and validations, are equal up to rounding.
 near() {
   for side in "$1" "$2"; do
     grep -E '"(loss|validation_loss)"' "$side/log.jsonl" |
@@ -30,18 +30,18 @@ tx-decode -m one/model-12.safetensors --precision fp32 --quiet valid.en > one.ou
 for ranks_parts in "2 2" "4 4" "4 2"; do
   # shellcheck disable=SC2086  # two numbers
   expect_status 0 on_parts $ranks_parts -o run
-  [ "$(grep -c '^tx-train: 12 steps' "$TX_LAST/stderr")" = 1 ] || fail "not one rank tells the end"
+  [ "$(grep -c '^tx-train: 12 steps' "$TX_LAST/stderr")" = 1 ] || fail "not exactly one rank prints the end"
   name=$(echo "$ranks_parts" | tr ' ' -)
   mv run "$name"
   near one "$name"
   tx-decode -m "$name/model-12.safetensors" --precision fp32 --quiet valid.en > "$name.out"
-  cmp one.out "$name.out" >&2 || fail "$name translates otherwise"
+  cmp one.out "$name.out" >&2 || fail "$name has different translations"
 done
-# Of each layer the same masks: without them other losses.
+# Shards have the same dropout masks as the whole model; without dropout, losses differ.
 expect_status 0 on_parts 2 2 --relu-dropout 0 -o unmasked
-(near one unmasked) > /dev/null 2>&1 && fail "masks of the feed-forward layer make no difference"
+(near one unmasked) > /dev/null 2>&1 && fail "masks of the feed-forward network have no effect"
 
-# A run of two parts goes on with one and ends with four, as one that never stopped.
+# A run with two shards resumes with one and then four, as an uninterrupted run.
 expect_status 0 on_parts 2 2 -o run
 rm run/*-6.safetensors run/*-9.safetensors run/*-12.safetensors
 expect_status 0 tx-train --resume run --tensor-parallel 1 --steps 6
@@ -49,7 +49,7 @@ expect_status 0 timeout 100 mpirun -q --oversubscribe --bind-to none -n 4 \
   tx-train --resume run --tensor-parallel 4 --steps 12
 near one run
 
-# One text: a decoder and an encoder alone, with blocks of today.
+# One text: models of kind decoder and encoder, with later blocks.
 small_texts="--src train.en --valid-src valid.en"
 for kind in decoder encoder; do
   set -- --kind $kind --context 40 --positions rotary --norm-type rms --activation swiglu
@@ -60,13 +60,13 @@ for kind in decoder encoder; do
 done
 small_texts="--src train.en --tgt train.de"
 
-# What cannot be had is said before anything is begun.
+# Unsupported combinations are errors before anything is written.
 refused() { # MESSAGE RANKS PARTS OPTION...
   message=$1
   shift
   expect_status 2 on_parts "$@" -o refused
   expect_stderr_contains "$message"
-  [ ! -e refused ] || fail "a run was begun"
+  [ ! -e refused ] || fail "a run was started"
 }
 refused '--tensor-parallel 2 needs a multiple of 2 ranks, and there is 1' 1 2
 refused '--tensor-parallel 2 needs a multiple of 2 ranks, and there are 3' 3 2

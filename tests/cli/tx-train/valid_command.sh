@@ -1,10 +1,10 @@
-# --valid-command: what it may print, that its output and its time are bounded, and that a stop saves
-# the state and ends it at once.
+# --valid-command: accepted output, limits of its output and time; a stop saves the state and ends
+# the command at once.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
 
-# scores COMMAND: the distinct scores of a run that it judges.
+# scores COMMAND: prints the distinct scores of a run with that command.
 scores() {
   rm -rf run
   small_train --steps 3 --valid-command "$1" -o run 2> run.log || fail "$1: $(cat run.log)"
@@ -19,7 +19,7 @@ for command in "tx-bleu --width 3 ref < hyp" "tx-bleu --width 3 --json ref < hyp
 done
 [ "$(scores 'echo; printf " -1.5e1\r\n\n"')" = -15.0 ] || fail "$(cat run/log.jsonl)"
 
-# refused SHOWN COMMAND: the run ends with what came, its checkpoint is whole, and the advice works.
+# refused SHOWN COMMAND: the run ends with SHOWN, its checkpoint is complete, and the advice works.
 refused() {
   rm -rf run
   expect_status 1 small_train --steps 6 --valid-command "$2" -o run
@@ -38,20 +38,20 @@ refused '"TER|nrefs:1' 'tx-bleu --metric ter ref < hyp'
 refused '"{\"score\":\"3\"}"' "echo '{\"score\":\"3\"}'"
 refused '"y\ny\ny\n' yes
 
-# A command that fails or takes too long costs its score, no more.
+# A command that fails or takes too long loses only its score.
 rm -rf run
 begin=$(milliseconds)
 small_train --steps 6 --valid-timeout 0.5 --valid-command 'case $MODEL in
   *-3.*) echo 7; exit 3 ;; *) sleep 50; echo 8 ;; esac' -o run 2> run.log || fail "$(cat run.log)"
-[ $(($(milliseconds) - begin)) -lt 30000 ] || fail 'the time limit was not kept'
+[ $(($(milliseconds) - begin)) -lt 30000 ] || fail 'the time limit was exceeded'
 grep -q 'ended with status 3; this checkpoint has no score' run.log || fail "$(cat run.log)"
 grep -q 'took longer than --valid-timeout 0.5; this checkpoint has no score' run.log || fail "$(cat run.log)"
 ! grep -q validation_score run/log.jsonl || fail "$(cat run/log.jsonl)"
 expect_status 2 small_train --valid-timeout 3 -o none
 expect_stderr_contains '--valid-timeout needs --valid-command'
 
-# A stop while it runs: the state is there, the command and its children are gone, and the run that
-# goes on ends as one that was never stopped.
+# A stop while it runs: the state is saved, the command and its children are ended, and the run
+# resumes bit-identically.
 slow='if [ "$SLOW" ]; then echo $$ > pid; trap "" TERM; sleep 40 & wait; sleep 40; fi
   case $MODEL in *-6.*) echo 2 ;; *) echo 1 ;; esac'
 small_train --valid-command "$slow" -o whole 2> whole.log || fail "$(cat whole.log)"
@@ -63,7 +63,7 @@ for signal in INT TERM; do
   runner=
   until [ -s pid ]; do sleep 0.05; done
   begin=$(milliseconds)
-  # A shell's background job ignores INT: tx-train has to be told of it by TERM there.
+# A shell's background job ignores INT, so TERM is used for tx-train.
   kill -s "$signal" $! && { [ $signal != INT ] || kill -s TERM $!; }
   status=0
   wait $! || status=$?
@@ -72,7 +72,7 @@ for signal in INT TERM; do
   case $status in 130 | 143) ;; *) fail "status $status: $(cat stopped.log)" ;; esac
   [ $took -lt 15000 ] || fail "$signal: it took $took ms"
   [ -s stopped/state-3.safetensors ] || fail 'no state'
-  ! kill -0 -- "-$(cat pid)" 2> /dev/null || fail 'the command lives on'
+  ! kill -0 -- "-$(cat pid)" 2> /dev/null || fail 'the command is still running'
   tx-train --resume stopped 2> stopped.log || fail "$(cat stopped.log)"
   same_run whole stopped
   rm -rf stopped

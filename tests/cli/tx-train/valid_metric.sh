@@ -1,15 +1,15 @@
-# --valid-metric: what chooses the best model, --patience and tx-avg --best; another one on --resume
-# begins anew.
+# --valid-metric selects the best model, for --patience and tx-avg --best too; changing it on
+# --resume resets the best.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 
-# extreme FIELD -g|-gr: the first step of run/log.jsonl with the lowest or highest value.
+# extreme FIELD -g|-gr: prints the first step of run/log.jsonl with the lowest or highest value.
 extreme() {
   sed -n "s/.*\"step\":\([0-9]*\),.*\"$1\":\([^,}]*\).*/\2 \1/p" run/log.jsonl |
     sort -s -k 1,1"$2" | sed -n '1s/.* //p'
 }
 best() { readlink run/best.safetensors | tr -dc 0-9; }
-# expect_best FIELD -g|-gr: that one is the best of the run, and tx-avg's.
+# expect_best FIELD -g|-gr: expects that step as the best of the run and of tx-avg.
 expect_best() {
   [ "$(best)" = "$(extreme "$@")" ] || fail "the best by $1 is $(best), not $(extreme "$@")"
   tx-avg --best 1 -o average run 2> average.log
@@ -17,7 +17,8 @@ expect_best() {
     fail "the best by $1 is $(best): $(cat average.log)"
 }
 
-# A model that overfits: its perplexity has its lowest value before its loss, its accuracy later.
+# A model that overfits: the minimum of its perplexity is before that of its loss, its best
+# accuracy later.
 learn() {
   rm -rf run
   small_train --label-smoothing 0.3 --lr 0.05 --steps 60 --log-every 60 --save-every 4 --keep 99 \
@@ -26,8 +27,8 @@ learn() {
 learn
 expect_best validation_loss g
 [ "$(extreme validation_loss g)" != "$(extreme validation_perplexity g)" ] ||
-  fail 'this text tells nothing: the lowest perplexity has the lowest loss'
-grep -aq validation_metric run/last.safetensors && fail 'the default is written'
+  fail 'the text does not separate perplexity and loss'
+grep -aq validation_metric run/last.safetensors && fail 'the default metric is recorded'
 loss_best=$(best)
 learn --valid-metric perplexity
 expect_best validation_perplexity g
@@ -38,9 +39,9 @@ learn --valid-metric accuracy --valid-metric perplexity
 expect_best validation_accuracy gr
 [ "$loss_best" != "$(extreme validation_accuracy gr)" ] || fail 'loss and accuracy agree'
 
-# Another criterion on --resume: the best begins anew, and it is told. One that stays says nothing.
+# Another metric on --resume resets the best, with a message; the same metric does not.
 expect_status 0 tx-train --resume run --valid-metric accuracy,loss --steps 64
-! last_stderr | grep -q 'start anew' || fail 'the same metric starts anew'
+! last_stderr | grep -q 'start anew' || fail 'the same metric resets the best'
 expect_status 0 tx-train --resume run --valid-metric loss --steps 68
 expect_stderr_contains 'models are compared by loss from here on, no longer by accuracy: the best model and --patience start anew'
 [ "$(best)" = 68 ] || fail "the best is $(best)"
@@ -58,7 +59,7 @@ expect_status 0 tx-train --resume run --valid-command '' --steps 80
 expect_stderr_contains 'compared by loss from here on, no longer by command: echo 2'
 [ "$(best)" = 80 ] || fail "the best is $(best)"
 
-# Patience that has run out begins anew as well. With nothing to do, nothing changes.
+# Exhausted patience is reset too. Without further steps nothing changes.
 learn --patience 2 --valid-command 'echo 1'
 [ "$(readlink run/last.safetensors)" = model-12.safetensors ] || fail 'patience did not end the run'
 expect_status 0 tx-train --resume run --valid-command 'echo 5' --steps 12

@@ -1,5 +1,5 @@
-# --valid-metric bleu, chrf: the scores are those of tx-decode --beam 1 and tx-bleu for the saved
-# model, they choose the best, and a run that is stopped while it translates loses nothing.
+# --valid-metric bleu, chrf: scores equal those of tx-decode --beam 1 and tx-bleu for the saved
+# model and select the best; a run stopped while it translates resumes bit-identically.
 . "$TX_SOURCE/tests/cli/train.sh"
 . "$TX_SOURCE/tests/cli/train_resume.sh"
 small_text
@@ -10,7 +10,7 @@ awk 'NR == 3 { for (i = 0; i < 90; ++i) printf "one "; print; next } { print }' 
 mv long.en valid.en
 seen() { small_train --max-length 80 --valid-metric chrf,bleu,loss "$@"; }
 
-# logged STEP FIELD, rounded to two digits.
+# logged STEP FIELD: prints it, rounded to two digits.
 logged() { printf '%.2f' "$(sed -n "s/.*\"step\":$1,.*\"$2\":\([^,}]*\).*/\1/p" run/log.jsonl)"; }
 for lines in 0 17; do
   rm -rf run
@@ -35,7 +35,7 @@ highest=$(sed -n 's/.*"step":\([0-9]*\),.*"validation_chrf":\([^,]*\),.*/\2 \1/p
 tx-avg --best 1 -o average run 2> average.log || fail "$(cat average.log)"
 grep -q "model-$best.safetensors" average.log || fail "$(cat average.log)"
 
-# Other lines are another criterion; another text is refused.
+# Another number of lines resets the best; another text is an error.
 expect_status 0 tx-train --resume run --valid-lines 9 --steps 80
 expect_stderr_contains 'compared by chrf of 9 lines from here on, no longer by chrf of 17 lines'
 cp valid.de valid.good
@@ -44,7 +44,7 @@ expect_status 1 tx-train --resume run --steps 100
 expect_stderr_contains 'are not those this run was started with'
 cp valid.good valid.de
 
-# Killed anywhere, and stopped while it translates: the bytes of the run never stopped.
+# Killed anywhere, and stopped while it translates: bit-identical to the uninterrupted run.
 rm -rf run
 whole_run --max-length 80 --valid-metric chrf,bleu --threads 1
 stop_at model:2 state:3 links:2
@@ -58,7 +58,7 @@ for delay in 0.4 0.8 1.2; do
   finish_run "TERM after $delay s"
 done
 
-# A text that can be read once only, and options without effect.
+# A text that can only be read once, and options without effect.
 mkfifo pipe
 expect_status 2 seen --valid-src pipe -o none
 expect_stderr_contains '--valid-metric chrf reads the text twice, but pipe is not a regular file'
