@@ -1,7 +1,6 @@
-"""The page of tx-attn-dump --html: every control does what it says.  attention_test.py PAGE
+"""Tests every control of the page of tx-attn-dump --html.  attention_test.py PAGE
 
-PAGE is of three lines, the second blank and the third with markup in its words; two layers of four
-heads.
+PAGE has three lines, the second blank, the third with markup in its words; two layers of four heads.
 """
 import sys
 
@@ -47,7 +46,7 @@ def check_selection(page):
 
 
 def check_markup(page):
-    """Words of a sentence that look like markup stay text."""
+    """Markup in words is displayed as text."""
     page.go("line=3")
     page.expect("document.title.includes('taken')", False)
     page.expect(f"""[...document.querySelectorAll('#lines text.key')]
@@ -119,7 +118,7 @@ def check_statistics(page):
             fail(f"{name} is sorted as {falling}, {rising}")
     if not all(0.2 < value <= 1 for value in page.value(column.format("confidence"))):
         fail("a row of at most five keys has a largest weight of more than a fifth")
-    # The distances of the heads: 0 from itself, the same in both directions.
+    # Distances of heads: 0 to itself, symmetric.
     box = page.value("(document.querySelector('#distances').scrollIntoView({block: 'center'}),"
                      " (({left, top, width}) => [left, top, width / 8])"
                      "(document.querySelector('#distances').getBoundingClientRect()))")
@@ -137,7 +136,7 @@ def check_statistics(page):
 
 
 def check_steps(page):
-    """The figures of the steps agree with one another and with the weights of the matrix."""
+    """The figures of the steps are consistent, and equal to the weights of the matrix."""
     page.go("view=steps&kind=decoder&layer=0&head=0&query=1&step=0")
     page.expect("document.querySelector('#steps td.score').classList.contains('hidden')")
     page.expect("document.querySelector('#step-back').disabled")
@@ -240,7 +239,7 @@ def check_keys(page):
 
 
 def check_links(page):
-    """What makes no sense in an address is passed over."""
+    """Invalid values in an address are ignored."""
     page.go("view=nonsense&layer=99&heads=0,77&query=x&line=2&step=12")
     page.expect("document.querySelectorAll('#lines').length", 1)
     page.go("view=matrix&kind=cross&layer=0&heads=1,3&query=999")
@@ -248,7 +247,7 @@ def check_links(page):
 
 
 def check_print(page):
-    """Paper is light and has no controls."""
+    """Print is light and has no controls."""
     page.go("view=matrix")
     page.call("Page.printToPDF")
     page.value("dispatchEvent(new Event('beforeprint'))")

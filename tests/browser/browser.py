@@ -1,4 +1,4 @@
-"""Chromium without a window, driven over a pipe by its DevTools protocol.
+"""Headless Chromium, controlled through a pipe by its DevTools protocol.
 
     with Browser() as browser:
         page = browser.open("/path/page.html#view=grid")
@@ -6,8 +6,8 @@
         page.expect("document.title", "...")
         page.expect_quiet()
 
-A check that does not hold ends the script with a message, status 1. Where there is no Chromium the
-script ends with status 77, "skipped".
+A failing assertion ends the script with a message and status 1. Without Chromium the script ends with
+status 77, skipped.
 """
 import base64
 import json
@@ -32,7 +32,7 @@ class Browser:
         names = ("chromium", "chromium-browser", "google-chrome")
         found = [path for path in map(shutil.which, names) if path]
         if not found:
-            print("skipped: no chromium here", file=sys.stderr)
+            print("skipped: chromium is not installed", file=sys.stderr)
             sys.exit(77)
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.out = os.pipe()
@@ -67,7 +67,7 @@ class Browser:
         end = time.monotonic() + PATIENCE
         while b"\0" not in self.buffer:
             if not select.select([self.incoming], [], [], max(0, end - time.monotonic()))[0]:
-                fail("the browser gives no answer")
+                fail("the browser does not answer")
             received = os.read(self.incoming, 1 << 20)
             if not received:
                 fail("the browser has ended")
@@ -113,7 +113,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def go(self, anchor):
-        """Loads the page anew with this behind '#'."""
+        """Reloads the page with this fragment."""
         self.call("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank'")
         self.call("Page.navigate", url=self.address + (f"#{anchor}" if anchor else ""))
@@ -123,7 +123,7 @@ class Page:
         end = time.monotonic() + PATIENCE
         while not self.value(condition):
             if time.monotonic() > end:
-                fail(f"never came true: {condition}")
+                fail(f"timeout: {condition}")
             time.sleep(0.02)
 
     def value(self, expression):
@@ -175,7 +175,7 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def choose(self, selector, value):
-        """Sets a list or a slider as a user does."""
+        """Sets a list or a slider as a user would."""
         self.value(f"""(() => {{
           const node = document.querySelector({json.dumps(selector)});
           node.value = {json.dumps(str(value))};
@@ -188,7 +188,7 @@ class Page:
         pathlib.Path(path).write_bytes(base64.b64decode(picture))
 
     def expect_quiet(self):
-        """No error on the console, and nothing was asked of the network."""
+        """No error on the console, and no network request."""
         self.value("new Promise((done) => setTimeout(done, 50))")
         for event in self.browser.events:
             if event.get("sessionId") != self.session:
@@ -197,7 +197,7 @@ class Page:
             if method == "Network.requestWillBeSent":
                 address = parameters["request"]["url"]
                 if address.split("#")[0] not in (self.address, "about:blank"):
-                    fail(f"the page asks for {address}")
+                    fail(f"the page requests {address}")
             elif method == "Runtime.exceptionThrown":
                 fail(f"the page throws {json.dumps(parameters)[:600]}")
             elif method == "Runtime.consoleAPICalled" or method == "Log.entryAdded":

@@ -1,7 +1,7 @@
-"""The page of tx-train --describe --html.  describe_test.py PAGE
+"""Tests the page of tx-train --describe --html.  describe_test.py PAGE
 
-PAGE is of d_model 64, the paper's schedule with a warm-up of 1000, 5000 steps, sinusoids, one
-vocabulary of 37000 pieces.
+PAGE has d_model 64, the paper's schedule with a warm-up of 1,000, 5,000 steps, sinusoids, and one
+vocabulary of 37,000 tokens.
 """
 import math
 import sys

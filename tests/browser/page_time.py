@@ -1,8 +1,8 @@
-"""How fast a page of tx-attn-dump --html is.  page_time.py PAGE ROUNDS
+"""Measures the speed of a page of tx-attn-dump --html.  page_time.py PAGE ROUNDS
 
-Prints milliseconds, the median of the rounds and the largest: of loading the page, and of what a
-user does to it. The first figure of an action is that of the script, the second that of the second
-frame after it, when the picture stands.
+Prints the median and maximum in milliseconds, over the rounds, of loading the page and of user
+actions. The first two figures of an action are the time of its script, the others the time until the
+second frame after it, when it is drawn.
 """
 import statistics
 import sys

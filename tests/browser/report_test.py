@@ -1,7 +1,7 @@
-"""The page of tx-train --report: every control does what it says.  report_test.py PAGE
+"""Tests every control of the page of tx-train --report.  report_test.py PAGE
 
-PAGE is of two runs, one of 20 steps with validations and a step that went wrong, the other of 40
-steps without validation; their names hold markup.
+PAGE has two runs: one of 20 steps with validations and an incident, the other of 40 steps without
+validation; their names contain markup.
 """
 import sys
 

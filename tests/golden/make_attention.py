@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes attention.json: what PyTorch says about every step of every attention of the models of
-make_model.py, without dropout, and about the labels' log-probabilities and ranks.
+"""Writes attention.json: every quantity of every attention of the models of make_model.py by PyTorch,
+without dropout, and the log-probabilities and ranks of the targets.
 
 usage: make_attention.py > attention.json      (pip install torch numpy)
 
-A tensor of a layer, all heads one behind another, is stored as make_model.py's summary(); masked
-scores, which are minus infinity, stand as 0 there.
+A tensor of a layer, with its heads concatenated, is stored as make_model.py's summary(); masked
+scores, which are minus infinity, are stored as 0.
 """
 import json
 import math

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Writes brackets.jsonl: what EVALB with COLLINS.prm counts in pairs of trees.
+"""Writes brackets.jsonl: the counts of EVALB with COLLINS.prm for pairs of trees.
 
 usage: make_brackets.py EVALB COLLINS.prm > brackets.jsonl
        make_brackets.py EVALB COLLINS.prm TX-BLEU TREES...
 
 EVALB is the program of Sekine and Collins, compiled from its source. A line of brackets.jsonl is a
-pair: reference and hypothesis, tagged as EVALB reads them; then matched constituents, those of the
-reference and of the hypothesis, or null where EVALB leaves the pair out: trees without words, or of
-different numbers of them. The trees are random, of few labels,
-so that all of its rules meet: deleted labels, traces, functions, PRT and ADVP, equal constituents,
-other numbers of words.
+pair: reference and hypothesis, tagged as EVALB reads them, and the numbers of matched constituents,
+of those of the reference and of those of the hypothesis, or null if EVALB ignores the pair: trees
+without words or with different numbers of words. The trees are random with few labels, so that all
+rules apply: deleted labels, traces, functions, PRT and ADVP, equal constituents, different numbers of
+words.
 
-With TX-BLEU and files of tagged trees, one a line: every tree is compared with itself and with one
-that errors were put into, by both programs; and where no word is left out, linearised trees must
-count as tagged ones do. Ends with status 1 at a difference.
+With TX-BLEU and files of tagged trees, one per line, both programs compare every tree with itself and
+with a damaged copy; without deleted words, linearised trees must give the same counts as tagged ones.
+Ends with status 1 at a difference.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes lib/base/unicode_categories.inc: which characters are numbers (N), punctuation (P) and
-symbols (S), as the package regex sees them, with which sacreBLEU's tokeniser "intl" works.
+symbols (S) by the package regex, which sacreBLEU's tokeniser "intl" uses.
 
 usage: make_categories.py > lib/base/unicode_categories.inc      (pip install regex)
 """

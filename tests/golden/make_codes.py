@@ -1,9 +1,9 @@
-"""Writes codes.json: what subword-nmt 0.3.8 makes of lines, for codes_test.cpp.
+"""Writes codes.json: the output of subword-nmt 0.3.8, for codes_test.cpp.
 
     python3 make_codes.py > codes.json
 
-The text and the lines are written here; subword-nmt learns what merges the text gives and cuts the
-lines under several options.
+Text and lines are in this file; subword-nmt learns merges from the text and segments the lines with
+several options.
 """
 import io
 import json

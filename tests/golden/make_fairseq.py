@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/fairseq and tests/golden/fsmt: one Transformer with random weights as fairseq
-saves it and as an FSMT folder of Hugging Face, and what the package transformers makes of some
-lines, which tests/cli/tx-convert/fairseq.sh compares.
+"""Writes tests/golden/fairseq and tests/golden/fsmt: one Transformer with random weights as a fairseq
+checkpoint and as an FSMT directory of Hugging Face, and the output of the package transformers for
+tests/cli/tx-convert/fairseq.sh.
 
 usage: make_fairseq.py    (pip install torch transformers)
 
 source.en, greedy.de: lines and their greedy translations; target.de, log_p: given translations and
-the natural logarithm of their probability.
+their natural log-probability.
 """
 import os
 import random

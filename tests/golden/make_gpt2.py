@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/gpt2: a GPT-2 folder of Hugging Face with random weights, and what the
-package transformers makes of some lines, which tests/cli/tx-convert/gpt2.sh compares.
+"""Writes tests/golden/gpt2: a GPT-2 directory of Hugging Face with random weights, and the output of
+the package transformers for tests/cli/tx-convert/gpt2.sh.
 
 usage: make_gpt2.py    (pip install torch transformers)
 
-prompts: lines of pieces; greedy: what greedy search continues them with, 12 pieces at most; log_p:
-the natural logarithm of each line's probability, its end counted.
+prompts: lines of subwords; greedy: their greedy continuations, at most 12 tokens; log_p: the natural
+log-probability of each line with its end.
 """
 import os
 import random

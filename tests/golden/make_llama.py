@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/llama: a Llama folder of Hugging Face with random weights, and what the
-package transformers makes of some lines, which tests/cli/tx-convert/llama.sh compares.
+"""Writes tests/golden/llama: a Llama directory of Hugging Face with random weights, and the output of
+the package transformers for tests/cli/tx-convert/llama.sh.
 
 usage: make_llama.py    (pip install torch transformers sentencepiece)
 
-prompts: lines; greedy: they and what greedy search continues them with, 12 pieces at most; log_p:
-the natural logarithm of each line's probability, </s> counted.
+prompts: lines; greedy: the lines with their greedy continuations, at most 12 tokens; log_p: the
+natural log-probability of each line with </s>.
 """
 import os
 import random

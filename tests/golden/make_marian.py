@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/marian: a MarianMT folder of Hugging Face with random weights, and what the
-package transformers makes of some lines, which tests/cli/tx-convert/marian.sh compares.
+"""Writes tests/golden/marian: a MarianMT directory of Hugging Face with random weights, and the output
+of the package transformers for tests/cli/tx-convert/marian.sh.
 
 usage: make_marian.py    (pip install torch transformers sentencepiece)
 
 source.en, greedy.de: lines and their greedy translations; target.de, log_p: given translations and
-the natural logarithm of their probability.
+their natural log-probability.
 """
 import os
 import random

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/marian_npz: small models that Marian trained, and what it makes of some lines,
-which tests/cli/tx-convert/marian_npz.sh compares.
+"""Writes tests/golden/marian_npz: small models trained by Marian, and Marian's output for
+tests/cli/tx-convert/marian_npz.sh.
 
-usage: make_marian_npz.py    (pip install pymarian; its training is not the same on each machine)
+usage: make_marian_npz.py    (pip install pymarian; its training differs between machines)
 
-A folder for each form: the files that Marian leaves and a user keeps. source.en, target.de: lines
-for all of them; FORM/log_p: the natural logarithm of their probability, FORM/greedy.de:
-translations, where Marian translates as it scores (see tests/bench/peers/marian_npz_equal.py).
+A directory for each form, with the files that Marian writes. source.en, target.de: lines for all of
+them; FORM/log_p: their natural log-probability; FORM/greedy.de: translations, if Marian's agree with
+its scores (see tests/bench/peers/marian_npz_equal.py).
 """
 import os
 import shutil

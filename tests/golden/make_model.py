@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes model.json: what PyTorch says about small Transformers of every kind that tx has.
+"""Writes model.json: results of PyTorch for small Transformers of every kind that tx has.
 
 usage: make_model.py > model.json      (pip install torch numpy)
 
 A tensor is stored as its size, its largest magnitude, a few elements, and inner products with
-probes, which no error in any element escapes.
+probes, which reveal an error in any element.
 """
 import json
 import math

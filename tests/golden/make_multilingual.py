@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/nllb and tests/golden/m2m100: folders of Hugging Face with random weights, and
-what the package transformers makes of some lines, which tests/cli/tx-convert/multilingual.sh
-compares.
+"""Writes tests/golden/nllb and tests/golden/m2m100: directories of Hugging Face with random weights,
+and the output of the package transformers for tests/cli/tx-convert/multilingual.sh.
 
 usage: make_multilingual.py    (pip install torch transformers sentencepiece)
 
-source, greedy: lines and their greedy translations; target, log_p: given translations and the
-natural logarithm of their probability, that of the language left out; log_p.legacy: the same where
-a source is X </s> LANGUAGE.
+source, greedy: lines and their greedy translations; target, log_p: given translations and their
+natural log-probability without the language token; log_p.legacy: the same with sources of the form
+X </s> LANGUAGE.
 """
 import os
 import random

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes resampling.jsonl: what sacreBLEU 2.6.0 says about two systems of ours by resampling.
+"""Writes resampling.jsonl: results of resampling by sacreBLEU 2.6.0 for two systems.
 
 usage: make_resampling.py > resampling.jsonl      (pip install sacrebleu==2.6.0)
 
-A line a case: the setting, the statistics of the segments of both systems, and the figures: of the
-second system alone (confidence), against the first by paired bootstrap and by approximate
-randomisation. The numbers of segments, resamples and trials are odd sizes of numpy's summation.
+A line per case: the setting, the statistics of the segments of both systems, and the results: of the
+second system alone (confidence), and against the first by paired bootstrap and by approximate
+randomisation. The numbers of segments, resamples and trials exercise numpy's summation in blocks.
 """
 import json
 import random

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes scores.jsonl.gz and scores.model: what sacreBLEU 2.6.0 says about texts of ours.
+"""Writes scores.jsonl.gz and scores.model: results of sacreBLEU 2.6.0.
 
-usage: make_scores.py FOLDER        (pip install sacrebleu==2.6.0 sentencepiece)
+usage: make_scores.py DIR           (pip install sacrebleu==2.6.0 sentencepiece)
 
-The first line of scores.jsonl lists the settings, as the options of lib/eval. Every further line is
-a text: hypotheses, references (a list of files, each a list of lines; both hexadecimal where they
-are no valid UTF-8) and for each setting the line at 12 decimals and the sums of the statistics.
+The first line of scores.jsonl lists the settings, as the options of lib/eval. Every other line is a
+text: hypotheses, references (a list of files, each a list of lines; hexadecimal if they are invalid
+UTF-8), and for each setting the score line with 12 decimals and the sums of the statistics.
 """
 import gzip
 import json

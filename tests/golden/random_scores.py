@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Sends random texts through tx-bleu and sacreBLEU; any difference ends it with status 1.
+"""Compares tx-bleu and sacreBLEU on random texts; ends with status 1 at a difference.
 
 usage: random_scores.py TX-BLEU [SEED [SEGMENTS]]      (pip install sacrebleu==2.6.0 sentencepiece)
 
-Every setting of make_scores.py, with one and with two references: the statistics of each segment and
-the corpus line at 12 decimals.
+Every setting of make_scores.py, with one and two references: the statistics of each segment and the
+corpus score with 12 decimals.
 """
 import pathlib
 import random

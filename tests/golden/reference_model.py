@@ -1,6 +1,7 @@
-"""The Transformer in PyTorch for make_model.py, from the equations of tx-paper(7), one sentence at
-a time and with autograd's gradients: it shares nothing with lib/model but the names of the weights.
-Everything random is Philox4x32-10: weights by value(), dropout masks by Model.keep()."""
+"""The Transformer in PyTorch for make_model.py, from the equations of tx-paper(7), one sentence at a
+time and with autograd's gradients. It shares nothing with lib/model but the names of the weights. All
+random numbers are Philox4x32-10: weights by value(), dropout masks by Model.keep().
+"""
 import math
 
 import numpy as np

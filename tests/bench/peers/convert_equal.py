@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether models of the package transformers, converted by tx-convert, do here what they do there.
+"""Compares converted MarianMT, M2M-100 and NLLB models with the package transformers.
 
 usage: convert_equal.py BIN [SEED]    (pip install torch transformers sentencepiece)
 
-Makes small MarianMT, M2M-100 and NLLB models with random weights in several shapes, saves them with
-save_pretrained, converts them and compares: log P of given targets (largest relative difference),
-and the texts of greedy search. BIN is the folder of the tools.
+Saves small models with random weights in several shapes by save_pretrained, converts them by
+tx-convert, and compares log P of given targets (largest relative difference) and greedy outputs.
+BIN is the directory of the tools.
 """
 import json
 import os

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Translates lines of pieces with CTranslate2, for decode_speed.sh.
+"""Translates lines of subwords with CTranslate2, for decode_speed.sh.
 
-usage: ct2_decode.py MODEL TYPE BATCH BEAM THREADS MAX_EXTRA DEVICE < PIECES > PIECES
+usage: ct2_decode.py MODEL TYPE BATCH BEAM THREADS MAX_EXTRA DEVICE < SUBWORDS > SUBWORDS
 
-The seconds spent translating, without the start-up, go to stderr.
+Prints the seconds of translation, without start-up, to stderr.
 """
 import sys
 import time

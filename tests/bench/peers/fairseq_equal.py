@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Whether FSMT models of the package transformers, and checkpoints in the form of fairseq, converted
-by tx-convert, do here what they do there.
+"""Compares converted FSMT models and fairseq checkpoints with the package transformers.
 
 usage: fairseq_equal.py BIN    (pip install torch transformers)
 
-FSMT is the form that Hugging Face gave to fairseq's Transformer. Small models with random weights
-are saved by save_pretrained, and as fairseq saves them: the same weights under its names, its
-settings as a Namespace or a dict, its dictionaries. Norms before the sub-layers and learned
-positions, which FSMT lacks, are stated here anew with its modules. Compared are log P of given
-translations and greedy translations. BIN is the folder of the tools.
+FSMT is Hugging Face's form of fairseq's Transformer. Small models with random weights are saved by
+save_pretrained, and in the format of fairseq: the same weights under fairseq's names, the settings
+as a Namespace or a dict, and the dictionaries. Pre-norm and learned positions, which FSMT lacks, are
+implemented here with its modules. Compares log P of given translations and greedy translations. BIN
+is the directory of the tools.
 """
 import argparse
 import json

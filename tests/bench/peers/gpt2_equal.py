@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Whether GPT-2 models of the package transformers, converted by tx-convert, do here what they do
-there.
+"""Compares converted GPT-2 models with the package transformers.
 
 usage: gpt2_equal.py BIN    (pip install torch transformers)
 
-Makes small models with random weights, saves them with save_pretrained, converts them and compares
-log P of lines of pieces (largest relative difference) and what greedy search continues them with;
-<|endoftext|> stands before and behind them. BIN is the folder of the tools.
+Saves small models with random weights by save_pretrained, converts them by tx-convert, and compares
+log P of lines of subwords (largest relative difference) and greedy continuations. <|endoftext|>
+precedes and follows the lines. BIN is the directory of the tools.
 """
 import json
 import random

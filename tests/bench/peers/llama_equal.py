@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Whether Llama and Mistral models of the package transformers, converted by tx-convert, do here
-what they do there.
+"""Compares converted Llama and Mistral models with the package transformers.
 
 usage: llama_equal.py BIN [SEED]    (pip install torch transformers sentencepiece)
 
-Makes small models with random weights in several shapes, saves them with save_pretrained, converts
-them and compares: log P of given texts (largest relative difference), and what greedy search
-continues prompts with. Then they go back with tx-convert --to llama: the weights must be the same
-bits. A model that tx trained goes there, too. BIN is the folder of the tools.
+Saves small models with random weights in several shapes by save_pretrained, converts them by
+tx-convert, and compares log P of given texts (largest relative difference) and greedy continuations.
+tx-convert --to llama must then give bit-identical weights. A model trained by tx is converted too.
+BIN is the directory of the tools.
 """
 import os
 import random

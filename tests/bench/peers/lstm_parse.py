@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""An LSTM with attention that turns sentences into other sequences, for Table 4 of the paper: what
-examples/paper/parse.sh trains, beside it.
+"""Trains an LSTM with attention on the sequences of examples/paper/parse.sh, for Table 4.
 
-Files hold pieces between spaces, a sentence a line. After Vinyals et al. (2015) and Luong et al. (2015):
-an encoder that reads both ways, a decoder of as many layers, general attention over the encoder's
-outputs, dropout, Adam. Trains for some minutes of processor time, halves its rate where the loss of
-DEV does not fall, and writes the outputs of the best weights for TEST, by greedy search, to standard
-output. Needs the package torch.
+Files have a sentence per line, with tokens separated by spaces. After Vinyals et al. (2015) and Luong
+et al. (2015): a bidirectional encoder, a decoder of as many layers, general attention over the
+encoder's outputs, dropout, Adam. Trains for some CPU minutes, halves the learning rate when the loss
+on DEV does not fall, and writes greedy outputs of the best weights for TEST to standard output. Needs
+the package torch.
 """
 import argparse
 import collections

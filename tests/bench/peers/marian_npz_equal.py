@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Whether models that Marian trained, converted by tx-convert, do here what they do there.
+"""Compares converted models that Marian trained with Marian.
 
 usage: marian_npz_equal.py BIN    (pip install pymarian)
 
-Small models of every form that is read learn to turn sentences of number words round. Compared are
-log P of given translations and translations, greedy and by a beam of 4. Marian stops at three times
-the length of the source: what it cut there need only begin as ours. Where a norm stands before the
-sub-layers, Marian 1.12 does not norm the keys and values that it keeps while it translates, and so
-gives its own translations another log P than when it scores them: there only log P is compared.
-BIN is the folder of the tools.
+Small models of every supported form are trained to reverse sentences of number words. Compares log P
+of given translations, and translations by greedy search and a beam of 4. Marian stops at three times
+the length of the source: of outputs that it cuts, only the beginning is compared. With pre-norm,
+Marian 1.12 does not normalise the keys and values that it caches in translation, so its translations
+and its scores disagree: only log P is compared then. BIN is the directory of the tools.
 """
 import os
 import random

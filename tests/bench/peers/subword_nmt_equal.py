@@ -1,10 +1,10 @@
-"""Compares tx-bpe encode --codes with subword-nmt, byte for byte: on files, and on random lines.
+"""Compares tx-bpe encode --codes with subword-nmt, byte for byte, on files and random lines.
 
     python3 tests/bench/peers/subword_nmt_equal.py BUILD [--merges 10000] FILE...
 
-Learns codes from the files with subword-nmt, cuts the files with both (all merges; a part of them;
-with a vocabulary at several thresholds; with glossaries; as codes of version 0.1), then 20,000
-random lines of odd characters. Ends with status 1 at the first difference. Needs subword-nmt.
+Learns codes from the files with subword-nmt, then segments with both programs: the files (with all
+merges, some of them, a vocabulary at several thresholds, glossaries, codes of version 0.1) and 20,000
+random lines of unusual characters. Ends with status 1 at the first difference. Needs subword-nmt.
 """
 import argparse
 import io

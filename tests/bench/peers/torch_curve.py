@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The learning curve of PyTorch's nn.Transformer beside that of a run of tx-train, step for step.
+"""The learning curve of PyTorch's nn.Transformer, to compare with that of a run of tx-train.
 
-Trains on files of piece ids (tx-bpe encode --ids) with the schedule and the losses of tx-train and
-as many target pieces a step, and writes a line for each validation, tabs between: step, target
-pieces seen, processor seconds, loss of a validation piece in nats, without label smoothing, and
-perplexity. Batches are of one length, sorted, in an order drawn anew each epoch. Needs the package
-torch, and torch_train.py beside it for the model.
+Trains on files of token ids (tx-bpe encode --ids) with the schedule, the loss and the number of target
+tokens per step of tx-train. Writes a line per validation, separated by tabs: step, target tokens,
+CPU seconds, validation loss per token in nats without label smoothing, and perplexity. The
+sentences of a batch have similar lengths; the batches are in random order. Needs the package torch,
+and the model in torch_train.py.
 """
 import argparse
 import math

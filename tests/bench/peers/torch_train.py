@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Training speed of PyTorch's own nn.Transformer on files of piece ids, for train_speed.sh.
+"""Training speed of PyTorch's nn.Transformer on files of token ids, for train_speed.sh.
 
-Sentences are sorted by length and padded, as training loops usually do; bf16 is autocast over fp32
-weights, Adam is the fused one. Prints source + target pieces a second, padding not counted, over
-the steps after the first few; batches lie on the device before. Needs the package torch.
+Sentences are sorted by length and padded, as usual; bf16 is autocast with fp32 weights, Adam is the
+fused one. Prints source + target tokens per second, without padding, over all but the first steps.
+Batches are on the device beforehand. Needs the package torch.
 """
 import argparse
 import random
