@@ -95,7 +95,7 @@ BASE = {
     "tie": "all", "attention_bias": False, "source_vocabulary": 37, "target_vocabulary": 37,
     "seed": 11, "dropout": 0.1, "attention_dropout": 0.1, "relu_dropout": 0.1,
     "label_smoothing": 0.1, "warmup": 100, "clip_norm": 1.0, "weight_decay": 0.0}
-# What a model has unless its variant says otherwise; left out of the file where it is so.
+# Defaults of the variants, which are omitted from the file.
 LATER = {
     "kv_heads": 0, "window": 0, "norm_type": "layer", "position_offset": 0, "rotary_base": 10000,
     "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
@@ -133,7 +133,7 @@ VARIANTS = {
                  "decoder_layers": 1},
 }
 LENGTHS = [(1, 3), (70, 65), (5, 1), (33, 29), (2, 70), (17, 8), (48, 12)]
-STEP_LENGTHS = [[(9, 7), (1, 12), (20, 18)], [(6, 1), (13, 15)]]  # two micro-batches a step
+STEP_LENGTHS = [[(9, 7), (1, 12), (20, 18)], [(6, 1), (13, 15)]]  # two batches per step
 
 
 def main():

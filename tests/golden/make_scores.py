@@ -204,7 +204,7 @@ def make_metric(setting, model):
 
 
 def decode(lines):
-    # The command reads UTF-8 and strips the lines before the metric sees them.
+    # sacreBLEU's command reads UTF-8 and strips the lines.
     return [(line.decode("utf-8", "replace") if isinstance(line, bytes) else line).rstrip()
             for line in lines]
 

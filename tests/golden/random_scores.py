@@ -30,15 +30,15 @@ OPTIONS = {
 def random_character(source):
     limit = source.choice([0x80, 0x250, 0x3000, 0xD800, 0x20000, 0x110000])
     code = source.randrange(limit)
-    # Characters that this Python knows: the package regex, by which sacreBLEU's "intl" goes, and
-    # tx's table can each be of a Unicode that has assigned more.
+    # Characters that this Python knows: the package regex, which sacreBLEU's "intl" uses, and
+    # tx's table may be of newer versions of Unicode.
     known = unicodedata.category(chr(code)) not in ("Cn", "Cs")
     return chr(code) if code != 10 and known else "."
 
 
 def few_dots(text):
-    # "...." is a tie: the pieces "..." and "." in either order. Which comes out depends on how a
-    # SentencePiece rounds, so that its versions differ: 0.1.97 and 0.2.3 do.
+    # "...." is a tie between the subwords "..." and "." in either order, which versions of
+    # SentencePiece (0.1.97 and 0.2.3) round differently.
     return re.sub(r"\.{4,}", "...", text)
 
 
@@ -72,7 +72,7 @@ def run(command):
 def differences(tool, setting, hypotheses, references, files):
     line, rows = expected(hypotheses, references, setting, MODEL)
     command = [tool, "--force", *words_of(setting), "-i", files[0], *files[1:1 + len(references)]]
-    # A SentencePiece model's hash, which tx-bleu signs as well (tests/cli/tx-bleu/signature.sh).
+    # The hash of a SentencePiece model, which tx-bleu adds to the signature (tests/cli/tx-bleu/signature.sh).
     ours = re.sub(r"(\|tok:[^|\[]+)\[[0-9a-f]{16}\]", r"\1", run([*command, "--digits", "12"])[0])
     if ours != line:
         yield f"tx-bleu:   {ours}\nsacrebleu: {line}"

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 U32 = np.uint64(0xFFFFFFFF)
-DUMMY = 0xFFFFFFFF  # the pair of a sentence that only fills a batch
+DUMMY = 0xFFFFFFFF  # the pair of dummy sentences
 GATES = {"swiglu": torch.nn.functional.silu, "geglu": torch.nn.functional.gelu}
 ACTIVATIONS = {
     "relu": torch.relu, "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,

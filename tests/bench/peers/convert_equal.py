@@ -62,7 +62,7 @@ def make_folder(folder, seed, tied=True, shared=True, safe=True, dtype=torch.flo
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             json.dump(ids, f)
     pad = names[0]["<pad>"]
-    if not shared:  # one id of pad for both sides
+    if not shared:  # the same pad id on both sides
         assert len(names[0]) == len(names[1]), "another seed"
     config = MarianConfig(
         vocab_size=len(names[0]), decoder_vocab_size=len(names[-1]), max_position_embeddings=64,
@@ -113,7 +113,7 @@ def make_multilingual(folder, seed, nllb, legacy=False, tied=True, dtype=torch.f
     else:
         pieces = sentencepiece.SentencePieceProcessor(spm)
         names = ["<s>", "<pad>", "</s>", "<unk>"]
-        # The dictionary lacks some pieces of the model.
+        # The dictionary lacks some tokens of the model.
         names += [pieces.id_to_piece(i) for i in range(3, len(pieces)) if i % 7]
         with open(folder + "/vocab.json", "w", encoding="utf-8") as f:
             json.dump({p: i for i, p in enumerate(names)}, f)
@@ -134,7 +134,7 @@ def make_multilingual(folder, seed, nllb, legacy=False, tied=True, dtype=torch.f
                 p.normal_(1, 0.2)
             elif "shared" in name or "embed" in name or "lm_head" in name:
                 p.normal_(0, 0.5)
-    # What tx never outputs: <s>, pad, languages, what else was added, and rows without a piece.
+    # Tokens that tx never outputs: <s>, pad, languages, other added tokens, and unused rows.
     first = (len(tokenizer.sp_model) + 1) if nllb else len(tokenizer.encoder)
     silent = model.generation_config.bad_words_ids = [[i] for i in [0, 1, *range(first, rows)]]
     model.to(dtype)
@@ -154,8 +154,8 @@ def texts(model, tokenizer, lines, **options):
     out = []
     for text in lines:
         batch = tokenizer(text, return_tensors="pt")
-        first = 2 if "forced_bos_token_id" in options else 1  # behind what is not chosen
-        # A language in front of the source counts as a piece of it, one behind its end does not.
+        first = 2 if "forced_bos_token_id" in options else 1  # after the tokens that are not searched
+        # A language token before the source counts as part of it, one after </s> does not.
         behind = getattr(tokenizer, "legacy_behaviour", False)
         length = batch["input_ids"].shape[1] - 1 - behind + EXTRA + first - 1
         with torch.no_grad():

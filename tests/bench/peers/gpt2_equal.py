@@ -40,7 +40,7 @@ def make_folder(folder, seed, safe=True, dtype=torch.float32, bare=False, **shap
             elif "ln_" in name:
                 p.normal_(1, 0.2)
     model.to(dtype).save_pretrained(folder, safe_serialization=safe)
-    if bare:  # names without "transformer.", and masks, as in the first folders
+    if bare:  # names without "transformer.", and masks, as in early models
         state = {n.removeprefix("transformer."): w for n, w in model.state_dict().items()
                  if n != "lm_head.weight"}
         state["h.0.attn.bias"] = torch.ones(1, 1, 48, 48).tril()

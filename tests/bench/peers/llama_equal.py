@@ -54,7 +54,7 @@ def make_folder(folder, seed, mistral=False, more_rows=0, dtype=torch.float32, b
                 p.normal_(0, 0.3)
             elif "norm" in name:
                 p.normal_(1, 0.2)
-        # tx never outputs bytes that are no UTF-8: bytes must not be the likeliest.
+        # tx never outputs invalid UTF-8, so bytes must not be the most probable tokens.
         head = model.get_output_embeddings().weight
         for i in range(len(sp)):
             if sp.is_byte(i):
@@ -70,7 +70,7 @@ def given_away(model, sp):
     """Pieces that tx never outputs: bos, and the one that is pad."""
     pad = model.config.pad_token_id
     if pad is None or pad in (0, 1, 2):
-        pad = sp.piece_to_id("<0x00>") or len(sp)  # the first row to spare
+        pad = sp.piece_to_id("<0x00>") or len(sp)  # the first unused row
     return [1, pad]
 
 

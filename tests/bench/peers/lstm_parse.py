@@ -114,7 +114,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("train_src", "train_tgt", "dev_src", "dev_tgt", "test_src"):
         parser.add_argument(name)
-    parser.add_argument("--minutes", type=float, default=20, help="of processor time")
+    parser.add_argument("--minutes", type=float, default=20, help="CPU minutes")
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--layers", type=int, default=3)
     parser.add_argument("--dropout", type=float, default=0.3)

@@ -31,7 +31,7 @@ def expected(lines, codes, **options):
             options["vocab"] = apply_bpe.read_vocabulary(file, vocabulary[1])
     with open(codes, encoding="utf-8") as file:
         bpe = apply_bpe.BPE(file, **options)
-    # As its command reads: a line ends where str.splitlines() says.
+    # subword-nmt's command splits lines by str.splitlines().
     return ["".join(bpe.process_line(part) for part in line.splitlines(keepends=True))
             for line in lines]
 

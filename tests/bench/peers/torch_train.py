@@ -32,7 +32,7 @@ def batches_of(source, target, room):
     pairs.sort(key=lambda p: (max(len(p[0]), len(p[1]) + 1), len(p[0])))
     batch, batches = [], []
     for pair in pairs:
-        longest = max(len(pair[0]), len(pair[1]) + 1)  # pairs come in rising order of this
+        longest = max(len(pair[0]), len(pair[1]) + 1)  # pairs are sorted by this
         if batch and longest * (len(batch) + 1) > room:
             batches.append(batch)
             batch = []
@@ -95,11 +95,11 @@ def main():
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--batch-tokens", type=int, default=4096)
     p.add_argument("--steps", type=int, default=12)
-    p.add_argument("--skip", type=int, default=3, help="first steps, not counted")
+    p.add_argument("--skip", type=int, default=3, help="first steps, which are excluded")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--bf16", action="store_true")
     p.add_argument("--device", default="cpu")
-    p.add_argument("--compile", action="store_true", help="by torch.compile, for any length")
+    p.add_argument("--compile", action="store_true", help="use torch.compile with dynamic shapes")
     a = p.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(1)

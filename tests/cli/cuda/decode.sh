@@ -17,7 +17,7 @@ for precision in fp32 bf16; do
   expect_status 0 tx-decode -m run --device cuda --precision $precision --check-invariance text
 done
 expect_status 0 tx-decode -m run/model-30.safetensors -m run/model-60.safetensors --device cuda text
-# Byte tokens of a model that has learned nothing: UTF-8, and the same in any company.
+# Byte tokens of an untrained model: valid UTF-8, and batch-invariant.
 make_model bytes vocabulary bpe.model
 for options in "--beam 1" "--beam 4 --nbest 4" "--sample --nbest 3"; do
   # shellcheck disable=SC2086
