@@ -68,7 +68,7 @@ class Counts {
   void check(const WordLink& link, size_t from, size_t to) const {
     const char* unit = words_ ? "word" : "piece";
     const bool of_tokens = words_ && link.source < from_.size() && link.target < to_.size();
-    const char* advice = of_tokens ? "; --unit tokens is for links between subwords, as "
+    const char* advice = of_tokens ? "; --unit pieces is for links between tokens, as "
                                      "tx-attn-dump --align writes them without --words"
                                    : "";
     for (const auto& [at, count, side] :
@@ -165,7 +165,7 @@ void ShortlistCommand::describe(Options& options) {
       .needs({"--src"});
   options
       .add("--unit", unit, "words|pieces", "what the links count",
-           "Give tokens for links between tokens: the file does not tell. All tokens of a word are "
+           "Give pieces for links between tokens: the file does not tell. All tokens of a word are "
            "linked to all tokens of the other word.")
       .one_of({"words", "pieces"})
       .needs({"--links"});

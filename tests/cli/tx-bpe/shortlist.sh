@@ -27,7 +27,7 @@ printf '0-0 2-1\n' > links
 expect_status 0 tx-bpe shortlist -m model --src src --tgt tgt --links links --unit pieces -o -
 expect_stdout "$(printf '\tlow\t0.5\n\t▁\t0.5\nlow\tlow\t1\n▁\t▁\t1')"
 expect_status 1 tx-bpe shortlist -m model --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted from 0; --unit tokens is for links between subwords, as tx-attn-dump --align writes them without --words'
+expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted from 0; --unit pieces is for links between tokens, as tx-attn-dump --align writes them without --words'
 expect_no_file out2
 
 printf '9-0\n' > links
