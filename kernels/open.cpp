@@ -6,8 +6,8 @@
 
 #include "build_info.h"
 #include "kernels/kernels.h"
-#include "lib/base/library_path.h"
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 
 namespace tx {
 

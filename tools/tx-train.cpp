@@ -3,7 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/cli/options.h"
@@ -50,7 +50,7 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
                               : tx::RunDirectory::open(run).read_config();
   const tx::Json& all = config.contains("options") ? config["options"] : config;
   if (run.empty() && all.contains("preset") && options.given("preset"))
-    throw tx::UsageError("--preset does not go with --config " + file +
+    throw tx::UsageError("--preset cannot be used with --config " + file +
                          ", which has a preset of its own: leave one of them out");
   options.from_json(all, file);
 }

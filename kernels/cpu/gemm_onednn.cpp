@@ -3,7 +3,7 @@
 #include "build_info.h"
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
-#include "lib/base/memory.h"
+#include "lib/base/resources.h"
 
 #if TX_HAVE_ONEDNN
 #ifdef _OPENMP
@@ -143,7 +143,7 @@ struct OneDnn::Cache {
     const Key key = key_of(p, s, threads);
     const auto found = entries.find(key);
     if (found != entries.end()) return found->second;
-    check_room(max_code);
+    require_memory(max_code);
     Entry& e =
         entries.try_emplace(key, describe(p, s, engine), !p.bias.empty(), engine).first->second;
     scratch.grow(e.scratch_bytes);

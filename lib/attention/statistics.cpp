@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lib/base/characters.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"

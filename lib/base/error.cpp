@@ -10,12 +10,12 @@ namespace tx {
 
 namespace {
 
-// A link whose target is gone looks like an existing file, so the message names the target.
+// A dangling link looks like an existing file in a listing, so the message names the target.
 std::string broken_link(const std::string& path, int number) {
   char target[PATH_MAX];
   const ssize_t length = number == ENOENT ? ::readlink(path.c_str(), target, sizeof target) : -1;
   if (length < 0) return "";
-  return " (it is a link to " + std::string(target, size_t(length)) + ", which is not there)";
+  return " (a link to " + std::string(target, size_t(length)) + ", which does not exist)";
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ IoError::IoError(const std::string& verb, const std::string& path, int number,
       error_number(number) {}
 
 Bug::Bug(const char* condition, const char* file, int line)
-    : Error(std::string("internal error: ") + condition + " does not hold (" + file + ":" +
+    : Error(std::string("internal error: ") + condition + " failed (" + file + ":" +
             std::to_string(line) + "); please report it") {}
 
 }  // namespace tx

@@ -12,7 +12,7 @@ namespace {
 
 struct Failpoint {
   std::string place;
-  std::atomic<long> left = 1;  // times until it kills
+  std::atomic<long> left = 1;  // kills when this reaches 0
 
   Failpoint() {
     const char* text = std::getenv("TX_FAILPOINT");
@@ -26,7 +26,7 @@ struct Failpoint {
 }  // namespace
 
 void failpoint(const char* place) {
-  static Failpoint chosen;  // read once: the count belongs to the process
+  static Failpoint chosen;
   if (chosen.place.empty() || chosen.place != place) return;
   if (--chosen.left == 0) std::raise(SIGKILL);
 }

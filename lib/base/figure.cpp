@@ -21,7 +21,7 @@ std::string counted(int64_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-std::string limit_text(double value) {
+std::string grouped(double value) {
   const bool tiny = value != 0 && std::abs(value) < 1e-4;
   char digits[400];
   const auto result =
@@ -32,6 +32,24 @@ std::string limit_text(double value) {
   for (size_t i = std::min(number.find('.'), number.size()); !tiny && i > first + 3;)
     number.insert(i -= 3, 1, ',');
   return number;
+}
+
+std::string about(double seconds) {
+  constexpr double hour = 3600, day = 24 * hour;
+  const auto text = [&](double unit, const char* name) {
+    return std::to_string(std::llround(seconds / unit)) + " " + name;
+  };
+  if (seconds < 120) return text(1, "seconds");
+  if (seconds < 2 * hour) return text(60, "minutes");
+  return seconds < 2 * day ? text(hour, "hours") : text(day, "days");
+}
+
+std::string duration(double seconds) {
+  if (seconds >= 48 * 3600) return about(seconds);
+  const long long s = std::llround(seconds);
+  char text[32];
+  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+  return text;
 }
 
 Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }

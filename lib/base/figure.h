@@ -1,4 +1,4 @@
-// Numbers as messages and JSON show them. Scores on standard output have formats of their own.
+// Numbers and durations in messages and JSON. Scores on standard output have formats of their own.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,17 +7,23 @@
 
 namespace tx {
 
-// Magnitudes below a million have `decimals` digits after the point ("12.346"), larger ones the
-// short form ("1.2e+45"). "nan", "inf" and "-inf" if not finite, whatever the sign of a NaN.
+// Magnitudes below a million with `decimals` decimals ("12.346"), larger ones in scientific
+// notation
+// ("1.2e+45"). "nan" (of either sign), "inf" and "-inf" if not finite.
 std::string figure(double x, int decimals);
 
 // "1 step", "2 steps".
 std::string counted(int64_t n, const std::string& what);
 
-// The end of a range: 100000 as "100,000", 0.01 as "0.01", 1e-12 as "1e-12".
-std::string limit_text(double value);
+// All digits, with commas: 100000 as "100,000", 0.01 as "0.01", but 1e-12 as "1e-12".
+std::string grouped(double value);
 
-// x, or null where it is not finite: JSON has no number for that.
+// "50 seconds", "66 minutes", "30 hours", "26 days".
+std::string about(double seconds);
+// Hours, minutes and seconds as "1:05:10"; two days or more as about().
+std::string duration(double seconds);
+
+// x, or null if it is not finite: JSON has no such numbers.
 Json finite_or_null(double x);
 
 }  // namespace tx

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,11 +10,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/temporary.h"
 
 #if __has_include(<sanitizer/asan_interface.h>)  // does nothing without AddressSanitizer
 #include <sanitizer/asan_interface.h>
@@ -26,9 +27,9 @@ namespace tx {
 
 namespace {
 
-// A map ends with a whole page, so that reading beyond the file would not be noticed: this part
-// is forbidden under AddressSanitizer.
-size_t bytes_behind(int64_t size) {
+// A map ends at a page boundary, so reading beyond the file would not be noticed: AddressSanitizer
+// is told about this part.
+size_t bytes_after(int64_t size) {
   const auto page = size_t(::sysconf(_SC_PAGESIZE));
   return (page - size_t(size) % page) % page;
 }
@@ -53,45 +54,45 @@ struct Descriptor {
   }
 };
 
-// Before it is opened: to open a pipe without a writer never ends.
+// Checked before it is opened: opening a pipe without a writer blocks.
 void require_regular_file(const std::string& path) {
   struct stat info;
   if ((path == "-" ? ::fstat(0, &info) : ::stat(path.c_str(), &info)) != 0)
     throw IoError("read", path, errno);
   if (S_ISDIR(info.st_mode)) throw IoError("read", path, EISDIR);
   if (!S_ISREG(info.st_mode))
-    throw DataError(path + ": is a pipe or a device; this input must be a file");
+    throw DataError(path + ": is a pipe or a device; this input must be a regular file");
 }
 
-// A read behind the end of a mapped file that became shorter is the signal SIGBUS: a handler says
-// which file it was and ends the process. It may run at any moment, so that what is in the list
-// stays there, and is used for another file when its own is closed.
+// If a mapped file is truncated, reading beyond its end raises SIGBUS: a handler prints the name of
+// the file and ends the process. It may run at any time, so the list of maps only grows, and
+// entries are reused.
 struct Range {
   std::atomic<const char*> begin = nullptr, end = nullptr;  // null: not in use
   std::atomic<const char*> path = nullptr;
   Range* next = nullptr;
 };
 std::atomic<Range*> ranges = nullptr;
-std::mutex ranges_lock;  // of those that change the list
+std::mutex ranges_lock;  // for changes of the list
 struct sigaction action_before;
 
 void put(const char* text) {
-  if (::write(2, text, std::strlen(text)) < 0) return;  // a lost stderr is not an error
+  if (::write(2, text, std::strlen(text)) < 0) return;
 }
 
 void bus_error(int, siginfo_t* info, void*) {
   const char* const at = static_cast<const char*>(info->si_addr);
-  const bool fault = info->si_code > 0;  // else somebody sent it
+  const bool fault = info->si_code > 0;  // otherwise sent by a process
   for (const Range* r = ranges; fault && r; r = r->next) {
     if (at < r->begin || at >= r->end) continue;
     put(program_invocation_short_name);
     put(": cannot read ");
     put(r->path);
-    put(": it became shorter while it was in use, or its disk failed\n");
+    put(": it was truncated while in use, or its disk failed\n");
     remove_temporaries();
     ::_exit(1);
   }
-  ::sigaction(SIGBUS, &action_before, nullptr);  // not ours: a fault comes again on return
+  ::sigaction(SIGBUS, &action_before, nullptr);  // not a mapped file: the fault recurs on return
   if (!fault) ::raise(SIGBUS);
 }
 
@@ -133,12 +134,12 @@ std::string read_file(const std::string& path, int64_t limit) {
   const Descriptor file(path);
   const struct stat info = file.status(path);
   const std::string too_large =
-      path + ": larger than the " + std::to_string(limit) + " bytes this kind of file may have";
+      path + ": exceeds the limit of " + std::to_string(limit) + " bytes for this kind of file";
   if (S_ISREG(info.st_mode) && info.st_size > limit) throw DataError(too_large);
   std::string out;
   size_t filled = 0;
   for (;;) {
-    // One byte more than the size tells, so that the last read sees the end.
+    // One byte more than the size, so that the same read reaches the end.
     const size_t expected = filled == 0 ? size_t(info.st_size) + 1 : 0;
     out.resize(std::max({filled + 65536, expected}));
     const ssize_t got = ::read(file.fd, out.data() + filled, out.size() - filled);
@@ -172,12 +173,12 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     ::munmap(data, size_t(size_));
     throw;
   }
-  ASAN_POISON_MEMORY_REGION(data_ + size_, bytes_behind(size_));
+  ASAN_POISON_MEMORY_REGION(data_ + size_, bytes_after(size_));
 }
 
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
-  ASAN_UNPOISON_MEMORY_REGION(data_ + size_, bytes_behind(size_));
+  ASAN_UNPOISON_MEMORY_REGION(data_ + size_, bytes_after(size_));
   remove_range(data_);
   ::munmap(const_cast<char*>(data_), size_t(size_));
 }
@@ -202,10 +203,17 @@ int64_t free_bytes(const std::string& path) {
   struct statvfs info;
   if (::statvfs(path.c_str(), &info) != 0) {
     const size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    if (::statvfs(folder.c_str(), &info) != 0) throw IoError("look at", folder, errno);
+    const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    if (::statvfs(directory.c_str(), &info) != 0)
+      throw IoError("get the free space of", directory, errno);
   }
   return int64_t(info.f_bavail) * int64_t(info.f_frsize);
+}
+
+std::string library_path(const std::string& file) {
+  Dl_info info{};
+  TX_ASSERT(::dladdr(reinterpret_cast<void*>(&library_path), &info) != 0 && info.dli_fname);
+  return std::filesystem::path(info.dli_fname).replace_filename(file);
 }
 
 }  // namespace tx

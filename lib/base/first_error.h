@@ -1,5 +1,5 @@
-// Carries the first exception of several threads to the thread that waits for them. An exception
-// that leaves a thread, or a region of OpenMP, ends the process.
+// Carries the first exception of several threads to the thread that waits for them. Without it an
+// exception that leaves a thread or an OpenMP region would terminate the process.
 #pragma once
 #include <exception>
 #include <mutex>
@@ -9,8 +9,8 @@ namespace tx {
 
 class FirstError {
  public:
-  // Calls f, from any thread, and keeps what it throws unless another call threw before. Returns
-  // whether f returned.
+  // Calls f, from any thread, and keeps its exception if it is the first. Returns whether f
+  // returned normally.
   template <class F>
   bool run(F&& f) noexcept {
     try {
@@ -26,7 +26,7 @@ class FirstError {
     const std::lock_guard guard(lock_);
     return bool(error_);
   }
-  // Throws what was kept, if anything, and forgets it.
+  // Throws the exception, if there is one, and forgets it.
   void rethrow() {
     std::unique_lock guard(lock_);
     const std::exception_ptr error = std::exchange(error_, nullptr);

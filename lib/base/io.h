@@ -9,25 +9,25 @@
 
 namespace tx {
 
-// Reads lines split on '\n' only (CR, NUL, U+2028 are data). Gzip input is recognised by its magic
-// bytes and inflated, also from a pipe. Never seeks, so FIFOs and process substitutions work. A
-// byte order mark before the first line is skipped; text that is compressed in another way, or in
-// UTF-16, is a DataError with the command that helps.
+// Reads lines, which end in '\n' only (CR, NUL, U+2028 are data). Gzip input is recognised by its
+// magic bytes and decompressed, also from a pipe. Never seeks, so FIFOs and process substitutions
+// work. A byte order mark before the first line is skipped; text that is compressed in another way,
+// or in UTF-16 or UTF-32, is a DataError that names the command to convert it.
 class LineReader {
  public:
-  // Throws IoError; a directory is refused. A FIFO need not have a writer yet.
+  // Throws IoError, also for a directory. A FIFO need not have a writer yet.
   explicit LineReader(const std::string& path);
   ~LineReader();
   LineReader(LineReader&&) noexcept;
-  // The next line without its '\n'; false at the end. A last line without '\n' counts.
+  // The next line without its '\n'; false at the end. A last line without '\n' is a line.
   bool next(std::string& line);  // DataError: a line of more than 256 MiB
-  // True when next() can answer without waiting for the writer: a whole line is buffered, or the
-  // end has been seen. Waits at most wait_ms for more bytes (0: looks, does not wait).
+  // True if next() returns without waiting for the writer: a whole line is buffered, or the end has
+  // been reached. Waits at most wait_ms for more bytes (0: does not wait).
   bool ready(int wait_ms = 0);
-  bool ended() const;                  // known after ready(): no line is left
-  bool began_with_mark() const;        // known after ready() or next() has given a line
+  bool ended() const;                  // after ready(): no line is left
+  bool began_with_mark() const;        // after ready() or next() returned true
   int64_t line_number() const;         // of the line last returned, from 1
-  bool ended_without_newline() const;  // known after next() returned false
+  bool ended_without_newline() const;  // after next() returned false
   const std::string& name() const;     // the path, or "standard input"
 
  private:
@@ -39,8 +39,8 @@ class LineReader {
 class Writer {
  public:
   explicit Writer(const std::string& path);
-  explicit Writer(int fd, std::string name);  // takes over fd
-  ~Writer();                                  // closes without a check: call close()
+  explicit Writer(int fd, std::string name);  // owns fd
+  ~Writer();                                  // ignores errors: call close()
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   void write(std::string_view bytes);
@@ -56,16 +56,38 @@ class Writer {
 };
 
 // Writes a file so that a crash at any moment leaves the old one or the whole new one: temporary
-// name in the same folder (O_EXCL, unpredictable), fsync, rename, fsync of the folder. Of a
-// symbolic link the target is written, and the link stays.
+// name in the same directory (O_EXCL, unpredictable), fsync, rename, fsync of the directory.
+// Follows symbolic links.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content);
 void write_atomically(const std::string& path, std::string_view bytes);
+
+// "DIRECTORY/.tx-RANDOM.tmp", unpredictable. A killed process may leave such a file, which may be
+// deleted.
+std::string temporary_name(const std::string& directory);
+
+// A temporary name; while this object exists, remove_temporaries() deletes the file of that name.
+// Construct it before the file.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& directory);
+  ~TemporaryFile();  // does not delete the file
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  int slot_;  // -1: unknown to remove_temporaries()
+};
+
+// For signal handlers that end the process.
+void remove_temporaries();
 
 // The whole file; refuses directories and files above `limit` bytes.
 std::string read_file(const std::string& path, int64_t limit = int64_t(1) << 34);
 
-// The same of a regular file alone: a pipe or a device is a DataError and is not opened, because
-// opening a pipe without a writer never ends.
+// The same for a regular file: a pipe or a device is a DataError and is not opened, because opening
+// a pipe without a writer blocks.
 std::string read_regular_file(const std::string& path, int64_t limit);
 
 // A read-only memory map of a regular file. An empty file maps to an empty view.
@@ -78,8 +100,8 @@ class MappedFile {
   const char* data() const { return data_; }
   int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
-  // The pages that lie wholly in these bytes no longer count as this process's memory; they are
-  // there again when they are read again.
+  // Releases the pages that lie wholly in these bytes from this process's memory; reading them
+  // loads them again.
   void forget(int64_t begin, int64_t bytes) const;
 
  private:
@@ -90,21 +112,10 @@ class MappedFile {
 
 bool file_exists(const std::string& path);
 bool is_directory(const std::string& path);
-int64_t free_bytes(const std::string& path);  // of the file system that holds path or its folder
-std::string xxh3_hex(const void* data, size_t bytes);  // 16 hexadecimal digits
+int64_t free_bytes(const std::string& path);  // on the file system of path or its directory
 
-// XXH3 over a stream of chunks, equal to xxh3_hex of their concatenation.
-class Hasher {
- public:
-  Hasher();
-  ~Hasher();
-  Hasher(const Hasher&) = delete;
-  Hasher& operator=(const Hasher&) = delete;
-  void add(const void* data, size_t bytes);
-  std::string hex() const;
-
- private:
-  void* state_;
-};
+// The path of `file` in the directory of libtx.so, or of the program that libtx is linked into:
+// where the libraries are that libtx opens when needed.
+std::string library_path(const std::string& file);
 
 }  // namespace tx

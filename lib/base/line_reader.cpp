@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "lib/base/error.h"
-#include "lib/base/first_bytes.h"
 #include "lib/base/io.h"
 
 namespace tx {
@@ -18,8 +17,67 @@ namespace {
 
 constexpr size_t chunk = 1 << 16;  // bytes per read; also the capacity of a Linux pipe
 
-// A longer "line" is not text, but a disk image or the contents of a gzip file made to explode.
-constexpr size_t longest_line = size_t(1) << 28;
+// A longer "line" is not text but a disk image or a decompression bomb.
+constexpr size_t max_line_bytes = size_t(1) << 28;
+
+// What a text begins with.
+enum class FirstBytes {
+  too_few,  // more bytes are needed
+  plain,
+  mark,  // the byte order mark of UTF-8, U+FEFF: three bytes that are not part of the text
+};
+
+using namespace std::string_view_literals;
+
+struct Signature {
+  std::string_view magic;
+  const char* what;
+  const char* command;  // that converts it to text; null for the byte order mark
+};
+
+// A signature precedes its prefixes. None has a '\n' before its last byte, so a complete first line
+// is never delayed by waiting for more bytes.
+constexpr Signature signatures[] = {
+    {"\xEF\xBB\xBF"sv, "", nullptr},
+    {"\xFD\x37zXZ\0"sv, "is compressed with xz", "xz -dc"},
+    {"\x28\xB5\x2F\xFD"sv, "is compressed with zstd", "zstd -dc"},
+    {"BZh1\x31\x41\x59\x26\x53\x59"sv, "is compressed with bzip2", "bzip2 -dc"},
+    {"\xFF\xFE\0\0"sv, "is text in UTF-32", "iconv -f UTF-32 -t UTF-8"},
+    {"\0\0\xFE\xFF"sv, "is text in UTF-32", "iconv -f UTF-32 -t UTF-8"},
+    {"\xFF\xFE"sv, "is text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
+    {"\xFE\xFF"sv, "is text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
+};
+
+// The fourth byte of a bzip2 file is its level, 1 to 9.
+bool begins_like(const Signature& form, std::string_view bytes) {
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const bool level = i == 3 && form.magic.starts_with("BZh");
+    if (level ? bytes[i] < '1' || bytes[i] > '9' : bytes[i] != form.magic[i]) return false;
+  }
+  return true;
+}
+
+std::string advice(const std::string& command, const std::string& name) {
+  if (name == "standard input") return "send it through " + command + " first";
+  const std::string whole = command + " " + name;
+  return "write its text to a file (" + whole + " > TEXT) or pipe it in (" + whole + " | ...)";
+}
+
+// `begin`: the first bytes of the file `name`; whole: there are no more. DataError for text that is
+// compressed by xz, zstd or bzip2, or in UTF-16 or UTF-32, with the command that converts it.
+FirstBytes look_at_first_bytes(std::string_view begin, bool whole, const std::string& name) {
+  for (const Signature& form : signatures) {
+    const size_t seen = std::min(begin.size(), form.magic.size());
+    if (!begins_like(form, begin.substr(0, seen))) continue;
+    if (seen < form.magic.size()) {
+      if (whole) continue;
+      return FirstBytes::too_few;
+    }
+    if (form.command == nullptr) return FirstBytes::mark;
+    throw DataError(name + " " + form.what + ": " + advice(form.command, name));
+  }
+  return FirstBytes::plain;
+}
 
 }  // namespace
 
@@ -38,8 +96,8 @@ struct LineReader::State {
   size_t start = 0, scanned = 0;  // text[start, scanned) holds no '\n'
   int64_t lines = 0;
   bool open_end = false;
-  bool begun = false, mark = false;  // the first bytes are known; a byte order mark was left out
-  bool fifo = false;  // opened before its writer: read() would report the end, poll() does not
+  bool begun = false, mark = false;  // the first bytes are known; they were a byte order mark
+  bool fifo = false;  // may be opened before its writer: read() would return 0, poll() waits
   z_stream z{};
   bool z_ready = false;
 
@@ -48,7 +106,7 @@ struct LineReader::State {
     if (fd > 0) ::close(fd);
   }
 
-  // One read() appended to `to`; a descriptor in non-blocking mode is waited for.
+  // Appends one read() to `to`; waits if the descriptor is non-blocking.
   void read_some(std::string& to) {
     const size_t before = to.size();
     to.resize(before + chunk);
@@ -73,7 +131,7 @@ struct LineReader::State {
     }
   }
 
-  // True when refill() need not wait for the writer.
+  // Whether refill() would return without waiting for the writer.
   bool has_input(int wait_ms) const {
     if (inflate_more || raw_end || (form == Compression::gzip && raw_used < raw.size()))
       return true;
@@ -81,16 +139,16 @@ struct LineReader::State {
     return ::poll(&p, 1, wait_ms) != 0;  // an error counts too: read() will report it
   }
 
-  // One step of input: adds bytes to text, or learns the form, or sets `end`.
+  // One step of input: adds bytes to text, or detects compression, or sets `end`.
   void refill() {
     if (start > 0 && start >= text.size() / 2) {
       text.erase(0, start);
       scanned -= start;
       start = 0;
     }
-    if (text.size() - start > longest_line) {
+    if (text.size() - start > max_line_bytes) {
       throw DataError(name + ":" + std::to_string(lines + 1) + ": the line is longer than " +
-                      std::to_string(longest_line >> 20) + " MiB; is this a text file?");
+                      std::to_string(max_line_bytes >> 20) + " MiB; is this a text file?");
     }
     if (form == Compression::plain) {
       read_some(text);
@@ -104,7 +162,7 @@ struct LineReader::State {
     if (!begun && form != Compression::unknown) begin_text();
   }
 
-  // Unpacked gzip data are examined like the bytes of a plain file.
+  // The same for plain and for decompressed bytes.
   void begin_text() {
     const FirstBytes first = look_at_first_bytes(text, end, name);
     begun = first != FirstBytes::too_few;
@@ -148,7 +206,7 @@ struct LineReader::State {
     while (raw_used < raw.size() && raw[raw_used] == '\0' && z_ready) ++raw_used;
     if (raw_used == raw.size()) return;
     if (raw[raw_used] != '\x1f') {
-      throw DataError(name + ": bytes behind the gzip data are not gzip; is the file damaged?");
+      throw DataError(name + ": trailing bytes after the gzip data; is the file damaged?");
     }
     const int gzip_window = 16 + MAX_WBITS;
     const int status = z_ready ? inflateReset2(&z, gzip_window) : inflateInit2(&z, gzip_window);

@@ -7,31 +7,31 @@
 #include <cstring>
 #include <mutex>
 
+#include "lib/base/utf8.h"
+
 namespace tx {
 
 namespace {
 
-// A process has one standard error, so one lock.
 std::mutex& stderr_lock() {
   static std::mutex lock;
   return lock;
 }
 
-void put(std::string_view bytes) {
+void write_stderr(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(2, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return;  // a lost stderr is not an error
+    if (done <= 0) return;
     bytes.remove_prefix(size_t(done));
   }
 }
 
-// The first `columns` characters (code points) of text.
+// The first `columns` code points of text.
 std::string cut(const std::string& text, int columns) {
   size_t i = 0;
   for (int count = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (starts && count++ == columns) break;
+    if (!is_continuation(text[i]) && count++ == columns) break;
   }
   return text.substr(0, i);
 }
@@ -59,13 +59,13 @@ void Log::error(const std::string& text) const { line(text); }
 void Log::live(const std::string& text) const {
   if (!terminal_ || quiet_) return;
   const std::lock_guard guard(stderr_lock());
-  put("\r" + cut(tool_ + ": " + text, terminal_columns() - 1) + "\x1b[K");
+  write_stderr("\r" + cut(tool_ + ": " + text, terminal_columns() - 1) + "\x1b[K");
   live_shown_ = true;
 }
 
 void Log::clear_live() const {
   const std::lock_guard guard(stderr_lock());
-  if (live_shown_) put("\r\x1b[K");
+  if (live_shown_) write_stderr("\r\x1b[K");
   live_shown_ = false;
 }
 
@@ -80,7 +80,7 @@ void Log::line(const std::string& text) const {
     out += tool_ + ": " + text.substr(begin, end - begin) + "\n";
     begin = end + 1;
   } while (begin < text.size());
-  put(out);
+  write_stderr(out);
 }
 
 }  // namespace tx

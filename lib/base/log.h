@@ -1,4 +1,4 @@
-// Messages on standard error, each line with the tool's name. Losing stderr is not an error.
+// Messages on standard error; every line begins with the tool's name. Write errors are ignored.
 #pragma once
 #include <string>
 
@@ -6,12 +6,12 @@ namespace tx {
 
 class Log {
  public:
-  // Silent: says nothing at all, as a process does for which another one speaks.
+  // quiet: no info(). silent: no messages at all, on ranks other than 0.
   explicit Log(std::string tool, bool quiet = false, bool silent = false);
-  void info(const std::string& text) const;   // left out when quiet
+  void info(const std::string& text) const;   // "tool: text", not if quiet
   void warn(const std::string& text) const;   // "tool: warning: text"
   void error(const std::string& text) const;  // "tool: text"
-  // Rewrites the live line on a terminal; where stderr is not one, does nothing.
+  // Overwrites the status line on a terminal; does nothing if stderr is not a terminal.
   void live(const std::string& text) const;
   void clear_live() const;  // removes that line
   bool terminal() const { return terminal_; }

@@ -1,4 +1,4 @@
-// Enumerations whose values have names in options and files. To give one its names:
+// Enumerations whose values have names in options and files. To define the names:
 //
 //   enum class Tie { all, target, none };
 //   template <>
@@ -34,10 +34,10 @@ template <class E>
 const char* name_of_value(E value) {
   for (const NameOf<E>& n : Names<E>::list)
     if (n.value == value) return n.name;
-  throw Bug("the value has a name", __FILE__, __LINE__);
+  throw Bug("a value of an enumeration has a name", __FILE__, __LINE__);
 }
 
-// Null where no value has this name.
+// Null if no value has this name.
 template <class E>
 const E* find_value(std::string_view name) {
   for (const NameOf<E>& n : Names<E>::list)
@@ -48,11 +48,11 @@ const E* find_value(std::string_view name) {
 template <class E>
 E value_of_name(std::string_view name) {
   if (const E* value = find_value<E>(name)) return *value;
-  throw Bug("the name is one of the enumeration's", __FILE__, __LINE__);
+  throw Bug("a name is one of the enumeration's", __FILE__, __LINE__);
 }
 
-// A value that an option or a file sets by its name. An option binds `name`, and allows names_of()
-// alone; reading any other name is a Bug.
+// A value that an option or a file sets by name. The option's field is `name`, its choices are
+// names_of(); reading any other name is a Bug.
 template <class E>
 struct Named {
   std::string name;

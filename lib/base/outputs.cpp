@@ -23,7 +23,7 @@ bool is_run(const fs::path& directory) {
   return has("config.json") && (has("lock") || has("log.jsonl"));
 }
 
-// The run directory whose own file this is; "" where it is none.
+// The run directory that this file belongs to, or "".
 std::string run_of(const std::string& output) {
   std::error_code error;
   for (const fs::path& path : {fs::path(output), fs::weakly_canonical(output, error)})
@@ -34,7 +34,7 @@ std::string run_of(const std::string& output) {
 
 bool holds(const std::string& directory, const struct stat& file) {
   std::error_code error;
-  if (is_run(directory)) return false;  // its own files are protected, others are not read
+  if (is_run(directory)) return false;  // run_of() protects its own files; others are not read
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     struct stat there;
     if (::stat(entry.path().c_str(), &there) == 0 && same(there, file)) return true;

@@ -1,7 +1,8 @@
 // Philox4x32-10, the counter-based random generator of Salmon et al., "Parallel random numbers: as
 // easy as 1, 2, 3" (SC 2011). A value is a pure function of (key, counter): no state, any order,
-// any device. Every random decision of tx names its coordinates this way. Compiles under nvcc.
+// any device. All random numbers of tx come from here. Compiles under nvcc.
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 #ifdef __CUDACC__
@@ -35,8 +36,8 @@ struct Philox {
   }
 };
 
-// A stream of values for host code that draws one after another (initialisation, shuffles):
-// key = (seed, site), counter = running count.
+// A stream of values for sequential host code (initialisation, shuffles): key = (seed, site),
+// counter = running count.
 class PhiloxStream {
  public:
   PhiloxStream(uint64_t seed, uint32_t site) : seed_(seed), site_(site) {}
@@ -54,8 +55,11 @@ class PhiloxStream {
     const uint64_t high = next(), low = next();
     return double(((high << 32) | low) >> 11) * 0x1p-53;
   }
-  // Standard normal (Box-Muller, the cosine branch alone: one value from two uniforms).
-  double normal();
+  // Standard normal (Box-Muller, cosine branch only: one value from two uniforms).
+  double normal() {
+    const double u = 1.0 - uniform(), v = uniform();  // u in (0, 1]: its logarithm is finite
+    return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * M_PI * v);
+  }
 
  private:
   uint64_t seed_, count_ = 0;

@@ -1,4 +1,4 @@
-// Cutting a text into parts.
+// Splitting text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tx {
 
-// One part more than `at` occurs: "a,,b" is {"a", "", "b"}, and "" is {""}.
+// One part more than there are separators: "a,,b" is {"a", "", "b"}, and "" is {""}.
 std::vector<std::string> split_at(std::string_view text, char at);
-// What stands between spaces, tabs and carriage returns.
+// The non-empty fields between spaces, tabs and carriage returns.
 std::vector<std::string_view> split_fields(std::string_view line);
-// Takes a whole number off the beginning of `text`; false, and nothing is taken, where there is
+// Removes a decimal number from the beginning of `text`; false, and `text` unchanged, if there is
 // none.
 bool take_number(std::string_view& text, uint32_t& number);
 

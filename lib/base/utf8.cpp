@@ -1,6 +1,9 @@
 #include "lib/base/utf8.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <span>
 
 namespace tx {
 
@@ -35,6 +38,20 @@ const unsigned char* skip_ascii(const unsigned char* p, const unsigned char* end
   }
   while (p != end && *p < 0x80) ++p;
   return p;
+}
+
+struct ClassRange {
+  char32_t first, last;
+  CharacterClass characters;
+};
+
+std::span<const ClassRange> class_ranges() {
+  constexpr auto N = CharacterClass::number, P = CharacterClass::punctuation,
+                 S = CharacterClass::symbol;
+  static constexpr ClassRange ranges[] = {
+#include "lib/base/unicode_categories.inc"
+  };
+  return ranges;
 }
 
 }  // namespace
@@ -97,6 +114,12 @@ void append_code_point(std::string& text, char32_t c) {
     add(0x80 | ((c >> 6) & 0x3F));
     add(0x80 | (c & 0x3F));
   }
+}
+
+CharacterClass class_of(char32_t c) {
+  const auto ranges = class_ranges();
+  const auto range = std::ranges::lower_bound(ranges, c, std::ranges::less{}, &ClassRange::last);
+  return range != ranges.end() && range->first <= c ? range->characters : CharacterClass::other;
 }
 
 }  // namespace tx

@@ -1,4 +1,4 @@
-// UTF-8 checks on outside bytes.
+// UTF-8 and the classes of characters.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,17 +6,21 @@
 
 namespace tx {
 
-// Number of ill-formed sequences (maximal subparts, Unicode 15 section 3.9); 0 means valid.
+// The number of ill-formed sequences (maximal subparts, Unicode 15 section 3.9); 0 means valid.
 int64_t count_invalid_utf8(std::string_view bytes);
 
 // Replaces each ill-formed sequence by U+FFFD in place; returns how many there were.
 int64_t repair_utf8(std::string& bytes);
 
-// Whether the byte stands inside a code point of valid UTF-8, not at its beginning.
+// Whether this byte of valid UTF-8 continues a code point.
 inline bool is_continuation(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; }
 
-// Decodes the code point at text[i] of valid UTF-8 and moves i behind it.
+// Decodes the code point at text[i] of valid UTF-8 and advances i past it.
 char32_t next_code_point(std::string_view text, size_t& i);
 void append_code_point(std::string& text, char32_t c);
+
+// Numbers, punctuation and symbols are the Unicode categories N, P and S.
+enum class CharacterClass : uint8_t { other, number, punctuation, symbol };
+CharacterClass class_of(char32_t c);
 
 }  // namespace tx

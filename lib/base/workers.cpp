@@ -19,7 +19,7 @@ namespace tx {
 
 namespace {
 
-// What read -> work -> write hand to one another. Every field is guarded by `lock`.
+// Shared by the loops of reading, working and writing. `lock` guards every field.
 struct Pipeline {
   struct Job {
     int64_t index = 0;
@@ -33,7 +33,7 @@ struct Pipeline {
   int64_t blocks_read = 0, blocks_written = 0;
   bool read_ended = false, stop = false;
   int64_t max_held = 0;
-  FirstError failed;  // a thread, beside its blocks: everything stops
+  FirstError failed;  // an exception outside read, work and write: everything stops
 
   void halt() {
     const std::lock_guard guard(lock);
@@ -47,8 +47,8 @@ void read_loop(Pipeline& p, const std::function<bool(Block&)>& read) {
   while (more) {
     {
       std::unique_lock guard(p.lock);
-      const auto room = [&] { return p.blocks_read - p.blocks_written < p.max_held; };
-      p.changed.wait(guard, [&] { return p.stop || room(); });
+      p.changed.wait(guard,
+                     [&] { return p.stop || p.blocks_read - p.blocks_written < p.max_held; });
       if (p.stop) return;
     }
     Pipeline::Job job;
@@ -108,11 +108,11 @@ void write_loop(Pipeline& p, const std::function<void(const Block&)>& write) {
   }
 }
 
-// Joins its threads even when an exception passes.
-struct Team {
+// Threads that are joined at the end of the scope, also on an exception.
+struct ThreadGroup {
   FirstError& failure;
   std::vector<std::thread> threads = {};
-  // False where not all of `count` more could be started.
+  // False if not all of `count` threads could be started.
   template <class F>
   bool start(int64_t count, F&& f) {
     try {
@@ -124,7 +124,7 @@ struct Team {
     }
     return true;
   }
-  ~Team() {
+  ~ThreadGroup() {
     for (auto& thread : threads) thread.join();
   }
 };
@@ -140,7 +140,7 @@ void run_alone(const std::function<bool(Block&)>& read, const std::function<void
 
 using std::chrono::milliseconds;
 
-// Threads of this process that the system still counts; 0 where it does not say.
+// Threads of this process according to the system, 0 if unknown.
 int known_threads() {
   struct stat task;
   return ::stat("/proc/self/task", &task) == 0 ? int(task.st_nlink) - 2 : 0;
@@ -154,12 +154,12 @@ int startable_threads(int wanted) {
   {
     std::mutex until_all_have_started;
     FirstError none;
-    Team team{none};
+    ThreadGroup group{none};
     const std::lock_guard hold(until_all_have_started);
-    team.start(wanted - 1, [&] { const std::lock_guard wait(until_all_have_started); });
-    started = int(team.threads.size());
+    group.start(wanted - 1, [&] { const std::lock_guard wait(until_all_have_started); });
+    started = int(group.threads.size());
   }
-  // A thread that has been joined counts against the limit a moment longer.
+  // A joined thread still counts against the limit for a moment.
   for (int i = 0; i < 100 && known_threads() > before; ++i)
     std::this_thread::sleep_for(milliseconds(1));
   return 1 + started;
@@ -170,12 +170,11 @@ void limit_threads(int& threads, const Log& log) {
   if (wanted > 1) threads = startable_threads(wanted);
   if (threads == wanted) return;
   log.warn("only " + std::to_string(threads) + " of " + std::to_string(wanted) +
-           " threads can be started (see ulimit -u and -v); going on with " +
-           std::to_string(threads));
+           " threads can be started (see ulimit -u and -v); using " + std::to_string(threads));
 }
 
 std::thread start_thread(FirstError& failure, const std::function<void()>& f) {
-  for (int left = 20;; --left) {  // threads that have just ended make room
+  for (int left = 20;; --left) {  // other threads may be about to end
     try {
       return std::thread([&failure, f] { failure.run(f); });
     } catch (const std::system_error& error) {
@@ -184,7 +183,7 @@ std::thread start_thread(FirstError& failure, const std::function<void()>& f) {
         continue;
       }
       throw Error("cannot start a thread: " + error.code().message() +
-                  "; a limit of processes (ulimit -u) or of memory (ulimit -v) is reached");
+                  "; the limit of processes (ulimit -u) or memory (ulimit -v) is reached");
     }
   }
 }
@@ -196,14 +195,15 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
   Pipeline p;
   p.max_held = 2 * threads + 2;
   {
-    Team team{p.failed};
+    ThreadGroup group{p.failed};
     const auto until_failure = [&](const auto& loop) {
       if (!p.failed.run(loop)) p.halt();
     };
-    // The reader starts last: until it runs, this thread can go on alone without losing anything.
-    team.start(threads, [&] { until_failure([&] { work_loop(p, work); }); });
-    if (!team.threads.empty() &&
-        team.start(1, [&] { until_failure([&] { read_loop(p, read); }); })) {
+    // The reader starts last: if it cannot be started, nothing has been read and this thread works
+    // alone.
+    group.start(threads, [&] { until_failure([&] { work_loop(p, work); }); });
+    if (!group.threads.empty() &&
+        group.start(1, [&] { until_failure([&] { read_loop(p, read); }); })) {
       try {
         write_loop(p, write);
       } catch (...) {
@@ -243,10 +243,10 @@ void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>
     }
   };
   {
-    FirstError none;  // `failures` has them
-    Team team{none};
+    FirstError none;  // run() keeps the exceptions, to throw that of the first range
+    ThreadGroup group{none};
     int64_t begun = 1;
-    while (begun < ranges && team.start(1, [&run, begun] { run(begun); })) ++begun;
+    while (begun < ranges && group.start(1, [&run, begun] { run(begun); })) ++begun;
     for (int64_t range = begun; range < ranges; ++range) run(range);
     run(0);
   }

@@ -1,17 +1,21 @@
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <optional>
 
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
-#include "lib/base/temporary.h"
 
 namespace tx {
 
@@ -19,23 +23,23 @@ namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
 
-// After a failed write the user wants to know how full the disk is. `fd`: the file if it is open;
-// standard output is not always a file, and its name is not a path.
+// The message includes the free space of the disk. `fd`: the open file; standard output may not be
+// a file, and its name is not a path.
 [[noreturn]] void fail_to_write(const std::string& path, int number, int fd = -1,
                                 const char* verb = "write") {
   std::string detail;
   struct stat info;
   const bool on_disk = fd < 0 || (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode));
   if (number == EFBIG) {
-    detail = "ulimit -f allows no more";
+    detail = "the limit of ulimit -f is reached";
   } else if (on_disk &&
              (number == ENOSPC || number == EDQUOT || number == EIO || number == EROFS)) {
     try {
       const std::string place = fd < 0 ? path : "/proc/self/fd/" + std::to_string(fd);
       const int64_t free = free_bytes(place);
       detail = std::to_string(free >> 20) + " MiB free";
-      if (number == ENOSPC || number == EDQUOT) detail += "; make room";
-    } catch (const IoError&) {  // leaves the number out
+      if (number == ENOSPC || number == EDQUOT) detail += "; free some space";
+    } catch (const IoError&) {  // report the failed write without the free space
     }
   }
   throw IoError(verb, path, number, detail);
@@ -55,13 +59,13 @@ void write_all(int fd, const std::string& name, std::string_view bytes) {
   }
 }
 
-std::string folder_of(const std::string& path) {
+std::string directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The file that a path leads to, which need not exist: a link may name a file yet to be made.
+// The target of a path's links, which need not exist yet.
 std::string follow_links(const std::string& path) {
   if (char* real = ::realpath(path.c_str(), nullptr)) {
     std::string out = real;
@@ -74,15 +78,15 @@ std::string follow_links(const std::string& path) {
     const ssize_t length = ::readlink(at.c_str(), target, sizeof target);
     if (length < 0) break;
     const std::string next(target, size_t(length));
-    at = next.starts_with('/') ? next : folder_of(at) + "/" + next;
+    at = next.starts_with('/') ? next : directory_of(at) + "/" + next;
   }
   return at;
 }
 
-int create_temporary(const std::string& folder, const std::string& target,
+int create_temporary(const std::string& directory, const std::string& target,
                      std::optional<TemporaryFile>& file) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const char* name = file.emplace(folder).name().c_str();
+    const char* name = file.emplace(directory).name().c_str();
     const int fd = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd >= 0) return fd;
     if (errno != EEXIST) fail_to_write(target, errno);
@@ -90,15 +94,23 @@ int create_temporary(const std::string& folder, const std::string& target,
   throw IoError("write", target, EEXIST);
 }
 
-void sync_folder(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;  // may be written but not read: nothing more can be done
+void sync_directory(const std::string& directory) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;  // writable but not readable
   const int status = ::fsync(fd), number = errno;
   ::close(fd);
-  // Some file systems (network, FUSE) do not know fsync of a folder.
+  // Some file systems (network, FUSE) do not support fsync of a directory.
   if (status != 0 && number != EINVAL && number != ENOTSUP)
-    fail_to_write(folder, number, -1, "sync");
+    fail_to_write(directory, number, -1, "sync");
 }
+
+// For remove_temporaries(), a signal handler: static memory and atomics only.
+struct Slot {
+  std::atomic<bool> taken = false, filled = false;
+  char name[PATH_MAX];
+};
+Slot slots[16];
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 }  // namespace
 
@@ -116,8 +128,8 @@ Writer::Writer(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
 Writer::~Writer() {
   try {
-    if (fd_ >= 0) flush();  // results computed before a failure are worth keeping
-  } catch (const Error&) {  // close() reports failures
+    if (fd_ >= 0) flush();  // keeps the results before an error
+  } catch (const Error&) {
   }
   if (fd_ > 2) ::close(fd_);
 }
@@ -134,7 +146,7 @@ void Writer::write(std::string_view bytes) {
 
 void Writer::flush() {
   std::string bytes;
-  bytes.swap(buffer_);  // a failed write is not tried again
+  bytes.swap(buffer_);  // a failed write is not retried
   write_all(fd_, name_, bytes);
   total_ += int64_t(bytes.size());
   bytes.clear();
@@ -155,13 +167,42 @@ void Writer::close() {
   if (fd > 2 && ::close(fd) != 0 && errno != EINTR) fail_to_write(name_, errno);
 }
 
-// Links are followed as open(2) follows them. In a folder that all may write to, the system refuses
-// those of other users (fs.protected_symlinks), and with it stat() here.
+std::string temporary_name(const std::string& directory) {
+  unsigned long long random = 0;
+  while (::getrandom(&random, sizeof random, 0) != ssize_t(sizeof random)) continue;
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "/.tx-%016llx.tmp", random);
+  return directory + digits;
+}
+
+TemporaryFile::TemporaryFile(const std::string& directory)
+    : name_(temporary_name(directory)), slot_(-1) {
+  if (name_.size() >= sizeof slots[0].name) return;
+  for (int i = 0; i < int(std::size(slots)) && slot_ < 0; ++i)
+    if (!slots[i].taken.exchange(true)) slot_ = i;
+  if (slot_ < 0) return;
+  std::strcpy(slots[slot_].name, name_.c_str());
+  slots[slot_].filled = true;
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (slot_ < 0) return;
+  slots[slot_].filled = false;
+  slots[slot_].taken = false;
+}
+
+void remove_temporaries() {
+  for (Slot& slot : slots)
+    if (slot.filled) ::unlink(slot.name);
+}
+
+// Links are followed as by open(2). In a world-writable directory the system refuses links of other
+// users (fs.protected_symlinks), so stat() fails here.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content) {
   struct stat info;
   const bool exists = path != "-" && ::stat(path.c_str(), &info) == 0;
   if (path != "-" && !exists && errno != ENOENT) fail_to_write(path, errno);
-  // Renaming over a device would replace it (as root even /dev/null); a FIFO has a reader waiting.
+  // A rename would replace a device (even /dev/null, as root) or a FIFO.
   if (path == "-" || (exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
     Writer writer(path);
     content(writer);
@@ -169,9 +210,9 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     return;
   }
   if (exists && S_ISDIR(info.st_mode)) throw IoError("write", path, EISDIR);
-  const std::string target = follow_links(path), folder = folder_of(target);
+  const std::string target = follow_links(path), directory = directory_of(target);
   std::optional<TemporaryFile> temporary;
-  const int fd = create_temporary(folder, path, temporary);
+  const int fd = create_temporary(directory, path, temporary);
   const char* name = temporary->name().c_str();
   try {
     Writer writer(fd, path);
@@ -188,7 +229,7 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     throw;
   }
   failpoint("renamed");
-  sync_folder(folder);
+  sync_directory(directory);
 }
 
 void write_atomically(const std::string& path, std::string_view bytes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/safetensors_header.h"
 

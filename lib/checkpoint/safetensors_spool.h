@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/io.h"
-#include "lib/base/temporary.h"
 
 namespace tx {
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "build_info.h"
 #include "lib/base/error.h"
@@ -27,6 +29,24 @@ void print_summary(const std::string& text) {
   out.close();
 }
 
+// The optimal string alignment distance: insertions, deletions, substitutions and transpositions.
+size_t edits(const std::string& a, const std::string& b) {
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), size_t(0));
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
 }  // namespace
 
 std::string version_text(const std::string& tool, const std::function<std::string()>& more) {
@@ -50,7 +70,7 @@ int run_command(const std::string& tool, const std::string& summary,
     return print_summary(list_of(tool, summary, commands)), 0;
   }
   if (word == "--version") return print_summary(version_text(tool, version)), 0;
-  if (word == "--completion") {  // the words; each answers --completion with its own options
+  if (word == "--completion") {  // each command has its own --completion
     for (const auto& name : names) print_summary(name + "\n");
     return 0;
   }
@@ -72,6 +92,20 @@ std::string manual(const std::string& tool) {
   const std::string near = fs::proximate(page, error).string();
   const std::string text = error || near.starts_with("..") ? page.string() : near;
   return "man -l " + text;
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  if (word.size() == 2 && word[0] == '-') return best;  // all other letters have distance 1
+  size_t min = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const auto& candidate : known) {
+    const size_t distance = edits(word, candidate);
+    if (distance < min && candidate.size() > distance) {
+      min = distance;
+      best = candidate;
+    }
+  }
+  return best;
 }
 
 }  // namespace tx

@@ -24,20 +24,20 @@ struct Condition {
 
 bool is_fact(const std::string& words) { return Condition(words).fact; }
 
-// --config has turned it on, and the command line turns it off: it asks for nothing.
-bool takes_back(const Option& option) {
+// The command line turns off what --config turned on: this needs no other option.
+bool is_taken_back(const Option& option) {
   const Json& before = option.file_value;
   const bool off = before.is_null() || before.empty() || before == Json("") ||
                    before == Json(false) || before == Json(0);
   return option.given && !values::is_on(option) && !off;
 }
 
-// Typed so that it has to have an effect; as --no-NAME too.
-bool asks(const Option& option) { return option.given && !takes_back(option); }
+// The user gave it, as --NAME or --no-NAME, so it must have an effect.
+bool must_apply(const Option& option) { return option.given && !is_taken_back(option); }
 
 bool is_active(const Option& option) {
   if (!option.given) return values::is_on(option) && values::to_json(option) != option.start;
-  return asks(option) && (!option.is_flag() || values::is_on(option));
+  return must_apply(option) && (!option.is_flag() || values::is_on(option));
 }
 
 std::string typed_title(const Option& option) {
@@ -52,10 +52,9 @@ bool holds(const Option& option, const std::string& value) {
   return text == value || std::find(parts.begin(), parts.end(), value) != parts.end();
 }
 
-// Whether `other` stands in the way of `option`, which asks.
-bool disturbs(const Option& other, const std::string& value, const Option& option) {
+bool conflicts(const Option& other, const std::string& value, const Option& option) {
   if (!value.empty()) return holds(other, value);
-  return is_active(other) || (is_active(option) && asks(other));
+  return is_active(other) || (is_active(option) && must_apply(other));
 }
 
 // {"--sample", "--metric chrf", "--metric ter"} as "--sample, --metric chrf or ter".
@@ -77,8 +76,8 @@ void require(bool met, const Option& option, const char* relation, const Conditi
                    (conditions.advice.empty() ? advice : conditions.advice));
 }
 
-[[noreturn]] void refuse_beside(const Option& option, const Option& mode) {
-  throw UsageError(typed_title(option) + " does not go with " + values::title(mode) + ": " +
+[[noreturn]] void refuse_with_mode(const Option& option, const Option& mode) {
+  throw UsageError(typed_title(option) + " cannot be used with " + values::title(mode) + ": " +
                    mode.mode_advice);
 }
 
@@ -114,7 +113,7 @@ void Options::check_modes() const {
     for (const auto& option : options_)
       if (option->given && option != mode && !names_it(option->modes) &&
           !names_it(group_of(*option).modes))
-        refuse_beside(*option, *mode);
+        refuse_with_mode(*option, *mode);
   }
 }
 
@@ -135,13 +134,13 @@ void Options::check(const std::vector<std::string>& open) const {
     for (const Conditions& c : needed) {
       const bool any = std::any_of(c.words.begin(), c.words.end(), met);
       const std::string choice = c.words.size() == 1 ? "add it" : "choose one of them";
-      require(any || !asks(option), option, " needs ", c,
+      require(any || !must_apply(option), option, " needs ", c,
               choice + ", or leave " + typed_title(option) + " out");
     }
     for (const Conditions& c : excluded) {
       for (const std::string& word : c.words) {
-        const bool clash = !is_open(word) && disturbs(other(word), Condition(word).value, option);
-        require(!clash || !asks(option), option, " does not go with ", {{word}, c.advice},
+        const bool clash = !is_open(word) && conflicts(other(word), Condition(word).value, option);
+        require(!clash || !must_apply(option), option, " cannot be used with ", {{word}, c.advice},
                 "leave one of them out");
       }
     }

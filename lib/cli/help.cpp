@@ -1,4 +1,4 @@
-// --help, the man page's OPTIONS and the completion: three views of the one list of options.
+// --help, the OPTIONS section of the man page, and shell completion.
 #include <algorithm>
 
 #include "lib/cli/options.h"
@@ -22,7 +22,7 @@ std::string left_side(const Option& option) {
     if (starts_true(option) && name.starts_with("--")) name.insert(2, "[no-]");
     out += (out.empty() ? "" : ", ") + name;
   }
-  if (out.starts_with("--")) out.insert(0, "    ");  // in line with the names after a letter
+  if (out.starts_with("--")) out.insert(0, "    ");  // aligned with names that follow "-x, "
   return out + (option.unit.empty() ? "" : " " + option.unit);
 }
 
@@ -76,7 +76,7 @@ void for_each_by_group(const std::vector<std::unique_ptr<Option>>& options, cons
   }
 }
 
-// Text for roff: backslashes are commands there, and so is a line that begins with a dot.
+// Text for roff, where a backslash and a line that begins with a dot are commands.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -92,7 +92,7 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-// roff takes the end of a line that ends in a full stop for that of a sentence.
+// One sentence per line: roff recognises the end of a sentence at the end of a line.
 std::string sentences(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -103,7 +103,7 @@ std::string sentences(const std::string& text) {
   return out;
 }
 
-// mdoc takes words such as "No" or "Fl" for macros unless a zero-width character leads.
+// mdoc interprets words such as "No" or "Fl" as macros unless a zero-width character precedes them.
 std::string argument(const std::string& text) { return text.empty() ? text : "\\&" + roff(text); }
 
 std::string man_item(const Option& option) {
@@ -119,7 +119,7 @@ std::string man_item(const Option& option) {
   return out + "\n";
 }
 
-// A sentence from the help line: with a capital and a full stop.
+// The help line as a sentence: with a capital and a full stop.
 std::string sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
   return text + ".";

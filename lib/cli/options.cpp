@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/outputs.h"
+#include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/cli/values.h"
 

@@ -11,6 +11,7 @@
 //   options.positional("FILE", s.files, "references");
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,9 +24,9 @@
 
 namespace tx {
 
-// A field that an option fills; its value at that moment is the default. A vector field makes the
-// option repeatable; of another option given twice the last one counts. Every flag in the
-// configuration also has a --no-NAME, so that a preset or --config can be taken back.
+// A field that an option sets; its value when the option is added is the default. A vector field
+// makes the option repeatable; if any other option is given twice, the last value counts. Every
+// flag in the configuration also has a --no-NAME, which overrides a preset or --config.
 using FieldPointer =
     std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::vector<std::string>*,
                  std::optional<int>*, std::optional<double>*>;
@@ -34,7 +35,7 @@ struct Field : FieldPointer {
   requires std::is_constructible_v<FieldPointer, T*> Field(T& field) : FieldPointer(&field) {}
 };
 
-// What an option asks of the others; see Option::needs().
+// Other options that an option needs or excludes; see Option::needs().
 struct Conditions {
   std::vector<std::string> words;
   std::string advice;
@@ -60,7 +61,7 @@ struct Option {
   bool given = false;  // set by parse()
   std::string default_text;
   Json start;       // the field's value when the option was added
-  Json file_value;  // what from_json() has for an option that was given; null: nothing
+  Json file_value;  // from_json()'s value of an option that was given; null if there is none
   std::vector<Conditions> needed, excluded;
   std::string mode_advice;
   std::vector<std::string> modes;  // see goes_with()
@@ -68,44 +69,43 @@ struct Option {
   Option& range(double min, double max);
   Option& at_least(double min);
   Option& one_of(std::vector<std::string> values);
-  Option& list_of(std::vector<std::string> values);  // several, with commas between, each once
-  Option& also(std::vector<std::string> values);     // further ones that are not offered
-  Option& zero_is(int value);                        // what a 0 that the user types stands for
-  Option& may_be_empty();                            // "" is a value; others refuse it
-  // Further names on the command line, which are not listed: what users of another program type. A
-  // name such as "-tok" may have one dash and several letters.
+  Option& list_of(std::vector<std::string> values);  // comma-separated, each at most once
+  Option& also(std::vector<std::string> values);     // accepted too, but not listed
+  Option& zero_is(int value);                        // replaces a 0 that the user gives
+  Option& may_be_empty();                            // "" is a value; other options refuse it
+  // Unlisted names, for users of other programs. A name may have one dash and several letters, such
+  // as "-tok".
   Option& alias(std::string names);
   // The value names files that are read or written: parse() refuses an output that is also an
   // input, see lib/base/outputs.h.
   Option& input();
   Option& output();
-  // An option that is typed without effect beside the others is refused, whatever its value, also
-  // as --no-NAME. A condition is written as a user types it:
-  //   "--sample"      needs(): that option is on (not false, empty or 0), by whatever means;
-  //                   excludes(): it was typed, or a preset or --config has turned it on
-  //   "--metric ter"  that option has this value, or has it in its list
-  //   "a model of kind decoder"  a fact that the tool finds out later and passes to check_fact()
-  // needs() requires any one of the conditions, excludes() none of them; `advice` takes the place
-  // of the usual end of the message. --help and the page show which options an option needs, and
-  // of a group also which fact if there is one; what is excluded is left to the message. An option
-  // that turns off what --config has turned on is not refused, nor are two flags that are both
-  // turned off.
+  // An option that would have no effect is an error if the user gives it, whatever its value, also
+  // as --no-NAME. A condition is written as on the command line:
+  //   "--sample"      needs(): that option is on (not false, empty or 0), for whatever reason;
+  //                   excludes(): it was given, or a preset or --config turned it on
+  //   "--metric ter"  that option has this value, or its list contains it
+  //   "a model of kind decoder"  a fact that the tool learns later and passes to check_fact()
+  // needs() requires any one of the conditions, excludes() none of them; `advice` replaces the
+  // default end of the message. --help and the man page show the options that an option needs, and
+  // the fact that a group needs if it is a single one; they do not show exclusions. An option may
+  // turn off what --config turned on, and two flags may both be turned off.
   Option& needs(std::vector<std::string> any, std::string advice = "");
   Option& excludes(std::vector<std::string> none, std::string advice = "");
-  // With a mode, such as --resume, no option may be typed but those that name it in goes_with().
+  // With a mode, such as --resume, only options that name it in goes_with() may be given.
   Option& is_mode(std::string advice = "leave one of them out");
   Option& goes_with(std::vector<std::string> modes);
   Option& must();     // required
-  Option& runtime();  // not part of config.json (paths of this call, --describe, ...)
-  Option& secret();   // parsed, not listed
+  Option& runtime();  // not part of config.json (paths of this run, --describe, ...)
+  Option& secret();   // accepted, not listed
   Option& more(std::string text);
-  Option& default_is(std::string text);  // shown where the field's own start value says too little
-  std::string long_name() const;         // "beam"; of a positional its name
+  Option& default_is(std::string text);  // shown instead of the field's initial value
+  std::string long_name() const;         // "beam"; for a positional its name
   bool is_flag() const { return std::holds_alternative<bool*>(field); }
   bool repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
 };
 
-// Options under one heading. What it needs, excludes and goes with holds for each of them.
+// Options under one heading. Its conditions and modes apply to each of them.
 struct Group {
   std::string name;
   std::vector<Conditions> needed, excluded;
@@ -119,10 +119,10 @@ class Options {
  public:
   Options(std::string tool, std::string summary);
   void usage(std::string line);  // shown under "usage:", repeatable
-  // What --version prints after the version and commit (BLAS, instruction set, ...): lib/cli does
-  // not know the kernels, so the tool hands it in.
+  // What --version prints after the version and commit (BLAS, instruction set, ...): a function
+  // of the tool, since lib/cli does not depend on the kernels.
   void version(std::function<std::string()> text);
-  Group& group(const std::string& name);  // of the options added from here on
+  Group& group(const std::string& name);  // of the options that are added next
   Option& add(std::string names, Field field, std::string unit, std::string help,
               std::string long_help = "");
   Option& flag(std::string names, bool& field, std::string help, std::string long_help = "");
@@ -130,19 +130,19 @@ class Options {
 
   Option& at(const std::string& long_name);  // one that was added
 
-  // --threads in the words that every tool has for it; 0, the default, is all processors.
+  // --threads with the help text that all tools share; 0, the default, is all processors.
   Option& threads(int& field, std::string long_help);
 
-  // Parses, calls `configure` and checks what the options need and exclude; throws UsageError.
-  // `configure` may set what was not given from a file (from_json()); it returns the names of
-  // options whose values are settled later, on which no condition is checked yet. --help,
-  // --version, --man-options and --completion print and return false: the tool ends with status 0.
+  // Parses, calls `configure` and checks the conditions of the options; throws UsageError.
+  // `configure` may set options that were not given from a file (from_json()); it returns the names
+  // of options whose values are not known yet: conditions on them are not checked. --help,
+  // --version, --man-options and --completion print and return false: the tool exits with status 0.
   using Configure = std::function<std::vector<std::string>()>;
   bool parse(int argc, const char* const* argv, const Configure& configure = {});
-  // Checks what the options need and exclude, but for conditions on the options named `open`.
+  // Checks the conditions of all options, except conditions on the options named in `open`.
   void check(const std::vector<std::string>& open = {}) const;
   // Checks the conditions on a fact: check_fact("a model of kind", "decoder", "m.safetensors is of
-  // kind decoder"). UsageError, which ends in `because`, for an option that needs other values.
+  // kind decoder"). A given option that needs another value is a UsageError that ends in `because`.
   void check_fact(const std::string& fact, const std::string& value,
                   const std::string& because) const;
   bool given(const std::string& long_name) const;
@@ -151,14 +151,14 @@ class Options {
 
   std::string help_text() const;
   std::string man_options() const;  // mdoc list for the page's OPTIONS
-  // For the shells: one line per option, "NAME[,NAME] KIND [WORD...]", a tab and its help; KIND is
-  // flag, value, words (the choices follow), list (of such choices, with commas between), file or
-  // folder (inputs), or output.
+  // For shell completion: one line per option, "NAME[,NAME] KIND [WORD...]", a tab and its help;
+  // KIND is flag, value, words (the choices follow), list (comma-separated choices), file or folder
+  // (inputs), or output.
   std::string completion() const;
 
-  Json to_json() const;  // every option in_config with its present value
-  // Sets fields from to_json()'s form; an unknown key is a UsageError that names it. An option
-  // given on the command line keeps its value.
+  Json to_json() const;  // every option in_config with its current value
+  // Sets fields from the form of to_json(); an unknown key is a UsageError that names it. Options
+  // given on the command line keep their values.
   void from_json(const Json& json, const std::string& where);
 
  private:
@@ -186,16 +186,23 @@ int run_command(const std::string& tool, const std::string& summary,
 // "tx-decode 0.1.0 (commit abc)", the compiler, then the lines of `more`.
 std::string version_text(const std::string& tool, const std::function<std::string()>& more);
 
-// The command that shows the tool's page: "man tx-train", or where the tool runs from the folder it
-// was built in, whose pages man does not find, "man -l build/man/tx-train.1".
+// The command that shows the tool's man page: "man tx-train", or "man -l build/man/tx-train.1" if
+// the tool runs from its build directory, where man does not find it.
 std::string manual(const std::string& tool);
 
-// The known word that differs least from `word`, or "" where all differ in more than a third of
-// its letters.
+// The known word with the smallest edit distance from `word`, or "" if all differ in more than a
+// third of its letters.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 // The only catch in a tool: runs body, prints "tool: message" for an exception, closes and checks
 // standard output, returns the exit status. SIGPIPE ends a filter silently.
 int run_tool(const char* tool, const std::function<int()>& body);
+
+// The message and exit status (2 for a wrong command line) that a tool reports for an exception.
+struct Failure {
+  std::string message;
+  int status = 1;
+};
+Failure describe_failure(const std::exception_ptr& thrown, const std::string& tool);
 
 }  // namespace tx

@@ -1,5 +1,5 @@
-// The one door to CLI11: it splits the command line into options and their texts. What the texts
-// mean, which are required and what is left for positionals is decided here.
+// The only file that uses CLI11, which splits the command line into options and their texts. The
+// meaning of the texts, required options and positionals are handled here.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@ namespace tx {
 
 namespace {
 
-// The four that every tool has; they end the run.
+// Options of every tool that print something and exit.
 enum class Ending { none, help, version, man_options, completion };
 
 struct Parsed {
@@ -44,7 +44,8 @@ std::string wrong_values(const std::string& message, const std::vector<Option*>&
   return message;
 }
 
-// "-tok", with one dash, which CLI11 does not know: reversed_words() puts the option's own name.
+// "-tok": CLI11 does not support one dash with several letters, so reversed_words() replaces it by
+// the option's long name.
 bool is_long_word(const std::string& name) { return name.size() > 2 && name[1] != '-'; }
 
 void bind(CLI::App& app, Option& option, Parsed& parsed) {
@@ -68,7 +69,7 @@ void bind(CLI::App& app, Option& option, Parsed& parsed) {
   parsed.options.emplace_back(&option, added);
 }
 
-// What CLI11 left over: the positionals, once unknown options are refused.
+// The words that CLI11 did not parse: positionals, or unknown options, which are refused.
 std::vector<std::string> leftovers(const CLI::App& app, const std::vector<std::string>& known) {
   std::vector<std::string> out;
   bool after_mark = false;
@@ -84,7 +85,7 @@ std::vector<std::string> leftovers(const CLI::App& app, const std::vector<std::s
   return out;
 }
 
-// A variable of the shell that was never set names no file and is no choice.
+// An empty text is usually an unset shell variable.
 void check_names(const Option& option, const std::vector<std::string>& texts) {
   const bool text = option.repeatable() || std::holds_alternative<std::string*>(option.field);
   if (text && !option.empty_allowed && std::find(texts.begin(), texts.end(), "") != texts.end())
@@ -134,8 +135,8 @@ void require_given(const std::vector<Option*>& options) {
   }
 }
 
-// The command line from its end, as CLI11 wants it. "--name=value" is taken apart: of "--name="
-// CLI11 would take the next word for the value.
+// The command line in reverse, as CLI11 expects it. "--name=value" is split here: for "--name="
+// CLI11 would use the next word as the value.
 std::vector<std::string> reversed_words(int argc, const char* const* argv,
                                         const std::vector<Option*>& options) {
   std::map<std::string, const Option*> long_words;
@@ -228,7 +229,7 @@ bool Options::parse(int argc, const char* const* argv, const Configure& configur
   protect_inputs();
   require_given(all);
   const auto open = configure ? configure() : std::vector<std::string>{};
-  protect_inputs();  // those that a file has named, too
+  protect_inputs();  // again, for paths that `configure` set
   check(open);
   return true;
 }

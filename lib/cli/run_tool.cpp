@@ -12,18 +12,18 @@
 #include <system_error>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
-#include "lib/base/temporary.h"
-#include "lib/cli/failure.h"
 #include "lib/cli/options.h"
 
 namespace tx {
 
 namespace {
 
-// A tool started with a standard descriptor closed would give its number to the next file opened,
-// and a message could land in a model. The place is taken by /dev/null, opened so that use fails.
+// If a tool is started with a standard descriptor closed, the next file that it opens would get
+// that number, and a message could be written into a model. /dev/null takes the number instead,
+// opened so that any use fails.
 void fill_standard_descriptors() {
   for (const int fd : {0, 1, 2}) {
     if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
@@ -32,7 +32,7 @@ void fill_standard_descriptors() {
   }
 }
 
-// A parent may have left SIGPIPE ignored or blocked; a filter ends silently when its reader ends.
+// A filter must end silently when its reader ends, even if the parent ignores or blocks SIGPIPE.
 void default_sigpipe() {
   std::signal(SIGPIPE, SIG_DFL);
   sigset_t set;
@@ -44,11 +44,11 @@ void default_sigpipe() {
 void clean_and_end(int signal) {
   remove_temporaries();
   std::signal(signal, SIG_DFL);
-  std::raise(signal);  // when this returns
+  std::raise(signal);  // delivered when this handler returns
 }
 
-// A signal that ends a tool leaves no temporary file behind; one that is ignored stays so. A file
-// that would pass the limit of ulimit -f is a failure to write like that of a full disk.
+// Removes temporary files when a signal ends the tool; ignored signals stay ignored. Exceeding
+// ulimit -f is a failed write, as on a full disk, instead of a signal.
 void watch_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
@@ -60,7 +60,7 @@ void watch_signals() {
   }
 }
 
-// Threads take the size of their stack from ulimit -s, and its smallest values are for small work.
+// The stacks of threads have the size of ulimit -s, which may be too small.
 void give_threads_stack() {
   constexpr size_t enough = size_t(1) << 20;
   rlimit limit = {};
@@ -72,8 +72,8 @@ void give_threads_stack() {
   ::pthread_attr_destroy(&attributes);
 }
 
-// glibc reserves 64 MiB of addresses for what each thread allocates, more than a small limit of
-// them (ulimit -v) has: there all threads allocate from one place.
+// glibc reserves 64 MiB of address space for the allocations of each thread, which exceeds a small
+// ulimit -v: there all threads share one arena.
 void share_addresses() {
   constexpr rlim_t small = rlim_t(1) << 30;
   rlimit limit = {};
@@ -91,7 +91,7 @@ void end_by_closed_pipe(const std::exception_ptr& thrown) {
   }
 }
 
-// Runs body and turns what it throws into a message and a status.
+// Runs body; an exception becomes a message and an exit status.
 int guarded(const Log& log, const std::function<int()>& body) {
   try {
     return body();
@@ -103,7 +103,7 @@ int guarded(const Log& log, const std::function<int()>& body) {
   }
 }
 
-// Results are lost unless the last write and the close are checked (full disk, network).
+// On a full disk or a network file system the error may appear only at the last write or the close.
 void close_stdout() {
   const bool failed = std::ferror(stdout) != 0;
   errno = 0;
@@ -124,19 +124,19 @@ Failure describe_failure(const std::exception_ptr& thrown, const std::string& to
     return {std::string(e.what()) + "\ntry " + tool + " --help", 2};
   } catch (const std::bad_alloc&) {
     return {"out of memory", 1};
-  } catch (const Json::exception& e) {  // json_value() should have found it
+  } catch (const Json::exception& e) {  // a value that was not read by json_value()
     return {
         std::string("internal error: a value was not checked: ") + e.what() + "; please report it",
         1};
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again) return {e.what(), 1};
     return {std::string("cannot start a thread: ") + e.what() +
-                "; a limit of processes (ulimit -u) or of memory (ulimit -v) is reached",
+                "; the limit of processes (ulimit -u) or memory (ulimit -v) is reached",
             1};
   } catch (const std::exception& e) {
     return {e.what(), 1};
   } catch (...) {
-    return {"internal error: an exception of unknown kind; please report it", 1};
+    return {"internal error: an exception of unknown type; please report it", 1};
   }
 }
 

@@ -35,8 +35,8 @@ T parse_number(const Option& option, const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   const bool whole = std::is_integral_v<T>;
   if (error == std::errc::result_out_of_range) {
-    throw UsageError(title(option) + " " + text + ": out of range for " +
-                     (whole ? "a whole number" : "a number"));
+    const char* problem = !whole ? "out of range" : text[0] == '-' ? "too small" : "too large";
+    throw UsageError(title(option) + " " + text + ": " + problem);
   }
   if (error != std::errc() || stop != end || !std::isfinite(double(value))) {
     throw UsageError(title(option) + ": '" + text + "' is not a " +
@@ -52,8 +52,8 @@ T in_range(const Option& option, T value, const std::string& text) {
   const double max = option.high.value_or(std::numeric_limits<double>::infinity());
   if (double(value) < min || double(value) > max) {
     throw UsageError(title(option) + " " + text + ": must be " +
-                     (option.high ? "from " + limit_text(min) + " to " + limit_text(max)
-                                  : "at least " + limit_text(min)));
+                     (option.high ? "from " + grouped(min) + " to " + grouped(max)
+                                  : "at least " + grouped(min)));
   }
   return value;
 }
@@ -64,24 +64,24 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
-bool holds(const std::vector<std::string>& words, const std::string& word) {
+bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 [[noreturn]] void no_choice(const Option& option, const std::string& text) {
   const std::string guess = nearest(text, option.choices);
-  throw UsageError(title(option) + " " + text + ": must be one " + (option.list ? "or more " : "") +
-                   "of " + joined(option.choices) + (option.list ? ", with commas between" : "") +
-                   (guess.empty() ? "" : "; did you mean " + guess + "?"));
+  throw UsageError(title(option) + " " + text + ": must be " +
+                   (option.list ? "a comma-separated list of " : "one of ") +
+                   joined(option.choices) + (guess.empty() ? "" : "; did you mean " + guess + "?"));
 }
 
 std::string one_of_choices(const Option& option, const std::string& text) {
   if (option.choices.empty()) return text;
   std::vector<std::string> before;
   for (const auto& word : option.list ? split(text + ",") : std::vector<std::string>{text}) {
-    if (!holds(option.choices, word) && !holds(option.unlisted_choices, word))
+    if (!contains(option.choices, word) && !contains(option.unlisted_choices, word))
       no_choice(option, word);
-    if (holds(before, word)) throw UsageError(title(option) + ": " + word + " is given twice");
+    if (contains(before, word)) throw UsageError(title(option) + ": " + word + " is given twice");
     before.push_back(word);
   }
   return text;
@@ -111,7 +111,7 @@ T number_from(const Option& option, const Json& json) {
   return in_range(option, json.get<T>(), tx::to_text(json));
 }
 
-// JSON holds UTF-8 alone: other text, such as the name of a file, goes in as {"hex": "ff2e656e"}.
+// JSON is UTF-8: other text, such as the name of a file, is written as {"hex": "ff2e656e"}.
 Json text_json(const std::string& text) {
   if (count_invalid_utf8(text) == 0) return text;
   std::string hex;
@@ -146,7 +146,7 @@ void set_field(Option& option, const Json& json) {
                    *field = json.get<bool>();
                  },
                  [&](std::string* field) {
-                   // An empty string is "not given", which the choices need not contain.
+                   // "" means "not given" and need not be one of the choices.
                    const auto text = text_from(option, json);
                    *field = text.empty() ? text : one_of_choices(option, text);
                  },
@@ -185,7 +185,7 @@ void set_from_texts(Option& option, const std::vector<std::string>& texts) {
 }
 
 void set_from_json(Option& option, const Json& json, const std::string& where) {
-  // What stands for "not given" need not be within the range that can be given.
+  // The initial value, which means "not given", may be outside the range.
   Option unbounded = option;
   unbounded.low.reset();
   unbounded.high.reset();

@@ -1,25 +1,25 @@
-// What only lib/cli sees: between an option's field and its texts and JSON, and its conditions in
-// words.
+// Internal to lib/cli: conversions between an option's field, its texts and JSON, and the text of
+// its conditions.
 #pragma once
 #include "lib/cli/options.h"
 
 namespace tx::values {
 
-// The texts given on the command line, in order; throws UsageError.
+// `texts`: the values given on the command line, in order; throws UsageError.
 void set_from_texts(Option& option, const std::vector<std::string>& texts);
 void set_from_json(Option& option, const Json& json, const std::string& where);
 Json to_json(const Option& option);
-// The field as a user would type it; "" for an empty string, list or optional.
+// The field as on the command line; "" for an empty string, list or optional.
 std::string to_text(const FieldPointer& field);
-std::vector<std::string> texts(const FieldPointer& field);  // of a string or list: what is not ""
+std::vector<std::string> texts(const FieldPointer& field);  // non-empty texts of a string or list
 std::vector<std::string> split(const std::string& words);   // "a,b" as {"a", "b"}; "" as {}
 std::vector<std::string> names(const Option& option);       // {"-o", "--out"}
-std::vector<std::string> all_names(const Option& option);   // aliases follow
-std::string title(const Option& option);                    // how messages call it: the long name
-bool is_on(const Option& option);                           // neither false, 0 nor empty
+std::vector<std::string> all_names(const Option& option);   // followed by its aliases
+std::string title(const Option& option);                    // its long name, for messages
+bool is_on(const Option& option);                           // not false, 0 or empty
 
-// {"needs --metric chrf or ter"}, for the help; see Option::needs(). `facts`: with those of one
-// value.
+// {"needs --metric chrf or ter"}, for the help; see Option::needs(). `facts`: include facts that
+// need a single value.
 std::vector<std::string> needs(const std::vector<Conditions>& needed, bool facts);
 
 }  // namespace tx::values

@@ -8,7 +8,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/temporary.h"
 
 namespace tx {
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 #include "lib/data/cache.h"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/data/masking.h"
 #include "lib/data/pair_links.h"
 

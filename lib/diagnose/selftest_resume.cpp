@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_files.h"

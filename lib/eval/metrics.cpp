@@ -6,7 +6,7 @@
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 
 namespace tx {
 
@@ -79,7 +79,7 @@ double number(const Json& value, const char* key, const Option& option) {
   const double min = option.low.value_or(0), max = option.high.value_or(1e15);
   if (!value.is_number() || value < min || value > max) {
     throw DataError(std::string(key) + " is " + to_text(value) + ", not a number from " +
-                    limit_text(min) + " to " + limit_text(max));
+                    grouped(min) + " to " + grouped(max));
   }
   return value;
 }

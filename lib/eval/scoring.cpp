@@ -23,7 +23,7 @@ void check(const ScoringOptions& o) {
   refuse(!o.test_set.empty(),
          "tx-bleu has no test sets or language pairs (-t, -l): name the file of references");
   refuse(o.format == "json" && (o.stats || o.score_only),
-         "--format json does not go with --stats or --score-only: leave one of them out");
+         "--format json cannot be used with --stats or --score-only: leave one of them out");
   for (const std::string& file : o.files.references)
     if (names_metrics(file) && !file_exists(file))
       throw UsageError("there is no reference file " + file +

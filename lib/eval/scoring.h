@@ -5,6 +5,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/cli/options.h"
 #include "lib/eval/corpus.h"

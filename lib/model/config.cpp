@@ -5,7 +5,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 
 namespace tx {
 
@@ -249,7 +249,7 @@ void ModelOptions::describe(Options& options) {
 void ModelOptions::apply_layers(const Options& options) {
   if (layers == 0) return;
   if (options.given("layers") && options.given("encoder-layers") && options.given("decoder-layers"))
-    throw UsageError("--layers does not go with both --encoder-layers and --decoder-layers");
+    throw UsageError("--layers cannot be used with both --encoder-layers and --decoder-layers");
   if (!options.given("encoder-layers")) config.sides.front().layers = layers;
   if (!options.given("decoder-layers")) config.sides.back().layers = layers;
   layers = 0;  // from here on the two options say it, in config.json too

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "build_info.h"
-#include "lib/base/library_path.h"
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/ranks/world.h"
 
 namespace tx {

@@ -117,7 +117,7 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
 
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
   if (!has_languages(all.source())) return;
-  throw DataError(what + " does not go with " + where +
+  throw DataError(what + " cannot be used with " + where +
                   ", a model of many languages: its decoder reads one before the first token");
 }
 

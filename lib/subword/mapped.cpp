@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/piece_table.h"
 #include "lib/subword/pieces.h"

@@ -2,6 +2,7 @@
 
 #include <sentencepiece_processor.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/subword/model_proto.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/base/memory.h"
+#include "lib/base/resources.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/subword.h"
 
@@ -132,7 +132,7 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
       {"minloglevel", "3"}};
   if (!options.user_symbols.empty())
     settings["user_defined_symbols"] = quoted(options.user_symbols);
-  check_room(thread_bytes(counts));
+  require_memory(thread_bytes(counts));
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
   if (status.ok()) return bytes;
   if (const int needed = min_size(status.message())) {

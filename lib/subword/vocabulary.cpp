@@ -1,5 +1,6 @@
 #include "lib/subword/vocabulary.h"
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/subword/mapped.h"

@@ -1,4 +1,5 @@
 // The id cache: as it is, and with checksums that hold, which no change would hit by chance.
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/data/cache.h"
 #include "lib/data/cache_format.h"

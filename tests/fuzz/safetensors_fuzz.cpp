@@ -1,4 +1,5 @@
 // A safetensors file: header and data.
+#include "lib/base/bytes.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/checkpoint/transfer.h"
 #include "tests/fuzz/target.h"

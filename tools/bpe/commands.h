@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/log.h"
+#include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/cli/options.h"
 #include "lib/subword/encode.h"

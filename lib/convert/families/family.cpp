@@ -2,7 +2,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/convert/families/fairseq_folder.h"
 #include "lib/convert/families/marian_npz_folder.h"
 #include "lib/convert/formats/folder.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
-#include "lib/base/inflate.h"
 #include "lib/base/json.h"
 #include "lib/convert/formats/little_endian.h"
 

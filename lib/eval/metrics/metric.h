@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/cli/options.h"
 #include "lib/eval/corpus.h"
 

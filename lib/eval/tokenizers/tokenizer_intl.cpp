@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lib/base/characters.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/tokenizers/tokenizer.h"
 

@@ -9,8 +9,8 @@
 #include <exception>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/base/log.h"
-#include "lib/base/temporary.h"
 #include "lib/ranks/mpi/start_limit.h"
 
 namespace tx::mpi {

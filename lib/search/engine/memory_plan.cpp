@@ -2,7 +2,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/memory.h"
+#include "lib/base/resources.h"
 
 namespace tx {
 
@@ -69,7 +69,7 @@ int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& optio
   if (!limited && (given || !gpu)) return given ? given : usual;
   Plan plan(models, options, rules, shortlist, longest);
   if (given && plan.fits(given)) return given;
-  const int64_t fits = given ? plan.largest(given, spare_bytes)  // for a message
+  const int64_t fits = given ? plan.largest(given, reserve_bytes)  // for a message
                              : plan.largest(gpu && limited ? max_planned : usual, 0);
   const std::string memory = limited ? "--memory " + options.memory : "the GPU's free memory";
   if (fits == 0)

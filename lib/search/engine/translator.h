@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/search/engine/batch_search.h"
 #include "lib/search/engine/model_set.h"

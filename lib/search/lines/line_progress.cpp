@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "lib/base/duration.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 

@@ -4,7 +4,7 @@
 
 #include "kernels/backend.h"
 #include "lib/base/error.h"
-#include "lib/base/memory.h"
+#include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/train/options/preset.h"
 #include "lib/train/options/schedule.h"

@@ -28,13 +28,6 @@ TrainOptions with_preset(const std::string& name) {
   return options;
 }
 
-// 1234567 as "1,234,567".
-std::string grouped(int64_t n) {
-  std::string digits = std::to_string(n);
-  for (int i = int(digits.size()) - 3; i > 0; i -= 3) digits.insert(size_t(i), 1, ',');
-  return digits;
-}
-
 // Product FLOPs of a whole run with a preset on this text.
 double run_flops(const std::string& preset, const TextSize& text) {
   TrainOptions o = with_preset(preset);

@@ -76,7 +76,7 @@ void TrainOptions::resolve_validation() {
   for (const std::string& metric : valid_metric)
     if (one_text() && is_translated(metric))
       throw UsageError(
-          "--valid-metric " + metric + " does not go with " +
+          "--valid-metric " + metric + " cannot be used with " +
           (denoise ? "--denoise: it has no translations"
                    : "--kind " + kind.name + ": only a model of kind encoder-decoder translates"));
 }

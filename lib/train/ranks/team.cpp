@@ -10,7 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
-#include "lib/cli/failure.h"
+#include "lib/cli/options.h"
 
 namespace tx {
 

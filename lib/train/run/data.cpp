@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/ranks/communicator.h"

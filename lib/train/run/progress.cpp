@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lib/base/duration.h"
 #include "lib/base/figure.h"
 
 namespace tx {

@@ -14,9 +14,8 @@
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
-#include "lib/base/json_value.h"
+#include "lib/base/json.h"
 #include "lib/base/outputs.h"
-#include "lib/base/temporary.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/data/cache_format.h"
 

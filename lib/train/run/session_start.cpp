@@ -1,6 +1,6 @@
 // What a session begins with: its parts, and what its checkpoint holds.
 #include "lib/base/error.h"
-#include "lib/base/memory.h"
+#include "lib/base/resources.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "lib/base/temporary.h"
+#include "lib/base/io.h"
 
 namespace tx {
 

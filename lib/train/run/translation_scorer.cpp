@@ -1,5 +1,6 @@
 #include "lib/train/run/translation_scorer.h"
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/judgement.h"

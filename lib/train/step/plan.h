@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/memory.h"
+#include "lib/base/resources.h"
 #include "lib/data/cache.h"
 #include "lib/data/packing.h"
 #include "lib/train/step/step.h"

@@ -34,7 +34,7 @@ done
 started sizes 2
 grep -q 'rank 0 sends 64 bytes as kind 0 where rank 1 waits for 128' rank.1 || fail "$(cat rank.*)"
 started record 2
-grep -qF '!s_.capturing does not hold' rank.0 || fail "$(cat rank.*)"
+grep -qF '!s_.capturing failed' rank.0 || fail "$(cat rank.*)"
 # The other ranks do not wait for a peer that is gone.
 begin=$(date +%s)
 started gone 3

@@ -2,7 +2,7 @@
 # SIGXFSZ; files that were complete are kept.
 awk 'BEGIN { for (i = 0; i < 20000; ++i) print "w" i % 50 }' > text
 tx-bpe train --type words -o words text 2> /dev/null
-large='File too large (ulimit -f allows no more)'
+large='File too large (the limit of ulimit -f is reached)'
 (
   ulimit -f 8
   expect_status 1 sh -c 'exec tx-bpe encode -m words --ids text > pieces'

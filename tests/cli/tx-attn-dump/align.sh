@@ -57,8 +57,8 @@ expect_stdout_lines 3
 
 expect_usage_error '--kinds encoder: alignments are read from cross; leave --kinds out' \
   tx-attn-dump -m model --align --kinds encoder in
-expect_usage_error '--align does not go with --heatmap' tx-attn-dump -m model --align --heatmap in
-expect_usage_error '--digits does not go with --align' tx-attn-dump -m model --align --digits 3 in
+expect_usage_error '--align cannot be used with --heatmap' tx-attn-dump -m model --align --heatmap in
+expect_usage_error '--digits cannot be used with --align' tx-attn-dump -m model --align --digits 3 in
 expect_usage_error '--align-dev needs --align: add it' tx-attn-dump -m model --align-dev dev in
 printf 'w5\tw6\n' > wrong
 expect_status 1 tx-attn-dump -m model --align --align-dev wrong in

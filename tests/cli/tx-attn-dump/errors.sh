@@ -15,13 +15,13 @@ expect_usage_error '--layers 2: the model has 2 encoder layers, 0 to 1' \
 expect_usage_error '--heads 0-4: the model has 4 heads, 0 to 3' tx-attn-dump -m model --heads 0-4
 expect_usage_error "--layers: 'x' is not a number or range; write a list like 0,2-3" \
   tx-attn-dump -m model --layers 1,x
-expect_usage_error "--kinds self: must be one or more of encoder, decoder, cross" \
+expect_usage_error "--kinds self: must be a comma-separated list of encoder, decoder, cross" \
   tx-attn-dump -m model --kinds self
-expect_usage_error "--what weight: must be one or more of weights, scores, scaled, masked, q, k, v, context, output, log_p" \
+expect_usage_error "--what weight: must be a comma-separated list of weights, scores, scaled, masked, q, k, v, context, output, log_p" \
   tx-attn-dump -m model --what weight
 expect_usage_error '--average is for weights: leave q out of --what, or --average' \
   tx-attn-dump -m model --average heads --what weights,q
-expect_usage_error '--what does not go with --heatmap: a map shows weights' \
+expect_usage_error '--what cannot be used with --heatmap: a map shows weights' \
   tx-attn-dump -m model --heatmap --what weights
 expect_usage_error '--words is for weights: leave scores out of --what, or --words' \
   tx-attn-dump -m model --words --what weights,scores,log_p
@@ -30,19 +30,19 @@ expect_usage_error '--top takes the largest entries of rows of weights and score
 expect_usage_error '--format safetensors is written to a file: name it with -o' \
   tx-attn-dump -m model --format safetensors in
 expect_usage_error '--dtype needs --format safetensors' tx-attn-dump -m model --dtype f16 in
-expect_usage_error '--digits does not go with --format safetensors' \
+expect_usage_error '--digits cannot be used with --format safetensors' \
   tx-attn-dump -m model --format safetensors -o out --digits 3 in
 expect_usage_error 'in' tx-attn-dump -m model -o in in
 expect_usage_error '--stats rows' tx-attn-dump -m model --stats rows in
 expect_usage_error '--format tsv is for --stats; add it' tx-attn-dump -m model --format tsv in
-expect_usage_error '--stats does not go with --average' \
+expect_usage_error '--stats cannot be used with --average' \
   tx-attn-dump -m model --stats heads --average heads in
 expect_status 1 tx-attn-dump -m model --format safetensors -o missing/out in
 expect_stderr_contains 'missing/'
 expect_usage_error '--average' tx-attn-dump -m model --average layers
 expect_usage_error '--digits' tx-attn-dump -m model --digits 0
 expect_usage_error '--width needs --heatmap: add it' tx-attn-dump -m model --width 60
-expect_usage_error '--digits does not go with --heatmap: a map shows shades' tx-attn-dump -m model --heatmap --digits 3
+expect_usage_error '--digits cannot be used with --heatmap: a map shows shades' tx-attn-dump -m model --heatmap --digits 3
 expect_usage_error '--device cuda' tx-attn-dump -m model --device cuda
 if [ -e /dev/full ]; then
   expect_status 1 sh -c 'tx-attn-dump -m model in > /dev/full'

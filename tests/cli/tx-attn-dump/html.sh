@@ -65,11 +65,11 @@ grep -q 'class="notice">The text has no line' blank.html || fail 'an empty page 
 expect_usage_error '--html model is also an input: choose another name' \
   tx-attn-dump -m model --html model in
 expect_usage_error '--html in is also an input' tx-attn-dump -m model --html in in
-expect_usage_error '--html does not go with --heatmap' \
+expect_usage_error '--html cannot be used with --heatmap' \
   tx-attn-dump -m model --html x.html --heatmap in
-expect_usage_error '--html does not go with --words: a page shows both, tokens and words' \
+expect_usage_error '--html cannot be used with --words: a page shows both, tokens and words' \
   tx-attn-dump -m model --html x.html --words in
-expect_usage_error '--out does not go with --html: a page or picture has a file of its own' \
+expect_usage_error '--out cannot be used with --html: a page or picture has a file of its own' \
   tx-attn-dump -m model --html x.html -o y.html in
 expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v, with or without log_p' \
   tx-attn-dump -m model --html x.html --what scores in

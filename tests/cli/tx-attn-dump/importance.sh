@@ -29,5 +29,5 @@ expect_status 0 tx-attn-dump -m model --stats importance --layers 1 in
 expect_stdout_lines 13
 expect_status 0 tx-attn-dump -m model --stats importance < /dev/null
 expect_stdout_lines 25
-expect_usage_error '--mask-heads does not go with --stats importance' \
+expect_usage_error '--mask-heads cannot be used with --stats importance' \
   tx-attn-dump -m model --stats importance --mask-heads cross.0.0 in

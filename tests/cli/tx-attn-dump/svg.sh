@@ -50,7 +50,7 @@ expect_stderr 'tx-attn-dump: the text has no line to draw'
 expect_no_file no.svg
 expect_usage_error '--token needs --svg' tx-attn-dump -m model --token w5 in
 expect_usage_error '--apart needs --svg' tx-attn-dump -m model --apart in
-expect_usage_error '--svg does not go with --html' tx-attn-dump -m model --svg a --html b in
+expect_usage_error '--svg cannot be used with --html' tx-attn-dump -m model --svg a --html b in
 expect_usage_error '--svg in is also an input' tx-attn-dump -m model --svg in in
 expect_usage_error '--heads 7: the model has 4 heads, 0 to 3' \
   tx-attn-dump -m model --svg no.svg --heads 7 in

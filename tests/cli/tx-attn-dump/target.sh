@@ -24,7 +24,7 @@ expect_empty_stdout
 expect_stderr 'tx-attn-dump: cannot read missing: No such file or directory'
 expect_usage_error 'standard input can be only one of the files' \
   tx-attn-dump -m model --tgt - < in
-expect_usage_error '--beam does not go with --tgt' \
+expect_usage_error '--beam cannot be used with --tgt' \
   tx-attn-dump -m model --tgt target --beam 2 in
-expect_usage_error '--alpha does not go with --tgt' \
+expect_usage_error '--alpha cannot be used with --tgt' \
   tx-attn-dump -m model --tgt target --alpha 1 in

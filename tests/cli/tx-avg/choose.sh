@@ -43,7 +43,7 @@ expect_status 1 tx-avg --last 1 -o none missing
 expect_stderr 'tx-avg: cannot read missing: No such file or directory'
 expect_no_file none
 
-expect_usage_error '--last does not go with --best' tx-avg --last 1 --best 1 -o none run
+expect_usage_error '--last cannot be used with --best' tx-avg --last 1 --best 1 -o none run
 expect_usage_error 'takes one run directory' tx-avg --last 1 -o none run other
 expect_usage_error 'takes one run directory' tx-avg --best 1 -o none best
 expect_usage_error '--last 0' tx-avg --last 0 -o none run

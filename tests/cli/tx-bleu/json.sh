@@ -40,4 +40,4 @@ expect_stdout <<'EOF'
 }
 EOF
 
-expect_usage_error '--score-only does not go with --json' tx-bleu --json --score-only text < text
+expect_usage_error '--score-only cannot be used with --json' tx-bleu --json --score-only text < text

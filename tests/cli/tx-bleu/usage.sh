@@ -12,14 +12,14 @@ expect_usage_error --digits tx-bleu --digits 99 ref
 expect_usage_error 'standard input' tx-bleu - < ref
 expect_usage_error 'exp, floor, add-k, none' tx-bleu --smooth cap ref
 expect_usage_error '--smooth-value needs --smooth floor or add-k' tx-bleu --smooth-value 1 ref
-expect_usage_error '--metric rouge: must be one or more of bleu, chrf, chrf++, ter, ' \
+expect_usage_error '--metric rouge: must be a comma-separated list of bleu, chrf, chrf++, ter, ' \
   tx-bleu --metric bleu,rouge ref
-expect_usage_error '--metric : must be one or more of' tx-bleu --metric bleu, ref
+expect_usage_error '--metric : must be a comma-separated list of' tx-bleu --metric bleu, ref
 expect_usage_error 'given twice' tx-bleu --metric ter,ter ref
 expect_usage_error --max-order tx-bleu --max-order 0 ref
 expect_usage_error 'in one file' tx-bleu --num-refs 2 ref ref
 expect_usage_error 'needs two systems' tx-bleu --paired-bootstrap ref
-expect_usage_error 'does not go with --paired-approximate' tx-bleu --paired-bootstrap --paired-approximate -i a -i b ref
+expect_usage_error 'cannot be used with --paired-approximate' tx-bleu --paired-bootstrap --paired-approximate -i a -i b ref
 expect_usage_error 'one system' tx-bleu --sentence -i a -i b ref
 expect_usage_error 'given twice' tx-bleu -i ref -i ref ref
 expect_usage_error 'tx-stats(5)' tx-bleu --stats --json ref
@@ -30,15 +30,15 @@ expect_usage_error '--ter-no-punct needs --metric ter' tx-bleu --ter-no-punct re
 expect_usage_error '--chrf-beta needs --metric chrf or chrf++' tx-bleu --chrf-beta 3 ref
 expect_usage_error '--skip-malformed needs --metric f1' tx-bleu --skip-malformed ref
 expect_usage_error '--lowercase needs --metric bleu' tx-bleu --metric ter --lowercase ref
-expect_usage_error '--lowercase does not go with --from-stats' tx-bleu --from-stats --lowercase ref
-expect_usage_error '--metric does not go with --from-stats' tx-bleu --from-stats --metric ter ref
-expect_usage_error '--strict does not go with --from-stats' tx-bleu --from-stats --strict ref
+expect_usage_error '--lowercase cannot be used with --from-stats' tx-bleu --from-stats --lowercase ref
+expect_usage_error '--metric cannot be used with --from-stats' tx-bleu --from-stats --metric ter ref
+expect_usage_error '--strict cannot be used with --from-stats' tx-bleu --from-stats --strict ref
 expect_usage_error '--resamples needs --confidence or --paired-bootstrap' tx-bleu --resamples 9 ref
 expect_usage_error '--trials needs --paired-approximate' tx-bleu --confidence --trials 9 ref
 expect_usage_error '--seed needs --confidence' tx-bleu --seed 9 ref
-expect_usage_error '--confidence does not go with --sentence' tx-bleu --sentence --confidence ref
+expect_usage_error '--confidence cannot be used with --sentence' tx-bleu --sentence --confidence ref
 expect_usage_error 'the JSON has the score in it' tx-bleu --score-only --json ref
-expect_usage_error '--digits does not go with --stats' tx-bleu --digits 3 --stats ref
+expect_usage_error '--digits cannot be used with --stats' tx-bleu --digits 3 --stats ref
 expect_usage_error '--tokenize has an empty value' tx-bleu --tokenize= ref
 expect_usage_error 'REFERENCE has an empty value' tx-bleu ""
 expect_status 0 tx-bleu --threads 0 --metric chrf,ter --chrf-beta 3 --ter-no-punct ref -i ref
@@ -88,4 +88,4 @@ expect_usage_error 'several metrics have commas between, as in --metric bleu,chr
   tx-bleu --metrics bleu chrf ref
 expect_usage_error 'tx-bleu has no test sets' tx-bleu -t wmt14 -l en-de
 expect_usage_error '--format latex: must be one of text, json' tx-bleu -f latex ref
-expect_usage_error '--format json does not go with' tx-bleu -f json -b ref
+expect_usage_error '--format json cannot be used with' tx-bleu -f json -b ref

@@ -60,10 +60,10 @@ refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'
 refused 'bad has no merges; expected codes of subword-nmt learn-bpe' ''
 expect_status 1 tx-bpe encode --codes none text
 expect_stderr_contains 'cannot read none'
-expect_usage_error '--model does not go with --codes' tx-bpe encode -m model --codes codes text
+expect_usage_error '--model cannot be used with --codes' tx-bpe encode -m model --codes codes text
 expect_usage_error 'missing option: -m FILE, or --codes FILE' tx-bpe encode text
-expect_usage_error '--ids does not go with --codes: codes have no ids; take a model (-m)' tx-bpe encode --codes codes --ids text
+expect_usage_error '--ids cannot be used with --codes: codes have no ids; take a model (-m)' tx-bpe encode --codes codes --ids text
 expect_usage_error '--glossaries needs --codes' tx-bpe encode -m model --glossaries a text
 expect_usage_error 'use (?:...)' tx-bpe encode --codes codes --glossaries '(a)' text
 expect_usage_error 'missing option: -m FILE, or --separator' tx-bpe decode text
-expect_usage_error '--separator does not go with --ids' tx-bpe decode --separator @@ --ids text
+expect_usage_error '--separator cannot be used with --ids' tx-bpe decode --separator @@ --ids text

@@ -63,7 +63,7 @@ expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o ou
 expect_stderr "tx-bpe: links:2: '0:0' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one"
 expect_usage_error 'missing option: --src FILE and --links FILE, or --table FILE' \
   tx-bpe shortlist -m list --tgt tgt -o out2
-expect_usage_error '--table does not go with --' \
+expect_usage_error '--table cannot be used with --' \
   tx-bpe shortlist -m list --src src --links links --tgt tgt --table table -o out2
 expect_usage_error '--links needs --src: add it' tx-bpe shortlist -m list --links links --tgt tgt -o out2
 expect_usage_error '--out tgt is also an input' \

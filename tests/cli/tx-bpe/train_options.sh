@@ -91,5 +91,5 @@ for again in 1 2; do
     --character-coverage 0.999 -o again$again text 2> /dev/null
 done
 expect_same again1 again2
-expect_usage_error '--split-digits does not go with --type words' tx-bpe train --type words --split-digits -o none
+expect_usage_error '--split-digits cannot be used with --type words' tx-bpe train --type words --split-digits -o none
 expect_usage_error '--seed needs --sample' tx-bpe train --vocab-size 400 --seed 3 -o none text

@@ -64,9 +64,9 @@ cp -r "$golden" f
 # Files that are not regular are errors and never opened: nobody writes to these pipes.
 for name in config.json vocab.json source.spm target.spm model.safetensors; do
   rm "f/$name" && mkfifo "f/$name"
-  refused "f/$name: is a pipe or a device; this input must be a file"
+  refused "f/$name: is a pipe or a device; this input must be a regular file"
   ln -sf /dev/zero "f/$name"
-  refused "f/$name: is a pipe or a device; this input must be a file"
+  refused "f/$name: is a pipe or a device; this input must be a regular file"
   rm "f/$name" && mkdir "f/$name"
   refused "cannot read f/$name: Is a directory"
 done

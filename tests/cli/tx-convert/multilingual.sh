@@ -95,9 +95,9 @@ awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > be
 
 # Reading attention is not supported for multilingual models.
 expect_status 1 tx-decode -m m --alignments words "$nllb/source"
-expect_stderr_contains 'does not go with m, a model of many languages'
+expect_stderr_contains 'cannot be used with m, a model of many languages'
 expect_status 1 tx-attn-dump -m m "$nllb/source"
-expect_stderr_contains 'tx-attn-dump does not go with m, a model of many languages'
+expect_stderr_contains 'tx-attn-dump cannot be used with m, a model of many languages'
 expect_status 0 tx-convert -q -o unstated "$nllb"
 expect_status 1 tx-attn-dump -m unstated "$nllb/source"
-expect_stderr_contains 'tx-attn-dump does not go with unstated, a model of many languages'
+expect_stderr_contains 'tx-attn-dump cannot be used with unstated, a model of many languages'

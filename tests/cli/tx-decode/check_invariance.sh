@@ -27,7 +27,7 @@ expect_stderr_contains 'long:1: 3 tokens, cut to the first 2'
 printf '5\n99999\n' > bad
 expect_status 1 tx-decode -m model --check-invariance --ids bad
 expect_stderr_contains 'bad:2: '
-expect_usage_error '--status does not go with --check-invariance' \
+expect_usage_error '--status cannot be used with --check-invariance' \
   tx-decode -m model --check-invariance --status records long
-expect_usage_error '--scores does not go with --check-invariance' \
+expect_usage_error '--scores cannot be used with --check-invariance' \
   tx-decode -m model --check-invariance --scores in

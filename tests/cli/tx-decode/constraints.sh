@@ -24,9 +24,9 @@ last_stdout | sed -n 1p | grep 'w9' | grep -q 'w10 w11' || fail 'a phrase is mis
 printf 'w5\nw5\tw9 nothing\n' > in
 expect_status 1 tx-decode -m one --constraints in
 expect_stderr_contains "tx-decode: in:2: 'w9 nothing' cannot be required: a word of it is not in the vocabulary"
-expect_usage_error '--constraints does not go with --tgt' tx-decode -m one --constraints --tgt in in
-expect_usage_error '--constraints does not go with --sample' tx-decode -m one --constraints --sample in
-expect_usage_error '--constraints does not go with --diversity' \
+expect_usage_error '--constraints cannot be used with --tgt' tx-decode -m one --constraints --tgt in in
+expect_usage_error '--constraints cannot be used with --sample' tx-decode -m one --constraints --sample in
+expect_usage_error '--constraints cannot be used with --diversity' \
   tx-decode -m one --constraints --diversity 1 in
 
 # Phrases in a file have the same effect as columns.
@@ -43,7 +43,7 @@ expect_stderr_contains "tx-decode: phrases:1: 'w9 nothing' cannot be required"
 printf 'w9\n' > phrases
 expect_status 1 tx-decode -m one --constraints-file phrases text
 expect_stderr_contains 'has no counterpart'
-expect_usage_error '--constraints-file does not go with --constraints' \
+expect_usage_error '--constraints-file cannot be used with --constraints' \
   tx-decode -m one --constraints --constraints-file phrases text
 expect_usage_error 'standard input can be only one of the files' tx-decode -m one --constraints-file -
 

@@ -127,8 +127,8 @@ expect_usage_error '--compare translator is not of kind decoder, as model is' \
 expect_status 0 tx-decode -m model --compare model --max-new 5 < in
 expect_stdout_contains '2 lines, equal: 2 (100.0 %)'
 expect_usage_error '--stream needs --beam 1, or --sample' tx-decode -m model --stream < in
-expect_usage_error '--stop does not go with --tgt' tx-decode -m model --stop a --tgt in < in
-expect_usage_error '--beam does not go with --perplexity' tx-decode -m model --beam 1 --perplexity < in
+expect_usage_error '--stop cannot be used with --tgt' tx-decode -m model --stop a --tgt in < in
+expect_usage_error '--beam cannot be used with --perplexity' tx-decode -m model --beam 1 --perplexity < in
 expect_status 1 tx-decode -m model -m translator < in
 expect_stderr_contains 'only models of one kind can be joined'
 expect_usage_error '--alignments needs a model of kind encoder-decoder' tx-decode -m model --alignments words < in

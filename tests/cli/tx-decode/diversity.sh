@@ -15,4 +15,4 @@ expect_status 0 tx-decode -m model --beam 6 --diversity 2 --groups 3 --no-repeat
 expect_usage_error '--beam 4 is not a multiple of --groups 3' \
   tx-decode -m model --diversity 1 --groups 3 in
 expect_usage_error '--groups needs --diversity' tx-decode -m model --groups 2 in
-expect_usage_error '--diversity does not go with --sample' tx-decode -m model --diversity 1 --sample in
+expect_usage_error '--diversity cannot be used with --sample' tx-decode -m model --diversity 1 --sample in

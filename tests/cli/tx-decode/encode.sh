@@ -34,7 +34,7 @@ expect_usage_error '--beam needs a model of kind encoder-decoder or decoder: --m
 expect_usage_error '--no-json needs a model of kind encoder-decoder or decoder' \
   tx-decode -m model --no-json < in
 for n in 1 2; do
-  expect_usage_error '--nbest does not go with --embed: a line has one vector' \
+  expect_usage_error '--nbest cannot be used with --embed: a line has one vector' \
     tx-decode -m model --embed mean --nbest $n < in
 done
 expect_usage_error '--vectors needs --embed' tx-decode -m model --vectors x < in

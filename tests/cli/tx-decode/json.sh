@@ -47,4 +47,4 @@ if command -v python3 > /dev/null; then
   last_stdout > json
   [ "$(field json 2 'd["score"]')" = None ] || fail 'minus infinity'
 fi
-expect_usage_error '--json does not go with --scores' tx-decode -m model --json --scores in
+expect_usage_error '--json cannot be used with --scores' tx-decode -m model --json --scores in

@@ -17,4 +17,4 @@ expect_stderr "tx-decode: standard input:3: 'nothing' is not a token of this voc
 printf '5 60\n' > bad
 expect_status 1 tx-decode -m model --ids < bad
 expect_stderr 'tx-decode: standard input:1: id 60 is outside the vocabulary of 60 tokens'
-expect_usage_error '--pieces does not go with --ids' tx-decode -m model --pieces --ids
+expect_usage_error '--pieces cannot be used with --ids' tx-decode -m model --pieces --ids

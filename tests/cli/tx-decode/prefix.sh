@@ -49,4 +49,4 @@ printf 'w5\nw5\tw6\tw7\n' > in
 expect_status 1 tx-decode -m one --prefix in
 expect_stdout_lines 1
 expect_stderr 'tx-decode: in:2: the line has more columns than --prefix reads: TEXT, a tab, PREFIX'
-expect_usage_error '--prefix does not go with --tgt' tx-decode -m one --prefix --tgt in in
+expect_usage_error '--prefix cannot be used with --tgt' tx-decode -m one --prefix --tgt in in

@@ -25,4 +25,4 @@ for rule in '--min-length 30' '--no-repeat 1' '--forbid words'; do
 done
 expect_status 1 tx-decode -m one --forbid missing in
 expect_stderr 'tx-decode: cannot read missing: No such file or directory'
-expect_usage_error '--no-repeat does not go with --tgt' tx-decode -m one --no-repeat 2 --tgt in in
+expect_usage_error '--no-repeat cannot be used with --tgt' tx-decode -m one --no-repeat 2 --tgt in in

@@ -16,5 +16,5 @@ expect_stdout_file greedy
 expect_status 0 tx-decode -m model --sample --nbest 6 --top-p 0.9 --temperature 0.7 < in
 expect_stdout_lines 18
 expect_usage_error '--top-k needs --sample: add it, or leave --top-k out' tx-decode -m model --top-k 5 < in
-expect_usage_error '--beam does not go with --sample' tx-decode -m model --sample --beam 7 < in
+expect_usage_error '--beam cannot be used with --sample' tx-decode -m model --sample --beam 7 < in
 expect_usage_error '--temperature needs --sample' tx-decode -m model --temperature 0.5 < in

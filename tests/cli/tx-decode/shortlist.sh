@@ -59,7 +59,7 @@ expect_stdout_contains 'w40'
 expect_status 0 tx-decode -m model --constraints --beam 8 --shortlist list prefixed
 expect_stdout_contains 'w30 w31'
 expect_stdout_contains 'w40'
-expect_usage_error '--shortlist does not go with --tgt' tx-decode -m model --shortlist list --tgt in in
+expect_usage_error '--shortlist cannot be used with --tgt' tx-decode -m model --shortlist list --tgt in in
 expect_usage_error '--shortlist-best needs --shortlist' tx-decode -m model --shortlist-best 3 in
 make_model lm kind decoder
 expect_usage_error '--shortlist needs a model of kind encoder-decoder: --model lm is of kind decoder' \

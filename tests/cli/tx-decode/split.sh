@@ -23,6 +23,6 @@ sed -n 2p whole | cmp - "$(sed -n 2p joined > two; echo two)"
 # Parts that are too long are truncated with a warning.
 expect_status 0 tx-decode -m model --max-length 3 --split 3 in
 expect_stderr_contains 'in:1: '
-expect_usage_error '--split does not go with --nbest' tx-decode -m model --split 9 --nbest 2 in
-expect_usage_error '--split does not go with --check-invariance' \
+expect_usage_error '--split cannot be used with --nbest' tx-decode -m model --split 9 --nbest 2 in
+expect_usage_error '--split cannot be used with --check-invariance' \
   tx-decode -m model --split 9 --check-invariance in

@@ -58,9 +58,9 @@ printf '99999\n' > bad
 expect_status 1 tx-decode -m one --ids --tgt bad ids
 expect_stderr_contains 'bad:1: '
 expect_usage_error 'standard input can be only one of the files' tx-decode -m one --tgt - < in
-expect_usage_error '--beam does not go with --tgt' tx-decode -m one --tgt given --beam 2 < in
-expect_usage_error '--nbest does not go with --tgt' tx-decode -m one --tgt given --nbest 2 < in
-expect_usage_error '--sample does not go with --tgt' tx-decode -m one --tgt given --sample < in
+expect_usage_error '--beam cannot be used with --tgt' tx-decode -m one --tgt given --beam 2 < in
+expect_usage_error '--nbest cannot be used with --tgt' tx-decode -m one --tgt given --nbest 2 < in
+expect_usage_error '--sample cannot be used with --tgt' tx-decode -m one --tgt given --sample < in
 expect_status 0 tx-decode -m one --tgt given --check-invariance in
 expect_stdout_contains 'verdict: every translation and score is the same in any company'
 

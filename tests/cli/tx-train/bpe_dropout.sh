@@ -13,7 +13,7 @@ expect_same whole/train.ids usual/train.ids
 
 expect_usage_error '--bpe-dropout-epochs needs --bpe-dropout' \
   tx-train --src train.en --tgt train.de --vocab bpe.model --bpe-dropout-epochs 2 -o none
-expect_usage_error '--bpe-dropout does not go with --resume' tx-train --resume whole --bpe-dropout 0.1
+expect_usage_error '--bpe-dropout cannot be used with --resume' tx-train --resume whole --bpe-dropout 0.1
 status=0
 tx-train --src train.en --tgt train.de --vocab words --bpe-dropout 0.1 --preset toy --steps 1 \
   -o words 2> err || status=$?

@@ -62,8 +62,8 @@ refused() { # TEXT OPTION...
   shift
   expect_usage_error "$text" tx-train --denoise --src train.en --vocab bpe.model -o none "$@"
 }
-refused '--tgt does not go with --denoise: it has one text' --tgt train.de
-refused '--denoise does not go with --kind decoder: it needs both stacks' --kind decoder
-refused '--denoise does not go with --bpe-dropout' --bpe-dropout 0.1
-refused '--valid-metric bleu does not go with --denoise' --valid-src valid.en --valid-metric bleu
-refused '--guided-alignment does not go with --denoise' --guided-alignment links
+refused '--tgt cannot be used with --denoise: it has one text' --tgt train.de
+refused '--denoise cannot be used with --kind decoder: it needs both stacks' --kind decoder
+refused '--denoise cannot be used with --bpe-dropout' --bpe-dropout 0.1
+refused '--valid-metric bleu cannot be used with --denoise' --valid-src valid.en --valid-metric bleu
+refused '--guided-alignment cannot be used with --denoise' --guided-alignment links

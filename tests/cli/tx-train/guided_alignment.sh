@@ -84,7 +84,7 @@ rm -rf shared kept/train.ids
 expect_status 1 tx-train --resume kept --steps 16 --guided-alignment wrong.links
 expect_usage_error '--guided-alignment cannot change in a resumed run, which began without it' \
   tx-train --resume usual --guided-alignment moved.links
-expect_usage_error '--guided-weight does not go with --resume' tx-train --resume again --guided-weight 2
+expect_usage_error '--guided-weight cannot be used with --resume' tx-train --resume again --guided-weight 2
 
 # A step that is recorded has its alignments and can be replayed.
 learn --guided-alignment back.links --guided-weight 1 --steps 60 --lr 0.5 --on-spike skip \

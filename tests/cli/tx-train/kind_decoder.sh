@@ -53,21 +53,21 @@ refused() { # TEXT OPTION...
   shift
   expect_usage_error "$text" tx-train --src train.en --vocab bpe.model -o none "$@"
 }
-refused '--tgt does not go with --kind decoder: it has one text' --kind decoder --tgt train.de
-refused '--valid-tgt does not go with --kind decoder' --kind decoder --valid-src valid.en \
+refused '--tgt cannot be used with --kind decoder: it has one text' --kind decoder --tgt train.de
+refused '--valid-tgt cannot be used with --kind decoder' --kind decoder --valid-src valid.en \
   --valid-tgt valid.de
-refused '--encoder-layers does not go with --kind decoder' --kind decoder --encoder-layers 2
-refused '--max-length does not go with --kind decoder' --kind decoder --max-length 9
-refused '--cross-documents does not go with --bpe-dropout' --kind decoder --cross-documents \
+refused '--encoder-layers cannot be used with --kind decoder' --kind decoder --encoder-layers 2
+refused '--max-length cannot be used with --kind decoder' --kind decoder --max-length 9
+refused '--cross-documents cannot be used with --bpe-dropout' --kind decoder --cross-documents \
   --bpe-dropout 0.1
 refused '--context needs --kind decoder, encoder or --denoise' --context 9 --tgt train.de
-refused '--valid-metric bleu does not go with --kind decoder' --kind decoder --valid-src valid.en \
+refused '--valid-metric bleu cannot be used with --kind decoder' --kind decoder --valid-src valid.en \
   --valid-metric bleu
 refused '--src and --tgt go together'
 expect_usage_error '--kind encoder-decoder contradicts --init kept' \
   tx-train --init kept --kind encoder-decoder --src train.en --tgt train.de -o none
-expect_usage_error '--tgt does not go with --kind decoder' \
+expect_usage_error '--tgt cannot be used with --kind decoder' \
   tx-train --init kept --src train.en --tgt train.de -o none
 expect_usage_error '--batch-tokens 10 is too small for sentences of' \
   tx-train --kind decoder --vocab bpe.model --src train.en --batch-tokens 10 --layers 1 -o none
-expect_usage_error '--kind does not go with --resume' tx-train --resume kept --kind encoder
+expect_usage_error '--kind cannot be used with --resume' tx-train --resume kept --kind encoder

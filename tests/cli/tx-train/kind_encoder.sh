@@ -30,5 +30,5 @@ grep -o '"validation_accuracy":[0-9.]*' first/log.jsonl learned/log.jsonl | cut 
 
 expect_usage_error '--cross-documents needs --kind decoder' tx-train --kind encoder \
   --src train.en --vocab bpe.model --cross-documents -o none
-expect_usage_error '--decoder-layers does not go with --kind encoder' tx-train --kind encoder \
+expect_usage_error '--decoder-layers cannot be used with --kind encoder' tx-train --kind encoder \
   --src train.en --vocab bpe.model --decoder-layers 2 -o none

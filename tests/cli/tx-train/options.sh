@@ -10,9 +10,9 @@ refused '--layers 0: must be from 1 to 1,000' --layers 0
 refused '--batch-tokens 1: give a number from 2 to 16,777,216' --batch-tokens 1
 refused '--rotary-base 1e10: must be from 1 to 1,000,000,000' --positions rotary --rotary-base 1e10
 refused '--d-k 0: must be from 1 to 65,536' --d-k 0
-refused '--layers does not go with both' --layers 1 --encoder-layers 2 --decoder-layers 3
+refused '--layers cannot be used with both' --layers 1 --encoder-layers 2 --decoder-layers 3
 refused '--max-positions needs --positions learned' --max-positions 40
-refused '--lr does not go with --schedule paper: scale it with --lr-factor' \
+refused '--lr cannot be used with --schedule paper: scale it with --lr-factor' \
   --preset base --lr 0.1
 refused '--lr-factor needs --schedule paper' --schedule linear --lr 0.1 --lr-factor 2
 refused '--beta2 needs --optimizer adam' --optimizer sgd --beta2 0.9
@@ -20,12 +20,12 @@ refused '--spike-window needs --spike-threshold' --spike-threshold 0 --spike-win
 refused '--on-spike needs --spike-threshold' --spike-threshold 0 --on-spike skip
 refused '--bpe-dropout-epochs needs --bpe-dropout' --bpe-dropout-epochs 2
 refused '--valid-every needs --valid-src' --valid-every 2
-refused '--tune does not go with --device cpu' --tune --device cpu
-refused '--vocab does not go with --vocab-src' --vocab-src bpe.model
-refused '--vocab does not go with --init: its model brings its vocabulary' --init run
-refused '--describe does not go with --parity' --parity --describe
+refused '--tune cannot be used with --device cpu' --tune --device cpu
+refused '--vocab cannot be used with --vocab-src' --vocab-src bpe.model
+refused '--vocab cannot be used with --init: its model brings its vocabulary' --init run
+refused '--describe cannot be used with --parity' --parity --describe
 refused '--vocab has an empty value: expected FILE|words' --vocab=
-expect_usage_error '--profile does not go with --describe' tx-train --describe --profile
+expect_usage_error '--profile cannot be used with --describe' tx-train --describe --profile
 expect_no_file none
 
 # The advice in these messages works.
@@ -36,10 +36,10 @@ expect_status 0 tx-train --describe --schedule inverse-sqrt --lr 0.1
 
 # An empty command, in both spellings, removes that of the configuration.
 small_train --steps 2 --valid-command 'echo 3' -o run 2> log || fail "$(cat log)"
-expect_usage_error '--out does not go with --resume: a resumed run keeps its options' \
+expect_usage_error '--out cannot be used with --resume: a resumed run keeps its options' \
   tx-train --resume run -o none
-expect_usage_error '--config does not go with --resume' tx-train --resume run --config file
-expect_usage_error '--preset does not go with --config run/config.json' \
+expect_usage_error '--config cannot be used with --resume' tx-train --resume run --config file
+expect_usage_error '--preset cannot be used with --config run/config.json' \
   tx-train --config run/config.json --preset big -o none
 for spelling in --valid-command= "--valid-command "; do
   if [ "$spelling" = --valid-command= ]; then set -- "$spelling"; else set -- --valid-command ""; fi

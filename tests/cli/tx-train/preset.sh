@@ -49,7 +49,7 @@ expect_stderr_contains "preset toy"
 
 # A learning rate may be given with the schedule of the selected preset.
 expect_status 2 tx-train --preset base $texts --lr 0.001 -o lr
-expect_stderr_contains "--lr does not go with --schedule paper: scale it with --lr-factor"
+expect_stderr_contains "--lr cannot be used with --schedule paper: scale it with --lr-factor"
 expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr
 
 # A small text is read at most 60 times, and patience may end the run earlier; --steps and

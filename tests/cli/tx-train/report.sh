@@ -70,7 +70,7 @@ expect_stderr 'tx-train: cannot read missing/config.json: No such file or direct
 expect_usage_error '--report: name at least one run directory' tx-train --report -o none.html
 expect_usage_error '--report: name the page: -o page.html' tx-train --report other
 expect_usage_error 'RUN needs --report' tx-train other
-expect_usage_error '--describe does not go with --report' tx-train --report other --describe
+expect_usage_error '--describe cannot be used with --report' tx-train --report other --describe
 expect_usage_error '--html needs --describe: add it' tx-train --html page.html
 expect_status 0 tx-train --describe --preset toy --html describe.html
 expect_empty_stdout

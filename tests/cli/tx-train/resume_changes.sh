@@ -37,7 +37,7 @@ would=$(sed -n 's/.*batches of this run: \([0-9]*M\) would do.*/\1/p' "$TX_LAST/
 expect_status 0 tx-train --resume run --steps 15 --memory "$would"
 for option in '--dropout 0.3' '--dropout 0.1' --no-denoise '--preset base'; do
   # shellcheck disable=SC2086
-  expect_usage_error "${option%% *} does not go with --resume: a resumed run keeps its options" \
+  expect_usage_error "${option%% *} cannot be used with --resume: a resumed run keeps its options" \
     tx-train --resume run --steps 16 $option
 done
 
@@ -155,5 +155,5 @@ status=0
 wait $! || status=$?
 [ $status -eq 1 ] || fail "status $status: $(cat cut.log)"
 [ "$(tail -n 1 cut.log)" = \
-  'tx-train: cannot read cut/train.ids: it became shorter while it was in use, or its disk failed' ] ||
+  'tx-train: cannot read cut/train.ids: it was truncated while in use, or its disk failed' ] ||
   fail "$(tail -n 3 cut.log)"

@@ -15,7 +15,7 @@ expect_status 0 small_train --selftest-resume
 small_texts=$all
 
 small_train --steps 1 -o run 2> /dev/null
-expect_usage_error '--selftest-resume does not go with --resume' tx-train --selftest-resume --resume run
+expect_usage_error '--selftest-resume cannot be used with --resume' tx-train --selftest-resume --resume run
 expect_usage_error "give --src FILE" tx-train --selftest-resume --vocab bpe.model
 expect_status 1 small_train --selftest-resume --src missing.en
 expect_stderr_contains "missing.en"

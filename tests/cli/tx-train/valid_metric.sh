@@ -77,7 +77,7 @@ refused() {
   expect_stderr_contains "$message"
   expect_no_file none
 }
-refused "--valid-metric blue: must be one or more of" --valid-metric blue
+refused "--valid-metric blue: must be a comma-separated list of" --valid-metric blue
 refused 'did you mean loss?' --valid-metric los
 refused '--valid-metric: loss is given twice' --valid-metric loss,accuracy,loss
 expect_usage_error '--valid-metric needs --valid-src' tx-train --src train.en --tgt train.de \

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(a_broken_link_is_told_from_a_file_that_is_not_there) {
   std::filesystem::create_symlink("none", folder / "link");
   BOOST_TEST(std::string(IoError("read", folder / "link", ENOENT).what()) ==
              "cannot read " + (folder / "link") +
-                 ": No such file or directory (it is a link to none, which is not there)");
+                 ": No such file or directory (a link to none, which does not exist)");
   BOOST_TEST(std::string(IoError("read", folder / "link", EACCES).what()) ==
              "cannot read " + (folder / "link") + ": Permission denied");
 }

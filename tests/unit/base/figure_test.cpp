@@ -3,8 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-using tx::figure;
-using tx::finite_or_null;
+using namespace tx;
 
 BOOST_AUTO_TEST_CASE(figures_are_short_however_large) {
   BOOST_TEST(figure(12.3456, 3) == "12.346");
@@ -22,14 +21,35 @@ BOOST_AUTO_TEST_CASE(figures_that_are_not_finite_have_names) {
   BOOST_TEST(figure(-INFINITY, 3) == "-inf");
 }
 
+BOOST_AUTO_TEST_CASE(digits_are_grouped_by_commas) {
+  BOOST_TEST(grouped(0) == "0");
+  BOOST_TEST(grouped(999) == "999");
+  BOOST_TEST(grouped(1234567) == "1,234,567");
+  BOOST_TEST(grouped(-100000) == "-100,000");
+  BOOST_TEST(grouped(1234.5) == "1,234.5");
+  BOOST_TEST(grouped(0.01) == "0.01");
+  BOOST_TEST(grouped(1e-12) == "1e-12");
+}
+
 BOOST_AUTO_TEST_CASE(json_has_null_for_what_is_not_finite) {
-  BOOST_TEST(tx::to_text(finite_or_null(0.25)) == "0.25");
+  BOOST_TEST(to_text(finite_or_null(0.25)) == "0.25");
   for (const double x : {double(NAN), double(INFINITY), -double(INFINITY)})
-    BOOST_TEST(tx::to_text(finite_or_null(x)) == "null");
+    BOOST_TEST(to_text(finite_or_null(x)) == "null");
 }
 
 BOOST_AUTO_TEST_CASE(one_of_a_thing_is_not_several) {
-  BOOST_TEST(tx::counted(0, "step") == "0 steps");
-  BOOST_TEST(tx::counted(1, "step") == "1 step");
-  BOOST_TEST(tx::counted(2, "step") == "2 steps");
+  BOOST_TEST(counted(0, "step") == "0 steps");
+  BOOST_TEST(counted(1, "step") == "1 step");
+  BOOST_TEST(counted(2, "step") == "2 steps");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_time) {
+  BOOST_TEST(about(59.6) == "60 seconds");
+  BOOST_TEST(about(3960) == "66 minutes");
+  BOOST_TEST(about(30 * 3600) == "30 hours");
+  BOOST_TEST(about(26 * 86400) == "26 days");
+  BOOST_TEST(duration(0.4) == "0:00:00");
+  BOOST_TEST(duration(3910) == "1:05:10");
+  BOOST_TEST(duration(47 * 3600) == "47:00:00");
+  BOOST_TEST(duration(48 * 3600) == "2 days");
 }

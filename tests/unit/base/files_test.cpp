@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "tests/support.h"
@@ -62,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_mapped_file_that_shrinks_is_named) {
   const auto child = after([&] { return ::truncate(path.c_str(), 10); });
   BOOST_TEST(child.status == 1);
   BOOST_TEST(child.err.ends_with(": cannot read " + path +
-                                 ": it became shorter while it was in use, or its disk failed\n"));
+                                 ": it was truncated while in use, or its disk failed\n"));
   BOOST_TEST(std::count(child.err.begin(), child.err.end(), '\n') == 1);
 #ifndef __SANITIZE_ADDRESS__  // which reports the signal itself
   BOOST_TEST(after([] { return ::raise(SIGBUS); }).status == 128 + SIGBUS);  // of no map of ours

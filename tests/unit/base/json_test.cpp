@@ -43,3 +43,45 @@ BOOST_AUTO_TEST_CASE(only_finite_numbers_are_written) {
 BOOST_AUTO_TEST_CASE(invalid_utf8_is_replaced) {
   BOOST_TEST(to_text(Json("a\xFFz")) == "\"a\xEF\xBF\xBDz\"");
 }
+
+BOOST_AUTO_TEST_CASE(whole_numbers_are_whole_and_in_range) {
+  const Json json =
+      parse_json(R"({"a":3,"b":-3,"c":3.0,"d":1e300,"e":18446744073709551615,"f":"3"})", "x");
+  BOOST_TEST(whole_number(json, "a", 3, 3) == 3);
+  BOOST_TEST(whole_number(json, "b", -3, 3) == -3);
+  BOOST_TEST(message_of<DataError>([&] { whole_number(json, "a", 4, 9); }) ==
+             "a is not a whole number from 4 to 9");
+  for (const char* key : {"b", "c", "d", "e", "f", "none"})
+    BOOST_CHECK_THROW(whole_number(json, key, 0, INT64_MAX), DataError);
+  BOOST_CHECK_THROW(whole_number(Json::array(), "a", 0, 9), DataError);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_of_another_kind_is_told_by_file_and_key) {
+  const Json json = parse_json(
+      R"({"b":true,"n":3,"big":5000000000,"x":1.5,"s":"w","l":["a","b"],"m":["a",1],"o":{}})", "f");
+  BOOST_TEST(json_value<bool>(json, "b", "f"));
+  BOOST_TEST(json_value<int>(json, "n", "f") == 3);
+  BOOST_TEST(json_value<int64_t>(json, "big", "f") == 5000000000);
+  BOOST_TEST(json_value<double>(json, "n", "f") == 3);
+  BOOST_TEST(json_value<std::string>(json, "s", "f") == "w");
+  BOOST_TEST(json_value<std::vector<std::string>>(json, "l", "f").size() == 2u);
+  BOOST_TEST(json_value<Json::object_t>(json, "o", "f").empty());
+  BOOST_TEST(json_value<int>(json, "none", "f", 7) == 7);
+  const auto message = [&]<class T>(const char* key, T) {
+    return message_of<DataError>([&] { json_value<T>(json, key, "f"); });
+  };
+  BOOST_TEST(message("s", 0) == "f: s is \"w\", not a whole number");
+  BOOST_TEST(message("x", 0) == "f: x is 1.5, not a whole number");
+  BOOST_TEST(message("big", 0) == "f: big is 5000000000, not a whole number");
+  BOOST_TEST(message("s", 0.0) == "f: s is \"w\", not a number");
+  BOOST_TEST(message("n", std::string()) == "f: n is 3, not a string");
+  BOOST_TEST(message("n", false) == "f: n is 3, not true or false");
+  BOOST_TEST(message("s", std::vector<std::string>()) == "f: s is \"w\", not a list");
+  BOOST_TEST(message("m", std::vector<std::string>()) ==
+             "f: m is [\"a\",1]: an element is of the wrong type");
+  BOOST_TEST(message("none", std::string()) == "f: none is missing; it must be a string");
+  BOOST_TEST(message_of<DataError>([&] { json_value<int>(json, "s", "f", 7); }) ==
+             "f: s is \"w\", not a whole number");
+  BOOST_TEST(message_of<DataError>([] { json_value<int>(Json::array(), "s", "f"); }) ==
+             "f: s is missing; it must be a whole number");
+}

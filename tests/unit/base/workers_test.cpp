@@ -1,11 +1,9 @@
 #include "lib/base/workers.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -206,38 +204,3 @@ BOOST_AUTO_TEST_CASE(fewer_threads_where_no_more_can_be_started) {
   BOOST_TEST(startable_threads(3) == 3);
 }
 #endif
-
-BOOST_AUTO_TEST_CASE(quota_of_control_groups) {
-  const TempFolder root;
-  const auto put = [&](const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root / path).parent_path());
-    root.file(path, text);
-  };
-  put("a/b/cpu.max", "max 100000\n");
-  put("a/cpu.max", "350000 100000\n");
-  BOOST_TEST(quota_cpus(root.path(), "0::/a/b\n") == 3);  // of the group around it, rounded down
-  BOOST_TEST(quota_cpus(root.path(), "0::/\n") == 0);
-  put("cpu.max", "50000 100000\n");
-  BOOST_TEST(quota_cpus(root.path(), "0::/\n") == 1);  // never less than one
-  BOOST_TEST(quota_cpus(root.path(), "0::/not/here\n") == 1);
-  put("cpu/g/cpu.cfs_quota_us", "200000\n");
-  put("cpu/g/cpu.cfs_period_us", "100000\n");
-  BOOST_TEST(quota_cpus(root.path(), "3:cpu,cpuacct:/g\n2:cpuset:/x\n") == 2);
-  put("cpu/g/cpu.cfs_quota_us", "-1\n");
-  BOOST_TEST(quota_cpus(root.path(), "3:cpu,cpuacct:/g\n") == 0);
-  BOOST_TEST(quota_cpus(root.path(), "") == 0);
-}
-
-BOOST_AUTO_TEST_CASE(available_cpus_follows_affinity) {
-  const auto child = tx_test::run_in_child([] {
-    cpu_set_t one;
-    sched_getaffinity(0, sizeof one, &one);
-    for (int i = 0, kept = 0; i < CPU_SETSIZE; ++i) {
-      if (CPU_ISSET(i, &one) && kept++ > 0) CPU_CLR(i, &one);
-    }
-    sched_setaffinity(0, sizeof one, &one);
-    return available_cpus() == 1 ? 0 : 1;
-  });
-  BOOST_TEST(child.status == 0);
-  BOOST_TEST(available_cpus() >= 1);
-}

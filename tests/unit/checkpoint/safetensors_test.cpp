@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "lib/base/bytes.h"
 #include "tests/unit/checkpoint/samples.h"
 
 using namespace tx;

@@ -68,18 +68,18 @@ BOOST_AUTO_TEST_CASE(what_was_typed_excludes_whatever_its_value) {
   BOOST_TEST(usage_error({"--stream"}) == "");
   for (const char* value : {"1", "2", "0"})
     BOOST_TEST(usage_error({"--stream", "--nbest", value}) ==
-               "--stream does not go with --nbest: leave one of them out");
+               "--stream cannot be used with --nbest: leave one of them out");
   BOOST_TEST(usage_error({"--no-stream", "--nbest", "1"}) ==
-             "--no-stream does not go with --nbest: leave one of them out");
+             "--no-stream cannot be used with --nbest: leave one of them out");
 }
 
 BOOST_AUTO_TEST_CASE(excludes_each_of_its_conditions) {
   BOOST_TEST(usage_error({"--beam", "4", "--sample"}) ==
-             "--beam does not go with --sample: leave one of them out");
+             "--beam cannot be used with --sample: leave one of them out");
   BOOST_TEST(usage_error({"--sample"}) == "");
   BOOST_TEST(usage_error({"--sample", "--no-heatmap"}) == "");
   BOOST_TEST(usage_error({"--lr", "1"}) ==
-             "--lr does not go with --schedule paper: take --lr-factor");
+             "--lr cannot be used with --schedule paper: take --lr-factor");
   BOOST_TEST(usage_error({"--lr", "1", "--schedule", "linear"}) == "");
 }
 
@@ -96,10 +96,11 @@ BOOST_AUTO_TEST_CASE(only_what_was_typed_has_to_have_an_effect) {
   const char* const config = R"({"lr":1,"beta":3,"columns":9})";
   BOOST_TEST(message({"--sample"}, config) == "");
   BOOST_TEST(message({"--beta", "1"}, R"({"metric":"ter"})") == "");
-  BOOST_TEST(message({"--beam", "1"}, R"({"sample":true})").starts_with("--beam does not go with"));
+  BOOST_TEST(
+      message({"--beam", "1"}, R"({"sample":true})").starts_with("--beam cannot be used with"));
   // What the file has turned on can be turned off.
   BOOST_TEST(message({"--stream"}, R"({"nbest":2})") ==
-             "--stream does not go with --nbest: leave one of them out");
+             "--stream cannot be used with --nbest: leave one of them out");
   BOOST_TEST(message({"--stream", "--nbest", "0"}, R"({"nbest":2})") == "");
   BOOST_TEST(message({"--nbest", "2", "--no-stream"}, R"({"stream":true})") == "");
   BOOST_TEST(message({"--no-whitespace"}, R"({"whitespace":true})") == "");
@@ -135,9 +136,9 @@ BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
              "--order needs --metric chrf: add it, or leave --order out");
   BOOST_TEST(message({"--order", "3", "--metric", "chrf"}) == "");
   BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "2"}) ==
-             "--order does not go with --digits: leave one of them out");
+             "--order cannot be used with --digits: leave one of them out");
   BOOST_TEST(message({"--order", "3", "--metric", "chrf", "--digits", "1"}) ==
-             "--order does not go with --digits: leave one of them out");
+             "--order cannot be used with --digits: leave one of them out");
 }
 
 BOOST_AUTO_TEST_CASE(a_mode_has_its_own_options) {
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_mode_has_its_own_options) {
   };
   BOOST_TEST(message({"--describe", "-q", "--steps", "1"}) == "");
   BOOST_TEST(message({"--no-describe", "--beam", "1"}) == "");
-  const std::string end = " does not go with --describe: it goes with -q alone";
+  const std::string end = " cannot be used with --describe: it goes with -q alone";
   BOOST_TEST(message({"--describe", "--beam", "4"}) == "--beam" + end);
   BOOST_TEST(message({"--no-json", "--describe"}) == "--no-json" + end);
   BOOST_TEST(message({"--describe", "x"}) == "FILE" + end);
@@ -251,11 +252,12 @@ BOOST_AUTO_TEST_CASE(lists_of_choices) {
   BOOST_TEST(usage_error({"--metric", "ter,bleu"}) == "");
   BOOST_TEST(usage_error({"--metric", "f,ter"}) == "");
   BOOST_TEST(usage_error({"--metric", "ter,blue"}) ==
-             "--metric blue: must be one or more of bleu, chrf, ter, with commas between; did you "
+             "--metric blue: must be a comma-separated list of bleu, chrf, ter; did you "
              "mean bleu?");
   BOOST_TEST(usage_error({"--metric", "ter,ter"}) == "--metric: ter is given twice");
   for (const char* text : {",", "ter,", ",ter", "ter,,bleu"})
-    BOOST_TEST(usage_error({"--metric", text}).starts_with("--metric : must be one or more of"));
+    BOOST_TEST(usage_error({"--metric", text})
+                   .starts_with("--metric : must be a comma-separated list of"));
   BOOST_TEST(usage_error({"--metric", ""}) == "--metric has an empty value: expected NAMES");
 }
 

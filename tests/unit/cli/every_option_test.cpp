@@ -105,7 +105,7 @@ std::string message(const Tool& tool, Words words) {
 }
 
 bool is_refusal(const std::string& text) {
-  return text.find(" does not go with ") != text.npos || text.find(" needs ") != text.npos;
+  return text.find(" cannot be used with ") != text.npos || text.find(" needs ") != text.npos;
 }
 
 std::string line(const Words& words) {
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(options_that_a_mode_does_not_have) {
           for (const Words& own : forms(*option)) {
             const Words words = joined({forms(*mode).front(), own});
             const std::string text = message(tool, words);
-            const bool refused = text.find(" does not go with ") != text.npos &&
+            const bool refused = text.find(" cannot be used with ") != text.npos &&
                                  text.find(name_of(*mode)) != text.npos;
             BOOST_TEST(refused == !goes, line(words) << ": " << text);
             ++tried;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/inflate.h"
+#include "lib/base/bytes.h"
 
 namespace tx_test {
 

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/philox.h"

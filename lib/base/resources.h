@@ -1,0 +1,40 @@
+// Processors and memory that this process may use: the machine's, cut by affinity masks, control
+// groups and ulimit.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tx {
+
+// Processors: the affinity mask cut by the CPU quota of the control groups, at least 1.
+int available_cpus();
+
+// Bytes of memory: the machine's, cut by the limits of the control groups.
+int64_t available_memory();
+
+// The limits of the control groups: the CPU quota in whole processors, and memory in bytes; 0
+// where there is none. `root` is where the groups are mounted (/sys/fs/cgroup), `membership` the
+// text of /proc/self/cgroup; versions 1 and 2.
+int quota_cpus(const std::string& root, const std::string& membership);
+int64_t memory_limit(const std::string& root, const std::string& membership);
+
+// Bytes of anonymous memory that this process uses; 0 where the system does not report it.
+size_t anonymous_bytes();
+
+// Throws std::bad_alloc if the system would refuse `bytes` more: call it before a library that
+// crashes when an allocation fails.
+void require_memory(size_t bytes);
+
+// "2G", "800M", "512K" or bytes; UsageError that begins with `option`.
+int64_t parse_size(const std::string& text, const std::string& option);
+
+// Recommended sizes include this reserve: the number of resident pages differs between runs of a
+// program (Linux counts a thread's pages 64 at a time).
+constexpr size_t reserve_bytes = size_t(1) << 20;
+
+// The size to recommend for a plan of `bytes`, in the form of parse_size(): whole mebibytes, "38M",
+// reserve_bytes included.
+std::string size_text(size_t bytes);
+
+}  // namespace tx
