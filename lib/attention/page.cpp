@@ -185,9 +185,7 @@ std::string AttentionPage::html() const {
   page.footer = made_by("tx-attn-dump") + ", model " + options_.model + ", " +
                 std::to_string(sentences_.size()) +
                 (sentences_.size() == 1 ? " sentence" : " sentences");
-  page.styles = {"lib/page/parts/base.css", "lib/attention/page/attention.css"};
-  for (const char* name : {"dom", "data", "palette", "state", "theme", "keys"})
-    page.scripts.push_back(std::string("lib/page/parts/") + name + ".js");
+  page.styles = {"lib/attention/page/attention.css"};
   for (const char* name :
        {"attention", "lines", "matrix", "grid", "steps", "statistics", "controls", "main"})
     page.scripts.push_back(std::string("lib/attention/page/") + name + ".js");

@@ -7,7 +7,6 @@
 #include "lib/attention/heatmap.h"
 #include "lib/base/error.h"
 #include "lib/page/page.h"
-#include "lib/page/palette.h"
 
 namespace tx {
 

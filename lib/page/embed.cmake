@@ -1,7 +1,7 @@
-# cmake -DROOT=... -DOUTPUT=page_parts.cpp -P embed.cmake: writes the files of the pages as C++.
+# cmake -DROOT=... -DOUTPUT=page_parts.cpp -P embed.cmake: embeds the files of the pages in C++.
 file(GLOB parts RELATIVE ${ROOT} ${ROOT}/lib/page/parts/* ${ROOT}/lib/*/page/*)
 set(count 0)
-set(out "#include \"lib/page/parts.h\"\n\nnamespace tx {\n\nconst PagePart page_parts[] = {\n")
+set(out "#include \"lib/page/page.h\"\n\nnamespace tx {\n\nconst PagePart page_parts[] = {\n")
 foreach(part ${parts})
   file(READ ${ROOT}/${part} text)
   string(APPEND out "    {\"${part}\", R\"page(${text})page\"},\n")

@@ -2,27 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/page/parts.h"
 
 namespace tx {
 
 namespace {
 
-// Nothing may be loaded, from anywhere.
+// Loading anything from the network is forbidden.
 constexpr const char* policy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 std::string_view part(const std::string& path) {
   for (int i = 0; i < page_part_count; ++i)
     if (page_parts[i].path == path) return page_parts[i].text;
-  throw Bug(("there is a page part " + path).c_str(), __FILE__, __LINE__);
+  throw Bug(("page part " + path + " exists").c_str(), __FILE__, __LINE__);
 }
 
-std::string joined(const std::vector<std::string>& paths) {
+std::string joined(std::vector<std::string> paths, const std::vector<std::string>& more) {
+  paths.insert(paths.end(), more.begin(), more.end());
   std::string out;
   for (const std::string& path : paths) out += part(path);
   return out;
@@ -36,6 +37,12 @@ std::string base64_units(const std::vector<uint16_t>& units) {
     bytes += char(unit >> 8);
   }
   return base64(bytes);
+}
+
+int srgb_byte(double linear) {
+  const double x = std::clamp(linear, 0.0, 1.0);
+  const double gamma = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
+  return int(std::lround(255 * gamma));
 }
 
 }  // namespace
@@ -106,19 +113,43 @@ Json scaled_numbers(std::span<const float> values) {
 
 std::string made_by(const std::string& tool) { return tool + " " TX_VERSION; }
 
+std::string oklch_colour(double lightness, double chroma, double hue) {
+  const double angle = hue * M_PI / 180, a = chroma * std::cos(angle), b = chroma * std::sin(angle);
+  const double l = std::pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
+  const double m = std::pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
+  const double s = std::pow(lightness - 0.0894841775 * a - 1.291485548 * b, 3);
+  char text[8];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x",
+                srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+                srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+                srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s));
+  return text;
+}
+
+std::string distinct_colour(int index) {
+  static constexpr int count = 8;
+  static constexpr double hues[count] = {255, 55, 160, 345, 95, 215, 25, 300};
+  static constexpr double lightness[count] = {0.5, 0.62, 0.6, 0.58, 0.7, 0.66, 0.48, 0.45};
+  const int place = index % count, turn = index / count;
+  return oklch_colour(lightness[place] - 0.06 * (turn % 3), 0.14, hues[place] + 22 * turn);
+}
+
 std::string html_page(const PageSpec& spec, std::string_view json) {
+  const std::string parts = "lib/page/parts/";
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   out += "<meta http-equiv=\"Content-Security-Policy\" content=\"" + std::string(policy) + "\">\n";
   out += "<title>" + html_escaped(spec.title) + "</title>\n";
-  out += "<style>\n" + joined(spec.styles) + "</style>\n</head>\n<body>\n";
+  out += "<style>\n" + joined({parts + "base.css"}, spec.styles) + "</style>\n</head>\n<body>\n";
   out += "<header><h1>" + html_escaped(spec.title) + "</h1>\n";
   for (const std::string& notice : spec.notices)
     out += "<p class=\"notice\">" + html_escaped(notice) + "</p>\n";
-  out += "</header>\n<main><noscript>This page needs JavaScript, its own.</noscript></main>\n";
+  out += "</header>\n<main><noscript>This page needs JavaScript.</noscript></main>\n";
   out += "<footer>" + html_escaped(spec.footer) + "</footer>\n";
   out += "<script type=\"application/json\" id=\"data\">" + script_safe(json) + "</script>\n";
-  out += "<script>\n(() => {\n'use strict';\n" + joined(spec.scripts) + "})();\n</script>\n";
+  out += "<script>\n(() => {\n'use strict';\n" +
+         joined({parts + "dom.js", parts + "palette.js", parts + "interaction.js"}, spec.scripts) +
+         "})();\n</script>\n";
   return out + "</body>\n</html>\n";
 }
 

@@ -1,7 +1,7 @@
-// A page: one HTML file that holds its style, its scripts and its data, and asks the network for
-// nothing. Style and scripts are the files of lib/page/parts, lib/attention/page and
-// lib/report/page, which the build puts into the library as they are; all scripts of a page share
-// one scope, in the order given.
+// Self-contained HTML pages and colours. A page is one file with its styles, scripts and data; it
+// loads nothing from the network. Styles and scripts are the files of lib/page/parts (base.css,
+// dom.js, palette.js and interaction.js are in every page), lib/attention/page and lib/report/page,
+// which the build embeds in the library; all scripts of a page share one scope, in the given order.
 #pragma once
 #include <span>
 #include <string>
@@ -13,29 +13,44 @@
 namespace tx {
 
 struct PageSpec {
-  std::string title;                 // plain text, as all of the following
-  std::vector<std::string> notices;  // what a reader has to know first
+  std::string title;                 // plain text, like all fields
+  std::vector<std::string> notices;  // shown first
   std::string footer;
-  std::vector<std::string> styles, scripts;  // "lib/page/parts/base.css"; a Bug if there is none
+  std::vector<std::string> styles,
+      scripts;  // "lib/page/parts/chart.js"; a Bug if it does not exist
 };
 
-// The file. `json` is what the scripts read as `data`; any text may stand in its strings.
+// The HTML file. Its scripts read `json` as `data`; strings in it may hold any text.
 std::string html_page(const PageSpec& spec, std::string_view json);
 
-// Writes a page as a whole or not at all; "-" is standard output.
+// Writes a page atomically; "-" is standard output.
 void write_page(const std::string& path, const std::string& page);
 
-// The same JSON without what could end a script element or a line of it.
+// The same JSON with characters escaped that could end the script element or its line.
 std::string script_safe(std::string_view json);
 std::string html_escaped(std::string_view text);
 
-// Long arrays: base64 of little-endian 16-bit numbers. shares: of 0 to 1, in units of 1/65535;
-// scaled: {"scale": s, "data": signed multiples of s}, s being the largest absolute value / 32767.
+// Long arrays as base64 of little-endian 16-bit numbers. base64_shares: values from 0 to 1, in
+// units of 1/65535; scaled_numbers: {"scale": s, "data": signed multiples of s}, where s is the
+// largest absolute value / 32767.
 std::string base64(std::string_view bytes);
 std::string base64_shares(std::span<const float> values);
 Json scaled_numbers(std::span<const float> values);
 
 // "tx-decode 0.1.0", for footers.
 std::string made_by(const std::string& tool);
+
+// Colours on white, computed like those of the pages (lib/page/parts/palette.js). oklch_colour():
+// "#1f5fa8" from OKLCh (Ottosson 2020), lightness and chroma from 0 to 1, hue in degrees.
+// distinct_colour(): categorical colours from index 0; neighbours differ in hue and lightness.
+std::string oklch_colour(double lightness, double chroma, double hue);
+std::string distinct_colour(int index);
+
+// The embedded files, which lib/page/embed.cmake generates.
+struct PagePart {
+  std::string_view path, text;
+};
+extern const PagePart page_parts[];
+extern const int page_part_count;
 
 }  // namespace tx

@@ -53,10 +53,8 @@ void write_description(const ModelConfig& config, const TrainOptions& options,
   PageSpec page;
   page.title = "The model and its schedule";
   page.footer = made_by("tx-train") + " --describe";
-  page.styles = {"lib/page/parts/base.css", "lib/page/parts/chart.css",
-                 "lib/report/page/describe.css"};
-  for (const char* name : {"dom", "data", "palette", "state", "theme", "keys", "chart"})
-    page.scripts.push_back(std::string("lib/page/parts/") + name + ".js");
+  page.styles = {"lib/page/parts/chart.css", "lib/report/page/describe.css"};
+  page.scripts = {"lib/page/parts/chart.js"};
   for (const char* name : {"schedule", "positions", "parameters", "describe"})
     page.scripts.push_back(std::string("lib/report/page/") + name + ".js");
   write_page(out, html_page(page, to_text(describe_data(config, options))));

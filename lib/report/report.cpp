@@ -33,12 +33,9 @@ std::string page_of(const std::vector<RunLog>& runs) {
   for (const RunLog& run : runs)
     if (const std::string notice = notice_of(run); !notice.empty()) page.notices.push_back(notice);
   page.footer = made_by("tx-train") + " --report";
-  page.styles = {"lib/page/parts/base.css", "lib/page/parts/chart.css",
-                 "lib/report/page/report.css"};
-  for (const char* name : {"dom", "data", "palette", "state", "theme", "keys", "chart"})
-    page.scripts.push_back(std::string("lib/page/parts/") + name + ".js");
-  page.scripts.push_back("lib/report/page/runs.js");
-  page.scripts.push_back("lib/report/page/report.js");
+  page.styles = {"lib/page/parts/chart.css", "lib/report/page/report.css"};
+  page.scripts = {"lib/page/parts/chart.js", "lib/report/page/runs.js",
+                  "lib/report/page/report.js"};
   return html_page(page, to_text(report_data(runs)));
 }
 

@@ -1,4 +1,4 @@
-// Line charts. A series differs from the others by colour, by dashes and by a label at its end.
+// Line charts. Series differ in colour, in dashes and in a label at the end of the line.
 
 const dashes = ['', '7 4', '2 3', '10 3 2 3', '14 4', '4 2 1 2'];
 
@@ -13,7 +13,7 @@ function ticks(low, high, count) {
   return out;
 }
 
-// The powers of ten between, and twice and five times them where there are few.
+// The powers of ten in the range; for short ranges also 2 and 5 times them.
 function logTicks(low, high) {
   const out = [];
   const few = Math.log10(high / low) < 2.5;
@@ -40,14 +40,14 @@ function shortNumber(x) {
 class Axis {
   constructor(low, high, from, to, logarithmic) {
     this.logarithmic = logarithmic && low > 0;
-    const room = this.logarithmic || high > low ? 0 : Math.abs(low) / 10 || 1;
-    this.low = low - room;
-    this.high = high + room;
+    const margin = this.logarithmic || high > low ? 0 : Math.abs(low) / 10 || 1;
+    this.low = low - margin;
+    this.high = high + margin;
     if (this.logarithmic && high <= low) this.high = low * 1.1;
     Object.assign(this, { from, to });
   }
 
-  // Widened to round numbers at both ends.
+  // Extends both ends to round numbers.
   rounded() {
     if (this.logarithmic) return this;
     const step = ticks(this.low, this.high, 5);
@@ -69,8 +69,8 @@ class Axis {
   }
 }
 
-// series: [{name, label, index, points: [[x, y]], dots}], index choosing colour and dashes;
-// events: [{x, y, text, shape}] drawn on the series. y null: at the bottom.
+// series: [{name, label, index, points: [[x, y]], dots}]; index selects colour and dashes.
+// events: [{x, y, text, shape}] are drawn on the series, or at the bottom if y is null.
 class Chart {
   constructor({ id, title, xName, series, events = [], logarithmic = false, width = 570,
     height = 250, fromZero = false }) {
@@ -78,11 +78,11 @@ class Chart {
     const points = series.flatMap((one) => one.points);
     const xs = [...points.map(([x]) => x), ...events.map(({ x }) => x)];
     const ys = points.map(([, y]) => y).filter((y) => !logarithmic || y > 0);
-    const least = (list) => list.reduce((a, b) => Math.min(a, b), Infinity);
-    const most = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
-    this.x = new Axis(least(xs), most(xs), 62, width - 50, false);
-    const low = least(ys);
-    this.y = new Axis(fromZero && !logarithmic ? Math.min(0, low) : low, most(ys), height - 38, 14,
+    const min = (list) => list.reduce((a, b) => Math.min(a, b), Infinity);
+    const max = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
+    this.x = new Axis(min(xs), max(xs), 62, width - 50, false);
+    const low = min(ys);
+    this.y = new Axis(fromZero && !logarithmic ? Math.min(0, low) : low, max(ys), height - 38, 14,
       logarithmic).rounded();
     this.empty = points.length === 0;
     this.labelPlaces = new Map();
@@ -110,19 +110,19 @@ class Chart {
     return `${this.title}: ${this.series.map(ends).join('; ')}`;
   }
 
-  // The labels at the ends of the lines, moved apart where they would lie on one another.
+  // The labels at the ends of the lines, moved apart where they would overlap.
   placeLabels() {
-    const least = this.y.logarithmic ? this.y.low : -Infinity;
+    const min = this.y.logarithmic ? this.y.low : -Infinity;
     const ends = this.series.filter(({ label, points }) => label && points.length > 0)
       .map((one) => ({ one, x: this.x.at(one.points.at(-1)[0]) + 5,
-        y: this.y.at(Math.max(one.points.at(-1)[1], least)) }))
+        y: this.y.at(Math.max(one.points.at(-1)[1], min)) }))
       .sort((a, b) => a.y - b.y);
     ends.forEach((end, i) => {
       for (const above of ends.slice(0, i)) {
         if (Math.abs(above.x - end.x) < 40) end.y = Math.max(end.y, above.y + 13);
       }
     });
-    // Those at the bottom move up together.
+    // All labels move up if the lowest is below the axis.
     const beyond = Math.max(0, ...ends.map(({ y }) => y - this.y.from - 2));
     for (const end of ends) this.labelPlaces.set(end.one, [end.x, end.y - beyond]);
   }

@@ -1,9 +1,10 @@
-// Elements. Text only ever enters the page as text nodes and attributes, never as markup.
+// Elements, and the data of the page. Text enters only as text nodes and attributes, never as
+// markup.
 
 const svgNames = new Set(
   ['svg', 'g', 'path', 'line', 'rect', 'text', 'circle', 'title', 'polyline']);
 
-// Lists of lists of nodes as one, without what is not there.
+// Flattens nested lists of nodes; null and undefined are dropped.
 function nodes(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined);
 }
@@ -25,7 +26,7 @@ function replaceChildren(node, ...children) {
   node.replaceChildren(...nodes(children));
 }
 
-// A row of buttons of which one is pressed. options: [{value, label, title}].
+// A row of buttons, one of which is pressed. options: [{value, label, title}].
 function choice(id, name, options, chosen, choose) {
   const buttons = options.map(({ value, label, title, disabled }) => element('button', {
     type: 'button', id: `${id}-${value}`, title, disabled, 'aria-pressed': String(value === chosen),
@@ -35,7 +36,7 @@ function choice(id, name, options, chosen, choose) {
     element('span', { class: 'name' }, name), element('div', { class: 'choice' }, buttons));
 }
 
-// A slider over the numbers given, which need not be consecutive.
+// A slider over a list of numbers, which need not be consecutive.
 function slider(id, name, numbers, chosen, choose) {
   const output = element('output', { for: id }, String(chosen));
   const input = element('input', {
@@ -47,7 +48,7 @@ function slider(id, name, numbers, chosen, choose) {
     element('label', { class: 'name', for: id }, name), input, output);
 }
 
-// Rebuilds a part of the page and gives the focus back to the control that had it.
+// Rebuilds a part of the page and keeps the focus on the same control.
 function rebuild(node, ...children) {
   const focused = node.contains(document.activeElement) ? document.activeElement.id : '';
   replaceChildren(node, ...children);
@@ -61,4 +62,26 @@ function decimal(x, digits = 2) {
 
 function thousands(n) {
   return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+// The JSON that the tool wrote into the page; long arrays are base64 of little-endian numbers.
+const data = JSON.parse(document.getElementById('data').textContent);
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+// Unsigned 16-bit multiples of 1/65535.
+function sharesOf(base64) {
+  const units = new Uint16Array(bytesOf(base64).buffer);
+  return Float32Array.from(units, (unit) => unit / 65535);
+}
+
+// Signed 16-bit multiples of array.scale.
+function numbersOf(array) {
+  const units = new Int16Array(bytesOf(array.data).buffer);
+  return Float32Array.from(units, (unit) => unit * array.scale);
 }

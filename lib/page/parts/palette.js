@@ -1,6 +1,6 @@
-// Colours, computed in OKLab (Ottosson 2020), where equal steps look equal. The sequence runs on
-// the axis from blue to yellow, which colour-blind people see too, and its lightness is linear, so
-// that it keeps its order in grey.
+// Colours, computed in OKLab (Ottosson 2020), where equal steps look equal. The sequential palette
+// goes from yellow to blue, which colour-blind readers can distinguish, with linear lightness, so
+// that it stays ordered in greyscale.
 
 function srgb(lightness, a, b) {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
@@ -26,8 +26,8 @@ function css(rgb) {
   return `rgb(${rgb.join(' ')})`;
 }
 
-// 256 colours from "nothing", near the paper, to the strongest: {lightness, a, b} of both ends;
-// between them the sequence bends to green, so that its middle is not grey.
+// 256 colours from 0, close to the background, to 1: {lightness, a, b} of both ends; the middle is
+// shifted to green, since it would be grey.
 const sequenceEnds = {
   light: [{ lightness: 0.985, a: -0.004, b: 0.016 }, { lightness: 0.27, a: 0.01, b: -0.12 }],
   dark: [{ lightness: 0.25, a: 0.0, b: -0.045 }, { lightness: 0.94, a: -0.02, b: 0.16 }],
@@ -46,18 +46,18 @@ function currentTheme() {
   return document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
 }
 
-// The colour of a share from 0 to 1, as [red, green, blue].
+// The colour of a value from 0 to 1, as [red, green, blue].
 function shade(share) {
   return sequences[currentTheme()][Math.round(255 * Math.min(1, Math.max(0, share)))];
 }
 
-// Whether text on that colour has to be light.
+// Whether text on that colour must be light.
 function isDarkShade(share) {
   const [red, green, blue] = shade(share);
   return 0.299 * red + 0.587 * green + 0.114 * blue < 140;
 }
 
-// Colours of things that have no order. Neighbours differ in lightness too.
+// Categorical colours. Neighbours differ in lightness too.
 const hues = [255, 55, 160, 345, 95, 215, 25, 300];
 const lightnesses = { light: [0.5, 0.62, 0.6, 0.58, 0.7, 0.66, 0.48, 0.45],
   dark: [0.72, 0.78, 0.76, 0.72, 0.88, 0.82, 0.66, 0.68] };

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <set>
 
 #include "lib/base/error.h"
 
@@ -45,11 +46,26 @@ BOOST_AUTO_TEST_CASE(a_page_escapes_its_texts) {
   PageSpec spec;
   spec.title = "a < b & \"c\"";
   spec.notices = {"<i>"};
-  spec.styles = {"lib/page/parts/base.css"};
+  spec.styles = {"lib/page/parts/chart.css"};
   const std::string page = html_page(spec, "{}");
   BOOST_TEST(page.find("<title>a &lt; b &amp; &quot;c&quot;</title>") != std::string::npos);
   BOOST_TEST(page.find("<p class=\"notice\">&lt;i&gt;</p>") != std::string::npos);
-  BOOST_TEST(page.find("--paper:") != std::string::npos);
+  BOOST_TEST(page.find("--paper:") != std::string::npos);  // of base.css
+  BOOST_TEST(page.find(".charts {") != std::string::npos);
   spec.scripts = {"lib/page/parts/none.js"};
   BOOST_CHECK_THROW(html_page(spec, "{}"), Bug);
+}
+
+BOOST_AUTO_TEST_CASE(known_colours) {
+  BOOST_TEST(oklch_colour(0, 0, 0) == "#000000");
+  BOOST_TEST(oklch_colour(1, 0, 0) == "#ffffff");
+  // sRGB's red and blue in OKLCh (Ottosson 2020, to the precision given there)
+  BOOST_TEST(oklch_colour(0.62796, 0.25768, 29.234) == "#ff0000");
+  BOOST_TEST(oklch_colour(0.45201, 0.31321, 264.052) == "#0000ff");
+}
+
+BOOST_AUTO_TEST_CASE(heads_have_colours_of_their_own) {
+  std::set<std::string> colours;
+  for (int i = 0; i < 24; ++i) colours.insert(distinct_colour(i));
+  BOOST_TEST(colours.size() == 24U);
 }
