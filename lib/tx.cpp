@@ -199,7 +199,7 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
     parse_target(given, {}, translator, one.target);
   }
   const Vocabulary& vocabulary = translator.models().target();
-  if (one.blank()) return worded(answer_blank(one).front(), vocabulary);
+  if (one.blank()) return worded(blank_translation(one).front(), vocabulary);
   TranslatorOptions options = translator.options();
   options.search.forced_target = true;
   TranslationWorker worker(translator.models(), options, translator.rules());

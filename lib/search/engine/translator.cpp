@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <numeric>
 
 #include "lib/base/error.h"
@@ -64,6 +65,16 @@ void TranslatorOptions::describe_machine(Options& options) {
 void TranslatorOptions::describe_memory(Options& options) {
   options.add("--memory", memory, "SIZE", "limit the memory of the run, such as 2G or 800M",
               "Uses the largest batch that fits, unless --batch-tokens is given.");
+}
+
+Translation blank_translation(const Source& source) {
+  TokenHypothesis h;
+  if (source.target.size() <= 1) return {h};
+  h.ids = source.target;
+  h.complete = h.ids.back() == Vocabulary::eos;
+  if (h.complete) h.ids.pop_back();
+  h.log_p = h.score = -std::numeric_limits<double>::infinity();
+  return {h};
 }
 
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options,

@@ -42,6 +42,10 @@ struct TranslatorOptions {
 
 using Translation = std::vector<TokenHypothesis>;  // best first, never empty
 
+// Of a source that is blank: an empty output with log P 0. A forced target that is not empty has
+// minus infinity: it is never output.
+Translation blank_translation(const Source& source);
+
 // How many batches are translated at a time, and on how many threads each.
 struct TeamSize {
   int workers = 1, threads = 1;

@@ -1,7 +1,6 @@
 #include "lib/search/lines/lines.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
@@ -120,16 +119,6 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha) {
   }
   whole.score = whole.log_p / length_penalty(labels, alpha);
   return {whole};
-}
-
-Translation answer_blank(const Source& source) {
-  TokenHypothesis h;
-  if (source.target.size() <= 1) return {h};
-  h.ids = source.target;
-  h.complete = h.ids.back() == Vocabulary::eos;
-  if (h.complete) h.ids.pop_back();
-  h.log_p = h.score = -std::numeric_limits<double>::infinity();
-  return {h};
 }
 
 }  // namespace tx

@@ -73,10 +73,6 @@ class CutWarnings {
   int64_t lines_ = 0;
 };
 
-// A blank line is answered by an empty line with log P 0. A forced target for it that is not blank
-// has minus infinity: it is never output.
-Translation answer_blank(const Source& source);
-
 // The translations of a line's parts as that of the whole: tokens one after another, log P summed,
 // the score over the length penalty of the whole. The end of a part counts with its last token.
 Translation join_parts(const std::vector<Translation>& parts, double alpha);

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_failing_input_leaves_the_lines_before_it) {
   }
 }
 
-// Blank lines are answered by the reader, beside what it reads.
+// Blank lines are answered without a worker.
 BOOST_AUTO_TEST_CASE(every_failure_of_a_thread_reaches_the_caller) {
   const TempFolder folder;
   const Translator translator = tiny_translator(options_of(2, 200));

@@ -1,0 +1,204 @@
+#include "lib/search/engine/translation_queue.h"
+
+#include "lib/base/error.h"
+
+namespace tx {
+
+namespace {
+
+// Workers are busy with one window while the next is filled and the last requests of another
+// finish.
+constexpr size_t max_windows = 3, max_requests = 8192;
+// A writer that is about to send the next line gets a moment, so that its lines form one batch.
+constexpr auto linger = std::chrono::milliseconds(1);
+
+}  // namespace
+
+struct TranslationQueue::Entry {
+  std::unique_ptr<TranslationRequest> request;
+  size_t first_source = 0;
+  std::vector<Translation> found;  // of each part
+  size_t missing = 0;              // parts without a translation
+  bool finished = false;
+};
+
+// Requests that are sorted into batches together. It grows until it is closed.
+struct TranslationQueue::Window {
+  std::vector<Entry> entries;
+  std::vector<Source> sources;   // of all entries
+  std::vector<size_t> entry_of;  // by source
+  int64_t tokens = 0;
+};
+
+TranslationQueue::TranslationQueue(const Translator& translator, int latency_ms)
+    : translator_(translator),
+      latency_(latency_ms),
+      max_tokens_(16 * translator.options().batch_tokens * translator.options().threads) {
+  const auto start = [&] {
+    threads_.all.push_back(start_thread(failed_, [this] {
+      if (!failed_.run([&] { work_loop(); })) stop();
+    }));
+  };
+  start();
+  try {
+    for (int i = 1; i < translator.options().threads; ++i) start();
+  } catch (const Error&) {  // fewer do the work
+  }
+}
+
+TranslationQueue::~TranslationQueue() = default;
+
+TranslationQueue::Threads::~Threads() {
+  queue.stop();
+  for (std::thread& thread : all) thread.join();
+}
+
+void TranslationQueue::stop() {
+  const std::lock_guard guard(lock_);
+  stop_ = true;
+  changed_.notify_all();
+}
+
+bool TranslationQueue::stopped() const {
+  const std::lock_guard guard(lock_);
+  return stop_;
+}
+
+bool TranslationQueue::put(std::unique_ptr<TranslationRequest> request, std::vector<Source> parts) {
+  TX_ASSERT(!parts.empty());
+  std::unique_lock guard(lock_);
+  changed_.wait(guard, [&] { return stop_ || open_ || windows_.size() < max_windows; });
+  if (stop_) return false;
+  last_put_ = Clock::now();
+  if (!open_) {
+    windows_.push_back(std::make_unique<Window>());
+    first_put_ = last_put_;
+    open_ = true;
+    changed_.notify_all();
+  }
+  Window& window = *windows_.back();
+  window.entries.push_back({std::move(request), window.sources.size(), {}, parts.size()});
+  window.entries.back().found.resize(parts.size());
+  for (Source& part : parts) {
+    window.tokens += int64_t(part.ids.size() + part.target.size() + part.prefix.size());
+    window.entry_of.push_back(window.entries.size() - 1);
+    window.sources.push_back(std::move(part));
+  }
+  if (window.entries.size() < max_requests && window.tokens < max_tokens_) return true;
+  if (failed_.run([&] { close_window(guard); })) return true;
+  if (guard.owns_lock()) guard.unlock();
+  stop();
+  return false;
+}
+
+void TranslationQueue::close() {
+  const std::lock_guard guard(lock_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+std::unique_ptr<TranslationRequest> TranslationQueue::take(const std::function<void()>& idle) {
+  std::unique_lock guard(lock_);
+  const auto ready = [&] { return is_finished() || (closed_ && windows_.empty()); };
+  if (!ready() && !stop_) {
+    if (idle) {
+      guard.unlock();
+      idle();
+      guard.lock();
+    }
+    changed_.wait(guard, [&] { return ready() || stop_; });
+  }
+  if (!ready()) {
+    failed_.rethrow();
+    return nullptr;
+  }
+  if (windows_.empty()) return nullptr;
+  Window& window = *windows_.front();
+  std::unique_ptr<TranslationRequest> request = std::move(window.entries[taken_].request);
+  if (++taken_ < window.entries.size()) return request;
+  windows_.pop_front();
+  taken_ = 0;
+  changed_.notify_all();
+  return request;
+}
+
+bool TranslationQueue::is_finished() const {
+  if (windows_.empty()) return false;
+  const Window& window = *windows_.front();
+  return taken_ < window.entries.size() && window.entries[taken_].finished;
+}
+
+void TranslationQueue::work_loop() {
+  std::unique_ptr<TranslationWorker> worker;  // made with the first job: idle workers cost nothing
+  Job job;
+  for (std::unique_lock guard(lock_); next_job(guard, job);) {
+    ++running_;
+    // A job that has the machine to itself takes all of it.
+    const int threads = translator_.threads_each(size_t(running_) + jobs_.size());
+    guard.unlock();
+    if (!worker) worker = translator_.worker();
+    std::vector<const Source*> batch;
+    for (const size_t i : job.sources) batch.push_back(&job.window->sources[i]);
+    std::vector<Translation> translations = worker->translate(batch, threads);
+    for (size_t i = 0; i < translations.size(); ++i)
+      found(*job.window, job.sources[i], std::move(translations[i]));
+    guard.lock();
+    --running_;
+  }
+}
+
+// Waits for a job; closes the open window when its time has come. False at the end.
+bool TranslationQueue::next_job(std::unique_lock<std::mutex>& guard, Job& job) {
+  while (jobs_.empty()) {
+    if (stop_ || (closed_ && !open_)) return false;
+    if (!open_)
+      changed_.wait(guard);
+    else if (closed_ || Clock::now() >= due())
+      close_window(guard);
+    else
+      changed_.wait_until(guard, due());
+  }
+  if (stop_) return false;
+  job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return true;
+}
+
+TranslationQueue::Clock::time_point TranslationQueue::due() const {
+  return latency_.count() > 0 ? first_put_ + latency_ : last_put_ + linger;
+}
+
+// Cuts the open window into jobs; gives up the lock meanwhile. The window may be gone once its last
+// blank source is answered.
+void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
+  Window& window = *windows_.back();
+  open_ = false;
+  guard.unlock();
+  std::vector<size_t> blank;
+  for (size_t i = 0; i < window.sources.size(); ++i)
+    if (window.sources[i].blank()) blank.push_back(i);
+  auto batches = translator_.batches(window.sources);
+  guard.lock();
+  for (auto& batch : batches) jobs_.push_back({&window, std::move(batch)});
+  changed_.notify_all();
+  guard.unlock();
+  for (const size_t i : blank) found(window, i, blank_translation(window.sources[i]));
+  guard.lock();
+}
+
+// Keeps the translation of a source; with that of its last part the request is finished.
+void TranslationQueue::found(Window& window, size_t source, Translation translation) {
+  Entry& entry = window.entries[window.entry_of[source]];
+  {
+    const std::lock_guard guard(lock_);
+    entry.found[source - entry.first_source] = std::move(translation);
+    if (--entry.missing > 0) return;
+  }
+  const std::span<const Source> parts(&window.sources[entry.first_source], entry.found.size());
+  entry.request->finish(parts, std::move(entry.found));
+  const std::lock_guard guard(lock_);
+  entry.finished = true;
+  changed_.notify_all();
+}
+
+}  // namespace tx
