@@ -231,7 +231,7 @@ void describe_regularisation(Options& o, TrainOptions& t) {
   o.add("--label-smoothing", t.label_smoothing, "E", "label smoothing",
         "The correct token gets the probability 1 - E, each of the V - 1 others E / (V - 1).")
       .range(0, 0.99)
-      .default_is("0.1; 0 with --kind decoder or encoder");
+      .default_is("0.1; 0 when training on one text");
 }
 
 void describe_optimizer(Options& o, TrainOptions& t) {
