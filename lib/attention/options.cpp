@@ -2,7 +2,7 @@
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_kind.h"
-#include "lib/text/line_pairs.h"
+#include "lib/text/corpus.h"
 
 namespace tx {
 
@@ -122,7 +122,8 @@ void DumpOptions::describe(Options& options) {
 
 void DumpOptions::check() const {
   if (stats == "importance" && !translator.masked_heads.empty())
-    throw UsageError("--mask-heads cannot be used with --stats importance, which masks one at a time");
+    throw UsageError(
+        "--mask-heads cannot be used with --stats importance, which masks one at a time");
   LinePairs::check(files, target);
   if (format == "safetensors" && out == "-")
     throw UsageError("--format safetensors is written to a file: name it with -o");

@@ -12,7 +12,7 @@
 #include "lib/data/documents.h"
 #include "lib/subword/vocabulary.h"
 #include "lib/text/corpus.h"
-#include "lib/text/links.h"
+#include "lib/text/parse.h"
 
 namespace tx {
 

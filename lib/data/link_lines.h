@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/subword/word_groups.h"
-#include "lib/text/links.h"
+#include "lib/text/parse.h"
 
 namespace tx {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "lib/search/lines/lines.h"
-#include "lib/text/line_pairs.h"
+#include "lib/text/corpus.h"
 
 namespace tx {
 

@@ -7,7 +7,7 @@
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/tokenizers/unicode.h"
-#include "lib/text/line_pairs.h"
+#include "lib/text/corpus.h"
 
 namespace tx {
 
@@ -27,7 +27,8 @@ class SegmentReader::TextFile {
   bool ready(int wait_ms) { return reader_.ready(wait_ms); }
 
   void warn(const Log& log) const {
-    if (reader_.began_with_mark()) log.warn(name() + " begins with a byte order mark; left out");
+    if (reader_.began_with_mark())
+      log.warn(name() + " begins with a byte order mark, which is ignored");
     if (invalid_ == 0) return;
     log.warn(name() + ": " + std::to_string(invalid_) +
              (invalid_ == 1 ? " invalid UTF-8 sequence" : " invalid UTF-8 sequences") +

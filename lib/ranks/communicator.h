@@ -1,49 +1,97 @@
-// The processes of one training, its ranks, and the moving of bytes between them. A library that
-// was there before moves them (MPI); it never adds: what is added is added by us, in an order that
-// does not depend on their number.
+// The ranks of a training: the processes that train one model, and the communication between them.
+// An installed library (MPI) moves bytes; tx does every addition itself, in an order that does not
+// depend on the number of ranks.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tx {
 
-// Every rank makes the same calls in the same order; each call waits for the others. A call throws
-// Error where the library refuses it, and where the run has to end because of another rank. Threads
-// may make calls of different communicators at the same time.
+// A group of ranks. All of them make the same calls in the same order, and each call waits for the
+// others. A call throws Error if the library fails or if the run must end because of another rank.
+// Threads may call different communicators at the same time.
 class Communicator {
  public:
-  virtual ~Communicator() = default;  // of all ranks at once; during an exception it waits for none
+  virtual ~Communicator() = default;  // collective, except during an exception
   virtual int rank() const = 0;       // 0 .. size() - 1
   virtual int size() const = 0;
   virtual int local_rank() const = 0;    // among the ranks of this machine, from 0
-  virtual std::string host() const = 0;  // this machine's name
+  virtual std::string host() const = 0;  // the name of this machine
 
-  // Throws Error where the run has to end because of another rank; waits for nothing.
+  // Throws Error if the run must end because of another rank; does not wait.
   virtual void check_end() {}
   virtual void barrier() = 0;
-  virtual void broadcast(void* data, size_t bytes) = 0;  // of rank 0 to all others
-  // all (size() * bytes): the `bytes` of every rank in the order of ranks. `mine` may be this
-  // rank's place in `all`.
+  virtual void broadcast(void* data, size_t bytes) = 0;  // from rank 0
+  // all (size() * bytes): the `bytes` of every rank, in rank order. `mine` may point to this rank's
+  // place in `all`.
   virtual void gather_all(const void* mine, size_t bytes, void* all) = 0;
-  // Sends the rank r what stands in `from` behind the bytes for the ranks before it, from_bytes[r]
-  // of them; what rank r sends to this one, to_bytes[r], arrives in `to` in the order of ranks.
+  // All-to-all: `from` holds from_bytes[r] bytes for each rank r, in rank order; `to` receives
+  // to_bytes[r] bytes from each rank r, in rank order.
   virtual void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
                         std::span<const size_t> to_bytes) = 0;
-  // The ranks that give the same number here, among themselves: in the order they have now, from 0.
-  // Its calls may stand between those of this one, which must outlive it.
+  // A communicator of the ranks that pass the same `group`, in their present order. Its calls may
+  // be interleaved with those of this one, which must outlive it.
   virtual std::unique_ptr<Communicator> split(int group) = 0;
 };
 
-// How many ranks this process was started as one of, by mpirun or srun; 1: it stands alone.
+// What a rank sends about itself when it joins. The layout is the same in all versions of tx.
+struct RankCard {
+  char version[128] = "";  // of tx
+  char host[64] = "";
+  int64_t process = 0;         // process id
+  uint64_t process_space = 0;  // its PID namespace: ids of one namespace can be compared
+};
+
+// All ranks of a training, and how they end together. A background thread of each rank sends a
+// heartbeat every second and receives those of other ranks, also while the rank computes, reads or
+// writes for long: so no rank waits for one that has died, and a single rank reports the reason.
+class World : public Communicator {
+ public:
+  virtual const std::vector<RankCard>& cards() const = 0;  // of all ranks
+  // Ends the run on all ranks, because this one failed or was told to end; returns the exit status.
+  // Rank 0 has printed the reason before; for another rank, rank 0 prints `why`, or this rank does
+  // if rank 0 does not respond. Aborts the run, and does not return, if a rank does not respond.
+  virtual int end(int status, const std::string& why) = 0;
+  // On rank 0: whether its last exception was caused by another rank.
+  virtual bool failed_elsewhere() const = 0;
+
+  // Rank 0 sends a number to all others while they compute; told() is the last one received, 0
+  // before the first.
+  virtual void tell(int number) = 0;
+  virtual int told() const = 0;
+};
+
+// Joins the other ranks; null for a single process. `tool` begins the messages of this rank. Throws
+// Error if libtx-mpi.so is missing, belongs to another version of tx, or to another MPI than the
+// one that started this process.
+std::unique_ptr<World> join_ranks(const std::string& tool);
+
+// The number of ranks that mpirun or srun started, and the rank of this process, from the
+// environment; 1 and 0 for a single process.
 int started_ranks();
-// Which of them it is, as far as the environment tells; 0 where it stands alone.
 int started_rank();
 
-// Whether another rank speaks for this one.
+// Whether this is a rank other than 0, which prints nothing.
 inline bool follows() { return started_ranks() > 1 && started_rank() > 0; }
 
+std::string this_host();
+// "rank 2 on HOST".
+std::string name_of_rank(int rank, const std::string& host);
 std::string describe_ranks();  // a line for --version
 
+// What libtx-mpi.so exports, through the function tx_mpi().
+struct CommunicatorLibrary {
+  const char* version;        // of tx
+  std::string (*describe)();  // of MPI
+  std::unique_ptr<World> (*join)(const RankCard& mine, const std::string& tool);
+};
+
 }  // namespace tx
+
+extern "C" {
+const tx::CommunicatorLibrary* tx_mpi();
+}

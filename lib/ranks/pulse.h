@@ -1,24 +1,36 @@
-// Which ranks still live, by what is heard of them. Time is counted in beats of this rank's own: a
-// process that was stopped and goes on has not missed any, and no clock is compared.
+// Detects ranks that have died by their heartbeats. Time is counted in heartbeats of this rank: a
+// process that was suspended does not suspect the others when it resumes, and no clocks are
+// compared.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 namespace tx {
 
 class Pulse {
  public:
-  static constexpr int patience = 20;  // beats, of a second each
+  static constexpr int patience = 20;  // heartbeats of one second each
 
-  // Of the rank `me`: rank 0 listens to all others, they to rank 0. Where that is silent, the
-  // lowest other rank speaks, so each waits two beats longer than the one below it, up to 8.
-  Pulse(int me, int ranks);
+  // For rank `me`: rank 0 listens to all others, they listen to rank 0. If rank 0 dies, the lowest
+  // other rank reports it, so each waits two heartbeats longer than the one below it, up to 8.
+  Pulse(int me, int ranks)
+      : silent_(size_t(ranks)), patience_(patience + 2 * std::clamp(me - 1, 0, 4)) {
+    if (me > 0) peers_ = {0};
+    for (int r = 1; me == 0 && r < ranks; ++r) peers_.push_back(r);
+  }
   const std::vector<int>& peers() const { return peers_; }
-  void heard(int rank);
-  int beat();  // one has passed; the rank that has been silent for too long, -1: there is none
+  void heard(int rank) { silent_[size_t(rank)] = 0; }
+  // Counts a heartbeat; returns the lowest rank that has been silent for too long, or -1.
+  int beat() {
+    int lost = -1;
+    for (const int peer : peers_)
+      if (++silent_[size_t(peer)] > patience_ && lost < 0) lost = peer;
+    return lost;
+  }
 
  private:
-  std::vector<int> peers_;   // ranks listened to
-  std::vector<int> silent_;  // beats without a sign, by rank
+  std::vector<int> peers_;   // ranks that this one listens to
+  std::vector<int> silent_;  // heartbeats without a message, by rank
   int patience_;
 };
 

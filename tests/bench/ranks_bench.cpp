@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/ranks/world.h"
+#include "lib/ranks/communicator.h"
 
 namespace {
 

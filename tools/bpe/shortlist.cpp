@@ -7,8 +7,8 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/subword/lexical_table.h"
 #include "lib/subword/word_groups.h"
-#include "lib/text/line_pairs.h"
-#include "lib/text/links.h"
+#include "lib/text/corpus.h"
+#include "lib/text/parse.h"
 #include "tools/bpe/commands.h"
 
 namespace tx {

@@ -20,7 +20,7 @@
 #include "lib/base/split.h"
 #include "lib/eval/metrics/metric.h"
 #include "lib/eval/report/report.h"
-#include "lib/text/links.h"
+#include "lib/text/parse.h"
 
 namespace tx {
 namespace {

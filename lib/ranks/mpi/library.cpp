@@ -1,6 +1,5 @@
-// libtx-mpi.so: a Communicator over MPI. Calls begin without waiting and are asked for their end,
-// with a sleep that grows between: MPI's own waiting would keep a core busy for as long as rank 0
-// saves a checkpoint.
+// libtx-mpi.so: a Communicator over MPI. It uses non-blocking calls and polls for their completion
+// with growing sleeps: MPI's own waiting would keep a core busy while rank 0 saves a checkpoint.
 #include <time.h>
 
 #include <algorithm>
@@ -11,37 +10,19 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
-#include "lib/ranks/mpi/start_limit.h"
+#include "lib/ranks/communicator.h"
 #include "lib/ranks/mpi/watch.h"
-#include "lib/ranks/world.h"
 
 namespace tx {
-
-namespace mpi {
-
-std::mutex& lock() {
-  static std::mutex only;
-  return only;
-}
-
-void check(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw Error(std::string(call) + ": " + text);
-}
-
-}  // namespace mpi
 
 namespace {
 
 using mpi::check;
 
-// The counts of MPI are of type int: more bytes than this go in several calls. Tests lower it.
+// Counts of MPI are ints: larger messages are split. Tests lower this limit.
 size_t max_bytes() {
   static const size_t max = [] {
-    const char* text = std::getenv("TX_MPI_MOST");
+    const char* text = std::getenv("TX_MPI_MAX_BYTES");
     return text ? size_t(std::max(1, std::atoi(text))) : size_t(1) << 30;
   }();
   return max;
@@ -53,11 +34,11 @@ int count_of(size_t bytes) {
 
 using Requests = std::vector<MPI_Request>;
 
-// Has `begin` append requests, and waits until what it began has ended.
+// Calls `begin`, which appends requests, and waits until they are complete.
 template <class Begin>
 void complete(mpi::Watch& watch, const Begin& begin) {
-  constexpr int eager = 200;       // questions before the first sleep
-  constexpr long max = 1'000'000;  // nanoseconds
+  constexpr int eager = 200;             // polls before the first sleep
+  constexpr long max_sleep = 1'000'000;  // nanoseconds
   Requests requests;
   const auto done = [&](bool first) {
     const std::lock_guard guard(mpi::lock());
@@ -73,7 +54,7 @@ void complete(mpi::Watch& watch, const Begin& begin) {
     if (round < eager) continue;
     const timespec time{0, pause};
     ::nanosleep(&time, nullptr);
-    pause = std::min(2 * pause, max);
+    pause = std::min(2 * pause, max_sleep);
   }
 }
 
@@ -87,7 +68,7 @@ int local_rank_of(MPI_Comm all, int rank) {
   return local;
 }
 
-// Some or all of the ranks. Base is Communicator or World.
+// A communicator of some or all ranks. Base is Communicator or World.
 template <class Base>
 class Ranks : public Base {
  public:
@@ -106,7 +87,7 @@ class Ranks : public Base {
   void gather_all(const void* mine, size_t bytes, void* all) override {
     const auto place_of = [&](int rank) { return static_cast<char*>(all) + size_t(rank) * bytes; };
     char* const place = place_of(rank_);
-    if (bytes > max_bytes()) {  // which is the same on every rank
+    if (bytes > max_bytes()) {  // the same on every rank
       if (mine != place) std::memcpy(place, mine, bytes);
       for (int root = 0; root < size_; ++root) broadcast_from(root, place_of(root), bytes);
       return;
@@ -122,8 +103,8 @@ class Ranks : public Base {
     TX_ASSERT(from_bytes.size() == size_t(size_) && to_bytes.size() == size_t(size_));
     const size_t largest = std::max(*std::max_element(from_bytes.begin(), from_bytes.end()),
                                     *std::max_element(to_bytes.begin(), to_bytes.end()));
-    // No rank knows the sizes of all, so that there is no call of all ranks to split: each sends
-    // and receives by itself.
+    // A rank knows only its own sizes, so a collective call could not be split into equal numbers
+    // of calls: ranks send and receive point to point.
     for (size_t done = 0; done < largest; done += max_bytes())
       complete(*watch_, [&](Requests& requests) {
         char* to_at = static_cast<char*>(to);
@@ -143,7 +124,7 @@ class Ranks : public Base {
   std::unique_ptr<Communicator> split(int group) override;
 
  protected:
-  // Of communicators that wait for nobody any more. Under lock() where there are threads already.
+  // Called before the communicator is used; under lock() if other threads exist.
   void take(MPI_Comm ranks, const std::string& host) {
     ranks_ = ranks;
     host_ = host;
@@ -167,7 +148,7 @@ class Ranks : public Base {
                           request);
       });
   }
-  // How many of `bytes` go in one call where `done` have gone.
+  // The size of the next call after `done` of `bytes`.
   static int part_of(size_t bytes, size_t done) {
     return done < bytes ? count_of(std::min(max_bytes(), bytes - done)) : 0;
   }
@@ -175,22 +156,22 @@ class Ranks : public Base {
   std::string host_;
 };
 
-class Part : public Ranks<Communicator> {
+class Subset : public Ranks<Communicator> {
  public:
-  Part(MPI_Comm ranks, const std::string& host, mpi::Watch& watch) {
+  Subset(MPI_Comm ranks, const std::string& host, mpi::Watch& watch) {
     take(ranks, host);
     watch_ = &watch;
   }
 };
 
-// MPI has no way of splitting without waiting: the others must be there.
+// MPI_Comm_split blocks, so all ranks must have arrived.
 template <class Base>
 std::unique_ptr<Communicator> Ranks<Base>::split(int group) {
   barrier();
   const std::lock_guard guard(mpi::lock());
-  MPI_Comm part;
-  check(MPI_Comm_split(ranks_, group, rank_, &part), "MPI_Comm_split");
-  return std::make_unique<Part>(part, host_, *watch_);
+  MPI_Comm subset;
+  check(MPI_Comm_split(ranks_, group, rank_, &subset), "MPI_Comm_split");
+  return std::make_unique<Subset>(subset, host_, *watch_);
 }
 
 class Mpi : public Ranks<World> {
@@ -201,25 +182,26 @@ class Mpi : public Ranks<World> {
       const mpi::StartLimit limit(tool);
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
     }
-    if (level < MPI_THREAD_SERIALIZED) throw Error("this MPI takes calls of one thread alone");
+    if (level < MPI_THREAD_SERIALIZED)
+      throw Error("this MPI does not support calls from several threads");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     take(MPI_COMM_WORLD, mine.host);
     std::vector<RankCard> cards(static_cast<size_t>(size()));
     check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE,
                         MPI_COMM_WORLD),
           "MPI_Allgather");
-    MPI_Comm of_watch;
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &of_watch), "MPI_Comm_dup");
-    own_watch_ = std::make_unique<mpi::Watch>(of_watch, std::move(cards), tool);
+    MPI_Comm for_watch;
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &for_watch), "MPI_Comm_dup");
+    own_watch_ = std::make_unique<mpi::Watch>(for_watch, std::move(cards), tool);
     watch_ = own_watch_.get();
   }
-  // A run that fails waits for nobody: MPI is left as it is.
+  // A failed run does not wait for other ranks, and leaves MPI without MPI_Finalize.
   ~Mpi() override {
     if (ended_ || std::uncaught_exceptions() > 0) return;
     try {
       barrier();
     } catch (const Error&) {
-      return;  // what it tells was told before
+      return;  // reported before
     }
     own_watch_.reset();
     MPI_Finalize();

@@ -11,7 +11,6 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/log.h"
-#include "lib/ranks/mpi/start_limit.h"
 
 namespace tx::mpi {
 
@@ -21,10 +20,10 @@ enum Tag { beat_tag, failure_tag, end_tag, done_tag, number_tag };
 
 constexpr auto turn_length = std::chrono::milliseconds(100);
 constexpr int turns_per_beat = 10;
-constexpr int answer = 20;         // turns in which a rank that was told to end says that it does
-constexpr int grace = 80;          // turns until a rank is ended that computes or saves meanwhile
-constexpr int next_speaks = 15;    // turns in which a rank that speaks has ended the others
-constexpr size_t max_text = 2000;  // bytes of a failure: MPI sends them without a question first
+// In turns: within which a rank confirms that it ends; after which a rank that still computes or
+// saves is killed; within which a rank that reports a failure has ended the others.
+constexpr int answer = 20, grace = 80, next_reports = 15;
+constexpr size_t max_text = 2000;  // bytes of a failure, which MPI sends eagerly
 
 std::string bytes_of(int number) {
   std::string bytes(sizeof number, '\0');
@@ -50,7 +49,7 @@ Watch::Watch(MPI_Comm ranks, std::vector<RankCard> cards, const std::string& too
         return rank;
       }()),
       pulse_(me_, int(cards_.size())) {
-  thread_ = start_without_signals(lost_, [this] { run(); });
+  thread_ = start_without_signals(thread_error_, [this] { run(); });
 }
 
 Watch::~Watch() {
@@ -74,7 +73,7 @@ void Watch::run() {
 void Watch::turn(int64_t number) {
   receive();
   finish_sends();
-  if (!ending_ && status_ < 0) look_for_the_dead();
+  if (!ending_ && status_ < 0) find_dead_ranks();
   if (number % turns_per_beat == 0) beat();
   hurry();
 }
@@ -123,34 +122,34 @@ void Watch::take(int from, int tag, const std::string& bytes) {
   if (tag == number_tag) told_ = number_of(bytes);
 }
 
-// A beat that has not left yet is not sent again.
+// Sends no further heartbeat while one is pending.
 void Watch::beat() {
   for (const int peer : pulse_.peers()) {
-    bool under_way = false;
-    for (const Sent& sent : sent_) under_way |= sent.to == peer && sent.tag == beat_tag;
-    if (!under_way) send(peer, beat_tag, "");
+    bool pending = false;
+    for (const Sent& sent : sent_) pending |= sent.to == peer && sent.tag == beat_tag;
+    if (!pending) send(peer, beat_tag, "");
   }
   const int silent = pulse_.beat();
   if (silent >= 0 && !ending_ && status_ < 0)
-    lose(silent, " has been silent for " + std::to_string(Pulse::patience) +
-                     " s: its process is stopped, or its machine or the network is gone");
+    lose(silent, " has not responded for " + std::to_string(Pulse::patience) +
+                     " s: its process is stopped, or its machine or the network is down");
 }
 
-// Those of this machine that were killed. Where it is rank 0, the lowest of them speaks: each waits
-// longer than those below.
-void Watch::look_for_the_dead() {
+// Finds ranks of this machine that were killed. If it is rank 0, the lowest other rank reports it:
+// each waits longer than those below it.
+void Watch::find_dead_ranks() {
   const RankCard& mine = cards_[size_t(me_)];
   for (int r = 0; r < int(cards_.size()); ++r) {
     const RankCard& card = cards_[size_t(r)];
     const bool near = mine.process_space != 0 && card.process_space == mine.process_space &&
                       std::strcmp(card.host, mine.host) == 0;
     if (r == me_ || !near || ::kill(pid_t(card.process), 0) == 0 || errno != ESRCH) continue;
-    if (r > 0 || turns_without_rank_0_++ >= next_speaks * (me_ - 1))
-      lose(r, " has ended without a word, as a process that is killed");
+    if (r > 0 || turns_without_rank_0_++ >= next_reports * (me_ - 1))
+      lose(r, " ended without an error message: it was probably killed");
   }
 }
 
-// Without rank 0 nobody else would say anything.
+// If rank 0 is lost, this rank reports it.
 void Watch::lose(int rank, const std::string& how) {
   note(name(rank) + how);
   if (rank > 0 || first()) return;
@@ -158,7 +157,7 @@ void Watch::lose(int rank, const std::string& how) {
   abort(1);
 }
 
-// Rank 0 keeps what it hears of first, for the thread that trains; the others tell it.
+// Rank 0 keeps the first failure for its training thread; the others send it to rank 0.
 void Watch::note(const std::string& what) {
   if (ending_ || failed_ || status_ >= 0) return;
   failure_ = what;
@@ -166,10 +165,10 @@ void Watch::note(const std::string& what) {
   if (!first()) send(0, failure_tag, what.substr(0, max_text));
 }
 
-// The thread that trains may compute for long, or wait for somebody else.
+// Ends the process if the training thread computes, or waits for something else, for too long.
 void Watch::hurry() {
-  const bool called = first() ? failed_ && !taken_ : status_ >= 0;
-  if (ending_ || !called || ++late_ <= grace) return;
+  const bool must_end = first() ? failed_ && !taken_ : status_ >= 0;
+  if (ending_ || !must_end || ++late_ <= grace) return;
   if (first()) {
     say(failure_);
     abort(1);
@@ -179,7 +178,7 @@ void Watch::hurry() {
 }
 
 void Watch::check() {
-  if (status_ >= 0) throw Error("rank 0 ends the run");
+  if (status_ >= 0) throw Error("rank 0 ended the run");
   if (!failed_ || !first()) return;
   taken_ = true;
   const std::lock_guard guard(lock());
@@ -217,7 +216,7 @@ int Watch::end_here(const std::string& why) {
   return status_;
 }
 
-// Whether the condition, asked under lock(), comes to hold within so many turns.
+// Waits up to `turns` for the condition, which is checked under lock().
 template <class Condition>
 bool Watch::within(int turns, const Condition& condition) {
   const int64_t end = turns_ + turns;

@@ -1,6 +1,6 @@
-// The thread that beats for a rank, hears the others, and passes on why a run ends. What is sent
-// goes through rank 0: a failure to it, and from it to all that the run ends. All of it is small
-// enough to be under way at once, and none of it waits for the thread that trains.
+// The background thread of a rank that sends and receives heartbeats, and reports why a run ends.
+// Messages go through rank 0: a failure is sent to rank 0, which tells all others that the run
+// ends. All messages are small enough for MPI to send eagerly; none waits for the training thread.
 #pragma once
 #include <atomic>
 #include <list>
@@ -8,22 +8,22 @@
 #include <thread>
 
 #include "lib/base/first_error.h"
+#include "lib/ranks/communicator.h"
 #include "lib/ranks/mpi/calls.h"
 #include "lib/ranks/pulse.h"
-#include "lib/ranks/world.h"
 
 namespace tx::mpi {
 
 class Watch {
  public:
-  // `ranks`: of this watch alone. Not under lock().
+  // `ranks`: a communicator for this object only. Not under lock().
   Watch(MPI_Comm ranks, std::vector<RankCard> cards, const std::string& tool);
-  ~Watch();  // stops listening
+  ~Watch();  // ends the thread
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
   const std::vector<RankCard>& cards() const { return cards_; }
-  // Throws Error where the run has to end; for calls that wait.
+  // Throws Error if the run must end; for calls that wait.
   void check();
   bool failed_elsewhere() const { return failed_; }
   int end(int status, const std::string& why);  // as World::end()
@@ -31,7 +31,7 @@ class Watch {
   int told() const { return told_; }
 
  private:
-  struct Sent {  // on its way
+  struct Sent {  // not yet complete
     MPI_Request request = MPI_REQUEST_NULL;
     int to = 0, tag = 0;
     std::string bytes;
@@ -45,7 +45,7 @@ class Watch {
   void receive();
   void take(int from, int tag, const std::string& bytes);
   void beat();
-  void look_for_the_dead();
+  void find_dead_ranks();
   void lose(int rank, const std::string& how);
   void note(const std::string& what);
   void hurry();
@@ -64,19 +64,19 @@ class Watch {
   Pulse pulse_;
   // Under lock():
   std::list<Sent> sent_;
-  std::string failure_;  // what was found or told first
-  int done_ = 0;         // of rank 0: the others that end
-  int late_ = 0;         // turns in which the thread that trains has not heard that the run ends
+  std::string failure_;  // the first failure that this rank found or received
+  int done_ = 0;         // on rank 0: how many others have ended
+  int late_ = 0;         // turns since the run ended without the training thread noticing
   int turns_without_rank_0_ = 0;
-  // Read by the thread that trains:
+  // Read by the training thread:
   std::atomic<bool> failed_ = false;  // failure_ is set
-  std::atomic<bool> taken_ = false;   // and the thread that trains knows
-  std::atomic<bool> ending_ = false;  // this rank ends, and reports nothing any more
-  std::atomic<int> status_ = -1;      // that rank 0 said the run ends with
+  std::atomic<bool> taken_ = false;   // the training thread has thrown it
+  std::atomic<bool> ending_ = false;  // this rank is ending and reports nothing more
+  std::atomic<int> status_ = -1;      // the exit status that rank 0 sent; -1: none
   std::atomic<int> told_ = 0;
   std::atomic<int64_t> turns_ = 0;
   std::atomic<bool> stop_ = false;
-  FirstError lost_;  // of the thread
+  FirstError thread_error_;
   std::thread thread_;
 };
 

@@ -6,7 +6,7 @@
 #include "lib/base/resources.h"
 #include "lib/checkpoint/describe_file.h"
 #include "lib/checkpoint/model_kind.h"
-#include "lib/text/line_pairs.h"
+#include "lib/text/corpus.h"
 
 namespace tx {
 
@@ -237,7 +237,8 @@ void DecodeOptions::resolve(const Options& options) {
   translator.search.constraints = lines.constraints || lines.phrases_beside;
   if (!target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)
-    throw UsageError("--split cannot be used with --nbest: it joins translations of a line's parts");
+    throw UsageError(
+        "--split cannot be used with --nbest: it joins translations of a line's parts");
   LinePairs::check(files, beside());
   encoding.nbest = translator.search.nbest;
   encoding.max_length = translator.max_source;

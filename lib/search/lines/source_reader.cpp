@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/text/sentences.h"
+#include "lib/text/parse.h"
 
 namespace tx {
 

@@ -8,7 +8,7 @@
 #include "lib/base/log.h"
 #include "lib/search/lines/line_progress.h"
 #include "lib/search/lines/lines.h"
-#include "lib/text/line_pairs.h"
+#include "lib/text/corpus.h"
 
 namespace tx {
 

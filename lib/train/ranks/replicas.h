@@ -12,7 +12,7 @@
 
 #include "lib/model/division.h"
 #include "lib/model/model_part.h"
-#include "lib/ranks/world.h"
+#include "lib/ranks/communicator.h"
 #include "lib/train/options/options.h"
 
 namespace tx {

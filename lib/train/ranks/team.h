@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "lib/ranks/world.h"
+#include "lib/ranks/communicator.h"
 
 namespace tx {
 

@@ -31,7 +31,7 @@ expect_stderr_contains 'tx-train: short is text in UTF-16'
 { printf '\357\273\277'; cat train.en; } > marked
 expect_status 0 tx-bpe encode -m bpe.model marked
 expect_stdout_file wanted
-expect_stderr 'tx-bpe: warning: marked:1: begins with a byte order mark; left out'
+expect_stderr 'tx-bpe: warning: marked:1: begins with a byte order mark, which is ignored'
 expect_status 0 tx-bleu --score-only marked < train.en
 expect_stdout 100.0
-expect_stderr_contains 'tx-bleu: warning: marked begins with a byte order mark; left out'
+expect_stderr_contains 'tx-bleu: warning: marked begins with a byte order mark, which is ignored'

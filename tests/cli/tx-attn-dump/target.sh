@@ -14,11 +14,11 @@ expect_stdout_lines 3
 head -n 2 target > short
 expect_status 1 tx-attn-dump -m model --tgt short < in
 expect_stdout_lines 2
-expect_stderr 'tx-attn-dump: short has 2 lines, standard input has 3 lines: line 3 of standard input has no counterpart; give files whose lines belong together'
+expect_stderr 'tx-attn-dump: short has 2 lines, standard input has 3 lines: line 3 of standard input has no counterpart; give files with the same number of lines'
 cat target target > long
 expect_status 1 tx-attn-dump -m model --tgt long in
 expect_stdout_lines 3
-expect_stderr 'tx-attn-dump: in has 3 lines, long has 6 lines: line 4 of long has no counterpart; give files whose lines belong together'
+expect_stderr 'tx-attn-dump: in has 3 lines, long has 6 lines: line 4 of long has no counterpart; give files with the same number of lines'
 expect_status 1 tx-attn-dump -m model --tgt missing in
 expect_empty_stdout
 expect_stderr 'tx-attn-dump: cannot read missing: No such file or directory'

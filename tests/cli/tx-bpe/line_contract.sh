@@ -23,7 +23,7 @@ while read -r way; do
   expect_stderr <<'END'
 tx-bpe: warning: odd:1: not valid UTF-8; replaced by U+FFFD
 tx-bpe: warning: odd:2: has a NUL byte; is this a text file?
-tx-bpe: warning: odd:3: ends with CR LF; the CR counts as text
+tx-bpe: warning: odd:3: ends with CR LF; the carriage return is kept as text: remove it with tr -d '\r'
 END
   [ "$(last_stdout | sed -n 4p)" = '' ] || fail "an empty line is not empty: $way"
   expect_status 0 tx-bpe $way /dev/null

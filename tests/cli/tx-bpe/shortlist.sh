@@ -54,10 +54,10 @@ printf 'a\na\n' > src
 printf 'A\nA\n' > tgt
 printf '0-0\n' > links
 expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: links has 1 line, src has 2 lines: line 2 of src has no counterpart; give files whose lines belong together'
+expect_stderr 'tx-bpe: links has 1 line, src has 2 lines: line 2 of src has no counterpart; give files with the same number of lines'
 printf '0-0\n0-0\n0-0\n' > links
 expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: src has 2 lines, links has 3 lines: line 3 of links has no counterpart; give files whose lines belong together'
+expect_stderr 'tx-bpe: src has 2 lines, links has 3 lines: line 3 of links has no counterpart; give files with the same number of lines'
 printf '0-0\n0:0\n' > links
 expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
 expect_stderr "tx-bpe: links:2: '0:0' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one"

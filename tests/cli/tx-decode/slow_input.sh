@@ -69,7 +69,7 @@ printf 'w5\nw6\n' >&3
 echo w9 > one_line
 expect_status 1 timeout 20 tx-decode -m model --tgt one_line endless
 expect_stdout_lines 1
-expect_stderr 'tx-decode: one_line has 1 line, endless has more than 2 lines: line 2 of endless has no counterpart; give files whose lines belong together'
+expect_stderr 'tx-decode: one_line has 1 line, endless has more than 2 lines: line 2 of endless has no counterpart; give files with the same number of lines'
 expect_status 1 timeout 20 sh -c 'yes a | tx-bleu one_line'
 expect_stderr_contains 'one_line has 1 line, standard input has more than '
 exec 3>&-

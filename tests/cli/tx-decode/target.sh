@@ -51,7 +51,7 @@ expect_stderr_contains "$(printf '1\tmaximum\t1\t2\t0\t')"
 head -n 2 given > short
 expect_status 1 tx-decode -m one --tgt short in
 expect_stdout_lines 2
-expect_stderr 'tx-decode: short has 2 lines, in has 3 lines: line 3 of in has no counterpart; give files whose lines belong together'
+expect_stderr 'tx-decode: short has 2 lines, in has 3 lines: line 3 of in has no counterpart; give files with the same number of lines'
 expect_status 1 tx-decode -m one --tgt missing in
 expect_stderr 'tx-decode: cannot read missing: No such file or directory'
 printf '99999\n' > bad

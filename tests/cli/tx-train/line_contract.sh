@@ -13,7 +13,7 @@ expect_status 0 train odd.en odd.de bpe.model run
 expect_empty_stdout
 expect_stderr_contains 'tx-train: warning: odd.en:401: not valid UTF-8; replaced by U+FFFD'
 expect_stderr_contains 'tx-train: warning: odd.en:402: has a NUL byte'
-expect_stderr_contains 'tx-train: warning: odd.de:403: ends with CR LF; the CR counts as text'
+expect_stderr_contains 'tx-train: warning: odd.de:403: ends with CR LF; the carriage return is kept as text'
 expect_stderr_contains 'dropped 2 pairs of 406: 1 with an empty source, 1 longer than 250 tokens'
 expect_file run/last.safetensors
 expect_status 0 sh -c 'echo one | tx-decode -m run'

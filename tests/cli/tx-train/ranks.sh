@@ -67,7 +67,7 @@ kill -9 "$(rank_process 2)"
 begin=$(date +%s)
 wait
 [ $(($(date +%s) - begin)) -lt 30 ] || fail "the other ranks continued"
-grep -q "^tx-train: rank 2 on $(hostname) has ended without a word" killed || fail "$(cat killed)"
+grep -q "^tx-train: rank 2 on $(hostname) ended without an error message" killed || fail "$(cat killed)"
 grep -q "status" killed || fail "the run ended without an error"
 expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run2 --quiet
 cmp run2/model-300.safetensors long/model-300.safetensors >&2 || fail "the killed run differs"

@@ -20,8 +20,8 @@ fails() ( # NAME STATUS MESSAGE COMMAND...: expects only this message
 ranks() { # RANKS WHEN FAILING
   $quiet -n "$1" failing_ranks "$2" "$3"
 }
-silent="has been silent for 20 s: its process is stopped, or its machine or the network is gone"
-dead="has ended without a word, as a process that is killed"
+silent="has not responded for 20 s: its process is stopped, or its machine or the network is down"
+dead="ended without an error message: it was probably killed"
 planned="this was planned"
 aside() { "$@" && echo "$2" >> aside; }
 : > aside

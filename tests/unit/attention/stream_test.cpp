@@ -155,10 +155,10 @@ BOOST_AUTO_TEST_CASE(line_counts_that_differ) {
   };
   BOOST_TEST(refusal("w5\nw6\n", "w5\nw6\nw7\nw8\n") ==
              "in has 2 lines, target has 4 lines: line 3 of target has no counterpart; give files "
-             "whose lines belong together");
+             "with the same number of lines");
   BOOST_TEST(refusal("w5\nw6\nw8\n", "w5\n") ==
-             "target has 1 line, in has 3 lines: line 2 of in has no counterpart; give files whose "
-             "lines belong together");
+             "target has 1 line, in has 3 lines: line 2 of in has no counterpart; give files with "
+             "the same number of lines");
   const std::string written = bytes_of(setting.folder / "out");
   BOOST_TEST(std::count(written.begin(), written.end(), '\n') == 1);
 }

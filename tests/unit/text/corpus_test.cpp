@@ -48,8 +48,8 @@ BOOST_AUTO_TEST_CASE(odd_lines_are_counted_and_the_first_is_named) {
   BOOST_TEST(warnings[0] ==
              a + ":2: not valid UTF-8; replaced by U+FFFD (the first of 2 such lines)");
   BOOST_TEST(warnings[1] == b + ":2: has a NUL byte; is this a text file?");
-  BOOST_TEST(warnings[2] ==
-             a + ":1: ends with CR LF; the CR counts as text (the first of 2 such lines)");
+  BOOST_TEST(warnings[2] == a + ":1: ends with CR LF; the carriage return is kept as text: remove "
+                                "it with tr -d '\\r' (the first of 2 such lines)");
   TextReader strict({a, b}, true);
   BOOST_TEST(tx_test::message_of<DataError>([&] {
                lines_of(strict);
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_no_text) {
              boost::test_tools::per_element());
   BOOST_REQUIRE(reader.warnings().size() == 1u);
   BOOST_TEST(reader.warnings()[0] ==
-             a + ":1: begins with a byte order mark; left out (the first of "
+             a + ":1: begins with a byte order mark, which is ignored (the first of "
                  "2 such lines)");
 }
 

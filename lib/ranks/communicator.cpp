@@ -1,3 +1,5 @@
+#include "lib/ranks/communicator.h"
+
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,13 +10,12 @@
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/ranks/world.h"
 
 namespace tx {
 
 namespace {
 
-// The number in the first of the variables that is set; `otherwise` where none is.
+// The number in the first variable that is set, or `otherwise`.
 int number_of(std::initializer_list<const char*> names, int otherwise) {
   for (const char* name : names)
     if (const char* text = std::getenv(name)) return std::atoi(text);
@@ -23,20 +24,20 @@ int number_of(std::initializer_list<const char*> names, int otherwise) {
 
 constexpr const char* library_name = "libtx-mpi.so";
 
-// Null where there is none.
+// Null if it is not installed.
 const CommunicatorLibrary* find_library() {
   const std::string path = library_path(library_name);
   if (::access(path.c_str(), F_OK) != 0) return nullptr;
-  // What MPI opens itself looks for MPI's names in the program.
+  // RTLD_GLOBAL: the plugins that MPI loads need its symbols.
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw Error("cannot load " + path + ": " + ::dlerror());
   using Entry = const CommunicatorLibrary* (*)();
-  const auto tell = reinterpret_cast<Entry>(::dlsym(library, "tx_mpi"));
-  if (!tell) throw Error("cannot load " + path + ": " + ::dlerror());
-  if (std::string(tell()->version) != TX_VERSION)
-    throw Error(path + " is of tx " + tell()->version +
-                ", not " TX_VERSION ": install tx whole, both come together");
-  return tell();
+  const auto entry = reinterpret_cast<Entry>(::dlsym(library, "tx_mpi"));
+  if (!entry) throw Error("cannot load " + path + ": " + ::dlerror());
+  if (std::string(entry()->version) != TX_VERSION)
+    throw Error(path + " belongs to tx " + entry()->version +
+                ", not to " TX_VERSION ": reinstall tx");
+  return entry();
 }
 
 RankCard own_card() {
@@ -51,8 +52,8 @@ RankCard own_card() {
 
 }  // namespace
 
-// Open MPI's mpirun, then those that speak PMI (MPICH's mpirun, srun --mpi=pmi2), then srun
-// --mpi=pmix. A batch script of Slurm has SLURM_NTASKS, too, but what it calls is no rank.
+// Open MPI's mpirun, then PMI (MPICH's mpirun, srun --mpi=pmi2), then srun --mpi=pmix. SLURM_NTASKS
+// is also set in a batch script, whose processes are not ranks.
 int started_ranks() {
   const bool pmix = std::getenv("PMIX_RANK") != nullptr;
   return number_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"},
@@ -78,13 +79,13 @@ std::unique_ptr<World> join_ranks(const std::string& tool) {
   const std::string path = library_path(library_name);
   if (!library)
     throw Error("started as one of " + std::to_string(ranks) + " ranks, but " + path +
-                " is missing: this tx was built without MPI; install libopenmpi-dev and build it "
-                "again, or start it without mpirun");
+                " is missing: tx was built without MPI; install libopenmpi-dev and rebuild tx, or "
+                "start it without mpirun");
   std::unique_ptr<World> all = library->join(own_card(), tool);
   if (all->size() != ranks)
     throw Error("started as one of " + std::to_string(ranks) + " ranks, but " + path + " finds " +
-                std::to_string(all->size()) + ": it is of another MPI (" + library->describe() +
-                "); use the mpirun that belongs to it");
+                std::to_string(all->size()) + ": it was built with another MPI (" +
+                library->describe() + "); use the mpirun of that MPI");
   return all;
 }
 

@@ -1,8 +1,11 @@
-#include "lib/text/sentences.h"
+#include "lib/text/parse.h"
 
 #include <algorithm>
 #include <cctype>
+#include <string>
 
+#include "lib/base/error.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 
 namespace tx {
@@ -18,8 +21,8 @@ bool closes(char32_t c) {
   return marks.find(c) != marks.npos;
 }
 
-// Behind the marks that close a sentence, from where they may begin.
-size_t behind_marks(std::string_view line, size_t i) {
+// The position after the marks that close a sentence, if any begin at i.
+size_t skip_marks(std::string_view line, size_t i) {
   while (i < line.size()) {
     size_t next = i;
     const char32_t c = next_code_point(line, next);
@@ -39,7 +42,7 @@ bool abbreviates(std::string_view line, size_t stop) {
   return word.empty() || digits || (letters == 1 && std::isalpha(uint8_t(word[0])));
 }
 
-// " . ", as tokenised text has it, which is often in small letters throughout.
+// " . " in tokenised text, which is often all lower-case.
 bool stands_alone(std::string_view line, size_t stop) {
   return stop > 0 && line[stop] == '.' && line[stop - 1] == ' ';
 }
@@ -57,7 +60,7 @@ std::vector<std::string_view> split_sentences(std::string_view line) {
     const size_t mark = i;
     const char32_t c = next_code_point(line, i);
     if (!ends(c) && !ends_without_space(c)) continue;
-    i = behind_marks(line, i);
+    i = skip_marks(line, i);
     size_t next = i;
     while (next < line.size() && line[next] == ' ') ++next;
     const bool one_stop = c == '.' && i == mark + 1;
@@ -70,6 +73,25 @@ std::vector<std::string_view> split_sentences(std::string_view line) {
   }
   if (begin < line.size() || out.empty()) out.push_back(line.substr(begin));
   return out;
+}
+
+std::vector<WordLink> parse_links(std::string_view line) {
+  std::vector<WordLink> links;
+  for (const std::string_view field : split_fields(line)) {
+    std::string_view rest = field;
+    WordLink link;
+    bool good = take_number(rest, link.source) && !rest.empty();
+    const char kind = good ? rest.front() : ' ';
+    if (good) rest.remove_prefix(1);
+    good = good && (kind == '-' || kind == '?' || kind == 'p') && take_number(rest, link.target) &&
+           rest.empty();
+    if (!good)
+      throw DataError("'" + std::string(field) +
+                      "' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one");
+    link.sure = kind == '-';
+    links.push_back(link);
+  }
+  return links;
 }
 
 }  // namespace tx

@@ -1,4 +1,4 @@
-#include "lib/ranks/mpi/start_limit.h"
+#include "lib/ranks/mpi/calls.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,16 +9,29 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/workers.h"
-#include "lib/ranks/world.h"
+#include "lib/ranks/communicator.h"
 
 namespace tx::mpi {
 
 namespace {
 
 constexpr int limit = 120;       // seconds
-constexpr int others_later = 5;  // of all that wait, rank 0 speaks first, and ends the rest
+constexpr int others_later = 5;  // rank 0 reports first, and mpirun ends the others
 
 }  // namespace
+
+std::mutex& lock() {
+  static std::mutex only;
+  return only;
+}
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error(std::string(call) + ": " + text);
+}
 
 StartLimit::StartLimit(const std::string& tool) {
   thread_ = start_without_signals(failure_, [this, tool] {
@@ -28,9 +41,9 @@ StartLimit::StartLimit(const std::string& tool) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1000 / turns));
       if (over_) return;
     }
-    Log(tool).error(name_of_rank(rank, this_host()) + " has waited for " + std::to_string(limit) +
-                    " s for the other ranks to start: one of them has ended or was stopped "
-                    "before, or cannot be reached");
+    Log(tool).error(name_of_rank(rank, this_host()) + " waited " + std::to_string(limit) +
+                    " s for the other ranks to start: one of them ended, is stopped, or cannot be "
+                    "reached");
     ::_exit(1);
   });
 }
