@@ -14,10 +14,8 @@
 #include "lib/report/describe_page.h"
 #include "lib/report/options.h"
 #include "lib/report/report.h"
-#include "lib/train/options/preset.h"
-#include "lib/train/options/run_options.h"
-#include "lib/train/ranks/team.h"
-#include "lib/train/run/describe.h"
+#include "lib/train/options/settle.h"
+#include "lib/train/ranks/replicas.h"
 #include "lib/train/run/run_directory.h"
 #include "lib/train/run/trainer.h"
 #include "lib/validation/translation_metrics.h"
@@ -75,7 +73,7 @@ bool of_one_rank(const tx::TrainOptions& settings, const tx::ReportOptions& page
          !pages.html.empty() || settings.describe_only || settings.parity;
 }
 
-int run(int argc, char** argv, tx::Team& team) {
+int run(int argc, char** argv, tx::Job& job) {
   tx::TrainOptions settings;
   tx::Options options("tx-train", "train a Transformer on parallel text, or on one text");
   options.version(
@@ -87,7 +85,7 @@ int run(int argc, char** argv, tx::Team& team) {
   if (!options.parse(argc, argv, [&] { return configure(settings, options); })) return 0;
   const tx::Log log("tx-train", settings.quiet, tx::follows());
   const int ranks = tx::started_ranks();
-  if (of_one_rank(settings, pages) && team.left_to_rank_0()) return 0;
+  if (of_one_rank(settings, pages) && job.left_to_rank_0()) return 0;
   if (pages.report) return tx::write_report(pages.runs, settings.out), 0;
   if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
   if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
@@ -96,13 +94,13 @@ int run(int argc, char** argv, tx::Team& team) {
   if (!pages.html.empty()) return describe_as_page(settings, options, pages.html, log);
   if (settings.describe_only) return tx::describe_training(settings, options, scorer, ranks, log);
   if (settings.parity) return tx::parity(settings, options, log);
-  return tx::train(settings, options, tx::command_line(argc, argv), scorer, team, log);
+  return tx::train(settings, options, tx::command_line(argc, argv), scorer, job, log);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return tx::run_tool("tx-train", [&] {
-    return tx::run_as_rank("tx-train", [&](tx::Team& team) { return run(argc, argv, team); });
+    return tx::run_as_rank("tx-train", [&](tx::Job& job) { return run(argc, argv, job); });
   });
 }

@@ -9,11 +9,10 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/pair_links.h"
 #include "lib/tensor/precision.h"
-#include "lib/train/options/preset.h"
-#include "lib/train/options/run_options.h"
 #include "lib/train/options/schedule.h"
+#include "lib/train/options/settle.h"
 #include "lib/train/run/data.h"
-#include "lib/train/run/temporary_folder.h"
+#include "lib/train/run/temporary_directory.h"
 #include "lib/train/step/plan.h"
 
 namespace tx {
@@ -144,7 +143,7 @@ std::string compare(const Variant& way, const std::vector<ParameterEntry>& table
 Task make_task(TrainOptions& options, Options& given, const Log& log) {
   if (options.src.empty())
     throw UsageError("--parity needs text: give --src, and --tgt where there are two sides");
-  const TemporaryFolder folder("tx-parity");
+  const TemporaryDirectory folder("tx-parity");
   const RunDirectory run = RunDirectory::create(folder.path());
   Json config;
   const auto [vocabularies, corpora] = open_data(options, run, config, log);

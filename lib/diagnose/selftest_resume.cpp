@@ -19,7 +19,7 @@
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_files.h"
 #include "lib/train/run/signals.h"
-#include "lib/train/run/temporary_folder.h"
+#include "lib/train/run/temporary_directory.h"
 
 namespace tx {
 
@@ -67,7 +67,7 @@ class Selftest {
   std::string compare(int64_t steps) const;
 
   std::vector<std::string> arguments_;
-  TemporaryFolder folder_{"tx-selftest"};
+  TemporaryDirectory folder_{"tx-selftest"};
   SignalWatch signals_;  // an interrupted test removes its directory
 };
 
@@ -187,7 +187,7 @@ int Selftest::run(const Log& log) {
     log.info("the same bytes after kill -9 at: " + how);
     return 0;
   }
-  folder_.stay();
+  folder_.keep();
   log.error("NOT the same bytes after kill -9 at: " + how + "\n" + differs + "; see whole and " +
             "stopped in " + folder_.path());
   return 1;

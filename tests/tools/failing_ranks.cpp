@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/cli/options.h"
-#include "lib/train/ranks/team.h"
+#include "lib/train/ranks/replicas.h"
 
 namespace {
 
@@ -25,11 +25,11 @@ void stop() {
 
 void long_busy() { ::sleep(26); }  // longer than another rank may be silent
 
-int run(const std::string& when, int failing, tx::Team& team) {
+int run(const std::string& when, int failing, tx::Job& job) {
   const bool mine = failing < 0 || tx::started_rank() == failing;
   if (when == "before" && mine) fail_here();
   if (when == "usage" && mine) throw tx::UsageError("--this was planned");
-  tx::World& ranks = *team.join();
+  tx::World& ranks = *job.join();
   if (when == "joined" && mine) fail_here();
   ranks.barrier();
   const std::map<std::string, void (*)()> planned{{"later", fail_here},
@@ -49,6 +49,6 @@ int run(const std::string& when, int failing, tx::Team& team) {
 int main(int, char** argv) {
   return tx::run_tool("failing_ranks", [&] {
     return tx::run_as_rank("failing_ranks",
-                           [&](tx::Team& team) { return run(argv[1], std::atoi(argv[2]), team); });
+                           [&](tx::Job& job) { return run(argv[1], std::atoi(argv[2]), job); });
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/figure.h"
 #include "lib/train/step/plan.h"
 
 namespace tx {
@@ -22,7 +23,7 @@ double learning_rate(const TrainOptions& o, int64_t d_model, int64_t step) {
 
 namespace {
 
-// The run has its options from a file.
+// Whether the options come from a file of another run.
 bool continues(const TrainOptions& o) { return !o.config.empty() || !o.resume.empty(); }
 
 }  // namespace
@@ -43,6 +44,12 @@ bool steps_by_minutes(const TrainOptions& o, const Options& given) {
   return o.minutes > 0 && !given.given("steps") && !continues(o);
 }
 
+int64_t steps_in(double seconds, const Pace& pace) {
+  const bool often = pace.every > 0;
+  const double each = pace.step + (often ? pace.pause / double(pace.every) : 0);
+  return int64_t(std::max(0.0, (seconds - (often ? 0 : pace.pause)) / each));
+}
+
 int64_t epoch_steps(const TrainOptions& o, const PairLengths& text) {
   const int batch = o.batch_tokens == "auto" ? max_auto_tokens : parse_batch_tokens(o.batch_tokens);
   const int64_t step = int64_t(batch) * o.accumulate, rows = text.rows(text.sides() - 1);
@@ -53,13 +60,12 @@ void check_course(const TrainOptions& o, const PairLengths& text, const Log& log
   const int64_t of_epochs = o.epochs * epoch_steps(o, text);
   const bool by_epochs = of_epochs > 0 && (o.steps == 0 || of_epochs < o.steps);
   const int64_t last = by_epochs ? of_epochs : o.steps;
-  const std::string end = by_epochs
-                              ? "--epochs " + std::to_string(o.epochs) +
-                                    " ends this run after about " + std::to_string(last) + " steps"
-                              : "--steps " + std::to_string(last) + " ends this run";
+  const std::string end = by_epochs ? "--epochs " + std::to_string(o.epochs) +
+                                          " ends this run after about " + counted(last, "step")
+                                    : "--steps " + std::to_string(last) + " ends this run";
   if (last > 0 && o.warmup >= last && o.warmup > 1)
-    return log.warn(end + ", before its warm-up of " + std::to_string(o.warmup) +
-                    " steps is over: the learning rate only rises; give a smaller --warmup");
+    return log.warn(end + ", before the end of its warm-up of " + counted(o.warmup, "step") +
+                    ": the learning rate only rises; give a smaller --warmup");
   if (o.rate_falls() && by_epochs && double(last) < 0.9 * double(o.steps))
     log.warn(end + ", but --schedule " + o.schedule + " reaches 0 at step " +
              std::to_string(o.steps) + ": give --steps " + std::to_string(last));

@@ -1,8 +1,18 @@
 #include "lib/train/ranks/replicas.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
 #include "lib/base/error.h"
+#include "lib/base/log.h"
 #include "lib/checkpoint/judgement.h"
-#include "lib/train/ranks/rank_mover.h"
+#include "lib/cli/options.h"
+#include "lib/train/ranks/shards.h"
 
 namespace tx {
 
@@ -10,32 +20,30 @@ namespace {
 
 constexpr int stop_number = 1;  // of World::tell()
 
-// What of the options cannot be had where layers lie on several ranks.
+// Options that tensor parallelism does not support.
 void check_parts(const TrainOptions& options, int ranks) {
   const int parts = options.tensor_parallel;
   if (parts == 1) return;
   const std::string option = "--tensor-parallel " + std::to_string(parts);
   if (ranks % parts != 0)
-    throw UsageError(option + " needs a multiple of " + std::to_string(parts) +
-                     " ranks, and there " + (ranks == 1 ? "is 1" : "are " + std::to_string(ranks)) +
-                     ": start them with mpirun -n " + std::to_string(parts) +
+    throw UsageError(option + " needs a multiple of " + std::to_string(parts) + " ranks, not " +
+                     std::to_string(ranks) + ": start mpirun -n " + std::to_string(parts) +
                      ", or give --tensor-parallel 1");
-  if (options.device != "cpu") throw UsageError(option + " is for processors: give --device cpu");
+  if (options.device != "cpu") throw UsageError(option + " is CPU-only: give --device cpu");
   if (!options.guided_alignment.empty())
-    throw UsageError(option + " cannot be had with --guided-alignment");
+    throw UsageError(option + " is not supported with --guided-alignment");
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric))
-      throw UsageError(option + " cannot be had with --valid-metric " + metric +
-                       ": give --valid-command, which is handed the saved model");
+      throw UsageError(option + " is not supported with --valid-metric " + metric +
+                       ": give --valid-command");
 }
 
 void check_batches(const TrainOptions& options, int ranks) {
   const int parts = options.tensor_parallel, shares = ranks / parts;
   if (options.accumulate >= shares) return;
   throw UsageError("--accumulate " + std::to_string(options.accumulate) + " is less than the " +
-                   std::to_string(shares) +
-                   (parts == 1 ? " ranks" : " models that the ranks have") +
-                   ", and each takes one of the batches of a step at least: give --accumulate " +
+                   std::to_string(shares) + (parts == 1 ? " ranks" : " replicas of the model") +
+                   ", each of which needs at least one batch per step: give --accumulate " +
                    std::to_string(shares) + " or more, or start fewer ranks");
 }
 
@@ -102,5 +110,70 @@ void Replicas::stop_translating() const {
 }
 
 bool Replicas::told_to_stop() const { return all_->told() == stop_number; }
+
+namespace {
+
+// Only rank 0 prints results.
+void close_standard_output() {
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing >= 0) ::dup2(nothing, 1);
+  if (nothing > 1) ::close(nothing);
+}
+
+// A rank that cannot connect lets rank 0 report it first, which usually has the same error; mpirun
+// then ends this rank.
+constexpr auto turn_of_rank_0 = std::chrono::seconds(2);
+
+}  // namespace
+
+World* Job::join() {
+  if (world_ || started_ranks() <= 1) return world_.get();
+  world_ = join_ranks(tool_);
+  const RankCard &own = world_->cards()[size_t(world_->rank())], &first = world_->cards()[0];
+  if (std::strcmp(own.version, first.version) != 0)
+    throw Error(std::string(own.version) + ", but rank 0 runs " + first.version);
+  world_->barrier();
+  return world_.get();
+}
+
+bool Job::left_to_rank_0() {
+  if (started_ranks() <= 1) return false;
+  const bool other = follows();
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) ::unsetenv(name);
+  alone_ = true;
+  return other;
+}
+
+// Called in a catch block.
+int Job::fail() {
+  const Log log(tool_);
+  Failure failure = describe_failure(std::current_exception(), tool_);
+  const int rank = started_rank();
+  const std::string prefix = name_of_rank(rank, this_host()) + ": ";
+  if (!world_) {
+    try {
+      world_ = join_ranks(tool_);
+    } catch (const Error& e) {
+      if (rank > 0) std::this_thread::sleep_for(turn_of_rank_0);
+      log.error(prefix + (failure.status == 2 ? failure.message : e.what()));
+      return failure.status;
+    }
+  }
+  const bool of_the_run = failure.status != 2 && !world_->failed_elsewhere();
+  if (rank == 0) log.error((of_the_run ? prefix : "") + failure.message);
+  return world_->end(failure.status, failure.message);
+}
+
+int run_as_rank(const char* tool, const std::function<int(Job&)>& body) {
+  Job job(tool);
+  if (started_ranks() <= 1) return body(job);
+  if (follows()) close_standard_output();
+  try {
+    return body(job);
+  } catch (...) {
+    if (job.alone_) throw;
+    return job.fail();
+  }
+}
 
 }  // namespace tx

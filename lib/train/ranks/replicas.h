@@ -1,14 +1,16 @@
-// The processes that train one model together, its ranks. Rank 0 is the whole training: it builds
-// the text's cache, validates, logs, saves and decides. The others have the same weights and
-// batches, their shards of the moments, and do what rank 0 tells them. A process that stands alone
-// is rank 0, and every call is right there, too.
+// The processes that train one model together, its ranks. Rank 0 builds the text cache, validates,
+// logs, saves and decides. The others hold the same weights and batches and their shards of the
+// optimizer state, and do what rank 0 broadcasts. A single process is rank 0, and every call works
+// there too.
 //
-// Where each layer lies on T of them, rank t + T d has part t of the model and share d of a step's
-// batches. The ranks of one share exchange what lies between the parts of a layer; those of one
-// part add gradients and divide moments, as ranks do that have whole models.
+// With tensor parallelism over T ranks, rank t + T d holds tensor-parallel shard t of the model and
+// share d of a step's batches. The ranks of one share exchange activations inside a layer; the
+// ranks of one shard sum gradients and divide the optimizer state, as ranks with whole models do.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "lib/model/division.h"
 #include "lib/model/model_part.h"
@@ -17,7 +19,7 @@
 
 namespace tx {
 
-// What rank 0 tells the others: the call of Run (lib/train/run/run.h) that all make.
+// What rank 0 broadcasts: the call of Run (lib/train/run/run.h) that all ranks make.
 struct RankOrder {
   enum class What : int32_t {
     rehearse,
@@ -34,33 +36,60 @@ struct RankOrder {
     end
   };
   What what = What::end;
-  int64_t number = 0;  // of a step: the arguments of Run::step(); of spread: with_moments
+  int64_t number = 0;  // the arguments of Run::step(); of spread: with_moments
   double rate = 0, loss_limit = 0;
 };
 
 class Replicas {
  public:
-  // Null: there are no others. `all` outlives it. UsageError of rank 0 where the ranks cannot share
-  // the steps of these options, of which rank 0's --tensor-parallel counts.
+  // `all` outlives it; null: a single process. UsageError on rank 0 where the ranks cannot share
+  // the steps of these options. --tensor-parallel is taken from rank 0.
   Replicas(World* all, const TrainOptions& options);
 
   int count() const { return all_ ? all_->size() : 1; }
   bool leads() const { return !all_ || all_->rank() == 0; }
-  bool divided() const { return parts_ != nullptr; }  // whether the model has several parts
+  bool divided() const { return parts_ != nullptr; }  // tensor-parallel
   ModelPart part() const;
   RankOf share() const;  // of a step's batches
   World* all() const { return all_; }
-  Communicator* sharers() const;  // the ranks that have this part; null where it is alone
+  Communicator* sharers()
+      const;  // the ranks with this tensor-parallel shard; null if only this one
 
-  std::string agree(std::string bytes) const;  // those of rank 0
-  void tell(RankOrder order) const;            // of rank 0; of others it does nothing
-  RankOrder hear() const;
-  void stop_translating() const;  // of rank 0, from any thread
-  bool told_to_stop() const;      // others
+  std::string agree(std::string bytes) const;  // returns rank 0's `bytes` on all ranks
+  void tell(RankOrder order) const;            // broadcasts from rank 0; no effect on others
+  RankOrder hear() const;                      // receives it, on the others
+  void stop_translating() const;               // on rank 0, from any thread
+  bool told_to_stop() const;                   // on the others
 
  private:
   World* all_;
-  std::unique_ptr<Communicator> parts_, sharers_;  // null where nothing is divided
+  std::unique_ptr<Communicator> parts_, sharers_;  // null without tensor parallelism
 };
+
+// This process as one rank of a job that mpirun or srun started: joining the other ranks, and one
+// message and one exit status for the job where a rank fails.
+class Job {
+ public:
+  explicit Job(std::string tool) : tool_(std::move(tool)) {}
+  // Connects all ranks; returns null for a single process. Throws Error on a rank whose version of
+  // tx differs from rank 0's.
+  World* join();
+  // From here on rank 0 works alone, as do the processes it starts; true on the other ranks, which
+  // have nothing to do.
+  bool left_to_rank_0();
+
+ private:
+  friend int run_as_rank(const char* tool, const std::function<int(Job&)>& body);
+  int fail();
+  std::string tool_;
+  std::unique_ptr<World> world_;
+  bool alone_ = false;  // left_to_rank_0() was called: no other rank waits for this one
+};
+
+// Runs `body` within run_tool() in a tool that supports several ranks. Where `body` throws on some
+// ranks, or a rank is lost, the whole job ends, and rank 0 prints why, with the number and host of
+// the rank that failed. Returns the exit status. What rank 0 throws after left_to_rank_0() is
+// rethrown.
+int run_as_rank(const char* tool, const std::function<int(Job&)>& body);
 
 }  // namespace tx

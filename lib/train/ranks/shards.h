@@ -1,28 +1,42 @@
-// Moving the shards of flat blocks between the ranks that hold them (lib/model/division.h). Every
-// rank makes the same calls.
+// Moving device memory between ranks: the transport, and the shards of flat blocks
+// (lib/model/division.h).
 #pragma once
+#include <memory>
+
+#include "kernels/backend.h"
 #include "kernels/mover.h"
 #include "lib/model/division.h"
+#include "lib/ranks/communicator.h"
 #include "lib/tensor/device_bytes.h"
 
 namespace tx {
+
+// Selects this rank's GPU by its number among the ranks of its machine, for all backends made
+// afterwards in this process. Where the process sees fewer GPUs (a batch system may show each rank
+// its own), the numbers wrap around.
+void choose_own_gpu(const Communicator& ranks);
+
+// MPI for host memory, NCCL for GPU memory. `ranks` and `backend` outlive the result. Its first
+// call, by all ranks, throws Error where a rank has another NCCL than rank 0 or shares its GPU with
+// another rank.
+std::unique_ptr<Mover> make_mover(Backend& backend, Communicator& ranks);
 
 // Columns of a flat block.
 inline Matrix part_of(Matrix block, ElementRange range) {
   return block.columns(range.first, range.count);
 }
 
+// Collective: every rank makes the same calls.
 class Shards {
  public:
   Shards(Backend& backend, Mover& mover, const Division& division, RankOf self);
 
-  // The shards of every rank arrive at all others; `block` is whole.
+  // All-gather: every rank's shards are copied to all others; `block` is whole.
   void gather(Matrix block);
-  // `own` holds this rank's shards one after another, `whole` is a whole block, which rank 0 alone
-  // needs.
-  void collect(Matrix own, Matrix whole);  // the shards of all ranks arrive at rank 0
-  void spread(Matrix whole, Matrix own);   // and go back from there
-  // squares (1,B) f64: sums of square_sums() over the shards of every rank, in the order of the
+  // `own` holds this rank's shards one after another; `whole` is a whole block on rank 0.
+  void collect(Matrix own, Matrix whole);  // gather to rank 0
+  void spread(Matrix whole, Matrix own);   // scatter from rank 0
+  // squares (1,B) f64: sums of square_sums() over the shards of all ranks, in the order of the
   // block.
   void gather_squares(Matrix block, Matrix squares);
 
@@ -33,9 +47,9 @@ class Shards {
   Mover& mover_;
   Division division_;
   RankOf self_;
-  DeviceBytes room_;
-  DeviceBytes parts_;   // of gather_squares(): `most_` sums of each rank
-  DeviceBytes places_;  // of every sum of a block in parts_
+  DeviceBytes padded_;  // shards of unequal length, padded to the longest
+  DeviceBytes parts_;   // of gather_squares(): max_ sums of each rank
+  DeviceBytes places_;  // indices into parts_, in the order of the block
   int64_t max_ = 0;
 };
 

@@ -8,8 +8,10 @@
 #include "lib/base/failpoint.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
+#include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
+#include "lib/train/step/plan.h"
 
 namespace tx {
 
@@ -20,7 +22,7 @@ Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters
       parameters_(parameters),
       vocabularies_(vocabularies),
       options_(options),
-      tell_saved_(std::move(saved)),
+      on_saved_(std::move(saved)),
       clock_(std::move(clock)),
       last_save_(clock_()),
       saver_(parameters, std::move(gather)) {
@@ -40,7 +42,7 @@ bool Checkpointer::due(int64_t step) const {
   return options_.save_every > 0 ? step % options_.save_every == 0 : overdue();
 }
 
-// Whether --save-every asked for a checkpoint at `step`, when the run was there.
+// By the value of --save-every that the run had at `step`.
 bool Checkpointer::on_schedule(int64_t step) const {
   int64_t every = options_.save_every;
   for (const Former& former : former_) {
@@ -60,7 +62,7 @@ int64_t Checkpointer::newest_on_schedule(int64_t step) const {
 void Checkpointer::begin(int64_t step, Saver::Write write) {
   finish_save();
   last_save_ = clock_();
-  saver_.begin(std::move(write));  // where this throws, no save is under way
+  saver_.begin(std::move(write));  // if this throws, no save is in progress
   saving_ = step;
 }
 
@@ -97,21 +99,21 @@ void Checkpointer::finish_save() {
   try {
     saver_.finish();
   } catch (...) {
-    if (whole_ == step)
-      saved_ = step;  // what failed came behind it
+    if (complete_ == step)
+      saved_ = step;  // only links or pruning failed
     else if (saved_ >= 0 && saved_ != step)
       run_.discard(step);
     throw;
   }
   saved_ = step;
-  tell_saved_(step);
+  on_saved_(step);
 }
 
 std::string Checkpointer::finish_failed() {
   try {
     finish_save();
   } catch (const std::exception& e) {
-    return std::string("; saving the checkpoint failed, too: ") + e.what();
+    return std::string("; saving the checkpoint failed too: ") + e.what();
   }
   return "";
 }
@@ -127,12 +129,11 @@ void Checkpointer::write_state(const Parameters& parameters, const Moments& mome
                                const Content& content, const std::string& checksum) {
   failpoint("state");
   save_state(run_.state(content.step), parameters, moments, content.state, checksum);
-  whole_ = content.step;
+  complete_ = content.step;
   failpoint("links");
   prune(content.step, content.best, content.good, options_.keep);
 }
 
-// Links, then pruning.
 void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep) const {
   run_.link("last", step);
   failpoint("best");
@@ -142,14 +143,14 @@ void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep) con
              [this](int64_t at) { return on_schedule(at); });
 }
 
-// What --keep asks for now comes with the first new checkpoint: a run that has nothing to do loses
+// A smaller --keep applies from the first new checkpoint on: a run that has nothing to do loses
 // nothing.
 void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep) {
   saved_ = step;
   prune(step, best, good, std::max(options_.keep, keep));
 }
 
-// Killed anywhere in here, the run goes on from a checkpoint before the spike and meets it again.
+// Killed anywhere in here, the run resumes from a checkpoint before the spike and meets it again.
 void Checkpointer::go_back(int64_t step, int64_t best) {
   saved_ = step;
   run_.link("last", step);
@@ -162,25 +163,106 @@ void Checkpointer::go_back(int64_t step, int64_t best) {
   failpoint("rewound");
 }
 
-// Every checkpoint kept, the best, and the one being written.
-void Checkpointer::tell_room(const Log& log) const {
+// Counts every checkpoint kept, the best one, and the one being written. 12 bytes a parameter:
+// fp32 weights and two blocks of optimizer state.
+void Checkpointer::report_disk_space(const Log& log) const {
   const int count = options_.keep + 2;
   const int64_t each = parameters_.master().cols * 12, free = free_bytes(run_.path());
-  const auto mebibytes = [](int64_t bytes) { return figure(double(bytes) / (1 << 20), 1); };
-  const std::string text = "the checkpoints of " + run_.path() + " will need " +
-                           mebibytes(each * count) + " MiB (" + std::to_string(count) + " of " +
-                           mebibytes(each) + " MiB), " + mebibytes(free) + " MiB are free";
+  const auto size = [](int64_t bytes) { return binary_size(size_t(bytes)); };
+  const std::string text = "the checkpoints in " + run_.path() + " need " + size(each * count) +
+                           " (" + std::to_string(count) + " of " + size(each) + "); " + size(free) +
+                           " free";
   if (free >= each * count)
     log.info(text);
   else
-    log.warn(text + "; --keep lowers it");
+    log.warn(text + "; keep fewer with --keep");
 }
 
-std::string Checkpointer::way_back() const {
+std::string Checkpointer::resume_hint() const {
   const bool there = file_exists(run_.model(saved_)) && file_exists(run_.state(saved_));
   return "the checkpoint of step " + std::to_string(saved_) +
-         (there ? " is whole; go on from it with: tx-train --resume " + run_.path()
-                : " is gone too: " + run_.path() + " vanished, or is no longer mounted");
+         (there ? " is complete; resume with: tx-train --resume " + run_.path()
+                : " is missing too: was " + run_.path() + " removed or unmounted?");
+}
+
+namespace {
+
+bool has_own_memory(const Parameters& p) { return p.backend()->has_own_memory(); }
+
+}  // namespace
+
+Saver::Saver(const Parameters& parameters, Gather gather)
+    : parameters_(parameters), gather_(std::move(gather)) {
+  if (!has_own_memory(parameters)) return;
+  reader_ = std::make_unique<Backend>(make_backend("cuda", 1));
+  copy_ = std::make_unique<Parameters>(*reader_, parameters);
+}
+
+Saver::~Saver() {
+  if (thread_.joinable()) thread_.join();
+}
+
+size_t Saver::bytes(const Parameters& parameters) {
+  const Matrix& block = parameters.master();
+  return has_own_memory(parameters) ? 3 * size_t(block.cols) * size_of(block.dtype) : 0;
+}
+
+void Saver::begin(Write write) {
+  TX_ASSERT(done_ && !thread_.joinable() && !failure_.happened());
+  const Moments moments = gather_ ? gather_() : parameters_.moments();
+  if (copy_) copy_->take(parameters_, moments);
+  done_ = false;  // from here on nothing throws: finish() rethrows
+  if (!copy_) return run(write, parameters_, moments);
+  try {
+    thread_ = start_thread(failure_, [this, write] { run(write, *copy_, copy_->moments()); });
+  } catch (const Error&) {  // no thread: training waits instead
+    run(write, *copy_, copy_->moments());
+  }
+}
+
+void Saver::run(const Write& write, const Parameters& from, const Moments& moments) {
+  failure_.run([&] {
+    if (reader_) set_threads(*reader_, 1);  // of this thread
+    write(from, moments);
+  });
+  done_ = true;
+}
+
+void Saver::finish() {
+  if (thread_.joinable()) thread_.join();
+  failure_.rethrow();
+}
+
+namespace {
+
+constexpr std::pair<Unfinished, const char*> names[] = {{Unfinished::nothing, ""},
+                                                        {Unfinished::validation, "validation"},
+                                                        {Unfinished::score, "score"}};
+
+}  // namespace
+
+Json TrainState::to_json(const Json& parts) const {
+  Json state{{"step", step}, {"skipped", skipped}, {"tokens", tokens}};
+  state.update(parts);
+  for (const auto& [value, name] : names)
+    if (value == unfinished && *name) state["unfinished"] = name;
+  return state;
+}
+
+TrainState TrainState::from_json(const Json& state, const std::string& where) {
+  TrainState s;
+  s.step = state.at("step").get<int64_t>();
+  s.skipped = state.at("skipped").get<int64_t>();
+  s.tokens = state.at("tokens").get<int64_t>();
+  const auto left = state.value("unfinished", std::string());
+  for (const auto& [value, name] : names) {
+    if (left != name) continue;
+    s.unfinished = value;
+    return s;
+  }
+  throw DataError(
+      where + ": the run stopped with its " + left +
+      " unfinished, which this version does not support: resume with the version that wrote it");
 }
 
 }  // namespace tx

@@ -1,78 +1,146 @@
-// The checkpoints of a run: when one is due, how it is written, which stay. A save happens in this
-// order: model, then what scores it, state, links, pruning; a crash between any two leaves the last
-// complete pair of model and state in place. Where the device has memory of its own, a save is
-// written while training goes on (lib/train/run/saver.h).
+// The checkpoints of a run: when one is due, how it is written, which ones are kept. A save writes,
+// in this order: model, the score of --valid-command, training state, links; then it prunes. A
+// crash between any two of these leaves the last complete pair of model and training state in
+// place.
 #pragma once
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "lib/base/first_error.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
-#include "lib/train/run/data.h"
+#include "lib/model/parameters.h"
+#include "lib/subword/vocabularies.h"
+#include "lib/train/options/options.h"
 #include "lib/train/run/run_directory.h"
-#include "lib/train/run/saver.h"
 
 namespace tx {
 
+// What a stop left undone at a step; a resumed run does it first.
+enum class Unfinished {
+  nothing,
+  validation,  // the model has not been validated
+  score        // --valid-command has not scored the saved model
+};
+
+// The counters of the training state, tx-run(5).
+struct TrainState {
+  int64_t step = 0;     // the last one taken
+  int64_t skipped = 0;  // updates skipped so far
+  int64_t tokens = 0;   // tokens read so far, over all sides
+  Unfinished unfinished = Unfinished::nothing;
+
+  // The object of the state file: the counters, then `parts`, the members that SpikePolicy,
+  // Validator and Feed keep (their state()), then `unfinished`.
+  Json to_json(const Json& parts) const;
+  // The counters of that object. Throws Json::exception where one is missing, DataError that begins
+  // with `where` for an unknown value of `unfinished`.
+  static TrainState from_json(const Json& state, const std::string& where);
+};
+
+// Writes in the background where the device has memory of its own: a save begins with a copy on the
+// device (12 bytes per parameter, about a millisecond), which a thread reads and writes while
+// training continues. On the CPU the parameters themselves are written, at once.
+class Saver {
+ public:
+  // The optimizer state is passed as whole blocks, not as shards.
+  using Write = std::function<void(const Parameters& parameters, const Moments& moments)>;
+  // Collects the optimizer state of all ranks; it must stay unchanged until the next step.
+  using Gather = std::function<Moments()>;
+
+  // Allocates the copy; throws Error where that fails. `parameters` must outlive it. Without
+  // `gather` the parameters hold the whole optimizer state.
+  explicit Saver(const Parameters& parameters, Gather gather = {});
+  ~Saver();  // waits for the save in progress; its errors are discarded
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+  // Device memory of a Saver of these parameters, in bytes.
+  static size_t bytes(const Parameters& parameters);
+
+  // Calls `write` with the parameters as they are now. The previous save must have been finished.
+  // Where this throws (gather or copy failed), `write` was not called and finish() must not be.
+  void begin(Write write);
+  // Whether finish() would return without waiting.
+  bool done() const { return done_; }
+  // Waits for the save begun last, and throws what its `write` threw.
+  void finish();
+
+ private:
+  void run(const Write& write, const Parameters& from, const Moments& moments);
+
+  const Parameters& parameters_;
+  Gather gather_;
+  std::unique_ptr<Backend> reader_;   // the same device, on a stream of its own
+  std::unique_ptr<Parameters> copy_;  // null: the parameters themselves are written
+  std::thread thread_;
+  std::atomic<bool> done_ = true;
+  FirstError failure_;
+};
+
 class Checkpointer {
  public:
-  // What a save writes but for the parameters, as it is when the save begins.
+  // What a save writes besides the parameters, taken when the save begins.
   struct Content {
     int64_t step;
     Json provenance;  // of the model
     Json state;       // TrainState::to_json()
-    int64_t best;     // the best model's step; -1: there is none yet
+    int64_t best;     // step of the best model; -1: none yet
     int64_t good;     // weights of steps before this one are known to be good
   };
   using WriteState = std::function<void(const Content& content)>;
-  // Scores the model that was just written and calls `write_state` with what the score makes of the
-  // state, before it returns or throws; where it does not, the checkpoint is not complete.
+  // Scores the model just written and calls `write_state` with a content that has the score, before
+  // it returns or throws. Without that call the checkpoint is incomplete.
   using Score = std::function<void(const WriteState& write_state)>;
   using Saved = std::function<void(int64_t step)>;
-  using Clock = std::function<double()>;  // seconds since any moment
+  using Clock = std::function<double()>;  // seconds, from any origin
 
   // finish_save() calls `saved` for each save that succeeded. Run directory, parameters,
-  // vocabularies and options outlive this. `config`: config.json, which tells the schedules that
-  // the run had before. `gather`: as of Saver.
+  // vocabularies and options outlive this. `config`: config.json, which holds the earlier values of
+  // --save-every. `gather`: as of Saver.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
                const Vocabularies& vocabularies, const SaveOptions& options, const Json& config,
                Saved saved, Saver::Gather gather = {}, Clock clock = steady_seconds);
 
   // Whether --save-minutes have passed since the last save.
   bool overdue() const;
-  // Whether the schedule asks for a checkpoint at this step, which is the present one.
+  // Whether a checkpoint is due at this step, which is the current one.
   bool due(int64_t step) const;
-  // The newest checkpoint before this step that is whole and that --save-every asks for; -1: there
-  // is none. What a signal or the clock saved does not count: a run that was stopped goes back as
-  // far as one that was not.
+  // The newest complete checkpoint of --save-every before this step; -1: none. Checkpoints that a
+  // signal or the clock caused do not count, so that a run that was stopped rewinds as far as one
+  // that was not.
   int64_t newest_on_schedule(int64_t step) const;
 
-  // Begins a save; where a thread writes it, training goes on at once. The save before is finished.
+  // Begins a save, after finishing the previous one; on a GPU it is written in the background.
   void save(const Content& content);
-  // Saves with a score, which is waited for: it is part of the state and may end the run.
+  // Saves and waits for the score, which is part of the state and may end the run.
   void save_scored(const Content& content, const Score& score);
-  // The same for a model that is whole and whose state lacks its score.
+  // Scores a model that is complete but whose state lacks the score.
   void score_again(int64_t step, const Score& score);
-  // Waits for the save under way, if there is one, and throws what it threw: one that failed leaves
-  // the checkpoint before it, and what was written of it is removed, unless model and state are
-  // whole.
+  // Waits for the save in progress, if any, and throws what it threw. A save that failed keeps the
+  // previous checkpoint and removes what it wrote, unless model and state are complete.
   void finish_save();
-  void poll();  // finish_save() where it need not wait
-  // finish_save() for a run that has failed: its own error is the one to report, and what this
-  // returns is appended to it. "" where the save succeeded.
+  void poll();  // finish_save() if it need not wait
+  // finish_save() for a run that has failed: the run's own error is reported, with the text that
+  // this returns appended. "" where the save succeeded.
   std::string finish_failed();
 
-  int64_t saved() const { return saved_; }  // step of the checkpoint to go on from; -1: none
-  // The run goes on from its checkpoint of `step`. It may have been killed before it set the links
-  // and pruned: that is done now. `keep` may be more than that of the options.
+  int64_t saved() const { return saved_; }  // step of the checkpoint to resume from; -1: none
+  // Continues from the checkpoint of `step`. Sets the links and prunes, which a killed run may not
+  // have done. `keep`: that of the run so far, which may be more than that of the options.
   void resume(int64_t step, int64_t best, int64_t good, int keep);
-  // The checkpoint of `step` is the last from here on, and later ones are removed. best as above.
+  // Makes the checkpoint of `step` the last one and removes later ones. best: as above.
   void go_back(int64_t step, int64_t best);
 
-  // Says how much room the checkpoints will need, and warns where there is less.
-  void tell_room(const Log& log) const;
-  // What of the run is left when it fails, and how to go on.
-  std::string way_back() const;
+  // Logs how much disk space the checkpoints need, and warns if there is less.
+  void report_disk_space(const Log& log) const;
+  // For the message of a run that failed: which checkpoint is complete, and how to resume.
+  std::string resume_hint() const;
 
  private:
   static double steady_seconds();
@@ -87,18 +155,18 @@ class Checkpointer {
   const Parameters& parameters_;
   const Vocabularies& vocabularies_;
   const SaveOptions& options_;
-  // Of a run that was resumed with another schedule: its --save-every up to that step, in order.
+  // Earlier values of --save-every, in order, each with the last step it applied to.
   struct Former {
     int64_t until, every;
   };
   std::vector<Former> former_;
-  Saved tell_saved_;
+  Saved on_saved_;
   Clock clock_;
   double last_save_;  // by the clock
   int64_t saved_ = -1;
-  int64_t saving_ = -1;  // step of the save under way; -1: there is none
-  int64_t whole_ = -1;   // step of the last save whose model and state were written
-  Saver saver_;          // the last member: its thread reads the others
+  int64_t saving_ = -1;    // step of the save in progress; -1: none
+  int64_t complete_ = -1;  // step of the last save whose model and state were written
+  Saver saver_;            // the last member: its thread reads the others
 };
 
 }  // namespace tx

@@ -15,6 +15,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/ranks/communicator.h"
 #include "lib/subword/languages.h"
+#include "lib/subword/piece_shares.h"
 #include "lib/subword/sentinels.h"
 #include "lib/subword/word_count.h"
 #include "lib/subword/words.h"
@@ -25,14 +26,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// `what` reads them a second time.
+// The option `what` reads the files twice.
 void check_regular(const std::vector<std::string>& files, const std::string& what) {
   for (const std::string& file : files) {
     struct stat info;
     if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
     if (!S_ISREG(info.st_mode))
       throw UsageError(what + " reads the text twice, but " + file +
-                       " is not a regular file: write it to a file first");
+                       " is not a regular file: save it to a file first");
   }
 }
 
@@ -49,40 +50,38 @@ std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) 
 Vocabularies initial_vocabularies(const TrainOptions& options) {
   Vocabularies of_model = model_vocabularies(resolve_model(options.init));
   if (options.denoise && (!of_model.shared() || sentinels_of(of_model.source()).empty()))
-    throw UsageError("--denoise needs one vocabulary for both sides with tokens " +
-                     sentinel_text(0) + ", " + sentinel_text(1) + " and on, which --init " +
-                     options.init + " does not have");
+    throw UsageError("--denoise needs a joint vocabulary with the tokens " + sentinel_text(0) +
+                     ", " + sentinel_text(1) + ", ..., which --init " + options.init + " lacks");
   check_trainable(of_model, "--init " + options.init);
   return of_model;
 }
 
-// Those of a model or its run directory, as many as there are sides.
+// Those of a model or its run directory, one per side.
 Vocabularies borrowed_vocabularies(const TrainOptions& options, size_t sides) {
   const Vocabularies all = model_vocabularies(resolve_model(options.vocab));
   if (all.shared()) return {all.pointer(0), sides};
   if (all.size() == sides && !options.denoise) return all;
   throw UsageError("--vocab " + options.vocab +
-                   " has a vocabulary for each side, but this training has one text: name one by "
-                   "its file");
+                   " has two vocabularies, but this run trains on one text: give the file of one");
 }
 
-// What a cache is made of.
+// The files that a cache is built from.
 struct CacheText {
   std::vector<CacheSide> sides;
   std::string links;  // a file; "": none
 };
 
-// A file as it is now, without reading it.
+// Path, size and time of a file: identifies its content without reading it.
 std::string state_of(const std::string& file) {
   struct stat info;
   if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
   if (!S_ISREG(info.st_mode))
-    throw UsageError("--cache shares caches of regular files, but " + file + " is not one");
+    throw UsageError("--cache needs regular files, and " + file + " is not one");
   return "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
          std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
 }
 
-// The name of a shared cache: what makes two caches equal, without reading the text.
+// The name of a shared cache: a hash of everything that determines its content.
 std::string shared_name(const CacheText& text, const TrainOptions& options) {
   std::string key = std::to_string(options.longest_text()) + (options.strict ? " strict" : "");
   if (options.one_text())
@@ -107,7 +106,7 @@ void build(const std::string& path, const CacheText& text, const TrainOptions& o
   const int others = started_ranks() - 1;
   if (others > 0)
     log.info(counted(others, "other rank") + (others > 1 ? " wait" : " waits") +
-             " until the text is read into " + path);
+             " while the text is read into " + path);
   CacheOptions cache;
   cache.links = text.links;
   if (options.one_text())
@@ -131,12 +130,12 @@ std::unique_ptr<IdCache> open_new(const CacheText& text, const TrainOptions& opt
   return cache;
 }
 
-// Where the ids of a run to resume lie: `noted` when it began, `own` in its directory, which may
+// The cache of a run to resume: `recorded` when it began, or `own` in the run directory, which may
 // have moved since.
-std::string find_again(const std::string& noted, const std::string& own) {
-  if (file_exists(noted)) return noted;
-  const bool folder = is_directory(fs::path(noted).parent_path().string());
-  return folder && !file_exists(own) ? noted : own;
+std::string find_again(const std::string& recorded, const std::string& own) {
+  if (file_exists(recorded)) return recorded;
+  const bool there = is_directory(fs::path(recorded).parent_path().string());
+  return there && !file_exists(own) ? recorded : own;
 }
 
 void build_again(const std::string& path, const CacheText& text, const TrainOptions& options,
@@ -144,10 +143,11 @@ void build_again(const std::string& path, const CacheText& text, const TrainOpti
   log.info(path + " is missing; reading the text again");
   build(path, text, options, log);
 } catch (const IoError& e) {
-  throw DataError(std::string(e.what()) +
-                  "; resume in the folder where the run began, or say where the text is now with "
-                  "--src and --tgt, --valid-src and --valid-tgt" +
-                  (text.links.empty() ? "" : ", --guided-alignment"));
+  throw DataError(
+      std::string(e.what()) +
+      "; resume in the directory where the run began, or give the new path of the text with "
+      "--src and --tgt, --valid-src and --valid-tgt" +
+      (text.links.empty() ? "" : ", --guided-alignment"));
 }
 
 std::unique_ptr<IdCache> open_again(const CacheText& text, const TrainOptions& options,
@@ -157,20 +157,19 @@ std::unique_ptr<IdCache> open_again(const CacheText& text, const TrainOptions& o
   if (missing) build_again(path, text, options, log);
   auto cache = std::make_unique<IdCache>(path);
   if (cache->checksum() == checksum) return cache;
-  const std::string other = " does not hold the text this run was started with";
-  if (!missing) throw DataError(path + other + ": remove it, and it is made anew from the text");
-  ::unlink(path.c_str());  // made here: under its name others would take it for the right one
+  const std::string other = " is not the text this run was started with";
+  if (!missing) throw DataError(path + other + ": remove it to build it from the text again");
+  ::unlink(path.c_str());  // built here from another text; no other run may find it
   throw DataError(text.sides.front().files.front() + other);
 }
 
-// Standard input can be one of the inputs, once.
 void check_standard_input(const TrainOptions& options) {
   int count = 0;
   for (const auto* files : {&options.src, &options.tgt, &options.valid_src, &options.valid_tgt})
     count += int(std::count(files->begin(), files->end(), "-"));
   count += options.guided_alignment == "-";
   if (count > 1)
-    throw UsageError("standard input (-) can be read once, but is given " + std::to_string(count) +
+    throw UsageError("standard input (-) can be used once, not " + std::to_string(count) +
                      " times");
 }
 
@@ -183,12 +182,13 @@ Vocabularies model_vocabularies(const std::string& model) {
 Vocabularies load_vocabularies(const TrainOptions& options) {
   const bool apart = !options.vocab_src.empty() || !options.vocab_tgt.empty();
   if (!options.init.empty() && (apart || !options.vocab.empty()))
-    throw UsageError("--init takes the vocabulary from " + options.init + ": leave out " +
+    throw UsageError("--init uses the vocabulary of " + options.init + ": leave out " +
                      (apart ? "--vocab-src and --vocab-tgt" : "--vocab"));
   if (apart && !options.vocab.empty())
     throw UsageError("--vocab is for both sides: leave out --vocab-src and --vocab-tgt");
   if (apart && (options.vocab_src.empty() || options.vocab_tgt.empty()))
-    throw UsageError("--vocab-src and --vocab-tgt go together; one for both sides is --vocab");
+    throw UsageError(
+        "--vocab-src and --vocab-tgt go together; for a joint vocabulary give --vocab");
   if (!options.init.empty()) return initial_vocabularies(options);
   if (apart)
     return {{open_vocabulary(options.vocab_src, false), open_vocabulary(options.vocab_tgt, true)}};
@@ -252,6 +252,91 @@ TrainingData reopen_data(const TrainOptions& options, const RunDirectory& run, i
   TrainingData data{model_vocabularies(run.model(step)), {}};
   data.corpora = open_corpora(options, data.vocabularies, run, true, config, log);
   return data;
+}
+
+namespace {
+
+constexpr int64_t max_lines = 1000;
+constexpr double max_share = 0.05;
+
+struct FitSide {
+  const char* name;      // for messages
+  const char* question;  // the likely mistake
+  std::vector<std::string> files;
+  std::string vocabulary;  // its file; "" where it has none
+};
+
+// Of the first pairs of the cache, on one side.
+TokenShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
+  TokenShares shares;
+  for (int64_t pair = 0; pair < std::min(cache.pairs(), max_lines); ++pair)
+    shares.add(cache.ids(pair, side), vocabulary);
+  return shares;
+}
+
+std::string first_pairs(const TokenShares& shares) {
+  const int64_t n = shares.lines;
+  return n == 1 ? "first pair" : "first " + grouped(double(n)) + " pairs";
+}
+
+std::string how_to_make_one(const TrainOptions& o, const Vocabulary& vocabulary) {
+  std::string texts;
+  for (const auto* files : {&o.src, &o.tgt})
+    for (const std::string& file : *files) texts += " " + file;
+  const bool words = vocabulary.kind() == "words";
+  return (words ? " It is a list of whole words; to train subwords, which cover every word: "
+                : " To train one on this text: ") +
+         ("tx-bpe train -o new.model" + texts);
+}
+
+// The possible mistakes, the most likely first.
+std::string likely_cause(const TrainOptions& o, const FitSide& side, const Vocabulary& vocabulary) {
+  const std::string exchanged = side.question;
+  if (o.vocab == "words") return "The vocabulary is the words of the training text; " + exchanged;
+  if (!o.init.empty()) return "Is " + o.init + " a model of other languages, or " + exchanged;
+  std::string out = "Is " + side.vocabulary + " of another language, or ";
+  if (!o.vocab_src.empty()) out += "are --vocab-src and --vocab-tgt exchanged, or ";
+  return out + exchanged + how_to_make_one(o, vocabulary);
+}
+
+void warn_of(const TrainOptions& options, const FitSide& side, const TokenShares& shares,
+             const Vocabulary& vocabulary, const Log& log) {
+  if (std::max(shares.unknown_share(), shares.byte_share()) <= max_share) return;
+  log.warn(std::string(side.name) + " (" + side.files.front() +
+           "): " + describe(shares, vocabulary) + " in the " + first_pairs(shares) +
+           ": the vocabulary does not fit this text. " + likely_cause(options, side, vocabulary));
+}
+
+}  // namespace
+
+void check_vocabulary_fit(const TrainOptions& o, const Vocabularies& v, const Corpora& corpora,
+                          const Log& log) {
+  const std::string source_file = o.vocab.empty() ? o.vocab_src : o.vocab;
+  const std::string target_file = o.vocab.empty() ? o.vocab_tgt : o.vocab;
+  const char* const texts = "are --src and --tgt exchanged?";
+  const char* const valid_texts = "are --valid-src and --valid-tgt exchanged?";
+  std::vector<FitSide> sides[2] = {
+      {{"source", texts, o.src, source_file}, {"target", texts, o.tgt, target_file}},
+      {{"validation source", valid_texts, o.valid_src, source_file},
+       {"validation target", valid_texts, o.valid_tgt, target_file}}};
+  if (o.one_text()) {
+    sides[0] = {{"text", "is --src the right text?", o.src, source_file}};
+    sides[1] = {{"validation text", "is --valid-src the right text?", o.valid_src, source_file}};
+  }
+  for (const bool valid : {false, true}) {
+    const IdCache* cache = valid ? corpora.valid.get() : corpora.train.get();
+    if (!cache) continue;
+    std::string line;
+    for (size_t s = 0; s < sides[valid].size(); ++s) {
+      const FitSide& side = sides[valid][s];
+      const TokenShares shares = count_shares(*cache, int(s), v[s]);
+      const std::string found = std::string(side.name) + " " + describe(shares, v[s]);
+      line += s == 0 ? first_pairs(shares) + ": " + found : "; " + found;
+      if (!valid && s + 1 == sides[valid].size()) log.info(line);
+    }
+    for (size_t s = 0; s < sides[valid].size(); ++s)
+      warn_of(o, sides[valid][s], count_shares(*cache, int(s), v[s]), v[s], log);
+  }
 }
 
 }  // namespace tx

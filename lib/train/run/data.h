@@ -1,7 +1,8 @@
-// The data of a run: vocabularies, id caches, packers.
+// The data of a run: vocabularies and the texts as token ids.
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lib/base/log.h"
 #include "lib/data/cache.h"
@@ -12,20 +13,20 @@
 
 namespace tx {
 
-// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError when no vocabulary
-// is given, or two that contradict each other.
+// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError where none is given, or where
+// two contradict each other.
 Vocabularies load_vocabularies(const TrainOptions& options);
 Vocabularies model_vocabularies(const std::string& model);  // of a model file
 
-// The caches of training and validation text (validation may be null), in the run directory or,
-// with --cache, where another run with the same text finds them. `config` notes which they are and
-// their checksums. A resumed run opens those, or reads its text again where one is missing;
-// DataError when that is not the text it was started with.
+// Training and validation text (validation may be null): caches in the run directory, or with
+// --cache where other runs with the same text find them. `config` records their paths and
+// checksums. A resumed run opens these caches, or builds a missing one again; DataError where the
+// text is not the one the run was started with.
 struct Corpora {
   std::unique_ptr<IdCache> train, valid;
-  std::vector<int> sentinels = {};  // of --denoise: ids of the tokens that stand for spans
+  std::vector<int> sentinels = {};  // of --denoise: ids of the tokens that replace spans
   PairLengths train_lengths() const { return PairLengths(*train, sentinels.size()); }
-  std::vector<PairLengths> lengths() const;  // of both texts, as far as there are two
+  std::vector<PairLengths> lengths() const;  // of training and, if any, validation text
 };
 Corpora open_corpora(const TrainOptions& options, const Vocabularies& vocabularies,
                      const RunDirectory& run, bool resumed, Json& config, const Log& log);
@@ -36,8 +37,14 @@ struct TrainingData {
 };
 TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Json& config,
                        const Log& log);
-// Of the run to go on with from its model of `step`.
+// For a run that resumes from its model of `step`.
 TrainingData reopen_data(const TrainOptions& options, const RunDirectory& run, int64_t step,
                          Json& config, const Log& log);
+
+// Logs the share of <unk> and of byte tokens in the first 1,000 pairs, and warns where one of them
+// is above 5 % on a side of the training or the validation text: a vocabulary of another language,
+// exchanged sides, or a list of words for raw text would otherwise train without an error.
+void check_vocabulary_fit(const TrainOptions& options, const Vocabularies& vocabularies,
+                          const Corpora& corpora, const Log& log);
 
 }  // namespace tx

@@ -6,7 +6,7 @@ namespace tx {
 
 namespace {
 
-// Norms of a tensor whose elements are float or double in the backend's memory.
+// Euclidean norm of a tensor of T in device memory; adds its non-finite elements to `not_finite`.
 template <class T>
 double norm_of(Backend& backend, Matrix m, int64_t& not_finite) {
   std::vector<T> values(size_t(m.rows * m.cols));

@@ -1,5 +1,5 @@
-// The flight recorder, tx-run(5): what a step that went wrong was made of. lib/diagnose/replay.h
-// runs such a step again.
+// The flight recorder, tx-run(5): the inputs and results of a bad step. lib/diagnose/replay.h runs
+// such a step again.
 #pragma once
 #include <vector>
 
@@ -9,12 +9,12 @@
 
 namespace tx {
 
-// A number of JSON, or "nan", "inf", "-inf".
+// A JSON number, or "nan", "inf", "-inf".
 Json finite_or_text(double x);
 
-// All of a step but the weights: its batches with their lines, the coordinates of its masks, its
-// record, and the norms of each tensor's weights and gradients, of which it counts the elements
-// that are not finite. The step has ended and its update was held.
+// Everything about a step but its weights: batches with their line numbers, coordinates of the
+// dropout masks, record, and for each tensor the norms and the non-finite elements of weights and
+// gradients. The step has ended, and its update has not been applied.
 Json flight_facts(const StepRecord& record, const std::vector<Batch>& batches,
                   const Parameters& parameters);
 

@@ -38,8 +38,7 @@ void ProgressLog::write(Json line) {
   for (Json& x : line)
     if (x.is_number_float()) x = finite_or_null(x.get<double>());
   const bool written = append_(line);
-  if (!written && !failed_)
-    log_.warn("cannot write " + file_ + "; training goes on without its lines");
+  if (!written && !failed_) log_.warn("cannot write " + file_ + "; training continues without it");
   failed_ = !written;
 }
 
@@ -88,7 +87,7 @@ void ProgressLog::flush() {
             {"seconds", seconds()}};
   if (!options_.guided_alignment.empty()) line["guided_loss"] = sums_.guided_loss();
   write(line);
-  if (printed_.steps > 0) print(sums_);  // else the clock asked for the line of this step already
+  if (printed_.steps > 0) print(sums_);  // else --log-seconds has printed this step already
   sums_ = Sums{};
 }
 
@@ -113,7 +112,7 @@ std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
   return nearest;
 }
 
-// "; 12.5 % done, 1:05:10 left" or "; 71.0 % of --minutes 1, ...", "" where nothing is known.
+// "; 12.5 % done, 1:05:10 left" or "; 71.0 % of --minutes 1, ..."; "" without a limit.
 std::string ProgressLog::outlook_text() const {
   const std::optional<Outlook> o = outlook();
   if (!o) return "";
@@ -129,7 +128,7 @@ std::string ProgressLog::step_text() const {
   return o && o->limit.empty() ? step + " of " + std::to_string(options_.steps) : step;
 }
 
-// A line on standard error, which on a terminal the live line stands for.
+// On a terminal the live line replaces this one.
 void ProgressLog::print(const Sums& sums) {
   if (!log_.terminal()) {
     const double labels = double(sums.labels);
@@ -138,7 +137,7 @@ void ProgressLog::print(const Sums& sums) {
                   ", epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, %.0f tokens/s",
                   static_cast<long long>(last_.epoch + 1), figure(sums.loss / labels, 4).c_str(),
                   figure(std::exp(sums.nll / labels), 2).c_str(), last_.record.rate,
-                  std::abs(last_.record.gradient_norm),  // a NaN may have a sign
+                  std::abs(last_.record.gradient_norm),  // else "-nan"
                   sums.tokens_per_second());
     const std::string guided =
         !options_.guided_alignment.empty() ? ", guided loss " + figure(sums.guided_loss(), 4) : "";
@@ -160,25 +159,25 @@ void ProgressLog::show() const {
   log_.live(step_text() + text + outlook_text());
 }
 
-// Where the run takes more than a day.
+// For a run of more than a day.
 std::string ProgressLog::advice() const {
   const bool large = options_.preset == "base" || options_.preset == "big";
-  return std::string(large ? "; --preset tiny takes a smaller model, and" : ";") +
-         " --steps or --minutes end it earlier, also beside --resume";
+  return std::string(large ? "; train a smaller model with --preset tiny, or" : ";") +
+         " end it earlier with --steps or --minutes, also with --resume";
 }
 
-// Once some steps were timed: when the run will end.
+// Logs once, after a few seconds of steps, when the run will end.
 void ProgressLog::estimate() {
-  constexpr double min_seconds = 5, worth_telling = 60;
+  constexpr double min_seconds = 5, min_reported = 60;
   if (estimated_ || clock_() - first_end_ < min_seconds) return;
   const std::optional<Outlook> o = outlook();
   if (!o || !o->left) return;
   estimated_ = true;
   warn_of_course();
-  const std::string text = "at this pace the run will end in about " + about(*o->left);
+  const std::string text = "at this speed the run will end in about " + about(*o->left);
   if (*o->left >= day)
     log_.warn(text + advice());
-  else if (*o->left >= worth_telling)
+  else if (*o->left >= min_reported)
     log_.info(text);
 }
 
@@ -191,11 +190,11 @@ void ProgressLog::warn_of_course() const {
   const std::string end =
       minutes_limit(options_) + " will end this run at about step " + std::to_string(last);
   if (last <= options_.warmup)
-    log_.warn(end + ", before its warm-up of " + std::to_string(options_.warmup) +
-              " steps is over: the learning rate only rises; give a smaller --warmup");
+    log_.warn(end + ", before the end of its warm-up of " + counted(options_.warmup, "step") +
+              ": the learning rate only rises; give a smaller --warmup");
   else if (options_.rate_falls() && double(last) < 0.9 * double(options_.steps))
-    log_.warn(end + ", before its learning rate reaches 0 at step " +
-              std::to_string(options_.steps) + ": fewer --steps would fit");
+    log_.warn(end + ", but the learning rate reaches 0 only at step " +
+              std::to_string(options_.steps) + ": give fewer --steps");
 }
 
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {

@@ -1,8 +1,7 @@
-// What a training says about itself: a line of log.jsonl, tx-run(5), every few steps; a line on
-// standard error at the same steps and besides by the clock, or a live line where that is a
-// terminal; once, how long the run will take; the sums at the end. It decides nothing. The lines of
-// log.jsonl come at the same steps whatever the clock says, and differ between two equal runs in
-// `seconds` and `tokens_per_second` alone.
+// The logs of a run: log.jsonl, tx-run(5), at multiples of --log-every; standard error at the same
+// steps and every --log-seconds, or a live line on a terminal; once, an estimate of when the run
+// will end; totals at the end. log.jsonl does not depend on the clock: two equal runs differ only
+// in `seconds` and `tokens_per_second`.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,41 +18,39 @@ namespace tx {
 // "--minutes 1.5", for messages.
 std::string minutes_limit(const TrainOptions& options);
 
-// A step that counted.
 struct StepDone {
   StepRecord record;
   int64_t epoch = 0;         // from 0
   int64_t tokens = 0;        // source and target tokens of the step
-  double seconds = 0;        // that the step took
-  int64_t total_tokens = 0;  // of the run, this step among them
-  int64_t skipped = 0;       // updates that the run left out
+  double seconds = 0;        // duration of the step
+  int64_t total_tokens = 0;  // of the run, including this step
+  int64_t skipped = 0;       // updates that the run skipped
 };
 
 class ProgressLog {
  public:
-  // Writes a line of log.jsonl; false where it could not.
+  // Writes a line of log.jsonl; false where that failed.
   using Append = std::function<bool(const Json& line)>;
-  using Clock = std::function<double()>;  // seconds since any moment
+  using Clock = std::function<double()>;  // seconds, from any origin
 
-  // `file`: the name of log.jsonl in messages. `options` and `log` must outlive this. The first
-  // line on standard error is that of the first step.
+  // `file`: the name of log.jsonl in messages. `options` and `log` must outlive this.
   ProgressLog(const TrainOptions& options, std::string file, Append append, const Log& log,
               Clock clock = steady_seconds);
 
-  // A run that is resumed has taken so long already.
+  // Adds the time that a resumed run took before.
   void resume(double seconds) { seconds_before_ = seconds; }
-  double seconds() const { return seconds_before_ + here_seconds(); }  // that the run has taken
-  double here_seconds() const { return clock_() - start_; }            // those of this process
-  void expect_tokens(int64_t tokens) { tokens_ = tokens; }             // of --epochs
+  double seconds() const { return seconds_before_ + here_seconds(); }  // of the whole run
+  double here_seconds() const { return clock_() - start_; }            // of this process
+  void expect_tokens(int64_t tokens) { tokens_ = tokens; }             // that --epochs reads
 
-  // Takes a step into the sums; writes the lines that are due, or shows it.
+  // Adds a step to the averages and prints the lines that are due.
   void add(const StepDone& step);
   void flush();   // a line about the steps since the last one, if any
-  void forget();  // the run goes back: those steps are not told
-  // A line of log.jsonl about anything else; numbers that are not finite become null. A log that
-  // cannot be written ends no training: it warns once, until a line can be written again.
+  void forget();  // discards the steps since the last line: the run returns to a checkpoint
+  // Writes any other line of log.jsonl; non-finite numbers become null. Where that fails it warns
+  // once, until a line can be written again; the run continues.
   void write(Json line);
-  // The last line. `flops`: of products, counted from shapes.
+  // The totals. `flops`: of matrix products, counted from shapes.
   void end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const;
 
  private:
@@ -64,7 +61,7 @@ class ProgressLog {
     double guided_loss() const { return guided / double(guided_rows); }  // NaN without links
     double tokens_per_second() const { return double(tokens) / seconds; }
   };
-  struct Outlook {  // by the limit that ends the run first
+  struct Outlook {  // for the limit that ends the run first
     double share = 0;
     std::string limit;           // "--minutes 15"; "": --steps
     std::optional<double> left;  // seconds; unknown at the first step
@@ -80,7 +77,7 @@ class ProgressLog {
   void warn_of_course() const;
 
   const TrainOptions& options_;
-  int64_t tokens_ = 0;  // that end the run; 0: none do
+  int64_t tokens_ = 0;  // after which --epochs ends the run; 0: no limit
   std::string file_;
   Append append_;
   const Log& log_;
@@ -89,7 +86,7 @@ class ProgressLog {
   bool failed_ = false;
   Sums sums_, printed_;  // since the last line of log.jsonl; since the last on standard error
   StepDone last_;        // the last one of the sums
-  // The first step of this process says little about the others: the pace is theirs.
+  // Not counted in the pace: the first step includes setup.
   StepDone first_;
   double first_end_ = 0, printed_at_ = 0;
   bool begun_ = false, estimated_ = false;

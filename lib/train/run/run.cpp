@@ -24,14 +24,14 @@ Run::Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
   if (scorer_) scorer_->reserve();
 }
 
-// With --tune a GPU's products are computed by what was fastest when the run began; a resumed run
-// keeps it, and with it every bit.
+// --tune: matrix products use the algorithms that were fastest when the run began. A resumed run
+// keeps them, since others would change the last bits.
 void Run::set_products(const Log& log) {
   if (!spec_.products.empty()) {
     try {
       return backend_->set_tuning(spec_.products);
     } catch (const Error& e) {
-      log.warn(std::string(e.what()) + ": they are chosen again, last bits may differ");
+      log.warn(std::string(e.what()) + "; choosing again: the last bits may differ");
     }
   }
   if (options_.tune) backend_->set_tuning("measure");
@@ -58,7 +58,7 @@ void Run::build_scorer(const MakeTranslationScorer& make) {
   scorer_ = make(whole(), std::move(task));
 }
 
-// Rank 0 finds out what fits, and which algorithms are fastest.
+// Rank 0 determines which batches fit and which algorithms are fastest.
 void Run::settle(size_t program, const Log& log) {
   const size_t kept = whole_ ? 3 * size_t(whole_->master().cols) * size_of(whole_->dtype()) : 0;
   const PlannedRun planned{backend_,
@@ -74,7 +74,7 @@ void Run::settle(size_t program, const Log& log) {
                                  spec_.batch_tokens, spec_.corpora.sentinels);
   begin_ = feed_->state();
   const std::vector<int>& capacities = feed_->capacities();
-  if (spec_.corpora.valid)  // a pair that is too long is told now, not at the first save
+  if (spec_.corpora.valid)  // throws for a pair that is too long, now and not at the first save
     valid_pass_ =
         std::make_unique<ValidPass>(*spec_.corpora.valid, capacities,
                                     options_.kind == ModelKind::encoder, spec_.corpora.sentinels);
@@ -84,22 +84,22 @@ void Run::settle(size_t program, const Log& log) {
   }
   spec_.products = replicas_.agree(spec_.products);
   if (!replicas_.leads() && !spec_.products.empty()) backend_->set_tuning(spec_.products);
-  if (replicas_.leads()) tell_memory(log);
+  if (replicas_.leads()) report_memory(log);
   const size_t arena = Stepper::plan(backend_, *trained_, *transformer_, options_, capacities);
   stepper_ = std::make_unique<Stepper>(backend_, *trained_, *transformer_, options_);
   if (Communicator* sharers = replicas_.sharers()) stepper_->share(*sharers);
   stepper_->reserve(arena, options_.accumulate);
 }
 
-void Run::tell_memory(const Log& log) {
+void Run::report_memory(const Log& log) {
   const ModelPart& part = trained_->part();
   log.info(
-      "memory plan: " + std::to_string(memory_.total() >> 20) + " MiB; " +
-      std::to_string(parameter_count(spec_.model)) + " parameters, batches of " +
+      "memory plan: " + binary_size(memory_.total()) + "; " +
+      grouped(double(parameter_count(spec_.model))) + " parameters, batches of " +
       by_side(spec_.model, feed_->capacities(), " and ") + " tokens, " + options_.precision + ", " +
       (options_.device == "cuda" ? "on the GPU" : counted(options_.threads, "thread")) +
       (replicas_.count() > 1 ? " on each of " + std::to_string(replicas_.count()) + " ranks" : "") +
-      (part.whole() ? "" : ", which have " + std::to_string(part.count) + " parts of each layer"));
+      (part.whole() ? "" : ", tensor parallelism over " + std::to_string(part.count) + " ranks"));
   check_device_memory(backend_, memory_);
 }
 
@@ -192,7 +192,7 @@ void Run::forget_steps() {
 
 void Run::end() { replicas_.tell({What::end}); }
 
-// What was told is done, and its faults are known, before the next is heard.
+// Waits for each call to end, so that its errors are known before the next.
 void Run::obey() {
   for (;;) {
     backend_->wait();

@@ -1,5 +1,5 @@
-// What of a training every rank has: text, model, and what computes its steps. A training is the
-// same calls on all ranks: rank 0 makes them, and each has the others, which are in obey(), make it
+// The part of a training that every rank has: text, model, and what computes its steps. Rank 0
+// makes the calls below; each one is broadcast to the other ranks, which are in obey() and make it
 // too.
 #pragma once
 #include <functional>
@@ -10,48 +10,47 @@
 #include "lib/train/run/run_spec.h"
 #include "lib/train/step/feed.h"
 #include "lib/train/step/plan.h"
-#include "lib/train/step/valid_pass.h"
 
 namespace tx {
 
 class Run {
  public:
-  // All ranks together, each with the spec of rank 0; options and replicas outlive it. The weights
-  // are anything until spread(). `scorer` makes what --valid-metric bleu and chrf need. Throws what
-  // its parts throw, and an Error where memory is refused.
+  // Collective, with rank 0's spec on every rank; options and replicas outlive it. The weights are
+  // undefined until spread(). `scorer` makes what --valid-metric bleu and chrf need. Throws what
+  // its parts throw, and Error where memory cannot be allocated.
   Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
       const MakeTranslationScorer& scorer, const Log& log);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  const RunSpec& spec() const { return spec_; }         // as it was settled
+  const RunSpec& spec() const { return spec_; }         // with what was resolved
   const MemoryPlan& memory() const { return memory_; }  // of rank 0
   Backend& backend() { return backend_; }
   const Replicas& replicas() const { return replicas_; }
   const Feed& feed() const { return *feed_; }
   const StepTimes& times() const { return stepper_->times(); }
-  // The whole model, of rank 0. Where layers lie on several ranks it is what files hold, and not
-  // what this rank computes with.
+  // The whole model on rank 0, as files hold it. With tensor parallelism rank 0 computes with its
+  // own shard instead.
   Parameters& whole() const { return whole_ ? *whole_ : *trained_; }
   Moments whole_moments() const { return whole_ ? whole_->moments() : stepper_->whole_moments(); }
 
-  // The worst batch goes through the model, so that a lack of memory shows before the first step;
-  // once, however often this is called.
+  // Runs the largest batch through the model, so that a lack of memory shows before the first step.
+  // Later calls do nothing.
   void rehearse();
   StepRecord step(int64_t number, double rate, double loss_limit);  // the feed's next batches
-  StepRecord release();   // makes up for the update that the last step held
-  StepRecord validate();  // sums over the text of validation
-  // Scores of its translations, nothing where `stop`, of rank 0, returned true.
+  StepRecord release();   // applies the update that the last step held back
+  StepRecord validate();  // sums over the validation text
+  // Scores of its translations; nothing where `stop`, on rank 0, returned true.
   std::optional<std::vector<double>> translate(const std::function<bool()>& stop = {});
   bool weights_finite();
   void set_feed(const Json& state);  // Feed::restore()
-  void spread(bool with_moments);    // what whole() and whole_moments() hold
-  Moments collect();                 // into whole() and whole_moments()
-  void gather_gradients();           // of the last step: the model has them all
-  // Since the run began there were steps at rate 0 alone, which leave no trace.
+  void spread(bool with_moments);    // from whole() and whole_moments() to all ranks
+  Moments collect();                 // from all ranks to whole() and whole_moments()
+  void gather_gradients();           // of the last step, to all ranks
+  // Resets feed and optimizer state after steps at rate 0.
   void forget_steps();
   void end();
-  // Of the others: until rank 0 calls end().
+  // On the other ranks: makes rank 0's calls until end().
   void obey();
 
  private:
@@ -60,7 +59,7 @@ class Run {
   void build_scorer(const MakeTranslationScorer& make);
   void settle(size_t program, const Log& log);
   void set_products(const Log& log);
-  void tell_memory(const Log& log);
+  void report_memory(const Log& log);
   bool first_of_part() const { return replicas_.divided() && replicas_.share().rank == 0; }
 
   const TrainOptions& options_;
@@ -68,13 +67,13 @@ class Run {
   RunSpec spec_;
   Backend backend_;
   MemoryPlan memory_;
-  std::unique_ptr<Parameters> whole_;    // null where trained_ is all of it, or another rank has it
-  std::unique_ptr<Parameters> trained_;  // what this rank computes with
+  std::unique_ptr<Parameters> whole_;    // only on rank 0 with tensor parallelism
+  std::unique_ptr<Parameters> trained_;  // the weights that this rank computes with
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<TranslationScorer> scorer_;  // null: no metric translates
   std::unique_ptr<Feed> feed_;
-  Json begin_;                             // of the feed
-  std::unique_ptr<ValidPass> valid_pass_;  // null: there is no text of validation
+  Json begin_;                             // the feed's state before the first step
+  std::unique_ptr<ValidPass> valid_pass_;  // null: no validation text
   std::unique_ptr<Stepper> stepper_;
   StepRecord record_;  // of the last step
   bool rehearsed_ = false;

@@ -32,14 +32,14 @@ bool is_temporary(const std::string& name) {
 // Whether a run writes files of this name.
 bool is_ours(const std::string& name) { return is_run_file(name) || is_temporary(name); }
 
-// What write_config() wrote; damaged or not, other JSON does not look like it.
+// Whether write_config() wrote it, as far as a quick look can tell.
 bool is_settings(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   return json.is_object() && json.contains("command") && json.contains("options");
 }
 
-// What a resumed run reads of config.json. Of `options` this checks what is read even where the
-// command line gives another value; Options checks the rest.
+// Checks the members of config.json that a resumed run reads. Of `options`, only those that are
+// read even where the command line gives another value; Options checks the rest.
 void check_config(const Json& config, const std::string& name) {
   json_value<std::string>(config, "command", name);
   const Json options = json_value<Json::object_t>(config, "options", name);
@@ -82,18 +82,17 @@ RunDirectory RunDirectory::create(const std::string& path) {
   const std::string foreign = run.foreign_file();
   if (!foreign.empty())
     throw UsageError(run.file(foreign) +
-                     " was not written by a run of tx-train, which would overwrite it: choose "
-                     "another --out");
+                     " was not written by tx-train and would be overwritten: choose another "
+                     "--out");
   if (!run.complete_steps().empty())
-    throw UsageError(path + " already holds a run: go on with --resume " + path +
+    throw UsageError(path + " already holds a run: resume it with --resume " + path +
                      ", or choose another --out");
-  if (!run.never_saved())
-    throw UsageError(path + " " + run.what_is_left() + "; choose another --out");
+  if (!run.never_saved()) throw UsageError(path + " " + run.remains() + "; choose another --out");
   return run;
 }
 
-// The name of a file that a run would overwrite although it was not written by one; "" where there
-// is no such file. Checkpoints lie beside the settings that made them.
+// The name of a file that a run would overwrite although no run wrote it; "" if there is none.
+// Without a config.json no run wrote the checkpoints either.
 std::string RunDirectory::foreign_file() const {
   const auto begins = [&](const std::string& name, std::string_view magic) {
     std::string start(magic.size(), '\0');
@@ -114,18 +113,17 @@ std::string RunDirectory::foreign_file() const {
   return "";
 }
 
-// Whether the run was killed before its first save, which writes the model of step 0: it can only
-// be begun again.
+// Whether the run was killed before its first save, of step 0, was complete: it cannot be resumed.
 bool RunDirectory::never_saved() const {
   const std::vector<int64_t> models = checkpoint_steps(path_, "model");
   return checkpoint_steps(path_, "state").empty() && (models.empty() || models.back() == 0);
 }
 
-// Why a run that has saved cannot go on, and what can be done.
-std::string RunDirectory::what_is_left() const {
+// Why a run that has saved cannot be resumed, and what to do.
+std::string RunDirectory::remains() const {
   const std::vector<int64_t> models = checkpoint_steps(path_, "model");
-  if (models.empty()) return "holds states of a training but none of its models: it cannot go on";
-  return "holds models but no state beside one of them: the training cannot go on; begin another "
+  if (models.empty()) return "has training states but no models, and cannot be resumed";
+  return "has models but no training state of any of them, and cannot be resumed; start a new run "
          "from the newest model with --init " +
          model(models.back());
 }
@@ -135,14 +133,14 @@ RunDirectory RunDirectory::open(const std::string& path) {
     throw IoError("open the run", path, file_exists(path) ? ENOTDIR : ENOENT);
   RunDirectory run(path);
   if (!file_exists(run.file("config.json")))
-    throw DataError(path + " holds no run: config.json is missing");
+    throw DataError(path + " is not a run directory: config.json is missing");
   run.lock();
   run.sweep();
   if (run.complete_steps().empty() && run.never_saved())
     throw DataError(path +
-                    " holds no complete checkpoint to go on from: start again with the "
-                    "command that began it");
-  if (run.complete_steps().empty()) throw DataError(path + " " + run.what_is_left());
+                    " has no complete checkpoint to resume from: start it again with its first "
+                    "command");
+  if (run.complete_steps().empty()) throw DataError(path + " " + run.remains());
   return run;
 }
 
@@ -163,7 +161,7 @@ void RunDirectory::remove_fresh() const {
   try {
     for (const std::string& name : names())
       if (is_ours(name) && !before_.count(name)) ::unlink(file(name).c_str());
-  } catch (const IoError&) {  // it has gone; why the start failed is what is told
+  } catch (const IoError&) {  // the directory is gone; the first error is reported
   }
   if (made_) fs::remove(path_, error);  // only when empty
 }
@@ -173,7 +171,7 @@ void RunDirectory::sweep() const {
     if (is_temporary(name)) ::unlink(file(name).c_str());
 }
 
-// A start that fails removes its lock, so the locked file may no longer be the one of that name.
+// Another run that fails to start removes its lock, so the file locked may no longer be this one.
 void RunDirectory::lock() {
   const std::string name = file("lock");
   do {
@@ -182,7 +180,7 @@ void RunDirectory::lock() {
     if (lock_ < 0) throw IoError("lock", name, errno);
     if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) continue;
     if (errno == EWOULDBLOCK)
-      throw DataError(path_ + " is in use by another tx-train; wait for it to end, or stop it");
+      throw DataError(path_ + " is in use by another tx-train: wait for it to end, or stop it");
     throw IoError("lock", name, errno);
   } while (!same_file(lock_, name));
 }

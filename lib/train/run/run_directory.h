@@ -11,12 +11,12 @@ namespace tx {
 
 class RunDirectory {
  public:
-  // Creates the directory, or takes one in which no run has saved yet; UsageError for one that
-  // holds a run, or what is left of one, or a file that is not ours under a name of ours. Until
-  // keep() is called nothing is begun: the destructor removes what the run wrote, so that a failed
-  // start leaves nothing behind.
+  // Creates the directory, or uses one in which no run has saved yet; UsageError for one that holds
+  // a run or the remains of one, or another program's file under one of our names. Until keep() is
+  // called, the destructor removes what the run wrote, so that a failed start leaves nothing
+  // behind.
   static RunDirectory create(const std::string& path);
-  // Opens an existing run; DataError when it is not a run, or has no checkpoint to go on from.
+  // Opens an existing run; DataError where it is not a run or has no checkpoint to resume from.
   static RunDirectory open(const std::string& path);
   ~RunDirectory();
   RunDirectory(RunDirectory&& other) noexcept;
@@ -30,29 +30,29 @@ class RunDirectory {
   void write_config(const Json& config) const;
   Json read_config() const;
 
-  // Steps that have both model and state, ascending; the last is where a resumed run goes on.
+  // Steps that have both model and state, ascending; a run resumes from the last.
   std::vector<int64_t> complete_steps() const;
-  int64_t newest_before(int64_t step) const;  // of them; -1: there is none
+  int64_t newest_before(int64_t step) const;  // of them; -1: none
   // Atomically points `name` (best, last) at the model of `step`.
   void link(const std::string& name, int64_t step) const;
-  // Removes the link or file NAME.safetensors, where it is.
+  // Removes the link or file NAME.safetensors, if it exists.
   void unlink(const std::string& name) const;
-  // Removes checkpoints up to `step` beyond the newest `keep` complete ones that are on schedule,
-  // but never those of `others` and of `step`, where the run stands. What a signal or the clock
-  // saved is off schedule, so a run that was stopped ends with the files of one that was not. Later
-  // checkpoints, of a run that went back to this one, stay and do not count.
+  // Removes the checkpoints up to `step`, the current one, except the newest `keep` complete ones
+  // on schedule, those of `others` and that of `step`. Checkpoints that a signal or the clock
+  // caused are off schedule, so a run that was stopped ends with the same files as one that was
+  // not. Later checkpoints, of a run that rewound to this one, are kept and not counted.
   void prune(int keep, int64_t step, std::set<int64_t> others,
              const std::function<bool(int64_t)>& on_schedule) const;
-  // Removes a checkpoint that could not be written to its end.
+  // Removes a checkpoint that could not be written completely.
   void discard(int64_t step) const;
   void discard_after(int64_t step) const;  // every one of a later step
 
-  // False when the line could not be written; the log then ends with the line before.
+  // False where the line could not be written; the log then ends with the previous line.
   bool append_log(const Json& line) const;
-  // Drops log lines of steps after `step`; returns what the last line that stays is of.
+  // Removes the log lines of steps after `step`; returns the step and time of the last line left.
   struct LogEnd {
     int64_t step = 0;
-    double seconds = 0;  // the last value of it
+    double seconds = 0;  // the last value in the log
   };
   LogEnd cut_log(int64_t step) const;
 
@@ -61,14 +61,14 @@ class RunDirectory {
   void lock();
   std::string foreign_file() const;
   bool never_saved() const;
-  std::string what_is_left() const;
+  std::string remains() const;
   void remove_fresh() const;
   void sweep() const;  // temporary files of a killed writer
   std::set<std::string> names() const;
   std::string path_;
   int lock_ = -1;
   bool fresh_ = false, made_ = false;  // made_: the directory itself
-  std::set<std::string> before_;       // what a fresh run found in it
+  std::set<std::string> before_;       // its files when a new run began
 };
 
 }  // namespace tx

@@ -3,10 +3,13 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/base/io.h"
 #include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/subword/mapped.h"
-#include "lib/train/ranks/rank_mover.h"
+#include "lib/text/corpus.h"
+#include "lib/train/ranks/shards.h"
 #include "lib/train/step/feed.h"
 
 namespace tx {
@@ -33,14 +36,14 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
   if (spec.model.shares_embeddings() && !spec.vocabularies.shared() &&
       !list_same_tokens(spec.vocabularies.source(), spec.vocabularies.target()))
     throw UsageError("--tie " + spec.model.tie.name +
-                     " needs one vocabulary for both sides, but --vocab-src and --vocab-tgt "
-                     "differ: use --tie target");
+                     " needs a joint vocabulary, but --vocab-src and --vocab-tgt differ: use "
+                     "--tie target");
   const int longest = spec.longest_sentence(options);
   if (spec.model.learned_positions() &&
       longest > spec.model.max_positions - spec.model.position_offset)
     throw UsageError("--max-positions " + std::to_string(spec.model.max_positions) +
-                     " is less than the longest sentence, " + std::to_string(longest) +
-                     " with its end: raise it, or lower --max-length");
+                     " is too small: the longest sentence has " + std::to_string(longest) +
+                     " tokens with its end; raise it, or lower --max-length");
   spec.translations = read_translation_task(options, config);
   spec.batch_tokens = config.value("batch_tokens_resolved", 0);
   spec.products = config.value("products", std::string());
@@ -49,7 +52,7 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
 
 namespace {
 
-// The ids of a text, which every rank has in a file of this name.
+// A text cache, which every rank opens under this path.
 Json describe_text(const std::unique_ptr<IdCache>& text) {
   if (!text) return nullptr;
   return {{"path", std::filesystem::absolute(text->path()).string()},
@@ -61,13 +64,13 @@ std::unique_ptr<IdCache> open_text(const Json& described) {
   const std::string path = described.at("path").get<std::string>();
   auto text = std::make_unique<IdCache>(path);
   if (text->checksum() != described.at("checksum").get<std::string>())
-    throw DataError(path + " does not hold the text of rank 0");
+    throw DataError(path + " differs from the text of rank 0");
   return text;
 }
 
 }  // namespace
 
-void tell_run_spec(const RunSpec& spec, const TrainOptions& options, const Options& given,
+void send_run_spec(const RunSpec& spec, const TrainOptions& options, const Options& given,
                    const Replicas& replicas) {
   if (!replicas.all()) return;
   replicas.agree(to_text(Json{{"options", given.to_json()},
@@ -82,11 +85,14 @@ void tell_run_spec(const RunSpec& spec, const TrainOptions& options, const Optio
     replicas.agree(spec.vocabularies[side].bytes());
 }
 
-RunSpec hear_run_spec(TrainOptions& options, Options& given, const Replicas& replicas) {
+RunSpec receive_run_spec(TrainOptions& options, Options& given, const Replicas& replicas) {
   const std::string name = "the options of rank 0";
   const Json facts = parse_json(replicas.agree(""), name);
+  // from_json() keeps options given here, and rank 0 has replaced a given --preset auto by its
+  // choice.
+  if (options.preset == "auto") options.preset = facts.at("options").at("preset");
   given.from_json(facts.at("options"), name);
-  if (given.to_json() != facts.at("options")) throw Error("other options than those of rank 0");
+  if (given.to_json() != facts.at("options")) throw Error("options differ from rank 0's");
   options.threads = facts.at("threads").get<int>();
   if (options.device == "cuda") choose_own_gpu(*replicas.all());
   RunSpec spec;
@@ -103,6 +109,49 @@ RunSpec hear_run_spec(TrainOptions& options, Options& given, const Replicas& rep
     if (is_translated(metric)) spec.translations.metrics.push_back(metric);
   spec.translations.threads = options.threads;
   return spec;
+}
+
+namespace {
+
+std::vector<std::string> first_lines(const std::vector<std::string>& files, int64_t max,
+                                     bool strict) {
+  TextReader reader(files, strict);
+  std::vector<std::string> lines;
+  for (std::string line; (max == 0 || int64_t(lines.size()) < max) && reader.next(line);)
+    lines.push_back(line);
+  return lines;
+}
+
+std::string hash_of(const TranslationTask& task) {
+  std::string all;
+  for (const auto* lines : {&task.sources, &task.references})
+    for (const std::string& line : *lines) all += line + "\n";
+  return xxh3_hex(all.data(), all.size());
+}
+
+}  // namespace
+
+TranslationTask read_translation_task(const TrainOptions& options, Json& config) {
+  TranslationTask task;
+  for (const std::string& metric : options.valid_metric)
+    if (is_translated(metric)) task.metrics.push_back(metric);
+  if (task.metrics.empty()) return task;
+  task.threads = options.threads;
+  task.sources = first_lines(options.valid_src, options.valid_lines, options.strict);
+  task.references = first_lines(options.valid_tgt, options.valid_lines, options.strict);
+  const std::string first = options.valid_src.front();
+  if (task.sources.size() != task.references.size() || task.sources.empty())
+    throw DataError("--valid-metric " + task.metrics.front() +
+                    " needs as many source as target lines: " + first + " has " +
+                    counted(int64_t(task.sources.size()), "line") + ", " +
+                    options.valid_tgt.front() + " has " + std::to_string(task.references.size()));
+  const Json text{{"lines", options.valid_lines}, {"xxh3", hash_of(task)}};
+  const Json before = config.value("valid_text", Json());
+  if (before.is_object() && before.at("lines") == text.at("lines") && before != text)
+    throw DataError("the first lines of " + first + " or " + options.valid_tgt.front() +
+                    " changed since this run was started: scores would not be comparable");
+  config["valid_text"] = text;
+  return task;
 }
 
 }  // namespace tx

@@ -1,5 +1,5 @@
-// What a run is made of, the same on every rank: texts, vocabularies, the shape of its model, and
-// what was chosen when it began.
+// The inputs of a run, the same on every rank: texts, vocabularies, the model's shape, and what was
+// chosen when the run began.
 #pragma once
 #include "lib/train/ranks/replicas.h"
 #include "lib/train/run/data.h"
@@ -11,23 +11,29 @@ struct RunSpec {
   Vocabularies vocabularies;
   Corpora corpora;
   ModelConfig model;
-  TranslationTask translations;  // without metrics: nothing is translated
-  int batch_tokens = 0;          // 0: Run finds how many fit
-  std::string products;          // how a GPU's products are computed; "": as they come
+  TranslationTask translations;  // no metrics: nothing is translated
+  int batch_tokens = 0;          // 0: Run determines how many fit
+  std::string products;          // algorithms of a GPU's matrix products; "": the defaults
 
-  // Tokens of a sentence with its end, over all sides and texts.
+  // The maximum length of a sentence with its end, in tokens, over all sides and texts.
   int longest_sentence(const TrainOptions& options) const;
 };
 
-// Of a run that begins, or goes on from `model`, a file ("": it begins). `config`, which becomes
-// config.json, notes the text that is translated. UsageError for options that contradict the data.
+// For a new run (`model` empty), or one that resumes from the file `model`. `config`, which becomes
+// config.json, records the text that is translated. UsageError for options that contradict the
+// data.
 RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std::string& model,
                       Json& config);
 
-// The spec and the options of rank 0 go to all ranks: rank 0 tells, the others hear. Error where
-// this rank has other options or another text.
-void tell_run_spec(const RunSpec& spec, const TrainOptions& options, const Options& given,
+// The task of --valid-metric bleu and chrf (without them an empty one): the first lines of the
+// validation files, including pairs that --max-length drops. `config` records the text; DataError
+// where a resumed run finds another one. Vocabularies and ranks are left to the caller.
+TranslationTask read_translation_task(const TrainOptions& options, Json& config);
+
+// Broadcasts rank 0's spec and options: rank 0 sends, the others receive. Error on a rank whose
+// options or text differ.
+void send_run_spec(const RunSpec& spec, const TrainOptions& options, const Options& given,
                    const Replicas& replicas);
-RunSpec hear_run_spec(TrainOptions& options, Options& given, const Replicas& replicas);
+RunSpec receive_run_spec(TrainOptions& options, Options& given, const Replicas& replicas);
 
 }  // namespace tx

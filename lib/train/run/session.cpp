@@ -16,49 +16,49 @@ int Session::run() {
 }
 
 int Session::train() {
-  SignalWatch signals;  // before this a signal just ends the process: nothing is lost
+  SignalWatch signals;  // before this a signal ends the process, and nothing is lost
   signals_ = &signals;
   if (former_.step >= 0)
     checkpoints_.resume(former_.step, former_.best, good_before(), former_.keep);
   if (finished() && state_.unfinished == Unfinished::nothing) {
-    log_.info("nothing to do: the run is at step " + std::to_string(state_.step) + ", and " +
-              limit_reached() + " ended it: raise that limit");
+    log_.info("nothing to do: " + limit_reached() + " ended this run at step " +
+              std::to_string(state_.step) + "; raise that limit to continue");
     return 0;
   }
   begin();
   try {
-    finish_left_over();
+    finish_interrupted();
     loop(signals);
     end();
   } catch (const Diverged&) {
     throw;
   } catch (const Error& e) {
     const std::string save = checkpoints_.finish_failed();
-    throw Error(e.what() + save + "\n" + checkpoints_.way_back());
+    throw Error(e.what() + save + "\n" + checkpoints_.resume_hint());
   }
   return signals.stop() ? 128 + signals.stop() : 0;
 }
 
-// All that can be refused is asked for before the first step.
+// Everything that can fail for lack of memory or disk space does so before the first step.
 void Session::begin() {
-  checkpoints_.tell_room(log_);
+  checkpoints_.report_disk_space(log_);
   run_.rehearse();
   const double used = progress_.seconds(), left = 60 * options_.minutes - used;
   if (options_.minutes > 0 && resumed())
-    log_.info(figure(used / 60, 1) + " of " + minutes_limit(options_) + " are used, " +
-              figure(left / 60, 1) + " remain");
+    log_.info(minutes_limit(options_) + ": " + figure(used / 60, 1) + " used, " +
+              figure(left / 60, 1) + " left");
   else if (options_.minutes > 0 && left <= 0)
-    throw UsageError(minutes_limit(options_) + " is over before the first step, after " +
-                     figure(used, 1) + " seconds of preparation: give more");
+    throw UsageError(minutes_limit(options_) + " is too short: preparation took " +
+                     figure(used, 1) + " seconds");
   if (options_.profile) run_.backend()->start_profile();
   directory_.write_config(config_);
   const Validator& validator = validator_;
   if (!validator.replaced().empty()) {
-    log_.warn("models are compared by " + validator.criterion() + " from here on, no longer by " +
-              validator.replaced() + ": the best model and --patience start anew");
+    log_.warn("models are now compared by " + validator.criterion() + " instead of " +
+              validator.replaced() + ": the best model and --patience start again");
     directory_.unlink("best");
   }
-  if (checkpoints_.saved() < 0) {  // from here on a killed run can be resumed
+  if (checkpoints_.saved() < 0) {  // so that a killed run can be resumed
     save(false);
     checkpoints_.finish_save();
   }
@@ -67,7 +67,7 @@ void Session::begin() {
 
 void Session::loop(SignalWatch& signals) {
   while (!finished() && signals.stop() == 0) {
-    const std::optional<WayBack> back = step();
+    const std::optional<Rewind> back = step();
     checkpoints_.poll();
     if (back)
       go_back(*back);
@@ -76,15 +76,14 @@ void Session::loop(SignalWatch& signals) {
   }
 }
 
-// That of finished().
+// The limit that finished() found.
 std::string Session::limit_reached() const {
   if (options_.steps > 0 && state_.step >= options_.steps)
     return "--steps " + std::to_string(options_.steps);
   if (options_.epochs > 0 && run_.feed().epoch() >= options_.epochs)
     return "--epochs " + std::to_string(options_.epochs);
   if (validator_.out_of_patience()) return "--patience";
-  return minutes_limit(options_) + ", of which " + figure(progress_.seconds() / 60, 1) +
-         " are used,";
+  return minutes_limit(options_) + " (" + figure(progress_.seconds() / 60, 1) + " used)";
 }
 
 bool Session::finished() const {
@@ -95,7 +94,7 @@ bool Session::finished() const {
          validator_.out_of_patience();
 }
 
-std::optional<Session::WayBack> Session::step() {
+std::optional<Session::Rewind> Session::step() {
   const auto begin = std::chrono::steady_clock::now();
   const Feed& feed = run_.feed();
   const int64_t number = state_.step + 1;
@@ -105,7 +104,7 @@ std::optional<Session::WayBack> Session::step() {
   train_nll_ = record.nll / double(record.labels);
   state_.step = number;
   again_ = false;
-  std::optional<WayBack> back;
+  std::optional<Rewind> back;
   if (record.skip) back = incident(record);
   spikes_.add(record);
   StepDone done{record, feed.batches().back().epoch};
@@ -121,8 +120,8 @@ std::optional<Session::WayBack> Session::step() {
   return {};
 }
 
-// Only what the step's number asks for counts for patience and the best; what a signal or the clock
-// asks for saves and changes nothing, so that a run stopped and resumed stays the same run.
+// Only validations due at this step number count for --patience and the best model. A signal or the
+// clock only saves: a run that is stopped and resumed must stay bit-identical.
 void Session::after_step(bool save_wanted) {
   const bool overdue = checkpoints_.overdue();
   if (checkpoints_.due(state_.step)) return checkpoint();
@@ -130,8 +129,8 @@ void Session::after_step(bool save_wanted) {
   if (overdue || save_wanted || validator_.best() == state_.step) save(false);
 }
 
-// What a stop left undone of the step that the run goes on from.
-void Session::finish_left_over() {
+// Completes the step after which the run was stopped.
+void Session::finish_interrupted() {
   const Unfinished left = std::exchange(state_.unfinished, Unfinished::nothing);
   again_ = left == Unfinished::validation;
   if (again_) after_step(false);
@@ -153,15 +152,15 @@ void Session::end() {
   report();
   const int signal = signals_->stop();
   if (!signal)
-    tell_result();
+    report_result();
   else
     log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step) +
-              "; go on with: tx-train --resume " + directory_.path());
+              "; resume with: tx-train --resume " + directory_.path());
 }
 
 namespace {
 
-// By groups of kernels, and on a CPU, which computes while it is called, by the parts of a step.
+// By groups of kernels. CPU calls are synchronous, so there it is by the parts of a step too.
 std::string profile(Backend& backend, const StepTimes& t, double seconds) {
   std::string text = backend->profile_report();
   if (backend->has_own_memory()) return text;
@@ -175,23 +174,23 @@ std::string profile(Backend& backend, const StepTimes& t, double seconds) {
 
 void Session::report() {
   const PairLengths& lengths = run_.feed().lengths();
-  std::vector<double> tokens;  // of each side: its share of all
+  std::vector<double> tokens;  // of each side
   for (int side = 0; side < lengths.sides(); ++side)
     tokens.push_back(double(state_.tokens) * double(lengths.rows(side)) /
                      double(run_.feed().epoch_tokens()));
   progress_.end(state_.step, state_.tokens, state_.skipped,
                 step_flops(run_.whole().config(), tokens));
-  if (options_.profile)  // asked for, so that --quiet does not leave it out
+  if (options_.profile)  // printed with --quiet too
     Log(log_.tool()).info(profile(run_.backend(), run_.times(), progress_.here_seconds()));
 }
 
-// The last line: the best model's score, and what to do with it.
-void Session::tell_result() const {
+// The last line: the best model's score, and how to use it.
+void Session::report_result() const {
   const ModelKind kind = run_.whole().config().kind;
   const bool denoises = !run_.spec().corpora.sentinels.empty();
   std::string use = denoises ? "restore text" : "translate", options;
   if (kind == ModelKind::decoder) use = "continue text";
-  if (kind == ModelKind::encoder) use = "make vectors", options = " --embed mean";
+  if (kind == ModelKind::encoder) use = "compute sentence vectors", options = " --embed mean";
   const std::string best = validator_.best_text();
   log_.info((best.empty() ? "" : "best model: " + best + "; ") + use + " with: tx-decode -m " +
             directory_.path() + options);

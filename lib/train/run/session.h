@@ -1,6 +1,6 @@
-// A training as rank 0 runs it: the loop, and what is recorded of it. session.cpp has the loop,
-// session_start.cpp what it begins with, session_save.cpp says what is measured and saved and when,
-// session_spike.cpp deals with steps that went wrong.
+// A run on rank 0: the training loop, and what is recorded of it. Read session_start.cpp (building
+// or loading it), session.cpp (the loop), session_save.cpp (validation and checkpoints), then
+// session_spike.cpp (bad steps).
 #pragma once
 #include <optional>
 #include <string>
@@ -12,13 +12,12 @@
 #include "lib/train/run/run_directory.h"
 #include "lib/train/run/signals.h"
 #include "lib/train/run/spike_policy.h"
-#include "lib/train/run/state.h"
 #include "lib/train/run/valid_command.h"
 #include "lib/train/run/validator.h"
 
 namespace tx {
 
-// A run that has ended for good: to go on from its last checkpoint would lead to the same end.
+// A run that cannot be resumed: its last checkpoint would lead to the same end.
 struct Diverged : DataError {
   using DataError::DataError;
 };
@@ -27,23 +26,23 @@ class Session {
  public:
   static constexpr int64_t beginning = -1;
 
-  // Of a run that begins, or of one that goes on from its checkpoint of step `from`, which is
-  // loaded. `config` becomes config.json and gets what was chosen here. Options, replicas and log
-  // outlive it; steps, schedule and saves of the options may still change. Throws what its parts
-  // throw, and an Error where memory is refused.
+  // Begins a run, or loads its checkpoint of step `from`. `config` becomes config.json, with what
+  // is chosen here. Options, replicas and log outlive it; the options of steps, schedule and saves
+  // may still change. Throws what its parts throw, and Error where memory cannot be allocated.
   Session(const TrainOptions& options, RunDirectory directory, const Json& config, RunSpec spec,
           const Replicas& replicas, const MakeTranslationScorer& scorer, int64_t from,
           const Log& log);
-  // Where steps_by_minutes() (lib/train/options/schedule.h): as many steps as fit the time.
-  // `options` are those of this session.
+  // For steps_by_minutes() (lib/train/options/schedule.h): measures some steps and sets the number
+  // of steps that fit, and the schedule with it. `options` are those of this session. UsageError
+  // where not one step fits.
   void fit_to_minutes(TrainOptions& options, const Options& given);
-  // Trains to the end that a limit, --patience or a signal sets, and ends the other ranks; returns
+  // Trains until a limit, --patience or a signal ends the run, and ends the other ranks. Returns
   // the exit status.
   int run();
 
  private:
-  // Where a step that went wrong sends the run, and the line of the log about it.
-  struct WayBack {
+  // The checkpoint to return to after a bad step, and the line of log.jsonl about it.
+  struct Rewind {
     int64_t step;
     Json line;
   };
@@ -55,16 +54,16 @@ class Session {
   bool finished() const;
   std::string limit_reached() const;
   bool resumed() const { return former_.step >= 0; }
-  std::optional<WayBack> step();
+  std::optional<Rewind> step();
   void after_step(bool save_wanted);
-  void finish_left_over();
+  void finish_interrupted();
   void end();
   void report();
-  void tell_result() const;
+  void report_result() const;
 
   bool validation_due() const;
   void checkpoint();
-  bool validate();  // false, and nothing is known, where a stop came
+  bool validate();  // false where a stop interrupted it
   bool measure();
   void compare_texts(double valid_nll);
   void save(bool scored);
@@ -73,9 +72,9 @@ class Session {
   int64_t good_before() const;
   void check_weights();
 
-  std::optional<WayBack> incident(StepRecord& record);
+  std::optional<Rewind> incident(StepRecord& record);
   std::string record_flight(int64_t number, const StepRecord& record);
-  void go_back(const WayBack& way);
+  void go_back(const Rewind& rewind);
   [[noreturn]] void give_up(const std::string& why, int64_t before);
 
   const TrainOptions& options_;
@@ -87,17 +86,17 @@ class Session {
   Validator validator_;
   Run run_;
   TrainState state_;
-  Json provenance_;     // of every model; step and tokens are filled in
-  struct Former {       // of the run that is resumed
-    int64_t step = -1;  // of its checkpoint; -1: this run begins
+  Json provenance_;     // of every model, without step and tokens
+  struct Former {       // of a resumed run
+    int64_t step = -1;  // of its checkpoint; -1: a new run
     int64_t best = -1;  // the best step by its own criterion; -1: none
     int keep = 0;
   } former_;
   Checkpointer checkpoints_;
-  const SignalWatch* signals_ = nullptr;  // that of run()
+  const SignalWatch* signals_ = nullptr;  // of train()
   std::optional<double> train_nll_;       // per label, of the last step
-  bool told_texts_ = false;               // compare_texts() has warned
-  bool again_ = false;  // the end of the last step is done again, after a stop in it
+  bool texts_compared_ = false;           // compare_texts() has warned
+  bool again_ = false;  // the run was stopped after this step, before its end was complete
 };
 
 }  // namespace tx

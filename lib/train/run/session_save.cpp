@@ -1,4 +1,4 @@
-// What is measured and saved, and when. The order of a save is that of
+// When a run validates and saves, and what it saves. For the order of a save see
 // lib/train/run/checkpointer.h.
 #include <cmath>
 #include <exception>
@@ -13,15 +13,14 @@ bool Session::validation_due() const {
          state_.step % options_.valid_every == 0;
 }
 
-// Of the schedule: validates, saves, scores.
+// At --save-every: validates, saves, scores.
 void Session::checkpoint() {
   const bool every_save = run_.spec().corpora.valid && options_.valid_every == 0;
   if ((every_save || validation_due()) && !validate()) return;
   save(true);
 }
 
-// Measures the model; where that is stopped or fails, it is saved first: what is resumed from there
-// measures it again.
+// Where validation is stopped or fails, the model is saved, and the resumed run validates it again.
 bool Session::validate() {
   std::exception_ptr failure;
   try {
@@ -63,22 +62,22 @@ bool Session::measure() {
   return true;
 }
 
-// Nothing is learned by heart in the first epochs: where the validation text is much harder then,
-// it is another kind of text. A model of --init may have read the training text before. Told once.
+// A model does not overfit in the first epochs: where the validation text is much harder so early,
+// it is another kind of text. A model of --init may have seen the training text before. Warns once.
 void Session::compare_texts(double valid_nll) {
   constexpr double max_times = 4;
   constexpr int64_t early = 5;  // epochs
   if (!train_nll_ || !options_.init.empty() || run_.feed().epoch() >= early) return;
   const double times = std::exp(valid_nll - *train_nll_);
-  if (told_texts_ || !(times > max_times)) return;
-  told_texts_ = true;
+  if (texts_compared_ || !(times > max_times)) return;
+  texts_compared_ = true;
   log_.warn(
-      "the validation perplexity is " + figure(times, 1) +
-      " times that of training, so early: the two texts differ; lines set aside from a sorted "
-      "text are of another kind than the rest, so shuffle it first (shuf)");
+      "validation perplexity is " + figure(times, 1) +
+      " times the training perplexity after so few epochs: the two texts differ. Before you split "
+      "a sorted text, shuffle it (shuf)");
 }
 
-// Where a thread writes it, training goes on at once. `scored`: --valid-command scores this model.
+// `scored`: --valid-command scores this model.
 void Session::save(bool scored) {
   checkpoints_.finish_save();
   check_weights();
@@ -89,9 +88,9 @@ void Session::save(bool scored) {
     checkpoints_.save(content());
 }
 
-// Has --valid-command score the model that was written, and writes the state with its score. A stop
-// that comes meanwhile, or output that is not a score, leaves a state that says so: what is resumed
-// from it asks the command again, and ends as a run that was never stopped.
+// Runs --valid-command on the saved model and writes the training state with its score. Where the
+// run is stopped meanwhile, or the output is not a score, the state records that, and the resumed
+// run repeats the command.
 void Session::score(const Checkpointer::WriteState& write_state) {
   const auto write_unscored = [&] {
     state_.unfinished = Unfinished::score;
@@ -133,15 +132,14 @@ Checkpointer::Content Session::content() const {
   return {step, provenance, state_.to_json(kept), validator_.best(), good_before()};
 }
 
-// Whether an update broke the weights shows in the step behind it: while training goes on, or when
-// the last steps were not finite, a checkpoint of before that update is kept.
+// Whether an update broke the weights shows in the next step: until that was finite, a checkpoint
+// of before the update is kept.
 int64_t Session::good_before() const {
   const int broken = spikes_.not_finite();
   return finished() && broken == 0 ? state_.step + 1 : state_.step - broken;
 }
 
-// Weights that are not finite never become so again, and no checkpoint of them may take the place
-// of a good one.
+// Non-finite weights stay non-finite: a checkpoint of them must not replace a good one.
 void Session::check_weights() {
   if (run_.weights_finite()) return;
   const std::string found = "not all weights are finite";

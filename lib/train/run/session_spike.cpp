@@ -1,5 +1,5 @@
-// Steps that went wrong. Such a step has held its update (kernels: gradient_norm); what SpikePolicy
-// decides about it is done here.
+// Bad steps: loss or gradients are not finite, or the loss is a spike. Such a step has not applied
+// its update (kernels: gradient_norm). SpikePolicy decides what to do, and it is done here.
 #include "lib/base/io.h"
 #include "lib/checkpoint/flight_file.h"
 #include "lib/checkpoint/model_file.h"
@@ -9,10 +9,10 @@
 
 namespace tx {
 
-std::optional<Session::WayBack> Session::incident(StepRecord& record) {
+std::optional<Session::Rewind> Session::incident(StepRecord& record) {
   using Action = SpikeDecision::Action;
   const SpikeDecision decision = spikes_.decide(record, [this] {
-    checkpoints_.finish_save();  // the save under way may be the one to go back to
+    checkpoints_.finish_save();  // the save in progress may be the one to return to
     return checkpoints_.newest_on_schedule(state_.step);
   });
   const std::string flight = decision.flight > 0 ? record_flight(decision.flight, record) : "";
@@ -20,18 +20,17 @@ std::optional<Session::WayBack> Session::incident(StepRecord& record) {
   log_.warn(describe_incident(record, decision, flight.empty() ? "" : directory_.file(flight)));
   Json line = incident_line(record, decision, flight);
   line["seconds"] = progress_.seconds();
-  if (decision.action == Action::rewound) return WayBack{decision.to, line};
+  if (decision.action == Action::rewound) return Rewind{decision.to, line};
   progress_.write(line);
   if (decision.action == Action::ended) give_up(decision.why, decision.to);
   if (decision.action == Action::logged) record = run_.release();
   return {};
 }
 
-// The name of the file written, "" where it could not be written: a full disk does not end a
-// training.
+// The name of the file written; "" where that failed: a full disk does not end a run.
 std::string Session::record_flight(int64_t number, const StepRecord& record) {
   if (run_.replicas().divided()) {
-    log_.warn("no flight is recorded with --tensor-parallel");
+    log_.warn("recording a bad step is not supported with --tensor-parallel");
     return "";
   }
   run_.gather_gradients();
@@ -49,37 +48,39 @@ std::string Session::record_flight(int64_t number, const StepRecord& record) {
   }
 }
 
-// Weights, moments, best and patience are those of that step again; the place in the text, the
-// losses seen and the counters of work stay.
-void Session::go_back(const WayBack& way) {
-  const ModelReader reader(directory_.model(way.step));
+// Restores weights, optimizer state, best model and patience. Keeps the position in the text, the
+// losses seen, and the counters of skipped updates and tokens.
+void Session::go_back(const Rewind& rewind) {
+  const ModelReader reader(directory_.model(rewind.step));
   reader.load(run_.whole());
-  validator_.restore(load_state(directory_.state(way.step), run_.whole(), run_.whole_moments(),
+  validator_.restore(load_state(directory_.state(rewind.step), run_.whole(), run_.whole_moments(),
                                 reader.checksum()));
   run_.spread(true);
-  state_.step = way.step;
+  state_.step = rewind.step;
   validator_.forget_found();
   progress_.forget();
-  // Pruned for a better one that goes now; its score would stand against models that remain.
+  // The best model may have been pruned for a better one that is discarded now. Its score must not
+  // compete with models that exist.
   const int64_t best = validator_.best();
   if (best >= 0 && !file_exists(directory_.model(best))) validator_.forget_best();
-  checkpoints_.go_back(way.step, validator_.best());
-  directory_.cut_log(way.step);
-  progress_.write(way.line);
+  checkpoints_.go_back(rewind.step, validator_.best());
+  directory_.cut_log(rewind.step);
+  progress_.write(rewind.line);
 }
 
-// Ends a run whose weights were good before step `before`: names the newest checkpoint of those,
-// and makes it the last, which other tools take.
+// Ends a run whose weights were good before step `before`: makes the newest such checkpoint the
+// last one, which other tools read, and names it.
 void Session::give_up(const std::string& why, int64_t before) {
   const std::string failure = why + checkpoints_.finish_failed();
   const int64_t good = directory_.newest_before(before);
   if (good < 0)
     throw Diverged(failure +
-                   "; no checkpoint is known to be good: begin again with a lower rate (--lr, "
-                   "--lr-factor)");
+                   "; no checkpoint is known to be good: train again with a lower learning rate "
+                   "(--lr, --lr-factor)");
   directory_.link("last", good);
-  throw Diverged(failure + "; the last good checkpoint is " + directory_.model(good) +
-                 ": begin another run from it (--init) with a lower rate (--lr, --lr-factor)");
+  throw Diverged(
+      failure + "; the last good checkpoint is " + directory_.model(good) +
+      ": start a new run from it (--init) with a lower learning rate (--lr, --lr-factor)");
 }
 
 }  // namespace tx

@@ -10,7 +10,7 @@ namespace tx {
 
 namespace {
 
-// A handler can reach nothing but static memory.
+// Signal handlers can only use static memory.
 volatile sig_atomic_t stop_signal = 0, save_wanted = 0, child_group = 0;
 
 void on_stop(int signal) {

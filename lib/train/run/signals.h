@@ -1,6 +1,6 @@
-// Signals to tx-train: INT, TERM and HUP ask for a save and an end after the step, a second INT
-// ends at once; USR1 asks for a save. One that was ignored when the process started (nohup, a job
-// in the background of a script) stays ignored.
+// Signals to tx-train: INT, TERM and HUP save and stop after the current step, a second INT exits
+// at once; USR1 saves. A signal that was ignored when the process started (nohup, a background job
+// of a script) stays ignored.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -13,20 +13,20 @@ namespace tx {
 class SignalWatch {
  public:
   SignalWatch();   // installs the handlers
-  ~SignalWatch();  // restores what was there
+  ~SignalWatch();  // restores the previous ones
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
-  int stop() const;  // the signal that asked to stop; 0: there was none
-  bool take_save();  // whether USR1 came since the last call
+  int stop() const;  // the signal received; 0: none
+  bool take_save();  // whether USR1 was received since the last call
 
  private:
   std::map<int, struct sigaction> before_;
 };
 
-// A lost standard error must not end a training: from here on a write to a closed pipe only fails.
+// Makes writes to a closed pipe fail instead of ending the process: a run outlives its terminal.
 void ignore_sigpipe();
 
-// While it lives, a second INT also ends the process group that `leader` leads.
+// While it exists, a second INT also ends the process group of `leader`.
 class ChildWatch {
  public:
   explicit ChildWatch(pid_t leader);

@@ -10,8 +10,8 @@ namespace tx {
 
 namespace {
 
-constexpr size_t max_flights = 2;  // each holds all weights
-constexpr int max_rewinds = 10;    // to one checkpoint: a run must not go in circles for ever
+constexpr size_t max_flights = 2;  // files; each holds all weights
+constexpr int max_rewinds = 10;    // to one checkpoint
 
 }  // namespace
 
@@ -58,8 +58,8 @@ SpikeDecision SpikePolicy::decide(const StepRecord& record,
   return decision;
 }
 
-// The weights that the first of these steps began with came from the update of the step before,
-// which may have broken them: only a checkpoint before that one is known to be good.
+// The update before the first of these steps may have broken the weights: only a checkpoint before
+// it is known to be good.
 SpikeDecision SpikePolicy::skip(int64_t step) {
   ++not_finite_;
   SpikeDecision decision;
@@ -67,12 +67,12 @@ SpikeDecision SpikePolicy::skip(int64_t step) {
   decision.action = SpikeDecision::Action::ended;
   decision.to = step - not_finite_;
   decision.why = "step " + std::to_string(step) + ": loss or gradients of " +
-                 counted(not_finite_, "step") +
-                 " in a row were not finite (--max-skips): the training has diverged";
+                 counted(not_finite_, "consecutive step") +
+                 " were not finite (--max-skips): the training has diverged";
   return decision;
 }
 
-// Other text followed each time, so that the text is not to blame.
+// The text after each rewind differs, so the text is not the cause.
 SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
   rewinds_ = to == rewound_to_ ? rewinds_ + 1 : 1;
   rewound_to_ = to;
@@ -82,13 +82,13 @@ SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
   if (rewinds_ <= max_rewinds) return decision;
   decision.action = SpikeDecision::Action::ended;
   decision.to = to + 1;
-  decision.why = "step " + std::to_string(step) + ": another loss spike; " +
-                 std::to_string(max_rewinds) + " times the run went back to the checkpoint of " +
-                 "step " + std::to_string(to) + ", each time with other text";
+  decision.why = "step " + std::to_string(step) + ": another loss spike, after " +
+                 std::to_string(max_rewinds) + " rewinds to the checkpoint of step " +
+                 std::to_string(to) + ", each followed by other text";
   return decision;
 }
 
-// The first of several in a row is recorded: the others would say the same.
+// Records only the first of several consecutive bad steps.
 void SpikePolicy::choose_flight(SpikeDecision& decision, int64_t step) {
   const bool first = incidents_ == 0 || step != incident_step_ + 1;
   ++incidents_;
@@ -140,7 +140,7 @@ const char* name_of(Action action) {
   return "";
 }
 
-// Of a label.
+// Per target.
 double mean_loss(const StepRecord& record) { return record.loss * record.loss_scale; }
 
 }  // namespace
@@ -149,14 +149,14 @@ std::string describe_incident(const StepRecord& record, const SpikeDecision& dec
                               const std::string& flight) {
   std::string message = "step " + std::to_string(record.step) + ": ";
   if (record.spike)
-    message += "loss spike, " + figure(mean_loss(record), 4) + " where at most " +
-               figure(record.loss_limit, 4) + " was expected";
+    message += "loss spike: " + figure(mean_loss(record), 4) + ", above the limit of " +
+               figure(record.loss_limit, 4);
   else
     message += "loss or gradients are not finite";
   if (decision.action == Action::skipped) message += "; the update was skipped";
   if (decision.action == Action::rewound)
-    message += "; going back to step " + std::to_string(decision.to);
-  if (!flight.empty()) message += "; see it with: tx-train --replay " + flight;
+    message += "; rewinding to step " + std::to_string(decision.to);
+  if (!flight.empty()) message += "; replay it with: tx-train --replay " + flight;
   return message;
 }
 

@@ -1,6 +1,6 @@
-// What a training does about a step that went wrong: its loss or gradients are not finite, or its
-// loss is a spike. Such a step has held its update (kernels: gradient_norm); the policy decides,
-// between two steps, and counts. It touches no file and no weight: the training does what it says.
+// Decides what to do about a bad step, whose loss or gradients are not finite or whose loss is a
+// spike. Such a step has not applied its update (kernels: gradient_norm). SpikePolicy only decides
+// and counts; Session carries the decision out.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,20 +16,19 @@ namespace tx {
 
 struct StepRecord;
 
-// Keeps the losses of the last `window` steps. A spike is a loss that lies above their mean by more
-// than `threshold` standard deviations, by more than `floor` nats, and by more than `floor` times
-// the mean: where losses hardly spread, six deviations are noise. A spike that is let into the
-// window counts as the limit it broke: the spread grows, so that a level that stays is not a spike
-// for ever.
+// Keeps the losses of the last `window` steps. A spike is a loss above their mean by more than
+// `threshold` standard deviations, `floor` nats, and `floor` times the mean: where losses vary
+// little, six deviations are noise. A spike enters the window as the limit it exceeded, so that the
+// deviation grows and a permanently higher loss stops being a spike.
 class SpikeDetector {
  public:
   SpikeDetector(double threshold, int window, double floor)
       : threshold_(threshold), floor_(floor), window_(size_t(window)) {}
-  // Mean loss of a label above which the next step is a spike; 0 while the window is not full,
-  // where its losses are all the same, and with a threshold of 0.
+  // Mean loss per target above which the next step is a spike; 0 (no limit) while the window is not
+  // full, where all its losses are equal, and with a threshold of 0.
   double limit() const;
-  void add(double loss);  // of a step, in nats per label; one that is not finite is left out
-  // What add() kept, for the state file: with it another detector goes on exactly from here.
+  void add(double loss);  // of a step, in nats per target; ignored if not finite
+  // The window, for the state file.
   Json state() const;
   void restore(const Json& state);  // throws Json::exception
 
@@ -41,38 +40,38 @@ class SpikeDetector {
 
 struct SpikeDecision {
   enum class Action {
-    logged,   // the update that was held is made up for
-    skipped,  // it is left out
-    rewound,  // training goes back to the checkpoint of step `to` and on with the text that follows
-    ended     // the run has diverged or goes in circles: it ends, for the reason `why`
+    logged,   // applies the update after all
+    skipped,  // discards the update
+    rewound,  // returns to the checkpoint of step `to` and continues with the text that follows
+    ended     // ends the run, which has diverged or keeps rewinding, for the reason `why`
   };
   Action action = Action::skipped;
-  // Where rewound: the checkpoint to go back to. Where ended: weights of steps before this one were
-  // good, those of this step perhaps not.
+  // rewound: the step of that checkpoint. ended: weights of steps before this one are known to be
+  // good.
   int64_t to = -1;
   std::string why;
-  // Number of the flight record to write, and of the one to remove for it; 0: there is none.
+  // Number of the flight record to write, and of the one to remove for it; 0: none.
   int64_t flight = 0, old_flight = 0;
 };
 
 class SpikePolicy {
  public:
-  explicit SpikePolicy(const SpikeOptions& options);  // which outlive it
+  explicit SpikePolicy(const SpikeOptions& options);  // must outlive it
 
-  // Mean loss of a label above which the next step is a spike, in nats; 0: nothing is one.
+  // Mean loss per target above which the next step is a spike, in nats; 0: no limit.
   double limit() const { return spikes_.limit(); }
-  // What to do about a step that was skipped (record.skip). `earlier` is called where the training
-  // is to go back: the step of the checkpoint to go back to, -1 where there is none.
+  // Decides about a step with record.skip. `earlier` is called to rewind, and returns the step of
+  // the checkpoint to return to, or -1.
   SpikeDecision decide(const StepRecord& record, const std::function<int64_t()>& earlier);
-  // Takes in the loss of every step, those that went wrong behind decide().
+  // Adds the loss of every step; of a bad one after decide().
   void add(const StepRecord& record);
-  // How many steps up to the last one in a row were not finite: so long the weights have not moved.
+  // Number of consecutive non-finite steps up to the last one: the weights have not changed since.
   int not_finite() const { return not_finite_; }
 
-  // For the state file, tx-run(5): what decides about the steps to come. How often the run went
-  // back is not part of it: one that is resumed begins to count anew.
+  // For the state file, tx-run(5). The number of rewinds is not part of it: a resumed run counts
+  // from 0.
   Json state() const;
-  void restore(const Json& state);  // keys that are missing begin anew; throws Json::exception
+  void restore(const Json& state);  // throws Json::exception
 
  private:
   SpikeDecision go_back(int64_t to, int64_t step);
@@ -83,20 +82,19 @@ class SpikePolicy {
   SpikeDetector spikes_;
   int64_t incidents_ = 0;
   int64_t incident_step_ = 0;     // the last one
-  std::vector<int64_t> flights_;  // numbers of the records that are kept
+  std::vector<int64_t> flights_;  // numbers of the files that are kept
   int not_finite_ = 0;
-  int64_t rewound_to_ = -1;  // the checkpoint the run went back to last,
-  int rewinds_ = 0;          // and how many times in a row
+  int64_t rewound_to_ = -1;  // step of the checkpoint of the last rewind
+  int rewinds_ = 0;          // consecutive rewinds to it
 };
 
-// The warning about such a step. `flight`: the file that records the step; "": there is no such
-// file.
+// The warning about a bad step. `flight`: the file that records it; "": none.
 std::string describe_incident(const StepRecord& record, const SpikeDecision& decision,
                               const std::string& flight);
 
-// The line of log.jsonl, tx-run(5), but for `seconds`. `flight`: that file's name in the run
-// directory, or "". Where the run goes back, the line belongs behind the lines of the checkpoint
-// it goes back to.
+// Its line of log.jsonl, tx-run(5), without `seconds`. `flight`: the file's name in the run
+// directory, or "". After a rewind the line follows those of the checkpoint that the run returned
+// to.
 Json incident_line(const StepRecord& record, const SpikeDecision& decision,
                    const std::string& flight);
 

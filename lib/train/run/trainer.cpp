@@ -3,20 +3,24 @@
 #include <signal.h>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
-#include "lib/train/options/preset.h"
-#include "lib/train/options/run_options.h"
+#include "lib/subword/sentinels.h"
+#include "lib/tensor/precision.h"
 #include "lib/train/options/schedule.h"
-#include "lib/train/options/vocabulary_fit.h"
+#include "lib/train/options/settle.h"
+#include "lib/train/run/data.h"
 #include "lib/train/run/session.h"
+#include "lib/train/run/temporary_directory.h"
+#include "lib/train/step/plan.h"
 
 namespace tx {
 
 namespace {
 
-// The newest checkpoint whose files are whole.
-int64_t newest_whole(const RunDirectory& run, const Log& log) {
+// The newest checkpoint whose files are intact.
+int64_t newest_intact(const RunDirectory& run, const Log& log) {
   const std::vector<int64_t> steps = run.complete_steps();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
@@ -25,11 +29,11 @@ int64_t newest_whole(const RunDirectory& run, const Log& log) {
       return *step;
     } catch (const DataError& e) {
       if (step + 1 == steps.rend()) throw;
-      log.warn(std::string(e.what()) + "; going back to the checkpoint of step " +
+      log.warn(std::string(e.what()) + "; resuming from the checkpoint of step " +
                std::to_string(*(step + 1)));
     }
   }
-  throw DataError(run.path() + " holds no complete checkpoint");
+  throw DataError(run.path() + " has no complete checkpoint");
 }
 
 int resume(TrainOptions& options, const Options& given, const MakeTranslationScorer& scorer,
@@ -37,11 +41,11 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
   RunDirectory run = RunDirectory::open(options.resume);
   Json config = run.read_config();
   check_changes(config.at("options"), given, log);
-  const int64_t step = newest_whole(run, log);
+  const int64_t step = newest_intact(run, log);
   note_options(config, given.to_json(), step);
   TrainingData data = reopen_data(options, run, step, config, log);
   RunSpec spec = make_run_spec(options, std::move(data), run.model(step), config);
-  tell_run_spec(spec, options, given, replicas);
+  send_run_spec(spec, options, given, replicas);
   return Session(options, std::move(run), config, std::move(spec), replicas, scorer, step, log)
       .run();
 }
@@ -50,7 +54,7 @@ int start(TrainOptions& options, Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, const Replicas& replicas, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.out == "-")
-    throw UsageError("--out -: a run is a directory, which standard output is not: give -o DIR");
+    throw UsageError("--out -: a run is a directory and cannot go to standard output: give -o DIR");
   if (options.src.empty())
     throw UsageError(std::string("no training text: give --src FILE") +
                      (options.one_text() ? "" : " and --tgt FILE"));
@@ -58,7 +62,7 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   Json config{{"command", command}, {"options", given.to_json()}};
   RunDirectory run = RunDirectory::create(options.out);
   TrainingData data = open_data(options, run, config, log);
-  tell_fit(options, data.vocabularies, data.corpora, log);
+  check_vocabulary_fit(options, data.vocabularies, data.corpora, log);
   if (preset_is_open(options, given)) {
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
@@ -69,7 +73,7 @@ int start(TrainOptions& options, Options& given, const std::string& command,
         "toolkit, as it can those of preset tiny");
   const PairLengths lengths = data.corpora.train_lengths();
   RunSpec spec = make_run_spec(options, std::move(data), "", config);
-  tell_run_spec(spec, options, given, replicas);
+  send_run_spec(spec, options, given, replicas);
   Session session(options, std::move(run), config, std::move(spec), replicas, scorer,
                   Session::beginning, log);
   if (steps_by_minutes(options, given)) session.fit_to_minutes(options, given);
@@ -77,11 +81,11 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   return session.run();
 }
 
-// What every rank but the first does instead.
+// Every rank but rank 0.
 int follow(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
            const Replicas& replicas, const Log& log) {
-  RunSpec spec = hear_run_spec(options, given, replicas);
-  // From here on rank 0 heeds signals, and ends the others.
+  RunSpec spec = receive_run_spec(options, given, replicas);
+  // From here on rank 0 handles signals and ends the others.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::signal(signal, SIG_IGN);
   Run(options, std::move(spec), replicas, scorer, log).obey();
   return 0;
@@ -90,12 +94,97 @@ int follow(TrainOptions& options, Options& given, const MakeTranslationScorer& s
 }  // namespace
 
 int train(TrainOptions& options, Options& given, const std::string& command,
-          const MakeTranslationScorer& scorer, Team& team, const Log& log) {
+          const MakeTranslationScorer& scorer, Job& job, const Log& log) {
   ignore_sigpipe();
-  const Replicas replicas(team.join(), options);
+  const Replicas replicas(job.join(), options);
   if (!replicas.leads()) return follow(options, given, scorer, replicas, log);
   return options.resume.empty() ? start(options, given, command, scorer, replicas, log)
                                 : resume(options, given, scorer, replicas, log);
+}
+
+namespace {
+
+// --describe of a run to resume, of a model to start from, or of the options alone.
+ModelConfig described_model(TrainOptions& options, const Options& given, const Log& log) {
+  if (!options.resume.empty()) return ModelReader(resolve_model(options.resume)).config();
+  ModelConfig model = options.model_config();
+  if (!options.init.empty()) {
+    adopt_shape(options, given);
+    model = options.model_config();
+  } else if (options.vocab.empty() && options.vocab_src.empty()) {
+    model.set_vocabularies(37000);
+    log.info("no vocabulary given: assuming the 37,000 tokens of the paper's base model");
+  } else {
+    model.set_vocabularies(load_vocabularies(options).sizes());
+  }
+  model.resolve();
+  return model;
+}
+
+// Chooses the preset for --describe: by the text if there is one, otherwise base.
+void settle_described(TrainOptions& options, Options& given, const Log& log) {
+  if (options.src.empty()) {
+    options.preset = "base";
+    return log.info("no text given: describing preset base; override with --preset");
+  }
+  const TemporaryDirectory directory("tx-describe");
+  Json config;
+  const RunDirectory run = RunDirectory::create(directory.path());
+  settle_preset(options, given, open_data(options, run, config, log).corpora, log);
+}
+
+// Assumes sides of equal length; with --denoise, the ratio for the longest text.
+std::vector<int> described_capacities(const TrainOptions& options, size_t sides, int tokens) {
+  if (!options.denoise) return std::vector<int>(sides, tokens);
+  const auto rows = [&](int side) {
+    return denoised_length(options.longest_text(), side, added_sentinels) + 1;
+  };
+  return {int((int64_t(tokens) * rows(0) / rows(1) + 63) / 64 * 64), tokens};
+}
+
+size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
+                         Parameters& parameters) {
+  Json unused;
+  TranslationTask task = read_translation_task(options, unused);
+  if (task.metrics.empty()) return 0;
+  task.vocabularies = options.resume.empty() ? load_vocabularies(options)
+                                             : model_vocabularies(resolve_model(options.resume));
+  return scorer(parameters, std::move(task))->bytes();
+}
+
+}  // namespace
+
+ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log) {
+  if (preset_is_open(options, given)) settle_described(options, given, log);
+  return described_model(options, given, log);
+}
+
+int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
+                      int ranks, const Log& log) {
+  const ModelConfig model = describe_model(options, given, log);
+  Backend backend = make_backend(options.device, options.threads);
+  const size_t program = anonymous_bytes();
+  const DType dtype = precision_dtype(options.precision);
+  Parameters parameters(backend, model, dtype, {0, ranks}, Parameters::Planned());
+  const size_t sides = model.sides.size();
+  const int longest = options.longest_text();
+  Transformer transformer(backend, parameters, longest + 1);
+  const BatchShape shape{longest, [&](int n) { return described_capacities(options, sides, n); }};
+  const OtherMemory rest{program, translating_bytes(options, scorer, parameters)};
+  const PlannedRun run{backend, parameters, transformer, options, rest, ranks};
+  const int tokens = options.batch_tokens == "auto" ? resolve_batch_tokens(run, shape)
+                                                    : parse_batch_tokens(options.batch_tokens);
+  const std::vector<int> capacities = shape.capacities(tokens);
+  MemoryPlan memory = plan_memory(run, capacities);
+  TrainOptions other = options;
+  other.recompute = !options.recompute;
+  memory.other = plan_activations({backend, parameters, transformer, other, rest}, capacities);
+  Writer out("-");
+  out.write(describe_run(model, memory, capacities, options));
+  out.close();
+  if (sides > 1 && !options.denoise)
+    log.info("assuming source and target of equal length; a run uses the ratio of its text");
+  return 0;
 }
 
 }  // namespace tx

@@ -1,20 +1,28 @@
-// A training run from its options to its last checkpoint.
+// tx-train from resolved options to the last checkpoint, and tx-train --describe.
 #pragma once
 #include <string>
 
 #include "lib/base/log.h"
 #include "lib/train/options/options.h"
-#include "lib/train/ranks/team.h"
+#include "lib/train/ranks/replicas.h"
 #include "lib/train/run/translation_scorer.h"
 
 namespace tx {
 
-// Starts or resumes the run that the options describe, which resolve_run()
-// (lib/train/options/run_options.h) has resolved; `given` is bound to them, so that config.json
-// holds no default that another machine would fill differently. `scorer` makes what --valid-metric
-// bleu and chrf need. Returns the exit status: 0 when it ended by its own limits, 128 + n after
-// signal n (everything saved).
+// Starts or resumes the run that the options describe, after resolve_run()
+// (lib/train/options/settle.h). `given` is bound to them: config.json records every option, so that
+// no other machine fills in a default differently. `scorer` makes what --valid-metric bleu and chrf
+// need. Returns the exit status: 0 when a limit ended the run, 128 + n after signal n (everything
+// saved).
 int train(TrainOptions& options, Options& given, const std::string& command,
-          const MakeTranslationScorer& scorer, Team& team, const Log& log);
+          const MakeTranslationScorer& scorer, Job& job, const Log& log);
+
+// The model of the run that the options describe, of the run to resume, or by default the paper's
+// base model; the options become those of that run.
+ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log);
+
+// Prints that model, its memory on one of `ranks` ranks and its cost. Returns the exit status.
+int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
+                      int ranks, const Log& log);
 
 }  // namespace tx

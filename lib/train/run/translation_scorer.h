@@ -1,5 +1,5 @@
-// Scores of what a model translates while it is trained (--valid-metric bleu, chrf). Training knows
-// neither search nor metrics of text: the tool hands in what implements this (lib/validation).
+// Scores the translations of a model during training (--valid-metric bleu, chrf). lib/train depends
+// on neither search nor text metrics: the tool passes an implementation (lib/validation).
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,33 +20,25 @@ struct TranslationTask {
   std::vector<std::string> sources, references;  // text; line n of both belongs together
   Vocabularies vocabularies;
   int threads = 1;  // on the CPU
-  // Of the ranks that share the lines, each of which is given all sources; the references are for
-  // rank 0.
+  // The ranks that share the lines. Each has all sources; rank 0 alone has the references.
   int rank = 0, ranks = 1;
 };
-
-// The metrics that translate (none: an empty task), and of the validation text the first lines as
-// they stand in its files: pairs that the ids leave out are among them. `config` notes which text
-// that was; DataError when a resumed run finds another. The vocabularies are left to the caller.
-TranslationTask read_translation_task(const TrainOptions& options, Json& config);
 
 class TranslationScorer {
  public:
   virtual ~TranslationScorer() = default;
-  // What it holds of the device's memory from reserve() on, the parameters apart.
+  // Device memory that it holds from reserve() on, in bytes, without the parameters.
   virtual size_t bytes() = 0;
-  // Takes all of that memory, so that what does not fit is told before the first step; throws Error
-  // when it is refused.
+  // Allocates that memory, so that a lack of it shows before the first step; throws Error.
   virtual void reserve() = 0;
-  // Translates the sources by the parameters as they are now, greedily, and scores the
-  // translations: a score for each metric, or nothing where `stop`, which any thread
-  // calls now and then, returned true. Of several ranks each calls it and translates its lines;
-  // the scores are rank 0's.
+  // Translates the sources greedily with the current parameters, and returns a score for each
+  // metric; nothing where `stop`, which any thread may call, returned true. Collective: each rank
+  // translates its lines, and rank 0 returns the scores.
   virtual std::optional<std::vector<double>> score(const std::function<bool()>& stop,
                                                    Communicator* ranks = nullptr) = 0;
 };
 
-// `parameters` must outlive the scorer. Their Transformer for training must have been made before.
+// `parameters` must outlive the scorer. Construct the Transformer that trains them before it.
 using MakeTranslationScorer =
     std::function<std::unique_ptr<TranslationScorer>(Parameters& parameters, TranslationTask task)>;
 

@@ -26,11 +26,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t max_output = 1 << 16;  // bytes; a score takes some hundred
-constexpr size_t max_shown = 200;       // of them in a message
+constexpr size_t max_output = 1 << 16;  // bytes
+constexpr size_t max_shown = 200;       // bytes in a message
 constexpr auto tick = std::chrono::milliseconds(100), grace = std::chrono::milliseconds(1000);
 
-// What a child process is given; released at the end of its scope.
+// Attributes of posix_spawn(), released at the end of their scope.
 struct Start {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -42,7 +42,7 @@ struct Start {
     posix_spawnattr_init(&attributes);
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);  // ignored here, but "... | head" in the command relies on it
+    sigaddset(&defaults, SIGPIPE);  // we ignore it, but "... | head" in the command relies on it
     sigaddset(&defaults, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -74,7 +74,7 @@ pid_t spawn_shell(const std::string& command, const std::string& model, int outp
   return child;
 }
 
-// The shell while it runs: its output, and its end.
+// The running shell and its output.
 class Child {
  public:
   Child(const std::string& command, const std::string& model) {
@@ -101,8 +101,8 @@ class Child {
   const std::string& text() const { return text_; }
   int status() const { return status_; }
 
-  // Waits for a tick at most; true when the shell has ended and its output with it. What it left
-  // behind in the background may hold the output open: that is not waited for.
+  // Waits for at most one tick; true when the shell has exited. Background processes that keep its
+  // output open are not waited for.
   bool done() {
     pollfd ready{output_, POLLIN, 0};
     if (!open_)
@@ -117,7 +117,7 @@ class Child {
     ended_ = got == id_ || (got < 0 && errno != EINTR);
     return !ended_;
   }
-  // TERM to the group, and KILL to what is left of it after a while.
+  // TERM to the process group, KILL after the grace period.
   void end() {
     ::kill(-id_, SIGTERM);
     for (const auto until = Clock::now() + grace; Clock::now() < until;) {
@@ -161,14 +161,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(white) - first + 1);
 }
 
-constexpr std::string_view lower_is_better_there = "TER";
+constexpr std::string_view lower_is_better_metric = "TER";
 
 // "BLEU|nrefs:1|...|version:2.6.0 = 27.3 60.1/..."
 std::optional<double> score_of_line(std::string_view line) {
   constexpr std::string_view begin = "|nrefs:", equals = " = ";
   const size_t name = line.find('|'), at = line.find(equals);
   if (line.find('\n') != line.npos || name == line.npos || at == line.npos || at < name ||
-      line.substr(name, begin.size()) != begin || line.substr(0, name) == lower_is_better_there)
+      line.substr(name, begin.size()) != begin || line.substr(0, name) == lower_is_better_metric)
     return std::nullopt;
   line.remove_prefix(at + equals.size());
   return whole_number(line.substr(0, line.find(' ')));
@@ -182,12 +182,12 @@ std::optional<double> score_of_json(std::string_view text) {
     return std::nullopt;
   }
   if (!json.contains("score") || !json["score"].is_number()) return std::nullopt;
-  if (json.value("name", Json()) == lower_is_better_there) return std::nullopt;
+  if (json.value("name", Json()) == lower_is_better_metric) return std::nullopt;
   const double score = json["score"].get<double>();
   return std::isfinite(score) ? std::optional(score) : std::nullopt;
 }
 
-// What came, on one line of a message.
+// The output, for one line of a message.
 std::string shown(const std::string& text) {
   if (trimmed(text).empty()) return "nothing";
   const std::string_view kept = trimmed(text).substr(0, max_shown);
@@ -202,14 +202,14 @@ std::string seconds_text(double seconds) {
 
 [[noreturn]] void refuse(const std::string& text) {
   throw DataError("--valid-command printed " + shown(text) +
-                  "; it must print one number, or what tx-bleu prints for one metric (by which "
-                  "higher is better)");
+                  "; it must print one number, or what tx-bleu prints for one metric (higher is "
+                  "better)");
 }
 
-// "" for a command that ended well.
+// Why the command failed; "" where it did not.
 std::string trouble(int status) {
-  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
-  if (WEXITSTATUS(status) != 0) return "ended with status " + std::to_string(WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
+  if (WEXITSTATUS(status) != 0) return "failed with status " + std::to_string(WEXITSTATUS(status));
   return "";
 }
 

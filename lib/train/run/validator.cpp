@@ -62,7 +62,7 @@ Json Validator::report(int64_t step) const {
   return members;
 }
 
-// Lower is better. The logarithm stands for the perplexity: it is finite where that is not.
+// Lower is better. For perplexity its logarithm, which stays finite.
 double Validator::score(const Validation& found) const {
   const std::string& metric = options_.valid_metric.front();
   if (metric == "loss") return found.loss;
@@ -76,7 +76,7 @@ void Validator::take_command_score(int64_t step, std::optional<double> score) {
   update_best(step, score ? -*score : NAN);
 }
 
-// A score that is not finite is never better.
+// A non-finite score is never better.
 void Validator::update_best(int64_t step, double score) {
   if (std::isfinite(score) && (!has_best_ || score < best_score_)) {
     has_best_ = true;

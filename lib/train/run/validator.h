@@ -1,9 +1,9 @@
-// Validation during training: measures a model on the validation text, remembers which step was the
-// best and counts how many validations ago that was. It writes nothing; what it remembers is part
-// of the state file, tx-run(5), so that a resumed run compares as one that was never stopped.
+// Validation during training: the figures of each validation, the best step so far, and the number
+// of validations since (for --patience). These are part of the state file, tx-run(5). It writes no
+// files.
 //
 // Models are compared by one criterion: the first metric of --valid-metric, or the score of
-// --valid-command where there is one.
+// --valid-command if given.
 #pragma once
 #include <functional>
 #include <map>
@@ -20,62 +20,59 @@
 namespace tx {
 
 struct Validation {
-  double loss = 0, nll = 0, accuracy = 0;  // per label; loss is smoothed, nll in nats
-  double labels = 0;
-  std::map<std::string, double> translated = {};  // bleu, chrf, where they were asked for
+  double loss = 0, nll = 0, accuracy = 0;  // per target; loss with label smoothing, nll in nats
+  double labels = 0;                       // number of targets
+  std::map<std::string, double> translated = {};  // bleu and chrf, if selected
 };
 
 class Validator {
  public:
-  // Gives bleu and chrf of --valid-metric, in that order, or nothing where it was stopped.
+  // Returns the scores of the translated metrics of --valid-metric, in its order; nothing where it
+  // was stopped.
   using Translate = std::function<std::optional<std::vector<double>>()>;
 
-  // The options, which are resolved, outlive it. `text`: of a language model's text, for figures by
-  // word and byte; zeros: there are none.
+  // The options are resolved and outlive it. `text`: the size of a language model's text, for
+  // figures per word and per byte; zeros: none of these.
   explicit Validator(const ValidOptions& options, const TextTally& text = {})
       : options_(options), text_(text) {}
 
-  // What models are compared by, in words: "loss", "bleu of 1000 lines", "command: COMMAND".
+  // The criterion as text: "loss", "bleu of 1000 lines", "command: COMMAND".
   std::string criterion() const;
   static std::string criterion(const std::string& metric, const std::string& command);
 
-  // Measures the model of `step` by the sums of ValidPass (lib/train/step/valid_pass.h), means over
-  // all labels of the text, and by its translations where a metric asks for them. Where no command
-  // decides, the model is compared with the best so far. Null, and nothing has changed, where
-  // translating was stopped.
+  // Computes the figures of the model of `step` from the sums of ValidPass (lib/train/step/feed.h)
+  // and from its translations, if a metric needs them. Without --valid-command it compares the
+  // model with the best so far. Null, with no change, where translating was stopped.
   const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {});
-  // Of a language model: all of the text's nll, ends included, over its words, and its bytes.
+  // Language models: the nll of the whole text, ends included, per word and per byte.
   bool counts_text() const { return text_.words > 0; }
   double word_perplexity(const Validation& found) const;
   double bits_per_byte(const Validation& found) const;
-  // What measure() found for that step, null when it was not measured last.
+  // The result of measure() for that step; null if it was not the last one measured.
   const Validation* found(int64_t step) const { return step == step_ ? &found_ : nullptr; }
-  // Members of the log and of a model's provenance: what was found, by its names in tx-run(5).
-  // Empty for a step that was not measured last.
+  // The same as members of log.jsonl and of a model's provenance, tx-run(5); otherwise empty.
   Json report(int64_t step) const;
 
-  // The command's score of the model of `step`, higher is better; empty: the command failed,
-  // which counts as a validation without a better one.
+  // The score of --valid-command for the model of `step`, higher is better; empty: the command
+  // failed, which counts as a validation without improvement.
   void take_command_score(int64_t step, std::optional<double> score);
 
-  // "loss 2.3412 at step 900"; "" where there is none yet.
+  // "validation loss 2.3412 at step 900"; "" where there is no best model yet.
   std::string best_text() const;
   int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
   bool out_of_patience() const { return options_.patience > 0 && bad_ >= options_.patience; }
-  // The best model is gone: the next one compared is the best, and patience starts anew.
+  // The next model compared becomes the best, and patience starts again.
   void forget_best();
-  // The weights are those of another step from here on: nothing is found for any step.
+  // After a rewind: found() is null for every step.
   void forget_found() { step_ = -1; }
 
-  // Members of the state file of `step`. restore() throws Json::exception where one is missing. A
-  // state that was compared by another criterion brings no best and no patience: its scores say
-  // nothing about the models to come.
+  // Members of the state file of `step`. restore() throws Json::exception where one is missing. It
+  // ignores best and patience of a state with another criterion, whose scores are not comparable.
   Json state(int64_t step) const;
   void restore(const Json& state);
-  // That other criterion, "" where the last restore() met the same one, or where nothing was lost
-  // by it.
+  // That other criterion; "" where the last restore() ignored nothing.
   const std::string& replaced() const { return replaced_; }
-  static int64_t best_of(const Json& state);  // the best step by its own criterion; -1: none
+  static int64_t best_of(const Json& state);  // its best step; -1: none
 
  private:
   double score(const Validation& found) const;

@@ -10,13 +10,13 @@ namespace tx {
 namespace {
 
 constexpr size_t sentence_steps = 256;
-constexpr size_t granule = 64;     // integers: arrays begin at multiples of 256 bytes
-constexpr size_t usual_links = 4;  // of a row there are at most so many, mostly
+constexpr size_t granule = 64;     // integers: arrays are aligned to 256 bytes
+constexpr size_t usual_links = 4;  // estimate of the alignments per row
 
 size_t rounded(size_t n, size_t step) { return (n + step - 1) / step * step; }
 
-// Integers that any batch with sides of these lengths needs.
-size_t room(const Batch& batch, bool links) {
+// Upper bound of the integers of a batch with sides of these lengths.
+size_t block_size(const Batch& batch, bool links) {
   const auto array = [](size_t n) { return rounded(n, granule); };
   size_t all = array(batch.labels.size());
   for (const BatchSide& side : batch.sides)
@@ -25,7 +25,7 @@ size_t room(const Batch& batch, bool links) {
   return all;
 }
 
-// Rows by rising id, in their order within one.
+// Rows sorted by id (stable).
 std::vector<int32_t> rows_by_id(const std::vector<int32_t>& ids) {
   std::vector<int32_t> place(size_t(*std::max_element(ids.begin(), ids.end())) + 2);
   for (const int32_t id : ids) ++place[size_t(id) + 1];
@@ -46,7 +46,7 @@ DeviceBatch::DeviceBatch(Backend& backend, const Parameters& parameters, int64_t
       with_links_(with_links),
       block_(backend) {}
 
-// Where in the block the values stand.
+// Appends values to the block and returns their index.
 template <class T>
 size_t DeviceBatch::put(std::span<const T> values) {
   const size_t place = host_.size();
@@ -84,7 +84,7 @@ PackedSide DeviceBatch::side_at(const Places& at, int64_t rows, int64_t sentence
   return side;
 }
 
-// What depends on the number of sentences comes last: see places().
+// Arrays that depend on the number of sentences are last: see places().
 void DeviceBatch::upload(const Batch& batch) {
   if (batch.serial && batch.serial == serial_) return;
   serial_ = 0;  // what follows may throw
@@ -103,7 +103,7 @@ void DeviceBatch::upload(const Batch& batch) {
   const size_t starts = links ? put<int32_t>(batch.links.starts) : 0;
   const size_t columns = links ? put<int32_t>(batch.links.columns) : 0;
 
-  block_.reserve(room(batch, links));
+  block_.reserve(block_size(batch, links));
   const int32_t* block = block_.set<int32_t>(host_);
   labels_ = block + labels;
   sides_.clear();

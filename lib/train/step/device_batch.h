@@ -1,4 +1,4 @@
-// A batch of training in the backend's memory: one block, which comes there in one copy.
+// A training batch in device memory: one block, uploaded in one copy.
 #pragma once
 #include <span>
 #include <vector>
@@ -11,21 +11,21 @@ namespace tx {
 
 class DeviceBatch {
  public:
-  // Positions from `longest` on become the last one below it: a dummy may be longer than any real
-  // sentence, and there is no loss at its positions. Without `with_links`, links are left out.
+  // Positions are clamped to `longest` - 1: a dummy sentence may be longer than any real one, and
+  // has no loss there. Without `with_links` alignments are not uploaded.
   DeviceBatch(Backend& backend, const Parameters& parameters, int64_t longest, bool with_links);
 
-  // Replaces the batch before, which work that the backend was given until now still reads. Does
-  // nothing where the one before has the same serial number.
+  // Replaces the previous batch, in stream order. Does nothing where its serial number is the same.
   void upload(const Batch& batch);
 
-  // Of the last batch. Where steps are replayed, empty sentences stand behind its own, up to a
-  // multiple of 256: few numbers of sentences occur then, and each is recorded once.
+  // Of the last batch. Where steps are replayed as CUDA graphs, empty sentences pad their number to
+  // a multiple of 256, so that few graphs are recorded.
   const std::vector<PackedSide>& sides() const { return sides_; }
   const int32_t* labels() const { return labels_; }
-  const int32_t* link_starts() const { return link_starts_; }  // null: there are none
+  const int32_t* link_starts() const { return link_starts_; }  // null: none
   const int32_t* link_columns() const { return link_columns_; }
-  // While these stay the same, so do the arrays of all batches with one number of sentences.
+  // Addresses: while they do not change, neither do the arrays of batches with equally many
+  // sentences.
   std::vector<const void*> places() const;
 
  private:
@@ -41,9 +41,9 @@ class DeviceBatch {
   const Parameters& parameters_;
   uint32_t longest_;
   bool with_links_;
-  std::vector<int32_t> host_;  // the block, as it is put together
+  std::vector<int32_t> host_;  // the block before its upload
   DeviceInts block_;
-  uint64_t serial_ = 0;  // of the batch that is there; 0: of none that could come again
+  uint64_t serial_ = 0;  // of the current batch; 0: none
   std::vector<PackedSide> sides_;
   const int32_t *labels_ = nullptr, *link_starts_ = nullptr, *link_columns_ = nullptr;
 };

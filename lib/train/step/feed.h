@@ -1,52 +1,80 @@
-// The batches of a training, step by step. The host packs those of the next step while a GPU
-// computes the present one. What is read ahead is not part of the state, so that a checkpoint loses
-// nothing.
+// The batches of training, step by step, and those of a validation.
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "kernels/view.h"
+#include "lib/data/cache.h"
+#include "lib/data/packing.h"
 #include "lib/data/pair_links.h"
+#include "lib/ranks/communicator.h"
 #include "lib/train/options/options.h"
 
 namespace tx {
 
+// The host packs the batches of the next step while a GPU computes the current one. What is read
+// ahead is not part of the state, so a checkpoint loses nothing.
 class Feed {
  public:
-  // Of `batch_tokens` target rows a batch; `sentinels` of --denoise: PackerOptions. Text and
-  // options outlive it. UsageError for a pair that is longer than a batch, and where merges are to
-  // be left out of a vocabulary without merges.
+  // Batches of `batch_tokens` target rows; `sentinels` of --denoise: PackerOptions. Text and
+  // options outlive it. UsageError for a pair longer than a batch, and for BPE-dropout with a
+  // vocabulary that has no merges.
   Feed(const IdCache& text, const Vocabularies& vocabularies, const TrainOptions& options,
        int batch_tokens, const std::vector<int>& sentinels = {});
 
-  // How many times as long as in the text a sentence can be.
+  // Maximum ratio of a sentence's length to that in the text.
   static int growth(const TrainOptions& options) {
     return options.bpe_dropout > 0 ? PairDropout::max_growth : 1;
   }
   int growth() const { return growth(options_); }
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side
   const PairLengths& lengths() const { return packer_->lengths(); }
-  int64_t epoch_tokens() const;  // over all sides, ends of sentences counted
+  int64_t epoch_tokens() const;  // over all sides, ends of sentences included
 
-  // The batches of the next step; the last step of the last epoch may have fewer than the others,
-  // and after it there are none. They stay until next() is called again.
+  // The batches of the next step. The last step of the last epoch may have fewer; after it there
+  // are none. Valid until the next call of next().
   const std::vector<Batch>& next();
   const std::vector<Batch>& batches() const { return batches_; }  // of the last step
-  // Packs what next() will give, and returns it. Whenever it is called, next() gives the same.
+  // Packs and returns what next() will return; next() gives the same with or without this call.
   const std::vector<Batch>& read_ahead();
   int64_t epoch() const { return packer_->epoch(); }  // of the next batch, from 0
 
-  // Where the last step ended: the member `packer` of the state file. restore() throws what
+  // The position after the last step: the member `packer` of the state file. restore() throws what
   // Packer::restore() does, Json::exception where the member is missing.
   Json state() const;
   void restore(const Json& state);
 
  private:
   const TrainOptions& options_;
-  std::unique_ptr<PairDropout> dropout_;  // null: every merge is made
-  std::unique_ptr<PairLinks> links_;      // null: the text has none
-  std::unique_ptr<Packer> packer_;        // behind batches_
-  std::unique_ptr<Packer> ahead_;         // behind next_; null: nothing is read ahead
+  std::unique_ptr<PairDropout> dropout_;  // null without BPE-dropout
+  std::unique_ptr<PairLinks> links_;      // null where the text has no alignments
+  std::unique_ptr<Packer> packer_;        // after batches_
+  std::unique_ptr<Packer> ahead_;         // after next_; null: nothing is read ahead
   std::vector<Batch> batches_, next_;
+};
+
+// One pass over the validation text, each rank measuring a contiguous range of its batches. The
+// sums of the batches are added in order, so the result is bit-identical for any number of ranks.
+class ValidPass {
+ public:
+  // Adds the loss sums of a batch, as Stepper::evaluate() does.
+  using Evaluate = std::function<void(const Batch& batch, StepRecord& sums)>;
+
+  // Reads the text in order, with the same masked tokens at every pass. `masked`, `sentinels`:
+  // those of PackerOptions. UsageError for a sentence longer than its capacity. `text` must outlive
+  // it.
+  ValidPass(const IdCache& text, const std::vector<int>& capacities, bool masked = false,
+            const std::vector<int>& sentinels = {});
+  // Collective; returns the sums of all batches on every rank. Null: a single rank.
+  StepRecord run(Communicator* ranks, const Evaluate& evaluate);
+
+ private:
+  std::unique_ptr<Packer> packer() const;
+
+  const IdCache& text_;
+  PackerOptions packing_;
+  int batches_ = 0;  // 0: not counted yet
 };
 
 }  // namespace tx

@@ -4,8 +4,9 @@
 #include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/data/packing.h"
-#include "lib/train/run/saver.h"
+#include "lib/train/run/checkpointer.h"
 
 namespace tx {
 
@@ -15,26 +16,26 @@ size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacitie
 }
 
 MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities) {
-  const auto& [backend, parameters, transformer, options, beside, ranks] = run;
+  const auto& [backend, parameters, transformer, options, rest, ranks] = run;
   const int accumulate = options.accumulate;
   MemoryPlan m;
   const bool own_memory = backend->has_own_memory();
-  m.translating = beside.translating;
-  m.program = own_memory ? 0 : beside.program;  // the host's memory, not the GPU's
+  m.translating = rest.translating;
+  m.program = own_memory ? 0 : rest.program;  // host memory, not the GPU's
   const size_t elements = size_t(parameters.master().cols);
   const size_t full = size_of(parameters.master().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
   m.moments = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
   const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
   m.sums = size_t(sums) * held_bytes(elements * full);
-  if (ranks > 1) m.sums += RankSum::passage(accumulate, parameters.division(), full);
+  if (ranks > 1) m.sums += RankSum::exchange_bytes(accumulate, parameters.division(), full);
   m.saving = Saver::bytes(parameters);
   m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(run, capacities);
   m.scratch = backend->scratch_bytes();
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
-  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // the next step's, too
+  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // includes the next step's
   const ModelConfig& config = transformer.config();
   const int64_t width = config.sinusoids() ? config.d_model : config.rotary() ? config.d_k : 0;
   m.batch += size_t(transformer.longest() * width) * full;
@@ -55,7 +56,8 @@ Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities
     side.ids.assign(size_t(capacity), Vocabulary::eos);
     side.pair.assign(size_t(capacity), dummy_pair);
     side.offsets.push_back(0);
-    for (int i = 1; i <= batch.sentences; ++i) {  // each side leaves a row for every sentence
+    for (int i = 1; i <= batch.sentences;
+         ++i) {  // every sentence gets at least one row on each side
       const int first = side.offsets.back(), max = capacity - (batch.sentences - i);
       side.offsets.push_back(i == batch.sentences ? capacity : std::min(first + rows, max));
       for (int row = first; row < side.offsets.back(); ++row)
@@ -121,23 +123,27 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
          mebibytes(m.total()) + "\n";
 }
 
+std::string binary_size(size_t bytes) {
+  const bool large = bytes >> 30;
+  return figure(double(bytes) / (large ? 1 << 30 : 1 << 20), 1) + (large ? " GiB" : " MiB");
+}
+
 void check_device_memory(Backend& backend, const MemoryPlan& memory) {
   const size_t needed =
       memory.sums + memory.activations + memory.batch + memory.saving + memory.translating;
   const size_t free = backend->has_own_memory() ? backend->free_bytes() : needed;
   if (needed > free)
-    throw Error("out of GPU memory: beside parameters and scratch the plan asks for " +
-                std::to_string((needed >> 20) + 1) + " MiB (activations " +
-                std::to_string((memory.activations >> 20) + 1) + "), " +
-                std::to_string(free >> 20) +
-                " MiB are free: lower --batch-tokens (auto takes what fits), or try --recompute");
+    throw Error("out of GPU memory: besides parameters and scratch this run needs " +
+                binary_size(needed) + " (activations " + binary_size(memory.activations) + "), " +
+                binary_size(free) +
+                " free: lower --batch-tokens (auto uses what fits), or give --recompute");
 }
 
 std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
                     const std::string& between) {
   std::string text;
   for (size_t i = 0; i < numbers.size(); ++i)
-    text += (i ? between : "") + std::to_string(numbers[i]) + " " + config.side_name(i);
+    text += (i ? between : "") + grouped(numbers[i]) + " " + config.side_name(i);
   return text;
 }
 
@@ -159,9 +165,9 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
 
 namespace {
 
-// What a plan may come to where no limit is given: half of the memory that this process may use, or
-// nine tenths of what the GPU has free beside the parameters, which it holds already.
-int64_t room(Backend& backend, const Parameters& parameters) {
+// The default limit of a plan: half of the memory that this process may use, or the GPU memory of
+// the parameters, which are allocated already, and nine tenths of what is free.
+int64_t default_limit(Backend& backend, const Parameters& parameters) {
   if (!backend->has_own_memory()) return available_memory() / 2;
   const size_t held =
       Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
@@ -186,12 +192,12 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
   if (options.batch_tokens != "auto") {
     const int tokens = parse_batch_tokens(options.batch_tokens);
     if (limit && total(tokens) > limit)
-      throw UsageError("--memory " + options.memory + " is too little for --batch-tokens " +
-                       std::to_string(tokens) + ", which needs " +
-                       size_text(size_t(total(tokens))) + ": give that, or --batch-tokens auto");
+      throw UsageError("--memory " + options.memory + " cannot hold --batch-tokens " +
+                       std::to_string(tokens) + ": give --memory " +
+                       size_text(size_t(total(tokens))) + ", or --batch-tokens auto");
     return tokens;
   }
-  const int64_t memory = limit ? limit : room(run.backend, run.parameters);
+  const int64_t memory = limit ? limit : default_limit(run.backend, run.parameters);
   const int min = (shape.longest + 66) / 64 * 64;
   int fits = 0;
   for (int low = min / 64, high = max_auto_tokens / 64; low <= high;) {
@@ -204,9 +210,9 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
     }
   }
   if (fits == 0)
-    throw UsageError((limit ? "--memory " + options.memory : "the memory that may be used") +
-                     " is too little for the longest pair: --memory " +
-                     size_text(size_t(total(min))) + " would fit it");
+    throw UsageError((limit ? "--memory " + options.memory : "the memory available") +
+                     " cannot hold the longest sentence pair: give --memory " +
+                     size_text(size_t(total(min))));
   return fits;
 }
 

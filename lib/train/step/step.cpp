@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "lib/base/error.h"
 #include "lib/tensor/replay.h"
 
 namespace tx {
@@ -14,12 +15,12 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Of training passes.
+// For training passes.
 DropoutRates rates_of(const TrainOptions& o, const StepRecord* record = nullptr) {
   return {o.dropout, o.attention_dropout, o.relu_dropout, o.mask_seed(), record};
 }
 
-// A batch in the backend's memory, and what a pass over it needs beside.
+// The inputs of a pass: a batch in device memory and its settings.
 struct Pass {
   std::span<const PackedSide> sides;
   const int32_t* labels = nullptr;
@@ -28,7 +29,7 @@ struct Pass {
   StepRecord* record = nullptr;
 };
 
-// Forward pass and, when recording, the loss's gradient; the context is ready for backward().
+// Forward pass and loss; when recording, the context is then ready for backward().
 void forward(Context& context, const Transformer& model, const Parameters& parameters,
              const Pass& p, double smoothing) {
   const Tensor logits = model.forward(context, p.sides, p.rates, {}, p.guide);
@@ -133,7 +134,7 @@ void Stepper::update() {
   times_.update += now() - start;
 }
 
-// `last`: of all that this rank adds.
+// `last`: the range is the last one of this rank.
 void Stepper::add(const std::vector<Batch>& batches, TermRange range, bool last) {
   sum_.begin(range.size());
   for (int i = range.lo; i < range.hi; ++i) {
@@ -218,6 +219,62 @@ bool Stepper::weights_finite() {
   update_.norm(parameters_.master());
   backend_->download(&norm, record_, sizeof norm);
   return std::isfinite(norm.gradient_norm);
+}
+
+void Stepper::share(Communicator& ranks) {
+  const RankOf self = parameters_.self();
+  TX_ASSERT(self.rank == ranks.rank() && self.ranks == ranks.size());
+  const Division& division = parameters_.division();
+  mover_ = make_mover(backend_, ranks);
+  shards_ = std::make_unique<Shards>(backend_, *mover_, division, self);
+  rank_sum_ = std::make_unique<RankSum>(backend_, *mover_, division, self, parameters_.gradients(),
+                                        record_);
+  update_.share(*shards_);
+}
+
+void Stepper::rehearse_order(const Batch& batch) {
+  order_ = std::make_unique<RoundOrder>(parameters_);
+  micro(batch, Work::train, [this] { order_->saw_closure(); });
+  order_->end();
+  rank_sum_->follow(order_.get());
+}
+
+// A background thread exchanges rounds of the block while this one computes the next.
+void Stepper::add_last(const Batch& batch) {
+  rank_sum_->begin_last(sum_.waiting());
+  micro(batch, Work::train, [this] { rank_sum_->saw_closure(); });
+  sum_.add_last_record();
+}
+
+Moments Stepper::whole_moments() {
+  if (!rank_sum_) return parameters_.moments();
+  if (parameters_.self().rank > 0) return {};
+  return {parameters_.gradients(), sum_.spare()};
+}
+
+void Stepper::collect_moments() {
+  if (!shards_) return;
+  const Moments whole = whole_moments();
+  shards_->collect(parameters_.moment1(), whole.first);
+  shards_->collect(parameters_.moment2(), whole.second);
+}
+
+void Stepper::spread_moments() {
+  if (!shards_) return;
+  const Moments whole = whole_moments();
+  shards_->spread(whole.first, parameters_.moment1());
+  shards_->spread(whole.second, parameters_.moment2());
+}
+
+void Stepper::spread_weights() {
+  if (!mover_) return;
+  const Matrix weights = parameters_.master();
+  mover_->broadcast(weights.data, size_t(weights.cols) * size_of(weights.dtype));
+  parameters_.refresh_copy();
+}
+
+void Stepper::gather_gradients() {
+  if (shards_) shards_->gather(parameters_.gradients());
 }
 
 }  // namespace tx

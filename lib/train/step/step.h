@@ -1,13 +1,13 @@
-// One optimiser step: batches forward and backward, norm, update. Owns the device's copy of the
-// batch, the arena and the step record; the model's parameters belong to the caller.
+// One optimizer step: forward and backward of its batches, gradient norm, update. Owns the batch on
+// the device, the arena and the step record; the caller owns the parameters.
 #pragma once
 #include <memory>
 
 #include "lib/data/packing.h"
 #include "lib/model/transformer.h"
 #include "lib/ranks/communicator.h"
-#include "lib/train/ranks/rank_sum.h"
 #include "lib/train/step/device_batch.h"
+#include "lib/train/step/tree_sum.h"
 #include "lib/train/step/update.h"
 
 namespace tx {
@@ -16,60 +16,59 @@ struct StepTimes {  // seconds
   double forward = 0, backward = 0, update = 0;
 };
 
-// Where the parameters are a part of a model, the Steppers of all parts make the same calls, but
-// for those about moments and weights.
+// With tensor parallelism the Steppers of all shards make the same calls, except those about
+// optimizer state and weights.
 class Stepper {
  public:
-  // All four outlive it. UsageError where the model has no such head as the options want guided.
+  // All four outlive it. UsageError where the model lacks the head of --guided-head.
   Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
           const TrainOptions& options);
   ~Stepper();
 
-  // Arena bytes of a batch with these capacities (one per side), found on a counting arena.
+  // Arena bytes for batches of these capacities (one per side), measured with a counting arena.
   static size_t plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
                      const TrainOptions& options, const std::vector<int>& capacities);
-  // `batches`: of a step; their partial sums have room, too.
+  // Allocates the arena, and the partial sums of a step of `batches`.
   void reserve(size_t arena_bytes, int batches = 1);
 
-  // From here on every step is one of all ranks, which the parameters are divided among: each calls
-  // step() or launch() with the same batches, computes its share of them, and has the same weights
-  // and record behind it; of the gradients it has its shards. Before reserve().
+  // Makes every step collective: each rank calls step() or launch() with the same batches, computes
+  // its share of them, and ends with the same weights and record, and its shards of the gradients.
+  // Call it before reserve().
   void share(Communicator& ranks);
 
-  // A whole step over `batches`, whose gradients and losses are added as TreeSum does; returns the
-  // record after it (sums, norm, skip). The update is held (skip) where loss or gradients are not
-  // finite, and where the mean loss per label passes `loss_limit` (0: no limit), which sets `spike`
-  // too.
+  // A whole step over `batches`, whose gradients and losses TreeSum adds; returns the record (sums,
+  // norm, skip). The update is not applied (skip) where loss or gradients are not finite, or where
+  // the mean loss per target exceeds `loss_limit` (0: no limit), which also sets `spike`.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
-  // The same in two parts: between them a GPU computes, and the host is free. `batches` may go
-  // after launch().
+  // The same in two parts, between which the GPU computes and the host is free. `batches` is not
+  // used after launch().
   void launch(const std::vector<Batch>& batches, int64_t number, double rate, double loss_limit);
   StepRecord finish();
-  // Between the two, with the batches of the next step: uploads the first that this rank computes,
-  // behind the work of the present step, so that the next need not wait for it. Changes no result.
+  // Optionally between the two: uploads the first of the next step's batches that this rank
+  // computes, so that the next step need not wait for it.
   void prepare(const std::vector<Batch>& batches);
-  // Makes up for the update that the last step held for its loss: the bits are those of a step
-  // without a limit. Returns the record after it.
+  // Applies the update that the last step held back because of its loss, bit-identical to a step
+  // without a limit. Returns the new record.
   StepRecord release(StepRecord record);
-  // Forward and backward of a batch that nothing is learned from: after it all memory of a step is
-  // in use, and the step that follows is the same as without it. Of several ranks all do it, or
-  // none; those that have move gradients beside the backward pass from then on.
+  // Forward and backward of a dummy batch: allocates all memory of a step and changes no result.
+  // Collective; with several ranks it also starts to overlap the exchange of gradients with
+  // backward.
   void rehearse(const Batch& batch);
-  // Loss sums of a batch without masks and gradients, added to `sums`.
+  // Adds the loss sums of a batch, without dropout and gradients, to `sums`.
   void evaluate(const Batch& batch, StepRecord& sums);
-  // Whether every weight is finite; between two steps.
+  // Whether every weight is finite. Call it between two steps.
   bool weights_finite();
 
-  // The moments of all ranks, whole blocks, on rank 0. With several ranks they are memory of a
-  // step: what is to be read there is collected first, what is written there goes to the ranks by
-  // spread_moments(), both before the next step.
+  // The optimizer state of all ranks as whole blocks, on rank 0. With several ranks these are
+  // buffers of a step: call collect_moments() before reading them and spread_moments() after
+  // writing them, both before the next step.
   Moments whole_moments();
-  // Of all ranks, which call them together; with one rank they do nothing.
+  // Collective; with one rank they do nothing.
   void collect_moments();
   void spread_moments();
-  void spread_weights();    // rank 0's
-  void gather_gradients();  // of the last step: every rank has them all
+  void spread_weights();    // broadcast from rank 0
+  void gather_gradients();  // of the last step, to all ranks
   const StepTimes& times() const { return times_; }
 
  private:
@@ -92,12 +91,12 @@ class Stepper {
   StepRecord* record_;  // in the backend's memory
   TreeSum sum_;
   Update update_;
-  std::unique_ptr<Mover> mover_;  // these three null: this process stands alone
+  std::unique_ptr<Mover> mover_;  // these three are null with a single rank
   std::unique_ptr<Shards> shards_;
   std::unique_ptr<RankSum> rank_sum_;
-  std::unique_ptr<RoundOrder> order_;  // found by rehearse(); null: nothing is done beside
+  std::unique_ptr<RoundOrder> order_;  // recorded by rehearse(); null: no overlap
   StepTimes times_;
-  std::vector<const void*> places_;  // of the batches that recorded work has read
+  std::vector<const void*> places_;  // addresses of the batches that recorded graphs read
 };
 
 }  // namespace tx

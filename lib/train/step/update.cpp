@@ -6,7 +6,7 @@ namespace tx {
 
 namespace {
 
-// Sums of square_sums() of the part that has most: parts of a vocabulary differ by a shard.
+// Sums of square_sums() of the largest shard: vocabulary shards differ in size.
 int64_t largest_part(const Parameters& of) {
   int64_t max = 0;
   for (int i = 0; i < of.part().count; ++i)
@@ -22,14 +22,15 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
       settings_{options.beta1, options.beta2, options.epsilon, options.weight_decay},
       record_(record) {
   const int64_t blocks = norm_blocks(parameters.master().cols);
-  const auto room = [&](int64_t sums) {
+  const auto allocate = [&](int64_t sums) {
     const size_t bytes = size_t(sums) * sizeof(double);
     void* data = parameters.backend()->allocate(bytes);
     parameters.backend()->zero(data, bytes);
     return matrix(data, DType::f64, 1, sums);
   };
-  squares_ = room(blocks);
-  if (!parameters.part().whole()) all_ = room(largest_part(parameters) * parameters.part().count);
+  squares_ = allocate(blocks);
+  if (!parameters.part().whole())
+    all_ = allocate(largest_part(parameters) * parameters.part().count);
 }
 
 Update::~Update() {
@@ -42,7 +43,7 @@ void Update::norm(Matrix block) {
   decide();
 }
 
-// What all parts have alike counts once, as the first has it.
+// Replicated parameters are counted once, on the first shard.
 void Update::decide() {
   const ModelPart& part = parameters_.part();
   if (part.whole()) return parameters_.backend()->gradient_norm(squares_, record_);

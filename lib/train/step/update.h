@@ -1,6 +1,6 @@
-// The end of a step: the norm of the gradients, the decision about the update, and Adam or SGD.
-// With several ranks each updates its shards of the block, whose moments it holds, and all get the
-// weights of all.
+// The end of a step: gradient norm, the decision whether to update, and Adam or SGD. With several
+// ranks each updates its shards of the block, for which it holds the optimizer state (ZeRO), then
+// all gather the weights.
 #pragma once
 #include "lib/model/parameters.h"
 #include "lib/train/options/options.h"
@@ -10,29 +10,29 @@ namespace tx {
 
 class Update {
  public:
-  // `record` lies in the memory of the parameters' backend.
+  // `record` is in the memory of the parameters' backend.
   Update(Parameters& parameters, const TrainOptions& options, StepRecord* record);
   ~Update();
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
-  // From here on run() is of all ranks, and of the gradients it reads its shards alone.
+  // Makes run() collective; it then reads only this rank's shards of the gradients.
   void share(Shards& shards) { shards_ = &shards; }
   void run();
-  // The norm of a whole block, with what gradient_norm() makes of it, in the record. Where the
-  // model lies in parts, of the blocks of all of them, which call it together.
+  // The norm of a whole block and the decision of gradient_norm(), in the record. Collective with
+  // tensor parallelism, where it is the norm over the blocks of all shards.
   void norm(Matrix block);
 
  private:
-  void decide();  // by the squares of all gradients of this part, about all parts alike
+  void decide();  // by squares_ of this tensor-parallel shard and of the others
   void update(ElementRange range, ElementRange moments, Matrix copy);
 
   Parameters& parameters_;
   bool adam_;              // else SGD
-  AdamSettings settings_;  // of both: SGD takes its weight decay alone
+  AdamSettings settings_;  // SGD uses only the weight decay
   StepRecord* record_;
   Matrix squares_;  // of square_sums()
-  Matrix all_;      // where the model lies in parts: those of every part, each as many
+  Matrix all_;      // with tensor parallelism: those of every shard, padded to the largest
   Shards* shards_ = nullptr;
 };
 

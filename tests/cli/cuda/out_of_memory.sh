@@ -5,7 +5,7 @@
 small_text
 expect_status 1 small_train --device cuda --batch-tokens 16000000 --d-model 256 -o run
 expect_stderr_contains "out of GPU memory"
-expect_stderr_contains "the plan asks for"
+expect_stderr_contains "this run needs"
 expect_stderr_contains "lower --batch-tokens"
 [ ! -e run ] || fail "a run that could not begin has left its directory"
 case $(tx-train --version) in *"emulated on the CPU"*) ;; *) exit 0 ;; esac

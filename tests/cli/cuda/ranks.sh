@@ -62,7 +62,7 @@ done
 
 # More ranks than GPUs.
 TX_EMULATED_GPUS=2 expect_status 1 on_ranks 3 -o few
-expect_stderr_contains "tx-train: rank 2 on $(hostname): the GPU of rank 0 is this one's, too"
+expect_stderr_contains "tx-train: rank 2 on $(hostname): the GPU of rank 0 is also this rank's"
 [ "$(grep -c '^tx-train: rank' "$TX_LAST/stderr")" = 1 ] || fail "several ranks speak: $(last_stderr)"
 export TX_EMULATED_GPUS=3
 TX_NCCL=/nowhere/libnccl.so.2 expect_status 2 on_ranks 2 -o missing

@@ -55,6 +55,6 @@ status=0
 LD_PRELOAD=$TX_BUILD/tests/libfault.so TX_FAULT="open EROFS bad/.tx- 5" train bad || status=$?
 [ $status -eq 1 ] || fail "status $status instead of 1: $(cat bad.log)"
 grep -q 'cannot write bad/.*Read-only file system' bad.log || fail "$(cat bad.log)"
-grep -q 'the checkpoint of step 0 is whole; go on from it' bad.log || fail "$(cat bad.log)"
+grep -q 'the checkpoint of step 0 is complete; resume with' bad.log || fail "$(cat bad.log)"
 tx-train --resume bad 2> bad.log || fail "$(cat bad.log)"
 same_run whole bad

@@ -54,7 +54,7 @@ expect_status 0 tx-train --init learned --src train.en --tgt train.de --schedule
   --steps 2 --batch-tokens 200 --threads 1 -o translating
 small_texts="--src train.en --tgt train.de"
 small_train --steps 1 -o plain 2> run.log || fail "$(cat run.log)"
-expect_usage_error 'which --init plain does not have' \
+expect_usage_error 'which --init plain lacks' \
   tx-train --init plain --denoise --src train.en -o none
 
 refused() { # TEXT OPTION...

@@ -18,7 +18,7 @@ bad_disk() {
   LD_PRELOAD=$TX_BUILD/tests/libfault.so TX_FAULT=$1 begin_run || status=$?
   [ $status -eq 1 ] || fail "status $status instead of 1 with $1: $(cat stopped.log)"
   grep -q "cannot [a-z]* stopped.*: $2 (.* MiB free" stopped.log || fail "$1: $(cat stopped.log)"
-  step=$(sed -n 's/^tx-train: the checkpoint of step \([0-9]*\) is whole; go on from it.*/\1/p' stopped.log)
+  step=$(sed -n 's/^tx-train: the checkpoint of step \([0-9]*\) is complete; resume with.*/\1/p' stopped.log)
   [ -n "$step" ] || fail "$1: the message names no checkpoint: $(cat stopped.log)"
   expect_whole "$step"
   finish_run "$1"

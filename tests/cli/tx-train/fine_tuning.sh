@@ -11,7 +11,7 @@ tune="--src train.en --tgt train.en --valid-src valid.en --valid-tgt valid.en --
 expect_status 0 tx-train --init first $tune -o tuned
 expect_stderr_contains "tx-train: fine-tuning first: batches of 1024 target tokens, schedule linear, rate 0.001, "
 expect_stderr_contains " epochs of the text's "
-expect_stderr_contains "validations without a better model (--patience); options given win, and --preset takes"
+expect_stderr_contains "validations without improvement (--patience); override with options or --preset"
 expect_status 0 tx-train --init first $tune --lr 1e-12 --steps 1 -o before
 best() { # RUN: the lowest loss of its validations
   sed -n 's/.*"validation_loss":\([0-9.]*\).*/\1/p' "$1/log.jsonl" | sort -g | head -n 1
@@ -31,8 +31,8 @@ expect_stderr_lacks "fine-tuning"
 expect_status 0 tx-train --init first $tune --steps 1 --heads 4 --kv-heads 4 --ffn-bias -o same
 for option in "--norm-position post/pre" "--window 3/0" "--kv-heads 2/4"; do
   # shellcheck disable=SC2086
-  expect_usage_error "${option%/*} contradicts --init first, whose model has ${option#*/}: leave it out" \
+  expect_usage_error "${option%/*} contradicts the model of --init first, which has ${option#*/}: leave it out" \
     tx-train --init first $tune --steps 1 ${option%/*} -o other
 done
-expect_usage_error '--ffn-bias false contradicts --init first, whose model has true' \
+expect_usage_error '--ffn-bias false contradicts the model of --init first, which has true' \
   tx-train --init first $tune --steps 1 --no-ffn-bias -o other

@@ -7,7 +7,7 @@ foreign() { # FILE CONTENT
   printf '%s\n' "$2" > "here/$1"
   printf '%s\n' "$2" > before
   expect_status 2 small_train -o here
-  expect_stderr_contains "here/$1 was not written by a run of tx-train"
+  expect_stderr_contains "here/$1 was not written by tx-train"
   expect_same "here/$1" before
   [ "$(ls -A here)" = "$1" ] || fail "$(ls -A here)"
   rm -rf here
@@ -28,5 +28,5 @@ expect_status 0 small_train --steps 1 -o here
 [ "$(cat here/model-notes.txt here/config.yaml | sort -u)" = mine ] || fail "$(ls here)"
 
 expect_status 2 small_train -o -
-expect_stderr_contains 'a run is a directory, which standard output is not'
+expect_stderr_contains 'a run is a directory and cannot go to standard output'
 expect_no_file ./-

@@ -78,11 +78,11 @@ small_train --cache shared -o usual 2> log || fail "$(cat log)"
 rm -rf shared kept/train.ids
 mv train.links moved.links
 expect_status 0 tx-train --resume kept --steps 14 --guided-alignment moved.links
-expect_stderr_contains 'train.ids is missing, and must be that of the run'
+expect_stderr_contains 'is ignored if the tokenised text, train.ids, exists'
 printf '\n' | cat - moved.links | head -n "$(wc -l < moved.links)" > wrong.links
 rm -rf shared kept/train.ids
 expect_status 1 tx-train --resume kept --steps 16 --guided-alignment wrong.links
-expect_usage_error '--guided-alignment cannot change in a resumed run, which began without it' \
+expect_usage_error '--guided-alignment cannot be added to a resumed run' \
   tx-train --resume usual --guided-alignment moved.links
 expect_usage_error '--guided-weight cannot be used with --resume' tx-train --resume again --guided-weight 2
 
@@ -111,9 +111,9 @@ wrong() { # TEXT OPTION...
   expect_usage_error "$text" tx-train --src train.en --tgt train.de --vocab bpe.model --preset toy \
     --layers 1 --heads 2 -o bad "$@"
 }
-wrong '--guided-head 1.0: the model has no such layer; they count from 0 to 0' \
+wrong '--guided-head 1.0: the model has no such layer; choose one from 0 to 0' \
   --guided-alignment moved.links --guided-head 1.0
-wrong '--guided-head 0.2: the model has no such head; they count from 0 to 1' \
+wrong '--guided-head 0.2: the model has no such head; choose one from 0 to 1' \
   --guided-alignment moved.links --guided-head 0.2
 wrong '--guided-head x: give LAYER.HEAD, such as 0.0' \
   --guided-alignment moved.links --guided-head x

@@ -64,7 +64,7 @@ refused '--context needs --kind decoder, encoder or --denoise' --context 9 --tgt
 refused '--valid-metric bleu cannot be used with --kind decoder' --kind decoder --valid-src valid.en \
   --valid-metric bleu
 refused '--src and --tgt go together'
-expect_usage_error '--kind encoder-decoder contradicts --init kept' \
+expect_usage_error '--kind encoder-decoder contradicts the model of --init kept' \
   tx-train --init kept --kind encoder-decoder --src train.en --tgt train.de -o none
 expect_usage_error '--tgt cannot be used with --kind decoder' \
   tx-train --init kept --src train.en --tgt train.de -o none

@@ -14,8 +14,8 @@ both() {
 }
 
 rm run/state-*
-both 'run holds models but no state beside one of them: the training cannot go on'
-advice=$(sed -n 's/.*begin another from the newest model with \(--init [^;]*\).*/\1/p' "$TX_LAST/stderr")
+both 'run has models but no training state of any of them, and cannot be resumed'
+advice=$(sed -n 's/.*start a new run from the newest model with \(--init [^;]*\).*/\1/p' "$TX_LAST/stderr")
 [ "$advice" = "--init run/model-12.safetensors" ] || fail "$(last_stderr)"
 # shellcheck disable=SC2086  # two words
 tx-train $advice --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 1 \
@@ -23,7 +23,7 @@ tx-train $advice --src train.en --tgt train.de --batch-tokens 200 --threads 1 --
 
 rm -rf run && cp -a whole run
 rm run/model-*
-both 'run holds states of a training but none of its models: it cannot go on'
+both 'run has training states but no models, and cannot be resumed'
 rm -rf run
 
 # A run that is killed before its first save is started again.
@@ -31,6 +31,6 @@ status=0
 TX_FAILPOINT=model:1 small_train -o run 2> run.log || status=$?
 [ $status -eq 137 ] || fail "status $status instead of 137: $(cat run.log)"
 expect_status 1 tx-train --resume run
-expect_stderr_contains 'start again with the command that began it'
+expect_stderr_contains 'start it again with its first command'
 expect_status 0 small_train -o run
 same_run whole run

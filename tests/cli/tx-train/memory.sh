@@ -18,7 +18,7 @@ for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 
   rm -rf run
   # shellcheck disable=SC2086
   runner=exec most small_train $shape $options -o run
-  planned=$(sed -n 's/.*memory plan: \([0-9]*\) MiB.*/\1/p' run.log)
+  planned=$(sed -n 's/.*memory plan: \([0-9]*\)\.[0-9] MiB.*/\1/p' run.log)
   [ "$planned" -gt 150 ] || fail "too small to tell: $(cat run.log)"
   echo "$options: planned $planned MiB, used $((peak / 1024)) MiB"
   [ $((peak * 10)) -le $((planned * 1024 * 11)) ] && [ $((peak * 10)) -ge $((planned * 1024 * 9)) ] ||
@@ -33,13 +33,13 @@ small_train $auto --batch-tokens auto --memory 60M -o large 2> run.log || fail "
 [ "$(resolved large)" -gt "$(resolved small)" ] || fail "$(resolved large) and $(resolved small)"
 tokens=$(($(resolved small) + 512))
 expect_status 2 small_train $auto --batch-tokens $tokens --memory 30M -o more
-expect_stderr_contains "--memory 30M is too little for --batch-tokens $tokens, which needs"
+expect_stderr_contains "--memory 30M cannot hold --batch-tokens $tokens: give --memory"
 expect_no_file more
 
 # Too little for any batch: the amount in the message is enough.
 expect_status 2 small_train $auto --batch-tokens auto --memory 5M -o more
-expect_stderr_contains "--memory 5M is too little for the longest pair"
-enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
+expect_stderr_contains "--memory 5M cannot hold the longest sentence pair"
+enough=$(last_stderr | sed -n 's/.*: give --memory \([0-9]*M\).*/\1/p')
 expect_status 0 small_train $auto --batch-tokens auto --memory "$enough" -o more
 
 # --describe without text selects the same batch for the same limit.

@@ -29,14 +29,14 @@ done
 [ "$(weights_hash clock/last.safetensors)" = "$(weights_hash steps/last.safetensors)" ] ||
   fail "--minutes and --steps $steps give different models"
 expect_status 0 tx-train --resume clock
-expect_stderr_contains "nothing to do: the run is at step $steps, and --steps $steps ended it"
+expect_stderr_contains "nothing to do: --steps $steps ended this run at step $steps; raise that limit"
 
 # Too short for one step.
 expect_status 2 train --minutes 0.0001 -o none
-expect_stderr_contains "--minutes 0.0001 is too short: the start and one step take about "
+expect_stderr_contains "--minutes 0.0001 is too short: starting and one step take about "
 expect_no_file none
 expect_status 2 train --minutes 0.0001 --steps 5 -o none
-expect_stderr_contains "--minutes 0.0001 is over before the first step"
+expect_stderr_contains "--minutes 0.0001 is too short: preparation took "
 expect_no_file none
 
 # The clock ends the run: fractions are those of --minutes.
@@ -46,16 +46,16 @@ grep -q 'step 1, epoch 1: .* tokens/s; .* % of --minutes 0.1$' "$TX_LAST/stderr"
 grep -Eq 'step [0-9]+, .* [0-9.]+ % of --minutes 0.1, 0:00:0[0-9] left$' "$TX_LAST/stderr" ||
   fail "$(last_stderr)"
 expect_status 0 tx-train --resume short --minutes 0.01
-grep -q 'step [0-9]*, and --minutes 0.01, of which 0.[0-9]* are used, ended it' "$TX_LAST/stderr" ||
+grep -q '--minutes 0.01 (0.[0-9]* used) ended this run at step [0-9]*' "$TX_LAST/stderr" ||
   fail "$(last_stderr)"
 at=$(readlink short/last.safetensors | tr -dc 0-9)
 expect_status 0 tx-train --resume short --minutes 1000 --steps "$((at + 1))"
-grep -q ' 0.[0-9]* of --minutes 1000 are used, [0-9.]* remain$' "$TX_LAST/stderr" ||
+grep -q ' --minutes 1000: 0.[0-9]* used, [0-9.]* left$' "$TX_LAST/stderr" ||
   fail "$(last_stderr)"
 
 # A schedule that does not fit.
 expect_status 0 train --steps 2 --warmup 2 -o cut
-expect_stderr_contains "warning: --steps 2 ends this run, before its warm-up of 2 steps is over"
+expect_stderr_contains "warning: --steps 2 ends this run, before the end of its warm-up of 2 steps"
 expect_status 0 train --epochs 1 --steps 500 --warmup 5 -o epoch
 grep -q 'warning: --epochs 1 ends this run after about [0-9]* steps, but --schedule linear reaches 0 at step 500: give --steps [0-9]*$' \
   "$TX_LAST/stderr" || fail "$(last_stderr)"

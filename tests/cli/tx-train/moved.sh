@@ -19,14 +19,14 @@ cmp run/train.ids ../home/whole/train.ids || fail 'the ids differ'
 rm run/train.ids
 expect_status 1 tx-train --resume run --steps 14
 expect_stderr_contains 'cannot read train.en'
-expect_stderr_contains 'say where the text is now with --src and --tgt'
+expect_stderr_contains 'give the new path of the text with --src and --tgt'
 expect_status 0 tx-train --resume run --steps 14 --src ../home/train.en --tgt ../home/train.de
-expect_stderr_contains '--src ["../home/train.en"]: the text is read only where train.ids is missing'
+expect_stderr_contains '--src ../home/train.en is ignored if the tokenised text, train.ids, exists'
 cmp run/model-14.safetensors ../home/whole/model-14.safetensors || fail 'the moved run has different bytes'
 # Another text is an error.
 rm run/train.ids
 expect_status 1 tx-train --resume run --steps 15 --src ../home/valid.en --tgt ../home/valid.de
-expect_stderr_contains 'valid.en does not hold the text this run was started with'
+expect_stderr_contains 'valid.en is not the text this run was started with'
 
 # Its shared cache is gone: the ids are written to the run directory.
 rm -r ../home/ids

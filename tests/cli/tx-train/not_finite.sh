@@ -17,7 +17,7 @@ diverge() {
 
 # good: prints the checkpoint in the message, to which the link to the last one points.
 good() {
-  sed -n 's/.*; the last good checkpoint is \(run.*\): begin another run from it.*/\1/p' run.log
+  sed -n 's/.*; the last good checkpoint is \(run.*\): start a new run from it.*/\1/p' run.log
 }
 expect_good() { # STEP
   [ "$(good)" = "run/model-$1.safetensors" ] || fail "$(cat run.log)"
@@ -28,9 +28,9 @@ expect_good() { # STEP
 diverge 1
 grep -q 'step 3: loss or gradients are not finite; the update was skipped' run.log ||
   fail "$(cat run.log)"
-grep -q 'step 21: loss or gradients of 20 steps in a row were not finite (--max-skips)' run.log ||
+grep -q 'step 21: loss or gradients of 20 consecutive steps were not finite (--max-skips)' run.log ||
   fail "$(cat run.log)"
-! grep -q 'go on from it with' run.log || fail "the advice repeats the failure: $(cat run.log)"
+! grep -q 'resume with: tx-train' run.log || fail "the advice repeats the failure: $(cat run.log)"
 expect_good 0
 tx-train --init "$(good)" --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 2 \
   -o another 2> another.log || fail "$(cat another.log)"
@@ -60,7 +60,7 @@ mv run whole
 status=0
 TX_FAILPOINT=links:5 diverge 137 --max-skips 7 --save-every 1
 expect_status 1 tx-train --resume run
-expect_stderr_contains "step 8: loss or gradients of 7 steps in a row"
+expect_stderr_contains "step 8: loss or gradients of 7 consecutive steps"
 same_run whole run
 
 # Weights that are not finite are never saved.

@@ -84,5 +84,5 @@ expect_status 0 $begin --tie none --vocab-src small.model --vocab-tgt bpe.model 
 expect_status 0 $begin --tie none --vocab two -o again
 tx-bpe vocab -m two > wanted
 tx-bpe vocab -m again | cmp - wanted || fail 'the source vocabulary differs'
-expect_usage_error '--vocab two has a vocabulary for each side' \
+expect_usage_error '--vocab two has two vocabularies' \
   tx-train --kind decoder --src train.en --vocab two --steps 1 -o none

@@ -8,8 +8,8 @@ setting() { # RUN NAME: its value in config.json
 }
 
 expect_status 0 tx-train $texts --steps 2 -o toy
-expect_stderr_contains "tx-train: preset toy, for less than 50,000 target tokens; this text has "
-expect_stderr_contains "; --preset takes another"
+expect_stderr_contains "tx-train: preset toy, for fewer than 50,000 target tokens; this text has "
+expect_stderr_contains "; override with --preset"
 [ "$(setting toy preset)" = toy ] || fail "$(cat toy/config.json)"
 [ "$(setting toy d-model)" = 64 ] || fail "$(cat toy/config.json)"
 [ "$(setting toy steps)" = 2 ] || fail "$(cat toy/config.json)"
@@ -27,7 +27,7 @@ expect_status 0 tx-train $more --steps 1 --layers 1 --d-model 16 --heads 2 --d-f
 ! grep -q "preset" "$TX_LAST/stderr" || fail "it chose: $(cat "$TX_LAST/stderr")"
 [ "$(setting sized preset)" = base ] || fail "$(cat sized/config.json)"
 expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 0.002 -o tiny
-expect_stderr_contains "preset tiny, for less than 25,000,000 target tokens; this text has "
+expect_stderr_contains "preset tiny, for fewer than 25,000,000 target tokens; this text has "
 [ "$(setting tiny preset) $(setting tiny lr)" = "tiny 0.002" ] || fail "$(cat tiny/config.json)"
 
 # The selection is kept by --resume, and by --config whatever the text.
@@ -42,7 +42,7 @@ expect_status 0 tx-train $texts --describe
 expect_stderr_contains "preset toy"
 expect_stdout_contains "(256, 64)"
 expect_status 0 tx-train --describe
-expect_stderr_contains "no text is given: taking preset base"
+expect_stderr_contains "no text given: describing preset base"
 expect_stdout_contains "(2048, 512)"
 expect_status 0 tx-train $texts --parity
 expect_stderr_contains "preset toy"
@@ -56,7 +56,7 @@ expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr
 # --preset are not changed.
 valid="--valid-src valid.en --valid-tgt valid.de"
 expect_status 0 tx-train $more $valid --batch-tokens 8192 --describe
-expect_stderr_contains "steps, which read it 60 times; it ends after 10 validations without a better model"
+expect_stderr_contains "steps (60 epochs); it ends after 10 validations without improvement"
 for limit in "--steps 9" "--epochs 9" "--preset tiny"; do
   expect_status 0 tx-train $more $valid --batch-tokens 8192 $limit --describe
   expect_stderr_lacks "60 times"

@@ -24,12 +24,12 @@ small_train --steps 1000000000 --save-every 0 --log-every 100 -q -o long 2> long
 pid=$!
 runner=
 for _ in $(seq 600); do
-  ! grep -q 'at this pace' long.err || break
+  ! grep -q 'at this speed' long.err || break
   sleep 0.1
 done
 kill -TERM $pid
 wait $pid || true
-warning='at this pace the run will end in about [0-9]* days; --preset tiny takes a smaller model, and
+warning='at this speed the run will end in about [0-9]* days; train a smaller model with --preset tiny, or
  --steps or --minutes end it earlier, also beside --resume'
 grep -q "warning: $(echo "$warning" | tr -d '\n')\$" long.err || fail "$(cat long.err)"
 expect_status 0 tx-train --resume long --steps 100000000 --minutes 0.000001
@@ -63,5 +63,5 @@ for side in src tgt; do
 done
 expect_status 0 tx-train --preset toy --vocab bpe.model --src head.src --tgt head.tgt --valid-src tail.src \
   --valid-tgt tail.tgt --threads 1 --precision fp32 --steps 60 --warmup 5 --save-every 10 -o tail
-[ "$(grep -c 'warning: the validation perplexity is .* times that of training, so early' "$TX_LAST/stderr")" = 1 ] ||
+[ "$(grep -c 'warning: validation perplexity is .* times the training perplexity after so few epochs' "$TX_LAST/stderr")" = 1 ] ||
   fail "$(last_stderr)"

@@ -56,7 +56,7 @@ train="tx-train --src train.en --tgt train.de --vocab bpe.model --preset toy --t
   --device cpu --batch-tokens 400 --accumulate 2 --steps 2 --quiet -o other"
 # shellcheck disable=SC2086  # lists of words
 expect_status 1 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $train : -n 1 $train --lr 0.5
-expect_stderr_contains "tx-train: rank 1 on $(hostname): other options than those of rank 0"
+expect_stderr_contains "tx-train: rank 1 on $(hostname): options differ from rank 0's"
 
 # A killed rank ends the run, which can be resumed.
 expect_status 0 on_ranks 1 --steps 300 --save-every 100 -o run2

@@ -65,7 +65,7 @@ head -n 390 train.en > short.en
 head -n 390 train.de > short.de
 expect_status 0 $options --src short.en --tgt short.de --steps 1 --quiet -o short
 cp short/train.ids run/train.ids.other
-other_copy "$PWD/run/train.ids does not hold the text of rank 0"
+other_copy "$PWD/run/train.ids differs from the text of rank 0"
 cp run/train.ids run/train.ids.other
 expect_status 0 $quiet -n 2 $resume : -n 1 $fault TX_FAULT="open OTHER /train.ids 0" $resume
 

@@ -32,8 +32,8 @@ for option in '"memory": "2G"' '"on-spike": "skip"' '"max-skips": 3' '"valid-eve
 done
 [ "$(grep -c '"step":1[34],"validation_loss"' run/log.jsonl)" -eq 2 ] || fail "$(cat run/log.jsonl)"
 expect_status 2 tx-train --resume run --steps 15 --memory 1M
-expect_stderr_contains '--memory 1M is too little for the batches of this run'
-would=$(sed -n 's/.*batches of this run: \([0-9]*M\) would do.*/\1/p' "$TX_LAST/stderr")
+expect_stderr_contains '--memory 1M cannot hold the batches of this run'
+would=$(sed -n 's/.*batches of this run: give --memory \([0-9]*M\).*/\1/p' "$TX_LAST/stderr")
 expect_status 0 tx-train --resume run --steps 15 --memory "$would"
 for option in '--dropout 0.3' '--dropout 0.1' --no-denoise '--preset base'; do
   # shellcheck disable=SC2086
@@ -45,12 +45,12 @@ done
 rm -rf run && cp -a first run
 printf X | dd of=run/state-12.safetensors bs=1 seek=6000 conv=notrunc 2> /dev/null
 expect_status 0 tx-train --resume run --steps 11 --keep 1
-expect_stderr_contains 'going back to the checkpoint of step 9'
+expect_stderr_contains 'resuming from the checkpoint of step 9'
 [ "$(readlink run/last.safetensors)" = model-11.safetensors ] || fail 'last is not step 11'
 [ -e run/model-11.safetensors ] && [ -e run/state-11.safetensors ] || fail 'step 11 is lost'
 [ -e run/model-9.safetensors ] || fail 'step 9 is lost'
 expect_status 0 tx-train --resume run --steps 12
-expect_stderr_contains 'going back to the checkpoint of step 11'
+expect_stderr_contains 'resuming from the checkpoint of step 11'
 cmp first/model-12.safetensors run/model-12.safetensors || fail 'step 12 has different bytes'
 
 # A failure to set a link loses no checkpoint.
@@ -61,7 +61,7 @@ small_train --valid-command 'case $MODEL in
   echo 1' -o run 2> run.log || status=$?
 [ $status -eq 1 ] || fail "status $status instead of 1: $(cat run.log)"
 grep -q 'cannot rename run/best.safetensors' run.log || fail "$(cat run.log)"
-grep -q 'the checkpoint of step 6 is whole' run.log || fail "$(cat run.log)"
+grep -q 'the checkpoint of step 6 is complete' run.log || fail "$(cat run.log)"
 [ -e run/model-6.safetensors ] && [ -e run/state-6.safetensors ] || fail 'step 6 is lost'
 [ "$(readlink run/last.safetensors)" = model-6.safetensors ] || fail 'last is not step 6'
 rmdir run/best.safetensors
@@ -73,7 +73,7 @@ rm run/train.ids
 cp train.en train.good
 sed 1d train.good > train.en && head -n 1 train.good >> train.en
 expect_status 1 tx-train --resume run --steps 13
-expect_stderr_contains 'train.en does not hold the text this run was started with'
+expect_stderr_contains 'train.en is not the text this run was started with'
 cp train.good train.en
 expect_status 0 tx-train --resume run --steps 13
 
@@ -142,10 +142,10 @@ expect_status 0 tx-train --resume run --steps 14
 expect_stderr_lacks 'log.jsonl'
 sed '/"step":9,/,$d' first/log.jsonl > run/log.jsonl
 expect_status 0 tx-train --resume run --steps 16
-expect_stderr_contains 'warning: run/log.jsonl ends at step 8, but the run was at step 14: the lines between'
+expect_stderr_contains 'warning: run/log.jsonl ends at step 8, but the checkpoint is of step 14: the lines between'
 : > run/log.jsonl
 expect_status 0 tx-train --resume run --steps 18
-expect_stderr_contains 'warning: run/log.jsonl has no lines, but the run was at step 16'
+expect_stderr_contains 'warning: run/log.jsonl has no lines, but the checkpoint is of step 16'
 
 # A text that is truncated while a run reads it.
 runner=exec small_train --steps 1000000 -o cut 2> cut.log &

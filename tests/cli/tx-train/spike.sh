@@ -41,7 +41,7 @@ TX_FAILPOINT=links:12 small_train --schedule constant --lr 0.03 --seed 9 --save-
   --save-minutes 0.00001 --valid-every 5 --on-spike rewind --spike-window 3 \
   --spike-threshold 1.05 --spike-floor 0 --keep 2 -o behind 2> behind.log || status=$?
 [ $status -eq 137 ] || fail "status $status instead of 137: $(cat behind.log)"
-grep -q 'step 11: loss spike.*going back to step 8' behind.log || fail "$(cat behind.log)"
+grep -q 'step 11: loss spike.*rewinding to step 8' behind.log || fail "$(cat behind.log)"
 grep -aq '"step":9,.*"best_score":null' behind/state-9.safetensors || fail 'a best that is gone'
 
 # A run that spikes on any text is ended, not rewound forever.
@@ -49,9 +49,9 @@ status=0
 small_train --schedule constant --lr 0.05 --save-every 8 --on-spike rewind --spike-window 3 \
   --spike-threshold 0.1 --spike-floor 0 --steps 40 -o circle 2> circle.log || status=$?
 [ $status -eq 1 ] || fail "status $status instead of 1: $(cat circle.log)"
-grep -q 'another loss spike; 10 times the run went back to the checkpoint of step' circle.log ||
+grep -q 'another loss spike, after 10 rewinds to the checkpoint of step' circle.log ||
   fail "$(cat circle.log)"
-good=$(sed -n 's/.*the last good checkpoint is \(.*\): begin another run from it.*/\1/p' circle.log)
+good=$(sed -n 's/.*the last good checkpoint is \(.*\): start a new run from it.*/\1/p' circle.log)
 tx-train --init "$good" --src train.en --tgt train.de --batch-tokens 200 --threads 1 --steps 2 \
   -o another 2> another.log || fail "$(cat another.log)"
 

@@ -68,10 +68,10 @@ refused() { # MESSAGE RANKS PARTS OPTION...
   expect_stderr_contains "$message"
   [ ! -e refused ] || fail "a run was started"
 }
-refused '--tensor-parallel 2 needs a multiple of 2 ranks, and there is 1' 1 2
-refused '--tensor-parallel 2 needs a multiple of 2 ranks, and there are 3' 3 2
-refused '--accumulate 1 is less than the 2 models that the ranks have' 4 2 --accumulate 1
-refused '--tensor-parallel 2 cannot be had with --valid-metric bleu' 2 2 --valid-src valid.en \
+refused '--tensor-parallel 2 needs a multiple of 2 ranks, not 1' 1 2
+refused '--tensor-parallel 2 needs a multiple of 2 ranks, not 3' 3 2
+refused '--accumulate 1 is less than the 2 replicas of the model' 4 2 --accumulate 1
+refused '--tensor-parallel 2 is not supported with --valid-metric bleu' 2 2 --valid-src valid.en \
   --valid-tgt valid.de --valid-metric bleu
 expect_status 2 on_parts 3 3 -o refused
 expect_stderr_contains '--tensor-parallel 3 does not divide --heads 4'

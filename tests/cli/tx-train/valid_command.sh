@@ -25,7 +25,7 @@ refused() {
   expect_status 1 small_train --steps 6 --valid-command "$2" -o run
   expect_stderr_contains "--valid-command printed $1"
   expect_stderr_contains 'it must print one number, or what tx-bleu prints for one metric'
-  expect_stderr_contains 'the checkpoint of step 3 is whole; go on from it with: tx-train --resume run'
+  expect_stderr_contains 'the checkpoint of step 3 is complete; resume with: tx-train --resume run'
   expect_status 0 tx-train --resume run --valid-command 'echo 4'
   [ "$(grep -c validation_score run/log.jsonl)" -eq 2 ] || fail "$2: $(cat run/log.jsonl)"
 }
@@ -44,7 +44,7 @@ begin=$(milliseconds)
 small_train --steps 6 --valid-timeout 0.5 --valid-command 'case $MODEL in
   *-3.*) echo 7; exit 3 ;; *) sleep 50; echo 8 ;; esac' -o run 2> run.log || fail "$(cat run.log)"
 [ $(($(milliseconds) - begin)) -lt 30000 ] || fail 'the time limit was exceeded'
-grep -q 'ended with status 3; this checkpoint has no score' run.log || fail "$(cat run.log)"
+grep -q 'failed with status 3; this checkpoint has no score' run.log || fail "$(cat run.log)"
 grep -q 'took longer than --valid-timeout 0.5; this checkpoint has no score' run.log || fail "$(cat run.log)"
 ! grep -q validation_score run/log.jsonl || fail "$(cat run/log.jsonl)"
 expect_status 2 small_train --valid-timeout 3 -o none

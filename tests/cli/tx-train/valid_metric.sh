@@ -43,20 +43,20 @@ expect_best validation_accuracy gr
 expect_status 0 tx-train --resume run --valid-metric accuracy,loss --steps 64
 ! last_stderr | grep -q 'start anew' || fail 'the same metric resets the best'
 expect_status 0 tx-train --resume run --valid-metric loss --steps 68
-expect_stderr_contains 'models are compared by loss from here on, no longer by accuracy: the best model and --patience start anew'
+expect_stderr_contains 'models are now compared by loss instead of accuracy: the best model and --patience start again'
 [ "$(best)" = 68 ] || fail "the best is $(best)"
 expect_status 0 tx-train --resume run --valid-command 'echo 3' --steps 72
-expect_stderr_contains 'compared by command: echo 3 from here on, no longer by loss'
+expect_stderr_contains 'compared by command: echo 3 instead of loss'
 [ "$(best)" = 72 ] || fail "the best is $(best)"
 expect_status 0 tx-train --resume run --valid-command 'echo 2' --steps 76
-expect_stderr_contains 'compared by command: echo 2 from here on, no longer by command: echo 3'
+expect_stderr_contains 'compared by command: echo 2 instead of command: echo 3'
 [ "$(best)" = 76 ] || fail "the best is $(best)"
 tx-avg --best 1 -o average run 2> average.log || fail "$(cat average.log)"
 grep -q 'model-76' average.log || fail "$(cat average.log)"
 expect_status 1 tx-avg --best 2 -o average run
 expect_stderr 'tx-avg: --best 2: run holds only 1 model with a score of --valid-command; use --best 1'
 expect_status 0 tx-train --resume run --valid-command '' --steps 80
-expect_stderr_contains 'compared by loss from here on, no longer by command: echo 2'
+expect_stderr_contains 'compared by loss instead of command: echo 2'
 [ "$(best)" = 80 ] || fail "the best is $(best)"
 
 # Exhausted patience is reset too. Without further steps nothing changes.

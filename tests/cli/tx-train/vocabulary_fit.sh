@@ -12,7 +12,7 @@ expect_status 0 small_train --steps 1 --vocab greek.model --max-length 1000 --ba
 expect_stderr_contains 'tx-train: warning: source (train.en): 0.0 % <unk>, '
 expect_stderr_contains ' bytes in the first 400 pairs: the vocabulary does not fit this text. Is greek.model of another language, or are --src and --tgt exchanged?'
 expect_stderr_contains 'tx-train: warning: validation target (valid.de): '
-advice=$(sed -n 's/.*(train.en).* To make one of this text: //p' "$TX_LAST/stderr")
+advice=$(sed -n 's/.*(train.en).* To train one on this text: //p' "$TX_LAST/stderr")
 [ "$advice" = 'tx-bpe train -o new.model train.en train.de' ] || fail "the advice is: $advice"
 $advice 2> log
 expect_status 0 small_train --steps 1 --vocab new.model -o again
@@ -23,7 +23,7 @@ tx-bpe train --type words -o words train.en 2> log
 expect_status 0 small_train --steps 1 --vocab ./words -o words.run
 expect_stderr_lacks 'warning: source'
 expect_stderr_contains 'warning: target (train.de): '
-expect_stderr_contains 'It is a list of whole words; tokens, which spell any word, come from: tx-bpe train -o new.model train.en train.de'
+expect_stderr_contains 'It is a list of whole words; to train subwords, which cover every word: tx-bpe train -o new.model train.en train.de'
 # Vocabularies exchanged.
 tx-bpe train --type words -o words.de train.de 2> log
 expect_status 0 tx-train --src train.de --tgt train.en --vocab-src words --vocab-tgt words.de \

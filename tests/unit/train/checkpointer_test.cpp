@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
   BOOST_CHECK_THROW(c.save_scored(content(20), fail), Error);
   BOOST_TEST(c.saved() == 10);
   BOOST_TEST(!file_exists(run.model(20)));
-  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 10 is whole; go on from it with: "));
+  BOOST_TEST(c.resume_hint().starts_with("the checkpoint of step 10 is complete; resume with: "));
   // Behind a whole pair nothing is removed.
   const auto late = [](const Checkpointer::WriteState& write_state) {
     write_state(content(30));
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
   BOOST_TEST(whole(30));
   BOOST_TEST(told == Steps{10}, boost::test_tools::per_element());
   std::filesystem::remove(run.model(30));
-  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 30 is gone too: "));
+  BOOST_TEST(c.resume_hint().starts_with("the checkpoint of step 30 is missing too: "));
 }
 
 BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
   c.finish_save();
   BOOST_TEST(c.saved() == 10);
   BOOST_TEST(told == Steps{10}, boost::test_tools::per_element());
-  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 10 is whole; go on from it with: "));
+  BOOST_TEST(c.resume_hint().starts_with("the checkpoint of step 10 is complete; resume with: "));
   broken = false;
   c.save(content(30));
   BOOST_TEST(c.saved() == 30);

@@ -1,9 +1,8 @@
 // What is told about a step that went wrong.
-#include "lib/train/run/spike_policy.h"
-
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/view.h"
+#include "lib/train/run/spike_policy.h"
 
 using namespace tx;
 
@@ -33,14 +32,14 @@ BOOST_AUTO_TEST_SUITE(incident)
 
 BOOST_AUTO_TEST_CASE(a_spike) {
   using Action = SpikeDecision::Action;
-  const std::string start = "step 12: loss spike, 5.0000 where at most 3.2500 was expected";
+  const std::string start = "step 12: loss spike: 5.0000, above the limit of 3.2500";
   const StepRecord r = spike_of(12);
   BOOST_TEST(describe_incident(r, decided(Action::logged), "") == start);
   BOOST_TEST(describe_incident(r, decided(Action::skipped), "") ==
              start + "; the update was skipped");
   BOOST_TEST(describe_incident(r, decided(Action::rewound, 10), "run/flight-1.safetensors") ==
              start +
-                 "; going back to step 10; see it with: tx-train --replay "
+                 "; rewinding to step 10; replay it with: tx-train --replay "
                  "run/flight-1.safetensors");
   BOOST_TEST(to_text(incident_line(r, decided(Action::skipped), "")) ==
              R"({"step":12,"incident":"spike","at_step":12,"action":"skipped",)"

@@ -1,10 +1,9 @@
 // The preset of a run that names none.
-#include "lib/train/options/preset.h"
-
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/train/options/settle.h"
 
 using namespace tx;
 
@@ -84,11 +83,11 @@ BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
 
 BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
   BOOST_TEST(choose_preset({{500000, 452331}, true}, "cpu").why ==
-             "for less than 25,000,000 target tokens; this text has 452,331");
+             "for fewer than 25,000,000 target tokens; this text has 452,331");
   // Weights that a source and a target token pass (tx-paper(7), Table 2, 8,000 tokens): base 22.0
   // and 26.1 million in 100,000 x 25,000 tokens, tiny 0.655 and 1.68 million in 12,000 x 2,048.
   BOOST_TEST(choose_preset({{base_tokens, base_tokens}, true}, "cpu").why ==
-             "as there is no GPU; this text has 25,000,000, but --preset base takes about 2,100 "
+             "as there is no GPU; this text has 25,000,000, but --preset base needs about 2,100 "
              "times the arithmetic");
 }
 

@@ -197,12 +197,12 @@ BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_ru
 BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_it_is_days) {
   TrainOptions options = every(0);
   options.steps = 101;
-  BOOST_TEST(printed(options, 5) == "tx-x: at this pace the run will end in about 3 hours\n");
+  BOOST_TEST(printed(options, 5) == "tx-x: at this speed the run will end in about 3 hours\n");
   options.steps = 10002;
   BOOST_TEST(
       printed(options, 5, true) ==
-      "tx-x: warning: at this pace the run will end in about 12 days; --steps or --minutes end it "
-      "earlier, also beside --resume\n");
+      "tx-x: warning: at this speed the run will end in about 12 days; end it earlier with --steps "
+      "or --minutes, also with --resume\n");
   options.steps = 2;  // at its end
   BOOST_TEST(printed(options, 2) == "");
 }
@@ -215,15 +215,15 @@ BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_cuts_is_warned_of_once) {
   BOOST_TEST(warnings() == "");
   options.schedule = "linear";
   BOOST_TEST(warnings() ==
-             "tx-x: warning: --minutes 20 will end this run at about step 12, before its learning "
-             "rate reaches 0 at step 100: fewer --steps would fit\n");
+             "tx-x: warning: --minutes 20 will end this run at about step 12, but the learning "
+             "rate reaches 0 only at step 100: give fewer --steps\n");
   options.steps = 13;
   BOOST_TEST(warnings() == "");
   options.warmup = 12;
   BOOST_TEST(
       warnings() ==
-      "tx-x: warning: --minutes 20 will end this run at about step 12, before its warm-up of "
-      "12 steps is over: the learning rate only rises; give a smaller --warmup\n");
+      "tx-x: warning: --minutes 20 will end this run at about step 12, before the end of its "
+      "warm-up of 12 steps: the learning rate only rises; give a smaller --warmup\n");
   options.steps = 12;
   BOOST_TEST(warnings() == "");  // the steps end it
 }
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_log_that_cannot_be_written_warns_once_until_it_can) {
   });
   BOOST_TEST(child.status == 1);
   const std::string warning =
-      "tx-x: warning: cannot write RUN/log.jsonl; training goes on without its lines\n";
+      "tx-x: warning: cannot write RUN/log.jsonl; training continues without it\n";
   BOOST_TEST(child.err == warning + warning);
 }
 

@@ -1,7 +1,7 @@
 // Which parts of a sum a rank adds: subtrees of the one tree, and together the whole.
-#include "lib/train/ranks/rank_sum.h"
-
 #include <boost/test/unit_test.hpp>
+
+#include "lib/train/step/tree_sum.h"
 
 using namespace tx;
 

@@ -1,6 +1,5 @@
 // In which order rounds of a block become final, and when.
-#include "lib/train/ranks/round_order.h"
-
+#include "lib/train/ranks/overlap.h"
 #include "tests/unit/train/tiny_training.h"
 
 using namespace tx;

@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/train/options/schedule.h"
-#include "lib/train/run/time_budget.h"
 
 using namespace tx;
 

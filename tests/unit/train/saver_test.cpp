@@ -1,10 +1,9 @@
 // Checkpoints are written at once on the CPU, from a copy and on a thread on a GPU.
-#include "lib/train/run/saver.h"
-
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>
 
 #include "lib/base/error.h"
+#include "lib/train/run/checkpointer.h"
 #include "tests/unit/checkpoint/samples.h"
 
 using namespace tx;

@@ -3,7 +3,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "lib/train/ranks/rank_mover.h"
 #include "tests/thread_ranks.h"
 #include "tests/unit/train/tiny_training.h"
 

@@ -1,10 +1,10 @@
 // Work on a thread beside: no more than is allowed, in order, and what stop() tells.
-#include "lib/train/ranks/side_thread.h"
-
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <stdexcept>
 #include <vector>
+
+#include "lib/train/ranks/overlap.h"
 
 using namespace tx;
 
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_SUITE(beside)
 
 BOOST_AUTO_TEST_CASE(what_is_allowed_is_done_in_order) {
   Calls calls;
-  SideThread beside;
+  BackgroundThread beside;
   beside.start([&](size_t i) { calls.add(i); });
   beside.allow(2);
   calls.wait_for(2);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(what_is_allowed_is_done_in_order) {
 
 BOOST_AUTO_TEST_CASE(what_was_not_begun_is_left) {
   Calls calls;
-  SideThread beside;
+  BackgroundThread beside;
   std::mutex gate;
   gate.lock();
   beside.start([&](size_t i) {
@@ -59,13 +59,13 @@ BOOST_AUTO_TEST_CASE(what_was_not_begun_is_left) {
   const size_t done = beside.stop();
   opener.join();
   BOOST_TEST((done >= 1 && done == calls.made.size()));
-  BOOST_TEST(SideThread().stop() == 0u);  // never started
+  BOOST_TEST(BackgroundThread().stop() == 0u);  // never started
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_is_thrown_by_stop) {
   Calls calls;
   {
-    SideThread beside;
+    BackgroundThread beside;
     beside.start([&](size_t i) {
       calls.add(i);
       if (i == 1) throw std::runtime_error("gone");
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_failure_is_thrown_by_stop) {
     calls.wait_for(2);
     BOOST_CHECK_THROW(beside.stop(), std::runtime_error);
   }
-  SideThread lost;  // whose end is not asked for
+  BackgroundThread lost;  // whose end is not asked for
   lost.start([](size_t) { throw std::runtime_error("gone"); });
   lost.allow(1);
   BOOST_TEST(calls.made.size() == 2u);

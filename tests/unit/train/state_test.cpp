@@ -1,9 +1,8 @@
 // The counters of a state file, both ways.
-#include "lib/train/run/state.h"
-
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
+#include "lib/train/run/checkpointer.h"
 
 using namespace tx;
 
@@ -33,7 +32,8 @@ BOOST_AUTO_TEST_CASE(what_is_missing_or_unknown_is_told) {
   Json json = TrainState{}.to_json(Json::object());
   json["unfinished"] = "breakfast";
   BOOST_CHECK_EXCEPTION(TrainState::from_json(json, "state-0"), DataError, [](const Error& e) {
-    return std::string(e.what()).starts_with("state-0: its step was left with the breakfast");
+    return std::string(e.what()).starts_with(
+        "state-0: the run stopped with its breakfast unfinished");
   });
   for (const char* key : {"step", "skipped", "tokens"}) {
     Json without = TrainState{}.to_json(Json::object());

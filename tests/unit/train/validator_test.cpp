@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/train/step/valid_pass.h"
+#include "lib/train/step/feed.h"
 #include "tests/thread_ranks.h"
 #include "tests/unit/data/packing_fixture.h"
 

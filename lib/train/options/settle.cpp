@@ -1,10 +1,11 @@
-#include "lib/train/options/preset.h"
+#include "lib/train/options/settle.h"
 
 #include <cmath>
 #include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/packing.h"
 #include "lib/data/pair_dropout.h"
@@ -15,11 +16,94 @@ namespace tx {
 
 namespace {
 
-// With --preset auto: what a small text is read at most, and the steps without a better model after
+// A value as the command line has it.
+// A value as the command line has it.
+std::string shown(const Json& value) {
+  if (value.is_array() && !value.empty()) {
+    std::string all;
+    for (const Json& one : value) all += (all.empty() ? "" : " ") + shown(one);
+    return all;
+  }
+  if (value.is_array() && !value.empty()) {
+    std::string all;
+    for (const Json& one : value) all += (all.empty() ? "" : " ") + shown(one);
+    return all;
+  }
+  return value.is_string() && !value.get<std::string>().empty() ? value.get<std::string>()
+                                                                : to_text(value);
+}
+
+// Takes --kind from the model of --init, and checks the options given with it.
+void adopt_kind(TrainOptions& options, const Options& given) {
+  if (options.init.empty() || given.given("kind")) return;
+  options.kind = ModelReader(resolve_model(options.init)).config().kind;
+  const bool open = preset_is_open(options, given) && !given.given("schedule");
+  given.check(open ? std::vector<std::string>{"schedule"} : std::vector<std::string>());
+}
+
+}  // namespace
+
+void resolve_run(TrainOptions& options, const Options& given, const Log& log) {
+  adopt_kind(options, given);
+  if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
+  options.resolve(given);
+  limit_threads(options.threads, log);
+  if (given.given("tune") && options.tune && options.device == "cpu")
+    log.warn("--tune has no effect on a CPU");
+}
+
+void adopt_shape(TrainOptions& options, const Options& given) {
+  const ModelConfig model = ModelReader(resolve_model(options.init)).config();
+  const Json theirs = model.to_json(), ours = given.to_json();
+  visit_fields(model, [&](const ConfigField& field, const auto&) {
+    const std::string name = field.option ? std::string(field.option).substr(2) : field.key;
+    const bool by_layers = given.given("layers") && name.find("coder-layers") != std::string::npos;
+    if (!ours.contains(name) || (!given.given(name) && !by_layers) ||
+        ours[name] == theirs[field.key])
+      return;
+    throw UsageError("--" + (by_layers ? "layers" : name) + " " + shown(ours[name]) +
+                     " contradicts the model of --init " + options.init + ", which has " +
+                     shown(theirs[field.key]) + ": leave it out");
+  });
+  options.take_model(model);
+}
+
+void check_changes(const Json& before, const Options& given, const Log& log) {
+  const Json now = given.to_json();
+  const std::string links = "guided-alignment";
+  const bool had = before.at(links) != "", has = now.at(links) != "";
+  if (had != has)
+    throw UsageError("--" + links + " cannot be " + (had ? "removed from" : "added to") +
+                     " a resumed run");
+  for (const auto& option : given.all()) {
+    const std::string key = option->long_name();
+    if (!before.contains(key) || !now.contains(key) || before[key] == now[key]) continue;
+    const std::string value = "--" + key + " " + shown(now[key]);
+    if (key == "threads" || key == "device")
+      log.warn(value + " instead of " + shown(before[key]) +
+               ": the last bits of the model may differ");
+    if (option->file == FileRole::input)  // the text may have moved
+      log.warn(value + " is ignored if the tokenised text, " +
+               (key.starts_with("valid") ? "valid.ids" : "train.ids") +
+               ", exists; otherwise it must be the same text");
+    if (key == "steps" && (now.at("schedule") == "linear" || now.at("schedule") == "cosine"))
+      log.warn("--steps changes the learning rate: the schedule reaches 0 at the last step");
+  }
+}
+
+void note_options(Json& config, const Json& options, int64_t step) {
+  const Json& former = config.at("options").at("save-every");
+  if (former != options.at("save-every"))
+    config["saves_before"].push_back({{"until", step}, {"every", former}});
+  config["options"] = options;
+}
+
+namespace {
+
+// --preset auto: the maximum number of epochs, and the number of steps without improvement after
 // which the run ends.
 constexpr int64_t auto_epochs = 60, auto_patience_steps = 2120;
-// Of fine-tuning: the same in epochs, and the width up to which a model has the preset's whole
-// rate.
+// Fine-tuning: the same in epochs, and the d_model above which the learning rate is lowered.
 constexpr int64_t tuning_patience_epochs = 5, tuned_width = 128;
 
 TrainOptions with_preset(const std::string& name) {
@@ -28,7 +112,7 @@ TrainOptions with_preset(const std::string& name) {
   return options;
 }
 
-// Product FLOPs of a whole run with a preset on this text.
+// FLOPs of the matrix products of a whole run with a preset on this text.
 double run_flops(const std::string& preset, const TextSize& text) {
   TrainOptions o = with_preset(preset);
   if (text.tokens.size() == 1) o.kind = ModelKind::decoder;
@@ -42,7 +126,7 @@ double run_flops(const std::string& preset, const TextSize& text) {
   return step_flops(model, tokens);
 }
 
-// Whether batches have room for what BPE-dropout makes of the longest sentences.
+// Whether batches hold the longest sentences even with BPE-dropout.
 bool holds_longest(int batch, const Corpora& corpora) {
   const std::vector<int> capacities = batch_capacities(corpora.train_lengths(), batch);
   for (const PairLengths& text : corpora.lengths())
@@ -51,13 +135,13 @@ bool holds_longest(int batch, const Corpora& corpora) {
   return true;
 }
 
-// Whether models are compared, and the run could end by --patience.
+// Whether models are compared, so that --patience can end the run.
 bool compares(const TrainOptions& o) {
   return (!o.valid_src.empty() || !o.valid_command.empty()) &&
          (o.save_every > 0 || o.valid_every > 0);
 }
 
-// The validations of so many steps.
+// The number of validations in so many steps, at least 5.
 int patience_of(int64_t steps, const TrainOptions& o) {
   const int64_t interval = o.valid_every > 0 ? o.valid_every : o.save_every;
   return int(std::max<int64_t>(5, (steps + interval - 1) / interval));
@@ -71,24 +155,24 @@ bool is_fine_tuning(const TrainOptions& options) {
 std::string ending(const TrainOptions& o) {
   if (o.patience == 0) return "";
   return "; it ends after " + counted(o.patience, "validation") +
-         " without a better model (--patience)";
+         " without improvement (--patience)";
 }
 
 }  // namespace
 
 PresetChoice choose_preset(const TextSize& text, const std::string& device) {
-  const std::string has = "; this text has " + grouped(text.target());
+  const std::string has = "; this text has " + grouped(double(text.target()));
   if (text.target() < toy_tokens && text.fits_toy)
-    return {"toy", "for less than " + grouped(toy_tokens) + text.unit() + has};
+    return {"toy", "for fewer than " + grouped(double(toy_tokens)) + text.unit() + has};
   if (text.target() < base_tokens)
-    return {"tiny", "for less than " + grouped(base_tokens) + text.unit() + has};
+    return {"tiny", "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
   if (device == "cuda")
-    return {"base", "for " + grouped(base_tokens) + text.unit() + " or more on a GPU" + has};
+    return {"base",
+            "for " + grouped(double(base_tokens)) + text.unit() + " or more on a GPU" + has};
   const double times = run_flops("base", text) / run_flops("tiny", text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
-  return {"tiny", "as there is no GPU" + has + ", but --preset base takes about " +
-                      grouped(int64_t(std::round(times / digits) * digits)) +
-                      " times the arithmetic"};
+  return {"tiny", "as there is no GPU" + has + ", but --preset base needs about " +
+                      grouped(std::round(times / digits) * digits) + " times the arithmetic"};
 }
 
 bool preset_is_open(const TrainOptions& options, const Options& given) {
@@ -99,7 +183,7 @@ bool preset_is_open(const TrainOptions& options, const Options& given) {
 
 namespace {
 
-// Batches of which an epoch has about a hundred, but which hold every sentence.
+// About a hundred batches per epoch, each large enough for the longest sentence.
 std::string tuning_batch(const PairLengths& text, const Corpora& corpora) {
   int64_t tokens = std::clamp<int64_t>(text.rows(text.sides() - 1) / 100, 1024, 8192) / 64 * 64;
   while (tokens < max_auto_tokens && !holds_longest(int(tokens), corpora)) tokens += 1024;
@@ -112,17 +196,17 @@ int64_t tuning_epochs(int64_t target_tokens) {
   return 3;
 }
 
-// What was settled, in one line.
+// The settings chosen, in one line.
 std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
   char rate[80];
   std::snprintf(rate, sizeof rate, "schedule %s, rate %.3g", o.schedule.c_str(), o.lr);
   return "fine-tuning " + o.init + ": batches of " + o.batch_tokens + " target tokens, " +
          (o.schedule == "paper" ? std::string("schedule paper") : rate) + ", " +
          counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
-         (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " + grouped(tokens) +
-                           " target tokens"
+         (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " +
+                           grouped(double(tokens)) + " target tokens"
                      : std::string()) +
-         ending(o) + "; options given win, and --preset takes other settings";
+         ending(o) + "; override with options or --preset";
 }
 
 void settle_fine_tuning(TrainOptions& options, Options& given, const Corpora& corpora,
@@ -165,80 +249,17 @@ void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora
   given.from_json(defaults.to_json(), "preset " + choice.name);
   options.preset = choice.name;
   const bool open = !given.given("steps") && !given.given("epochs");
-  if (open && choice.name != "toy")  // whose run takes seconds
+  if (open && choice.name != "toy")  // a run of toy takes seconds
     options.steps = std::min(options.steps, auto_epochs * epoch_steps(options, text));
   if (!given.given("patience") && choice.name != "toy" && compares(options))
     options.patience = patience_of(auto_patience_steps, options);
   options.resolve(given);
-  const std::string steps = open && options.steps < start.steps
-                                ? "; " + grouped(options.steps) + " steps, which read it " +
-                                      std::to_string(auto_epochs) + " times"
-                                : "";
+  const std::string steps =
+      open && options.steps < start.steps
+          ? "; " + counted(options.steps, "step") + " (" + std::to_string(auto_epochs) + " epochs)"
+          : "";
   log.info("preset " + choice.name + ", " + choice.why + steps + ending(options) +
-           "; --preset takes another");
-}
-
-void TrainOptions::apply_preset(const std::string& name) {
-  ModelConfig& c = model.config;
-  preset = name;
-  if (name == "auto") return;
-  if (name == "big") {
-    c.d_model = 1024;
-    c.d_ff = 4096;
-    c.heads = 16;
-    dropout = 0.3;
-    steps = 300000;
-    keep = 20;
-  } else if (name == "tiny" || name == "modern") {
-    c.norm = NormPosition::pre;  // after 450 steps half the validation perplexity of post-norm
-    c.set_layers(4);
-    c.d_model = 128;
-    c.d_ff = 256;
-    c.heads = 4;
-    dropout = 0.3;
-    batch_tokens = "2048";
-    schedule = "inverse-sqrt";
-    lr = 0.0035;
-    warmup = 2000;
-    steps = 12000;
-    save_every = 212;  // about an epoch of Multi30k
-    keep = 10;
-    if (name == "tiny") return;
-    c.norm_type = NormType::rms;
-    c.positions = PositionEncoding::rotary;
-    c.activation = Activation::swiglu;
-    c.feed_forward_bias = false;
-    c.kv_heads = 2;
-    c.scaled_init = true;
-    schedule = "cosine";
-    lr = 0.005;
-    warmup = 800;
-    steps = 7000;
-  } else if (name == "toy") {
-    c.set_layers(2);
-    c.d_model = 64;
-    c.d_ff = 256;
-    c.heads = 4;
-    c.norm = NormPosition::pre;
-    c.activation = Activation::gelu;
-    dropout = 0;
-    batch_tokens = "448";
-    schedule = "linear";
-    lr = 0.003;
-    warmup = 100;
-    steps = 960;
-    save_every = 240;
-    valid_every = 0;
-  } else if (name == fine_tuning) {
-    batch_tokens = "2048";
-    schedule = "linear";
-    lr = 0.001;
-    warmup = 100;
-    steps = 1000;
-    save_every = 100;
-  } else if (name != "base") {
-    throw UsageError("--preset " + name + ": choose auto, base, big, tiny, modern or toy");
-  }
+           "; override with --preset");
 }
 
 }  // namespace tx

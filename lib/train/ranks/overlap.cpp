@@ -1,8 +1,12 @@
-#include "lib/train/ranks/round_order.h"
+#include "lib/train/ranks/overlap.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/workers.h"
 
 namespace tx {
 
@@ -58,6 +62,51 @@ bool RoundOrder::held() const {
 size_t RoundOrder::final(size_t so_far) const {
   while (so_far < rounds_.size() && is_final(rounds_[so_far])) ++so_far;
   return so_far;
+}
+
+BackgroundThread::~BackgroundThread() {
+  try {
+    stop();
+  } catch (...) {  // another exception is being handled
+  }
+}
+
+void BackgroundThread::start(std::function<void(size_t)> work) {
+  TX_ASSERT(!thread_.joinable());
+  work_ = std::move(work);
+  allowed_ = done_ = 0;
+  stopped_ = false;
+  try {
+    thread_ = start_thread(failure_, [this] { run(); });
+  } catch (const Error&) {  // the caller of stop() does all the work
+  }
+}
+
+void BackgroundThread::allow(size_t count) {
+  const std::lock_guard lock(mutex_);
+  allowed_ = count;
+  changed_.notify_one();
+}
+
+size_t BackgroundThread::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+  failure_.rethrow();
+  return done_;
+}
+
+void BackgroundThread::run() {
+  for (;; ++done_) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || done_ < allowed_; });
+    if (stopped_) return;
+    lock.unlock();
+    work_(done_);
+  }
 }
 
 }  // namespace tx

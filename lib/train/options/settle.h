@@ -1,0 +1,62 @@
+// What the options of tx-train become by what a run starts from: nothing (a preset chosen by its
+// text), a model (--init), or a run to resume.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lib/base/json.h"
+#include "lib/base/log.h"
+#include "lib/train/options/options.h"
+#include "lib/train/run/data.h"
+
+namespace tx {
+
+// Resolves what depends on the machine (device, precision, threads) and checks the options. An open
+// preset stays open.
+void resolve_run(TrainOptions& options, const Options& given, const Log& log);
+
+// --init: takes the shape of that model; UsageError for an option given that contradicts it.
+void adopt_shape(TrainOptions& options, const Options& given);
+
+// Compares the options given with --resume with those of the run: warns of those that may change
+// the last bits; UsageError where --guided-alignment was added or removed.
+void check_changes(const Json& before, const Options& given, const Log& log);
+
+// Writes the options into config.json. A new --save-every applies from `step` on, where the run is
+// resumed; the earlier value is recorded too.
+void note_options(Json& config, const Json& options, int64_t step);
+
+// Bounds of choose_preset(), in target tokens of the training text, ends of sentences included.
+constexpr int64_t toy_tokens = 50000;      // below: toy, whose run reads 430,000
+constexpr int64_t base_tokens = 25000000;  // from here on, on a GPU: base, of which an epoch is
+                                           // then 1,000 steps or more
+
+struct PresetChoice {
+  std::string name;  // toy, tiny or base
+  std::string why;   // "for fewer than 50,000 target tokens; this text has 13,000"
+};
+
+struct TextSize {
+  std::vector<int64_t> tokens;  // of each side of the training text, ends of sentences included
+  bool fits_toy = true;         // toy's small batches hold the longest sentence
+  int64_t target() const { return tokens.back(); }
+  const char* unit() const { return tokens.size() > 1 ? " target tokens" : " tokens"; }
+};
+
+// The preset for a text and a device, whatever the clock and the free memory.
+PresetChoice choose_preset(const TextSize& text, const std::string& device);
+
+// Whether the preset is still to be chosen: --preset is auto, and neither --config nor --resume nor
+// an option of the model's shape is given; or --init is given, whose model has its shape.
+bool preset_is_open(const TrainOptions& options, const Options& given);
+
+// The name of the preset of a run with --init and no --preset: settings for fine-tuning.
+constexpr char fine_tuning[] = "fine-tune";
+
+// Chooses an open preset by the text, keeps every option given, resolves the options again, and
+// logs the choice and its reason. It limits the epochs over a small text, and sets --patience where
+// models are compared. With --init it is the preset fine_tuning, whose batches and steps follow the
+// size of the text and whose rate follows the width of the model.
+void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log);
+
+}  // namespace tx
