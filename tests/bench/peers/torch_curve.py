@@ -18,12 +18,12 @@ from torch.nn import functional as F
 from torch_train import BOS, EOS, PAD, Translator, padded, pairs_of
 
 
-def batches_of(pairs, room):
-    """Lists of pairs of like length with at most `room` target and source pieces each."""
+def batches_of(pairs, limit):
+    """Lists of pairs of like length with at most `limit` target and source tokens each."""
     batch, batches = [], []
     sources = targets = 0
     for s, t in sorted(pairs, key=lambda p: (len(p[1]), len(p[0]))):
-        if batch and max(sources + len(s), targets + len(t) + 1) > room:
+        if batch and max(sources + len(s), targets + len(t) + 1) > limit:
             batches.append(batch)
             batch, sources, targets = [], 0, 0
         batch.append((s, t))

@@ -26,14 +26,14 @@ def pairs_of(source, target, longest=250):
     return pairs
 
 
-def batches_of(source, target, room):
-    """Lists of (source, target) whose longer padded side holds at most `room` pieces."""
+def batches_of(source, target, limit):
+    """Lists of (source, target) whose longer padded side holds at most `limit` tokens."""
     pairs = pairs_of(source, target)
     pairs.sort(key=lambda p: (max(len(p[0]), len(p[1]) + 1), len(p[0])))
     batch, batches = [], []
     for pair in pairs:
         longest = max(len(pair[0]), len(pair[1]) + 1)  # pairs are sorted by this
-        if batch and longest * (len(batch) + 1) > room:
+        if batch and longest * (len(batch) + 1) > limit:
             batches.append(batch)
             batch = []
         batch.append(pair)
@@ -107,23 +107,23 @@ def main():
     run = torch.compile(model, dynamic=True) if a.compile else model
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
     wait = torch.cuda.synchronize if a.device == "cuda" else lambda: None
-    pieces, start = 0, 0.0
+    tokens, start = 0, 0.0
     batches = batches_of(a.source, a.target, a.batch_tokens)
     batches = [batches[step % len(batches)] for step in range(a.steps)]
     inputs = [tensors(batch, a.device) for batch in batches]
     for step, batch in enumerate(batches):
         if step == a.skip:
             wait()
-            pieces, start = 0, time.perf_counter()
+            tokens, start = 0, time.perf_counter()
         with torch.autocast(a.device, dtype=torch.bfloat16, enabled=a.bf16):
             loss = run(*inputs[step])
         adam.zero_grad(set_to_none=True)
         loss.backward()
         adam.step()
-        pieces += sum(len(s) + len(t) + 1 for s, t in batch)
+        tokens += sum(len(s) + len(t) + 1 for s, t in batch)
     wait()
     loss.item()
-    print(f"{pieces / (time.perf_counter() - start):.0f}")
+    print(f"{tokens / (time.perf_counter() - start):.0f}")
 
 
 if __name__ == "__main__":
