@@ -10,7 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

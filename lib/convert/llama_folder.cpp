@@ -9,7 +9,7 @@
 #include "lib/convert/families/layers.h"
 #include "lib/convert/families/sentencepiece_folder.h"
 #include "lib/convert/output_folder.h"
-#include "lib/subword/pieces.h"
+#include "lib/subword/subword.h"
 
 namespace tx {
 

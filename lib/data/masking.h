@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "lib/subword/mask_piece.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

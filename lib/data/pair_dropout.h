@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/data/cache.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

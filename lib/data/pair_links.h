@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/data/packing.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/subword/word_groups.h"
 
 namespace tx {

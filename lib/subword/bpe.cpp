@@ -8,8 +8,8 @@
 namespace tx {
 namespace {
 
-// In bytes: finding out how a longer token is made takes too long.
-constexpr size_t longest_token = 1000;
+// In bytes: finding the merges of longer tokens takes too long.
+constexpr size_t max_token_bytes = 1000;
 
 // Bytes of the character that begins with `lead` in valid UTF-8.
 size_t character_bytes(char lead) {
@@ -27,12 +27,12 @@ size_t place_of(uint64_t pair, size_t mask) {
 
 }  // namespace
 
-std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& tokens,
+std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpeToken>& tokens,
                                            const std::array<int, 256>& byte_ids) {
   BpeEncoder encoder;
   encoder.byte_ids_ = byte_ids;
   encoder.ascii_.fill(-1);
-  for (const BpePiece& token : tokens) {
+  for (const BpeToken& token : tokens) {
     if (token.text.empty() || token.text.find(word_sign, token.user ? 0 : 1) != token.text.npos)
       return {};
     if (token.user) {
@@ -40,7 +40,7 @@ std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& tokens,
       encoder.user_sizes_[static_cast<unsigned char>(token.text[0])].push_back(token.text.size());
       continue;
     }
-    if (token.text.size() > longest_token) return {};
+    if (token.text.size() > max_token_bytes) return {};
     if (token.text.size() != character_bytes(token.text[0])) continue;
     if (token.text.size() == 1)
       encoder.ascii_[size_t(token.text[0])] = token.id;
@@ -58,13 +58,13 @@ std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpePiece>& tokens,
 }
 
 // A merge is any way to split a token into two that are tokens.
-bool BpeEncoder::add_merges(const std::vector<BpePiece>& tokens) {
+bool BpeEncoder::add_merges(const std::vector<BpeToken>& tokens) {
   std::unordered_map<std::string_view, int> ids;
-  for (const BpePiece& token : tokens) {
+  for (const BpeToken& token : tokens) {
     if (!token.user) ids[token.text] = token.id;
   }
   std::vector<Merge> found;
-  for (const BpePiece& token : tokens) {
+  for (const BpeToken& token : tokens) {
     if (token.user) continue;
     const std::string_view text = token.text;
     for (size_t at = 0; at < text.size(); at += character_bytes(text[at])) {
@@ -103,7 +103,7 @@ int BpeEncoder::character(std::string_view text) const {
   return found == characters_.end() ? -1 : found->second;
 }
 
-// Notes how the tokens were made that will have to be split again.
+// Also records the merges of unusable tokens, which are split later.
 const BpeEncoder::Merge* BpeEncoder::find(int left, int right, Partings& partings) const {
   const Merge* merge = find(left, right);
   if (merge != nullptr && !usable_.empty() && !usable_[size_t(merge->id)])
@@ -121,7 +121,7 @@ BpeEncoder::Symbol BpeEncoder::next_symbol(std::string_view rest) const {
   return {character(text), text};
 }
 
-// Quadratic in the number of symbols, which is the fastest way for words.
+// Quadratic in the number of symbols, which is fastest for words.
 size_t BpeEncoder::merge_all(Symbol* symbols, size_t count, Partings& partings,
                              MergeDraws* draws) const {
   const auto look = [&](size_t i) {

@@ -1,5 +1,5 @@
-// Byte-pair encoding of one word by a trained table of merges (Sennrich et al., 2016). Gives what
-// SentencePiece gives, about four times as fast, for models whose tokens never reach beyond a word.
+// Byte-pair encoding of a word with a trained table of merges (Sennrich et al., 2016): the same as
+// by SentencePiece, about four times as fast, for models whose tokens do not cross word boundaries.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,15 +9,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/subword/merge_dropout.h"
-#include "lib/subword/text_ids.h"
+#include "lib/subword/token_table.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 
-// A token that merges produce, or (user) one that is taken wherever its text occurs and never
-// merges; special tokens and bytes are not entries. Of two possible merges the one with the higher
-// score goes first, of two equal ones the one further left. Of user symbols the longest is taken.
-struct BpePiece {
+// A token that merges produce, or a user symbol, which matches wherever its text occurs and is
+// never merged; special tokens and bytes are not entries. Merges are done by descending score, then
+// from left to right. The longest user symbol matches.
+struct BpeToken {
   int id;
   std::string text;
   float score;
@@ -26,41 +26,40 @@ struct BpePiece {
 
 class BpeEncoder {
  public:
-  static constexpr std::string_view word_sign = "\xE2\x96\x81";  // U+2581 begins each word
+  static constexpr std::string_view word_sign = space_sign;  // begins each word
 
-  // byte_ids: of the 256 byte tokens. No value when the table does not allow encoding word by word:
-  // word_sign is inside a token or in a user symbol, a character of a token is not a token, or
-  // a token is longer than any that training makes.
-  static std::optional<BpeEncoder> make(const std::vector<BpePiece>& tokens,
+  // byte_ids: of the 256 byte tokens. No value if words cannot be encoded separately: word_sign
+  // inside a token or in a user symbol, a character of a token that is not a token, or a token
+  // longer than training makes.
+  static std::optional<BpeEncoder> make(const std::vector<BpeToken>& tokens,
                                         const std::array<int, 256>& byte_ids);
 
-  // From here on, merged tokens for whose id `usable` is false are split again until their parts
-  // are usable or single characters, as SentencePiece does with a vocabulary (its resegmentation).
+  // From now on tokens for whose id `usable` is false are split until their parts are usable or
+  // single characters, like SentencePiece's resegmentation with a restricted vocabulary.
   void restrict_to(std::vector<bool> usable) { usable_ = std::move(usable); }
 
-  // Appends the ids of word_sign + word, where word is valid UTF-8 without space. A character that
-  // has no token, word_sign itself among them, becomes its bytes. In each round the
-  // merges that `draws`, where given, drops are left out.
+  // Appends the ids of word_sign + word, where word is valid UTF-8 without space. A character
+  // without a token, including word_sign, becomes its bytes. `draws` drops merges (BPE-dropout).
   void encode_word(std::string_view word, std::vector<int>& ids, MergeDraws* draws = nullptr) const;
 
  private:
   struct Merge {
-    uint64_t pair = 0;  // left id << 32 | right id; 0: empty place (pad never merges)
+    uint64_t pair = 0;  // left id << 32 | right id; 0: empty slot (pad never merges)
     int id = -1;
     float score = 0;
   };
-  // A word in the making: each symbol a character or token; unknown characters have id -1.
+  // A symbol of a partly merged word: a character or a token; unknown characters have id -1.
   struct Symbol {
     int id = -1;
     std::string_view text;
     const Merge* merge = nullptr;  // with the symbol to the right, or null
     bool dropped = false;          // the merge, in this round
   };
-  // How tokens that are not usable could be made, by id; of several ways the last one found.
+  // How unusable tokens were merged, by id; the last way found.
   using Partings = std::unordered_map<int, const Merge*>;
   class LongWord;
 
-  bool add_merges(const std::vector<BpePiece>& tokens);
+  bool add_merges(const std::vector<BpeToken>& tokens);
   void insert(const Merge& merge);
   const Merge* find(int left, int right) const;
   const Merge* find(int left, int right, Partings& partings) const;

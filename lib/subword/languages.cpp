@@ -36,7 +36,7 @@ Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::stri
   const MappedTokens* content = content_of(*given);
   if (content == nullptr || content->languages.empty()) {
     if (name.empty()) return given;
-    throw UsageError(option + " " + name + ": " + where + " has no languages to choose from");
+    throw UsageError(option + " " + name + ": " + where + " is not a multilingual model");
   }
   if (name.empty()) return given;
   MappedTokens set = *content;
@@ -109,7 +109,7 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
   if (names.empty() || !choice.needed) return set;
   const bool source = source_language(set.source()).empty();
   if (source || target_language(set.target()).empty())
-    throw UsageError(where + " knows " + std::to_string(names.size()) + " languages: give " +
+    throw UsageError(where + " has " + std::to_string(names.size()) + " languages: give " +
                      (source ? "--source-language" : "--target-language") + ", such as " +
                      names.front() + "; tx-decode -m FILE --describe lists them");
   return set;
@@ -117,17 +117,17 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
 
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
   if (!has_languages(all.source())) return;
-  throw DataError(what + " cannot be used with " + where +
-                  ", a model of many languages: its decoder reads one before the first token");
+  throw DataError(what + " cannot be used with " + where + ", a multilingual model");
 }
 
 void check_trainable(const Vocabularies& all, const std::string& where) {
   if (!has_languages(all.source())) return;
   if (source_language(all.source()).empty() || target_language(all.target()).empty())
-    throw UsageError(where + " knows many languages, and does not state those of the text: " +
-                     "convert it again, with --source-language and --target-language");
+    throw UsageError(
+        where + " is a multilingual model whose languages are not set: convert it again with " +
+        "--source-language and --target-language");
   if (content_of(all.source())->language_last)
-    throw UsageError(where + " cannot be trained further: its sources end with their language");
+    throw UsageError(where + " cannot be trained further: its sources end with a language token");
 }
 
 int first_token(const Vocabulary& target) {

@@ -23,7 +23,7 @@ int id_of(const Vocabulary& vocabulary, std::string_view token, const char* side
   const int id = vocabulary.id_of(token);
   if (id < 0)
     throw DataError("the " + std::string(side) + " vocabulary has no token '" + std::string(token) +
-                    "'; make the list with the model's own vocabulary");
+                    "'; make the list with the vocabulary of the model");
   return id;
 }
 
@@ -47,7 +47,7 @@ double parse_probability(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= 1))
-    throw DataError("'" + std::string(text) + "' is not a probability above 0, 1 at most");
+    throw DataError("'" + std::string(text) + "' is not a probability above 0 and at most 1");
   return value;
 }
 
@@ -57,12 +57,13 @@ LexicalTable read_lexical_table(const std::string& path, const Vocabulary& sourc
   table.of_source.resize(size_t(source.size()));
   LineReader reader(path);
   std::string line, last;
-  int last_id = -1;  // of `last`: lines of one token stand together
+  int last_id = -1;  // of `last`: the lines of a source token usually follow one another
   while (reader.next(line)) try {
       const std::string_view view = line;
       const size_t first = view.find('\t'), second = view.find('\t', first + 1);
       if (first == view.npos || second == view.npos)
-        throw DataError("expected a source token, a target token and a probability, with tabs");
+        throw DataError(
+            "expected a source token, a target token and a probability, separated by tabs");
       const std::string_view token = view.substr(0, first);
       if (!token.empty() && token != last) {
         last_id = id_of(source, token, "source");
@@ -76,7 +77,7 @@ LexicalTable read_lexical_table(const std::string& path, const Vocabulary& sourc
       throw DataError(reader.name() + ":" + std::to_string(reader.line_number()) + ": " +
                       error.what());
     }
-  if (reader.line_number() == 0) throw DataError(reader.name() + ": has no lines");
+  if (reader.line_number() == 0) throw DataError(reader.name() + " is empty");
   return table;
 }
 

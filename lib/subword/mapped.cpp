@@ -5,8 +5,8 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
-#include "lib/subword/piece_table.h"
-#include "lib/subword/pieces.h"
+#include "lib/subword/subword.h"
+#include "lib/subword/token_table.h"
 
 namespace tx {
 
@@ -28,7 +28,7 @@ class Mapped final : public MappedVocabulary {
       if (content_.bytes && kinds[id] == Kind::normal && is_byte_name(text)) kinds[id] = Kind::byte;
       if (table_.id_of(text) >= 0)
         throw DataError(where + ": the token " + to_text(Json(text.substr(0, 100))) +
-                        " stands there twice");
+                        " occurs twice");
       table_.add(text, kinds[id], 0);
     }
   }
@@ -51,7 +51,7 @@ class Mapped final : public MappedVocabulary {
     if (tokens.empty() && ids.size() == content_.prefix.size()) ids.clear();  // a blank line
     for (const std::string& token : tokens) {
       const int id = table_.id_of(token);
-      // Text cannot forge </s> or the name of a language.
+      // Input text must not produce </s> or a language token.
       const bool usable = id >= 0 && table_.kind(id) != Kind::control;
       ids.push_back(usable ? id : unk);
     }
@@ -59,7 +59,7 @@ class Mapped final : public MappedVocabulary {
 
   std::string decode(std::span<const int> ids) const override {
     for (const int id : ids) check_id(id);
-    std::string text = table_.join(ids).value();  // has no token of kind unknown
+    std::string text = table_.join(ids).value();  // no token is of kind unknown
     repair_utf8(text);
     std::replace(text.begin(), text.end(), '\n', ' ');
     const size_t begin = std::min(text.find_first_not_of(' '), text.size());
@@ -75,12 +75,6 @@ class Mapped final : public MappedVocabulary {
     check_id(id);
     return table_.kind(id) == Kind::byte;
   }
-  std::vector<int> forbidden() const override {
-    std::vector<int> all = {pad, bos};
-    all.insert(all.end(), content_.forbidden.begin(), content_.forbidden.end());
-    return all;
-  }
-  int first() const override { return content_.first; }
   const MappedTokens& content() const override { return content_; }
 
  private:
@@ -98,10 +92,10 @@ class Mapped final : public MappedVocabulary {
 std::vector<int> read_ids(const Json& json, const char* key, size_t size,
                           const std::string& where) {
   std::vector<int> ids;
-  const std::string place = where + " is no sound list of tokens";
+  const std::string place = where + " is not a valid token list";
   for (const Json& id : json_value(json, key, place, Json::array_t())) {
     if (!id.is_number_unsigned() || id.get<uint64_t>() >= size)
-      throw DataError(where + ": its list " + key + " holds something that is no id");
+      throw DataError(where + ": its list " + key + " has an invalid id");
     ids.push_back(id.get<int>());
   }
   return ids;
@@ -111,7 +105,12 @@ std::vector<int> read_ids(const Json& json, const char* key, size_t size,
 
 std::vector<int> forbidden_tokens(const Vocabulary& vocabulary) {
   const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
-  if (mapped != nullptr) return mapped->forbidden();
+  if (mapped != nullptr) {
+    std::vector<int> all = {Vocabulary::pad, Vocabulary::bos};
+    const std::vector<int>& more = mapped->content().forbidden;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
   if (vocabulary.kind() == "words") return {Vocabulary::pad, Vocabulary::bos};
   return {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
 }
@@ -137,16 +136,16 @@ std::string mapped_bytes(const MappedTokens& c) {
 
 MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
   const auto refuse = [&](const std::string& why) {
-    throw DataError(where + " is no sound list of tokens: " + why);
+    throw DataError(where + " is not a valid token list: " + why);
   };
-  if (!bytes.starts_with(mapped_magic)) refuse("it begins with something else");
+  if (!bytes.starts_with(mapped_magic)) refuse("it has a different first line");
   bytes.remove_prefix(mapped_magic.size());
   const size_t end = bytes.find('\n');
-  if (end == bytes.npos) refuse("it is cut off");
+  if (end == bytes.npos) refuse("it is truncated");
   const Json json = parse_json(bytes.substr(0, end), where);
   MappedTokens c;
   c.model = bytes.substr(end + 1);
-  const std::string place = where + " is no sound list of tokens";
+  const std::string place = where + " is not a valid token list";
   c.tokens = json_value<std::vector<std::string>>(json, "pieces", place);
   c.bytes = json_value(json, "bytes", place, false);
   c.tags = json_value(json, "tags", place, false);
@@ -162,7 +161,7 @@ MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
                           {"closing", &c.closing}})
     *ids = read_ids(json, key, c.tokens.size(), where);
   if (c.tokens.size() < Vocabulary::specials) refuse("it has too few tokens");
-  if (c.closing.size() > 2) refuse("too much stands behind a source");
+  if (c.closing.size() > 2) refuse("more than 2 closing tokens");
   for (const std::string& token : c.tokens)
     if (token.empty()) refuse("a token is empty");
   return c;

@@ -9,14 +9,14 @@
 namespace tx {
 namespace {
 
-// Fields of sentencepiece_model.proto, and those of its parts that matter here.
+// Fields of sentencepiece_model.proto and of its submessages.
 constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_denormalizer = 5;
 constexpr uint64_t piece_text = 1, piece_type = 3;
 constexpr uint64_t model_type = 3, whitespace_as_suffix = 24, byte_fallback = 35;
 constexpr uint64_t charsmap = 2, dummy_prefix = 3, remove_whitespace = 4, escape_whitespace = 5;
 constexpr uint64_t type_user_defined = 4, type_unused = 5, type_bpe = 2;
 
-// Reads a base-128 number and removes it from the front; false when it is cut off.
+// Reads a base-128 number and removes it from the front; false if it is truncated.
 bool take_varint(std::string_view& rest, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && !rest.empty(); shift += 7) {
@@ -37,10 +37,10 @@ bool take_bytes(std::string_view& rest, uint64_t count, std::string_view& bytes)
 
 struct ProtoField {
   uint64_t number = 0, value = 0;  // value: of a varint
-  std::string_view content;        // what a length stands before
+  std::string_view content;        // of a length-delimited field
 };
 
-// Removes one field from the front; false when it is malformed.
+// Removes one field from the front; false if it is malformed.
 bool take_field(std::string_view& rest, ProtoField& field) {
   uint64_t key = 0;
   std::string_view fixed;
@@ -63,7 +63,7 @@ bool take_field(std::string_view& rest, ProtoField& field) {
   }
 }
 
-// Calls f with each field; false when one is malformed or f says so.
+// Calls f with each field; false if one is malformed or f returns false.
 template <class F>
 bool each_field(std::string_view message, F&& f) {
   ProtoField field;
@@ -79,21 +79,21 @@ uint32_t load(std::string_view bytes, size_t i) {
   return value;
 }
 
-// Of a node of the trie: the node that its children's labels are combined with (exclusive or).
+// The index that is XORed with the labels of a node's children to find them.
 size_t base_of(size_t node, uint32_t unit) {
   return node ^ (size_t(unit >> 10) << ((unit & 0x200) >> 6));
 }
 bool ends_a_key(uint32_t unit) { return unit & 0x100; }
 
-// Whether no path leads in a circle or past more values than SentencePiece has places for. All
-// nodes are inside the trie.
+// Whether no path is a cycle or has more values than SentencePiece supports. All nodes must be
+// inside the trie.
 bool sound_paths(std::string_view trie) {
-  constexpr int max_values = 32, unknown = -1, above = -2;  // above: on the path to here
+  constexpr int max_values = 32, unknown = -1, above = -2;  // above: on the current path
   struct Step {
     size_t base;
-    bool value;          // between the step before and this one
+    bool value;          // between the previous step and this one
     uint32_t label = 0;  // to try next
-    int values = 0;      // the most below it
+    int values = 0;      // maximum on a path below
   };
   std::vector<int> values(trie.size() / 4, unknown);  // by base
   std::vector<Step> path;
@@ -125,8 +125,8 @@ bool sound_paths(std::string_view trie) {
 }
 
 // The table of a normaliser: the trie's size, a double-array trie (Darts) of 32-bit units, strings
-// that end in NUL. SentencePiece follows it without looking: every step must stay inside the trie
-// and every value inside the strings.
+// that end in NUL. SentencePiece does not check bounds: every step must stay inside the trie and
+// every value inside the strings.
 bool sound_charsmap(std::string_view map) {
   if (map.empty()) return true;
   if (map.size() < 4) return false;
@@ -139,13 +139,13 @@ bool sound_charsmap(std::string_view map) {
     const uint32_t unit = load(trie, i);
     if (unit >> 31) continue;  // a value: checked where a node refers to it
     const size_t base = base_of(i, unit);
-    if ((base | 0xFF) >= units) return false;  // a node's children stand at base ^ byte
+    if ((base | 0xFF) >= units) return false;  // a node's children are at base ^ byte
     if (ends_a_key(unit) && (load(trie, base) & 0x7FFFFFFF) >= strings.size()) return false;
   }
   return load(trie, 0) >> 31 == 0 && sound_paths(trie);
 }
 
-// What is found in the parts of a model; the last value of a setting counts.
+// The properties of a model; the last value of a setting counts.
 struct Findings {
   int pieces = 0;
   std::vector<int> user_pieces;
@@ -233,7 +233,7 @@ std::string user_piece_fields(const std::vector<std::string>& texts) {
 
 std::string_view nested_too_deep(std::vector<std::string_view> texts) {
   std::sort(texts.begin(), texts.end());
-  std::vector<std::string_view> begins;  // of the text, each with the one before
+  std::vector<std::string_view> begins;  // prefixes of the text, each a prefix of the next
   for (const std::string_view text : texts) {
     while (!begins.empty() && !text.starts_with(begins.back())) begins.pop_back();
     if (!begins.empty() && begins.back() == text) continue;
@@ -248,11 +248,11 @@ ModelSettings check_model_proto(std::string_view bytes, const std::string& where
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
   if (found.pieces == 0) throw DataError(where + " is neither a subword model nor a word list");
   if (!sound || !found.trainer || !found.normalizer) {
-    throw DataError(where + ": the subword model is cut off or damaged");
+    throw DataError(where + ": the subword model is truncated or damaged");
   }
   if (const auto text = nested_too_deep(std::move(found.user_texts)); !text.empty()) {
     throw DataError(where + ": the user-defined token " + std::string(text) + " begins with " +
-                    std::to_string(max_nested_pieces) + " others; SentencePiece takes fewer");
+                    std::to_string(max_nested_pieces) + " others; SentencePiece supports fewer");
   }
   ModelSettings settings;
   const bool prefix = found.prefix && !found.suffix;

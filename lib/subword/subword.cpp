@@ -7,18 +7,18 @@
 #include <optional>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/bpe.h"
 #include "lib/subword/model_proto.h"
-#include "lib/subword/piece_table.h"
-#include "lib/subword/sentinels.h"
+#include "lib/subword/token_table.h"
 
 namespace tx {
 namespace {
 
-// A private-use character (plane 16) that no token contains, so that it encodes to its four byte
-// tokens: it stands in for U+2581 on the way through SentencePiece.
+// A private-use character (plane 16) that no token contains, so that it encodes to four byte
+// tokens: it replaces U+2581 in the input of SentencePiece.
 std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
   for (char32_t c = 0x10FFFD; c > 0x100000; --c) {
     std::string text;
@@ -58,7 +58,7 @@ class Subword final : public Vocabulary {
       encode_text(line, ids);
     else
       encode_words(line, nullptr, ids);
-    take_spaces(ids);
+    drop_spaces(ids);
   }
 
   bool has_merges() const override { return encoder_.has_value(); }
@@ -73,7 +73,7 @@ class Subword final : public Vocabulary {
       for (const std::string& word : normalised_words(std::exchange(ids, {})))
         encoder_->encode_word(word, ids, &draws);
     }
-    take_spaces(ids);
+    drop_spaces(ids);
   }
 
   void restrict_to(const std::vector<std::string>& tokens) override {
@@ -87,12 +87,12 @@ class Subword final : public Vocabulary {
 
   std::string decode(std::span<const int> tokens) const override {
     for (const int id : tokens) check_id(id);
-    std::vector<int> room;
-    const std::span<const int> ids = give_spaces(tokens, room);
+    std::vector<int> buffer;
+    const std::span<const int> ids = restore_spaces(tokens, buffer);
     std::optional<std::string> joined;
     if (settings_.plain_join) joined = table_.join(ids);
-    std::string text = joined ? std::move(*joined) : run_back(ids);
-    repair_utf8(text);  // a foreign model's tokens may hold anything
+    std::string text = joined ? std::move(*joined) : sp_decode(ids);
+    repair_utf8(text);  // tokens of other models may be invalid UTF-8
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
   }
@@ -121,10 +121,10 @@ class Subword final : public Vocabulary {
       const auto status = model_.LoadFromSerializedProto(bytes());
       if (status.ok()) return;
       reason = status.message();
-    } catch (const std::exception& error) {  // of the tries inside SentencePiece
+    } catch (const std::exception& error) {  // thrown by SentencePiece's tries
       reason = error.what();
     }
-    throw DataError(where + " is not a sound subword model: " + reason);
+    throw DataError(where + " is not a valid subword model: " + reason);
   }
 
   void check_special_ids(const std::string& where) const {
@@ -136,7 +136,7 @@ class Subword final : public Vocabulary {
     throw DataError(where + ": the ids of this subword model are pad " + text(model_.pad_id()) +
                     ", unk " + text(model_.unk_id()) + ", bos " + text(model_.bos_id()) + ", eos " +
                     text(model_.eos_id()) +
-                    "; needed are pad 0, unk 1, bos 2, eos 3: train it with tx-bpe, or with "
+                    "; they must be pad 0, unk 1, bos 2, eos 3: train it with tx-bpe, or with "
                     "spm_train --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3");
   }
 
@@ -157,9 +157,9 @@ class Subword final : public Vocabulary {
     }
   }
 
-  // The space in front of a sentinel belongs to it: the span that it stands for most often begins a
-  // word, whose first token holds the space.
-  void take_spaces(std::vector<int>& ids) const {
+  // Removes the space token before each sentinel: the span usually begins with a word, whose first
+  // token contains the space.
+  void drop_spaces(std::vector<int>& ids) const {
     const int space = any_sentinel_ ? id_of(space_sign) : -1;
     if (space < 0) return;
     size_t kept = 0;
@@ -170,20 +170,20 @@ class Subword final : public Vocabulary {
     ids.resize(kept);
   }
 
-  // And back: `room` holds the tokens where there are sentinels.
-  std::span<const int> give_spaces(std::span<const int> ids, std::vector<int>& room) const {
+  // The inverse; `buffer` holds the result if there are sentinels.
+  std::span<const int> restore_spaces(std::span<const int> ids, std::vector<int>& buffer) const {
     const int space = any_sentinel_ ? id_of(space_sign) : -1;
     if (space < 0) return ids;
     for (const int id : ids) {
-      if (sentinels_[size_t(id)]) room.push_back(space);
-      room.push_back(id);
+      if (sentinels_[size_t(id)]) buffer.push_back(space);
+      buffer.push_back(id);
     }
-    return room;
+    return buffer;
   }
 
   void make_encoder() {
     using Kind = TokenTable::Kind;
-    std::vector<BpePiece> tokens;
+    std::vector<BpeToken> tokens;
     for (int id = 0; id < size(); ++id) {
       const Kind kind = table_.kind(id);
       if (kind != Kind::normal && kind != Kind::user) continue;
@@ -202,7 +202,7 @@ class Subword final : public Vocabulary {
     }
   }
 
-  // The words of the normalised text, put together from its tokens.
+  // The words of the normalised text, from its tokens.
   std::vector<std::string> normalised_words(const std::vector<int>& ids) const {
     std::vector<std::string> words;
     for (const int id : ids) {
@@ -232,29 +232,29 @@ class Subword final : public Vocabulary {
     encoder_->restrict_to(std::move(usable));
   }
 
-  // By SentencePiece, whose text begins with a word; appends to ids.
+  // Encodes with SentencePiece; appends to ids.
   void encode_text(std::string_view text, std::vector<int>& ids) const {
     if (has_bytes_ && text.find(space_sign) != text.npos) return encode_space_signs(text, ids);
-    const std::vector<int> more = run(text);
+    const std::vector<int> more = sp_encode(text);
     ids.insert(ids.end(), more.begin(), more.end());
   }
 
-  std::vector<int> run(std::string_view text) const {
+  std::vector<int> sp_encode(std::string_view text) const {
     std::vector<int> ids;
     const auto status = model_.Encode(text, &ids);
     if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
     return ids;
   }
 
-  std::string run_back(std::span<const int> ids) const {
+  std::string sp_decode(std::span<const int> ids) const {
     std::string text;
     const auto status = model_.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
     if (!status.ok()) throw DataError(std::string("cannot decode: ") + status.message());
     return text;
   }
 
-  // The stand-in may also stand in the line itself, so the order of both is noted: UTF-8 is
-  // self-synchronising, so the n-th run of the four byte tokens is the n-th of either.
+  // The line itself may contain the stand-in, so the order of both is recorded: UTF-8 is
+  // self-synchronising, so the n-th run of the four byte tokens is the n-th occurrence of either.
   void encode_space_signs(std::string_view line, std::vector<int>& ids) const {
     std::string text;
     std::vector<bool> is_sign;
@@ -269,7 +269,7 @@ class Subword final : public Vocabulary {
         text += line[i++];
       }
     }
-    const std::vector<int> raw = run(text);
+    const std::vector<int> raw = sp_encode(text);
     size_t seen = 0;
     for (size_t i = 0; i < raw.size();) {
       if (std::equal(stand_in_ids_.begin(), stand_in_ids_.end(), raw.begin() + i,
@@ -286,7 +286,7 @@ class Subword final : public Vocabulary {
   ModelSettings settings_;
   sentencepiece::SentencePieceProcessor model_;
   TokenTable table_;
-  std::optional<BpeEncoder> encoder_;  // instead of model_'s, for models that allow it
+  std::optional<BpeEncoder> encoder_;  // replaces model_'s for models that allow it
   std::vector<bool> sentinels_;        // by id
   bool any_sentinel_ = false;
   bool has_bytes_ = false;
@@ -300,5 +300,43 @@ class Subword final : public Vocabulary {
 std::unique_ptr<Vocabulary> parse_subword(std::string bytes, const std::string& where) {
   return std::make_unique<Subword>(std::move(bytes), where);
 }
+
+struct PieceSplitter::Model {
+  sentencepiece::SentencePieceProcessor processor;
+  std::string hash;
+};
+
+PieceSplitter::PieceSplitter(const std::string& bytes, const std::string& where)
+    : model_(std::make_unique<Model>()) {
+  check_model_proto(bytes, where);
+  std::string reason;
+  try {
+    const auto status = model_->processor.LoadFromSerializedProto(bytes);
+    if (!status.ok()) reason = status.message();
+  } catch (const std::exception& error) {  // thrown by SentencePiece's tries
+    reason = error.what();
+  }
+  if (!reason.empty()) throw DataError(where + " is not a valid subword model: " + reason);
+  model_->hash = xxh3_hex(bytes.data(), bytes.size());
+}
+
+PieceSplitter::~PieceSplitter() = default;
+
+void PieceSplitter::split(std::string_view line, std::vector<std::string>& pieces) const {
+  const auto status = model_->processor.Encode(line, &pieces);
+  if (!status.ok()) throw DataError(std::string("cannot split a line: ") + status.message());
+}
+
+std::vector<ListedPiece> PieceSplitter::tokens() const {
+  const auto& p = model_->processor;
+  std::vector<ListedPiece> all;
+  for (int id = 0; id < p.GetPieceSize(); ++id)
+    all.push_back({p.IdToPiece(id), p.IsControl(id) || p.IsUnknown(id), p.IsByte(id)});
+  return all;
+}
+
+int PieceSplitter::unk() const { return model_->processor.unk_id(); }
+
+const std::string& PieceSplitter::hash() const { return model_->hash; }
 
 }  // namespace tx

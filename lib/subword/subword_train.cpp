@@ -4,35 +4,64 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/base/resources.h"
 #include "lib/base/utf8.h"
+#include "lib/subword/model_proto.h"
 #include "lib/subword/subword.h"
 
 namespace tx {
+
 namespace {
 
-// SentencePiece reserves U+2581 (its space) and U+2585 (its unknown): words with them are cut
-// there.
+constexpr std::string_view reserved_signs[] = {"\xE2\x96\x81", "\xE2\x96\x85"};
+constexpr std::string_view special_tokens[] = {"<pad>", "<unk>", "<s>", "</s>"};
+
+bool names_byte(std::string_view text) {
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
+  return text.size() == 6 && text.starts_with("<0x") && digit(text[3]) && digit(text[4]) &&
+         text[5] == '>';
+}
+
+// What is wrong with a symbol, or "".
+std::string fault_of(std::string_view symbol) {
+  if (symbol.empty()) return "an empty line is not a symbol";
+  if (count_invalid_utf8(symbol) > 0) return "not valid UTF-8";
+  if (std::any_of(symbol.begin(), symbol.end(), separates_words))
+    return "a symbol cannot contain white space or control characters";
+  for (const std::string_view sign : reserved_signs) {
+    if (symbol.find(sign) != symbol.npos)
+      return "a symbol cannot contain " + std::string(sign) + ", which SentencePiece uses";
+  }
+  if (std::find(std::begin(special_tokens), std::end(special_tokens), symbol) !=
+          std::end(special_tokens) ||
+      names_byte(symbol))
+    return std::string(symbol) + " is a special token of every model";
+  return "";
+}
+
+// SentencePiece reserves U+2581 (space) and U+2585 (unknown): words are split there.
 constexpr std::string_view reserved_start = "\xE2\x96";
 bool is_reserved(std::string_view text) {
   return text.starts_with("\xE2\x96\x81") || text.starts_with("\xE2\x96\x85");
 }
 
-// SentencePiece skips longer lines, and a text without spaces has such words.
-constexpr size_t longest_word = 4000;
+// SentencePiece skips longer lines, which text without spaces has.
+constexpr size_t max_word_bytes = 4000;
 
-// Where the word of valid UTF-8 must be cut to be no longer than that.
+// The end of the longest prefix of a word of valid UTF-8 within that limit.
 size_t part_end(std::string_view word) {
-  if (word.size() <= longest_word) return word.size();
-  size_t end = longest_word;
+  if (word.size() <= max_word_bytes) return word.size();
+  size_t end = max_word_bytes;
   while (is_continuation(word[end])) --end;
   return end;
 }
 
-// Hands the counts over as lines "word TAB count", sorted, so that no order of a hash table enters.
+// The counts as sorted lines "word TAB count", independent of the order of the hash table.
 class Counts final : public sentencepiece::SentenceIterator {
  public:
   explicit Counts(const WordCounts& counts) {
@@ -69,7 +98,7 @@ class Counts final : public sentencepiece::SentenceIterator {
   size_t at_ = 0;
 };
 
-// SentencePiece's message holds "ASKED vs NEEDED"; returns NEEDED, 0 when the message is another.
+// NEEDED of SentencePiece's message "ASKED vs NEEDED", 0 for any other message.
 int min_size(std::string_view message) {
   const size_t at = message.find(" vs ");
   int needed = 0;
@@ -79,7 +108,7 @@ int min_size(std::string_view message) {
   return needed;
 }
 
-// Comma-separated values, each in quotes.
+// Comma-separated quoted values.
 std::string quoted(const std::vector<std::string>& values) {
   std::string out;
   for (const std::string& value : values) {
@@ -95,26 +124,45 @@ std::string decimal(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-// What SentencePiece's threads take of memory: one that is refused some ends the process.
+// Memory that SentencePiece's threads need: a failed allocation would end the process.
 size_t thread_bytes(const WordCounts& counts) {
-  constexpr size_t threads = 16, beside = size_t(16) << 20;
+  constexpr size_t threads = 16, fixed_bytes = size_t(16) << 20;
   size_t stack = 0, words = 0;
   pthread_attr_t attributes;
   ::pthread_getattr_default_np(&attributes);
   ::pthread_attr_getstacksize(&attributes, &stack);
   ::pthread_attr_destroy(&attributes);
   for (const auto& [word, count] : counts) words += word.size();
-  return threads * stack + beside + 4 * words;
+  return threads * stack + fixed_bytes + 4 * words;
 }
 
 }  // namespace
 
+std::vector<std::string> read_user_symbols(const std::string& path) {
+  LineReader reader(path);
+  std::vector<std::string> symbols;
+  std::unordered_set<std::string> seen;
+  for (std::string line; reader.next(line);) {
+    std::string fault = fault_of(line);
+    if (fault.empty() && !seen.insert(line).second) fault = line + " occurs twice";
+    if (!fault.empty())
+      throw DataError(reader.name() + ":" + std::to_string(reader.line_number()) + ": " + fault);
+    symbols.push_back(line);
+  }
+  const auto nested = nested_too_deep({symbols.begin(), symbols.end()});
+  if (!nested.empty())
+    throw DataError(reader.name() + ": " + std::string(nested) + " begins with " +
+                    std::to_string(max_nested_pieces) +
+                    " other symbols; SentencePiece supports fewer");
+  return symbols;
+}
+
 std::string train_subword(const WordCounts& counts, const SubwordTraining& options) {
   Counts lines(counts);
-  if (lines.empty()) throw DataError("the text has no words to make a subword model of");
+  if (lines.empty()) throw DataError("the text has no words");
   std::string bytes;
-  // What stands here is stored in the file; the thread count is left out for that reason (training
-  // by byte-pair encoding uses one thread whatever it says).
+  // These settings are stored in the file, so the number of threads is not set (training byte-pair
+  // encoding uses one thread anyway).
   std::unordered_map<std::string, std::string> settings = {
       {"model_type", "bpe"},
       {"vocab_size", std::to_string(options.vocab_size)},

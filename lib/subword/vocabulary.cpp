@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/subword/mapped.h"
+#include "lib/subword/model_proto.h"
 #include "lib/subword/subword.h"
 #include "lib/subword/words.h"
 
@@ -19,7 +20,7 @@ std::vector<std::string> Vocabulary::tokens(std::span<const int> ids) const {
 std::string Vocabulary::hash() const { return xxh3_hex(bytes_.data(), bytes_.size()); }
 
 void Vocabulary::encode(std::string_view, MergeDraws&, std::vector<int>&) const {
-  throw Bug("a vocabulary without merges is given no draws", __FILE__, __LINE__);
+  throw Bug("BPE-dropout is used with a vocabulary that has merges", __FILE__, __LINE__);
 }
 
 void Vocabulary::restrict_to(const std::vector<std::string>&) {
@@ -36,7 +37,7 @@ void Vocabulary::check_id(int id) const {
 }
 
 std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path) {
-  constexpr int64_t max_bytes = int64_t(1) << 28;  // some hundred times the largest in use
+  constexpr int64_t max_bytes = int64_t(1) << 28;  // about a hundred times the largest in use
   return parse_vocabulary(read_file(path, max_bytes), path);
 }
 
@@ -50,14 +51,37 @@ std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::strin
 void check_has_merges(const Vocabulary& vocabulary, const std::string& option) {
   if (vocabulary.has_merges()) return;
   throw UsageError(option +
-                   " leaves out merges, but this vocabulary has none: it must be a model of "
-                   "byte-pair encoding with byte fallback, as tx-bpe train makes");
+                   " drops merges, but this vocabulary has none: use a byte-pair encoding model "
+                   "with byte fallback, as tx-bpe train makes");
 }
 
 std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wanted) {
   if (vocabulary.size() >= wanted) return {};
   return {"the vocabulary has " + std::to_string(vocabulary.size()) + " entries instead of " +
           std::to_string(wanted) + ": the text is too small for more"};
+}
+
+std::string sentinel_text(int number) { return sentinel_begin + std::to_string(number) + ">"; }
+
+std::vector<int> sentinels_of(const Vocabulary& vocabulary) {
+  std::vector<int> ids;
+  for (int id; (id = vocabulary.id_of(sentinel_text(int(ids.size())))) >= 0;) ids.push_back(id);
+  return ids;
+}
+
+Vocabularies::Pointer with_sentinels(const Vocabularies::Pointer& vocabulary) {
+  if (!sentinels_of(*vocabulary).empty()) return vocabulary;
+  std::vector<std::string> texts;
+  for (int i = 0; i < added_sentinels; ++i) texts.push_back(sentinel_text(i));
+  std::string bytes = vocabulary->bytes();
+  if (bytes.starts_with(words_magic))
+    for (const std::string& text : texts) bytes += text + "\n";
+  else if (vocabulary->kind() == "sentencepiece")
+    bytes += user_piece_fields(texts);
+  else
+    throw UsageError("this vocabulary has no tokens " + texts[0] + ", " + texts[1] +
+                     " ..., and they cannot be added to it");
+  return parse_vocabulary(std::move(bytes), "the vocabulary with " + texts.front());
 }
 
 }  // namespace tx

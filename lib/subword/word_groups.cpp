@@ -1,6 +1,6 @@
 #include "lib/subword/word_groups.h"
 
-#include "lib/subword/piece_table.h"
+#include "lib/subword/token_table.h"
 
 namespace tx {
 
@@ -14,7 +14,7 @@ bool is_special(int id) {
 
 bool has_subwords(const Vocabulary& vocabulary) { return vocabulary.kind() != "words"; }
 
-PieceSigns signs_of(const Vocabulary& vocabulary, int id) {
+WordSigns signs_of(const Vocabulary& vocabulary, int id) {
   const std::string text = vocabulary.token(id);
   std::string_view rest = text;
   while (rest.starts_with(space_sign)) rest.remove_prefix(space_sign.size());
@@ -22,15 +22,15 @@ PieceSigns signs_of(const Vocabulary& vocabulary, int id) {
           text.size() > joiner.size() && text.ends_with(joiner)};
 }
 
-// The word so far, of which the next token may be a part.
+// Finds the beginnings of words in a sequence of tokens.
 class Scan {
  public:
   explicit Scan(bool subwords) : subwords_(subwords) {}
 
   // Whether a word begins with this token.
-  bool begins(const PieceSigns& token) {
-    const bool goes_on = subwords_ ? spaces_ || !token.space : joins_;
-    const bool begins = !inside_ || token.special || !goes_on;
+  bool begins(const WordSigns& token) {
+    const bool continues = subwords_ ? spaces_ || !token.space : joins_;
+    const bool begins = !inside_ || token.special || !continues;
     spaces_ = (begins || spaces_) && subwords_ && token.spaces;
     joins_ = !subwords_ && token.joins;
     inside_ = !token.special;
@@ -39,8 +39,8 @@ class Scan {
 
  private:
   bool subwords_;
-  bool inside_ = false;  // the next token may belong to the word
-  bool spaces_ = false;  // it is nothing but signs of spaces
+  bool inside_ = false;  // the next token may continue the word
+  bool spaces_ = false;  // the word so far consists of U+2581
   bool joins_ = false;   // its last token ends in "@@"
 };
 

@@ -5,10 +5,36 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/base/philox.h"
 #include "lib/base/utf8.h"
+#include "lib/base/workers.h"
 
 namespace tx {
+
 namespace {
+
+constexpr size_t words_block_bytes = size_t(1) << 20;
+
+// Replaces the block's lines by its distinct words, each followed by '\n' and its count, so that
+// the shared table is updated once per word and block.
+void count_words_of(Block& block) {
+  WordCounts counts;
+  std::string word;
+  for (const std::string& line : block.lines) {
+    for (size_t i = 0; i < line.size();) {
+      const size_t begin = i;
+      while (i < line.size() && !separates_words(line[i])) ++i;
+      if (i > begin) ++counts[word.assign(line, begin, i - begin)];
+      ++i;
+    }
+  }
+  block.lines.clear();
+  for (const auto& [text, count] : counts) {
+    block.lines.push_back(text + '\n' + std::to_string(count));
+  }
+}
+
+constexpr uint32_t sample_site = 0x73616D70;  // differs from other uses of the seed
 
 constexpr std::array<std::string_view, Vocabulary::specials> special_names = {"<pad>", "<unk>",
                                                                               "<s>", "</s>"};
@@ -26,11 +52,11 @@ class Words final : public Vocabulary {
     while (!rest.empty()) {
       const size_t end = rest.find('\n');
       const std::string line_name = where + ":" + std::to_string(words_.size() + 2);
-      if (end == rest.npos) throw DataError(line_name + ": the last line is cut off");
+      if (end == rest.npos) throw DataError(line_name + ": the last line is incomplete");
       add(rest.substr(0, end), line_name);
       rest.remove_prefix(end + 1);
     }
-    if (size() < specials) throw DataError(where + ": the word list is cut off");
+    if (size() < specials) throw DataError(where + ": the word list is truncated");
   }
 
   std::string kind() const override { return "words"; }
@@ -76,10 +102,10 @@ class Words final : public Vocabulary {
     }
     if (word.empty() || std::any_of(word.begin(), word.end(), separates_words)) {
       throw DataError(line_name +
-                      ": a word is empty or has white space or a control character inside");
+                      ": a word is empty or contains white space or control characters");
     }
     if (!ids_.emplace(word, int(id)).second) {
-      throw DataError(line_name + ": the word " + std::string(word) + " stands there twice");
+      throw DataError(line_name + ": the word " + std::string(word) + " occurs twice");
     }
     words_.push_back(word);
   }
@@ -90,12 +116,56 @@ class Words final : public Vocabulary {
 
 }  // namespace
 
+WordCounts count_words(const LineSource& lines, int threads) {
+  WordCounts counts;
+  std::string line, word;
+  const auto read = [&](Block& block) {
+    block.lines.clear();
+    for (size_t bytes = 0; bytes < words_block_bytes && lines(line); bytes += line.size() + 1) {
+      block.lines.push_back(line);
+    }
+    return !block.lines.empty();
+  };
+  const auto merge = [&](const Block& block) {
+    for (const std::string& entry : block.lines) {
+      const size_t end = entry.find('\n');
+      counts[word.assign(entry, 0, end)] += std::stoll(entry.substr(end + 1));
+    }
+  };
+  ordered_workers(threads, read, count_words_of, merge);
+  return counts;
+}
+
+std::vector<std::string> sample_lines(const LineSource& lines, int64_t size, uint64_t seed) {
+  PhiloxStream random(seed, sample_site);
+  std::vector<std::string> sample;
+  std::string line;
+  for (uint64_t count = 1; lines(line); ++count) {
+    if (count <= uint64_t(size)) {
+      sample.push_back(line);
+      continue;
+    }
+    const uint64_t high = random.next(), low = random.next();
+    const uint64_t place = (high << 32 | low) % count;  // the bias is below 2^-20 for 2^44 lines
+    if (place < uint64_t(size)) sample[place].swap(line);
+  }
+  return sample;
+}
+
+LineSource source_of(const std::vector<std::string>& lines) {
+  return [&lines, i = size_t(0)](std::string& line) mutable {
+    if (i == lines.size()) return false;
+    line = lines[i++];
+    return true;
+  };
+}
+
 std::string train_words(const WordCounts& counts, int size) {
   std::vector<std::pair<std::string_view, int64_t>> order;
   for (const auto& [word, count] : counts) {
     if (!is_special(word)) order.emplace_back(word, count);
   }
-  if (order.empty()) throw DataError("the text has no words to make a vocabulary of");
+  if (order.empty()) throw DataError("the text has no words");
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });

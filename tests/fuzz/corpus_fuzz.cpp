@@ -3,7 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
-#include "lib/subword/word_count.h"
+#include "lib/subword/words.h"
 #include "lib/text/corpus.h"
 #include "tests/fuzz/samples.h"
 

@@ -1,7 +1,7 @@
 // Subword tokens and ids as text, what tx-bpe decode and tx-decode --pieces, --ids read.
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
-#include "lib/subword/filter.h"
+#include "lib/subword/token_lines.h"
 #include "tests/fuzz/samples.h"
 
 namespace tx_fuzz {

@@ -10,9 +10,9 @@
 #include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/cli/options.h"
-#include "lib/subword/encode.h"
 #include "lib/subword/subword.h"
 #include "lib/subword/subword_nmt/codes.h"
+#include "lib/subword/token_lines.h"
 #include "lib/text/corpus.h"
 
 namespace tx {

@@ -1,8 +1,8 @@
 // tx-bpe decode and tx-bpe vocab.
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/subword/filter.h"
-#include "lib/subword/piece_counts.h"
+#include "lib/subword/token_counts.h"
+#include "lib/subword/token_lines.h"
 #include "tools/bpe/commands.h"
 
 namespace tx {

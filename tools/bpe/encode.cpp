@@ -1,7 +1,7 @@
 // tx-bpe encode.
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/subword/piece_counts.h"
+#include "lib/subword/token_counts.h"
 #include "tools/bpe/commands.h"
 
 namespace tx {
@@ -69,11 +69,11 @@ void EncodeCommand::run(const Log& log) {
   const auto vocabulary = codes.empty() ? open_vocabulary(model, false) : nullptr;
   if (vocabulary && !apply.vocabulary.empty())
     vocabulary->restrict_to(read_tokens(apply.vocabulary, apply.threshold));
-  const LineEncoder encoder = vocabulary ? line_encoder(*vocabulary, encode)
-                                         : line_encoder(Codes(codes, apply), encode.dropout);
+  const LineTokenizer tokenizer = vocabulary ? line_tokenizer(*vocabulary, encode)
+                                             : line_tokenizer(Codes(codes, apply), encode.dropout);
   TextReader in = text.open();
   Writer out("-");
-  const EncodeReport report = encode_lines(in, encoder, text.limited_threads(log), out);
+  const EncodeReport report = encode_lines(in, tokenizer, text.limited_threads(log), out);
   out.close();
   for (const std::string& warning : in.warnings()) log.warn(warning);
   for (const std::string& warning : warnings(report, in, encode.max_tokens)) log.warn(warning);

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
-#include "lib/subword/sample.h"
 #include "lib/subword/words.h"
 #include "tools/bpe/commands.h"
 

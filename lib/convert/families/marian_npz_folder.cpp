@@ -7,7 +7,7 @@
 #include "lib/convert/formats/flat_yaml.h"
 #include "lib/convert/formats/long_object.h"
 #include "lib/convert/formats/numpy_file.h"
-#include "lib/subword/pieces.h"
+#include "lib/subword/subword.h"
 
 namespace tx {
 

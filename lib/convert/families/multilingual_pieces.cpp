@@ -8,7 +8,7 @@
 #include "lib/base/io.h"
 #include "lib/convert/formats/folder.h"
 #include "lib/subword/languages.h"
-#include "lib/subword/pieces.h"
+#include "lib/subword/subword.h"
 
 namespace tx {
 

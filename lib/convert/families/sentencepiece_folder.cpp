@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/convert/formats/folder.h"
-#include "lib/subword/pieces.h"
+#include "lib/subword/subword.h"
 
 namespace tx {
 

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "lib/base/utf8.h"
-#include "lib/subword/word_count.h"
 #include "lib/subword/words.h"
 
 namespace tx {

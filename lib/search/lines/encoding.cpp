@@ -7,7 +7,7 @@
 #include "lib/checkpoint/safetensors.h"
 #include "lib/search/engine/hypothesis.h"
 #include "lib/search/lines/lines.h"
-#include "lib/subword/mask_piece.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 

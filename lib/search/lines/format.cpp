@@ -13,7 +13,7 @@
 #include "lib/search/engine/continuation.h"
 #include "lib/search/lines/lines.h"
 #include "lib/search/lines/stream.h"
-#include "lib/subword/filter.h"
+#include "lib/subword/token_lines.h"
 #include "lib/subword/word_groups.h"
 
 namespace tx {

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"
-#include "lib/subword/filter.h"
+#include "lib/subword/token_lines.h"
 
 namespace tx {
 

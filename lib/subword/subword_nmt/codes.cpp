@@ -1,19 +1,65 @@
 #include "lib/subword/subword_nmt/codes.h"
 
 #include <algorithm>
+#include <locale>
 #include <memory>
 
+#include "lib/base/error.h"
 #include "lib/base/utf8.h"
-#include "lib/subword/filter.h"
-#include "lib/subword/piece_counts.h"
+#include "lib/subword/token_counts.h"
 
 namespace tx {
+
 namespace {
+
+std::wstring wide(std::string_view text) {
+  std::wstring out;
+  for (size_t i = 0; i < text.size();) out += wchar_t(next_code_point(text, i));
+  return out;
+}
+
+std::string narrow(std::wstring_view text) {
+  std::string out;
+  for (const wchar_t c : text) append_code_point(out, char32_t(c));
+  return out;
+}
+
+// Recognises letters beyond ASCII if the system has the locale.
+std::locale unicode_locale() {
+  try {
+    return std::locale("C.UTF-8");
+  } catch (const std::runtime_error&) {
+    return std::locale::classic();
+  }
+}
+
+std::wregex expression(const std::string& pattern) {
+  std::wregex out;
+  out.imbue(unicode_locale());
+  out.assign(wide(pattern));
+  return out;
+}
+
+void add(std::vector<std::string>& out, std::string part) {
+  if (!part.empty()) out.push_back(std::move(part));
+}
+
+void isolate_text(std::string_view text, std::string_view word, std::vector<std::string>& out) {
+  for (size_t at = 0;;) {
+    const size_t hit = word.find(text, at);
+    add(out, std::string(word.substr(at, hit - at)));
+    if (hit == word.npos) return;
+    out.emplace_back(text);
+    at = hit + text.size();
+  }
+}
+
+bool too_long(const std::wstring& word) { return word.size() > Glossary::max_word; }
 
 constexpr std::string_view blanks = "\r ";
 
-// Where Python's str.splitlines() ends the first line of `text`, its end included: subword-nmt
-// reads lines that way, so that no word reaches over one of these characters.
+// The end of the first line of `text` according to Python's str.splitlines(), which subword-nmt
+// uses: no word crosses these characters.
 size_t end_of_python_line(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const char32_t c = next_code_point(text, i);
@@ -32,6 +78,68 @@ std::string_view strip_blanks(std::string_view text) {
 
 }  // namespace
 
+Glossary::Glossary(const std::vector<std::string>& entries) {
+  for (const std::string& pattern : entries) entries_.push_back(compile(pattern));
+}
+
+Glossary::Entry Glossary::compile(const std::string& pattern) {
+  if (pattern.empty() || count_invalid_utf8(pattern) > 0)
+    throw UsageError("--glossaries needs a text or a regular expression in UTF-8");
+  if (pattern.find_first_of("\\^$.|?*+()[]{}") == pattern.npos) return {pattern, {}, {}, {}};
+  if (pattern.size() > max_expression)
+    throw UsageError("--glossaries: a regular expression must have at most " +
+                     std::to_string(max_expression) + " bytes");
+  try {
+    Entry entry{"", expression(pattern), expression("^(?:" + pattern + ")$"),
+                expression("^" + pattern + "$")};
+    if (entry.expression.mark_count() > 0)
+      throw UsageError("--glossaries '" + pattern +
+                       "' has a capturing group, whose text subword-nmt writes twice: use (?:...)");
+    if (std::regex_search(std::wstring(), entry.expression))
+      throw UsageError("--glossaries '" + pattern + "' matches the empty text");
+    return entry;
+  } catch (const std::regex_error& error) {
+    throw UsageError("--glossaries '" + pattern +
+                     "' is not a regular expression (ECMAScript): " + error.what());
+  }
+}
+
+bool Glossary::holds(std::string_view word) const {
+  if (empty()) return false;
+  const std::wstring text = wide(word);
+  for (const Entry& entry : entries_) {
+    if (!entry.text.empty() ? word == entry.text
+                            : !too_long(text) && std::regex_match(text, entry.whole))
+      return true;
+  }
+  return false;
+}
+
+void Glossary::isolate(const Entry& entry, const std::string& word, std::vector<std::string>& out) {
+  if (!entry.text.empty()) return isolate_text(entry.text, word, out);
+  const std::wstring text = wide(word);
+  const auto at_begin = std::regex_constants::match_continuous;
+  if (too_long(text) || std::regex_search(text, entry.loose, at_begin)) return out.push_back(word);
+  auto rest = text.begin();
+  for (std::wsregex_iterator hit(text.begin(), text.end(), entry.expression), end; hit != end;
+       ++hit) {
+    add(out, narrow(std::wstring(rest, (*hit)[0].first)));
+    add(out, narrow(hit->str()));
+    rest = (*hit)[0].second;
+  }
+  add(out, narrow(std::wstring(rest, text.end())));
+}
+
+std::vector<std::string> Glossary::isolate(std::string_view word) const {
+  std::vector<std::string> parts = {std::string(word)};
+  for (const Entry& entry : entries_) {
+    std::vector<std::string> finer;
+    for (const std::string& part : parts) isolate(entry, part, finer);
+    parts = std::move(finer);
+  }
+  return parts;
+}
+
 Codes::Codes(const std::string& path, const CodesOptions& options)
     : table_(path, options.merges), separator_(options.separator), glossary_(options.glossaries) {
   if (options.vocabulary.empty()) return;
@@ -43,10 +151,10 @@ bool Codes::known(const std::string& token, bool last) const {
   return vocabulary_.count(last ? token : token + separator_) > 0;
 }
 
-// Undoes merges until the parts are known or cannot be split.
+// Undoes merges until the parts are in the vocabulary or cannot be split.
 void Codes::split(std::string token, bool last, std::vector<std::string>& tokens) const {
   const std::string_view end = CodesTable::end_sign;
-  // Nothing is left of the right half where </w> was one; to split it would never end.
+  // An empty token is a right half that was only </w>: splitting it would not terminate.
   const auto* halves =
       token.empty() ? nullptr : table_.halves(last ? token + std::string(end) : token);
   if (halves == nullptr) return tokens.push_back(std::move(token));
@@ -63,7 +171,7 @@ void Codes::append_known(std::string token, bool last, std::vector<std::string>&
     split(std::move(token), last, tokens);
 }
 
-// One word, or what the glossary leaves of it.
+// A word, or a part of it outside the glossary.
 void Codes::cut(std::string_view part, MergeDraws* draws, std::vector<std::string>& tokens) const {
   if (glossary_.holds(part) || first_character_bytes(part) == part.size()) {
     tokens.emplace_back(part);
@@ -78,7 +186,7 @@ void Codes::cut(std::string_view part, MergeDraws* draws, std::vector<std::strin
   }
 }
 
-// Runs of spaces inside shrink to one, those at the ends stay.
+// Collapses runs of spaces inside the text, not at its ends.
 void Codes::apply_part(std::string_view text, MergeDraws* draws, LineCounts& counts,
                        std::string& out) const {
   const std::string_view inner = strip_blanks(text);
@@ -117,7 +225,7 @@ std::string Codes::apply(std::string_view line, MergeDraws* draws, LineCounts& c
   return out;
 }
 
-LineEncoder line_encoder(Codes codes, const MergeDropout& dropout) {
+LineTokenizer line_tokenizer(Codes codes, const MergeDropout& dropout) {
   const auto shared = std::make_shared<const Codes>(std::move(codes));
   return [shared, dropout](std::string& line, int64_t number) {
     LineCounts counts;

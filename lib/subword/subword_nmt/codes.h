@@ -1,37 +1,68 @@
-// The codes of subword-nmt (https://github.com/rsennrich/subword-nmt), versions 0.1 and 0.2,
-// applied byte for byte as its apply-bpe does. Unlike a subword model they take text that has been
-// tokenised, have no ids, and keep neither runs of spaces nor where a "@@" came from.
+// Codes of subword-nmt (https://github.com/rsennrich/subword-nmt), versions 0.1 and 0.2, applied
+// byte for byte like its apply-bpe. Unlike a subword model they need tokenised text, have no ids,
+// and do not restore runs of spaces or a literal "@@".
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
-#include "lib/subword/encode.h"
-#include "lib/subword/merge_dropout.h"
 #include "lib/subword/subword_nmt/codes_table.h"
-#include "lib/subword/subword_nmt/glossary.h"
+#include "lib/subword/token_lines.h"
 
 namespace tx {
 
+// Parts of words that are not segmented: names, tags, placeholders. Each entry is a text, or a
+// regular expression over code points in ECMAScript syntax (subword-nmt uses Python's, which is the
+// same for characters, classes, repetition, | and (?:...)).
+class Glossary {
+ public:
+  // Searching and parsing expressions is recursive, so longer words, in characters, are not
+  // searched, and longer expressions, in bytes, are refused.
+  static constexpr size_t max_word = 1000, max_expression = 4000;
+
+  Glossary() = default;
+  // UsageError for an expression that is malformed, too long, has a capturing group or matches the
+  // empty text.
+  explicit Glossary(const std::vector<std::string>& entries);
+
+  bool empty() const { return entries_.empty(); }
+  // Whether the whole word is an entry.
+  bool holds(std::string_view word) const;
+  // Splits the word before and after each match of each entry; the parts add up to the word.
+  std::vector<std::string> isolate(std::string_view word) const;
+
+ private:
+  struct Entry {
+    std::string text;        // of a plain entry, otherwise empty
+    std::wregex expression;  // E; subword-nmt also uses
+    std::wregex whole;       // ^(E)$
+    std::wregex loose;       // and ^E$, in which a | separates ^ from $
+  };
+  static Entry compile(const std::string& pattern);
+  static void isolate(const Entry& entry, const std::string& word, std::vector<std::string>& out);
+
+  std::vector<Entry> entries_;
+};
+
 struct CodesOptions {
   int merges = -1;               // how many of the file's merges to use; -1: all
-  std::string separator = "@@";  // ends each token of a word but the last
-  std::string vocabulary;        // a file of tokens, as read_pieces() takes it; empty: none
-  std::optional<int> threshold;  // of their counts
+  std::string separator = "@@";  // ends each token of a word except the last
+  std::string vocabulary;        // a file for read_tokens(); empty: none
+  std::optional<int> threshold;  // for their counts
   std::vector<std::string> glossaries;
 };
 
 class Codes {
  public:
-  // A line that does not hold two tokens, or an unknown version: DataError with the place.
+  // DataError with the place for a line without exactly two tokens, or an unknown version.
   Codes(const std::string& path, const CodesOptions& options);
 
-  // The line with its words cut, of valid UTF-8; `counts` are those of the line. Safe to call from
-  // several threads. With draws, which must be this line's, BPE-dropout: each time the first of the
-  // possible merges is sought each place is left out with the probability.
+  // The segmented line, of valid UTF-8, and its `counts`. Thread-safe. With `draws`, which belong
+  // to this line, BPE-dropout: each occurrence of the best merge is dropped with the probability.
   std::string apply(std::string_view line, MergeDraws* draws, LineCounts& counts) const;
 
  private:
@@ -43,14 +74,15 @@ class Codes {
                   std::string& out) const;
 
   CodesTable table_;
-  std::unordered_set<std::string> vocabulary_;  // empty: every token may stand
+  std::unordered_set<std::string> vocabulary_;  // empty: all tokens are known
   std::string separator_;
   Glossary glossary_;
 };
 
-LineEncoder line_encoder(Codes codes, const MergeDropout& dropout);  // what encode_lines() takes
+LineTokenizer line_tokenizer(Codes codes, const MergeDropout& dropout);  // for encode_lines()
 
-// Joins tokens that end in `separator` with the next, as sed -r 's/(@@ )|(@@ ?$)//g' does for "@@".
+// Joins tokens that end in `separator` with the next token, like sed -r 's/(@@ )|(@@ ?$)//g' does
+// for "@@".
 std::string join_separated(std::string_view line, std::string_view separator);
 void join_lines(TextReader& in, const std::string& separator, int threads, Writer& out);
 

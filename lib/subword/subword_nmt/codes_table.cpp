@@ -1,5 +1,6 @@
 #include "lib/subword/subword_nmt/codes_table.h"
 
+#include <queue>
 #include <unordered_set>
 
 #include "lib/base/error.h"
@@ -7,6 +8,7 @@
 #include "lib/base/utf8.h"
 
 namespace tx {
+
 namespace {
 
 constexpr std::string_view version_word = "#version:";
@@ -27,6 +29,109 @@ CodesTable::Halves parse(std::string_view line, const std::string& place) {
                     std::string(line) + "'; is this a file of subword-nmt learn-bpe?");
   return {std::string(line.substr(0, at)), std::string(line.substr(at + 1))};
 }
+
+// A partly merged word: symbols in a linked list, candidate merges in a heap.
+class Word {
+ public:
+  Word(const CodesTable& table, std::string_view text) : table_(table), text_(text) {
+    for (size_t at = 0; at < text.size();) {
+      const size_t bytes = first_character_bytes(text.substr(at));
+      const bool last = at + bytes == text.size() && !table.ends_apart();
+      std::string symbol(text.substr(at, bytes));
+      if (last) symbol += CodesTable::end_sign;
+      add(table.find(symbol), at);
+      at += bytes;
+    }
+    if (table.ends_apart()) add(table.find(std::string(CodesTable::end_sign)), text.size());
+  }
+
+  std::vector<std::string> cut(MergeDraws* draws) {
+    for (size_t i = 0; i < symbols_.size(); ++i) look(i);
+    std::vector<Possible> done, dropped;
+    while (!heap_.empty()) {
+      take_first(draws, done, dropped);
+      if (done.empty()) continue;
+      for (const Possible& possible : done) merge(possible);
+      for (const Possible& possible : dropped) heap_.push(possible);
+      dropped.clear();
+    }
+    return tokens();
+  }
+
+ private:
+  struct Symbol {
+    int id;
+    size_t begin;  // in the word
+    size_t previous, next;
+    const CodesTable::Merge* merge = nullptr;  // with the next
+    bool gone = false;
+  };
+  struct Possible {
+    const CodesTable::Merge* merge;
+    size_t left;
+    bool operator<(const Possible& other) const {
+      if (merge->rank != other.merge->rank) return merge->rank > other.merge->rank;
+      return left > other.left;
+    }
+  };
+
+  void add(int id, size_t begin) {
+    symbols_.push_back({id, begin, symbols_.size() - 1, symbols_.size() + 1});
+  }
+
+  void look(size_t left) {
+    if (left >= symbols_.size()) return;
+    Symbol& symbol = symbols_[left];
+    symbol.merge =
+        symbol.next < symbols_.size() ? table_.find(symbol.id, symbols_[symbol.next].id) : nullptr;
+    if (symbol.merge != nullptr) heap_.push({symbol.merge, left});
+  }
+
+  bool stale(const Possible& possible) const {
+    const Symbol& symbol = symbols_[possible.left];
+    return symbol.gone || symbol.merge != possible.merge;
+  }
+
+  // Moves the occurrences of the best merge out of the heap: those to merge, and dropped ones.
+  void take_first(MergeDraws* draws, std::vector<Possible>& done, std::vector<Possible>& dropped) {
+    done.clear();
+    const int rank = heap_.top().merge->rank;
+    while (!heap_.empty() && heap_.top().merge->rank == rank) {
+      const Possible possible = heap_.top();
+      heap_.pop();
+      if (stale(possible)) continue;
+      (draws != nullptr && draws->drop() ? dropped : done).push_back(possible);
+    }
+  }
+
+  void merge(const Possible& possible) {
+    if (stale(possible)) return;  // its left symbol was merged into the previous occurrence
+    Symbol& symbol = symbols_[possible.left];
+    Symbol& right = symbols_[symbol.next];
+    symbol.id = possible.merge->id;
+    symbol.next = right.next;
+    right.gone = true;
+    if (symbol.next < symbols_.size()) symbols_[symbol.next].previous = possible.left;
+    look(symbol.previous);
+    look(possible.left);
+  }
+
+  std::vector<std::string> tokens() const {
+    std::vector<std::string> out;
+    for (size_t i = 0; i < symbols_.size(); i = symbols_[i].next) {
+      const size_t next = symbols_[i].next;
+      const size_t end = next < symbols_.size() ? symbols_[next].begin : text_.size();
+      if (end > symbols_[i].begin)
+        out.emplace_back(text_.substr(symbols_[i].begin, end - symbols_[i].begin));
+    }
+    return out;
+  }
+
+  const CodesTable& table_;
+  std::string_view text_;
+  std::vector<Symbol> symbols_;
+  std::priority_queue<Possible> heap_;
+};
 
 }  // namespace
 
@@ -54,11 +159,11 @@ void CodesTable::read_version(std::string_view line, const std::string& place) {
   ends_apart_ = text == "0.1";
   if (!ends_apart_ && text != "0.2")
     throw DataError(place + ": codes of version '" + std::string(text) +
-                    "' are not known; 0.1 and 0.2 are");
+                    "' are not supported; 0.1 and 0.2 are");
 }
 
-// Of equal pairs the first gives the rank. A token that two pairs make is split, where it must be,
-// into the pair whose last place in the file comes first (subword-nmt's dictionaries end up so).
+// The first of equal pairs gives the rank. A token that several pairs make is split into the pair
+// whose last occurrence in the file comes first (the result of subword-nmt's dictionaries).
 void CodesTable::add(const std::vector<Halves>& pairs) {
   std::unordered_set<uint64_t> seen;
   for (size_t i = pairs.size(); i-- > 0;) {
@@ -94,6 +199,11 @@ size_t first_character_bytes(std::string_view text) {
   size_t end = 0;
   next_code_point(text, end);
   return end;
+}
+
+std::vector<std::string> cut_word(const CodesTable& table, std::string_view word,
+                                  MergeDraws* draws) {
+  return Word(table, word).cut(draws);
 }
 
 }  // namespace tx

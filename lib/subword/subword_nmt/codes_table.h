@@ -1,4 +1,4 @@
-// The merges of a file of subword-nmt's codes, and one word cut by them.
+// The merges of a file of subword-nmt's codes, and the segmentation of a word.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,26 +7,26 @@
 #include <utility>
 #include <vector>
 
-#include "lib/subword/merge_dropout.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 
-// Symbols are numbered; a symbol at the end of a word is written with </w>.
+// Symbols are numbered; a symbol at the end of a word ends in </w>.
 class CodesTable {
  public:
   static constexpr std::string_view end_sign = "</w>";
   struct Merge {
-    int rank, id;  // the lowest rank is done first; id: of what the merge makes
+    int rank, id;  // the lowest rank is done first; id of the merged symbol
   };
   using Halves = std::pair<std::string, std::string>;
 
-  // The first `merges` merges, all where that is negative. DataError with the place.
+  // Reads the first `merges` merges, all if negative. DataError with the place.
   CodesTable(const std::string& path, int merges);
 
-  bool ends_apart() const { return ends_apart_; }  // version 0.1: </w> is a symbol of its own
-  int find(const std::string& symbol) const;       // -1: in no merge
-  const Merge* find(int left, int right) const;    // null: none
-  const Halves* halves(const std::string& symbol) const;  // what it was merged from; null: nothing
+  bool ends_apart() const { return ends_apart_; }         // version 0.1: </w> is a separate symbol
+  int find(const std::string& symbol) const;              // -1: in no merge
+  const Merge* find(int left, int right) const;           // null: none
+  const Halves* halves(const std::string& symbol) const;  // of its merge; null: none
 
  private:
   void read_version(std::string_view line, const std::string& place);
@@ -39,12 +39,12 @@ class CodesTable {
   std::unordered_map<std::string, Halves> halves_;
 };
 
-// The tokens of one word, without </w>. All places of the first possible merge are done, from the
-// left, before the next is sought; `draws`, where given, leaves places out.
+// The tokens of a word, without </w>. All occurrences of the best merge are done from left to right
+// before the next is chosen; `draws` drops occurrences.
 std::vector<std::string> cut_word(const CodesTable& table, std::string_view word,
                                   MergeDraws* draws);
 
-// Bytes of the character that valid UTF-8 begins with.
+// The number of bytes of the first character of valid UTF-8.
 size_t first_character_bytes(std::string_view text);
 
 }  // namespace tx

@@ -15,7 +15,7 @@
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/model/parameters.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/train/options/options.h"
 #include "lib/train/run/run_directory.h"
 

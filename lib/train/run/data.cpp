@@ -15,9 +15,8 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/ranks/communicator.h"
 #include "lib/subword/languages.h"
-#include "lib/subword/piece_shares.h"
-#include "lib/subword/sentinels.h"
-#include "lib/subword/word_count.h"
+#include "lib/subword/token_counts.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/subword/words.h"
 
 namespace tx {

@@ -7,7 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/data/cache.h"
 #include "lib/data/pair_lengths.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/train/options/options.h"
 #include "lib/train/run/run_directory.h"
 

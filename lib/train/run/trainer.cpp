@@ -6,7 +6,7 @@
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
-#include "lib/subword/sentinels.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/options/schedule.h"
 #include "lib/train/options/settle.h"

@@ -10,7 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
 #include "lib/ranks/communicator.h"
-#include "lib/subword/vocabularies.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/train/options/options.h"
 
 namespace tx {

@@ -17,7 +17,7 @@ expect_no_file out
 refused 'empty is empty' tx-bpe encode -m empty text
 refused 'text is neither a subword model nor a word list' tx-bpe encode -m text text
 head -c 4000 model > cut
-refused 'cut: the subword model is cut off' tx-bpe encode -m cut text
+refused 'cut: the subword model is truncated' tx-bpe encode -m cut text
 refused 'the text has no words' tx-bpe train -o out empty
 expect_no_file out
 refused 'cannot write none/out: No such file' tx-bpe train -o none/out text

@@ -55,7 +55,7 @@ refused() { # MESSAGE CODES
 }
 refused "bad:2: expected two tokens separated by one space, not 'a b 7'; is this a file of\
  subword-nmt learn-bpe?" '#version: 0.2\na b 7\n'
-refused "bad:1: codes of version '0.3' are not known; 0.1 and 0.2 are" '#version: 0.3\na b\n'
+refused "bad:1: codes of version '0.3' are not supported; 0.1 and 0.2 are" '#version: 0.3\na b\n'
 refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'
 refused 'bad has no merges; expected codes of subword-nmt learn-bpe' ''
 expect_status 1 tx-bpe encode --codes none text

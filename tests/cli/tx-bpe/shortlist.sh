@@ -47,7 +47,7 @@ expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
 expect_stderr 'tx-bpe: table:2: expected a source token, a target token and a probability'
 printf 'a A -2\n' > table
 expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
-expect_stderr "tx-bpe: table:1: '-2' is not a probability above 0, 1 at most"
+expect_stderr "tx-bpe: table:1: '-2' is not a probability above 0 and at most 1"
 
 # Texts of different lengths.
 printf 'a\na\n' > src

@@ -14,7 +14,7 @@ expect_stdout_file text
 # User symbols are never split, also with commas and quotes; the longest match wins.
 printf '<x,"y">\nse of\n' > bad
 expect_status 1 tx-bpe train --user-symbols bad -o none text
-expect_stderr_contains 'tx-bpe: bad:2: a symbol cannot hold white space'
+expect_stderr_contains 'tx-bpe: bad:2: a symbol cannot contain white space'
 printf '<x,"y">\nhouse\nhou\n' > symbols
 expect_status 0 tx-bpe train --vocab-size 500 --user-symbols symbols -o user text
 expect_status 0 sh -c "echo 'a<x,\"y\">house houhouses' | tx-bpe encode -m user"
@@ -30,12 +30,12 @@ refused() { # MESSAGE SYMBOL
 }
 refused 'an empty line is not a symbol' ''
 refused 'not valid UTF-8' '\377'
-refused 'a symbol cannot hold ▁, which SentencePiece uses itself' 'a\342\226\201'
-refused 'every model has <s> as a special token' '<s>'
-refused 'every model has <0x0A> as a special token' '<0x0A>'
+refused 'a symbol cannot contain ▁, which SentencePiece uses' 'a\342\226\201'
+refused '<s> is a special token of every model' '<s>'
+refused '<0x0A> is a special token of every model' '<0x0A>'
 printf 'a\nb\na\n' > bad
 expect_status 1 tx-bpe train --user-symbols bad -o none text
-expect_stderr 'tx-bpe: bad:3: a stands there twice'
+expect_stderr 'tx-bpe: bad:3: a occurs twice'
 
 # SentencePiece supports at most 64 symbols that are prefixes of each other.
 seq 1 65 | awk '{ s = s "-"; print s }' > nested

@@ -30,10 +30,10 @@ nllb=$TX_SOURCE/tests/golden/nllb
 expect_status 0 tx-convert -q -o m "$nllb"
 same_as_theirs "$nllb" "$nllb/log_p" --target-language deu_Latn
 greedy "$nllb" --target-language deu_Latn
-expect_usage_error 'm knows 3 languages: give --target-language, such as' tx-decode -m m
+expect_usage_error 'm has 3 languages: give --target-language, such as' tx-decode -m m
 expect_usage_error '--source-language xx is not among the 3 languages of m' \
   tx-decode -m m --source-language xx --target-language deu_Latn
-expect_usage_error 'm knows many languages, and does not state those of the text' \
+expect_usage_error 'm is a multilingual model whose languages are not set' \
   tx-train -q --init m --src "$nllb/source" --tgt "$nllb/target" --steps 1 -o run
 
 # Another language gives another output, which does not contain the language token.
@@ -95,9 +95,9 @@ awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > be
 
 # Reading attention is not supported for multilingual models.
 expect_status 1 tx-decode -m m --alignments words "$nllb/source"
-expect_stderr_contains 'cannot be used with m, a model of many languages'
+expect_stderr_contains 'cannot be used with m, a multilingual model'
 expect_status 1 tx-attn-dump -m m "$nllb/source"
-expect_stderr_contains 'tx-attn-dump cannot be used with m, a model of many languages'
+expect_stderr_contains 'tx-attn-dump cannot be used with m, a multilingual model'
 expect_status 0 tx-convert -q -o unstated "$nllb"
 expect_status 1 tx-attn-dump -m unstated "$nllb/source"
-expect_stderr_contains 'tx-attn-dump cannot be used with unstated, a model of many languages'
+expect_stderr_contains 'tx-attn-dump cannot be used with unstated, a multilingual model'

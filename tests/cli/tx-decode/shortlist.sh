@@ -73,14 +73,14 @@ refused() { # MESSAGE
   expect_stderr "tx-decode: bad$1"
 }
 printf 'w4\tw5\t0.5\nw4\tw99\t0.5\n' |
-  refused ":2: the target vocabulary has no token 'w99'; make the list with the model's own vocabulary"
+  refused ":2: the target vocabulary has no token 'w99'; make the list with the vocabulary of the model"
 printf 'W4\tw5\t0.5\n' |
-  refused ":1: the source vocabulary has no token 'W4'; make the list with the model's own vocabulary"
-printf 'w4 w5 0.5\n' | refused ':1: expected a source piece, a target piece and a probability, with tabs'
+  refused ":1: the source vocabulary has no token 'W4'; make the list with the vocabulary of the model"
+printf 'w4 w5 0.5\n' | refused ':1: expected a source token, a target token and a probability, separated by tabs'
 for number in 0 1.5 -1 nan x ''; do
-  printf 'w4\tw5\t%s\n' "$number" | refused ":1: '$number' is not a probability above 0, 1 at most"
+  printf 'w4\tw5\t%s\n' "$number" | refused ":1: '$number' is not a probability above 0 and at most 1"
 done
-refused ': has no lines' < /dev/null
+refused ' is empty' < /dev/null
 expect_status 1 tx-decode -m model --shortlist missing in
 expect_stderr 'tx-decode: cannot read missing: No such file or directory'
 gzip list

@@ -18,5 +18,5 @@ status=0
 tx-train --src train.en --tgt train.de --vocab words --bpe-dropout 0.1 --preset toy --steps 1 \
   -o words 2> err || status=$?
 [ $status -eq 2 ] || fail "status $status instead of 2"
-grep -q 'tx-train: --bpe-dropout leaves out merges, but this vocabulary has none' err ||
+grep -q 'tx-train: --bpe-dropout drops merges, but this vocabulary has none' err ||
   fail "$(cat err)"

@@ -137,10 +137,10 @@ BOOST_AUTO_TEST_CASE(lists_of_tokens_that_are_unsound) {
   };
   MappedTokens c = content();
   c.tokens[5] = "d";
-  BOOST_TEST(message(c) == "F: the token \"d\" stands there twice");
+  BOOST_TEST(message(c) == "F: the token \"d\" occurs twice");
   c = content();
   c.forbidden = {8};
-  BOOST_TEST(message(c) == "F: its list forbidden holds something that is no id");
+  BOOST_TEST(message(c) == "F: its list forbidden has an invalid id");
   c = content();
   c.first = 8;
   BOOST_TEST(message(c).find("its first token is not in the list") != std::string::npos);
@@ -157,6 +157,6 @@ BOOST_AUTO_TEST_CASE(lists_of_tokens_that_are_unsound) {
     BOOST_REQUIRE(at < bytes.size());
     bytes.replace(at, bytes.find_first_of(",]", at) - at, "1e64");
     const auto refused = message_of<DataError>([&] { parse_vocabulary(bytes, here); });
-    BOOST_TEST(refused.starts_with("F is no sound list of tokens: " + key.substr(1, 5)), refused);
+    BOOST_TEST(refused.starts_with("F is not a valid token list: " + key.substr(1, 5)), refused);
   }
 }

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "lib/base/error.h"
-#include "lib/subword/sample.h"
 #include "lib/subword/subword.h"
+#include "lib/subword/words.h"
 #include "tests/unit/data/packing_fixture.h"
 
 using namespace tx;

@@ -4,7 +4,7 @@
 
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/packing.h"
-#include "lib/subword/sentinels.h"
+#include "lib/subword/vocabulary.h"
 #include "lib/train/step/step.h"
 #include "lib/tx.h"
 #include "tests/model_support.h"

@@ -15,7 +15,7 @@ std::array<int, 256> byte_ids() {
   return ids;
 }
 
-std::vector<BpePiece> tokens() {
+std::vector<BpeToken> tokens() {
   return {{4, "▁", -9}, {5, "a", -9},  {6, "b", -9},    {7, "é", -9},
           {8, "ab", 0}, {9, "▁a", -1}, {10, "aba", -2}, {11, "ba", -3}};
 }
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_million_characters_take_no_square_of_the_time) {
 }
 
 BOOST_AUTO_TEST_CASE(very_long_tokens_are_left_to_others) {
-  std::vector<BpePiece> list = tokens();
+  std::vector<BpeToken> list = tokens();
   list.push_back({15, std::string(1000, 'a'), -5});
   BOOST_TEST(BpeEncoder::make(list, byte_ids()).has_value());
   list.push_back({16, std::string(1001, 'a'), -5});
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(very_long_tokens_are_left_to_others) {
 
 // A hundred thousand of them must not be tried one after another at each character.
 BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
-  std::vector<BpePiece> list = tokens();
+  std::vector<BpeToken> list = tokens();
   for (int i = 0; i < 100000; ++i)
     list.push_back({100 + i, "#" + std::to_string(i) + ";", 0, true});
   const auto encoder = BpeEncoder::make(list, byte_ids());
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
 }
 
 BOOST_AUTO_TEST_CASE(user_symbols_stand_alone) {
-  std::vector<BpePiece> list = tokens();
+  std::vector<BpeToken> list = tokens();
   list.push_back({12, "ab", 0, true});
   list.push_back({13, "aba", 0, true});
   list.push_back({14, "+", 0, true});
@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(dropout_of_long_words) {
 }
 
 BOOST_AUTO_TEST_CASE(tables_that_reach_beyond_words_are_refused) {
-  const auto usable = [](const BpePiece& more) {
-    std::vector<BpePiece> list = tokens();
+  const auto usable = [](const BpeToken& more) {
+    std::vector<BpeToken> list = tokens();
     list.push_back(more);
     return BpeEncoder::make(list, byte_ids()).has_value();
   };

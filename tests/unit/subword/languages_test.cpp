@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "tests/support.h"
+#include "tests/unit/subword/subword_samples.h"
 
 using namespace tx;
 using namespace tx_test;
@@ -21,12 +22,6 @@ MappedTokens content() {
 
 Vocabularies both(const MappedTokens& c) {
   return {{parse_vocabulary(mapped_bytes(c), "F"), parse_vocabulary(mapped_bytes(c), "F")}};
-}
-
-std::vector<int> encoded(const Vocabulary& vocabulary, const std::string& text) {
-  std::vector<int> ids;
-  vocabulary.encode(text, ids);
-  return ids;
 }
 
 }  // namespace

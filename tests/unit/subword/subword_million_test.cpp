@@ -1,8 +1,6 @@
 // label: slow
 #include <boost/test/unit_test.hpp>
 
-#include "lib/subword/sample.h"
-#include "lib/subword/subword.h"
 #include "tests/unit/subword/subword_samples.h"
 
 using namespace tx;
@@ -11,12 +9,7 @@ BOOST_AUTO_TEST_SUITE(subword_million)
 
 // With and without BPE-dropout: a million random lines of valid UTF-8 come back byte for byte.
 BOOST_AUTO_TEST_CASE(a_million_random_lines_come_back) {
-  SubwordTraining training;
-  training.vocab_size = 400;
-  training.user_symbols = {"<s", "dog", "é"};
-  const std::vector<std::string> text = sample_text();
-  const WordCounts counts = count_words(source_of(text), 1);
-  const auto model = parse_vocabulary(train_subword(counts, training), "model");
+  const auto model = parse_vocabulary(train(sample_text(), 400, 1, {"<s", "dog", "é"}), "model");
   PhiloxStream random(20, 2);
   std::vector<int> ids;
   for (int64_t i = 1; i <= 1000000; ++i) {

@@ -6,6 +6,7 @@
 
 #include "lib/base/philox.h"
 #include "lib/base/utf8.h"
+#include "lib/subword/subword.h"
 
 namespace tx {
 
@@ -20,6 +21,21 @@ inline std::vector<std::string> sample_text() {
                     " " + nouns[random.next() % 7] + "s.");
   }
   return lines;
+}
+
+// The bytes of a model trained on these lines.
+inline std::string train(const std::vector<std::string>& lines, int size = 400, int threads = 2,
+                         std::vector<std::string> user_symbols = {}) {
+  SubwordTraining options;
+  options.vocab_size = size;
+  options.user_symbols = std::move(user_symbols);
+  return train_subword(count_words(source_of(lines), threads), options);
+}
+
+inline std::vector<int> encoded(const Vocabulary& vocabulary, std::string_view line) {
+  std::vector<int> ids = {99};
+  vocabulary.encode(line, ids);
+  return ids;
 }
 
 // Spaces, control characters, SentencePiece's own signs, words of the text, and characters of all

@@ -4,25 +4,17 @@
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
-#include "lib/subword/sample.h"
+#include "lib/subword/words.h"
 #include "tests/unit/subword/subword_samples.h"
 
 using namespace tx;
 
 namespace {
 
-std::string train(const std::vector<std::string>& lines, int size = 400, int threads = 2) {
-  SubwordTraining options;
-  options.vocab_size = size;
-  return train_subword(count_words(source_of(lines), threads), options);
-}
-
 struct Fixture {
   std::unique_ptr<Vocabulary> model = parse_vocabulary(train(sample_text()), "bpe.model");
   std::string round_trip(const std::string& line) const {
-    std::vector<int> ids;
-    model->encode(line, ids);
-    return model->decode(ids);
+    return model->decode(encoded(*model, line));
   }
 };
 
@@ -169,7 +161,8 @@ BOOST_AUTO_TEST_CASE(a_model_with_other_special_ids_is_refused) {
   BOOST_CHECK_EXCEPTION(parse_vocabulary(foreign, "m"), DataError, [](const DataError& error) {
     return std::string(error.what())
         .starts_with(
-            "m: the ids of this subword model are pad none, unk 1, bos 2, eos 3; needed are pad 0");
+            "m: the ids of this subword model are pad none, unk 1, bos 2, eos 3; they must be pad "
+            "0");
   });
 }
 
@@ -182,6 +175,39 @@ BOOST_AUTO_TEST_CASE(other_files_are_named) {
       return std::string(error.what()).starts_with("x.txt is neither a subword model");
     });
   }
+}
+
+BOOST_AUTO_TEST_CASE(sentinels_follow_the_tokens) {
+  const Vocabularies::Pointer subwords = std::move(model);
+  const Vocabularies::Pointer words =
+      parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\none\ntwo\n", "words");
+  for (const auto& before : {subwords, words}) {
+    BOOST_TEST(sentinels_of(*before).empty());
+    const Vocabularies::Pointer after = with_sentinels(before);
+    BOOST_TEST(after->size() == before->size() + added_sentinels);
+    const std::vector<int> ids = sentinels_of(*after);
+    BOOST_TEST(ids.size() == size_t(added_sentinels));
+    BOOST_TEST(ids.front() == before->size());
+    BOOST_TEST(after->token(ids.back()) == "<extra_id_99>");
+    BOOST_TEST(with_sentinels(after) == after);
+    BOOST_TEST(after->kind() == before->kind());
+    for (const std::string line : {"one two", "two one, two"})
+      BOOST_TEST(encoded(*after, line) == encoded(*before, line), boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_space_before_a_sentinel_belongs_to_it) {
+  const Vocabularies::Pointer v = with_sentinels(std::move(model));
+  const int first = sentinels_of(*v)[0], second = sentinels_of(*v)[1];
+  const std::vector<int> plain = encoded(*v, "the the the");
+  BOOST_TEST(plain.size() == 3u);
+  const std::vector<int> held = encoded(*v, "the <extra_id_0> the <extra_id_1>");
+  BOOST_TEST(held == (std::vector<int>{plain[0], first, plain[2], second}),
+             boost::test_tools::per_element());
+  BOOST_TEST(encoded(*v, "<extra_id_0> the")[0] == first);
+  for (const std::string line :
+       {"the <extra_id_0> the <extra_id_1>", "<extra_id_0> the", "<extra_id_0>", " the"})
+    BOOST_TEST(v->decode(encoded(*v, line)) == line);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,26 +2,13 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "lib/subword/sample.h"
-#include "lib/subword/subword.h"
 #include "tests/unit/subword/subword_samples.h"
 
 using namespace tx;
 
 namespace {
 
-std::unique_ptr<Vocabulary> subwords() {
-  SubwordTraining options;
-  options.vocab_size = 400;
-  return parse_vocabulary(train_subword(count_words(source_of(sample_text()), 1), options),
-                          "model");
-}
-
-std::vector<int> encoded(const Vocabulary& vocabulary, const std::string& line) {
-  std::vector<int> ids;
-  vocabulary.encode(line, ids);
-  return ids;
-}
+std::unique_ptr<Vocabulary> subwords() { return parse_vocabulary(train(sample_text()), "model"); }
 
 using Words = std::vector<std::string>;
 

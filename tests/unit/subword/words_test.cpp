@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
+#include "tests/unit/subword/subword_samples.h"
 
 using namespace tx;
 
@@ -14,12 +15,6 @@ WordCounts counts() {
     return i < lines.size() && (line = lines[i++], true);
   };
   return count_words(next, 3);
-}
-
-std::vector<int> encode(const Vocabulary& words, std::string_view line) {
-  std::vector<int> ids = {99};
-  words.encode(line, ids);
-  return ids;
 }
 
 }  // namespace
@@ -38,9 +33,9 @@ BOOST_AUTO_TEST_CASE(encode_and_decode) {
   BOOST_TEST(words->size() == 8);
   BOOST_TEST(words->id_of("ü") == 7);
   BOOST_TEST(words->id_of("x") == -1);
-  BOOST_TEST(encode(*words, " a\tb x  </s> <pad> c\r") == (std::vector<int>{4, 6, 1, 1, 1, 5}),
+  BOOST_TEST(encoded(*words, " a\tb x  </s> <pad> c\r") == (std::vector<int>{4, 6, 1, 1, 1, 5}),
              boost::test_tools::per_element());
-  BOOST_TEST(encode(*words, " \t").empty());
+  BOOST_TEST(encoded(*words, " \t").empty());
   BOOST_TEST(words->decode(std::vector<int>{2, 4, 1, 6, 3, 0}) == "a <unk> b");
   BOOST_CHECK_THROW(words->decode(std::vector<int>{8}), DataError);
 }
@@ -58,7 +53,7 @@ BOOST_AUTO_TEST_CASE(damaged_lists_are_refused_with_the_line) {
   refused(head + "a\n\n", "w:7: a word is empty");
   refused(head + "a b\n", "w:6: a word");
   refused(head + "\xFF\n", "w: the word list is not valid UTF-8");
-  refused("tx-words 1\n<pad>\n<unk>\n<s>\n", "w: the word list is cut off");
+  refused("tx-words 1\n<pad>\n<unk>\n<s>\n", "w: the word list is truncated");
   refused("tx-words 1\n<unk>\n", "w:2: expected <pad>");
   refused("", "w is empty");
 }

@@ -1,4 +1,4 @@
-#include "lib/subword/piece_table.h"
+#include "lib/subword/token_table.h"
 
 #include <charconv>
 
@@ -22,7 +22,7 @@ std::string with_spaces(std::string_view text) {
   return out;
 }
 
-// Appends bytes; each that does not belong to a character becomes U+FFFD.
+// Appends bytes; each that is not part of a valid character becomes U+FFFD.
 void append_bytes(std::string& text, std::string_view bytes) {
   if (count_invalid_utf8(bytes) == 0) {
     text += bytes;

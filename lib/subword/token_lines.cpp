@@ -1,22 +1,28 @@
-#include "lib/subword/filter.h"
+#include "lib/subword/token_lines.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/workers.h"
+#include "lib/subword/token_counts.h"
+#include "lib/subword/words.h"
 
 namespace tx {
+
 namespace {
 
 constexpr size_t max_lines = 1024, max_bytes = size_t(1) << 20;
 constexpr int patience_ms = 200;
 
-// Waits for a line, then takes what has arrived. An empty block now and then lets a failure of the
-// output end the wait; a failure of the input waits until the lines before it are on their way.
+// Waits for a line, then takes the lines that are buffered. Returns an empty block from time to
+// time, so that a failed output ends the wait. An error of the input is thrown by the next call,
+// after the lines before it were returned.
 class BlockReader {
  public:
   explicit BlockReader(TextReader& in) : in_(in) {}
@@ -50,9 +56,8 @@ class BlockReader {
   std::exception_ptr failure_;
 };
 
-// The lines that could not be mapped, by number. A worker cuts its block there and leaves the
-// reason here, so that the lines before are written first and the place is looked up when reading
-// has ended.
+// The lines for which the map threw, by number. A worker truncates its block there, so that the
+// lines before it are written first, and the place is looked up after reading has ended.
 class BadLines {
  public:
   void add(int64_t line_number, const std::string& reason) {
@@ -105,6 +110,64 @@ int find_token(const Vocabulary& vocabulary, std::string_view word) {
   const int id = vocabulary.id_of(word);
   if (id >= 0) return id;
   throw DataError("'" + std::string(word) + "' is not a token of this vocabulary");
+}
+
+int64_t words_of(std::string_view line) {
+  int64_t words = 0;
+  bool inside = false;
+  for (const char c : line) {
+    words += !inside && !separates_words(c);
+    inside = !separates_words(c);
+  }
+  return words;
+}
+
+LineCounts encode_line(const Vocabulary& vocabulary, const EncodeOptions& options,
+                       std::string& line, int64_t number) {
+  LineCounts counts;
+  std::vector<int> ids;
+  if (options.count) counts.words = words_of(line);
+  if (options.dropout.probability > 0) {
+    MergeDraws draws(options.dropout, number);
+    vocabulary.encode(line, draws, ids);
+  } else {
+    vocabulary.encode(line, ids);
+  }
+  counts.cut = options.max_tokens > 0 && ids.size() > size_t(options.max_tokens);
+  if (counts.cut) ids.resize(size_t(options.max_tokens));
+  counts.tokens = int64_t(ids.size());
+  if (options.count) {
+    TokenShares shares;
+    shares.add(ids, vocabulary);
+    counts.bytes = shares.bytes;
+    counts.unknown = shares.unknown;
+  }
+  if (options.bos) ids.insert(ids.begin(), Vocabulary::bos);
+  if (options.eos) ids.push_back(Vocabulary::eos);
+  line = join_tokens(vocabulary, ids, options.ids);
+  return counts;
+}
+
+void add(EncodeReport& report, const LineCounts& counts, int64_t number) {
+  ++report.lines;
+  report.words += counts.words;
+  report.tokens += counts.tokens;
+  report.bytes += counts.bytes;
+  report.unknown += counts.unknown;
+  if (counts.tokens > report.longest ||
+      (counts.tokens == report.longest && counts.tokens > 0 && number < report.longest_line)) {
+    report.longest = counts.tokens;
+    report.longest_line = number;
+  }
+  if (!counts.cut) return;
+  report.first_cut = report.cut_lines == 0 ? number : std::min(report.first_cut, number);
+  ++report.cut_lines;
+}
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
 }
 
 }  // namespace
@@ -163,6 +226,50 @@ void write_listing(const Vocabulary& vocabulary, Writer& out) {
     if (const auto score = vocabulary.score(id)) line += "\t" + shortest(*score);
     out.write(line + "\n");
   }
+}
+
+LineTokenizer line_tokenizer(const Vocabulary& vocabulary, const EncodeOptions& options) {
+  if (options.dropout.probability > 0) check_has_merges(vocabulary, "--bpe-dropout");
+  return [&vocabulary, options](std::string& line, int64_t number) {
+    return encode_line(vocabulary, options, line, number);
+  };
+}
+
+EncodeReport encode_lines(TextReader& in, const LineTokenizer& tokenizer, int threads,
+                          Writer& out) {
+  EncodeReport report;
+  std::mutex lock;
+  map_lines(in, threads, out, [&](std::string& line, int64_t number) {
+    const LineCounts counts = tokenizer(line, number);
+    const std::lock_guard guard(lock);
+    add(report, counts, number);
+  });
+  return report;
+}
+
+std::string describe(const EncodeReport& report, const TextReader& in) {
+  const auto share = [](int64_t part, int64_t whole) {
+    return double(part) / double(std::max<int64_t>(1, whole));
+  };
+  std::string text = counted(report.lines, "line") + ", " + counted(report.words, "word") + ", " +
+                     counted(report.tokens, "token") + ": " +
+                     fixed(share(report.tokens, report.words), 3) + " per word, " +
+                     fixed(100 * share(report.bytes, report.tokens), 3) + " % of them bytes, " +
+                     fixed(100 * share(report.unknown, report.tokens), 3) + " % <unk>";
+  if (report.longest > 0)
+    text +=
+        "; longest line " + in.place(report.longest_line) + ", " + counted(report.longest, "token");
+  return text;
+}
+
+std::vector<std::string> warnings(const EncodeReport& report, const TextReader& in,
+                                  int max_tokens) {
+  if (report.cut_lines == 0) return {};
+  std::string text = in.place(report.first_cut) + ": cut after " + counted(max_tokens, "token") +
+                     " (--max-length)";
+  if (report.cut_lines > 1)
+    text += " (the first of " + std::to_string(report.cut_lines) + " such lines)";
+  return {text};
 }
 
 }  // namespace tx

@@ -1,18 +1,20 @@
-#include "lib/subword/piece_counts.h"
+#include "lib/subword/token_counts.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/base/workers.h"
 
 namespace tx {
+
 namespace {
 
 constexpr size_t block_bytes = size_t(1) << 20;
 
-// The lines of a block become one: a count for each id, as bytes.
+// Replaces the lines of a block by one: the counts of all ids, as bytes.
 void count_block(Block& block, const Vocabulary& vocabulary) {
   std::vector<int64_t> counts(size_t(vocabulary.size()));
   std::vector<int> ids;
@@ -30,7 +32,6 @@ void add_block(const Block& block, std::vector<int64_t>& total) {
   for (size_t i = 0; i < total.size(); ++i) total[i] += counts[i];
 }
 
-// "token<tab or space>count"; the token alone counts 1.
 std::pair<std::string, int64_t> parse(const std::string& line, const std::string& place) {
   const size_t at = line.find_last_of(" \t");
   if (line.empty() || at == 0 || count_invalid_utf8(line) > 0)
@@ -42,6 +43,12 @@ std::pair<std::string, int64_t> parse(const std::string& line, const std::string
   if (error != std::errc() || stop != end)
     throw DataError(place + ": '" + line.substr(at + 1) + "' is not a count");
   return {line.substr(0, at), count};
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
 }
 
 }  // namespace
@@ -81,6 +88,19 @@ std::vector<std::string> read_tokens(const std::string& path, std::optional<int>
 void write_counts(const TokenCounts& counts, char separator, Writer& out) {
   for (const auto& [token, count] : counts)
     out.write(token + separator + std::to_string(count) + "\n");
+}
+
+void TokenShares::add(std::span<const int> ids, const Vocabulary& vocabulary) {
+  ++lines;
+  tokens += int64_t(ids.size());
+  unknown += std::count(ids.begin(), ids.end(), Vocabulary::unk);
+  bytes += std::count_if(ids.begin(), ids.end(), [&](int id) { return vocabulary.is_byte(id); });
+}
+
+std::string describe(const TokenShares& shares, const Vocabulary& vocabulary) {
+  const std::string unknown = percent(shares.unknown_share()) + " <unk>";
+  return vocabulary.kind() == "words" ? unknown
+                                      : unknown + ", " + percent(shares.byte_share()) + " bytes";
 }
 
 }  // namespace tx

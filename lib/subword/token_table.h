@@ -1,26 +1,34 @@
-// The tokens of a subword model by id and by text, and lines joined from them, as SentencePiece
-// gives them but about four times as fast.
+// The tokens of a subword model by id and by text, and text joined from them: the same as by
+// SentencePiece, about four times as fast.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "lib/subword/text_ids.h"
-
 namespace tx {
+
+// Hash tables from text to a number with lookup by std::string_view.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
+using TextIds = std::unordered_map<std::string, int, TextHash, std::equal_to<>>;
 
 // U+2581, SentencePiece's space.
 constexpr std::string_view space_sign = "\xE2\x96\x81";
 
 class TokenTable {
  public:
-  // user: taken wherever its text occurs; control: <s> and the like, without text.
+  // user: matches wherever its text occurs; control: <s> etc., without text.
   enum class Kind : uint8_t { normal, user, byte, control, unknown };
 
-  // The next id. A byte token is written <0xE2>.
+  // Adds a token with the next id. The text of a byte token is <0xE2>.
   void add(std::string text, Kind kind, float score);
 
   int size() const { return int(entries_.size()); }
@@ -31,9 +39,9 @@ class TokenTable {
   int id_of(std::string_view text) const;  // -1: no such token
   int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }
 
-  // U+2581 becomes a space, but nothing at the beginning of the line; each byte that is not valid
-  // UTF-8 becomes U+FFFD. No value when there is a token of kind unknown: the model decides what
-  // its text is.
+  // U+2581 becomes a space, or nothing at the beginning of the line; each byte that is not valid
+  // UTF-8 becomes U+FFFD. No value if there is a token of kind unknown, whose text the model
+  // defines.
   std::optional<std::string> join(std::span<const int> ids) const;
 
  private:
