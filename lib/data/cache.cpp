@@ -43,7 +43,7 @@ std::string describe_dropped(const CacheReport& report, int max_length) {
                          : s == 0 ? " with an empty source"
                                   : " with an empty target");
   }
-  say(report.too_long, " longer than " + counted(max_length, "piece"));
+  say(report.too_long, " longer than " + counted(max_length, "token"));
   return "dropped " + counted(report.lines - report.pairs, "pair") + " of " +
          std::to_string(report.lines) + ": " + text;
 }
