@@ -11,7 +11,7 @@
 
 namespace tx {
 
-// One file of the corpus, and what was wrong with its text.
+// One file of the corpus, and anomalies of its text.
 class SegmentReader::TextFile {
  public:
   TextFile(const std::string& path, bool strict, const MakeForm& form)
@@ -50,9 +50,10 @@ class SegmentReader::TextFile {
 
   void note_invalid(int64_t count) {
     if (strict_) {
-      throw DataError(place() +
-                      ": invalid UTF-8; convert the file, or leave out --strict to have such bytes "
-                      "replaced");
+      throw DataError(
+          place() +
+          ": invalid UTF-8; convert the file, or omit --strict to replace such bytes by "
+          "U+FFFD");
     }
     if (invalid_ == 0) first_invalid_ = reader_.line_number();
     invalid_ += count;
@@ -70,22 +71,22 @@ namespace {
 
 // The beginning of a line, for a message.
 std::string quoted(const std::string& line) {
-  constexpr size_t longest = 40;
-  size_t end = std::min(line.size(), longest);
+  constexpr size_t max_bytes = 40;
+  size_t end = std::min(line.size(), max_bytes);
   while (end < line.size() && end > 0 && is_continuation(line[end])) --end;
   std::string text = "\"";
   for (const char c : line.substr(0, end)) text.push_back(uint8_t(c) < 0x20 ? ' ' : c);
   return text + (end < line.size() ? "...\"" : "\"");
 }
 
-// `longer` has just given `line`, its first segment beyond the end of `shorter`.
+// `longer` has just returned `line`, its first segment beyond the end of `shorter`.
 template <class File>
 [[noreturn]] void throw_counts_differ(File& shorter, File& longer, const std::string& line) {
   const int64_t first = longer.line_number();
   if (longer.open_ended()) {
     throw DataError(longer.name() + " has a sentence " + std::to_string(first) + ", " +
                     shorter.name() + " has " + counted(shorter.line_number(), "line") +
-                    "; give files of the same sentences");
+                    "; give files with the same sentences");
   }
   throw DataError(counts_differ({shorter.name(), shorter.line_number()},
                                 count_to_end(longer, longer.name()), first, quoted(line)));
@@ -102,7 +103,7 @@ void check_names(const CorpusFiles& files) {
   }
   if (files.tab_references > 1 && files.references.size() > 1) {
     throw UsageError(
-        "references separated by tabs stand in one file; give one file, or leave out --num-refs");
+        "--num-refs needs a single file of references: give one file, or omit --num-refs");
   }
 }
 
@@ -168,7 +169,7 @@ void SegmentReader::drop_empty(std::vector<std::string>& references) const {
   std::erase_if(references, [](const std::string& text) { return strip_right(text).empty(); });
   if (references.empty()) {
     throw DataError(references_.front()->name() + " line " + std::to_string(segments_) +
-                    " has no reference at all; leave this segment out of all files");
+                    " has no reference; remove this segment from all files");
   }
 }
 

@@ -71,8 +71,8 @@ const MetricKind& find_kind(const Kinds& kinds, const std::string& name) {
   }
   Names known = names_of(kinds);
   std::sort(known.begin(), known.end());
-  throw UsageError("no metric is called \"" + name + "\"; choose one or more of " +
-                   joined(known, ", ") + ", with commas between");
+  throw UsageError("unknown metric \"" + name + "\"; give a comma-separated list of " +
+                   joined(known, ", "));
 }
 
 double number(const Json& value, const char* key, const Option& option) {

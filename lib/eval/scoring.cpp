@@ -1,12 +1,12 @@
 #include "lib/eval/scoring.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/workers.h"
-#include "lib/eval/report/results.h"
-#include "lib/eval/report/statistics_file.h"
-#include "lib/eval/report/suspicion.h"
+#include "lib/eval/report/report.h"
 #include "lib/eval/report/systems.h"
 
 namespace tx {
@@ -19,7 +19,7 @@ void check(const ScoringOptions& o) {
   const bool paired = o.paired_bootstrap || o.paired_approximate;
   const bool several = o.files.systems.size() > 1;
   refuse(paired && !several, "a paired test needs two systems or more: -i FILE -i FILE");
-  refuse((o.sentence || o.stats) && several, "--sentence and --stats take one system");
+  refuse((o.sentence || o.stats) && several, "--sentence and --stats support one system only");
   refuse(!o.test_set.empty(),
          "tx-bleu has no test sets or language pairs (-t, -l): name the file of references");
   refuse(o.format == "json" && (o.stats || o.score_only),
@@ -27,10 +27,10 @@ void check(const ScoringOptions& o) {
   for (const std::string& file : o.files.references)
     if (names_metrics(file) && !file_exists(file))
       throw UsageError("there is no reference file " + file +
-                       "; several metrics have commas between, as in --metric bleu," + file);
+                       "; separate several metrics by commas: --metric bleu," + file);
 }
 
-// A score of 0 looks like a failure of the system; often the text is only short.
+// A score of 0 may only mean that the text is short.
 void explain_zeros(const Metrics& metrics, const std::vector<System>& systems, const Log& log) {
   for (const System& system : systems) {
     for (size_t m = 0; m < metrics.size(); ++m) {
@@ -40,7 +40,58 @@ void explain_zeros(const Metrics& metrics, const std::vector<System>& systems, c
   }
 }
 
-// Reads text, and writes a score or a row for each segment, or gathers the statistics of systems.
+// Detects hypotheses that are tokenised or subwords that were not joined: their scores cannot be
+// compared with published ones.
+class Suspicion {
+ public:
+  void inspect(std::string_view hypothesis);
+  // Warns about the file `name`. tokens_matter: the metric expects text that is not tokenised.
+  void warn(const Log& log, const std::string& name, bool tokens_matter) const;
+
+ private:
+  struct Sign {
+    int64_t lines = 0, first = 0;
+    void note(int64_t line) {
+      if (lines++ == 0) first = line;
+    }
+  };
+  Sign joiners_, space_signs_, tokens_;  // "@@ ", U+2581, " ." at the end
+  int64_t lines_ = 0;
+};
+
+void Suspicion::inspect(std::string_view hypothesis) {
+  ++lines_;
+  if (hypothesis.find("@@ ") != std::string_view::npos || hypothesis.ends_with("@@")) {
+    joiners_.note(lines_);
+  }
+  if (hypothesis.find("\xE2\x96\x81") != std::string_view::npos) space_signs_.note(lines_);
+  if (hypothesis.ends_with(" .")) tokens_.note(lines_);
+}
+
+void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter) const {
+  const auto warn_about = [&](const Sign& sign, const std::string& what,
+                              const std::string& remedy) {
+    log.warn(name + ": " + std::to_string(sign.lines) + " of " + counted(lines_, "line") + " " +
+             what + " (the first is line " + std::to_string(sign.first) + "); " + remedy);
+  };
+  if (joiners_.lines > 0) {
+    warn_about(joiners_, "contain \"@@\": subwords are not joined",
+               "join them with sed 's/@@ //g' before scoring");
+  }
+  if (space_signs_.lines > 0) {
+    warn_about(space_signs_, "contain U+2581: tokens of a subword model are not joined",
+               "join them with tx-bpe decode before scoring");
+  }
+  // A few such lines are normal in a long text.
+  const bool many = (tokens_.lines >= 100 && 10 * tokens_.lines >= lines_) ||
+                    (lines_ >= 10 && 2 * tokens_.lines >= lines_);
+  if (tokens_matter && many) {
+    warn_about(tokens_, "end in \" .\": the text looks tokenised",
+               "score detokenised text, or add --force to omit this warning");
+  }
+}
+
+// Reads text, and writes a score or a row for each segment, or collects the statistics of systems.
 class Scoring {
  public:
   Scoring(const ScoringOptions& options, const Log& log, Writer& out)
@@ -55,12 +106,12 @@ class Scoring {
     std::vector<Suspicion> suspicions(systems_.size());
     if (options_.stats) out_.write(statistics_header(metrics_to_json(metrics_)) + "\n");
     for (const auto& metric : metrics_) {
-      // Short segments would have no 4-gram, so sacreBLEU takes the orders that there are.
+      // Short segments may have no 4-gram, so sacreBLEU uses the orders that exist.
       if (options_.sentence) metric->score_segments();
     }
     for (Segment segment; reader_.next(segment);) {
       for (size_t i = 0; i < systems_.size(); ++i) {
-        suspicions[i].look_at(segment.hypotheses[i]);
+        suspicions[i].inspect(segment.hypotheses[i]);
         measure(segment, i);
       }
     }
@@ -116,7 +167,7 @@ class Scoring {
     return run;
   }
 
-  // One line per segment: several metrics with a tab between.
+  // One line per segment; scores of several metrics are separated by tabs.
   void write_sentence(const std::vector<Score>& scores) {
     std::string line;
     Json list = Json::array();
@@ -139,7 +190,7 @@ class Scoring {
   Statistics row_;
 };
 
-// The files of each system: without -i those named are parts of one.
+// The files of each system: without -i all files are parts of one system.
 std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
   const std::vector<std::string> systems = files.hypotheses();
   if (systems.size() == 1 && systems.front() == "-") {
@@ -148,8 +199,8 @@ std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
   }
   if (!files.references.empty()) {
     throw UsageError(
-        "with --from-stats and -i no further file is read: statistics hold what "
-        "is needed of the references");
+        "--from-stats with -i takes no further files: statistics include those of the "
+        "references");
   }
   std::vector<std::vector<std::string>> parts;
   for (const std::string& path : systems) parts.push_back({path});

@@ -1,4 +1,4 @@
-// What tx-bleu does: text or statistics in, scores out.
+// tx-bleu: scores of text or of statistics.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,9 +16,9 @@ namespace tx {
 struct ScoringOptions {
   CorpusFiles files;
   MetricOptions metrics;
-  bool sentence = false;    // one score per segment instead of one for all
+  bool sentence = false;    // one score per segment instead of one per corpus
   bool stats = false;       // one line of statistics per segment instead of scores
-  bool from_stats = false;  // files hold such lines: files.systems where named, else references
+  bool from_stats = false;  // read such lines from files.systems if given, else from references
   bool confidence = false;  // a bootstrap for each system
   bool paired_bootstrap = false, paired_approximate = false;  // against the first system
   int64_t resamples = 1000, trials = 10000;
@@ -26,16 +26,16 @@ struct ScoringOptions {
   int threads = available_cpus();  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
-  std::string format, test_set;  // as sacreBLEU has them: resolved into json, and refused
-  bool force = false;            // no warning about text that looks tokenised or split into tokens
+  std::string format, test_set;  // options of sacreBLEU: converted to json, and refused
+  bool force = false;            // no warning about text that looks tokenised
 
   void describe(Options& options);
   bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }
 };
 
-// Reads all files, once and side by side, and writes the result to `out`. Memory grows with the
-// files only for resampling (confidence and paired tests): the statistics of each segment.
-// Throws UsageError (options that contradict each other; nothing was read), DataError, IoError.
+// Reads all files once, in parallel, and writes the result to `out`. Memory grows with the files
+// only for resampling (confidence and paired tests), which keeps the statistics of each segment.
+// Throws UsageError for conflicting options, before anything is read; DataError, IoError.
 void run_scoring(ScoringOptions options, const Log& log, Writer& out);
 
 }  // namespace tx

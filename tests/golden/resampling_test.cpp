@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/base/io.h"
-#include "lib/eval/resampling/significance.h"
 #include "tests/golden/golden_options.h"
 
 using tx::Json;

@@ -1,14 +1,15 @@
 // Bracketed trees: the constituents that EVALB counts, by its parameter file for the Penn Treebank.
 //
-// A tree is a line of tokens: "(LABEL" opens a constituent, ")" closes the last one open; ")LABEL",
-// as linearised trees have it, closes one of that label. "(TAG word)" is a tagged word, a token
-// outside parentheses an untagged one. An outermost pair without a label, "( (S ...) )", is read as
+// A tree is a line of tokens: "(LABEL" opens a constituent, ")" closes the innermost one; ")LABEL",
+// in linearised trees, closes one with that label. "(TAG word)" is a tagged word, a token outside
+// parentheses an untagged one. An outermost pair without a label, "( (S ...) )", is read as
 // TOP.
-//   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are left out, and constituents that
-//     hold no other word
-//   - constituents of these labels do not count
-//   - of a label only the part before its first - or = counts (NP-SBJ is NP); PRT is ADVP
-// ROOT and S1, which other parameter files of EVALB have, are the one addition to COLLINS.prm.
+//   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are ignored, and constituents
+//   without
+//     other words
+//   - constituents with these labels are ignored
+//   - a label is cut at its first - or = (NP-SBJ is NP); PRT is ADVP
+// ROOT and S1, from other parameter files of EVALB, are the only addition to COLLINS.prm.
 #pragma once
 #include <string>
 #include <string_view>
@@ -25,12 +26,12 @@ struct Brackets {
   };
   std::vector<Span> spans;
   int words = 0;      // that count
-  std::string error;  // why the line is not a tree; empty where it is one
+  std::string error;  // why the line is not a tree; empty if it is one
 };
 
 class BracketReader {
  public:
-  // The line must live as long as the result.
+  // The result refers to the line.
   void read(std::string_view line, Brackets& brackets);
 
  private:

@@ -8,8 +8,7 @@
 #include <string_view>
 
 #include "lib/base/utf8.h"
-#include "lib/eval/matching/gram_counter.h"
-#include "lib/eval/matching/interner.h"
+#include "lib/eval/matching/ngrams.h"
 #include "lib/eval/metrics/metric.h"
 #include "lib/eval/tokenizers/unicode.h"
 

@@ -1,10 +1,10 @@
-// What a metric is, and how it registers. A corpus score is a function of sums over its segments,
-// so the sums of two parts of a corpus add up to those of the whole, and a resampled corpus is a
-// sum of its rows.
+// The interface of metrics, and their registration. A corpus score is a function of sums over
+// segments, so the sums of two parts of a corpus add up to those of the whole, and a resampled
+// corpus is a sum of rows.
 //
 // A metric is one file, lib/eval/metrics/NAME.cpp: its options, a class derived from MetricOf, and
-// the function NAME_metric(), which registers it. The build lists these functions by the names of
-// the files, so that nothing else has to name a metric.
+// the function NAME_metric(), which registers it. The build finds these functions by the names of
+// the files; nothing else names a metric.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -22,28 +22,27 @@
 
 namespace tx {
 
-// The release of sacreBLEU whose figures lib/eval reproduces. Signatures name it, so that scores of
-// both can be compared.
+// The release of sacreBLEU whose scores lib/eval reproduces; named in signatures.
 inline constexpr char sacrebleu_version[] = "2.6.0";
-// "tx-0.1.0": in its place for a metric that sacreBLEU does not have.
+// "tx-0.1.0": the version in signatures of metrics that sacreBLEU does not have.
 std::string own_version();
 
-// Of a score over resampled corpora: its mean, half the width of the interval that holds 95 % of
-// them.
+// Of scores of resampled corpora: their mean, and half the width of the interval that contains 95
+// %.
 struct Confidence {
   double mean = 0, half_width = 0;
 };
 
 struct Score {
   std::string name;       // "BLEU"
-  std::string signature;  // settings as key:value, joined by '|'; what makes scores comparable
+  std::string signature;  // settings as key:value, joined by '|': scores with equal ones compare
   double value = 0;       // 0..100 (TER may be above)
   std::string details;    // what sacreBLEU prints after the score; may be empty
-  Json statistics;        // object: the figures behind the score
+  Json statistics;        // object: the numbers that determine the score
   std::optional<Confidence> confidence;
 };
 
-// Sums over segments. Counts are whole numbers, exact below 2^53.
+// Sums over segments. Counts are integers, exact below 2^53.
 using Statistics = std::vector<double>;
 
 class Metric {
@@ -52,36 +51,36 @@ class Metric {
   virtual std::string name() const = 0;  // "BLEU", "chrF2++"
   // The metric's part of the signature: "case:mixed|eff:no|tok:13a|smooth:exp".
   virtual std::string settings() const = 0;
-  // Whose figures these are, as the signature states.
+  // The implementation that defines the score, for the signature.
   virtual std::string version() const { return sacrebleu_version; }
-  // What each statistic is; words of letters, digits and '_'.
+  // The names of the statistics; letters, digits and '_'.
   virtual std::vector<std::string> columns() const = 0;
   size_t size() const { return columns().size(); }
-  // For files of statistics: "metric", "settings", "columns", and all that these depend on.
+  // For files of statistics: "metric", "settings", "columns", and the options that determine them.
   virtual Json describe() const = 0;
 
-  // How a file comes apart into segments; null: one line each.
+  // How files are split into segments; null: one line each.
   virtual std::unique_ptr<SegmentForm> form() const { return nullptr; }
-  // Whether lower scores are better; a text then scores 0 against itself.
+  // Whether lower scores are better; then a text has the score 0 against itself.
   virtual bool lower_is_better() const { return false; }
-  // Whether it splits text as people write it into words. Of text that is tokenised already it
-  // gives other scores than those that are published.
+  // Whether it tokenizes text. Scores of text that is already tokenized then differ from published
+  // scores.
   virtual bool tokenizes() const { return false; }
-  // From here on scores are those of single segments.
+  // From now on scores are of single segments.
   virtual void score_segments() {}
 
-  // Adds one segment's statistics to sums (size()). All text is valid UTF-8 without '\n'; there is
-  // at least one reference. White space at the end of a text does not count.
+  // Adds the statistics of a segment to sums (size()). All text is valid UTF-8 without '\n'; there
+  // is at least one reference. Trailing white space is ignored.
   virtual void add(std::string_view hypothesis, std::span<const std::string> references,
                    std::span<double> sums) = 0;
 
-  Score score(std::span<const double> sums) const;               // without its signature
-  virtual double value(std::span<const double> sums) const = 0;  // the score's value alone
-  // The same in the single precision in which sacreBLEU computes the scores of resampled corpora;
-  // single_precision(): the result itself is a float.
+  Score score(std::span<const double> sums) const;  // without its signature
+  virtual double value(std::span<const double> sums) const = 0;
+  // The same in single precision, in which sacreBLEU computes the scores of resampled corpora;
+  // single_precision(): the result is a float.
   virtual double value(std::span<const float> sums) const = 0;
   virtual bool single_precision() const = 0;
-  // Why the score is 0 although hypotheses and references agree in part; "" where that is not so.
+  // Why the score is 0 although hypotheses and references partly agree; "" otherwise.
   virtual std::string why_zero(std::span<const double>) const { return ""; }
 
  private:
@@ -89,32 +88,32 @@ class Metric {
   virtual void explain(std::span<const double> sums, Score& score) const = 0;
 };
 
-// The options of a metric that its statistics or scores depend on, by their keys in files of
+// The options that determine the statistics or scores of a metric, by their keys in files of
 // statistics.
 class StoredOptions {
  public:
   void add(const char* key, const Option& option) { options_.emplace_back(key, &option); }
-  // Without those that have no value.
+  // Writes the options that have a value.
   void write(Json& json) const;
-  // Sets the fields. Throws DataError: a value is of another kind or outside the option's range.
+  // Sets the fields. DataError if a value has another type or is outside the option's range.
   void read(const Json& json) const;
 
  private:
   std::vector<std::pair<const char*, const Option*>> options_;
 };
 
-// What every struct of options has. `Options` of a metric adds the fields, and
+// The base of the options of a metric, which adds its fields and
 //   void describe(tx::Options& options, StoredOptions& stored);
-// which describes each option once, for the command line and for files of statistics.
+// that describes each option once, for the command line and for files of statistics.
 struct MetricOptionsBase {
-  std::string metric;      // the name it was chosen by
-  bool sums_only = false;  // it will score sums alone: files that text needs are not read
+  std::string metric;      // the name by which it was selected
+  bool sums_only = false;  // it scores only sums: files that it needs for text are not read
 };
 
 // A metric M over its options O: derive M from MetricOf<M, O> and write
 //   template <class T> T compute(std::span<const T> sums) const
-// for T double and float, the score's value. Where the result for floats is a double, sacreBLEU
-// scores the metric in double precision.
+// for T double and float, the value of the score. It returns a double for floats if sacreBLEU
+// computes the metric in double precision.
 template <class M, class O>
 class MetricOf : public Metric {
  public:
@@ -142,23 +141,22 @@ class MetricOf : public Metric {
   const M& metric() const { return static_cast<const M&>(*this); }
 };
 
-// How a metric presents itself.
 struct MetricTitle {
-  std::vector<std::string> names;  // by which it is chosen: "chrf", "chrf++"
+  std::vector<std::string> names;  // for --metric: "chrf", "chrf++"
   std::string heading;             // of its options, "chrF"
-  std::string subject;             // of what, where that is not text: "trees"; "": as sacreBLEU
+  std::string subject;             // what it scores if not text, "trees"; "": a sacreBLEU metric
   std::string note;                // for the manual, "f1 compares bracketed trees"; may be empty
 };
 
-// A registered metric with values of its options.
+// A registered metric with its options.
 class MetricKind {
  public:
   explicit MetricKind(MetricTitle title) : title(std::move(title)) {}
   virtual ~MetricKind() = default;
   virtual void describe(Options& options) = 0;
-  // Throws UsageError: the values contradict each other.
+  // UsageError if options conflict.
   virtual std::unique_ptr<Metric> make(const std::string& name) const = 0;
-  // From what Metric::describe() gave: scores sums, but cannot measure text.
+  // From the result of Metric::describe(): scores sums, but not text.
   virtual std::unique_ptr<Metric> restore(const Json& json) const = 0;
 
   const MetricTitle title;

@@ -4,14 +4,14 @@
 // where an edit inserts, deletes or replaces a word or moves a phrase. Of several references the
 // nearest gives the edits, the mean length of all gives the words. Lower is better. Equal to
 // sacreBLEU 2.6 in every printed digit, which has the search of tercom
-// (lib/eval/matching/shifts.h).
+// (lib/eval/matching/edit_distance.h).
 #include <algorithm>
 #include <limits>
 
-#include "lib/eval/matching/interner.h"
-#include "lib/eval/matching/shifts.h"
+#include "lib/eval/matching/edit_distance.h"
+#include "lib/eval/matching/ngrams.h"
 #include "lib/eval/metrics/metric.h"
-#include "lib/eval/tokenizers/tercom.h"
+#include "lib/eval/tokenizers/western.h"
 
 namespace tx {
 namespace {

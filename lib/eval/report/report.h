@@ -1,19 +1,23 @@
-// Scores as sacreBLEU prints them.
+// Scores in the formats of sacreBLEU, and the scores of whole systems with confidence and tests.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "lib/eval/metrics/metric.h"
+#include "lib/eval/metrics.h"
+#include "lib/eval/report/systems.h"
+#include "lib/eval/scoring.h"
 
 namespace tx {
 
-// Rounded to `digits` places, correctly: fixed(2.675, 2) is "2.67", because that double is below.
+// Correctly rounded to `digits` decimals: fixed(2.675, 2) is "2.67", because that double is
+// smaller.
 std::string fixed(double value, int digits);
 
-// What a signature says of the run rather than of the metric.
+// The part of a signature that describes the run rather than the metric.
 struct RunSettings {
-  std::string references = "1";      // of each segment; "var" where their number varies
+  std::string references = "1";      // per segment; "var" if their number varies
   std::optional<int64_t> resamples;  // of a bootstrap
   std::optional<int64_t> trials;     // of an approximate randomisation
   std::optional<uint64_t> seed;      // of either
@@ -28,12 +32,11 @@ std::string score_text(const Score& score, int width);
 // "BLEU|nrefs:1|... = 27.3 58.1/33.0/21.0/13.7 (BP = 1.000 ...)"
 std::string score_line(const Score& score, int width);
 
-// The lines of several metrics with their equals signs below each other, each with its newline.
+// The lines of several metrics with aligned equals signs, each with its newline.
 std::string score_lines(const std::vector<Score>& scores, int width);
 
-// sacreBLEU's keys (name, score rounded to width, signature, the confidence where there is one,
-// verbose_score where there are details, each setting of the signature), then the object
-// "statistics".
+// sacreBLEU's keys (name, score rounded to width, signature, confidence and verbose_score if there
+// are any, each setting of the signature), then the object "statistics".
 Json score_json(const Score& score, int width);
 
 // One system's scores, for a table of several.
@@ -43,10 +46,20 @@ struct TableRow {
   std::vector<std::optional<double>> p_values;  // against the first row
 };
 
-// One line per system, columns as wide as their widest text: "27.3 (27.2 ± 0.8) (p = 0.0120)*",
-// where * marks p <= 0.05. Then the signatures.
+// One line per system in aligned columns, "27.3 (27.2 ± 0.8) (p = 0.0120)*", where * marks p <=
+// 0.05; then the signatures.
 std::string table_text(const std::vector<TableRow>& rows, int width);
 // One object per system: system, and for each metric score, p_value, mean, ci and signature.
 Json table_json(const std::vector<TableRow>& rows, int width);
+
+// The score of one metric with its signature.
+Score signed_score(const Metric& metric, std::span<const double> sums, const RunSettings& run);
+
+// One row per system, with confidence and tests by resampling.
+std::vector<TableRow> score_systems(const ScoringOptions& options, const Metrics& metrics,
+                                    std::vector<System> systems);
+
+// Lines, a table or JSON, according to the options.
+std::string results_text(const ScoringOptions& options, const std::vector<TableRow>& table);
 
 }  // namespace tx

@@ -1,16 +1,19 @@
-// The statistics of systems: their sums, and for resampling those of every segment.
+// The statistics of systems: their sums and, for resampling, those of every segment; and files of
+// them.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "lib/base/io.h"
 #include "lib/eval/metrics.h"
 #include "lib/eval/resampling/resampling.h"
 
 namespace tx {
 
-// How many references the segments have.
+// The number of references per segment.
 class ReferenceCount {
  public:
   void note(size_t count) {
@@ -27,22 +30,51 @@ class ReferenceCount {
 struct System {
   std::string name;
   std::vector<Statistics> sums;  // of each metric
-  std::vector<SystemRows> rows;  // of each metric; without numbers where they are not kept
+  std::vector<SystemRows> rows;  // of each metric; empty unless kept
   ReferenceCount references;
   int64_t segments = 0;
 
-  // The next segment: its references, then its row of each metric.
+  // Adds a segment: its number of references, then its row for each metric.
   void begin_segment(size_t reference_count);
   void add(size_t metric, std::span<const double> row, bool keep);
 };
 
-// They have no segments yet. Throws UsageError: a name is given twice.
+// Systems without segments. UsageError if a name is given twice.
 std::vector<System> make_systems(const std::vector<std::string>& names, const Metrics& metrics);
 
-// The systems of files of statistics, and the metrics that the files name. A part is the files of
-// one system; its first file gives the name. Throws IoError, DataError: files that do not belong
-// together, or without segments.
+// The systems in files of statistics, and the metrics of the files. parts: the files of each
+// system, which is named after the first. Throws IoError; DataError if settings or segments differ,
+// or there are no segments.
 std::vector<System> read_systems(const std::vector<std::vector<std::string>>& parts, bool keep,
                                  Metrics& metrics);
+
+// The lines of a file of statistics, tx-stats(5), without '\n': a header, then one line per
+// segment. Files with the same settings can be concatenated.
+std::string statistics_header(const Json& metrics);
+// `row`: the statistics of all metrics, concatenated.
+std::string statistics_line(size_t references, const Metrics& metrics, std::span<const double> row);
+
+class StatisticsReader {
+ public:
+  // Throws IoError; DataError without a header.
+  explicit StatisticsReader(const std::string& path);
+  const Json& settings() const { return settings_; }
+  // The next segment; false at the end. Skips repeated headers with the same settings. DataError
+  // with the line for a wrong number of columns, or a number that is not a possible statistic.
+  bool next(const std::vector<std::string>& columns, size_t& references, std::vector<double>& row);
+  const std::string& name() const { return reader_.name(); }
+  std::string place() const;  // "FILE line N" of the last line
+
+ private:
+  Json parse_header() const;
+  void parse_row(std::vector<double>& row) const;
+  LineReader reader_;
+  Json settings_;
+  std::string line_;
+};
+
+// Compares two headers; DataError that names the first setting that differs.
+void check_same_settings(const Json& a, const std::string& name_a, const Json& b,
+                         const std::string& name_b);
 
 }  // namespace tx

@@ -10,8 +10,8 @@
 namespace tx {
 namespace {
 
-// SeedSequence: the seed's words are hashed into a pool of four, the pool into the generator's
-// state. Its hash takes another constant at each use.
+// numpy's SeedSequence: the words of the seed are hashed into a pool of four, the pool into the
+// state of the generator. The constant of the hash changes at each use.
 class SeedSequence {
  public:
   explicit SeedSequence(uint64_t seed) {
@@ -55,8 +55,8 @@ class SeedSequence {
 
 constexpr size_t block = 256;
 
-// The upper halves of words * bound, of a whole block; false where a lower half is below least.
-// Four at a time take a third of the time; where that cannot be done it is false as well.
+// The upper halves of words * bound for a whole block; false if a lower half is below min, or
+// without SSE2. Four at a time take a third of the time.
 bool map_block([[maybe_unused]] const uint32_t* words, [[maybe_unused]] uint32_t bound,
                [[maybe_unused]] uint32_t min, [[maybe_unused]] uint32_t* upper) {
 #ifdef __SSE2__
@@ -111,7 +111,7 @@ uint64_t NumpyRandom::next64() {
   return output(state_);
 }
 
-// Two states side by side, two steps at a time: one alone would wait for its own product.
+// Two interleaved states that advance two steps at a time, to hide the latency of the product.
 void NumpyRandom::draw_pairs(uint32_t* words, size_t pairs) {
   const auto put = [&](uint64_t both) {
     *words++ = uint32_t(both);
@@ -158,8 +158,8 @@ void NumpyRandom::draw_words(std::span<uint32_t> words) {
   has_half_ = true;
 }
 
-// Lemire's method: the upper half of a product, drawn again where some numbers would come more
-// often, that is where the lower half is below `least`.
+// Lemire's method: the upper half of a product; to be uniform, a word is redrawn if the lower half
+// is below `min`.
 uint64_t NumpyRandom::draw_indices(std::span<uint32_t> indices, uint64_t bound) {
   if (bound == 1) {
     std::fill(indices.begin(), indices.end(), 0);

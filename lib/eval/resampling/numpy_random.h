@@ -1,7 +1,7 @@
-// The random numbers of numpy.random.default_rng(seed), which sacreBLEU resamples with: PCG64
-// (O'Neill, 2014) seeded through numpy's SeedSequence, and the two ways in which its Generator
-// draws what is needed here. With them the same seed gives the same resamples. Numbers come in
-// words of 32 bits, and it can skip to any of them.
+// The random numbers of numpy.random.default_rng(seed), which sacreBLEU uses for resampling: PCG64
+// (O'Neill, 2014) seeded by numpy's SeedSequence, and the two methods of its Generator that are
+// needed here, so that the same seed gives the same resamples. Numbers are 32-bit words; any number
+// of them can be skipped.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,17 +11,17 @@ namespace tx {
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint64_t seed);
-  // Skips this many words. The time grows with the logarithm of their number.
+  // Skips this many words in logarithmic time.
   void skip(uint64_t words);
-  // The next words. Generator.integers(2, dtype=bool) of an array takes their bits from the lowest.
+  // The next words. Generator.integers(2, dtype=bool) uses their bits from the lowest.
   void draw_words(std::span<uint32_t> words);
-  // Replaces `indices` by numbers below `bound` (1..2^32), each as likely (Generator.choice). Takes
-  // as many words, and further ones in place of those that it must reject, whose number it returns.
+  // Fills `indices` with uniform numbers below `bound` (1..2^32) (Generator.choice). Uses one word
+  // for each, and another for each rejected word; returns the number of rejected words.
   uint64_t draw_indices(std::span<uint32_t> indices, uint64_t bound);
 
  private:
   __extension__ using uint128 = unsigned __int128;
-  // state * factor + addend, which one or more steps of the generator are.
+  // One or more steps of the generator: state * factor + addend.
   struct Steps {
     uint128 factor, addend;
   };

@@ -1,6 +1,6 @@
-// Fast sums over rows of statistics: a row is whole numbers of 16 bits, so that a few vector
-// instructions add it. The sums are exact, so that their order does not matter and those in single
-// precision are the same; rows for which this does not hold are refused.
+// Fast sums over rows of statistics: rows of 16-bit integers, added by a few vector instructions.
+// The sums are exact, so they do not depend on the order and equal those in single precision;
+// make() returns no value for rows for which this is not so.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,10 +18,10 @@ struct alignas(64) CacheLine {
 // For sums of as many rows as there are, drawn with replacement.
 class PackedRows {
  public:
-  // rows (count,size). Nothing where a number is not whole, negative or above 4095, or a sum could
-  // pass 2^24, above which single precision rounds.
+  // rows (count,size). No value if a number is not an integer from 0 to 4095, or a sum could exceed
+  // 2^24, above which single precision rounds.
   static std::optional<PackedRows> make(std::span<const double> rows, size_t size);
-  // sums (size) of the rows named; at most as many as there are.
+  // sums (size) of the rows `indices`, at most as many as there are rows.
   void sum(std::span<const uint32_t> indices, std::span<float> sums) const;
 
  private:
@@ -29,16 +29,16 @@ class PackedRows {
   std::vector<CacheLine> rows_;
 };
 
-// For sums of any subset of the rows, which is given as bits: the sums of all 16 subsets of every
-// four rows are kept.
+// For sums of any subset of the rows, given as bits: stores the sums of all 16 subsets of every
+// four rows.
 class SubsetSums {
  public:
-  // rows (count,size). Nothing where a number is not whole or beyond -1023..1023, or of more than
+  // rows (count,size). No value if a number is not an integer from -1023 to 1023, or for more than
   // 2^20 rows.
   static std::optional<SubsetSums> make(std::span<const double> rows, size_t size);
   // sums (size) of the rows whose bit is set, row 0 the lowest of bits[0]; bits (words()).
   void sum(std::span<const uint32_t> bits, std::span<double> sums) const;
-  size_t words() const { return words_; }  // of 32 rows, the last one filled up with zeros
+  size_t words() const { return words_; }  // of 32 rows, the last one padded with zeros
 
  private:
   size_t width_ = 0, block_ = 0, words_ = 0;  // vectors per row; words whose sum fits 16 bits

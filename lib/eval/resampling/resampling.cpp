@@ -8,12 +8,12 @@
 #include "lib/base/workers.h"
 #include "lib/eval/resampling/numpy_random.h"
 #include "lib/eval/resampling/packed_rows.h"
-#include "lib/eval/resampling/significance.h"
 
 namespace tx {
+
 namespace {
 
-// What bootstrap() needs of one system: its rows packed, or else in single precision.
+// The rows of a system for bootstrap(): packed, or in single precision if they cannot be packed.
 class Summation {
  public:
   explicit Summation(const SystemRows& system)
@@ -50,9 +50,9 @@ class Summation {
   std::vector<float> plain_;
 };
 
-// Deals out resamples to threads in stretches. Where a stretch begins among the random words
-// depends on how many words were drawn again before it, about one in a million. A thread goes by
-// what is known so far, and where that proves wrong the stretch is computed again.
+// Distributes resamples to threads in stretches. The start of a stretch in the stream of random
+// words depends on how many words were redrawn before it, about one in a million. A thread uses the
+// number known so far, and a stretch for which it was wrong is computed again.
 class Stretches {
  public:
   Stretches(int64_t resamples, int64_t segments)
@@ -75,7 +75,7 @@ class Stretches {
     stretch.redrawn = redrawn_;
     return true;
   }
-  // The stretch is computed, and so many words were drawn again in it.
+  // The stretch is computed; `redrawn` words were redrawn in it.
   void finish(const Stretch& stretch, uint64_t redrawn) {
     const std::lock_guard guard(lock_);
     done_[stretch.index] = Done{stretch.redrawn, redrawn};
@@ -91,14 +91,14 @@ class Stretches {
 
  private:
   struct Done {
-    uint64_t before, inside;  // words drawn again, as it was computed with
+    uint64_t before, inside;  // words redrawn before it, as assumed, and in it
   };
   int64_t resamples_, length_;
   std::mutex lock_;
   std::vector<std::optional<Done>> done_;
-  size_t issued_ = 0, settled_ = 0;  // stretches dealt out; those known to be right
+  size_t issued_ = 0, settled_ = 0;  // stretches that were started, and that are correct
   uint64_t redrawn_ = 0;             // in the settled ones
-  bool again_ = false;               // the first one that is not settled is to be computed again
+  bool again_ = false;               // the first unsettled stretch must be computed again
 };
 
 // The random bits from number `first` on, but for the last word; bits (words + 1).
@@ -108,6 +108,80 @@ void draw_bits(NumpyRandom random, uint64_t first, std::span<uint32_t> bits) {
   for (size_t i = 0; i + 1 < bits.size(); ++i) {
     bits[i] = uint32_t((uint64_t(bits[i + 1]) << 32 | bits[i]) >> first % 32);
   }
+}
+
+// numpy's sum of an array: recursive halves down to 128 values, then eight interleaved sums.
+template <class T>
+T pairwise_sum(std::span<const T> values) {
+  const size_t n = values.size();
+  if (n < 8) {
+    T sum = 0;
+    for (const T value : values) sum += value;
+    return sum;
+  }
+  if (n > 128) {
+    const size_t half = n / 2 - n / 2 % 8;
+    return pairwise_sum(values.first(half)) + pairwise_sum(values.subspan(half));
+  }
+  T r[8];
+  std::copy(values.begin(), values.begin() + 8, r);
+  size_t i = 8;
+  for (; i < n - n % 8; i += 8) {
+    for (size_t k = 0; k < 8; ++k) r[k] += values[i + k];
+  }
+  T sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  for (; i < n; ++i) sum += values[i];
+  return sum;
+}
+
+template <class T>
+T pairwise_mean(std::span<const T> values) {
+  return pairwise_sum(values) / T(values.size());
+}
+
+// The correctly rounded mean: a compensated sum (Neumaier), and a quotient corrected by its
+// remainder.
+double exact_mean(const std::vector<double>& values) {
+  double sum = 0, lost = 0;
+  for (const double value : values) {
+    const double next = sum + value;
+    lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+    sum = next;
+  }
+  const auto count = double(values.size());
+  const double mean = (sum + lost) / count;
+  return mean + (std::fma(-mean, count, sum) + lost) / count;
+}
+
+// Of sorted scores, without 2.5 % at each end.
+template <class T>
+double half_width(const std::vector<T>& sorted) {
+  const size_t low = sorted.size() / 40;
+  return double(T(0.5) * (sorted[sorted.size() - low - 1] - sorted[low]));
+}
+
+template <class T>
+std::vector<T> sorted(const std::vector<double>& scores) {
+  std::vector<T> values(scores.begin(), scores.end());
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+template <class T>
+Confidence numpy_confidence(const std::vector<double>& scores) {
+  const std::vector<T> values = sorted<T>(scores);
+  return {double(pairwise_mean<T>(values)), half_width(values)};
+}
+
+template <class T>
+double bootstrap_p_value(const std::vector<double>& a, const std::vector<double>& b,
+                         double difference) {
+  std::vector<T> differences(a.size());
+  for (size_t i = 0; i < a.size(); ++i) differences[i] = std::abs(T(b[i]) - T(a[i]));
+  const T mean = pairwise_mean<T>(differences);
+  size_t larger = 0;
+  for (const T d : differences) larger += d - mean > T(difference) ? 1 : 0;
+  return p_value_of(larger, a.size());
 }
 
 }  // namespace
@@ -222,6 +296,27 @@ std::vector<double> paired_randomization(std::span<const SystemPair> pairs,
   std::vector<double> p_values;
   for (const size_t times : larger) p_values.push_back(p_value_of(times, size_t(count)));
   return p_values;
+}
+
+double p_value_of(size_t larger, size_t count) { return double(larger + 1) / double(count + 1); }
+
+Confidence confidence(const Metric& metric, std::vector<double> scores) {
+  const double mean = exact_mean(scores);
+  if (metric.single_precision()) return {double(float(mean)), half_width(sorted<float>(scores))};
+  return {mean, half_width(sorted<double>(scores))};
+}
+
+Confidence numpy_confidence(const Metric& metric, std::vector<double> scores) {
+  return metric.single_precision() ? numpy_confidence<float>(scores)
+                                   : numpy_confidence<double>(scores);
+}
+
+Significance paired_bootstrap(const Metric& metric, std::vector<double> baseline_scores,
+                              std::vector<double> system_scores, double difference) {
+  const double p = metric.single_precision()
+                       ? bootstrap_p_value<float>(baseline_scores, system_scores, difference)
+                       : bootstrap_p_value<double>(baseline_scores, system_scores, difference);
+  return {p, numpy_confidence(metric, std::move(system_scores))};
 }
 
 }  // namespace tx

@@ -1,8 +1,8 @@
 // Confidence and significance from the statistics of the segments (Koehn, EMNLP 2004; Riezler and
-// Maxwell, 2005), as sacreBLEU 2.6 computes them, random numbers included. With the same seed the
-// figures are sacreBLEU's in every digit, but for two cases: TER against several references in
-// approximate randomisation, where a matrix product there adds fractions in an order of its own,
-// and BLEU with a fractional add-k value there, which sacreBLEU cuts to a whole number.
+// Maxwell, 2005), computed like sacreBLEU 2.6, including its random numbers. With the same seed all
+// digits equal sacreBLEU's, with two exceptions: TER against several references in approximate
+// randomisation, where a matrix product there adds fractions in another order, and BLEU with a
+// fractional add-k value there, which sacreBLEU truncates to a whole number.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace tx {
 
-// Statistics of one system's segments, one after another: rows of metric.size().
+// The statistics of a system's segments: rows of metric.size() numbers.
 struct SystemRows {
   const Metric* metric = nullptr;  // not owned
   std::vector<double> rows;
@@ -22,24 +22,40 @@ struct SystemRows {
 struct Resampling {
   int64_t count = 1000;  // resamples or trials
   uint64_t seed = 12345;
-  int threads = 1;  // the result does not depend on them
+  int threads = 1;  // do not affect the result
 };
 
-// The scores of `count` corpora, each drawn from the segments with replacement; the same draws for
-// every system, in whose order they are returned. All systems have the same number of segments, at
-// least one; their metrics may differ.
+// The scores of `count` corpora, drawn from the segments with replacement, for each system; all
+// systems use the same draws. They must have the same number of segments, at least one; metrics may
+// differ.
 std::vector<std::vector<double>> bootstrap(std::span<const SystemRows> systems,
                                            const Resampling& resampling);
 
-// A system against a baseline by approximate randomisation: p is how often two systems whose
-// outputs are exchanged at random, segment by segment, differ by more than `difference`. All
-// systems have the same number of segments; the same exchanges for every pair, whose p are returned
-// in order.
+// Approximate randomisation of a system against a baseline: p is how often two systems whose
+// outputs are swapped at random, segment by segment, differ by more than `difference`. All systems
+// must have the same number of segments; all pairs use the same swaps.
 struct SystemPair {
   const SystemRows *baseline = nullptr, *system = nullptr;  // not owned; of one metric
   double difference = 0;
 };
 std::vector<double> paired_randomization(std::span<const SystemPair> pairs,
                                          const Resampling& resampling);
+
+// From a system's resampled scores, with the correctly rounded mean of sacreBLEU's --confidence.
+Confidence confidence(const Metric& metric, std::vector<double> scores);
+
+// Paired bootstrap of a system against a baseline: how often the difference of resampled scores
+// deviates from its mean by more than the scores differ. The mean is computed like numpy's.
+struct Significance {
+  double p_value = 0;
+  Confidence confidence;  // of the system
+};
+Significance paired_bootstrap(const Metric& metric, std::vector<double> baseline_scores,
+                              std::vector<double> system_scores, double difference);
+Confidence numpy_confidence(const Metric& metric, std::vector<double> scores);
+
+// The p-value if `larger` of `count` resamples differ as much: the observed corpus counts as one
+// more.
+double p_value_of(size_t larger, size_t count);
 
 }  // namespace tx

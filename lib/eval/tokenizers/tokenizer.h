@@ -1,14 +1,14 @@
-// The tokenisers of BLEU. Only scores of the same tokeniser are comparable, so the signature names
-// it.
-//   13a   that of mteval-v13a, the WMT's scoring script: four entities are resolved, punctuation
-//         and symbols of ASCII stand alone, points and commas stay inside numbers, a hyphen is
-//         split off only after a digit
-//   intl  that of mteval-v14 for all scripts: Unicode's punctuation beside what is not a number,
-//         and all its symbols, stand alone
-//   zh    every Chinese character stands alone, the rest as 13a without its entities
+// The tokenizers of BLEU. Only scores with the same tokenizer are comparable, so the signature
+// names it.
+//   13a   mteval-v13a, the scoring script of WMT: resolves four entities, isolates ASCII
+//   punctuation
+//         and symbols, except points and commas in numbers and hyphens not after a digit
+//   intl  mteval-v14 for all scripts: isolates Unicode symbols, and punctuation next to characters
+//         that are not numbers
+//   zh    isolates every Chinese character, the rest as 13a without entities
 //   char  every character is a token
 //   spm   the tokens of a SentencePiece model (spBLEU)
-//   none  the text is tokenised already: white space separates words
+//   none  white space separates words
 #pragma once
 #include <memory>
 #include <string>
@@ -26,19 +26,16 @@ class Tokenizer {
 };
 
 std::vector<std::string> tokenizer_names();          // the default first
-std::vector<std::string> tokenizers_not_built_in();  // sacreBLEU's that need a dictionary
+std::vector<std::string> tokenizers_not_built_in();  // those of sacreBLEU that need a dictionary
 
-// `model` is the file of a SentencePiece model, for spm, flores101, flores200 and spBLEU-1K alone.
-// The signature names its hash as well, "flores200[0123456789abcdef]": any model can be given.
-// Throws UsageError where there is no such tokeniser or a model is missing or too many.
+// `model` is the file of a SentencePiece model, only for spm, flores101, flores200 and spBLEU-1K.
+// The signature includes its hash, "flores200[0123456789abcdef]", because any model can be given.
+// UsageError for an unknown name, or if a model is missing or not needed.
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::string& model = "");
 
-// How the bytes of a SentencePiece model come from the name given: read_file(), unless the tool
-// knows other files that hold one.
+// The function that reads a SentencePiece model, by default read_file(); tools can set one that
+// reads other kinds of files.
 using ReadModel = std::string (*)(const std::string& path);
 void read_tokenizer_models_by(ReadModel read);
-
-std::unique_ptr<Tokenizer> make_tokenizer_intl();  // tokenizer_intl.cpp
-std::unique_ptr<Tokenizer> make_tokenizer_zh();    // tokenizer_zh.cpp
 
 }  // namespace tx

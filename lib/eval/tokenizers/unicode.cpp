@@ -19,8 +19,8 @@ struct Range {
   char32_t first, last;
 };
 
-// Characters that do not end a word for the sigma rule (Case_Ignorable): marks, modifiers and the
-// punctuation inside words, of the scripts that have upper and lower case.
+// Characters that do not end a word for the sigma rule (Case_Ignorable): marks, modifiers and
+// punctuation inside words, of scripts with upper and lower case.
 constexpr Range ignorable_ranges[] = {
     {'\'', '\''},     {'.', '.'},       {':', ':'},       {'^', '^'},       {'`', '`'},
     {0xA8, 0xA8},     {0xAD, 0xAD},     {0xAF, 0xAF},     {0xB4, 0xB4},     {0xB7, 0xB8},
@@ -67,7 +67,7 @@ void split(std::string_view text, Tokens& tokens) {
   tokens.clear();
   size_t begin = 0, i = 0;
   while (i < text.size()) {
-    // Most bytes are inside words: no white space begins with 0x21..0xC1.
+    // Fast path: no white space begins with 0x21..0xC1.
     const bool inside = uint8_t(text[i]) > 0x20 && uint8_t(text[i]) < 0xC2;
     const size_t bytes = inside ? 0 : white_space(text, i);
     if (bytes == 0) {
@@ -118,7 +118,7 @@ bool Lowercaser::cased(char32_t c) const {
   return iswlower_l(wint_t(c), locale) != 0 || iswupper_l(wint_t(c), locale) != 0;
 }
 
-// A letter with case comes before it and none after it, ignorable characters apart.
+// Whether a cased letter precedes it and none follows, skipping ignorable characters.
 bool Lowercaser::final_sigma(std::string_view before, std::string_view after) const {
   char32_t c = 0;
   while (!before.empty()) {

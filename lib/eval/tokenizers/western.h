@@ -1,27 +1,52 @@
-// The rules that the tokenisers of mteval-v13a and of tercom share: punctuation of Western text.
+// Rules for the punctuation of Western text that the tokenizers of mteval-v13a and tercom share,
+// and the tokenizer of tercom.
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "lib/eval/tokenizers/unicode.h"
+
 namespace tx {
 
-// Every occurrence, left to right.
+// Replaces every occurrence, left to right.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 
-// &quot; &amp; &lt; &gt;, one kind after another: "&amp;lt;" becomes "<", "&amp;quot;" stays
+// Resolves &quot; &amp; &lt; &gt;, one after another: "&amp;lt;" becomes "<", "&amp;quot;" becomes
 // "&quot;".
 void resolve_entities(std::string& text);
 
-// Puts spaces around symbols of ASCII, around points and commas outside numbers, and around a
-// hyphen after a digit. The first and the last character are context like any other: what becomes
-// of the ends of a line depends on a space being there.
+// Puts spaces around ASCII symbols, around points and commas outside numbers, and around a hyphen
+// after a digit. The context of a character matters, so the result at the ends of a line depends on
+// whether a space is there.
 class WesternRules {
  public:
-  void apply(std::string& text);  // both of the below
+  void apply(std::string& text);  // both of the following
   void isolate_symbols(std::string& text);
   void split_points(std::string& text);
 
  private:
+  std::string next_;
+};
+
+// The tokenizer of tercom, WMT's TER script.
+struct TercomOptions {
+  bool case_sensitive = false;
+  bool normalize = false;       // tokenise punctuation, resolve entities
+  bool no_punctuation = false;  // remove . , ? : ; ! " ( )
+  bool asian = false;           // the same for Chinese and Japanese characters and punctuation
+};
+
+class TercomTokenizer {
+ public:
+  explicit TercomTokenizer(const TercomOptions& options);
+  // Rewrites text (valid UTF-8, one line) so that white space separates its words.
+  void apply(std::string_view text, std::string& tokenized);
+
+ private:
+  TercomOptions options_;
+  std::unique_ptr<Lowercaser> lowercaser_;  // null: mixed case
+  WesternRules rules_;
   std::string next_;
 };
 

@@ -84,7 +84,7 @@ printf 'a\tb\n' > refs
 printf 'a\n' > one
 expect_status 0 tx-bleu -nr 2 refs -i one
 expect_usage_error '--lowercase needs --metric bleu' tx-bleu -lc --metric ter ref
-expect_usage_error 'several metrics have commas between, as in --metric bleu,chrf' \
+expect_usage_error 'separate several metrics by commas: --metric bleu,chrf' \
   tx-bleu --metrics bleu chrf ref
 expect_usage_error 'tx-bleu has no test sets' tx-bleu -t wmt14 -l en-de
 expect_usage_error '--format latex: must be one of text, json' tx-bleu -f latex ref

@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(naacl_may_end_early, Run) {
   BOOST_TEST(score("0-0\n1-1\n\n", "1 1 1\n") == "33.33\n");
   BOOST_TEST(score("1 1 1\n", "1 1 1\n2 1 1\n") == "33.33\n");
   BOOST_TEST(refusal("0-0\n", "1 1 1\n2 1 1\n") ==
-             "ref has a sentence 2, hyp has 1 line; give files of the same sentences");
+             "ref has a sentence 2, hyp has 1 line; give files with the same sentences");
   BOOST_TEST(refusal("0-0\n1-1\n", "0-0\n").find("has no counterpart") != std::string::npos);
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "lib/base/philox.h"
-#include "lib/eval/matching/shifts.h"
 
 using Words = std::vector<int32_t>;
 
