@@ -1,17 +1,16 @@
 // Alignment error rate of word alignments (Och and Ney, 2003), with precision and recall:
 //   AER       = 100 (1 - (|A and S| + |A and P|) / (|A| + |S|))
 //   precision = |A and P| / |A|,  recall = |A and S| / |S|
-// A are the links of the hypothesis, S the sure links of the reference, P its sure and its possible
-// ones. Lower is better. Sums are over the corpus; a link given twice counts once.
+// A are the links of the hypothesis, S the sure links of the reference, P its sure and possible
+// links. Lower is better. Sums are over the corpus; repeated links count once.
 //
-// A file has one of two forms, which its first line tells:
-//   Pharaoh  line n holds the links of sentence n, "0-0 1-2 1?3": numbers of words from 0, of the
-//            source and of the target; ? or p in place of - makes a link a possible one
+// The first line of a file determines its format:
+//   Pharaoh  line n has the links of sentence n, "0-0 1-2 1?3": positions of words from 0, in the
+//            source and in the target; ? or p instead of - marks a possible link
 //   NAACL    each line is a link, "SENTENCE SOURCE TARGET [S|P] [CONFIDENCE]", numbers from 1, in
-//            the order of the sentences (Mihalcea and Pedersen, 2003); P makes it a possible one.
-//            0 means no word: such links are left out. Sentences that are not named have no
-//            links.
-// In a hypothesis it makes no difference whether a link is sure or possible.
+//            the order of sentences (Mihalcea and Pedersen, 2003); P marks a possible link. 0 is
+//            no word: such links are ignored. Sentences that do not occur have no links.
+// In a hypothesis sure and possible links are equivalent.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -54,7 +53,7 @@ struct Alignment {
   }
 };
 
-// Gives every segment in Pharaoh's form, whichever form the file has.
+// Converts segments of either format to Pharaoh's.
 class AlignmentForm : public SegmentForm {
  public:
   bool next(const Lines& lines, std::string& segment) override {
@@ -65,7 +64,7 @@ class AlignmentForm : public SegmentForm {
   bool open_ended() const override { return naacl_; }
 
  private:
-  // A link of the NAACL form as Pharaoh writes it; "" where it leads to no word.
+  // A link of the NAACL format in Pharaoh's; "" if it has no word.
   struct Line {
     uint32_t sentence = 0;
     std::string link;
@@ -149,9 +148,9 @@ class AlignmentForm : public SegmentForm {
   }
 
   bool begun_ = false, naacl_ = false;
-  bool waiting_ = false;  // line_ has been read, but belongs to a segment to come
+  bool waiting_ = false;  // line_ was read ahead
   Line line_;
-  uint32_t sentence_ = 0;  // of the segment given last
+  uint32_t sentence_ = 0;  // of the last segment
 };
 
 struct AerOptions : MetricOptionsBase {
@@ -171,11 +170,10 @@ class Aer : public MetricOf<Aer, AerOptions> {
   std::unique_ptr<SegmentForm> form() const override { return std::make_unique<AlignmentForm>(); }
   bool lower_is_better() const override { return true; }
 
-  // Lines of Pharaoh's form, and one reference. Throws DataError for a line that has another.
+  // Lines in Pharaoh's format, and one reference. DataError for other lines.
   void add(std::string_view hypothesis, std::span<const std::string> references,
            std::span<double> sums) override {
-    if (references.size() != 1)
-      throw UsageError("aer compares with one reference, not with several");
+    if (references.size() != 1) throw UsageError("aer supports one reference only");
     hypothesis_.read(hypothesis);
     reference_.read(references[0]);
     sums[0] += double(hypothesis_.all.size());

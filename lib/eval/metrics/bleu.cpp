@@ -1,14 +1,15 @@
 // BLEU (Papineni et al., ACL 2002), equal to sacreBLEU 2.6 (Post, WMT 2018) in every printed digit:
 //   BLEU = 100 BP exp(1/N sum_n log p_n), n = 1..N, N = 4
 //   p_n  = matched n-grams / n-grams of the hypotheses, summed over the corpus
-//   BP   = exp(1 - r/c) where c < r: c hypothesis tokens, r tokens of each segment's reference that
-//          is closest in length (of two as close, the shorter)
+//   BP   = exp(1 - r/c) if c < r: c hypothesis tokens, r tokens of the reference of each segment
+//   that
+//          is closest in length (the shorter one of a tie)
 // A corpus without any match scores 0. Smoothing (Chen and Cherry, WMT 2014):
-//   exp    the k-th order without a match gets 1 / (2^k total_n), as the NIST script does
-//   floor  an order without a match counts `smoothing_value` matches
-//   add-k  `smoothing_value` is added to the matched and to all n-grams of the orders above 1
+//   exp    the k-th order without a match has precision 1 / (2^k total_n), as in the NIST script
+//   floor  an order without a match has `smoothing_value` matches
+//   add-k  adds `smoothing_value` to the matched and to all n-grams of orders above 1
 //   none   an order without a match makes the score 0
-// With effective order the mean is only over the orders that a hypothesis is long enough for.
+// With effective order the mean is over the orders for which a hypothesis is long enough.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -26,14 +27,14 @@ namespace {
 
 constexpr size_t max_orders = 100;
 
-// Stands for log(0) in sacreBLEU: finite, so that a mean with it is defined, and exp() of it is 0.
+// sacreBLEU's log(0): finite, so that a mean with it is defined, and its exp() is 0.
 constexpr double log_of_zero = -9999999999.0;
 
 enum class Kind { exp, floor, add_k, none };
 struct Smoothing {
   const char* name;
   Kind kind;
-  std::optional<double> value;  // the default, where it takes one
+  std::optional<double> value;  // the default, if it has a value
 };
 constexpr Smoothing smoothings[] = {{"exp", Kind::exp, {}},
                                     {"floor", Kind::floor, 0.1},
@@ -44,7 +45,7 @@ const Smoothing& find_smoothing(const std::string& name) {
   for (const Smoothing& smoothing : smoothings) {
     if (name == smoothing.name) return smoothing;
   }
-  throw UsageError("no smoothing is called \"" + name + "\"; choose exp, floor, add-k or none");
+  throw UsageError("unknown smoothing \"" + name + "\"; choose exp, floor, add-k or none");
 }
 
 std::vector<std::string> smoothing_names() {
@@ -105,15 +106,15 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
                           "ignore orders longer than any hypothesis; --sentence implies it"));
 }
 
-// In other tools of the field -m is the metric.
+// Other tools use -m for the metric.
 void check_model(const std::string& model) {
   if (names_metrics(model) && !file_exists(model)) {
-    throw UsageError("-m " + model + ": there is no model of that name; did you mean --metric " +
-                     model + "?");
+    throw UsageError("-m " + model + ": there is no such model; did you mean --metric " + model +
+                     "?");
   }
 }
 
-// Names for the places in the statistics.
+// The layout of the statistics.
 template <class T>
 struct Sums {
   Sums(std::span<const T> sums, size_t orders)
@@ -159,7 +160,7 @@ class Bleu : public MetricOf<Bleu, BleuOptions> {
 
   std::unique_ptr<Tokenizer> tokenizer_;    // null: sums_only
   std::unique_ptr<Lowercaser> lowercaser_;  // null: mixed case
-  size_t max_order_;                        // at most most_orders
+  size_t max_order_;                        // at most max_orders
   Kind smoothing_;
   double smoothing_value_ = 0;
   NgramMatcher matcher_;
@@ -174,7 +175,7 @@ Bleu::Bleu(const BleuOptions& options)
   smoothing_ = smoothing.kind;
   TX_ASSERT(options.max_order >= 1 && max_order_ <= max_orders);
   if (options.smoothing_value && !smoothing.value) {
-    throw UsageError("smoothing " + options.smoothing + " takes no value; floor and add-k do");
+    throw UsageError("smoothing " + options.smoothing + " has no value; floor and add-k have one");
   }
   if (smoothing.value) smoothing_value_ = options.smoothing_value.value_or(*smoothing.value);
   if (options.sums_only) return;
@@ -231,8 +232,8 @@ void Bleu::add(std::string_view hypothesis, std::span<const std::string> referen
   }
 }
 
-// In percent, of every order; orders that no hypothesis is long enough for keep 0. Returns the
-// number of orders in the mean.
+// Precisions in percent; orders for which no hypothesis is long enough keep 0. Returns the number
+// of orders in the mean.
 template <class T>
 size_t Bleu::precisions(std::span<const T> statistics, std::span<T> percent) const {
   const Sums<T> sums(statistics, max_order_);

@@ -1,9 +1,9 @@
 // chrF (Popović, WMT 2015) and chrF++ (2017), equal to sacreBLEU 2.6 in every printed digit: the
-// F score of character n-grams (orders 1..6, white space left out) and of word n-grams (chrF++:
+// F score of character n-grams (orders 1..6, without white space) and of word n-grams (chrF++:
 // orders 1 and 2),
 //   F = (1 + b^2) P R / (b^2 P + R),  b = 2,
-// where P and R are means over the orders that both sides have (effective order). Of several
-// references each segment takes the one with the best F.
+// where P and R are means over the orders that both sides have (effective order). With several
+// references each segment uses the one with the best F.
 #include <algorithm>
 #include <string_view>
 
@@ -21,7 +21,7 @@ struct ChrfOptions : MetricOptionsBase {
   int beta = 2;
   bool lowercase = false;
   bool space = false;          // white space counts as characters
-  bool eps_smoothing = false;  // the mean of each order's F, as chrF++.py has it
+  bool eps_smoothing = false;  // the mean of the F of each order, as in chrF++.py
 
   void describe(Options& options, StoredOptions& stored);
 };
@@ -48,7 +48,7 @@ void ChrfOptions::describe(Options& options, StoredOptions& stored) {
                           "average F over all orders, as in chrF++.py, NLTK and Moses"));
 }
 
-// In place of a precision or recall that is not defined.
+// Replaces an undefined precision or recall.
 constexpr double epsilon = 1e-16;
 
 bool ascii_punctuation(char c) {
@@ -61,7 +61,7 @@ class Chrf : public MetricOf<Chrf, ChrfOptions> {
   explicit Chrf(const ChrfOptions& options);
   std::string name() const override;
   std::string settings() const override;
-  // Of each order, characters first: n-grams of the hypotheses, of the references, matched.
+  // For each order, characters first: n-grams of the hypotheses, of the references, matched.
   std::vector<std::string> columns() const override;
   void add(std::string_view hypothesis, std::span<const std::string> references,
            std::span<double> sums) override;
@@ -69,9 +69,9 @@ class Chrf : public MetricOf<Chrf, ChrfOptions> {
   T compute(std::span<const T> sums) const;
 
  private:
-  // One side of a segment: each character and word as a number.
+  // One side of a segment: characters and words as numbers.
   struct Side {
-    std::string text;  // lowercased, where asked for
+    std::string text;  // lowercased if options say so
     std::vector<int32_t> characters, words;
   };
   void read(std::string_view line, Side& side);
@@ -119,8 +119,9 @@ std::vector<std::string> Chrf::columns() const {
   return names;
 }
 
-// Punctuation at the end of a word, else at its beginning, is a word of its own: "(so)" is "(so"
-// and ")".
+// Punctuation at the end of a word, or else at its beginning, is a separate word: "(so)" is "(so"
+// and
+// ")".
 void Chrf::read_words(std::string_view text, std::vector<int32_t>& words) {
   words.clear();
   split(text, tokens_);
@@ -166,7 +167,7 @@ void Chrf::compare(const Side& hypothesis, const Side& reference, std::span<doub
     for (size_t order = 0; order < matches.size(); ++order) {
       const size_t in_reference = r.size() > order ? r.size() - order : 0;
       const size_t in_hypothesis = h.size() > order ? h.size() - order : 0;
-      // Where a reference has no such n-gram, those of the hypothesis do not count.
+      // If a reference has no n-grams of this order, those of the hypothesis are ignored.
       part[3 * order] = in_reference > 0 ? double(in_hypothesis) : 0;
       part[3 * order + 1] = double(in_reference);
       part[3 * order + 2] = double(matches[order]);
@@ -181,7 +182,7 @@ void Chrf::add(std::string_view hypothesis, std::span<const std::string> referen
                std::span<double> sums) {
   characters_.clear();
   words_.clear();
-  // Words are views into the texts of all sides, which therefore live side by side.
+  // Words are views into the texts of all sides, which must all stay alive.
   if (references_.size() < references.size()) references_.resize(references.size());
   read(hypothesis, hypothesis_);
   for (size_t i = 0; i < references.size(); ++i) read(references[i], references_[i]);

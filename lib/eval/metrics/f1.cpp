@@ -1,14 +1,14 @@
-// Labelled bracketing F1 of constituency trees (PARSEVAL), by the rules of EVALB, with which
-// parsing is usually scored. lib/eval/matching/brackets.h tells what a tree is and what counts of
-// it.
+// Labelled bracketing F1 of constituency trees (PARSEVAL) by the rules of EVALB, the usual scorer
+// of parsers. lib/eval/matching/brackets.h defines trees and the constituents that are scored.
 //   - a constituent is its label, its first and its last word; equal ones match once each
-//   - a segment whose trees have no word that counts is left out
-// Recall = matched / those of the references, precision = matched / those of the hypotheses.
+//   - a segment whose trees have no scored words is ignored
+// Recall = matched / constituents of the references, precision = matched / those of the hypotheses.
 //
-// A hypothesis is malformed where its parentheses do not balance, a closing label is not that of
-// the constituent, or its number of words is not the reference's. It then has no constituents, and
-// those of the reference are missed; EVALB leaves such segments out (skip_malformed). Unlike
-// EVALB, words are only counted, not compared, since linearised trees do not hold them.
+// A hypothesis is malformed if its parentheses are unbalanced, a closing label differs from that of
+// the constituent, or its number of words differs from the reference's. Then it has no
+// constituents, and those of the reference are missed; EVALB ignores such segments
+// (skip_malformed). Unlike EVALB, words are counted, not compared, since linearised trees do not
+// contain them.
 #include <algorithm>
 #include <iterator>
 
@@ -44,7 +44,7 @@ class BracketF1 : public MetricOf<BracketF1, F1Options> {
   std::vector<std::string> columns() const override {
     return {"matched", "hypothesis", "reference", "complete", "segments", "malformed"};
   }
-  // One reference. Throws DataError where it is not a tree.
+  // One reference. DataError if it is not a tree.
   void add(std::string_view hypothesis, std::span<const std::string> references,
            std::span<double> sums) override;
   template <class T>
@@ -62,7 +62,7 @@ class BracketF1 : public MetricOf<BracketF1, F1Options> {
 
 void BracketF1::add(std::string_view hypothesis, std::span<const std::string> references,
                     std::span<double> sums) {
-  if (references.size() != 1) throw UsageError("f1 compares with one reference, not with several");
+  if (references.size() != 1) throw UsageError("f1 supports one reference only");
   reader_.read(references[0], reference_);
   if (!reference_.error.empty()) {
     throw DataError("the reference is not a bracketed tree: " + reference_.error);

@@ -1,9 +1,9 @@
 // TER (Snover et al., AMTA 2006): the edits that turn a hypothesis into its reference, per word of
 // the reference,
 //   TER = 100 edits / reference words
-// where an edit inserts, deletes or replaces a word or moves a phrase. Of several references the
-// nearest gives the edits, the mean length of all gives the words. Lower is better. Equal to
-// sacreBLEU 2.6 in every printed digit, which has the search of tercom
+// where an edit inserts, deletes or replaces a word or moves a phrase. With several references the
+// nearest one determines the edits, and the mean length of all the words. Lower is better. Equal to
+// sacreBLEU 2.6 in every printed digit, which uses the search of tercom
 // (lib/eval/matching/edit_distance.h).
 #include <algorithm>
 #include <limits>
@@ -45,7 +45,7 @@ class Ter : public MetricOf<Ter, TerOptions> {
   T compute(std::span<const T> sums) const {
     const T edits = sums[0], words = sums[1];
     if (words > 0) return T(100) * (edits / words);
-    return edits > 0 ? T(100) : T(0);  // nothing but empty references
+    return edits > 0 ? T(100) : T(0);  // all references are empty
   }
 
  private:
@@ -62,7 +62,7 @@ class Ter : public MetricOf<Ter, TerOptions> {
   ShiftSearch search_;
   Side hypothesis_;
   std::vector<Side> references_;
-  Tokens tokens_;  // of the text tokenised last
+  Tokens tokens_;  // of the last text
   std::string joined_;
 };
 
@@ -86,14 +86,15 @@ void Ter::number_words(Side& side) {
 void Ter::add(std::string_view hypothesis, std::span<const std::string> references,
               std::span<double> sums) {
   words_.clear();
-  // Words are views into the texts of all sides, which therefore live side by side.
+  // Words are views into the texts of all sides, which must all stay alive.
   if (references_.size() < references.size()) references_.resize(references.size());
   tokenize(hypothesis, hypothesis_);
   number_words(hypothesis_);
   int64_t min = std::numeric_limits<int64_t>::max(), words = 0;
   for (size_t i = 0; i < references.size(); ++i) {
     tokenize(references[i], references_[i]);
-    // sacreBLEU tokenises a reference twice, which shows: "&amp;lt;" becomes "&lt;", then "<".
+    // sacreBLEU tokenizes references twice, which has an effect: "&amp;lt;" becomes "&lt;", then
+    // "<".
     if (options_.words.normalize || options_.words.no_punctuation) {
       joined_.clear();
       for (const std::string_view token : tokens_) joined_.append(token).push_back(' ');

@@ -5,7 +5,7 @@ expect_usage_error 'one of 13a, intl, char, zh, none, spm' tx-bleu --tokenize 14
 expect_usage_error 'not built in' tx-bleu --tokenize ja-mecab ref
 expect_usage_error '-m FILE' tx-bleu --tokenize spm ref
 expect_usage_error 'a model is for' tx-bleu -m ref ref
-expect_usage_error '-m bleu: there is no model of that name; did you mean --metric bleu?' tx-bleu -m bleu ref
+expect_usage_error '-m bleu: there is no such model; did you mean --metric bleu?' tx-bleu -m bleu ref
 expect_usage_error 'did you mean --metric chrf++,ter?' tx-bleu --tokenize spm -m chrf++,ter ref
 expect_status 0 tx-bleu --metric chrf++,ter ref < ref
 expect_usage_error --digits tx-bleu --digits 99 ref
