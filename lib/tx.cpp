@@ -239,8 +239,7 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lin
   state_->check(ModelKind::encoder, "a vector");
   EncodingOptions options;
   options.embed = pooling == Pooling::mean ? "mean" : "first";
-  options.max_length = state_->options.max_source;
-  LineEncoder encoder(*state_->encoder, options, state_->options.threads);
+  LineEncoder encoder(*state_->encoder, options, state_->options);
   std::vector<std::vector<float>> out;
   std::vector<std::vector<int>> batch;
   int64_t tokens = 0;
@@ -257,7 +256,7 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lin
     batch.push_back(is_blank(text) ? std::vector<int>() : encoder.parse(text));
     batch.back().resize(std::min(batch.back().size(), size_t(encoder.longest())));
     tokens += int64_t(batch.back().size()) + 1;
-    if (tokens >= options.batch_tokens) encode();
+    if (tokens >= encoder.batch_tokens()) encode();
   }
   encode();
   return out;

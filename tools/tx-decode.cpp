@@ -20,9 +20,9 @@ void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
                          " times, but models of kind encoder are used one at a time: give one -m");
   const auto models = tx::ModelSet::load(tx::make_backend(o.device, o.threads), {o.models.front()},
                                          o.precision, o.max_source + 1);
-  tx::LineEncoder encoder(*models, s.encoding, o.threads);
+  tx::LineEncoder encoder(*models, s.encoding, o);
   tx::TextReader in(s.files.empty() ? std::vector<std::string>{"-"} : s.files, s.strict);
-  tx::encode_lines(in, encoder, s.encoding, out, log);
+  tx::encode_lines(in, encoder, s.encoding.vectors, out, log);
   for (const std::string& warning : in.warnings()) log.warn(warning);
 }
 
@@ -46,7 +46,7 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     tx::translate_stream(in, translator, s.lines,
                          {out, status.get(), &progress, risk.rank(translator), aligner, &scored},
                          log);
-    if (s.perplexity) tx::Log(tool).info(tx::describe_scored(scored));  // with -q, too
+    if (s.lines.whole) tx::Log(tool).info(tx::describe_scored(scored));  // with -q, too
   }
   if (status) status->close();
   for (const std::string& warning : in.warnings()) log.warn(warning);
@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
     alignments.describe(options);
     tx::MinimumRisk risk;
     risk.describe(options);
+    s.describe_machine(options);
     if (!options.parse(argc, argv)) return 0;
     s.resolve(options);
     risk.resolve(s.translator.search);

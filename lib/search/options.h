@@ -27,7 +27,7 @@ struct SearchOptions {
   std::string shortlist;       // a file of tokens that go with others; "": all may come
   int shortlist_first = 100;   // of the most frequent tokens
   int shortlist_best = 100;    // of those that go with a token of the source
-  bool constraints = false;    // a source comes with phrases that its output must hold
+  bool constraints = false;    // a source comes with phrases that its output must contain
   int groups = 0;              // of a beam that seeks diverse outputs; 0: as many as the beam
   double diversity = 0;        // what a token costs that another group has taken
   bool prefix = false;         // a source comes with the tokens that its output begins with

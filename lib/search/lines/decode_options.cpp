@@ -19,6 +19,9 @@ void DecodeOptions::describe(Options& options) {
   describe_continuation(options);
   describe_encoding(options);
   describe_checks(options);
+}
+
+void DecodeOptions::describe_machine(Options& options) {
   translator.describe_machine(options);
   translator.describe_memory(options);
   const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
@@ -53,7 +56,7 @@ void DecodeOptions::describe_input(Options& options) {
       .range(0, 100000)
       .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
-                 "--ids", "--word-scores", "--alignments", "--check-invariance"},
+                 "--ids", "--word-scores", "--alignments", "--check-invariance", "--compare"},
                 "it joins translations of a line's parts");
   options
       .add("--latency-ms", lines.latency_ms, "N", "wait up to N ms to fill a batch",
@@ -99,12 +102,13 @@ void DecodeOptions::describe_forced_output(Options& options) {
   const auto translating = of_kinds({ModelKind::encoder_decoder});
   options.group("Forced output");
   options
-      .flag("--prefix", lines.prefix, "read TEXT, a tab and the beginning of the output",
+      .flag("--prefix", translator.search.prefix,
+            "read TEXT, a tab and the beginning of the output",
             "An empty or missing second column forces nothing.")
       .needs(translating)
       .excludes({"--tgt"});
   options
-      .flag("--constraints", lines.constraints,
+      .flag("--constraints", translator.search.constraints,
             "read phrases that the output must contain from further columns",
             "Lines are TEXT, with --prefix the beginning, and any number of phrases, separated by "
             "tabs.")
@@ -172,7 +176,7 @@ void DecodeOptions::describe_continuation(Options& options) {
   options.flag("--echo", lines.echo, "print the prompt before its continuation")
       .excludes({"--tgt"});
   options
-      .flag("--perplexity", perplexity, "score the lines, and print their perplexity",
+      .flag("--perplexity", lines.whole, "score the lines, and print their perplexity",
             "Prints each line as --scores does and, on standard error, the perplexity per token "
             "of all lines, with their ends.")
       .excludes({"--tgt", "--echo", "--sample", "--stop", "--diversity", "--min-length",
@@ -228,22 +232,15 @@ void DecodeOptions::resolve(const Options& options) {
         "--stream needs --beam 1, or --sample without --nbest: among several outputs the best is "
         "known at the end");
   lines.stops = translator.search.stops;
-  if (perplexity) translator.search.forced_target = lines.scores = lines.whole = true;
   if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
-  translator.search.prefix = lines.prefix;
-  lines.phrases_beside = !phrases.empty();
-  translator.search.constraints = lines.constraints || lines.phrases_beside;
-  if (!target.empty()) translator.search.forced_target = lines.scores = true;
+  if (!phrases.empty()) translator.search.constraints = true;
+  if (lines.whole || !target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)
     throw UsageError(
         "--split cannot be used with --nbest: it joins translations of a line's parts");
   LinePairs::check(files, beside());
-  encoding.nbest = translator.search.nbest;
-  encoding.max_length = translator.max_source;
-  if (translator.batch_tokens > 0) encoding.batch_tokens = translator.batch_tokens;
-  encoding.strict = strict;
   if (!translator.memory.empty()) parse_size(translator.memory, "--memory");
 }
 

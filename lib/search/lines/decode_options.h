@@ -19,10 +19,11 @@ struct DecodeOptions {
   std::string compare_precision = "auto";
   bool tokens = false, ids = false, strict = false, check_invariance = false, quiet = false,
        describe_only = false;
-  bool perplexity = false, stream = false;  // of a language model
-  EncodingOptions encoding;                 // of a model of kind encoder
+  bool stream = false;       // of a language model
+  EncodingOptions encoding;  // of a model of kind encoder
 
   void describe(Options& options);
+  void describe_machine(Options& options);  // the last group
   // The file whose line n belongs to line n of the text; "": none.
   const std::string& beside() const { return target.empty() ? phrases : target; }
   std::string description() const;     // of the models, for --describe

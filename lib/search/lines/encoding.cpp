@@ -24,13 +24,16 @@ std::string six_digits(double x) {
 
 }  // namespace
 
-LineEncoder::LineEncoder(const ModelSet& models, const EncodingOptions& options, int threads)
+LineEncoder::LineEncoder(const ModelSet& models, const EncodingOptions& options,
+                         const TranslatorOptions& machine)
     : models_(models),
       options_(options),
+      nbest_(machine.search.nbest),
       transformer_(*models.transformers().front()),
-      backend_(make_backend(models.device(), threads)),
+      backend_(make_backend(models.device(), machine.threads)),
       side_(backend_),
-      longest_(std::min(options.max_length, models.longest() - 1)) {
+      longest_(std::min(machine.max_source, models.longest() - 1)),
+      batch_tokens_(machine.batch_tokens > 0 ? machine.batch_tokens : usual_cpu_batch) {
   TX_ASSERT(models.kind() == ModelKind::encoder);
 }
 
@@ -114,7 +117,7 @@ std::vector<EncodedLine::Filled> LineEncoder::best_tokens(Matrix logits) {
   for (int id = 0; id < int(vocabulary); ++id)
     if (id != Vocabulary::eos && std::count(forbidden.begin(), forbidden.end(), id) == 0)
       order.push_back(id);
-  const size_t count = std::min(order.size(), size_t(options_.nbest));
+  const size_t count = std::min(order.size(), size_t(nbest_));
   std::partial_sort(order.begin(), order.begin() + ptrdiff_t(count), order.end(),
                     [&](int a, int b) {
                       const float x = values[size_t(a)], y = values[size_t(b)];
@@ -187,7 +190,7 @@ void write_vectors(const std::string& path, const std::vector<float>& rows, int6
 
 }  // namespace
 
-void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& options, Writer& out,
+void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vectors, Writer& out,
                   const Log& log) {
   CutWarnings cuts(log);
   std::vector<float> rows;
@@ -208,10 +211,11 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& o
         cuts.add(in, whole, encoder.longest(), "--max-length");
       }
       tokens += int64_t(ids.size()) + 1;
-    } while (tokens < options.batch_tokens && lines.size() < max_batch_lines && in.ready(wait_ms));
+    } while (tokens < encoder.batch_tokens() && lines.size() < max_batch_lines &&
+             in.ready(wait_ms));
     const std::vector<EncodedLine> found = encoder.run(lines);
     for (size_t i = 0; i < lines.size(); ++i) {
-      if (options.vectors.empty()) {
+      if (vectors.empty()) {
         out.write(encoder.format(lines[i], found[i]));
         continue;
       }
@@ -221,7 +225,7 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& o
     }
     out.flush();
   }
-  if (!options.vectors.empty()) write_vectors(options.vectors, rows, encoder.width());
+  if (!vectors.empty()) write_vectors(vectors, rows, encoder.width());
   cuts.at_end();
 }
 

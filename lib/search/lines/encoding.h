@@ -1,5 +1,5 @@
-// What a model of kind encoder says of lines of text: a vector of each, or the tokens that stand
-// behind masks. A line's answer is the same bits in any company.
+// What a model of kind encoder computes for lines of text: a vector of each, or the tokens behind
+// its masks. Results are batch-invariant.
 #pragma once
 #include <span>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/log.h"
-#include "lib/search/engine/model_set.h"
+#include "lib/search/engine/translator.h"
 #include "lib/text/corpus.h"
 
 namespace tx {
@@ -15,12 +15,9 @@ namespace tx {
 struct EncodingOptions {
   std::string embed;    // "mean", "first"; "": masks are filled
   std::string vectors;  // a safetensors file for the vectors; "": lines of text
-  int nbest = 1;        // tokens for each mask
-  int64_t max_length = 1024, batch_tokens = 1024;  // tokens
-  bool strict = false;
 };
 
-// What it gives for one line; empty for a blank one.
+// The result for one line; empty for a blank one.
 struct EncodedLine {
   std::vector<float> vector;  // D
   struct Filled {
@@ -30,16 +27,19 @@ struct EncodedLine {
   std::vector<std::vector<Filled>> masks;  // the best first
 };
 
-// One model, on one thread of the caller's.
+// One model, used by one thread at a time.
 class LineEncoder {
  public:
-  // The models are one of kind encoder. `threads` of its products.
-  LineEncoder(const ModelSet& models, const EncodingOptions& options, int threads);
+  // The model is of kind encoder. Of `machine` it takes max_source, batch_tokens, threads, and the
+  // number of outputs for each mask.
+  LineEncoder(const ModelSet& models, const EncodingOptions& options,
+              const TranslatorOptions& machine);
   ~LineEncoder();
   LineEncoder(const LineEncoder&) = delete;
   LineEncoder& operator=(const LineEncoder&) = delete;
 
   int64_t longest() const { return longest_; }  // tokens of a line
+  int64_t batch_tokens() const { return batch_tokens_; }
   int64_t width() const { return transformer_.config().d_model; }
   // The line's tokens, mask_piece for each <mask>.
   std::vector<int> parse(const std::string& text) const;
@@ -56,17 +56,18 @@ class LineEncoder {
 
   const ModelSet& models_;
   EncodingOptions options_;
+  int nbest_;
   const Transformer& transformer_;
   Backend backend_;
   DeviceSide side_;
   std::unique_ptr<Arena> arena_;
   size_t arena_bytes_ = 0, room_bytes_ = 0;
   void* room_ = nullptr;  // f32, for what is downloaded
-  int64_t longest_;
+  int64_t longest_, batch_tokens_;
 };
 
-// Reads the text and writes a line for each, or with options.vectors that file.
-void encode_lines(TextReader& in, LineEncoder& encoder, const EncodingOptions& options, Writer& out,
+// Reads the text and writes a line for each, or where it is named the safetensors file `vectors`.
+void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vectors, Writer& out,
                   const Log& log);
 
 }  // namespace tx

@@ -20,9 +20,6 @@ struct LineOptions {
   bool json = false;               // an object for each line in place of columns
   int latency_ms = 0;              // how long lines are gathered once one has come; 0: hardly
   int split = 0;                   // lines of more tokens are split into sentences; 0: none
-  bool prefix = false;             // a column behind the text: what the output begins with
-  bool constraints = false;        // further columns: what the output must hold
-  bool phrases_beside = false;     // a second text: what the output must hold
   // Of a language model.
   bool whole = false;              // the lines are texts to score, from their beginning
   bool echo = false;               // the prompt in front of its continuation

@@ -30,13 +30,13 @@ std::string_view next_column(std::string_view& rest) {
 
 void SourceReader::parse(Line& line, Source& source) {
   std::string_view rest = text_;
-  const bool columns = options_.prefix || options_.constraints;
+  const bool phrases = search().constraints && !in_.other(), columns = search().prefix || phrases;
   const std::string_view text = columns ? next_column(rest) : text_;
   line = parse_line(text, options_, translator_, source.ids);
   if (line.cut && !splits(line)) warn_of_cut(line);
   if (!columns) return;
-  if (options_.prefix) parse_prefix_column(next_column(rest), source);
-  if (!rest.empty() && !options_.constraints)
+  if (search().prefix) parse_prefix_column(next_column(rest), source);
+  if (!rest.empty() && !phrases)
     throw DataError("the line has more columns than --prefix reads: TEXT, a tab, PREFIX");
   take_phrases(rest, source);
   if (!line.blank) return;
@@ -99,7 +99,7 @@ void SourceReader::take(Line& line, Source& source) {
   line.replaced = text.replaced();
   if (!in_.other()) return;
   const TextReader& other = *in_.other();
-  if (options_.phrases_beside) {
+  if (search().constraints) {
     at_its_place(other, [&] { take_phrases(target_, source); });
     if (line.blank) source.phrases.clear();
     return;

@@ -1,5 +1,5 @@
-// Reads lines of text as sources of the search: columns of a line with what is wished of its output
-// (LineOptions), and forced targets where there is a second text.
+// Reads lines of text as sources of the search. With SearchOptions::prefix and ::constraints a line
+// has columns for them. A second text holds the phrases in place of columns, or the forced targets.
 #pragma once
 #include <string>
 
@@ -32,13 +32,14 @@ class SourceReader {
   void warn_at_end() const { cuts_.at_end(); }
 
  private:
+  const SearchOptions& search() const { return translator_.options().search; }
   void take(Line& line, Source& source);
   void parse(Line& line, Source& source);
   // Whether --split could be given, and was not.
   bool could_split() const {
-    return !translator_.continues() && !translator_.options().search.forced_target &&
-           options_.split == 0 && options_.form == LineForm::text && !options_.prefix &&
-           !options_.constraints && !options_.phrases_beside && !options_.word_scores;
+    return !translator_.continues() && !search().forced_target && options_.split == 0 &&
+           options_.form == LineForm::text && !search().prefix && !search().constraints &&
+           !options_.word_scores;
   }
   bool splits(const Line& line) const { return options_.split > 0 && line.tokens > options_.split; }
   void warn_of_cut(const Line& line);
