@@ -1,4 +1,4 @@
-// What a user chooses about the search (tx-paper(7), 6.1).
+// Options of the search (tx-paper(7), 6.1).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,18 +22,18 @@ struct SearchOptions {
       0;  // draw among tokens with at least this share of the likeliest one's probability
   uint64_t seed = 1;
   int min_length = 0;          // tokens of an output, at least
-  int no_repeat = 0;           // so many tokens in a row come once; 0: they may come again
-  std::string forbid;          // a file of words and phrases that may not come
-  std::string shortlist;       // a file of tokens that go with others; "": all may come
+  int no_repeat = 0;           // block repeated n-grams of this length; 0: off
+  std::string forbid;          // a file of words and phrases to block
+  std::string shortlist;       // a lexical shortlist; "": all tokens are allowed
   int shortlist_first = 100;   // of the most frequent tokens
   int shortlist_best = 100;    // of those that go with a token of the source
   bool constraints = false;    // a source comes with phrases that its output must contain
-  int groups = 0;              // of a beam that seeks diverse outputs; 0: as many as the beam
-  double diversity = 0;        // what a token costs that another group has taken
+  int groups = 0;              // of diverse beam search; 0: as many as the beam
+  double diversity = 0;        // cost of a token that another group has taken
   bool prefix = false;         // a source comes with the tokens that its output begins with
   bool forced_target = false;  // no search: each source comes with the output to score
-  // Of a model of many languages: what the decoder reads behind <bos>, which is no part of the
-  // output, or -1; and what ends a source.
+  // Of a multilingual model: what the decoder reads after <bos>, which is not part of the output,
+  // or -1; and what ends a source.
   int first_token = -1;
   std::vector<int> closing = {Vocabulary::eos};
 

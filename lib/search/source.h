@@ -1,4 +1,4 @@
-// What a search is asked for: the tokens of a line, and what is wished of its output.
+// The input of a search: the tokens of a line, and constraints on its output.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,16 +13,16 @@ struct Source {
   std::vector<int> target;
   // With SearchOptions::prefix, the tokens that the output begins with.
   std::vector<int> prefix = {};
-  // With SearchOptions::constraints, what the output must hold: the tokens of phrases, none empty.
+  // With SearchOptions::constraints, the phrases that the output must contain; none is empty.
   std::vector<std::vector<int>> phrases = {};
   bool opens = false;  // of a language model: the text begins here, there is no prompt
-  bool blank() const { return ids.empty() && !opens; }  // nothing is asked of a model
+  bool blank() const { return ids.empty() && !opens; }  // the output is empty
   // The tokens of the longer side, as far as they are known: an output may have --max-extra more.
   int64_t tokens() const { return int64_t(std::max(ids.size(), prefix.size())); }
 };
 
 // The share of a batch that a source takes, in tokens. A short source costs more than its length,
-// since its cache has room for --max-extra tokens more.
+// since its cache holds --max-extra tokens more.
 constexpr int64_t min_cost = 16;
 inline int64_t cost_of(const Source& source) {
   const size_t longer = std::max(size_t(source.tokens()) + 1, source.target.size());

@@ -6,8 +6,6 @@
 
 #include "lib/base/error.h"
 #include "lib/search/engine/beam.h"
-#include "lib/search/engine/diverse_beam.h"
-#include "lib/search/engine/forced_target.h"
 #include "lib/search/engine/sampling.h"
 #include "lib/subword/vocabulary.h"
 
@@ -19,13 +17,13 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
       forbidden_(std::move(forbidden)),
       longest_(models.front()->longest()),
       rules_(std::move(rules)),
-      strikes_((rules_.any() || options.prefix) && !options.sample && !options.forced_target),
+      filters_((rules_.any() || options.prefix) && !options.sample && !options.forced_target),
       legal_(rules_, forbidden_, Beam::candidates(options, 0)),
       scorer_(backend, models, dtype,
               options.sample || options.forced_target
                   ? 0
                   : Beam::candidates(options, forbidden_.size()),
-              strikes_) {
+              filters_) {
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
   longest_ -= lead();
 }
@@ -50,7 +48,7 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   if (options_.sample)
     return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
   std::span<const int> passed_over;  // LegalRows strikes them where it is needed
-  if (!strikes_) passed_over = forbidden_;
+  if (!filters_) passed_over = forbidden_;
   if (options_.diversity > 0)
     return std::make_unique<DiverseBeam>(options_, passed_over, longest(source));
   auto beam = std::make_unique<Beam>(options_, passed_over, longest(source));
@@ -58,7 +56,7 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   return beam;
 }
 
-// The most that sources of that cost can take, none longer than so many tokens or steps.
+// The capacity for sources of that cost, none longer than `tokens` tokens.
 IncrementalDecoder::Capacity BatchSearch::max_capacity(int64_t at_a_time, int64_t tokens,
                                                        int64_t steps) const {
   const int64_t sentences = at_a_time / min_cost + 1;
@@ -116,7 +114,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
       out.push_back(list_of_(*sources[waiting_ + i]));
     return out;
   };
-  // The free room may be fragmented; then fewer of them fit.
+  // Free memory may be fragmented; then fewer of them fit.
   while (!ids.empty() && !scorer_.admit(ids, steps, width(), lists())) {
     ids.resize(ids.size() / 2);
     steps.resize(ids.size());
@@ -153,13 +151,13 @@ void BatchSearch::end_stopped(Sources sources) {
 
 void BatchSearch::step(Sources sources) {
   rows_.clear();
-  if (strikes_) legal_.begin();
+  if (filters_) legal_.begin();
   for (Active& a : active_) {
     const int32_t before = a.first;
     a.first = int32_t(rows_.size());
     if (a.leads) {
       rows_.push_back({a.number, -1, a.token});
-      if (strikes_) legal_.add(a.search->tree(), TokenTree::root, a.left, sources[a.source]);
+      if (filters_) legal_.add(a.search->tree(), TokenTree::root, a.left, sources[a.source]);
       continue;
     }
     --a.left;
@@ -168,7 +166,7 @@ void BatchSearch::step(Sources sources) {
       const int32_t parent = begins ? -1 : before + row.parent;
       rows_.push_back(
           {a.number, begins && lead() > 0 ? before : parent, begins ? first_token(a) : row.token});
-      if (strikes_) legal_.add(a.search->tree(), row.leaf, a.left, sources[a.source]);
+      if (filters_) legal_.add(a.search->tree(), row.leaf, a.left, sources[a.source]);
     }
   }
   if (listener_) {
@@ -177,7 +175,7 @@ void BatchSearch::step(Sources sources) {
     listener_(tokens_);
   }
   const Scores scores = scorer_.step(rows_);
-  if (strikes_) legal_.strike(scorer_);
+  if (filters_) legal_.strike(scorer_);
   if (stops_) end_stopped(sources);
   for (Active& a : active_) {
     if (std::exchange(a.leads, false)) continue;

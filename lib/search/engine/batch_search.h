@@ -1,5 +1,5 @@
 // Searches the outputs of a batch of sentences: one search per sentence, one model step for the
-// rows of all. Rows become fewer as sentences are done. One object per thread.
+// rows of all. Rows become fewer as sentences finish. One object per thread.
 #pragma once
 #include <functional>
 
@@ -20,13 +20,13 @@ class BatchSearch {
 
   // The outputs of each source, best first: at least one, at most options.nbest. Sources whose
   // costs add up to `at_a_time` are searched together, in this order. A sentence that is done
-  // leaves; the next ones enter once an eighth of the room is free.
+  // leaves; the next ones enter once an eighth of the capacity is free.
   std::vector<std::vector<TokenHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
-  // Is told the tokens so far of each step's first output, until the next call.
+  // Receives the tokens of the first output after each step, until the next call.
   using Listener = std::function<void(std::span<const int> ids)>;
   void listen(Listener listener) { listener_ = std::move(listener); }
-  // What ends an output of these tokens after this source; it is asked before each further token.
+  // Whether an output with these tokens ends; called before each further token.
   using Stops = std::function<bool(std::span<const int> source, std::span<const int> ids)>;
   void stop_at(Stops stops) { stops_ = std::move(stops); }
   // What gives the tokens that the outputs of a source may have, ascending and never none; log P is
@@ -40,7 +40,7 @@ class BatchSearch {
   void reserve(int64_t at_a_time, int64_t tokens) {
     scorer_.open(max_capacity(at_a_time, tokens, positions(tokens)));
   }
-  // The most memory that calls with sources of up to so many tokens take, weights apart.
+  // The most memory for sources of up to `tokens` tokens, without weights.
   size_t bytes(int64_t at_a_time, int64_t tokens) {
     return scorer_.bytes(max_capacity(at_a_time, tokens, positions(tokens)));
   }
@@ -51,13 +51,13 @@ class BatchSearch {
     int32_t number = 0;  // in the decodings
     int32_t first = 0;   // its row of the step before
     int32_t token = 0;   // what its first step reads
-    bool leads = false;  // a step before reads <bos> alone, whose answer nobody asks for
+    bool leads = false;  // an earlier step reads <bos> alone, and its result is ignored
     int64_t left = 0;    // tokens that an output may still get
     std::unique_ptr<SentenceSearch> search;
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
-  int64_t longest(int64_t tokens) const;        // steps of a source of so many tokens
+  int64_t longest(int64_t tokens) const;        // steps of a source of `tokens` tokens
   int64_t longest(const Source& source) const;  // of this one
   int width() const {
     return options_.forced_target ? 1 : options_.sample ? options_.nbest : options_.beam;
@@ -80,7 +80,7 @@ class BatchSearch {
   std::vector<int> forbidden_;
   int64_t longest_;  // of all models, without lead()
   Rules rules_;
-  bool strikes_;  // whether legal_ is needed: a beam's candidates may hold what may not come
+  bool filters_;  // whether legal_ is needed: a beam with rules
   LegalRows legal_;
   Scorer scorer_;
 
@@ -90,7 +90,7 @@ class BatchSearch {
   size_t waiting_ = 0;  // the first source that has not entered
   int32_t entered_ = 0;
   std::vector<IncrementalDecoder::Row> rows_;
-  std::vector<int> tokens_;  // of the output at hand
+  std::vector<int> tokens_;  // of the current output
 };
 
 }  // namespace tx

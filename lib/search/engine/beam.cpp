@@ -76,7 +76,8 @@ void Beam::require(const Source& source, const Rules& rules) {
 }
 
 // The places of each bank, as Post and Vilar's section 4 has it: an equal share each, the rest to
-// the bank where all has come; what a bank cannot fill goes to the next lower one, then upwards.
+// the bank of complete outputs; places that a bank cannot fill go to the next lower one, then
+// upwards.
 std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t beam) {
   const size_t banks = candidates.size();
   std::vector<size_t> places(banks, beam / banks);
@@ -92,14 +93,14 @@ std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t be
   return places;
 }
 
-// What has come of what must come, for each candidate. Those of a row stand together.
+// The required tokens of each candidate's output. Candidates of a row are adjacent.
 void Beam::find_banks() {
   int32_t row = -1;
   for (Candidate& c : candidates_) {
     if (c.row != row) tree_->path(open_[size_t(row = c.row)].leaf, tokens_);
     const bool ends = c.token == Vocabulary::eos;
     if (!ends) tokens_.push_back(c.token);
-    c.bank = rules_->met({tokens_, 0, source_});
+    c.bank = rules_->fulfilled({tokens_, 0, source_});
     if (!ends) tokens_.pop_back();
   }
 }
@@ -171,8 +172,8 @@ std::vector<TokenHypothesis> Beam::results() const {
     out.push_back({tree_->path(f.leaf), f.log_p, f.score, true, tree_->log_ps(f.leaf)});
     out.back().token_log_p.push_back(f.end);
   }
-  // At the longest output, or where nothing may follow, it may be that none has ended. Then those
-  // where most has come of what must come are the best.
+  // At the maximum length, or when no token is allowed, there may be no finished output. The best
+  // are then those with the most required tokens.
   std::vector<Open> open = open_;
   std::ranges::stable_sort(open, std::ranges::greater(), &Open::bank);
   for (const Open& o : open) {
@@ -180,6 +181,61 @@ std::vector<TokenHypothesis> Beam::results() const {
     const double penalty = length_penalty(length_ - 1, alpha_);
     out.push_back({tree_->path(o.leaf), o.log_p, o.log_p / penalty, false, tree_->log_ps(o.leaf)});
   }
+  return out;
+}
+
+DiverseBeam::DiverseBeam(const SearchOptions& options, std::span<const int> forbidden,
+                         int64_t longest)
+    : nbest_(size_t(options.nbest)), diversity_(options.diversity) {
+  TX_ASSERT(options.groups >= 1 && options.beam % options.groups == 0);
+  for (int g = 0; g < options.groups; ++g)
+    groups_.emplace_back(options, forbidden, longest, options.groups, tree_);
+  first_row_.assign(groups_.size(), 0);
+  rows_.push_back({-1, Vocabulary::bos});  // the first row of all groups
+}
+
+void DiverseBeam::advance(const Scores& scores) {
+  TX_ASSERT(!done() && scores.ids);
+  std::vector<int32_t> taken;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    Beam& group = groups_[g];
+    if (group.done()) continue;
+    const size_t at = first_row_[g] * size_t(scores.width);
+    group.avoid(taken, diversity_);
+    group.advance({scores.log_p + at, scores.ids + at, scores.width});
+    for (const Row& row : group.rows()) taken.push_back(row.token);
+  }
+  gather_rows();
+}
+
+// A group's rows count its own rows of the step before, which began at first_row_.
+void DiverseBeam::gather_rows() {
+  rows_.clear();
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const auto before = int32_t(first_row_[g]);
+    first_row_[g] = rows_.size();
+    for (const Row& row : groups_[g].rows())
+      rows_.push_back({started_ ? before + row.parent : 0, row.token, row.leaf});
+  }
+  started_ = true;
+}
+
+std::vector<TokenHypothesis> DiverseBeam::results() const {
+  TX_ASSERT(done());
+  std::vector<TokenHypothesis> out;
+  for (const Beam& group : groups_) {
+    for (TokenHypothesis& h : group.results()) {
+      if (std::ranges::none_of(out, [&](const auto& other) { return other.ids == h.ids; }))
+        out.push_back(std::move(h));
+    }
+  }
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
+    return a.complete != b.complete ? a.complete : a.score > b.score;
+  });
+  // Outputs that have not ended are used only where none has.
+  const bool ended = out.front().complete;
+  std::erase_if(out, [&](const auto& h) { return ended && !h.complete; });
+  out.resize(std::min(out.size(), nbest_));
   return out;
 }
 

@@ -1,11 +1,11 @@
 // Beam search (tx-paper(7), 6.1). Each step takes the 2W best continuations of the open
 // hypotheses. Those among the first W that end in <eos> are finished; the W best others stay open.
 // The search ends when W are finished and no open one can still beat the worst of them, or at the
-// longest output allowed, or where nothing may follow any more. Beam 1 is greedy search, which ends
+// longest output allowed, or when no token is allowed. Beam 1 is greedy search, which ends
 // with its first <eos>.
 //
-// Where something must come (Rule::met()), the W open hypotheses are shared out among banks, one
-// for each number of tokens that have come (Post and Vilar, 2018).
+// With required phrases (Rule::fulfilled()) the W open hypotheses are divided among banks, one for
+// each number of required tokens in the output (Post and Vilar, 2018).
 //
 // Deterministic: higher log P first, then the lower row, then the lower token.
 #pragma once
@@ -25,7 +25,7 @@ class Beam : public SentenceSearch {
   // outputs.
   Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest, int groups,
        std::shared_ptr<TokenTree> tree);
-  // The output shall hold what `source` wishes, as far as `rules` measure it; both must outlive
+  // The output must contain the phrases of `source`, as `rules` measure it; both must outlive
   // this.
   void require(const Source& source, const Rules& rules);
   static int candidates(const SearchOptions& options, size_t forbidden) {
@@ -46,7 +46,7 @@ class Beam : public SentenceSearch {
     double log_p;
     int32_t row, token;
     float own;         // log P of the token alone
-    int64_t bank = 0;  // tokens that have come of what must come
+    int64_t bank = 0;  // required tokens in the output
   };
   struct Open {
     double log_p;
@@ -72,14 +72,36 @@ class Beam : public SentenceSearch {
   std::vector<Open> open_, next_;      // best first, but for banks
   std::vector<Finished> finished_;     // best first, at most W
   std::vector<Candidate> candidates_;  // of this step
-  std::vector<int> tokens_;            // of the output at hand
+  std::vector<int> tokens_;            // of the current output
   std::vector<int32_t> avoided_;
   double avoided_cost_ = 0;
-  const Source* source_ = nullptr;  // null: nothing must come
+  const Source* source_ = nullptr;  // null: no phrases are required
   const Rules* rules_ = nullptr;
 };
 
-// The places of the banks of a beam, the last one that of outputs where all has come.
+// The sizes of the banks of a beam; the last is for outputs with all phrases.
 std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t beam);
+
+// Diverse beam search (Vijayakumar et al., 2016): a beam in groups, each a beam search of its own
+// that goes after the others. To choose its tokens, a group takes --diversity off the log P of a
+// token for each open output of an earlier group that has just taken it (Hamming diversity). Scores
+// stay those of the model.
+class DiverseBeam : public SentenceSearch {
+ public:
+  // As Beam, `forbidden` likewise; options.beam is a multiple of options.groups. advance() needs as
+  // many candidates as a Beam of the whole width.
+  DiverseBeam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
+  void advance(const Scores& scores) override;
+  // Of all groups, best first, each text once.
+  std::vector<TokenHypothesis> results() const override;
+
+ private:
+  void gather_rows();
+  size_t nbest_;
+  double diversity_;
+  bool started_ = false;
+  std::vector<Beam> groups_;
+  std::vector<size_t> first_row_;  // of each group in rows()
+};
 
 }  // namespace tx

@@ -13,7 +13,7 @@ namespace tx {
 std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
                               std::span<const int> ids);
 
-// Up to the first of the strings, which is left out.
+// The text before the first of the strings.
 std::string before_stop(std::string text, const std::vector<std::string>& stops);
 bool holds_stop(const std::string& text, const std::vector<std::string>& stops);
 

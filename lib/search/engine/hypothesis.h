@@ -20,7 +20,7 @@ struct TokenHypothesis {
   std::vector<int> ids;  // without <eos>
   double log_p = 0;      // natural logarithm of its probability, <eos> included when complete
   double score = 0;      // log_p / length_penalty(tokens, <eos> included when complete)
-  // false: it has no <eos>, since it reached the maximum length or nothing may follow.
+  // false: it has no <eos>, because it reached the maximum length or no token was allowed.
   bool complete = true;
   std::vector<float> token_log_p = {};  // of each token, and of <eos> when complete
 };

@@ -24,7 +24,7 @@ void LegalRows::strike(Scorer& scorer) {
   if (!again_.empty()) look_again(scorer);
 }
 
-// False where too few candidates are left, or one is missing that is wished for.
+// False if too few candidates are left, or a required one is missing.
 bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
   const OpenOutput output = output_of(row);
   const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
@@ -36,7 +36,7 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
     else
       id = -1;
   }
-  rules_.wishes(output, wishes_);
+  rules_.required_tokens(output, wishes_);
   const bool granted =
       std::ranges::all_of(wishes_, [&](int token) { return std::ranges::count(ids, token) > 0; });
   return granted && (legal == int(ids.size()) || legal >= wanted);
@@ -82,10 +82,10 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
   put_wishes(output, log_p, values, ids);
 }
 
-// From the end on, where the least likely stand; at least one of these stays.
+// From the end, where the least likely are; at least one of them is kept.
 void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
                            std::span<float> values, std::span<int32_t> ids) {
-  rules_.wishes(output, wishes_);
+  rules_.required_tokens(output, wishes_);
   size_t place = ids.size();
   for (const int token : wishes_) {
     if (std::ranges::count(ids, token) || !may_follow(output, token)) continue;

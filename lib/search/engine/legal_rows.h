@@ -1,5 +1,5 @@
-// Keeps the candidates of a beam's rows to what may come next (lib/search/rules/rule.h): others are
-// struck out before the search sees them, and the next best take their place. What happens to a row
+// Removes candidates that the rules do not allow (lib/search/rules/rule.h) from the rows of a beam
+// before the search sees them; the next best take their place. What happens to a row
 // depends on that row alone.
 #pragma once
 #include <span>
@@ -12,8 +12,8 @@ namespace tx {
 
 class LegalRows {
  public:
-  // forbidden: tokens that are struck unless a prefix forces them. wanted: how many candidates a
-  // search needs for each row, as far as there are so many. `rules` must outlive this.
+  // forbidden: tokens that are removed unless a prefix forces them. wanted: the candidates that a
+  // search needs for each row, if there are as many. `rules` must outlive this.
   LegalRows(const Rules& rules, std::vector<int> forbidden, int wanted)
       : rules_(rules), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
@@ -24,9 +24,9 @@ class LegalRows {
   void add(const TokenTree& tree, int32_t leaf, int64_t left, const Source* source) {
     rows_.push_back({&tree, leaf, left, source});
   }
-  // Strikes what may not come next out of what scorer.step() gave: such ids become -1. A row left
-  // with too few candidates, or without one that a rule wishes for, is searched again over the
-  // whole vocabulary; what is wished for then takes the places of the least likely.
+  // Replaces candidates of scorer.step() that are not allowed by -1. A row with too few candidates
+  // left, or without one that a rule requires, is searched again over the whole vocabulary;
+  // required tokens then replace the least likely ones.
   void strike(Scorer& scorer);
 
  private:
@@ -52,10 +52,10 @@ class LegalRows {
   std::vector<int> forbidden_;
   int wanted_;
   std::vector<Row> rows_;
-  std::vector<int> tokens_;     // of the row at hand
+  std::vector<int> tokens_;     // of the current row
   std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
-  std::vector<int> wishes_;  // of the row at hand
+  std::vector<int> wishes_;  // of the current row
 };
 
 }  // namespace tx

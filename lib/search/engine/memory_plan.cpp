@@ -1,4 +1,5 @@
-#include "lib/search/engine/memory_plan.h"
+// plan_batch_tokens() of translator.h: the memory of weights, and for every worker that of the
+// cache, keys, activations and scores of the largest batch.
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"

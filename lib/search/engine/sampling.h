@@ -21,7 +21,7 @@ class Sampling : public SentenceSearch {
  private:
   struct Choice {
     float log_p;
-    int32_t token;  // -1: nothing may follow
+    int32_t token;  // -1: no token is allowed
   };
   struct Open {
     double log_p;
@@ -42,9 +42,25 @@ class Sampling : public SentenceSearch {
   const Rules& rules_;
   std::vector<Open> open_, next_;
   std::vector<TokenHypothesis> finished_;
-  std::vector<Choice> choices_;  // of the row at hand: what may be drawn,
-  std::vector<int> tokens_;      // of the output at hand
+  std::vector<Choice> choices_;  // of the current row: what may be drawn,
+  std::vector<int> tokens_;      // of the current output
   std::vector<double> weights_;  // and how likely each is, not normalised
+};
+
+// Scores a given output: a search in which every step has one choice, the next token of the target.
+class ForcedTarget : public SentenceSearch {
+ public:
+  // labels: the output's tokens, and <eos> unless it was cut; at least one. advance() needs Scores
+  // of the whole vocabulary.
+  ForcedTarget(const SearchOptions& options, std::vector<int> labels);
+  void advance(const Scores& scores) override;
+  std::vector<TokenHypothesis> results() const override;  // one, with the labels' own score
+
+ private:
+  double alpha_, log_p_ = 0;
+  std::vector<int> labels_;
+  size_t scored_ = 0;
+  int32_t leaf_ = TokenTree::root;  // of the labels scored
 };
 
 }  // namespace tx

@@ -8,6 +8,41 @@
 
 namespace tx {
 
+void TokenLists::clear() {
+  lists_.clear();
+  all_.clear();
+}
+
+void TokenLists::add(Lists lists) {
+  for (std::vector<int32_t>& ids : lists) {
+    TX_ASSERT(!ids.empty());
+    lists_.push_back({std::move(ids), 0});
+  }
+  std::fill(place_.begin(), place_.end(), -1);
+  for (const List& list : lists_)
+    for (const int32_t id : list.ids) place_[size_t(id)] = 0;
+  all_.clear();
+  for (size_t id = 0; id < place_.size(); ++id) {
+    if (place_[id] < 0) continue;
+    place_[id] = int32_t(all_.size());
+    all_.push_back(int32_t(id));
+  }
+  std::vector<int32_t> columns;
+  for (List& list : lists_) {
+    list.first = columns.size();
+    for (const int32_t id : list.ids) columns.push_back(place_[size_t(id)]);
+  }
+  columns_.set<int32_t>(columns);
+}
+
+void TokenLists::release(int32_t sentence) { lists_.at(size_t(sentence)).ids.clear(); }
+
+TokenLists::View TokenLists::of(int32_t sentence) const {
+  const List& list = lists_.at(size_t(sentence));
+  TX_ASSERT(!list.ids.empty());
+  return {list.ids, columns_.data() + list.first};
+}
+
 Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
                bool looks_again)
     : backend_(backend),
@@ -41,7 +76,7 @@ void Scorer::reserve(int64_t rows) {
 }
 
 // Whole rows: their sum, one model's, the host's copy. Candidates: value and id on the device, the
-// host's copy, another in the result, and the room in which a long list is sorted.
+// host's copy, another in the result, and the buffer in which a long list is sorted.
 size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
@@ -58,7 +93,7 @@ void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
   if (lists_) lists_->clear();
 }
 
-// All models have the same room: either every one has enough, or none has.
+// All models have the same capacity: either all have enough, or none.
 bool Scorer::admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
                    int width, TokenLists::Lists lists) {
   TX_ASSERT(lists.size() == (lists_ ? sources.size() : 0));
@@ -121,7 +156,7 @@ Matrix Scorer::average(std::span<const IncrementalDecoder::Row> rows) {
   return sum;
 }
 
-// Values by place in a list become values of the vocabulary; `row` has room for that.
+// Scatters the values of a list over the vocabulary; `row` is that wide.
 void Scorer::spread(const Part& part, float* row) {
   if (!lists_) return;
   narrow_.assign(row, row + part.width);

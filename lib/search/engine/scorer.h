@@ -1,5 +1,4 @@
-// What one or several models say about the next tokens of the rows of a batch. Several are an
-// ensemble: their log-probabilities are averaged. One object per thread; models are shared.
+// The scores of the next tokens.
 #pragma once
 #include <memory>
 #include <span>
@@ -7,10 +6,44 @@
 
 #include "lib/model/incremental_decoder.h"
 #include "lib/search/engine/hypothesis.h"
-#include "lib/search/engine/piece_lists.h"
+#include "lib/tensor/device_ints.h"
 
 namespace tx {
 
+// The tokens that each sentence of a batch may have, as columns of logits that hold the union of
+// all lists. A sentence only sees its own list.
+class TokenLists {
+ public:
+  TokenLists(Backend& backend, int64_t vocabulary)
+      : columns_(backend), place_(size_t(vocabulary), -1) {}
+
+  using Lists = std::vector<std::vector<int32_t>>;  // ids, ascending, none empty
+  void clear();
+  // Adds sentences, numbered from 0 since clear(), and updates the union.
+  void add(Lists lists);
+  void release(int32_t sentence);                           // the union stays as it is
+  const std::vector<int32_t>& all() const { return all_; }  // the union, ascending
+
+  struct View {
+    std::span<const int32_t> ids;
+    const int32_t* columns;  // their places in all(), in the backend's memory
+    int64_t size() const { return int64_t(ids.size()); }
+  };
+  View of(int32_t sentence) const;
+
+ private:
+  struct List {
+    std::vector<int32_t> ids;
+    size_t first = 0;  // in columns_
+  };
+  std::vector<List> lists_;  // by sentence; empty where it has left
+  std::vector<int32_t> all_;
+  DeviceInts columns_;
+  std::vector<int32_t> place_;  // of each id in all_, -1: not there
+};
+
+// Scores the next tokens of the rows of a batch. Several models are an ensemble: their
+// log-probabilities are averaged. One object per thread; models are shared.
 class Scorer {
  public:
   // top: candidates per row, best first (at most the vocabulary); 0: every token of it.
@@ -21,7 +54,7 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // Sentences shall have lists of tokens: those that step() tells of; log P is among them alone.
+  // Restricts each sentence to a list of tokens; log P is normalised over the list.
   void use_lists() { lists_ = std::make_unique<TokenLists>(backend_, vocabulary_); }
 
   // As in IncrementalDecoder. With use_lists() a list for each source.

@@ -15,7 +15,7 @@ class Shortlist {
   // Reads the file that the options name; DataError as read_lexical_table().
   Shortlist(const SearchOptions& options, const Vocabulary& source, const Vocabulary& target);
   // Ids of the target, ascending: <eos>, the most frequent tokens, the best ones for each token of
-  // the source, and what the line wishes (Source::prefix, Source::phrases). Tokens of single bytes
+  // the source, and the tokens of Source::prefix and Source::phrases. Tokens of single bytes
   // are among them, and all of these, where the source has such a token: a character then can be
   // spelt to its end.
   std::vector<int32_t> list(const Source& source) const;

@@ -8,7 +8,6 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_kind.h"
 #include "lib/search/engine/continuation.h"
-#include "lib/search/engine/memory_plan.h"
 #include "lib/search/rules/rule.h"
 
 namespace tx {
@@ -141,7 +140,7 @@ Translator::Translator(const TranslatorOptions& options)
 int64_t Translator::max_source() const {
   const int64_t longest = models_->longest();
   if (!continues()) return std::min(options_.max_source, longest - 1);
-  // A prompt leaves room for its output, of half the positions at most.
+  // A prompt leaves positions for its output, at most half of them.
   return std::min(options_.max_source,
                   std::max(longest / 2, longest - 1 - options_.search.max_new));
 }
@@ -173,7 +172,7 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
     return sources[a].ids.size() > sources[b].ids.size();
   });
   const auto cost = [&](size_t i) { return cost_of(sources[i]); };
-  // More than are translated at a time: sentences that are done make room for others.
+  // More than are translated at a time: a finished sentence is replaced by the next.
   const int64_t max = options_.batch_tokens * batches_in_turn;
   int64_t all = 0;
   for (size_t i : order) all += cost(i);

@@ -1,5 +1,5 @@
-// Translation of sentences by several workers over shared models. What comes out does not depend on
-// the workers, their threads, the size of batches, or the order and neighbours of sentences.
+// Translation of sentences by several workers over shared models. Translations are batch-invariant
+// and do not depend on the number of workers or threads.
 //
 //   Translator translator(options);
 //   std::vector<Translation> out = translator.translate(sources);
@@ -54,13 +54,13 @@ struct TeamSize {
 // What one thread needs: a backend and a search of its own.
 class TranslationWorker {
  public:
-  // shortlist: null where all tokens may come.
+  // shortlist: null where all tokens are allowed.
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
                     const Shortlist* shortlist = nullptr);
   void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
   // The batch may be of any size; `threads` of this call.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
-  // The most memory that it takes to translate so many tokens at a time, in sources of up to
+  // The most memory for translating `batch_tokens` tokens at a time, in sources of up to
   // `longest`.
   size_t bytes(int64_t batch_tokens, int64_t longest) {
     return search_.bytes(batch_tokens, longest);
@@ -87,7 +87,7 @@ class Translator {
   const Shortlist* shortlist() const { return shortlist_.get(); }  // null: none
   // Whether the models continue a text, their source; else they translate it.
   bool continues() const { return options_.search.continues; }
-  // The most tokens of a source: max_source, or what the models take where that is less. Of a
+  // Maximum tokens of a source: max_source, or fewer where the models take fewer. Of a
   // longer prompt the end counts, of another source the beginning.
   int64_t max_source() const;
   const char* limit() const;  // which of the two it is, for a message about a line that was cut
@@ -97,7 +97,7 @@ class Translator {
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
   std::string precision() const;  // of the weights: "int8", "bf16" or "fp32"
-  // Threads for each batch where there are so many in all.
+  // Threads for each of `batches` batches.
   int threads_each(size_t batches) const;
   // All at once. A source without tokens has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
@@ -112,5 +112,12 @@ class Translator {
   Rules rules_;
   std::unique_ptr<const Shortlist> shortlist_;
 };
+
+// The batch size to use: options.batch_tokens where it is given; else the largest that fits
+// options.memory, on a CPU no more than what suits it; else what suits the device, on a GPU no more
+// than fits into its free memory. Sources have up to `longest` tokens. UsageError where the limit
+// is too small; it names one that is large enough. `options` are resolved().
+int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
+                          const Rules& rules, const Shortlist* shortlist, int64_t longest);
 
 }  // namespace tx

@@ -28,11 +28,11 @@ struct DecodeOptions {
   const std::string& beside() const { return target.empty() ? phrases : target; }
   std::string description() const;     // of the models, for --describe
   TranslatorOptions compared() const;  // those of the translator with `compare`
-  // Fills in what follows from the options given. UsageError: they contradict each other.
+  // Sets what follows from the options. UsageError if they contradict each other.
   void resolve(const Options& options);
   // Once the models are known. UsageError for an option that their kind does not have.
   void check_models(const Options& options, ModelKind kind);
-  // Whether tokens are written as they come: asked for, or on a terminal where it can be done.
+  // Whether each token is written at once: with --stream, or on a terminal where possible.
   bool live(const Translator& translator) const;
 
  private:

@@ -37,7 +37,7 @@ LineEncoder::LineEncoder(const ModelSet& models, const EncodingOptions& options,
   TX_ASSERT(models.kind() == ModelKind::encoder);
 }
 
-LineEncoder::~LineEncoder() { backend_->release(room_); }
+LineEncoder::~LineEncoder() { backend_->release(buffer_); }
 
 std::vector<int> LineEncoder::parse(const std::string& text) const {
   std::vector<int> ids, part;
@@ -71,17 +71,18 @@ void LineEncoder::reserve(int64_t rows, size_t sentences) {
   const ModelConfig& config = transformer_.config();
   const size_t bytes =
       size_t(std::max(rows * config.d_model, config.target().vocabulary)) * sizeof(float);
-  if (bytes <= room_bytes_) return;
-  backend_->release(room_);
-  room_ = nullptr;
-  room_ = backend_->allocate(bytes);
-  room_bytes_ = bytes;
+  if (bytes <= buffer_bytes_) return;
+  backend_->release(buffer_);
+  buffer_ = nullptr;
+  buffer_ = backend_->allocate(bytes);
+  buffer_bytes_ = bytes;
 }
 
 std::vector<float> LineEncoder::download(Matrix from) {
   std::vector<float> values(size_t(from.rows * from.cols));
-  if (from.data != room_) backend_->convert(from, matrix(room_, DType::f32, from.rows, from.cols));
-  backend_->download(values.data(), room_, values.size() * sizeof(float));
+  if (from.data != buffer_)
+    backend_->convert(from, matrix(buffer_, DType::f32, from.rows, from.cols));
+  backend_->download(values.data(), buffer_, values.size() * sizeof(float));
   for (const float x : values) check_number(x);
   return values;
 }
@@ -109,7 +110,7 @@ void LineEncoder::read_vectors(Matrix hidden, std::span<const int32_t> offsets,
 
 std::vector<EncodedLine::Filled> LineEncoder::best_tokens(Matrix logits) {
   const int64_t vocabulary = transformer_.config().target().vocabulary;
-  const Matrix log_p = matrix(room_, DType::f32, 1, vocabulary);
+  const Matrix log_p = matrix(buffer_, DType::f32, 1, vocabulary);
   backend_->log_softmax(logits, vocabulary, log_p);
   const std::vector<float> values = download(log_p);
   const std::vector<int> forbidden = models_.forbidden();
@@ -159,8 +160,8 @@ std::vector<EncodedLine> LineEncoder::run(const std::vector<std::vector<int>>& l
   return all;
 }
 
-// Vectors: numbers with tabs between. Masks: the line with its masks filled, then token and
-// probability of each choice for each mask, with tabs between.
+// Vectors: numbers separated by tabs. Masks: the line with its masks filled, then token and
+// probability of each choice for each mask, separated by tabs.
 std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& line) const {
   std::string out;
   for (const float x : line.vector) out += (out.empty() ? "" : "\t") + six_digits(double(x));

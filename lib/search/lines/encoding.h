@@ -41,7 +41,7 @@ class LineEncoder {
   int64_t longest() const { return longest_; }  // tokens of a line
   int64_t batch_tokens() const { return batch_tokens_; }
   int64_t width() const { return transformer_.config().d_model; }
-  // The line's tokens, mask_piece for each <mask>.
+  // The line's tokens, mask_token for each <mask>.
   std::vector<int> parse(const std::string& text) const;
   // Tokens of each line, none for a blank one.
   std::vector<EncodedLine> run(const std::vector<std::vector<int>>& lines);
@@ -61,8 +61,8 @@ class LineEncoder {
   Backend backend_;
   DeviceSide side_;
   std::unique_ptr<Arena> arena_;
-  size_t arena_bytes_ = 0, room_bytes_ = 0;
-  void* room_ = nullptr;  // f32, for what is downloaded
+  size_t arena_bytes_ = 0, buffer_bytes_ = 0;
+  void* buffer_ = nullptr;  // f32 buffer for downloads
   int64_t longest_, batch_tokens_;
 };
 

@@ -36,7 +36,7 @@ bool each_file(const std::vector<std::string>& files, F&& f) {
   });
 }
 
-// Adds the lines from where the descriptor stands; false where they cannot be counted.
+// Adds the lines after the current offset; false if they cannot be counted.
 bool add_lines(int fd, int64_t& lines) {
   constexpr off_t max = off_t(1) << 30;  // some tenths of a second
   struct stat info;

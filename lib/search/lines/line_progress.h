@@ -12,7 +12,7 @@
 namespace tx {
 
 // The number of lines in the files, or in the rest of standard input where there are none, which is
-// not consumed. Empty where it is not known: for anything but regular files, for compressed files
+// not consumed. Empty if unknown: for anything but regular files, for compressed files
 // and for more than a GiB.
 std::optional<int64_t> count_lines(const std::vector<std::string>& files);
 

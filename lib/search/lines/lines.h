@@ -16,14 +16,14 @@ struct LineOptions {
   LineForm form = LineForm::text;  // of input and output alike
   bool scores = false;             // score and log P in front of each translation
   bool list = false;               // the n-best list: also the line's number and the rank in front
-  bool word_scores = false;        // log P of each word behind each translation
+  bool word_scores = false;        // append log P of each word
   bool json = false;               // an object for each line in place of columns
-  int latency_ms = 0;              // how long lines are gathered once one has come; 0: hardly
+  int latency_ms = 0;              // wait to fill a batch; 0: about 1 ms
   int split = 0;                   // lines of more tokens are split into sentences; 0: none
   // Of a language model.
   bool whole = false;              // the lines are texts to score, from their beginning
   bool echo = false;               // the prompt in front of its continuation
-  std::vector<std::string> stops;  // what is read of them is left out
+  std::vector<std::string> stops;  // removed from the output
 };
 
 // One line on its way.
@@ -31,26 +31,26 @@ struct Line {
   int64_t number = 0;    // in the input, from 1
   int64_t replaced = 0;  // ill-formed UTF-8 sequences
   int64_t tokens = 0;    // of the whole line
-  bool blank = false;    // white space only: the answer is an empty line, no model is asked
+  bool blank = false;    // white space only: answered with an empty line
   bool cut = false;      // only its first tokens are translated, of a prompt its last
 };
 
-// Empty, or nothing but white space as Unicode knows it.
+// Empty, or only Unicode white space.
 bool is_blank(std::string_view line);
 
 // Fills `ids` with the line's tokens, none for a blank line, and returns what it found. A word
 // that is not a token (id) of the vocabulary is a DataError.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
-// Fills `labels` with the tokens of a forced target and <eos>, or with as many of its tokens as the
-// model can hold behind a prompt of so many. Returns the number of tokens of the whole.
+// Fills `labels` with the tokens of a forced target and <eos>, cut to what the model can hold after
+// `prompt` tokens. Returns the number of tokens before the cut.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
-// Fills `ids` with what an output shall begin with, or with as many of its tokens as a source may
-// have. Spaces at the end of a text do not count. Returns the number of tokens of the whole.
+// Fills `ids` with the beginning of an output, cut to the longest source. Spaces at the end of a
+// text do not count. Returns the number of tokens before the cut.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids);
-// The tokens of something that an output must hold.
+// The tokens of a phrase that an output must contain.
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator);
 // Warns of lines that were cut, the first ten by their place. `advice` ends each warning.
@@ -58,7 +58,7 @@ class CutWarnings {
  public:
   explicit CutWarnings(const Log& log, std::string advice = "")
       : log_(log), advice_(std::move(advice)) {}
-  // The reader's last line has so many tokens, of which the first, or the last, `left` stay;
+  // The reader's last line has `tokens` tokens, of which the first or last `left` are kept;
   // `options` would keep more.
   void add(const TextReader& reader, int64_t tokens, int64_t left, const char* options,
            const char* which = "first");
@@ -78,8 +78,8 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha);
 //   plain          TEXT
 //   scores         SCORE TAB LOG_P TAB TEXT
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
-//   word_scores    TAB LOG_P ... behind each (WordScores)
-// and TAB COLUMN behind that, where there are columns, one for each output.
+//   word_scores    TAB LOG_P ... appended to each (WordScores)
+// then TAB COLUMN for each output, where there are columns.
 // Numbers have six decimals and are natural logarithms. prompt: what the outputs continue.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,

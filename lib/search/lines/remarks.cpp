@@ -49,7 +49,7 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
   if (!source.target.empty()) return out;
   size_t required = 0;
   for (const std::vector<int>& phrase : source.phrases) required += phrase.size();
-  if (rules.met({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");
+  if (rules.fulfilled({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");
   if (ends_in_loop(best.ids) && !ends_in_loop(source.ids)) out.push_back("loop");
   if (models.kind() == ModelKind::decoder) return out;
   if (best.ids.size() >= 5 && source.ids.size() >= 5 &&

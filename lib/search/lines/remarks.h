@@ -1,5 +1,5 @@
-// What a reader should know of a line and its translation: the states that tx-status(5) lists, and
-// messages about those that ask for a look.
+// The states of a line and its translation (tx-status(5)), and
+// warnings about suspicious outputs.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace tx {
 // in all.
 bool ends_in_loop(std::span<const int> ids);
 
-// Whether the last `words` words are the same ones, and both texts have so many.
+// Whether both texts end in the same `words` words.
 bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 
 // "empty", "replaced", "cut" (the line's), "maximum", "unmet", "loop", "copy" (its first output's),
@@ -24,11 +24,11 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
                                    const TokenHypothesis& best, const ModelSet& models,
                                    const Rules& rules);
 
-// Counts the outputs that ask for a look. One thread at a time.
+// Counts suspicious outputs. Not thread-safe.
 class Remarks {
  public:
   void add(int64_t line, const std::vector<std::string>& states);
-  // One line for each state that came up, with its count and first line; none when quiet.
+  // One line for each state that occurred, with its count and first line; none when quiet.
   void tell(const Log& log) const;
 
  private:

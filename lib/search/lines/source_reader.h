@@ -35,7 +35,7 @@ class SourceReader {
   const SearchOptions& search() const { return translator_.options().search; }
   void take(Line& line, Source& source);
   void parse(Line& line, Source& source);
-  // Whether --split could be given, and was not.
+  // Whether --split would help.
   bool could_split() const {
     return !translator_.continues() && !search().forced_target && options_.split == 0 &&
            options_.form == LineForm::text && !search().prefix && !search().constraints &&

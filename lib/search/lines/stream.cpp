@@ -1,10 +1,15 @@
 #include "lib/search/lines/stream.h"
 
+#include <fcntl.h>
+
 #include <chrono>
 #include <cmath>
 #include <mutex>
 #include <thread>
 
+#include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/base/outputs.h"
 #include "lib/search/engine/continuation.h"
 #include "lib/search/engine/translation_queue.h"
 #include "lib/search/lines/remarks.h"
@@ -83,7 +88,7 @@ class ReaderThread {
     queue_.stop();
     thread_.join();
   }
-  void rethrow() { failed_.rethrow(); }  // once the queue has given its last
+  void rethrow() { failed_.rethrow(); }  // once the queue is empty
 
  private:
   void read() {
@@ -171,6 +176,29 @@ void continue_live(LinePairs& in, const Translator& translator, const LineOption
     out.flush();
   }
   reader.warn_at_end();
+}
+
+std::string describe_scored(const ScoredText& scored) {
+  if (scored.labels == 0) return "no text was scored";
+  const double tokens = double(scored.labels);
+  return "log P " + figure(scored.log_p, 1) + " over " + counted(scored.labels, "token") +
+         ", ends counted: perplexity " + figure(std::exp(-scored.log_p / tokens), 3);
+}
+
+std::unique_ptr<Writer> open_status(const std::string& place) {
+  if (place.empty()) return nullptr;
+  const bool number = is_descriptor(place);
+  const int fd = number ? std::stoi(place) : -1;
+  if (place == "-" || fd == 1) {
+    throw UsageError("--status " + place +
+                     ": standard output is for the translations; name a file, or use 2 or 3");
+  }
+  if (!number) return std::make_unique<Writer>(place);
+  if (::fcntl(fd, F_GETFD) < 0) {
+    throw UsageError("--status " + place + ": descriptor " + place + " is not open; add " + place +
+                     ">FILE to the command, or give ./" + place + " for a file of that name");
+  }
+  return std::make_unique<Writer>(fd, "descriptor " + place);
 }
 
 }  // namespace tx

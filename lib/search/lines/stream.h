@@ -24,10 +24,10 @@ std::string describe_scored(const ScoredText& scored);
 struct StreamOutput {
   Writer& lines;
   Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
-  LineProgress* progress = nullptr;  // is told each line answered, in any order
+  LineProgress* progress = nullptr;  // counts finished lines
   // Where set: changes the outputs of a line before they are written. Called on several threads.
   std::function<void(Translation&)> rank = {};
-  // Where set: what stands behind each output of a line, after a tab. Called on several threads.
+  // Where set: a further column of each output. Called on several threads.
   std::function<std::string(const Source&, const TokenHypothesis&)> column = {};
   ScoredText* scored = nullptr;  // where sums go, added in the order of the lines
 };

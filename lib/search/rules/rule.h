@@ -1,7 +1,7 @@
-// What may come next in an output. A rule is a pure function of the output so far and of what its
-// line wishes, so that it cannot depend on company. What may not come is struck out before a search
-// sees it, and the next best takes its place (legal_rows.h; Sampling draws again).
-// Log-probabilities stay as the model gave them; they are not renormalised.
+// Output constraints. A rule is a pure function of the output so far and of its source, so that the
+// search stays batch-invariant. Tokens that are not allowed are removed before the search sees
+// them, and the next best take their place (legal_rows.h; Sampling draws again). Log-probabilities
+// stay as the model gave them; they are not renormalised.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,42 +12,22 @@
 
 namespace tx {
 
-// An output that goes on.
+// An unfinished output.
 struct OpenOutput {
   std::span<const int> tokens;     // so far
-  int64_t left = 0;                // tokens that it may still get after the next one
-  const Source* source = nullptr;  // whose output it is; null: one without wishes
+  int64_t left = 0;                // tokens that may follow the next one
+  const Source* source = nullptr;  // null: without prefix and phrases
 };
 
 class Rule {
  public:
   virtual ~Rule() = default;
-  // Whether this token, or <eos>, may come next.
+  // Whether this token, or <eos>, may follow.
   virtual bool allows(const OpenOutput& output, int token) const = 0;
-  // Adds the tokens that a search shall look at, however unlikely, to `tokens`.
-  virtual void wishes(const OpenOutput&, std::vector<int>& tokens) const { (void)tokens; }
-  // How much of what must come has come, in tokens (at most those of Source::phrases).
-  virtual int64_t met(const OpenOutput&) const { return 0; }
-};
-
-// No end before so many tokens.
-class MinimumLength : public Rule {
- public:
-  explicit MinimumLength(int tokens) : tokens_(tokens) {}
-  bool allows(const OpenOutput& output, int token) const override;
-
- private:
-  int tokens_;
-};
-
-// The same `length` tokens in a row come once.
-class NoRepeat : public Rule {
- public:
-  explicit NoRepeat(int length) : length_(length) {}
-  bool allows(const OpenOutput& output, int token) const override;
-
- private:
-  int length_;  // at least 1
+  // Adds to `tokens` those that the search must consider, however unlikely.
+  virtual void required_tokens(const OpenOutput&, std::vector<int>& tokens) const { (void)tokens; }
+  // How many of the required tokens (those of Source::phrases) the output has.
+  virtual int64_t fulfilled(const OpenOutput&) const { return 0; }
 };
 
 // All rules of a search. Shared by threads.
@@ -56,7 +36,7 @@ class Rules {
   void add(std::shared_ptr<const Rule> rule) { rules_.push_back(std::move(rule)); }
   bool any() const { return !rules_.empty(); }
 
-  // The next token of a prefix that is forced, which no rule is asked about; -1 behind it.
+  // The next token of a forced prefix, to which no rule applies; -1 after the prefix.
   static int forced(const OpenOutput& output) {
     if (!output.source || output.tokens.size() >= output.source->prefix.size()) return -1;
     return output.source->prefix[output.tokens.size()];
@@ -66,15 +46,15 @@ class Rules {
       if (!rule->allows(output, token)) return false;
     return true;
   }
-  // No wishes within a prefix that is forced.
-  void wishes(const OpenOutput& output, std::vector<int>& tokens) const {
+  // None within a forced prefix.
+  void required_tokens(const OpenOutput& output, std::vector<int>& tokens) const {
     tokens.clear();
     if (forced(output) >= 0) return;
-    for (const auto& rule : rules_) rule->wishes(output, tokens);
+    for (const auto& rule : rules_) rule->required_tokens(output, tokens);
   }
-  int64_t met(const OpenOutput& output) const {
+  int64_t fulfilled(const OpenOutput& output) const {
     int64_t sum = 0;
-    for (const auto& rule : rules_) sum += rule->met(output);
+    for (const auto& rule : rules_) sum += rule->fulfilled(output);
     return sum;
   }
 
@@ -82,8 +62,8 @@ class Rules {
   std::vector<std::shared_ptr<const Rule>> rules_;
 };
 
-// Those that a user's options and the vocabulary of the outputs ask for. Reads the file of
-// --forbid; IoError where it cannot be read.
+// The rules of the user's options and the output vocabulary. Reads the file of --forbid; IoError
+// where it cannot be read.
 Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary);
 
 }  // namespace tx

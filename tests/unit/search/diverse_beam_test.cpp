@@ -1,9 +1,8 @@
 // Diverse beam search: groups that avoid what earlier ones have taken.
-#include "lib/search/engine/diverse_beam.h"
-
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "lib/search/engine/beam.h"
 #include "tests/unit/search/table_model.h"
 
 using namespace tx_test;

@@ -1,9 +1,8 @@
 // Forced targets: their scores are the model's.
-#include "lib/search/engine/forced_target.h"
-
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "lib/search/engine/sampling.h"
 #include "tests/unit/search/table_model.h"
 
 using namespace tx_test;

@@ -1,10 +1,10 @@
 // What may come next: each rule by hand, and in every search.
+#include "lib/search/rules/rules.h"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "lib/search/engine/beam.h"
-#include "lib/search/rules/forbidden_phrases.h"
-#include "lib/search/rules/required_phrases.h"
 #include "lib/search/rules/rule.h"
 #include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
@@ -196,29 +196,29 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   const RequiredPhrases rule(*word_vocabulary(20));
   Source source;
   source.phrases = {{5, 6, 7}, {8}};
-  const auto met = [&](const Ids& tokens) { return rule.met({tokens, 9, &source}); };
-  const auto wishes = [&](const Ids& tokens) {
+  const auto fulfilled = [&](const Ids& tokens) { return rule.fulfilled({tokens, 9, &source}); };
+  const auto required_tokens = [&](const Ids& tokens) {
     Ids out;
-    rule.wishes({tokens, 9, &source}, out);
+    rule.required_tokens({tokens, 9, &source}, out);
     return out;
   };
   const auto ends = [&](const Ids& tokens) {
     return rule.allows({tokens, 9, &source}, Vocabulary::eos);
   };
-  BOOST_TEST(met({}) == 0);
-  BOOST_TEST(wishes({}) == (Ids{5, 8}), boost::test_tools::per_element());
-  BOOST_TEST(met({4, 5}) == 1);
-  BOOST_TEST(wishes({4, 5}) == (Ids{6, 8}), boost::test_tools::per_element());
-  BOOST_TEST(met({5, 6}) == 2);
-  BOOST_TEST(met({5, 6, 4}) == 0);  // what was begun is given up
-  BOOST_TEST(met({5, 6, 5}) == 1);
-  BOOST_TEST(met({5, 6, 8}) == 1);
-  BOOST_TEST(met({5, 6, 7, 4}) == 3);
-  BOOST_TEST(wishes({5, 6, 7, 4}) == (Ids{8}), boost::test_tools::per_element());
+  BOOST_TEST(fulfilled({}) == 0);
+  BOOST_TEST(required_tokens({}) == (Ids{5, 8}), boost::test_tools::per_element());
+  BOOST_TEST(fulfilled({4, 5}) == 1);
+  BOOST_TEST(required_tokens({4, 5}) == (Ids{6, 8}), boost::test_tools::per_element());
+  BOOST_TEST(fulfilled({5, 6}) == 2);
+  BOOST_TEST(fulfilled({5, 6, 4}) == 0);  // what was begun is given up
+  BOOST_TEST(fulfilled({5, 6, 5}) == 1);
+  BOOST_TEST(fulfilled({5, 6, 8}) == 1);
+  BOOST_TEST(fulfilled({5, 6, 7, 4}) == 3);
+  BOOST_TEST(required_tokens({5, 6, 7, 4}) == (Ids{8}), boost::test_tools::per_element());
   BOOST_TEST(!ends({5, 6, 7}));
   BOOST_TEST(ends({5, 6, 7, 8}));
   BOOST_TEST(ends({8, 9, 5, 6, 7, 4}));
-  BOOST_TEST(met({8, 9, 5, 6, 7, 4}) == 4);
+  BOOST_TEST(fulfilled({8, 9, 5, 6, 7, 4}) == 4);
   BOOST_TEST(rule.allows({Ids{4}, 9, nullptr}, Vocabulary::eos));
 
   // A word that goes on is another one; a full stop behind it is not.
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   const int the = vocabulary->id_of("\u2581the");
   BOOST_REQUIRE(the > 0);
   source.phrases = {{the}};
-  const auto has = [&](const Ids& tokens) { return words.met({tokens, 9, &source}) == 1; };
+  const auto has = [&](const Ids& tokens) { return words.fulfilled({tokens, 9, &source}) == 1; };
   BOOST_TEST(has({the}));
   BOOST_TEST(has({the, the}));
   BOOST_TEST(has({the, vocabulary->id_of("<0x2E>")}));

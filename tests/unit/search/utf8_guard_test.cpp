@@ -1,12 +1,11 @@
 // Outputs stay UTF-8, whatever a model makes of byte tokens.
-#include "lib/search/rules/utf8_guard.h"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
 #include "lib/base/utf8.h"
 #include "lib/search/engine/legal_rows.h"
+#include "lib/search/rules/rules.h"
 #include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
 

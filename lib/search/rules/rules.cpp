@@ -1,0 +1,168 @@
+#include "lib/search/rules/rules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "lib/text/corpus.h"
+
+namespace tx {
+
+bool MinimumLength::allows(const OpenOutput& output, int token) const {
+  return token != Vocabulary::eos || int64_t(output.tokens.size()) >= tokens_;
+}
+
+bool NoRepeat::allows(const OpenOutput& output, int token) const {
+  const std::span<const int> tokens = output.tokens;
+  const size_t before = size_t(length_) - 1;  // tokens before the current one
+  if (token == Vocabulary::eos || tokens.size() <= before) return true;
+  const std::span<const int> tail = tokens.last(before);
+  for (size_t i = before; i < tokens.size(); ++i) {
+    if (tokens[i] == token && std::ranges::equal(tokens.subspan(i - before, before), tail))
+      return false;
+  }
+  return true;
+}
+
+ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
+                                   const Vocabulary& vocabulary) {
+  std::vector<int> ids;
+  for (const std::string& phrase : phrases) {
+    vocabulary.encode(phrase, ids);
+    // A word that a list of words does not hold is never output.
+    if (ids.empty() || std::ranges::count(ids, int(Vocabulary::unk))) continue;
+    const int last = ids.back();
+    ids.pop_back();
+    before_[last].push_back(ids);
+  }
+}
+
+bool ForbiddenPhrases::allows(const OpenOutput& output, int token) const {
+  const auto found = before_.find(token);
+  if (found == before_.end()) return true;
+  return std::ranges::none_of(found->second, [&](const std::vector<int>& before) {
+    return before.size() <= output.tokens.size() &&
+           std::ranges::equal(output.tokens.last(before.size()), before);
+  });
+}
+
+std::vector<std::string> read_phrases(const std::string& path) {
+  TextReader reader({path});
+  std::vector<std::string> phrases;
+  for (std::string line; reader.next(line);) {
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
+    line.erase(0, line.find_first_not_of(' '));
+    if (!line.empty()) phrases.push_back(line);
+  }
+  return phrases;
+}
+
+namespace {
+
+// A letter or a digit at its front, as far as bytes tell, and no space before it.
+bool continues_word(const Vocabulary& vocabulary, int id) {
+  constexpr std::string_view space_sign = "\u2581";
+  if (vocabulary.kind() == "words" || id < Vocabulary::specials) return false;
+  const std::string token = vocabulary.token(id);
+  if (token.empty() || token.starts_with(space_sign)) return false;
+  const int first =
+      vocabulary.is_byte(id) ? std::stoi(token.substr(3, 2), nullptr, 16) : int(uint8_t(token[0]));
+  return first >= 0x80 || std::isalnum(first);
+}
+
+}  // namespace
+
+RequiredPhrases::RequiredPhrases(const Vocabulary& vocabulary) {
+  for (int id = 0; id < vocabulary.size(); ++id)
+    continues_word_.push_back(continues_word(vocabulary, id));
+}
+
+size_t RequiredPhrases::come(std::span<const int> tokens, std::span<const int> phrase) const {
+  for (size_t end = phrase.size(); end <= tokens.size(); ++end) {
+    if (end < tokens.size() && continues_word_[size_t(tokens[end])]) continue;
+    if (std::ranges::equal(tokens.subspan(end - phrase.size(), phrase.size()), phrase))
+      return phrase.size();
+  }
+  size_t begun = std::min(tokens.size(), phrase.size() - 1);
+  while (!std::ranges::equal(tokens.last(begun), phrase.first(begun))) --begun;
+  return begun;
+}
+
+bool RequiredPhrases::allows(const OpenOutput& output, int token) const {
+  if (token != Vocabulary::eos || !output.source) return true;
+  return std::ranges::all_of(output.source->phrases, [&](const std::vector<int>& phrase) {
+    return come(output.tokens, phrase) == phrase.size();
+  });
+}
+
+void RequiredPhrases::required_tokens(const OpenOutput& output, std::vector<int>& tokens) const {
+  if (!output.source) return;
+  for (const std::vector<int>& phrase : output.source->phrases) {
+    const size_t at = come(output.tokens, phrase);
+    if (at < phrase.size() && !std::ranges::count(tokens, phrase[at])) tokens.push_back(phrase[at]);
+  }
+}
+
+// Of incomplete phrases only the longest beginning counts: only one is continued.
+int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
+  if (!output.source) return 0;
+  size_t whole = 0, begun = 0;
+  for (const std::vector<int>& phrase : output.source->phrases) {
+    const size_t at = come(output.tokens, phrase);
+    if (at == phrase.size())
+      whole += at;
+    else
+      begun = std::max(begun, at);
+  }
+  return int64_t(whole + begun);
+}
+
+Utf8Guard::Utf8Guard(const Vocabulary& vocabulary) : byte_of_(size_t(vocabulary.size()), -1) {
+  for (int byte = 0; byte < 256; ++byte) {
+    char text[8];
+    std::snprintf(text, sizeof text, "<0x%02X>", byte);
+    const int id = vocabulary.id_of(text);
+    if (id < 0 || !vocabulary.is_byte(id)) continue;
+    byte_of_[size_t(id)] = int16_t(byte);
+    needed_ = needed_ || byte >= 0x80;
+  }
+}
+
+Utf8Guard::State Utf8Guard::after(const State& state, int token) const {
+  if (state.lacking > 0) return {uint8_t(state.lacking - 1), 0x80, 0xBF};
+  const int byte = byte_of_[size_t(token)];
+  if (byte < 0x80) return {};
+  State next{uint8_t(continuations(byte)), 0x80, 0xBF};
+  if (byte == 0xE0) next.low = 0xA0;   // below: too long a form of a code point
+  if (byte == 0xED) next.high = 0x9F;  // above: surrogates
+  if (byte == 0xF0) next.low = 0x90;   // below: too long again
+  if (byte == 0xF4) next.high = 0x8F;  // above: beyond U+10FFFF
+  return next;
+}
+
+// A sequence has at most four bytes: the first byte is at most four back.
+Utf8Guard::State Utf8Guard::state_of(std::span<const int> tokens) const {
+  const auto byte_at = [&](size_t i) { return int(byte_of_[size_t(tokens[i])]); };
+  size_t first = tokens.size();
+  while (first > 0 && tokens.size() - first < 3 && byte_at(first - 1) >= 0x80 &&
+         byte_at(first - 1) < 0xC0)
+    --first;
+  if (first > 0 && continuations(byte_at(first - 1)) > 0) --first;
+  State state;
+  for (size_t i = first; i < tokens.size(); ++i) state = after(state, tokens[i]);
+  return state;
+}
+
+Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary) {
+  Rules rules;
+  const auto guard = std::make_shared<Utf8Guard>(vocabulary);
+  if (guard->needed()) rules.add(guard);
+  if (options.min_length > 0) rules.add(std::make_shared<MinimumLength>(options.min_length));
+  if (options.no_repeat > 0) rules.add(std::make_shared<NoRepeat>(options.no_repeat));
+  if (!options.forbid.empty())
+    rules.add(std::make_shared<ForbiddenPhrases>(read_phrases(options.forbid), vocabulary));
+  if (options.constraints) rules.add(std::make_shared<RequiredPhrases>(vocabulary));
+  return rules;
+}
+
+}  // namespace tx
