@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/resources.h"
+#include "lib/search/engine/translator.h"
 
 namespace tx {
 
@@ -74,12 +75,12 @@ int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& optio
                              : plan.largest(gpu && limited ? max_planned : usual, 0);
   const std::string memory = limited ? "--memory " + options.memory : "the GPU's free memory";
   if (fits == 0)
-    throw UsageError(memory + " is too little for a line of --max-length " +
-                     std::to_string(longest) + " on " + counted(options.threads, "thread") +
+    throw UsageError(memory + " cannot hold a line of --max-length " + std::to_string(longest) +
+                     " on " + counted(options.threads, "thread") +
                      (limited ? ": --memory " : ": ") + size_text(plan.total(unit)) +
                      " would fit it");
   if (given)
-    throw UsageError(memory + " is too little for --batch-tokens " + std::to_string(given) +
+    throw UsageError(memory + " cannot hold --batch-tokens " + std::to_string(given) +
                      ", which needs " + size_text(plan.total(given)) +
                      ": give that, or --batch-tokens " + std::to_string(fits) + ", which fits");
   return fits;

@@ -75,12 +75,12 @@ void Remarks::tell(const Log& log) const {
     log.info(counted(kind.lines, "output") + " " + what + ", the first on line " +
              std::to_string(kind.first));
   };
-  tell_of(maximum_, "without an end, cut at the longest length (--max-extra)");
+  tell_of(maximum_, "cut at the maximum length (--max-extra)");
   tell_of(unmet_,
-          "without all phrases of --constraints or --constraints-file (a larger --max-extra "
-          "or --beam may find places for them)");
-  tell_of(loop_, "with the same tokens over and over at the end (--no-repeat forbids them)");
-  tell_of(copy_, "with the last words of the source at the end, as if not translated");
+          "lacking phrases of --constraints or --constraints-file (a larger --max-extra "
+          "or --beam may help)");
+  tell_of(loop_, "ending in a loop (--no-repeat blocks repeated n-grams)");
+  tell_of(copy_, "ending in the last words of the source, perhaps not translated");
 }
 
 }  // namespace tx

@@ -28,7 +28,7 @@ expect_status 0 tx-decode -m bytes --device cuda --check-invariance text
 # --memory on the GPU: another batch, the same bytes.
 expect_status 0 tx-decode -m run --device cuda --scores text
 last_stdout > usual
-expect_usage_error "--memory 1M is too little for a line" tx-decode -m run --device cuda --memory 1M
+expect_usage_error "--memory 1M cannot hold a line" tx-decode -m run --device cuda --memory 1M
 enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
 expect_status 0 tx-decode -m run --device cuda --memory "$enough" --scores text
 expect_stdout_file usual

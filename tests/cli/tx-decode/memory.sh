@@ -11,7 +11,7 @@ expect_status 0 $beam < in
 last_stdout > wanted
 
 # Too little memory: the amount in the message is enough, and 3 MiB less are not.
-expect_usage_error "--memory 5M is too little for a line of --max-length 2000 on 2 threads" \
+expect_usage_error "--memory 5M cannot hold a line of --max-length 2000 on 2 threads" \
   $beam --memory 5M
 enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
 expect_status 0 $beam --memory "$enough" < in
@@ -21,13 +21,13 @@ expect_usage_error "--memory $((${enough%M} - 3))M is too little" $beam --memory
 # A batch that does not fit: both remedies in the message work, and a slightly larger batch does
 # not fit.
 limit=$((${enough%M} + 40))M
-expect_usage_error "--memory $limit is too little for --batch-tokens 300000, which needs" \
+expect_usage_error "--memory $limit cannot hold --batch-tokens 300000, which needs" \
   $beam --memory "$limit" --batch-tokens 300000
 fits=$(last_stderr | sed -n 's/.*or --batch-tokens \([0-9]*\), which fits.*/\1/p')
 [ "$fits" -gt 64 ] || fail "$fits tokens"
 expect_status 0 $beam --memory "$limit" --batch-tokens "$fits" < in
 expect_stdout_file wanted
-expect_usage_error "--memory $limit is too little for --batch-tokens $((fits + 512))" \
+expect_usage_error "--memory $limit cannot hold --batch-tokens $((fits + 512))" \
   $beam --memory "$limit" --batch-tokens $((fits + 512))
 needs=$(last_stderr | sed -n 's/.*which needs \([0-9]*M\):.*/\1/p')
 expect_status 0 $beam --memory "$needs" --batch-tokens $((fits + 512)) < in

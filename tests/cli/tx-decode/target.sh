@@ -45,7 +45,7 @@ printf 'w7 w8 w9 w10\n' > long
 expect_status 0 tx-decode -m one --max-length 2 --max-extra 0 --tgt long --status 2 one_line
 last_stdout | awk -F '\t' '$3 != "w7 w8" { exit 1 }' || fail 'not the first two tokens'
 expect_stderr_contains \
-  'tx-decode: warning: long:1: 4 pieces, cut to the first 2 (--max-length and --max-extra)'
+  'tx-decode: warning: long:1: 4 tokens, cut to the first 2 (--max-length and --max-extra)'
 expect_stderr_contains "$(printf '1\tmaximum\t1\t2\t0\t')"
 
 head -n 2 given > short
