@@ -110,7 +110,7 @@ const char* average_of(const Selection& selection) {
 // ,"encoder":...,"decoder":...
 void append_kinds(std::string& out, const AttentionRecord& record, const Selection& selection,
                   Quantity quantity, const FigureWriter& writer) {
-  const bool blank = record.source.empty();
+  const bool blank = record.input.empty();
   for (size_t i = 0; i < selection.kinds.size(); ++i) {
     out += std::string(",\"") + name_of(selection.kinds[i].kind) + "\":";
     static const AttentionMaps none;

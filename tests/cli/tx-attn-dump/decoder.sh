@@ -6,7 +6,7 @@ expect_stdout_lines 3
 last_stdout > records
 head -n 1 records | grep -q '"input":\["<s>","w5","w6","w7"\]' || fail "$(head -n 1 records)"
 head -n 1 records | grep -q '"target":\["w5","w6","w7","</s>"\]' || fail 'target'
-head -n 1 records | grep -q '"decoder":\[' || fail 'no weights'
+head -n 1 records | grep -q '"decoder":\[\[\[\[1' || fail 'no weights'
 ! grep -q '"cross"' records || fail 'cross'
 expect_status 0 tx-attn-dump -m model --what log_p --digits 9 --precision fp32 < in
 last_stdout | grep -o '"log_p":\[[^]]*' > log_p
@@ -20,6 +20,7 @@ expect_status 0 tx-attn-dump -m model --stats heads < in
 expect_stdout_contains 'decoder'
 expect_status 0 tx-attn-dump -m model --stats pairs --words < in
 expect_status 0 tx-attn-dump -m model --format safetensors -o arrays < in
+grep -qa '"1.weights.decoder"' arrays || fail 'no array of weights'
 expect_status 0 tx-attn-dump -m model --words --top 2 < in
 for option in '--tgt in' '--html page' '--svg picture' --align '--stats importance' '--beam 2' '--beam 4' \
   '--alpha 0.6'; do
