@@ -191,8 +191,8 @@ MakeForm form_of(const Metrics& metrics) {
     if (!metric->form()) continue;
     if (metrics.size() == 1) return [&metric] { return metric->form(); };
     throw UsageError(metric->name() +
-                     " reads files of another form than other metrics: give it a " +
-                     "command of its own");
+                     " reads files of another format than other metrics: run it " +
+                     "separately");
   }
   return {};
 }

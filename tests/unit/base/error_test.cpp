@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(io_error_names_path_and_reason) {
              "cannot write x: No space left on device (3 MiB free)");
 }
 
-BOOST_AUTO_TEST_CASE(a_broken_link_is_told_from_a_file_that_is_not_there) {
+BOOST_AUTO_TEST_CASE(a_broken_link_is_distinguished_from_a_missing_file) {
   const tx_test::TempFolder folder;
   std::filesystem::create_symlink("none", folder / "link");
   BOOST_TEST(std::string(IoError("read", folder / "link", ENOENT).what()) ==
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_broken_link_is_told_from_a_file_that_is_not_there) {
              "cannot read " + (folder / "link") + ": Permission denied");
 }
 
-BOOST_AUTO_TEST_CASE(assertion_tells_condition_and_place) {
+BOOST_AUTO_TEST_CASE(an_assertion_names_condition_and_place) {
   BOOST_CHECK_NO_THROW(TX_ASSERT(1 + 1 == 2));
   const std::string message = message_of<Bug>([] { TX_ASSERT(1 + 1 == 3); });
   BOOST_TEST(message.find("1 + 1 == 3") != std::string::npos);

@@ -31,13 +31,13 @@ BOOST_AUTO_TEST_CASE(digits_are_grouped_by_commas) {
   BOOST_TEST(grouped(1e-12) == "1e-12");
 }
 
-BOOST_AUTO_TEST_CASE(json_has_null_for_what_is_not_finite) {
+BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_are_null_in_json) {
   BOOST_TEST(to_text(finite_or_null(0.25)) == "0.25");
   for (const double x : {double(NAN), double(INFINITY), -double(INFINITY)})
     BOOST_TEST(to_text(finite_or_null(x)) == "null");
 }
 
-BOOST_AUTO_TEST_CASE(one_of_a_thing_is_not_several) {
+BOOST_AUTO_TEST_CASE(singular_and_plural) {
   BOOST_TEST(counted(0, "step") == "0 steps");
   BOOST_TEST(counted(1, "step") == "1 step");
   BOOST_TEST(counted(2, "step") == "2 steps");

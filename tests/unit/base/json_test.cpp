@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(keys_keep_their_order) {
   BOOST_TEST(to_text(parse_json("{\"a\":[1]}", "x"), 1) == "{\n \"a\": [\n  1\n ]\n}");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_json_is_told) {
+BOOST_AUTO_TEST_CASE(invalid_json_is_refused_with_its_place) {
   BOOST_TEST(message_of<DataError>([] { parse_json("{\"a\":}", "run/config.json"); }) ==
              "run/config.json: not valid JSON at byte 6");
   for (const char* bad : {"", "{", "[1,]", "nul", "{} x", "\"\xFF\"", "1e400", "NaN"}) {
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers_are_whole_and_in_range) {
   BOOST_CHECK_THROW(whole_number(Json::array(), "a", 0, 9), DataError);
 }
 
-BOOST_AUTO_TEST_CASE(a_value_of_another_kind_is_told_by_file_and_key) {
+BOOST_AUTO_TEST_CASE(a_value_of_another_type_is_refused_with_file_and_key) {
   const Json json = parse_json(
       R"({"b":true,"n":3,"big":5000000000,"x":1.5,"s":"w","l":["a","b"],"m":["a",1],"o":{}})", "f");
   BOOST_TEST(json_value<bool>(json, "b", "f"));

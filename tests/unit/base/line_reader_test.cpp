@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(gzip_members_one_behind_another) {
   BOOST_TEST(lines_of(folder.file("dense.gz", gzip(dense))).size() == 100000u);
 }
 
-BOOST_AUTO_TEST_CASE(damaged_gzip_is_told) {
+BOOST_AUTO_TEST_CASE(damaged_gzip_is_refused) {
   const TempFolder folder;
   const std::string good = gzip(numbered(1, 20000));
   const auto message = [&](const std::string& bytes) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(damaged_gzip_is_told) {
   std::string wrong_sum = good;
   wrong_sum[wrong_sum.size() - 6] ^= 1;
   BOOST_TEST(message(wrong_sum).find("damaged gzip") != std::string::npos);
-  BOOST_TEST(message(good + "tail").find("behind the gzip data") != std::string::npos);
+  BOOST_TEST(message(good + "tail").find("trailing bytes after the gzip data") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(first_byte_of_gzip_alone_is_text) {
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(gzip_from_a_pipe_byte_by_byte) {
   BOOST_TEST(lines.back() == "line 300");
 }
 
-// A file with a hole costs no room on the disk; its "line" would cost memory.
+// A sparse file needs no disk space, but its "line" would need memory.
 BOOST_AUTO_TEST_CASE(a_line_of_hundreds_of_megabytes_is_refused) {
   const TempFolder folder;
   const std::string path = folder.file("image", "one\n");

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(failures_of_read_and_write_are_thrown) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(read_block_takes_what_is_there) {
+BOOST_AUTO_TEST_CASE(read_block_takes_the_buffered_lines) {
   int fd[2];
   BOOST_REQUIRE(pipe(fd) == 0);
   LineReader reader("/dev/fd/" + std::to_string(fd[0]));
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(the_first_error_is_carried) {
 
 #ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
 // As under ulimit -v: memory for the stacks of a few more threads.
-BOOST_AUTO_TEST_CASE(fewer_threads_where_no_more_can_be_started) {
+BOOST_AUTO_TEST_CASE(fewer_threads_under_a_limit_of_memory) {
   const auto child = tx_test::run_in_child([] {
     long pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(atomic_write_that_fails_keeps_the_old) {
   BOOST_TEST(folder.entries() == 1);  // no temporary file stays
 }
 
-// The limit on the size of a file stands for the full disk: the write fails half way.
+// A limit on the size of a file simulates a full disk: the write fails half way.
 BOOST_AUTO_TEST_CASE(atomic_write_on_a_full_disk_keeps_the_old) {
   const TempFolder folder;
   const std::string path = folder.file("f", "old");
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(atomic_write_through_a_link_to_no_file) {
   }
 }
 
-// A link below /dev stands for an open file: what was redirected there is written.
+// A link below /dev is an open file: the file that it was redirected to is written.
 BOOST_AUTO_TEST_CASE(atomic_write_to_dev_stdout_reaches_the_file_behind_it) {
   const TempFolder folder;
   const auto child = tx_test::run_in_child(

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(only_what_was_typed_has_to_have_an_effect) {
   BOOST_TEST(message({"--no-whitespace"}, R"({"whitespace":true})") == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_settled_later_is_checked_later) {
+BOOST_AUTO_TEST_CASE(open_options_are_not_checked) {
   Tool tool;
   const auto open = [] { return std::vector<std::string>{"schedule"}; };
   BOOST_TEST(tool.parse({"--lr", "1"}, open));
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(zero_and_nothing_as_values) {
   tool.parse({"--command", "x", "--command", ""});
   BOOST_TEST(tool.command == "");
   BOOST_TEST(usage_error({"--threads", "1025"}) == "--threads 1025: must be from 0 to 1,024");
-  // What an option starts with stands for "not given" and may be outside its range.
+  // The initial value means "not given" and may be outside the range.
   Options options("tx-x", "layers");
   int layers = 0;
   options.add("--layers", layers, "N", "layers").range(1, 9);

@@ -44,7 +44,7 @@ std::string lower(const std::string& text) {
 
 BOOST_AUTO_TEST_SUITE(tokenizer)
 
-BOOST_AUTO_TEST_CASE(symbols_stand_alone) {
+BOOST_AUTO_TEST_CASE(symbols_are_isolated) {
   BOOST_TEST(mteval("a!b\"c#d$e%f&g(h)i*j+k/l") ==
              "a ! b \" c # d $ e % f & g ( h ) i * j + k / l");
   BOOST_TEST(mteval(":;<=>?@[\\]^_`{|}~") == ": ; < = > ? @ [ \\ ] ^ _ ` { | } ~");
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(points_stay_inside_numbers) {
   BOOST_TEST(mteval("z. B. usw.") == "z . B . usw .");
 }
 
-// A rule goes on behind what it matched, so the second of two points is judged by itself.
+// A rule continues after its match, so the second of two points lacks its context.
 BOOST_AUTO_TEST_CASE(runs_of_points) {
   BOOST_TEST(mteval("a...b") == "a . . . b");
   BOOST_TEST(mteval("1..5") == "1 . . 5");
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(none_and_char) {
   BOOST_TEST(tokens("char", "ab ä中.") == "a b ä 中 .");
 }
 
-BOOST_AUTO_TEST_CASE(intl_splits_marks_beside_what_is_no_number) {
+BOOST_AUTO_TEST_CASE(intl_splits_marks_next_to_other_characters_than_numbers) {
   BOOST_TEST(tokens("intl", "a—b ¿x? 1,5 1,a a,1 ٣٫٤ 5€") == "a — b ¿ x ? 1,5 1 , a a , 1 ٣٫٤ 5 €");
   BOOST_TEST(tokens("intl", "It was 1998.") == "It was 1998.");
   BOOST_TEST(tokens("intl", "a..5") == "a . .5");

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
   BOOST_TEST(ids.size() == 1000001u);
 }
 
-BOOST_AUTO_TEST_CASE(user_symbols_stand_alone) {
+BOOST_AUTO_TEST_CASE(user_symbols_are_never_merged) {
   std::vector<BpeToken> list = tokens();
   list.push_back({12, "ab", 0, true});
   list.push_back({13, "aba", 0, true});

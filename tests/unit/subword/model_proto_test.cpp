@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(tables_that_lead_outside_are_refused) {
   BOOST_TEST(!sound(model(charsmap(7, 1 << 10 | 0x200, strings))));  // the same, coarse offset
   BOOST_TEST(sound(model(charsmap(7, 0x80000000u | 2, strings))));
   BOOST_TEST(!sound(model(charsmap(0, 0x100 | 0x400, "a"))));  // strings do not end in NUL
-  // A node that ends a key, whose value is the unit beside it.
+  // A node that ends a key, whose value is the next unit.
   std::string map = charsmap(7, 0x100 | 1 << 10, strings);
   const auto with_value = [&](uint32_t value) {
     std::memcpy(map.data() + 4 + 4 * 6, &value, 4);

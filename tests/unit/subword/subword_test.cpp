@@ -22,7 +22,7 @@ struct Fixture {
 
 BOOST_FIXTURE_TEST_SUITE(subword, Fixture)
 
-BOOST_AUTO_TEST_CASE(special_and_byte_tokens_stand_first) {
+BOOST_AUTO_TEST_CASE(special_and_byte_tokens_are_first) {
   BOOST_TEST(model->kind() == "sentencepiece");
   BOOST_TEST(model->size() == 400);
   BOOST_TEST(model->token(Vocabulary::pad) == "<pad>");
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(special_and_byte_tokens_stand_first) {
   BOOST_TEST(model->id_of("no such token") == -1);
 }
 
-BOOST_AUTO_TEST_CASE(every_line_comes_back) {
+BOOST_AUTO_TEST_CASE(every_line_is_restored) {
   for (const std::string& line :
        {std::string(), std::string(" "), std::string("  a  b  "), std::string("\t"),
         std::string("a\0b", 3), std::string("\0", 1), std::string("x\r"), std::string("▁"),
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(every_line_comes_back) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
+BOOST_AUTO_TEST_CASE(random_unicode_is_restored) {
   PhiloxStream random(1, 2);
   for (int i = 0; i < 20000; ++i) {
     const std::string line = random_line(random);
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(random_unicode_comes_back) {
   }
 }
 
-// An unused token takes our own encoder away: SentencePiece answers.
+// An unused token disables our own encoder, so SentencePiece encodes.
 BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
   const auto other = parse_vocabulary(model->bytes() + "\x0A\x06\x0A\x02\x01\x01\x18\x05", "other");
   BOOST_REQUIRE(other->size() == model->size() + 1);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(ids_are_those_of_sentencepiece) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_megabyte_line_comes_back) {
+BOOST_AUTO_TEST_CASE(a_megabyte_line_is_restored) {
   std::string line(1 << 20, 'a');
   for (size_t i = 0; i < line.size(); i += 7) line[i] = char('a' + i % 23);
   BOOST_TEST((round_trip(line) == line));
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(decode_keeps_one_line_of_valid_text) {
   BOOST_CHECK_THROW(model->token(400), DataError);
 }
 
-BOOST_AUTO_TEST_CASE(bytes_depend_on_the_text_alone) {
+BOOST_AUTO_TEST_CASE(bytes_depend_only_on_the_text) {
   std::vector<std::string> lines = sample_text();
   for (const int threads : {1, 2, 3, 4, 7}) {
     BOOST_TEST((train(lines, 400, threads) == model->bytes()));
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_size_is_an_upper_bound) {
   BOOST_CHECK_THROW(train({"", "  "}), DataError);
 }
 
-BOOST_AUTO_TEST_CASE(reserved_words_in_the_text_do_no_harm) {
+BOOST_AUTO_TEST_CASE(reserved_words_in_the_text_are_ordinary_words) {
   std::vector<std::string> lines(50, "<s> <unk> <0x41> </s> <pad> ▁a ▅b a\tb a\rb");
   const auto odd = parse_vocabulary(train(lines, 300), "odd");
   BOOST_TEST(odd->id_of("<unk>") == Vocabulary::unk);

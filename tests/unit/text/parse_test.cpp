@@ -19,7 +19,7 @@ std::string split(std::string_view line) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(sentences_come_apart) {
+BOOST_AUTO_TEST_CASE(sentences_are_split) {
   BOOST_TEST(split("One. Two! Three? Four") == "One.|Two!|Three?|Four");
   BOOST_TEST(split("One.  Two. ") == "One.|Two. ");
   BOOST_TEST(split("He said \"Go.\" Then he went.") == "He said \"Go.\"|Then he went.");
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(sentences_come_apart) {
              "\u597D\u3002|\u662F\u5417\uFF1F|\u662F");
 }
 
-BOOST_AUTO_TEST_CASE(and_what_is_no_end_stays) {
+BOOST_AUTO_TEST_CASE(abbreviations_and_numbers_do_not_end_a_sentence) {
   for (const char* line :
        {"", "word", "One. two", "v1.2 is out", "Am 3. Oktober", "J. S. Bach plays", "e.g. this",
         "www.example.org", " . ", "!", "One.", ". one", "er ... geht", "Quoi ! dit-il"})
