@@ -17,7 +17,7 @@ expect_usage_error '--metric rouge: must be a comma-separated list of bleu, chrf
 expect_usage_error '--metric : must be a comma-separated list of' tx-bleu --metric bleu, ref
 expect_usage_error 'given twice' tx-bleu --metric ter,ter ref
 expect_usage_error --max-order tx-bleu --max-order 0 ref
-expect_usage_error 'in one file' tx-bleu --num-refs 2 ref ref
+expect_usage_error '--num-refs needs a single file of references' tx-bleu --num-refs 2 ref ref
 expect_usage_error 'needs two systems' tx-bleu --paired-bootstrap ref
 expect_usage_error 'cannot be used with --paired-approximate' tx-bleu --paired-bootstrap --paired-approximate -i a -i b ref
 expect_usage_error 'one system' tx-bleu --sentence -i a -i b ref

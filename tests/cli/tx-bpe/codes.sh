@@ -14,7 +14,7 @@ expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --separato
 expect_stdout 'low## e## r lo## w'
 expect_status 0 sh -c 'echo "lower low" | tx-bpe encode --codes codes --summary'
 expect_stderr "tx-bpe: 1 line, 2 words, 3 tokens: 1.500 per word, 0.000 % of them bytes, 0.000 % <unk>;\
- longest line standard input:1, 3 pieces"
+ longest line standard input:1, 3 tokens"
 
 # Subwords that are not in the vocabulary are split again.
 printf 'low@@ 5\nlo@@ 2\n' > vocabulary
@@ -35,7 +35,7 @@ expect_status 0 sh -c 'echo "wow slower <n12>lower" |
 expect_stdout 'wow s@@ lower <n12>@@ lower'
 
 long=$(printf '(?:%.0s' $(seq 1500))a$(printf ')%.0s' $(seq 1500))
-expect_usage_error 'has at most 4000 bytes' tx-bpe encode --codes codes --glossaries "$long"
+expect_usage_error 'must have at most 4000 bytes' tx-bpe encode --codes codes --glossaries "$long"
 
 # Dropout depends on the seed as with a model.
 seq 1 2000 | sed 's/.*/lower & slow/' > many
