@@ -18,6 +18,46 @@ small_train() {
     --save-every 3 --log-every 1 "$@"
 }
 
+# setting RUN NAME: its value in config.json.
+setting() { sed -n "s/.*\"$2\": *\"*\([^,\"]*\).*/\1/p" "$1/config.json" | head -n 1; }
+
+# refused TEXT OPTION...: small_train with these options is a usage error that leaves no files.
+refused() {
+  text=$1
+  shift
+  expect_status 2 small_train "$@" -o none
+  expect_empty_stdout
+  expect_stderr_contains "$text"
+  expect_stderr_contains 'try tx-train --help'
+  expect_no_file none
+}
+
+# recomputed OPTION...: runs `kept` and `again`, of the same weights with and without --recompute;
+# false where this machine does not support the precision.
+recomputed() {
+  rm -rf kept again
+  small_train "$@" --describe > /dev/null 2>&1 || return 1
+  set -- "$@" --accumulate 2 --save-every 6
+  small_train "$@" -o kept 2> run.log || fail "$(cat run.log)"
+  small_train "$@" --recompute -o again 2> run.log || fail "$(cat run.log)"
+  [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
+    fail "$*: weights differ with --recompute"
+}
+
+# same_masks OPTION...: validation of two runs that learn nothing is equal, whatever their seed and
+# batches: it always masks the same tokens. Leaves the run `first`.
+same_masks() {
+  small_train --steps 1 --save-every 1 -o first 2> run.log || fail "$(cat run.log)"
+  for seed in 1 2; do
+    tx-train --init first --src train.en --valid-src valid.en --schedule constant --lr 1e-12 --warmup 0 \
+      --seed $seed --steps 1 --save-every 1 --batch-tokens $((200 * seed)) --threads 1 \
+      --precision fp32 -o seed-$seed "$@" 2> run.log || fail "$(cat run.log)"
+    grep -o '"validation_perplexity":[0-9.]*' seed-$seed/log.jsonl | cut -c -30 > figure-$seed
+  done
+  expect_file figure-1
+  expect_same figure-1 figure-2
+}
+
 # weights_hash MODEL: prints the checksum of its weights and vocabulary.
 weights_hash() { head -c 20000 "$1" | grep -ao '"xxh3":"[0-9a-f]*"' | head -n 1; }
 

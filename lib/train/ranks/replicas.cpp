@@ -95,11 +95,11 @@ std::string Replicas::agree(std::string bytes) const {
   return bytes;
 }
 
-void Replicas::tell(RankOrder order) const {
+void Replicas::broadcast(RankOrder order) const {
   if (all_ && leads()) all_->broadcast(&order, sizeof order);
 }
 
-RankOrder Replicas::hear() const {
+RankOrder Replicas::receive() const {
   RankOrder order;
   all_->broadcast(&order, sizeof order);
   return order;
@@ -109,7 +109,7 @@ void Replicas::stop_translating() const {
   if (all_) all_->tell(stop_number);
 }
 
-bool Replicas::told_to_stop() const { return all_->told() == stop_number; }
+bool Replicas::stop_received() const { return all_->told() == stop_number; }
 
 namespace {
 

@@ -56,10 +56,10 @@ class Replicas {
       const;  // the ranks with this tensor-parallel shard; null if only this one
 
   std::string agree(std::string bytes) const;  // returns rank 0's `bytes` on all ranks
-  void tell(RankOrder order) const;            // broadcasts from rank 0; no effect on others
-  RankOrder hear() const;                      // receives it, on the others
+  void broadcast(RankOrder order) const;       // broadcasts from rank 0; no effect on others
+  RankOrder receive() const;                   // receives it, on the others
   void stop_translating() const;               // on rank 0, from any thread
-  bool told_to_stop() const;                   // on the others
+  bool stop_received() const;                  // on the others
 
  private:
   World* all_;

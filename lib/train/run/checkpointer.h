@@ -64,7 +64,8 @@ class Saver {
   static size_t bytes(const Parameters& parameters);
 
   // Calls `write` with the parameters as they are now. The previous save must have been finished.
-  // Where this throws (gather or copy failed), `write` was not called and finish() must not be.
+  // Where this throws (gather or copy failed), `write` was not called and there is nothing to
+  // finish().
   void begin(Write write);
   // Whether finish() would return without waiting.
   bool done() const { return done_; }

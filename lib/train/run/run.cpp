@@ -105,34 +105,34 @@ void Run::report_memory(const Log& log) {
 
 void Run::rehearse() {
   if (std::exchange(rehearsed_, true)) return;
-  replicas_.tell({What::rehearse});
+  replicas_.broadcast({What::rehearse});
   stepper_->rehearse(worst_batch(feed_->lengths(), feed_->capacities(), feed_->growth()));
 }
 
 StepRecord Run::step(int64_t number, double rate, double loss_limit) {
-  replicas_.tell({What::step, number, rate, loss_limit});
+  replicas_.broadcast({What::step, number, rate, loss_limit});
   stepper_->launch(feed_->next(), number, rate, loss_limit);
   stepper_->prepare(feed_->read_ahead());  // while a GPU computes
   return record_ = stepper_->finish();
 }
 
 StepRecord Run::release() {
-  replicas_.tell({What::release});
+  replicas_.broadcast({What::release});
   return record_ = stepper_->release(record_);
 }
 
 StepRecord Run::validate() {
-  replicas_.tell({What::validate});
+  replicas_.broadcast({What::validate});
   return valid_pass_->run(replicas_.sharers(), [this](const Batch& batch, StepRecord& sums) {
     stepper_->evaluate(batch, sums);
   });
 }
 
 std::optional<std::vector<double>> Run::translate(const std::function<bool()>& stop) {
-  replicas_.tell({What::translate});
+  replicas_.broadcast({What::translate});
   return scorer_->score(
       [&] {
-        if (!replicas_.leads()) return replicas_.told_to_stop();
+        if (!replicas_.leads()) return replicas_.stop_received();
         if (!stop()) return false;
         replicas_.stop_translating();
         return true;
@@ -141,17 +141,17 @@ std::optional<std::vector<double>> Run::translate(const std::function<bool()>& s
 }
 
 bool Run::weights_finite() {
-  if (replicas_.divided()) replicas_.tell({What::finite});
+  if (replicas_.divided()) replicas_.broadcast({What::finite});
   return stepper_->weights_finite();
 }
 
 void Run::set_feed(const Json& state) {
-  replicas_.tell({What::feed});
+  replicas_.broadcast({What::feed});
   feed_->restore(parse_json(replicas_.agree(to_text(state)), "the feed of rank 0"));
 }
 
 void Run::spread(bool with_moments) {
-  replicas_.tell({What::spread, with_moments});
+  replicas_.broadcast({What::spread, with_moments});
   if (first_of_part()) {
     spread_parts(*trained_, whole_ ? whole_->master() : Matrix{}, trained_->master());
     trained_->refresh_copy();
@@ -167,7 +167,7 @@ void Run::spread(bool with_moments) {
 }
 
 Moments Run::collect() {
-  replicas_.tell({What::collect});
+  replicas_.broadcast({What::collect});
   stepper_->collect_moments();
   if (first_of_part()) {
     const Moments from = stepper_->whole_moments(), to = whole_ ? whole_->moments() : Moments{};
@@ -179,24 +179,24 @@ Moments Run::collect() {
 }
 
 void Run::gather_gradients() {
-  replicas_.tell({What::gradients});
+  replicas_.broadcast({What::gradients});
   stepper_->gather_gradients();
 }
 
 void Run::forget_steps() {
-  replicas_.tell({What::forget});
+  replicas_.broadcast({What::forget});
   feed_->restore(begin_);
   for (const Matrix& block : {trained_->moment1(), trained_->moment2()})
     if (!block.empty()) backend_->zero(block.data, size_t(block.cols) * size_of(block.dtype));
 }
 
-void Run::end() { replicas_.tell({What::end}); }
+void Run::end() { replicas_.broadcast({What::end}); }
 
 // Waits for each call to end, so that its errors are known before the next.
 void Run::obey() {
   for (;;) {
     backend_->wait();
-    const RankOrder order = replicas_.hear();
+    const RankOrder order = replicas_.receive();
     switch (order.what) {
       case What::rehearse:
         rehearse();

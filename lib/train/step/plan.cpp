@@ -112,8 +112,8 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
                    : (recompute ? "    without --recompute " : "    with --recompute    ") +
                          mebibytes(m.other) + "\n";
   return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
-         mebibytes(m.gradients) + "\n  moments        " + mebibytes(m.moments) +
-         "\n  bf16 copy      " + mebibytes(m.copy) +
+         mebibytes(m.gradients) + "\n  optimizer state" + mebibytes(m.moments) +
+         "\n  bf16 weights   " + mebibytes(m.copy) +
          (m.sums ? "\n  gradient sums  " + mebibytes(m.sums) : "") +
          (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
          mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +

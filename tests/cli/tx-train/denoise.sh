@@ -9,28 +9,9 @@ stop_at rename:1 model:2
 random_kills 2 7
 rm -rf whole
 
-# Validation of two runs that learn nothing is equal, whatever their seed.
-small_train --steps 1 --save-every 1 -o first 2> run.log || fail "$(cat run.log)"
-for seed in 1 2; do
-  tx-train --init first --denoise --src train.en --valid-src valid.en --schedule constant --lr 1e-12 \
-    --warmup 0 --seed $seed --steps 1 --save-every 1 --batch-tokens $((200 * seed)) --threads 1 \
-    --precision fp32 -o seed-$seed 2> run.log || fail "$(cat run.log)"
-  grep -o '"validation_perplexity":[0-9.]*' seed-$seed/log.jsonl | cut -c -30 > figure-$seed
-done
-expect_file figure-1
-expect_same figure-1 figure-2
-
-# The same weights with and without --recompute.
+same_masks --denoise
 for precision in fp32 bf16; do
-  small_train --precision $precision --describe > /dev/null 2>&1 || continue # no bf16 here
-  options="--precision $precision --layers 2 --accumulate 2 --save-every 6 --dropout 0.1"
-  # shellcheck disable=SC2086  # a list of words
-  small_train $options -o kept 2> run.log || fail "$(cat run.log)"
-  # shellcheck disable=SC2086
-  small_train $options --recompute -o again 2> run.log || fail "$(cat run.log)"
-  [ "$(weights_hash kept/model-12.safetensors)" = "$(weights_hash again/model-12.safetensors)" ] ||
-    fail "$precision: weights differ with --recompute"
-  rm -rf kept again
+  recomputed --precision $precision --layers 2 --dropout 0.1 || continue # no bf16 here
 done
 
 # It learns to restore the word of lines that repeat it.
@@ -57,11 +38,7 @@ small_train --steps 1 -o plain 2> run.log || fail "$(cat run.log)"
 expect_usage_error 'which --init plain lacks' \
   tx-train --init plain --denoise --src train.en -o none
 
-refused() { # TEXT OPTION...
-  text=$1
-  shift
-  expect_usage_error "$text" tx-train --denoise --src train.en --vocab bpe.model -o none "$@"
-}
+small_texts="--denoise --src train.en"
 refused '--tgt cannot be used with --denoise: it has one text' --tgt train.de
 refused '--denoise cannot be used with --kind decoder: it needs both stacks' --kind decoder
 refused '--denoise cannot be used with --bpe-dropout' --bpe-dropout 0.1

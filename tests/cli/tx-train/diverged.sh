@@ -13,8 +13,5 @@ for option in '--beta1 1' '--beta2 1' '--beta1 -0.1' '--beta2 2' '--epsilon 0' '
   '--lr 0' '--lr -1' '--lr nan' '--lr 1e999' '--lr-factor 0' '--clip-norm -1' '--max-skips -1' \
   '--spike-floor nan'; do
   # shellcheck disable=SC2086  # two words
-  expect_status 2 small_train $option -o refused
-  expect_stderr_contains "${option% *}"
-  expect_stderr_contains 'try tx-train --help'
-  expect_no_file refused
+  refused "${option% *}" $option
 done

@@ -57,4 +57,4 @@ status=0
 wait $! || status=$?
 [ $status -eq 1 ] || fail "status $status instead of 1: $(cat stopped.log)"
 grep -q 'cannot [a-z]* stopped[/:].*No such file' stopped.log || fail "$(cat stopped.log)"
-grep -q 'stopped vanished, or is no longer mounted' stopped.log || fail "$(cat stopped.log)"
+grep -q 'was stopped removed or unmounted?' stopped.log || fail "$(cat stopped.log)"

@@ -2,9 +2,6 @@
 # the model. The model learns to copy.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
-setting() { # RUN NAME: its value in config.json
-  sed -n "s/.*\"$2\": *\"*\([^,\"]*\).*/\1/p" "$1/config.json" | head -n 1
-}
 
 expect_status 0 tx-train -q --preset toy --src train.en --tgt train.de --vocab bpe.model --threads 1 --steps 100 -o first
 tune="--src train.en --tgt train.en --valid-src valid.en --valid-tgt valid.en --threads 1"

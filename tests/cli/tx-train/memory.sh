@@ -43,15 +43,15 @@ enough=$(last_stderr | sed -n 's/.*: give --memory \([0-9]*M\).*/\1/p')
 expect_status 0 small_train $auto --batch-tokens auto --memory "$enough" -o more
 
 # --describe without text selects the same batch for the same limit.
-described() { # SIZE: the target pieces that it finds
+described() { # SIZE: the target tokens that it finds
   expect_status 0 tx-train --describe --preset toy --batch-tokens auto --memory "$1" --threads 1
-  last_stdout | sed -n 's/.*+ \([0-9]*\) target) tokens.*/\1/p'
+  last_stdout | sed -n 's/.*+ \([0-9,]*\) target) tokens.*/\1/p' | tr -d ,
 }
 total() { last_stdout | sed -n 's/^  total  *\([0-9]*\).*MiB$/\1/p' | tail -n 1; }
 [ "$(described 1G)" -gt "$(described 500M)" ] || fail "$(described 1G) and $(described 500M)"
 described 500M > /dev/null
 [ "$(total)" -le 500 ] || fail "more than 500 MiB: $(last_stdout)"
-[ "$(described 1000G)" -eq 25024 ] || fail "$(described 1000G) pieces where memory has no end"
+[ "$(described 1000G)" -eq 25024 ] || fail "$(described 1000G) tokens with unlimited memory"
 expect_status 2 tx-train --describe --preset toy --batch-tokens auto --memory 99999999999G
 expect_stderr_contains '--memory 99999999999G: too large'
 

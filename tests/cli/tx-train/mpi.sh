@@ -7,7 +7,7 @@ expect_stdout alone
 for count in 2 3 5; do
   expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n $count exchange_ranks
   expect_stdout "$count ranks"
-# MPI calls are limited to 2 GiB; a lower limit tests the splitting of all calls.
+  # MPI calls are limited to 2 GiB; a lower limit tests the splitting of all calls.
   expect_status 0 env TX_MPI_MAX_BYTES=20000 timeout 60 mpirun --oversubscribe --bind-to none -n $count exchange_ranks
   expect_stdout "$count ranks"
 done

@@ -1,32 +1,26 @@
 # Options without effect, invalid values, seeds.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
-refused() { # TEXT OPTION...
-  text=$1
-  shift
-  expect_usage_error "$text" tx-train --src train.en --tgt train.de --vocab bpe.model -o none "$@"
-}
+small_texts="--src train.en --tgt train.de"
 refused '--layers 0: must be from 1 to 1,000' --layers 0
 refused '--batch-tokens 1: give a number from 2 to 16,777,216' --batch-tokens 1
 refused '--rotary-base 1e10: must be from 1 to 1,000,000,000' --positions rotary --rotary-base 1e10
 refused '--d-k 0: must be from 1 to 65,536' --d-k 0
 refused '--layers cannot be used with both' --layers 1 --encoder-layers 2 --decoder-layers 3
 refused '--max-positions needs --positions learned' --max-positions 40
-refused '--lr cannot be used with --schedule paper: scale it with --lr-factor' \
-  --preset base --lr 0.1
+refused '--lr cannot be used with --schedule paper: scale it with --lr-factor' --schedule paper
 refused '--lr-factor needs --schedule paper' --schedule linear --lr 0.1 --lr-factor 2
 refused '--beta2 needs --optimizer adam' --optimizer sgd --beta2 0.9
 refused '--spike-window needs --spike-threshold' --spike-threshold 0 --spike-window 9
 refused '--on-spike needs --spike-threshold' --spike-threshold 0 --on-spike skip
-refused '--bpe-dropout-epochs needs --bpe-dropout' --bpe-dropout-epochs 2
 refused '--valid-every needs --valid-src' --valid-every 2
 refused '--tune cannot be used with --device cpu' --tune --device cpu
 refused '--vocab cannot be used with --vocab-src' --vocab-src bpe.model
 refused '--vocab cannot be used with --init: its model brings its vocabulary' --init run
 refused '--describe cannot be used with --parity' --parity --describe
 refused '--vocab has an empty value: expected FILE|words' --vocab=
-expect_usage_error '--profile cannot be used with --describe' tx-train --describe --profile
-expect_no_file none
+refused '--profile cannot be used with --describe' --describe --profile
+small_texts="$small_texts --valid-src valid.en --valid-tgt valid.de"
 
 # The advice in these messages works.
 expect_status 0 small_train --describe --tune

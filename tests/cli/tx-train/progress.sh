@@ -30,7 +30,7 @@ done
 kill -TERM $pid
 wait $pid || true
 warning='at this speed the run will end in about [0-9]* days; train a smaller model with --preset tiny, or
- --steps or --minutes end it earlier, also beside --resume'
+ end it earlier with --steps or --minutes, also with --resume'
 grep -q "warning: $(echo "$warning" | tr -d '\n')\$" long.err || fail "$(cat long.err)"
 expect_status 0 tx-train --resume long --steps 100000000 --minutes 0.000001
 expect_status 0 tx-train --resume long --steps 5

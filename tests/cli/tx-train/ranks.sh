@@ -27,16 +27,16 @@ for precision in fp32 bf16; do
 done
 ! cmp -s fp32-1/model-3.safetensors fp32-1/model-12.safetensors || fail "nothing was learned"
 
-# What a rank holds of the moments.
-moments() {
+# The optimizer state that a rank holds, in MiB.
+optimizer_state() { # RANKS
   expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n "$1" \
     tx-train --describe --device cpu --preset tiny --batch-tokens 512 --accumulate 4
-  awk '$1 == "moments" { print $2 }' "$TX_LAST/stdout"
+  awk '$1 == "optimizer" { print $3 }' "$TX_LAST/stdout"
 }
-whole=$(moments 1)
-part=$(moments 4)
+whole=$(optimizer_state 1)
+part=$(optimizer_state 4)
 awk "BEGIN { exit !($whole > 3.9 * $part && $whole < 4.1 * $part) }" ||
-  fail "of 4 ranks one holds $part MiB of moments, one alone $whole"
+  fail "of 4 ranks one holds $part MiB of optimizer state, a single one $whole"
 
 # A run stopped after step 6 on 4 ranks resumes on 2; with BPE-dropout and sgd.
 set -- --bpe-dropout 0.1 --optimizer sgd --lr 0.5

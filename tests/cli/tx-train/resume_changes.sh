@@ -104,37 +104,25 @@ grep -q 'tx-train: cannot .* gone' gone.log || fail "$(cat gone.log)"
 
 # A value of the wrong type in config.json is an error with file and key, even if an option
 # overrides it.
-config() { # KEY VALUE: replaces the first value of that key
+config() { # KEY VALUE MESSAGE OPTION...: replaces the first value of that key
   rm -rf run && cp -a first run
   sed -E "0,/\"$1\": /s/\"$1\": ([^,\"[]+|\"[^\"]*\")/\"$1\": $2/" first/config.json > run/config.json
   ! cmp -s first/config.json run/config.json || fail "no $1"
-}
-config_refused() { # MESSAGE OPTION...
-  message=$1
-  shift
+  message=$3
+  shift 3
   expect_status 1 tx-train --resume run --steps 13 "$@"
   expect_stderr_contains "tx-train: run/config.json: $message"
 }
-config command 7
-config_refused 'command is 7, not a string'
-config data '{}'
-config_refused 'data is {}, not a string'
-config batch_tokens_resolved '\"many\"'
-config_refused 'batch_tokens_resolved is "many", not a whole number'
-config keep '\"all\"'
-config_refused 'options: keep is "all", not a whole number' --keep 3
-config memory 7
-config_refused 'options: memory is 7, not a string' --memory 1G
-config valid-command true
-config_refused 'options: valid-command is true, not a string' --valid-command 'echo 1'
-config save-every null
-config_refused 'options: save-every is null, not a whole number' --save-every 3
-config valid_data '7, \"saves_before\": 7'
-config_refused 'valid_data is 7, not a string'
-config data '\"x\", \"saves_before\": [{\"until\": 1.5}]'
-config_refused 'saves_before: until is 1.5, not a whole number'
-config data '\"x\", \"products\": 7'
-config_refused 'products is 7, not a string'
+config command 7 'command is 7, not a string'
+config data '{}' 'data is {}, not a string'
+config batch_tokens_resolved '\"many\"' 'batch_tokens_resolved is "many", not a whole number'
+config keep '\"all\"' 'options: keep is "all", not a whole number' --keep 3
+config memory 7 'options: memory is 7, not a string' --memory 1G
+config valid-command true 'options: valid-command is true, not a string' --valid-command 'echo 1'
+config save-every null 'options: save-every is null, not a whole number' --save-every 3
+config valid_data '7, \"saves_before\": 7' 'valid_data is 7, not a string'
+config data '\"x\", \"saves_before\": [{\"until\": 1.5}]' 'saves_before: until is 1.5, not a whole number'
+config data '\"x\", \"products\": 7' 'products is 7, not a string'
 
 # An incomplete log gives a warning.
 rm -rf run && cp -a first run

@@ -19,8 +19,9 @@ for command in "tx-bleu --width 3 ref < hyp" "tx-bleu --width 3 --json ref < hyp
 done
 [ "$(scores 'echo; printf " -1.5e1\r\n\n"')" = -15.0 ] || fail "$(cat run/log.jsonl)"
 
-# refused SHOWN COMMAND: the run ends with SHOWN, its checkpoint is complete, and the advice works.
-refused() {
+# no_score SHOWN COMMAND: the run ends with SHOWN, its checkpoint is complete, and the advice works.
+# What is a score is tested by tests/unit/train/validator_test.cpp.
+no_score() {
   rm -rf run
   expect_status 1 small_train --steps 6 --valid-command "$2" -o run
   expect_stderr_contains "--valid-command printed $1"
@@ -29,14 +30,10 @@ refused() {
   expect_status 0 tx-train --resume run --valid-command 'echo 4'
   [ "$(grep -c validation_score run/log.jsonl)" -eq 2 ] || fail "$2: $(cat run/log.jsonl)"
 }
-refused '"BLEU is 27.3"' 'echo BLEU is 27.3'
-refused '"20,5"' 'echo 20,5'
-refused '"nan"' 'echo nan'
-refused nothing true
-refused '"1\n2"' 'echo 1; echo 2'
-refused '"TER|nrefs:1' 'tx-bleu --metric ter ref < hyp'
-refused '"{\"score\":\"3\"}"' "echo '{\"score\":\"3\"}'"
-refused '"y\ny\ny\n' yes
+no_score '"BLEU is 27.3"' 'echo BLEU is 27.3'
+no_score nothing true
+no_score '"TER|nrefs:1' 'tx-bleu --metric ter ref < hyp'
+no_score '"y\ny\ny\n' yes
 
 # A command that fails or takes too long loses only its score.
 rm -rf run
@@ -47,8 +44,7 @@ small_train --steps 6 --valid-timeout 0.5 --valid-command 'case $MODEL in
 grep -q 'failed with status 3; this checkpoint has no score' run.log || fail "$(cat run.log)"
 grep -q 'took longer than --valid-timeout 0.5; this checkpoint has no score' run.log || fail "$(cat run.log)"
 ! grep -q validation_score run/log.jsonl || fail "$(cat run/log.jsonl)"
-expect_status 2 small_train --valid-timeout 3 -o none
-expect_stderr_contains '--valid-timeout needs --valid-command'
+refused '--valid-timeout needs --valid-command' --valid-timeout 3
 
 # A stop while it runs: the state is saved, the command and its children are ended, and the run
 # resumes bit-identically.

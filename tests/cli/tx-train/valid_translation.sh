@@ -60,7 +60,6 @@ done
 
 # A text that can only be read once, and options without effect.
 mkfifo pipe
-expect_status 2 seen --valid-src pipe -o none
-expect_stderr_contains '--valid-metric chrf reads the text twice, but pipe is not a regular file'
-expect_status 2 small_train --valid-lines 3 -o none
-expect_stderr_contains '--valid-lines needs --valid-metric bleu or chrf'
+refused '--valid-metric chrf reads the text twice, but pipe is not a regular file' \
+  --valid-metric chrf --valid-src pipe
+refused '--valid-lines needs --valid-metric bleu or chrf' --valid-lines 3

@@ -1,10 +1,13 @@
-// When a checkpoint is due, the order of a save, what stays of it and what does not.
+// When a checkpoint is due, the order of a save, which checkpoints are kept; the saver, which
+// writes at once on the CPU; the counters of a training state.
 #include "lib/train/run/checkpointer.h"
 
 #include <boost/test/unit_test.hpp>
 #include <deque>
 #include <new>
+#include <stdexcept>
 
+#include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/state_file.h"
 #include "tests/unit/checkpoint/samples.h"
@@ -188,6 +191,98 @@ BOOST_AUTO_TEST_CASE(a_run_that_was_killed_before_its_links_gets_them) {
   BOOST_TEST(link("last") == "model-30.safetensors");
   BOOST_TEST(link("best") == "model-20.safetensors");
   BOOST_TEST(run.complete_steps() == (Steps{20, 30}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct SaverFixture {
+  Backend backend = make_backend("cpu", 1);
+  Parameters parameters;
+  Saver saver;
+  SaverFixture()
+      : parameters(backend, tx_test::small_config(), DType::f32, true), saver(parameters) {}
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(saver, SaverFixture)
+
+BOOST_AUTO_TEST_CASE(the_cpu_writes_at_once_and_takes_no_memory) {
+  BOOST_TEST(Saver::bytes(parameters) == 0u);
+  const Parameters* given = nullptr;
+  saver.begin([&](const Parameters& p, const Moments&) { given = &p; });
+  BOOST_TEST((given == &parameters && saver.done()));
+  saver.finish();
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_is_thrown_once_and_another_save_may_follow) {
+  saver.begin([](const Parameters&, const Moments&) { throw std::runtime_error("no room"); });
+  BOOST_TEST(saver.done());
+  BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
+  saver.finish();
+  bool written = false;
+  saver.begin([&](const Parameters&, const Moments&) { written = true; });
+  saver.finish();
+  BOOST_TEST(written);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_that_was_not_asked_for_stops_the_next_save) {
+  saver.begin([](const Parameters&, const Moments&) { throw std::runtime_error("no room"); });
+  BOOST_CHECK_THROW(saver.begin([](const Parameters&, const Moments&) {}), Bug);
+  BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(moments_are_gathered_when_the_save_begins) {
+  Moments whole = parameters.moments();
+  std::swap(whole.first, whole.second);
+  Saver of_ranks(parameters, [&] { return whole; });
+  Moments given;
+  of_ranks.begin([&](const Parameters&, const Moments& m) { given = m; });
+  BOOST_TEST((given.first.data == whole.first.data && given.second.data == whole.second.data));
+  of_ranks.finish();
+  saver.begin([&](const Parameters&, const Moments& m) { given = m; });
+  BOOST_TEST(given.first.data == parameters.moment1().data);
+  saver.finish();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(train_state)
+
+BOOST_AUTO_TEST_CASE(the_members_keep_their_order) {
+  const TrainState s{7, 1, 900, Unfinished::nothing};
+  BOOST_TEST(to_text(s.to_json(Json{{"incidents", 2}, {"packer", {{"epoch", 3}}}})) ==
+             R"({"step":7,"skipped":1,"tokens":900,"incidents":2,"packer":{"epoch":3}})");
+  const TrainState stopped{7, 1, 900, Unfinished::score};
+  BOOST_TEST(to_text(stopped.to_json(Json{{"incidents", 2}})) ==
+             R"({"step":7,"skipped":1,"tokens":900,"incidents":2,"unfinished":"score"})");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
+  for (const Unfinished left : {Unfinished::nothing, Unfinished::validation, Unfinished::score}) {
+    const TrainState s{12, 3, 4567, left};
+    const Json json = parse_json(to_text(s.to_json(Json{{"packer", 1}})), "state");
+    const TrainState again = TrainState::from_json(json, "state-12");
+    BOOST_TEST((again.step == 12 && again.skipped == 3 && again.tokens == 4567));
+    BOOST_TEST((again.unfinished == left));
+    BOOST_TEST(to_text(again.to_json(Json{{"packer", 1}})) == to_text(json));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_missing_or_unknown_is_told) {
+  Json json = TrainState{}.to_json(Json::object());
+  json["unfinished"] = "breakfast";
+  BOOST_CHECK_EXCEPTION(TrainState::from_json(json, "state-0"), DataError, [](const Error& e) {
+    return std::string(e.what()).starts_with(
+        "state-0: the run stopped with its breakfast unfinished");
+  });
+  for (const char* key : {"step", "skipped", "tokens"}) {
+    Json without = TrainState{}.to_json(Json::object());
+    without.erase(key);
+    BOOST_CHECK_THROW(TrainState::from_json(without, ""), Json::exception);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// Spikes: what is one, what is done about it, and what is told.
+// Spikes: what counts as one, what is done about it, and what is printed.
 #include "lib/train/run/spike_policy.h"
 
 #include <boost/test/unit_test.hpp>
@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 
 using namespace tx;
+
 using Action = SpikeDecision::Action;
 
 namespace {
@@ -193,15 +194,64 @@ BOOST_AUTO_TEST_CASE(a_level_that_stays_is_no_spike_for_ever) {
   BOOST_TEST(steps < 100);
 }
 
-BOOST_AUTO_TEST_CASE(a_detector_goes_on_from_its_state) {
-  SpikeDetector one(1.5, 7, 0.01), other(1.5, 7, 0.01);
-  for (int i = 0; i < 40; ++i) {
-    const double loss = 3 + std::sin(double(i * i)) / 7;
-    if (i % 11 == 4) other.restore(tx::parse_json(tx::to_text(one.state()), "state"));
-    one.add(loss);
-    if (i >= 4) other.add(loss);
-    BOOST_TEST((i < 4 || one.limit() == other.limit()));
-  }
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+StepRecord spike_of(int64_t step) {
+  StepRecord r;
+  r.step = step;
+  r.loss = 50;
+  r.loss_scale = 0.1;
+  r.loss_limit = 3.25;
+  r.gradient_norm = 8;
+  r.skip = r.spike = 1;
+  return r;
+}
+
+SpikeDecision decided(SpikeDecision::Action action, int64_t to = -1) {
+  SpikeDecision d;
+  d.action = action;
+  d.to = to;
+  return d;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(incident)
+
+BOOST_AUTO_TEST_CASE(a_spike) {
+  const std::string start = "step 12: loss spike: 5.0000, above the limit of 3.2500";
+  const StepRecord r = spike_of(12);
+  BOOST_TEST(describe_incident(r, decided(Action::logged), "") == start);
+  BOOST_TEST(describe_incident(r, decided(Action::skipped), "") ==
+             start + "; the update was skipped");
+  BOOST_TEST(describe_incident(r, decided(Action::rewound, 10), "run/flight-1.safetensors") ==
+             start +
+                 "; rewinding to step 10; replay it with: tx-train --replay "
+                 "run/flight-1.safetensors");
+  BOOST_TEST(to_text(incident_line(r, decided(Action::skipped), "")) ==
+             R"({"step":12,"incident":"spike","at_step":12,"action":"skipped",)"
+             R"("incident_loss":5.0,"loss_limit":3.25,"gradient_norm":8.0})");
+}
+
+BOOST_AUTO_TEST_CASE(where_the_run_goes_back_the_line_belongs_to_the_step_after) {
+  const Json line =
+      incident_line(spike_of(12), decided(SpikeDecision::Action::rewound, 10), "flight-1");
+  BOOST_TEST(line.at("step") == 11);
+  BOOST_TEST(line.at("at_step") == 12);
+  BOOST_TEST(line.at("action") == "rewound");
+  BOOST_TEST(line.at("flight") == "flight-1");
+}
+
+BOOST_AUTO_TEST_CASE(not_finite) {
+  StepRecord r = spike_of(3);
+  r.spike = 0;
+  BOOST_TEST(describe_incident(r, decided(SpikeDecision::Action::skipped), "") ==
+             "step 3: loss or gradients are not finite; the update was skipped");
+  BOOST_TEST(incident_line(r, decided(SpikeDecision::Action::ended), "").at("incident") ==
+             "not finite");
+  BOOST_TEST(incident_line(r, decided(SpikeDecision::Action::ended), "").at("action") == "ended");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

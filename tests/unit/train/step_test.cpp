@@ -144,3 +144,57 @@ BOOST_AUTO_TEST_CASE(weights_that_are_not_finite_are_found) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+ModelConfig one_stack(ModelKind kind) {
+  ModelConfig c;
+  c.set_kind(kind);
+  c.set_vocabularies(1004);
+  c.set_layers(2);
+  c.d_model = 32;
+  c.d_ff = 64;
+  c.heads = 4;
+  c.norm = NormPosition::pre;
+  c.resolve();
+  return c;
+}
+
+struct OneStack {
+  const TrainOptions options = plain_options();
+  Backend backend = make_backend("cpu", 1);
+  Parameters parameters;
+  Transformer model;
+
+  explicit OneStack(ModelKind kind)
+      : parameters(backend, one_stack(kind), DType::f32, true), model(backend, parameters, 80) {
+    parameters.initialise(1);
+  }
+};
+
+}  // namespace
+
+// Word n is followed by word n + 1, in lines that begin anywhere: all but the first is learned.
+BOOST_FIXTURE_TEST_CASE(one_stack_learns_what_follows, PackingFixture) {
+  const IdCache cache = make(captions(60, 1));
+  for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder}) {
+    PackerOptions packing;
+    packing.batch_tokens = 256;
+    Packer packer(cache, packing);
+    OneStack run(kind);
+    Stepper stepper(run.backend, run.parameters, run.model, run.options);
+    stepper.reserve(
+        Stepper::plan(run.backend, run.parameters, run.model, run.options, packer.capacities()));
+    const auto step = [&](int64_t number) {
+      std::vector<Batch> batches(1);
+      packer.next(batches.front());
+      BOOST_TEST(batches.front().sides.size() == 1u);
+      const StepRecord record = stepper.step(batches, number, 0.01, 0);
+      return record.loss * record.loss_scale;
+    };
+    const double first = step(1);
+    for (int64_t number = 2; number < 80; ++number) step(number);
+    BOOST_TEST(first > 6.5);
+    BOOST_TEST(step(80) < 0.6 * first);
+  }
+}

@@ -1,5 +1,11 @@
-// In which order rounds of a block become final, and when.
+// The order in which rounds of gradients become final, and the background thread that follows it.
 #include "lib/train/ranks/overlap.h"
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <stdexcept>
+#include <vector>
+
 #include "tests/unit/train/tiny_training.h"
 
 using namespace tx;
@@ -77,6 +83,80 @@ BOOST_AUTO_TEST_CASE(a_gradient_that_nothing_reaches_is_final_at_the_end_alone) 
   size_t final = 9;
   pass([&] { final = order.final(0); });
   BOOST_TEST(final == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct Calls {
+  std::mutex mutex;
+  std::vector<size_t> made;
+  void add(size_t i) {
+    const std::lock_guard lock(mutex);
+    made.push_back(i);
+  }
+  void wait_for(size_t count) {
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      const std::lock_guard lock(mutex);
+      if (made.size() >= count) return;
+    }
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(background_thread)
+
+BOOST_AUTO_TEST_CASE(what_is_allowed_is_done_in_order) {
+  Calls calls;
+  BackgroundThread background;
+  background.start([&](size_t i) { calls.add(i); });
+  background.allow(2);
+  calls.wait_for(2);
+  background.allow(5);
+  calls.wait_for(5);
+  BOOST_TEST(background.stop() == 5u);
+  BOOST_TEST(calls.made == (std::vector<size_t>{0, 1, 2, 3, 4}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_begun_is_left) {
+  Calls calls;
+  BackgroundThread background;
+  std::mutex gate;
+  gate.lock();
+  background.start([&](size_t i) {
+    calls.add(i);
+    const std::lock_guard lock(gate);
+  });
+  background.allow(3);
+  calls.wait_for(1);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.unlock();
+  });
+  const size_t done = background.stop();
+  opener.join();
+  BOOST_TEST((done >= 1 && done == calls.made.size()));
+  BOOST_TEST(BackgroundThread().stop() == 0u);  // never started
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_is_thrown_by_stop) {
+  Calls calls;
+  {
+    BackgroundThread background;
+    background.start([&](size_t i) {
+      calls.add(i);
+      if (i == 1) throw std::runtime_error("gone");
+    });
+    background.allow(9);
+    calls.wait_for(2);
+    BOOST_CHECK_THROW(background.stop(), std::runtime_error);
+  }
+  BackgroundThread lost;  // destroyed without stop()
+  lost.start([](size_t) { throw std::runtime_error("gone"); });
+  lost.allow(1);
+  BOOST_TEST(calls.made.size() == 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,9 +1,10 @@
-// The preset of a run that names none.
+// The preset of a run without --preset, and options as models.
+#include "lib/train/options/settle.h"
+
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
 #include "lib/base/error.h"
-#include "lib/train/options/settle.h"
 
 using namespace tx;
 
@@ -107,3 +108,21 @@ BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+// Options have both sides; of a kind of one stack the model has the stack that its option names.
+BOOST_AUTO_TEST_CASE(options_of_both_sides_make_models_of_every_kind) {
+  TrainOptions options;
+  options.model.config.sides = {{10, 2}, {10, 3}};
+  for (const auto& [kind, layers] :
+       {std::pair(ModelKind::decoder, 3), std::pair(ModelKind::encoder, 2)}) {
+    options.kind = kind;
+    const ModelConfig one = options.model_config();
+    BOOST_TEST(one.sides.size() == 1u);
+    BOOST_TEST(one.sides.front().layers == layers);
+    TrainOptions other;
+    const int* const field = &other.model.config.sides.back().layers;
+    other.take_model(one);
+    BOOST_TEST(field == &other.model.config.sides.back().layers);
+    BOOST_TEST(to_text(other.model_config().to_json()) == to_text(one.to_json()));
+  }
+}
