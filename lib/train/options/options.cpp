@@ -182,7 +182,7 @@ void TrainOptions::resolve_validation() {
   if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
   for (const std::string& metric : valid_metric)
     if (one_text() && is_translated(metric))
-      throw UsageError("--valid-metric " + metric + " is not supported with " +
+      throw UsageError("--valid-metric " + metric + " cannot be used with " +
                        (denoise
                             ? "--denoise: there are no translations"
                             : "--kind " + kind.name + ": only encoder-decoder models translate"));

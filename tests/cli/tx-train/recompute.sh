@@ -12,9 +12,9 @@ for options in "--precision fp32 --norm-position post" "--precision fp32 --norm-
     fail "$options: weights differ after --no-recompute"
 done
 memory() { sed -n "s/^ *$1 *\([0-9]*\)[.].* MiB/\1/p"; } # NAME: whole MiB
-tx-train --describe --layers 6 --d-model 256 --d-ff 1024 2> /dev/null > kept
-tx-train --describe --layers 6 --d-model 256 --d-ff 1024 --recompute 2> /dev/null > again
-[ "$(memory activations < kept)" = "$(memory 'without --recompute' < again)" ] || fail "$(cat again)"
-[ "$(memory activations < again)" = "$(memory 'with --recompute' < kept)" ] || fail "$(cat kept)"
-[ "$(memory activations < again)" -lt $(($(memory activations < kept) * 2 / 3)) ] ||
-  fail "--recompute saves too little: $(cat kept)"
+tx-train --describe --layers 6 --d-model 256 --d-ff 1024 2> /dev/null > without
+tx-train --describe --layers 6 --d-model 256 --d-ff 1024 --recompute 2> /dev/null > with
+[ "$(memory activations < without)" = "$(memory 'without --recompute' < with)" ] || fail "$(cat with)"
+[ "$(memory activations < with)" = "$(memory 'with --recompute' < without)" ] || fail "$(cat without)"
+[ "$(memory activations < with)" -lt $(($(memory activations < without) * 2 / 3)) ] ||
+  fail "--recompute saves too little: $(cat without)"

@@ -88,6 +88,9 @@ struct Ranks : TinyText {
     const std::vector<Batch> whole = step_of(course.batches), few = step_of(2);
     keep(m.stepper.step(whole, 1, 0.01, 0));
     m.stepper.collect_moments();
+    if (ranks)  // spread_moments() must restore them
+      for (const Matrix& own : {m.parameters.moment1(), m.parameters.moment2()})
+        m.backend->zero(own.data, size_t(own.cols) * size_of(own.dtype));
     m.stepper.spread_moments();
     const StepRecord spike = m.stepper.step(whole, 2, 0.01, 1e-3);
     result.held_back = spike.skip && spike.spike;
