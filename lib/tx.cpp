@@ -5,7 +5,7 @@
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/search/engine/continuation.h"
 #include "lib/search/lines/encoding.h"
 #include "lib/search/lines/lines.h"

@@ -2,7 +2,7 @@
 #include "kernels/backend.h"
 #include "lib/attention/alignment.h"
 #include "lib/base/error.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/diagnose/compare.h"
 #include "lib/diagnose/invariance.h"
 #include "lib/rerank/minimum_risk.h"

@@ -5,7 +5,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
-#include "lib/checkpoint/flight_file.h"
+#include "lib/checkpoint/state_file.h"
 #include "lib/cli/options.h"
 #include "lib/diagnose/parity.h"
 #include "lib/diagnose/replay.h"

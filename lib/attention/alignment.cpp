@@ -4,7 +4,7 @@
 #include <array>
 
 #include "lib/base/error.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines/lines.h"
 

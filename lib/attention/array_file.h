@@ -1,7 +1,7 @@
 // The arrays of a text as one safetensors file, tx-attention(5).
 #pragma once
 #include "lib/attention/output.h"
-#include "lib/checkpoint/safetensors_spool.h"
+#include "lib/checkpoint/safetensors.h"
 
 namespace tx {
 

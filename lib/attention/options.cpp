@@ -1,7 +1,7 @@
 #include "lib/attention/options.h"
 
 #include "lib/base/error.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/text/corpus.h"
 
 namespace tx {

@@ -9,9 +9,8 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/checkpoint/int8_tensors.h"
-#include "lib/checkpoint/judgement.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/checkpoint/run_files.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/tensor/precision.h"
 
@@ -23,7 +22,7 @@ using Models = std::vector<std::unique_ptr<ModelReader>>;
 
 std::string describe(const TensorInfo& t) { return t.dtype + " " + shape_text(t.shape); }
 
-// The first member of the configuration in which two models differ; "" when there is none.
+// The first difference of the configurations; "" if there is none.
 std::string config_difference(const ModelReader& a, const ModelReader& b) {
   const Json first = a.config().to_json(), other = b.config().to_json();
   for (const auto& [key, value] : first.items())
@@ -33,18 +32,17 @@ std::string config_difference(const ModelReader& a, const ModelReader& b) {
 }
 
 std::string vocabulary_difference(const ModelReader& a, const ModelReader& b) {
-  if (a.vocabularies().size() != b.vocabularies().size()) return "";  // the kinds differ
+  if (a.vocabularies().size() != b.vocabularies().size()) return "";  // config_difference() reports
   for (size_t side = 0; side < a.vocabularies().size(); ++side) {
     const Vocabulary &ours = a.vocabularies()[side], &other = b.vocabularies()[side];
     if (ours.bytes() != other.bytes())
-      return std::string("its ") + a.config().side_name(side) + " vocabulary is another (" +
+      return std::string("its ") + a.config().side_name(side) + " vocabulary differs (" +
              std::to_string(other.size()) + " and " + std::to_string(ours.size()) + " entries)";
   }
   return "";
 }
 
-// Both hold the tensors of their configurations (ModelReader), so names and shapes differ with
-// those.
+// ModelReader has checked each file against its configuration.
 std::string tensor_difference(const ModelReader& a, const ModelReader& b) {
   for (const ParameterEntry& e : a.table()) {
     const TensorInfo* ours = a.file().find(e.name);
@@ -54,11 +52,11 @@ std::string tensor_difference(const ModelReader& a, const ModelReader& b) {
       return "its tensor " + e.name + " is " + describe(*other) + " instead of " + describe(*ours);
   }
   for (const ParameterEntry& e : b.table())
-    if (a.file().find(e.name) == nullptr) return "its tensor " + e.name + " is one too many";
+    if (a.file().find(e.name) == nullptr) return "it has the tensor " + e.name;
   return "";
 }
 
-void check_alike(const ModelReader& a, const ModelReader& b) {
+void check_compatible(const ModelReader& a, const ModelReader& b) {
   std::string all;
   for (const auto& difference : {config_difference, vocabulary_difference, tensor_difference}) {
     const std::string one = difference(a, b);
@@ -67,9 +65,9 @@ void check_alike(const ModelReader& a, const ModelReader& b) {
   if (!all.empty()) throw DataError(b.path() + " cannot be averaged with " + a.path() + ": " + all);
 }
 
-constexpr int64_t chunk = 1 << 14;  // elements; so many of every model fit in the cache
+constexpr int64_t chunk = 1 << 14;  // elements of a tensor per model; all fit in the cache
 
-// Adds n values of a tensor from `from` on to the sums.
+// Adds sums.size() elements of a tensor, starting at `from`, to `sums`.
 void add_values(const ModelReader& model, const std::string& name, int64_t from,
                 std::vector<double>& values, std::span<double> sums) {
   const TensorInfo& t = *model.file().find(name);
@@ -81,11 +79,11 @@ void add_values(const ModelReader& model, const std::string& name, int64_t from,
     finite &= std::isfinite(values[i]);
   }
   if (!finite)
-    throw DataError(model.path() + ": tensor " + name +
-                    " holds values that are not finite; average models from before that");
+    throw DataError(model.path() + ": the tensor " + name +
+                    " has values that are not finite (NaN or infinity); average earlier models");
 }
 
-// The mean of a tensor over all models, which must outlive it.
+// The mean of a tensor over all models, which must outlive the result.
 WeightRows mean_rows(const Models& models, const ParameterEntry& entry) {
   return {entry.padded_rows, entry.cols,
           [&models, &entry](int64_t first, int64_t count, float* to) {
@@ -101,7 +99,7 @@ WeightRows mean_rows(const Models& models, const ParameterEntry& entry) {
           }};
 }
 
-// Vectors and learned positions stay fp32 beside matrices of less.
+// Vectors and learned positions are always fp32.
 void add_tensors(std::vector<TensorSource>& to, const ParameterEntry& entry, const WeightRows& rows,
                  DType precision) {
   if (precision == DType::i8 && is_quantised(entry)) {
@@ -119,25 +117,25 @@ Json input_provenance(const std::string& name, const ModelReader& model) {
   return input;
 }
 
-// Members that describe a moment of a training, not the training.
-bool is_momentary(const std::string& key) {
+// Provenance that differs between the checkpoints of one run.
+bool is_of_checkpoint(const std::string& key) {
   return key == "step" || key == "tokens" || key.starts_with("validation_");
 }
 
-// What the trainings of all inputs agree on.
+// The provenance that all inputs share.
 Json common_provenance(const Models& models) {
   Json common = models[0]->provenance();
   for (const auto& model : models) {
     const Json& other = model->provenance();
     Json kept = Json::object();
     for (const auto& [key, value] : common.items())
-      if (!is_momentary(key) && other.contains(key) && other[key] == value) kept[key] = value;
+      if (!is_of_checkpoint(key) && other.contains(key) && other[key] == value) kept[key] = value;
     common = std::move(kept);
   }
   return common;
 }
 
-// The output's name is left out, as in tx-train's: the same average elsewhere has the same bytes.
+// Without the output's name, so that the bytes of the file do not depend on it.
 std::string command_of(const AverageOptions& options) {
   std::string command = "tx-avg";
   if (options.last) command += " --last " + std::to_string(*options.last);
@@ -157,8 +155,8 @@ Json provenance_of_mean(const AverageOptions& options, const std::vector<std::st
               {"common", common_provenance(models)}};
 }
 
-// One warning however many there are: the first pair is named.
-void warn_of_twins(const Models& models, const Log& log) {
+// At most one warning, which names the first pair.
+void warn_of_duplicates(const Models& models, const Log& log) {
   std::map<std::string, const ModelReader*> different;
   std::string first;
   for (const auto& model : models) {
@@ -166,22 +164,22 @@ void warn_of_twins(const Models& models, const Log& log) {
     if (!is_new && first.empty())
       first = model->path() + " holds the same weights as " + same->second->path();
   }
-  const size_t twins = models.size() - different.size();
-  if (twins == 1) log.warn(first + ": they count twice");
-  if (twins > 1)
+  const size_t duplicates = models.size() - different.size();
+  if (duplicates == 1) log.warn(first + "; these weights count twice");
+  if (duplicates > 1)
     log.warn(first + "; only " + std::to_string(different.size()) + " of the " +
-             std::to_string(models.size()) + " models differ, the others count again");
+             std::to_string(models.size()) + " models are distinct");
 }
 
-// `metric`: what the models are compared by, "" where they are not.
+// `metric`: the metric that ranks the models; "" without ranking.
 [[noreturn]] void too_few(const std::string& option, int wanted, const std::string& run,
-                          size_t there, const std::string& metric) {
+                          size_t found, const std::string& metric) {
   const std::string what = metric.empty()             ? ""
                            : metric == command_metric ? " with a score of --valid-command"
                                                       : " with a validation " + metric;
-  const std::string found = there == 0 ? "no model" : "only " + counted(int64_t(there), "model");
-  const std::string advice = there == 0 ? "" : "; use " + option + " " + std::to_string(there);
-  throw DataError(option + " " + std::to_string(wanted) + ": " + run + " holds " + found + what +
+  const std::string models = found == 0 ? "no model" : "only " + counted(int64_t(found), "model");
+  const std::string advice = found == 0 ? "" : "; use " + option + " " + std::to_string(found);
+  throw DataError(option + " " + std::to_string(wanted) + ": " + run + " holds " + models + what +
                   advice);
 }
 
@@ -227,10 +225,10 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
   const std::string option = options.last ? "--last" : "--best";
   const std::string& run = options.inputs.at(0);
   if (options.inputs.size() != 1 || (file_exists(run) && !is_directory(run)))
-    throw UsageError(option + " takes one run directory; to average files, leave it out");
+    throw UsageError(option + " needs one run directory; to average model files, omit " + option);
   const size_t wanted = size_t(options.last ? *options.last : *options.best);
   std::vector<int64_t> steps = checkpoint_steps(run, "model");
-  std::erase(steps, 0);  // a model that was never trained
+  std::erase(steps, 0);  // the initial, untrained model
   std::string metric;
   if (options.best) {
     Ranking ranking = rank_checkpoints(run, steps);
@@ -253,11 +251,12 @@ void average_models(const AverageOptions& options, const Log& log) {
   for (const std::string& file : files) {
     models.push_back(std::make_unique<ModelReader>(file));
     if (models.back()->has_int8())
-      throw DataError(models.back()->path() + " holds 8-bit weights, which do not give back what " +
-                      "they were made of; give the model that it was made from");
-    check_alike(*models.front(), *models.back());
+      throw DataError(models.back()->path() +
+                      " holds 8-bit weights, which cannot be averaged; give the " +
+                      "model that it was made from");
+    check_compatible(*models.front(), *models.back());
   }
-  warn_of_twins(models, log);
+  warn_of_duplicates(models, log);
   ModelContent content{models[0]->config(),
                        models[0]->vocabularies(),
                        provenance_of_mean(options, files, models),

@@ -1,4 +1,4 @@
-// Averaging: one model whose every weight is the mean of that weight in several models.
+// Averaging: a model whose weights are the mean of the weights of several models.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,27 +10,26 @@
 namespace tx {
 
 struct AverageOptions {
-  std::vector<std::string> inputs;  // model files; of a run directory its best, else its last model
-  std::optional<int> last, best;    // instead: so many models of the one run directory given
+  std::vector<std::string> inputs;  // model files, or run directories (their best, else last model)
+  std::optional<int> last, best;    // with one run directory: the number of its models to average
   std::string out;                  // the model file to write; "-": standard output
-  std::string to = "fp32";          // how weights are written: fp32, bf16, int8
-  bool quiet = false;               // does not name the models
+  std::string to = "fp32";          // type of the weights: fp32, bf16, int8
+  bool quiet = false;               // do not list the models
 
   void describe(Options& options);
 };
 
-// The files to average: the inputs, or the models of the run that --last or --best select,
-// ascending by step. The model of step 0 never counts; the best are those of rank_checkpoints().
-// UsageError for inputs that do not go with --last and --best, DataError when the run has too few
-// models.
+// The files to average: the inputs, or the models that --last or --best select from a run, by
+// ascending step. The model of step 0 is never selected; the best are those of rank_checkpoints().
+// UsageError if the inputs are not one run directory, DataError if the run has too few models.
 std::vector<std::string> models_to_average(const AverageOptions& options);
 
-// Writes the mean, atomically: sums in double, rounded once to fp32, and from there to what is
-// written. Inputs are mapped, and the output is written as it is computed, so memory does not grow
-// with models or weights. DataError names the file and what differs when configuration,
-// vocabularies or tensors do, and the tensor that holds a value that is not finite. The provenance
-// lists the inputs, tx-model(5); the bytes depend on the inputs and the words of the options, `out`
-// apart.
+// Writes the mean, atomically: summed in double, rounded once to fp32 and then to the type of the
+// output. Inputs are mapped, and the output is computed while it is written, so memory does not
+// grow with the number or size of the models. DataError names the file and the difference if
+// configurations, vocabularies or tensors differ, or the tensor with values that are not finite.
+// The provenance lists the inputs, tx-model(5); the bytes depend only on the inputs and the options
+// except `out`.
 void average_models(const AverageOptions& options, const Log& log);
 
 }  // namespace tx

@@ -1,10 +1,9 @@
-#include "lib/checkpoint/describe_file.h"
-
 #include <cstdio>
 #include <map>
 
 #include "lib/base/figure.h"
 #include "lib/checkpoint/int8_tensors.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/subword/languages.h"
 
 namespace tx {
@@ -20,7 +19,6 @@ std::string form_of(const TensorInfo& tensor) {
   return tensor.dtype == "F32" ? "fp32" : tensor.dtype == "BF16" ? "bf16" : tensor.dtype;
 }
 
-// Products read weights as the file has them unless --precision says otherwise.
 std::string use_of(const ParameterEntry& e) {
   if (e.vector) return "vector";
   const bool looked_up = e.lookup || e.init == ParameterEntry::Init::embedding;
@@ -36,7 +34,7 @@ std::string line_of(const char* format, const std::string& name, const std::stri
   return line;
 }
 
-// A line for each language, with what the file states.
+// One line per language; "source" and "target" mark the defaults in the file.
 std::string languages_of(const ModelReader& model) {
   const Vocabularies& all = model.vocabularies();
   if (!has_languages(all.source())) return "";

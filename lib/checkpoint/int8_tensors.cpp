@@ -11,7 +11,7 @@ namespace tx {
 
 namespace {
 
-// 8-bit weights of a tensor; its scales are copied, since a foreign file need not align them.
+// 8-bit weights of a tensor. The scales are copied: other programs may write them unaligned.
 struct Mapped {
   Int8Weights weights;
   std::vector<float> scales;
@@ -65,7 +65,7 @@ std::vector<TensorSource> int8_tensors(const ParameterEntry& entry, const Weight
   return {{entry.name, "U8", int8_shape(entry),
            [=](const ByteSink& sink) { produce(sink, nowhere); }, 64},
           {scale_name(entry), "F32", {own}, [=](const ByteSink& sink) {
-             size_t left = size_t(own) * 4;  // padding has none
+             size_t left = size_t(own) * 4;  // without the padding
              produce(nowhere, [&](const void* data, size_t bytes) {
                sink(data, std::min(left, bytes));
                left -= std::min(left, bytes);

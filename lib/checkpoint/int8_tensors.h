@@ -1,5 +1,5 @@
-// 8-bit weights in files, tx-model(5): a tensor of bytes laid out as kernels/int8.h says, so that
-// products read it where it is mapped, and beside it NAME.scale, one fp32 for each row.
+// 8-bit weights in files, tx-model(5): the tensor NAME of bytes in the layout of kernels/int8.h, so
+// that products read the mapped file in place, and NAME.scale, one fp32 scale per row.
 #pragma once
 #include <span>
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace tx {
 
-// Whether a file of 8-bit weights holds this entry so: matrices that are multiplied, embeddings.
+// Whether the entry is quantised in a file of 8-bit weights: matrices of products, and embeddings.
 bool is_quantised(const ParameterEntry& entry);
 std::string scale_name(const ParameterEntry& entry);
 std::vector<int64_t> int8_shape(const ParameterEntry& entry);  // [groups, quads, 16, 4]
 
-// The two tensors that stand for `rows`, which must outlive them; padding included.
+// The two tensors of the quantised `rows`, padding included. `rows` must outlive them.
 std::vector<TensorSource> int8_tensors(const ParameterEntry& entry, const WeightRows& rows);
 
-// Rows of a tensor of any dtype that models have, those behind the entry's own being zeros. The
-// file must outlive them.
+// The rows of a tensor of any dtype that models have; padding rows are zero. The file must outlive
+// them.
 WeightRows rows_of_tensor(const SafetensorsReader& file, const ParameterEntry& entry);
-// The entries as one matrix where they are 8-bit weights behind one another, aligned and in whole
-// groups; else `groups` is null. `scales` gets those of all rows.
+// The entries as one matrix in the mapped file, if they are adjacent, aligned 8-bit weights in
+// whole groups; else `groups` is null. `scales` receives the scales of all rows.
 Int8Weights mapped_int8(const SafetensorsReader& file, std::span<const ParameterEntry> joined,
                         std::vector<float>& scales);
 

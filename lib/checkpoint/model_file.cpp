@@ -15,10 +15,11 @@ namespace tx {
 namespace {
 
 constexpr const char* expected_model = "a model that tx-train or tx-avg wrote";
-constexpr size_t metadata_limit = 4 << 20;  // objects with very many keys take quadratic time
+constexpr size_t metadata_limit = 4 << 20;  // bytes; parsing takes quadratic time in the keys
 constexpr const char* shared_vocabulary = "vocabulary";
+constexpr char kind_fact[] = "a model of kind";  // in conditions of options
 
-// The tensor of a side's vocabulary where the sides have several.
+// The tensor of a side's vocabulary if the sides do not share one.
 std::string vocabulary_name(const ModelConfig& config, size_t side) {
   return std::string("vocabulary.") + config.side_name(side);
 }
@@ -68,8 +69,8 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
   config_ = ModelConfig::from_json(parse_json(text("config"), this->path() + ": configuration"),
                                    this->path());
   if (config_.kind.name != text("kind"))
-    throw DataError(this->path() + " is damaged: its metadata says that it is of kind '" +
-                    text("kind") + "', its configuration says '" + config_.kind.name + "'");
+    throw DataError(this->path() + " is damaged: its kind is '" + text("kind") +
+                    "' in the metadata but '" + config_.kind.name + "' in the configuration");
   check_sizes();
   table_ = parameter_table(config_);
   check_tensors();
@@ -80,36 +81,38 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
 const std::string& ModelReader::text(const std::string& key) const {
   const std::string* value = file_.metadata(key);
   if (value == nullptr)
-    throw DataError(path() + " is not a model of tx (its metadata lacks \"" + key +
-                    "\"); expected " + expected_model);
+    throw DataError(path() + " is not a tx model (its metadata has no \"" + key + "\"); expected " +
+                    expected_model);
   return *value;
 }
 
 void ModelReader::check_format() const {
   if (text("format") == "tx-state")
-    throw DataError(path() + " holds the state of a training, no model; give the model-STEP" +
-                    ".safetensors beside it, or the run directory");
+    throw DataError(path() +
+                    " is a training state, not a model; give the model-STEP.safetensors of" +
+                    " the same step, or the run directory");
   if (text("format") != "tx")
-    throw DataError(path() + " is not a model of tx, but of the format '" + text("format") +
-                    "'; expected " + expected_model);
+    throw DataError(path() + " is not a tx model (its format is '" + text("format") +
+                    "'); expected " + expected_model);
   check_format_version(file_, model_format_version);
   if (find_value<ModelKind>(text("kind")) == nullptr)
-    throw DataError(path() + " holds a model of kind '" + text("kind") +
-                    "', which tx " TX_VERSION " does not know: a newer version wrote it");
+    throw DataError(path() + ": models of kind '" + text("kind") +
+                    "' are not supported by tx " TX_VERSION "; use a newer tx");
 }
 
-// A table is built only from sizes that the file has room for, so that a few bytes of a hostile
-// header can neither ask for memory nor make a product of sizes overflow.
+// Before the parameter table is built: the file must hold at least one byte per weight, so that a
+// short hostile header can neither allocate much memory nor overflow a product of sizes.
 void ModelReader::check_sizes() const {
-  const double room = double(file_.data_bytes()), d = config_.d_model;
+  const double bytes = double(file_.data_bytes()), d = config_.d_model;
   const double layers = double(config_.layers());
   const double inner = std::max({double(config_.d_ff), double(config_.heads) * config_.d_k,
                                  double(config_.heads) * config_.d_v});
   const double embedded =
       std::max(double(config_.max_tokens()),
                config_.learned_positions() ? double(config_.max_positions) : 0.0);
-  if (layers > double(file_.tensors().size()) || layers * inner * d > room || embedded * d > room)
-    throw DataError(path() + " is damaged: its configuration asks for more weights than it holds");
+  if (layers > double(file_.tensors().size()) || layers * inner * d > bytes || embedded * d > bytes)
+    throw DataError(path() +
+                    " is damaged: its configuration needs more weights than the file holds");
 }
 
 void ModelReader::check_tensors() {
@@ -118,8 +121,7 @@ void ModelReader::check_tensors() {
     vocabularies += file_.find(vocabulary_name(config_, side)) != nullptr;
   for (const ParameterEntry& e : table_) {
     const TensorInfo* tensor = file_.find(e.name);
-    if (tensor == nullptr)
-      throw DataError(path() + ": the tensor " + e.name + " of its configuration is missing");
+    if (tensor == nullptr) throw DataError(path() + ": the tensor " + e.name + " is missing");
     if (tensor->dtype == "U8") {
       check_int8(e, *tensor);
       int8_ = true, ++scales;
@@ -127,15 +129,15 @@ void ModelReader::check_tensors() {
     }
     if (tensor->shape != file_shape(e))
       throw DataError(path() + ": " + e.name + " has the shape " + shape_text(tensor->shape) +
-                      ", but its configuration asks for " + shape_text(file_shape(e)));
+                      ", but its configuration needs " + shape_text(file_shape(e)));
     if (!is_floating(tensor->dtype))
       throw DataError(path() + ": " + e.name + " is " + tensor->dtype +
                       "; weights must be F32, BF16, F64 or U8");
   }
   const size_t expected_count = table_.size() + scales + vocabularies;
   if (file_.tensors().size() != expected_count)
-    throw DataError(path() + ": it holds " + std::to_string(file_.tensors().size()) +
-                    " tensors, but its configuration asks for " + std::to_string(expected_count));
+    throw DataError(path() + " has " + std::to_string(file_.tensors().size()) +
+                    " tensors, but its configuration needs " + std::to_string(expected_count));
 }
 
 void ModelReader::check_int8(const ParameterEntry& e, const TensorInfo& tensor) const {
@@ -143,7 +145,7 @@ void ModelReader::check_int8(const ParameterEntry& e, const TensorInfo& tensor) 
     throw DataError(path() + ": " + e.name + " is U8; it must be F32, BF16 or F64");
   if (tensor.shape != int8_shape(e))
     throw DataError(path() + ": " + e.name + " has the shape " + shape_text(tensor.shape) +
-                    ", but its configuration asks for " + shape_text(int8_shape(e)));
+                    ", but its configuration needs " + shape_text(int8_shape(e)));
   const TensorInfo* scale = file_.find(scale_name(e));
   if (scale == nullptr || scale->dtype != "F32" || scale->shape != std::vector<int64_t>{e.rows})
     throw DataError(path() + ": " + e.name + " has no scales (the tensor " + scale_name(e) +
@@ -156,7 +158,8 @@ Vocabularies ModelReader::read_vocabularies() const {
                            config_.sides.size());
     for (const SideConfig& side : config_.sides)
       if (side.vocabulary != config_.sides.front().vocabulary)
-        throw DataError(path() + ": one vocabulary, but two sizes in its configuration");
+        throw DataError(path() +
+                        ": one vocabulary is stored, but its configuration has different sizes");
     return all;
   }
   std::vector<Vocabularies::Pointer> sides;
@@ -169,7 +172,7 @@ Vocabularies ModelReader::read_vocabularies() const {
 Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int64_t size) const {
   const TensorInfo* tensor = file_.find(name);
   if (tensor == nullptr || tensor->dtype != "U8")
-    throw DataError(path() + " holds no vocabulary (the tensor " + name + " of bytes); expected " +
+    throw DataError(path() + " has no vocabulary (a tensor " + name + " of dtype U8); expected " +
                     expected_model);
   Vocabularies::Pointer vocabulary =
       parse_vocabulary({file_.data(*tensor), size_t(tensor->bytes())}, path() + ", its " + name);
@@ -189,7 +192,7 @@ Int8Weights ModelReader::int8(std::span<const ParameterEntry> joined) const {
   return mapped_int8(file_, joined, scales_.back());
 }
 
-// What has been packed elsewhere need not stay in memory; 8-bit weights may be used where they lie.
+// Releases the pages of weights that have been packed; int8 weights may be used in place.
 void ModelReader::finished(const ParameterEntry& entry) const {
   const TensorInfo& tensor = *file_.find(entry.name);
   if (tensor.dtype != "U8") file_.forget(tensor);
@@ -197,8 +200,9 @@ void ModelReader::finished(const ParameterEntry& entry) const {
 
 void ModelReader::load(Parameters& parameters) const {
   if (int8_)
-    throw DataError(path() + " holds 8-bit weights, which are for translating alone; give the " +
-                    "model that it was made from");
+    throw DataError(path() +
+                    " holds 8-bit weights, which can only decode; give the model that it was " +
+                    "made from");
   TX_ASSERT(parameters.config().to_json() == config_.to_json());
   for (const ParameterEntry& e : table_)
     load_entry(file_, *file_.find(e.name), parameters, parameters.master(), e);
@@ -222,7 +226,7 @@ std::string resolve_model(const std::string& path) {
   if (names.size() > 8) there += ", ...";
   throw DataError(path + " is a directory without best.safetensors or last.safetensors (" +
                   (names.empty() ? "it is empty" : "it holds " + there) +
-                  "); give a model file or the directory of a run that has saved one");
+                  "); give a model file, or the directory of a run that has saved a model");
 }
 
 bool names_model(const std::string& path) {
@@ -232,7 +236,7 @@ bool names_model(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   unsigned char start[9] = {};
   file.read(reinterpret_cast<char*>(start), sizeof start);
-  // Eight bytes of length, the upper ones 0 (no header has 4 GiB), then the header's JSON.
+  // Eight bytes of header length, the upper four 0 (no header has 4 GiB), then JSON.
   return file && start[8] == '{' && start[4] == 0 && start[5] == 0 && start[6] == 0 &&
          start[7] == 0;
 }
@@ -251,6 +255,25 @@ void check_replaceable(const std::string& path) {
     return;
   throw UsageError("--out " + path +
                    " exists and is not a model: choose another name, or remove it");
+}
+
+// An unknown kind is reported by ModelReader.
+ModelKind kind_of_model(const std::string& path) {
+  const SafetensorsReader file(resolve_model(path), expected_model);
+  const std::string* kind = file.metadata("kind");
+  const ModelKind* known = kind ? find_value<ModelKind>(*kind) : nullptr;
+  return known ? *known : ModelKind::encoder_decoder;
+}
+
+std::vector<std::string> of_kinds(std::initializer_list<ModelKind> kinds) {
+  std::vector<std::string> out;
+  for (const ModelKind kind : kinds)
+    out.push_back(std::string(kind_fact).append(" ").append(name_of_value(kind)));
+  return out;
+}
+
+void check_kind(const Options& options, ModelKind kind, const std::string& path) {
+  options.check_fact(kind_fact, name_of_value(kind), path + " is of kind " + name_of_value(kind));
 }
 
 }  // namespace tx

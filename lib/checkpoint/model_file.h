@@ -1,6 +1,7 @@
-// The model file, tx-model(5): weights, vocabulary, configuration and provenance in one
-// .safetensors file that translates text.
+// The model file, tx-model(5): weights, vocabularies, configuration and provenance in one
+// .safetensors file, which is all that decoding needs.
 #pragma once
+#include <initializer_list>
 #include <list>
 #include <memory>
 #include <span>
@@ -16,10 +17,9 @@ namespace tx {
 
 inline constexpr int model_format_version = 1;
 
-// Writes the weights as fp32, or rounded to bf16, and the vocabularies (one for all sides: stored
-// once), atomically; returns the XXH3 of the data, which a state file names. `provenance` is an
-// object of finite values that a model file carries along, tx-model(5). The bytes of the file
-// depend on the arguments alone.
+// Writes the weights as fp32, or rounded to bf16, and the vocabularies (a shared one once),
+// atomically. Returns the XXH3 of the data, which the state file records. `provenance` is a JSON
+// object without NaN or infinity, tx-model(5). The bytes depend only on the arguments.
 std::string save_model(const std::string& path, const Parameters& parameters,
                        const Vocabularies& vocabularies, const Json& provenance,
                        DType precision = DType::f32);
@@ -27,22 +27,22 @@ std::string save_model(const std::string& path, const Parameters& parameters,
 class ModelReader final : public WeightSource {
  public:
   // Maps the model that `path` names (resolve_model()) and checks all of it: the checksum, and that
-  // the tensors are those of its configuration. DataError names the file and what to do: empty,
-  // truncated, damaged, not a model of tx, or of a newer format.
+  // the tensors match the configuration. DataError names the file and the remedy: empty, truncated,
+  // damaged, not a tx model, or of a newer format.
   explicit ModelReader(const std::string& path);
   const std::string& path() const { return file_.path(); }
   const ModelConfig& config() const { return config_; }
   const Json& provenance() const { return provenance_; }
   const std::string& checksum() const { return checksum_; }  // XXH3 of the data
-  // One object where all sides share it.
+  // One object if all sides share it.
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const SafetensorsReader& file() const { return file_; }
   const std::vector<ParameterEntry>& table() const { return table_; }  // of config()
-  // Fills the master weights and the bf16 copy; the parameters must have this configuration.
-  // DataError where it holds 8-bit weights: they do not give back what they were made of.
+  // Fills the fp32 weights and the bf16 weights; the parameters must have this configuration.
+  // DataError if the file has int8 weights, from which the fp32 weights cannot be recovered.
   void load(Parameters& parameters) const;
   bool has_int8() const { return int8_; }
-  // For inference; the reader must outlive parameters of 8-bit weights.
+  // For inference; the reader must outlive parameters with int8 weights.
   WeightRows rows(const ParameterEntry& entry) const override;
   Int8Weights int8(std::span<const ParameterEntry> joined) const override;
   void finished(const ParameterEntry& entry) const override;
@@ -62,25 +62,25 @@ class ModelReader final : public WeightSource {
   Json provenance_;
   Vocabularies vocabularies_;
   bool int8_ = false;
-  mutable std::list<std::vector<float>> scales_;  // of 8-bit weights that were asked for
+  mutable std::list<std::vector<float>> scales_;  // returned by int8()
 };
 
-// The file that -m names: the file itself, or the best model of a run directory, else its last.
-// DataError where a directory has neither, with what it holds instead.
+// The model file that -m names: the file itself, or the best model of a run directory, else its
+// last. DataError if a directory has neither; the message lists its files.
 std::string resolve_model(const std::string& path);
 
-// Whether -m names a model (a run directory, or a regular file that begins as safetensors files do)
-// and not a vocabulary. Says nothing about the rest of the file.
+// Whether -m names a model (a directory, or a regular file that begins like a safetensors file) and
+// not a vocabulary. Does not check the rest of the file.
 bool names_model(const std::string& path);
-// UsageError where a model may not be written under this name (--out), since something that is no
-// model would be lost. Pipes and devices hold nothing that could be; "-" is standard output.
+// UsageError if `path` (--out) exists and is not a model, so that a mistyped name overwrites
+// nothing else. Pipes, devices and "-" (standard output) pass.
 void check_replaceable(const std::string& path);
 
-// The vocabulary that -m names: a vocabulary file, or the one inside a model, of the side that is
-// predicted or of the one that is read first.
+// The vocabulary that -m names: a vocabulary file, or that of a model's target (or only) side, or
+// of its source side.
 std::unique_ptr<Vocabulary> open_vocabulary(const std::string& path, bool target);
 
-// What save_model() and averaging write: `weights` are the tensors of the configuration's table.
+// The content of a model file; `weights` are the tensors of the configuration's parameter table.
 struct ModelContent {
   ModelConfig config;
   Vocabularies vocabularies;
@@ -89,7 +89,18 @@ struct ModelContent {
 };
 std::string write_model(const std::string& path, ModelContent content);
 
-// The provenance of a file whose header has been read; an empty object where it has none.
+// The provenance in the file's metadata; an empty object if there is none.
 Json provenance_of(const SafetensorsReader& file);
+
+// A table of the weights for people: name, shape, dtype (fp32, bf16, int8 with its scales), use and
+// bytes of each, then sums per dtype, and the languages of a multilingual model.
+std::string describe_file(const ModelReader& model);
+
+// The kind in the header of a model (resolve_model()), without reading the rest of the file.
+ModelKind kind_of_model(const std::string& path);
+// Conditions for Option::needs(): {"a model of kind decoder", ...}.
+std::vector<std::string> of_kinds(std::initializer_list<ModelKind> kinds);
+// UsageError if an option on the command line needs a model of another kind than `path`.
+void check_kind(const Options& options, ModelKind kind, const std::string& path);
 
 }  // namespace tx

@@ -1,11 +1,12 @@
 #include "lib/checkpoint/safetensors.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
-#include "lib/checkpoint/safetensors_header.h"
+#include "lib/base/json.h"
 
 namespace tx {
 
@@ -13,6 +14,163 @@ namespace {
 
 constexpr uint64_t header_limit = 100'000'000;  // the format's own
 constexpr int64_t prefix = 8;                   // bytes of the header's length
+constexpr size_t max_dimensions = 16;
+constexpr int64_t max_bytes = int64_t(1) << 60;  // keeps sums and products of sizes in range
+
+struct SafetensorsHeader {
+  std::vector<TensorInfo> tensors;  // in the header's order; begin <= end, which match the shape
+  std::map<std::string, std::string> metadata;
+};
+
+// Why a header is unusable; the caller adds the file's name.
+struct HeaderError {
+  std::string what;
+};
+
+// Reads a header event by event instead of into a tree: the parser stops at anything that does not
+// have exactly the form
+//   {"__metadata__": {KEY: STRING, ...},
+//    NAME: {"dtype": STRING, "shape": [N, ...], "data_offsets": [N, N]}, ...}
+// so nesting never grows, and duplicate keys are detected (a tree silently keeps one of them).
+class HeaderParser : public Json::json_sax_t {
+ public:
+  SafetensorsHeader header;
+
+  bool start_object(size_t) override {
+    if (place_ == Place::start) return go(Place::names);
+    if (place_ == Place::metadata) return go(Place::metadata_keys);
+    if (place_ != Place::tensor) refuse();
+    fields_.clear();
+    return go(Place::fields);
+  }
+
+  bool key(string_t& text) override {
+    key_ = text;
+    if (place_ == Place::names) return name();
+    if (place_ == Place::metadata_keys) {
+      if (!header.metadata.emplace(key_, "").second) throw HeaderError{"it repeats " + shown(key_)};
+      return go(Place::metadata_value);
+    }
+    if (!fields_.insert(key_).second) refuse();
+    if (key_ == "dtype") return go(Place::dtype);
+    if (key_ == "shape") return go(Place::shape);
+    if (key_ == "data_offsets") return go(Place::offsets);
+    refuse();
+  }
+
+  bool string(string_t& text) override {
+    if (place_ == Place::metadata_value) {
+      header.metadata[key_] = text;
+      return go(Place::metadata_keys);
+    }
+    if (place_ != Place::dtype) refuse();
+    if (element_size(text) == 0)
+      throw HeaderError{"tensor " + shown(tensor().name) + " has the unknown dtype " + shown(text)};
+    tensor().dtype = text;
+    return go(Place::fields);
+  }
+
+  bool start_array(size_t) override {
+    if (place_ == Place::shape) return go(Place::dimensions);
+    if (place_ != Place::offsets) refuse();
+    offsets_.clear();
+    return go(Place::offset_values);
+  }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > uint64_t(max_bytes)) refuse();
+    if (place_ != Place::dimensions && place_ != Place::offset_values) refuse();
+    std::vector<int64_t>& list = place_ == Place::dimensions ? tensor().shape : offsets_;
+    list.push_back(int64_t(value));
+    if (list.size() > max_dimensions) refuse();
+    return true;
+  }
+
+  bool end_array() override {
+    if (place_ == Place::offset_values) {
+      if (offsets_.size() != 2 || offsets_[0] > offsets_[1]) refuse();
+      tensor().begin = offsets_[0];
+      tensor().end = offsets_[1];
+    }
+    return go(Place::fields);
+  }
+
+  bool end_object() override {
+    if (place_ == Place::names) return go(Place::end);
+    if (place_ == Place::fields) check_tensor();
+    return go(Place::names);
+  }
+
+  bool null() override { refuse(); }
+  bool boolean(bool) override { refuse(); }
+  bool number_integer(number_integer_t) override { refuse(); }
+  bool number_float(number_float_t, const string_t&) override { refuse(); }
+  bool binary(binary_t&) override { refuse(); }
+  bool parse_error(size_t byte, const std::string&, const nlohmann::detail::exception&) override {
+    throw HeaderError{"its header is not JSON at byte " + std::to_string(byte)};
+  }
+
+ private:
+  enum class Place {
+    start,
+    names,
+    metadata,
+    metadata_keys,
+    metadata_value,
+    tensor,
+    fields,
+    dtype,
+    shape,
+    dimensions,
+    offsets,
+    offset_values,
+    end
+  };
+
+  bool go(Place place) {
+    place_ = place;
+    return true;
+  }
+
+  TensorInfo& tensor() { return header.tensors.back(); }
+
+  bool name() {
+    if (!names_.insert(key_).second) throw HeaderError{"it repeats " + shown(key_)};
+    if (key_ == "__metadata__") return go(Place::metadata);
+    header.tensors.emplace_back().name = key_;
+    return go(Place::tensor);
+  }
+
+  void check_tensor() {
+    if (fields_.size() != 3) refuse();
+    const TensorInfo& t = tensor();
+    int64_t bytes = element_size(t.dtype);
+    for (const int64_t d : t.shape)
+      if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > max_bytes) bytes = -1;
+    if (bytes != t.bytes())
+      throw HeaderError{"tensor " + shown(t.name) + " of shape " + shape_text(t.shape) + " has " +
+                        std::to_string(t.bytes()) + " bytes"};
+  }
+
+  // Names are untrusted: escaped and shortened, so that a message stays one readable line.
+  static std::string shown(const std::string& name) { return to_text(Json(name.substr(0, 100))); }
+
+  [[noreturn]] void refuse() const {
+    throw HeaderError{"its header is malformed" + (key_.empty() ? "" : " near " + shown(key_))};
+  }
+
+  Place place_ = Place::start;
+  std::string key_;
+  std::set<std::string> names_, fields_;
+  std::vector<int64_t> offsets_;
+};
+
+// Throws HeaderError. Memory is bounded by a small multiple of the text, time by text x log(text).
+SafetensorsHeader parse_header(std::string_view text) {
+  HeaderParser parser;
+  Json::sax_parse(text.begin(), text.end(), &parser);
+  return std::move(parser.header);
+}
 
 uint64_t header_length(const MappedFile& file) {
   uint64_t length = 0;
@@ -23,11 +181,11 @@ uint64_t header_length(const MappedFile& file) {
 [[noreturn]] void truncated(const std::string& path, const char* part, uint64_t wanted,
                             int64_t there) {
   throw DataError(path + " is truncated: its " + part + " should have " + std::to_string(wanted) +
-                  " bytes, but " + std::to_string(there) +
-                  " are there; copy it again, or use another checkpoint");
+                  " bytes but has " + std::to_string(there) +
+                  "; copy it again, or use another checkpoint");
 }
 
-// Where the data section begins, once the header is known to lie inside the file.
+// The offset of the data section; checks that the header ends inside the file.
 int64_t data_begin(const MappedFile& file, const std::string& expected) {
   const std::string& path = file.path();
   if (file.size() == 0) throw DataError(path + " is empty; expected " + expected);
@@ -66,7 +224,7 @@ SafetensorsReader::SafetensorsReader(const std::string& path, const std::string&
     : file_(path), data_(data_begin(file_, expected)) {
   try {
     const std::string_view text(file_.data() + prefix, size_t(data_ - prefix));
-    SafetensorsHeader header = parse_safetensors_header(text);
+    SafetensorsHeader header = parse_header(text);
     metadata_ = std::move(header.metadata);
     tensors_ = std::move(header.tensors);
     place_tensors();
@@ -76,8 +234,7 @@ SafetensorsReader::SafetensorsReader(const std::string& path, const std::string&
   }
 }
 
-// Puts the tensors in order of position; together they must be the data section, without gap or
-// overlap.
+// Sorts the tensors by position; together they must fill the data section without gap or overlap.
 void SafetensorsReader::place_tensors() {
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
@@ -104,7 +261,7 @@ const TensorInfo* SafetensorsReader::find(const std::string& name) const {
 }
 
 std::string SafetensorsReader::verified_hash() const {
-  constexpr int64_t chunk = 16 << 20;  // what has been read need not stay in memory
+  constexpr int64_t chunk = 16 << 20;  // pages are released once read
   Hasher hasher;
   for (int64_t at = data_; at < file_.size(); at += chunk) {
     const int64_t bytes = std::min(chunk, file_.size() - at);
@@ -114,8 +271,9 @@ std::string SafetensorsReader::verified_hash() const {
   const std::string hash = hasher.hex();
   const std::string* stored = metadata("xxh3");
   if (stored != nullptr && *stored != hash)
-    throw DataError(path() + " is damaged: its data does not have the checksum that was stored " +
-                    "with it; copy it again, or use another checkpoint");
+    throw DataError(path() +
+                    " is damaged: its data does not match the stored checksum; copy it again" +
+                    ", or use another checkpoint");
   return hash;
 }
 
@@ -124,8 +282,7 @@ void check_format_version(const SafetensorsReader& file, int newest) {
   const bool number = text != nullptr && !text->empty() && text->size() < 10 &&
                       text->find_first_not_of("0123456789") == std::string::npos;
   const int version = number ? std::stoi(*text) : 0;
-  if (version < 1)
-    throw DataError(file.path() + " is damaged: its metadata gives no format version");
+  if (version < 1) throw DataError(file.path() + " is damaged: its metadata has no format version");
   if (version > newest)
     throw DataError(file.path() + ": format version " + std::to_string(version) +
                     " is newer than this tx reads (" + std::to_string(newest) +

@@ -1,9 +1,10 @@
-// The safetensors format: 8 bytes of header length (little-endian), a JSON header that gives each
-// tensor's dtype, shape and place and some strings ("__metadata__"), then the tensors' bytes, one
-// after another. Reading trusts nothing: every size is checked against the file before it is used.
+// The safetensors format: 8 bytes of header length (little-endian), a JSON header with the dtype,
+// shape and position of each tensor and a map of strings ("__metadata__"), then the data: the bytes
+// of the tensors without gaps. Files are untrusted: every size is checked before it is used.
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,9 +27,9 @@ std::string shape_text(const std::vector<int64_t>& shape);  // "[512, 64]"
 
 class SafetensorsReader {
  public:
-  // Maps the file and checks its header: no tensor outside the file, no gap, no overlap, no name
-  // twice. DataError when it is empty, truncated, damaged or of another format; `expected`
-  // completes "expected ..." in the message. Of the file only the header is read.
+  // Maps the file and checks its header: no tensor outside the file, no gap, no overlap, no
+  // duplicate name. DataError if it is empty, truncated, damaged or of another format; `expected`
+  // completes "expected ..." in the message. Reads only the header.
   explicit SafetensorsReader(const std::string& path,
                              const std::string& expected = "a safetensors file");
   const std::string& path() const { return file_.path(); }
@@ -36,13 +37,12 @@ class SafetensorsReader {
   const std::string* metadata(const std::string& key) const;           // null when absent
   const std::vector<TensorInfo>& tensors() const { return tensors_; }  // in order of position
   const TensorInfo* find(const std::string& name) const;               // null when absent
-  // The tensor's bytes in the map; not aligned in a foreign file.
+  // The tensor's bytes in the mapped file; unaligned if another program wrote it so.
   const char* data(const TensorInfo& tensor) const { return file_.data() + data_ + tensor.begin; }
   int64_t data_bytes() const { return file_.size() - data_; }
-  // Its pages no longer count as this process's memory until they are read again.
+  // Releases the tensor's pages until they are read again.
   void forget(const TensorInfo& t) const { file_.forget(data_ + t.begin, t.bytes()); }
-  // XXH3 of the data section, compared with the metadata's "xxh3" where that is present: DataError
-  // when they differ.
+  // XXH3 of the data section. DataError if the metadata has "xxh3" and it differs.
   std::string verified_hash() const;
 
  private:
@@ -54,27 +54,57 @@ class SafetensorsReader {
   std::unordered_map<std::string, size_t> index_;
 };
 
-// The metadata's "format_version" must be 1 to `newest`; DataError says to use a newer tx.
+// DataError unless the metadata's "format_version" is between 1 and `newest`.
 void check_format_version(const SafetensorsReader& file, int newest);
 
 using ByteSink = std::function<void(const void* data, size_t bytes)>;
 
-// One tensor to write. `produce` hands its bytes to the sink chunk by chunk; it is called twice,
-// for the hash and for the file, and must produce the same bytes.
+// A tensor to write. `produce` passes its bytes to the sink in chunks; it is called twice, for the
+// hash and for the file, and must produce the same bytes.
 struct TensorSource {
   std::string name, dtype;
   std::vector<int64_t> shape;
   std::function<void(const ByteSink& sink)> produce;
-  int64_t alignment = 0;  // bytes; 0: one element. The tensor's size is a multiple of it
+  int64_t alignment = 0;  // bytes; 0: one element. Must divide the tensor's size
 };
 
 // A U8 tensor of these bytes, which must outlive the source.
 TensorSource byte_tensor(const std::string& name, std::string_view bytes);
 
-// Writes atomically; tensors by descending alignment, else in the order given; the header is
-// padded with spaces so that data begins at a multiple of 64 bytes. metadata gains "xxh3", the hash
-// of the data section, which is returned. The bytes depend on the arguments alone.
+// Writes atomically, tensors by descending alignment, then in the order given. The header is padded
+// with spaces so that the data begins at a multiple of 64 bytes. Adds "xxh3" to the metadata, the
+// hash of the data section, and returns it. The bytes depend only on the arguments.
 std::string write_safetensors(const std::string& path, std::vector<TensorSource> tensors,
                               std::map<std::string, std::string> metadata);
+
+// Writes a safetensors file of any number of tensors in constant memory. The header, which precedes
+// the data, lists every tensor, so header and data grow in a temporary file each, in the directory
+// of the output, and close() joins them; until then this needs twice the file's size on the disk.
+class SafetensorsSpool {
+ public:
+  // The longest header that the packages for Python and Rust read.
+  static constexpr int64_t max_header = 100'000'000;
+
+  // metadata: strings of the file; close() adds "xxh3", the hash of the data. IoError if the
+  // directory of `path` is not writable.
+  SafetensorsSpool(const std::string& path, std::map<std::string, std::string> metadata);
+  ~SafetensorsSpool();
+  SafetensorsSpool(const SafetensorsSpool&) = delete;
+  SafetensorsSpool& operator=(const SafetensorsSpool&) = delete;
+
+  // Appends a tensor; names must be unique. DataError once the header exceeds max_header.
+  void add(const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape,
+           std::string_view bytes);
+  // Writes the file, atomically. Without close() nothing is left on the disk.
+  void close();
+
+ private:
+  struct Part;
+  std::string path_;
+  std::map<std::string, std::string> metadata_;
+  std::unique_ptr<Part> header_, data_;
+  Hasher hasher_;
+  int64_t offset_ = 0;
+};
 
 }  // namespace tx

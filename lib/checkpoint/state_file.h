@@ -1,29 +1,60 @@
-// The state file, tx-run(5): what a resumed run needs beside its model: Adam's moments, cursor and
-// counters. It names the model it belongs to by checksum.
+// The files of a run directory, tx-run(5), that hold tensors besides its models: the training state
+// and the flight record.
 #pragma once
 #include <string>
 
 #include "lib/base/json.h"
+#include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"
 
 namespace tx {
 
-// Writes the moments exactly, atomically; the bytes depend on the arguments alone. `moments` are
-// whole blocks, those of all ranks, in the memory of the parameters' backend; `state` is any JSON
-// of finite values, model_checksum what save_model() returned.
+// The training state: the optimizer state (Adam's moments, exact), the position in the data, and
+// counters, which together with the model resume a run. It names its model by checksum.
+
+// Writes atomically; the bytes depend only on the arguments. `moments` are whole blocks, those of
+// all ranks, in the memory of the parameters' backend; `state` is JSON without NaN or infinity;
+// model_checksum is the value returned by save_model().
 void save_state(const std::string& path, const Parameters& parameters, const Moments& moments,
                 const Json& state, const std::string& model_checksum);
 
-// DataError unless the file is whole and belongs to the model with this configuration and checksum.
+// DataError unless the file is complete and belongs to the model with this configuration and
+// checksum.
 void check_state(const std::string& path, const ModelConfig& config,
                  const std::string& model_checksum);
 
 // Fills the moments, whole blocks as above, and returns `state`. DataError: empty, truncated,
-// damaged, of a newer format, not a state, or of another model than the one with this checksum.
+// damaged, of a newer format, not a training state, or of a model with another checksum.
 Json load_state(const std::string& path, const Parameters& parameters, const Moments& moments,
                 const std::string& model_checksum);
 
-// `state` alone; checks only that the file is a state. DataError: not a state, or damaged.
+// Only `state`; does not verify the checksum. DataError: not a training state, or damaged.
 Json read_state(const std::string& path);
+
+// The flight record of a failed step: the weights before the step (exact) and a JSON object with
+// the step's inputs and results.
+
+// Writes atomically; the bytes depend only on the arguments. `facts` is JSON without NaN or
+// infinity.
+void save_flight(const std::string& path, const Parameters& parameters, const Json& facts);
+
+// The file that --replay reads: `path` itself, or the newest flight record of a run directory.
+// DataError if the directory has none.
+std::string resolve_flight(const std::string& path);
+
+class FlightReader {
+ public:
+  // DataError: empty, truncated, damaged, of a newer format, or not a flight record.
+  explicit FlightReader(const std::string& path);
+  const ModelConfig& config() const { return config_; }
+  const Json& facts() const { return facts_; }
+  // Fills the fp32 weights and the bf16 weights; the parameters must have this configuration.
+  void load(Parameters& parameters) const;
+
+ private:
+  SafetensorsReader file_;
+  ModelConfig config_;
+  Json facts_;
+};
 
 }  // namespace tx

@@ -11,11 +11,11 @@ namespace tx {
 
 namespace {
 
-// Values at a time: enough to make the calls cheap, little enough to stay in the cache.
+// Elements per chunk: large enough to amortise calls, small enough to stay in the cache.
 constexpr int64_t transfer_chunk = 1 << 15;
 
 template <class T>
-T load_as(const char* bytes, int64_t i) {  // tensors of a foreign file need not be aligned
+T load_as(const char* bytes, int64_t i) {  // other programs may write tensors unaligned
   T value;
   std::memcpy(&value, bytes + size_t(i) * sizeof(T), sizeof(T));
   return value;
@@ -36,7 +36,8 @@ void to_values(const char* bytes, const std::string& dtype, int64_t count, T* va
 
 uint16_t to_bf16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return uint16_t(bits >> 16 | 0x40);  // rounding could make it infinite
+  if (std::isnan(value))
+    return uint16_t(bits >> 16 | 0x40);  // rounding could turn NaN into infinity
   return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 

@@ -1,4 +1,4 @@
-// Values between files and the backend's memory; inside lib/checkpoint only.
+// Conversion of values between files and the backend's memory, for readers and writers of models.
 #pragma once
 #include <string>
 
@@ -9,22 +9,24 @@
 
 namespace tx {
 
-// Elements from a file's bytes and back; dtype is F32, F64 or BF16. Writing rounds to nearest even.
+// Converts `count` elements from a file's bytes and back; dtype is F32, F64 or BF16. Writing rounds
+// to nearest even.
 void to_doubles(const char* bytes, const std::string& dtype, int64_t count, double* values);
 void from_doubles(const double* values, int64_t count, const std::string& dtype, char* bytes);
 void to_floats(const char* bytes, const std::string& dtype, int64_t count, float* values);
-bool is_floating(const std::string& dtype);  // one of the three
-// "F32" or "F64": keeps every bit of a value of this dtype.
+bool is_floating(const std::string& dtype);  // F32, F64 or BF16
+// The dtype of a file that stores f32 or f64 exactly: "F32" or "F64".
 std::string exact_dtype(DType dtype);
 
-// The shape in files: [cols] or [rows, cols]; padding exists in blocks only.
+// The shape in files: [cols] or [rows, cols], without padding.
 std::vector<int64_t> file_shape(const ParameterEntry& entry);
 
-// `entry` of a flat block (f32 or f64) as a tensor of a file. The parameters must outlive it.
+// `entry` of a flat block (f32 or f64) as a tensor to write. The parameters must outlive it.
 TensorSource entry_tensor(const Parameters& parameters, Matrix block, const ParameterEntry& entry,
                           const std::string& name, const std::string& dtype);
 
-// The entry's own rows, read from `rows`, as a tensor of a file; dtype is F32 or BF16.
+// The rows of an entry without padding, read from `rows`, as a tensor to write; dtype is F32 or
+// BF16.
 TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
                           const std::string& dtype);
 

@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/checkpoint/flight_file.h"
+#include "lib/checkpoint/state_file.h"
 #include "lib/tensor/precision.h"
 #include "lib/train/run/flight.h"
 #include "lib/train/step/step.h"
@@ -116,8 +116,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   }
   if (batches.empty()) throw DataError(options.replay + ": the flight record holds no batch");
   Backend backend = make_backend(options.device, options.threads);
-  if (facts.contains("products"))
-    backend->set_tuning(facts["products"].get<std::string>());
+  if (facts.contains("products")) backend->set_tuning(facts["products"].get<std::string>());
   const DType dtype = precision_dtype(options.precision);
   Parameters parameters(backend, file.config(), dtype, true);
   file.load(parameters);

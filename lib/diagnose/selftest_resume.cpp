@@ -17,7 +17,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/checkpoint/run_files.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/train/run/signals.h"
 #include "lib/train/run/temporary_directory.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/eval/metrics.h"
 
 namespace tx {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/search/engine/continuation.h"
 #include "lib/search/rules/rule.h"
 

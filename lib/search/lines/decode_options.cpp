@@ -4,8 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/resources.h"
-#include "lib/checkpoint/describe_file.h"
-#include "lib/checkpoint/model_kind.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/text/corpus.h"
 
 namespace tx {

@@ -10,7 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
-#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/cli/options.h"
 #include "lib/train/ranks/shards.h"
 

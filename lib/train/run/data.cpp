@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
-#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/ranks/communicator.h"
 #include "lib/subword/languages.h"

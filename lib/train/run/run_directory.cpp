@@ -16,7 +16,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/outputs.h"
-#include "lib/checkpoint/run_files.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/data/cache_format.h"
 
 namespace tx {

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
-#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/subword/mapped.h"
 #include "lib/text/corpus.h"

@@ -1,7 +1,6 @@
 // Bad steps: loss or gradients are not finite, or the loss is a spike. Such a step has not applied
 // its update (kernels: gradient_norm). SpikePolicy decides what to do, and it is done here.
 #include "lib/base/io.h"
-#include "lib/checkpoint/flight_file.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/run/flight.h"

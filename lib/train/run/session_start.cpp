@@ -4,7 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/resources.h"
-#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/options/schedule.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "lib/base/figure.h"
-#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/run_checkpoints.h"
 
 namespace tx {
 

@@ -44,8 +44,8 @@ expect_stderr 'tx-avg: cannot read missing: No such file or directory'
 expect_no_file none
 
 expect_usage_error '--last cannot be used with --best' tx-avg --last 1 --best 1 -o none run
-expect_usage_error 'takes one run directory' tx-avg --last 1 -o none run other
-expect_usage_error 'takes one run directory' tx-avg --best 1 -o none best
+expect_usage_error 'needs one run directory' tx-avg --last 1 -o none run other
+expect_usage_error 'needs one run directory' tx-avg --best 1 -o none best
 expect_usage_error '--last 0' tx-avg --last 0 -o none run
 expect_usage_error 'missing option: -o FILE' tx-avg --last 1 run
 expect_usage_error 'MODEL' tx-avg -o none

@@ -74,6 +74,6 @@ $decode -m bf16 train.src > got
 expect_same wanted got
 
 expect_status 1 tx-avg -o none int8
-expect_stderr 'tx-avg: int8 holds 8-bit weights, which do not give back what they were made of; give the model that it was made from'
+expect_stderr 'tx-avg: int8 holds 8-bit weights, which cannot be averaged; give the model that it was made from'
 expect_usage_error '--to' tx-avg --to fp16 -o none run
 expect_no_file none

@@ -33,7 +33,7 @@ sed 's/w7/x7/g' train.src > src && mv src train.src
 sed 's/w7/x7/g' train.tgt > tgt && mv tgt train.tgt
 train_small words
 refused 'words/last.safetensors cannot be averaged' $a words
-expect_stderr_contains 'its source vocabulary is another'
+expect_stderr_contains 'its source vocabulary differs'
 expect_stderr_lacks 'instead of'
 
 refused 'cannot read none: No such file' $a none

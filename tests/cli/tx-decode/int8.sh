@@ -30,5 +30,5 @@ expect_status 0 $decode -m int8 --precision fp32 train.src
 expect_status 0 $decode -m int8 -m run train.src
 
 expect_status 1 tx-train --quiet --init int8 --src train.src --tgt train.tgt --steps 1 -o new
-expect_stderr_contains 'int8 holds 8-bit weights, which are for translating alone'
+expect_stderr_contains 'int8 holds 8-bit weights, which can only decode'
 expect_usage_error '--precision int4' tx-decode -m int8 --precision int4

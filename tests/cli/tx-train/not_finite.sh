@@ -43,7 +43,7 @@ expect_status 0 tx-train --replay run
 expect_stdout_file wanted
 rm -rf none && mkdir none
 expect_status 1 tx-train --replay none
-expect_stderr_contains 'none holds no record of a step'
+expect_stderr_contains 'none has no flight record'
 rmdir none
 
 # Without a limit the run ends normally; --keep does not remove the good checkpoint.

@@ -65,4 +65,4 @@ done
 expect_status 1 tx-train --replay "$flight" --seed 77
 expect_stderr_contains "not the bits recorded"
 expect_status 1 tx-train --replay whole/last.safetensors
-expect_stderr_contains "holds no flight record"
+expect_stderr_contains "is not a flight record"

@@ -1,4 +1,4 @@
-// Means of models: exact, complete, and only of models that go together.
+// Means of models: exact, complete, and only of compatible models.
 #include "lib/checkpoint/average.h"
 
 #include <boost/test/unit_test.hpp>
@@ -26,7 +26,7 @@ Words word_list(const std::string& last, int count) {
   return parse_vocabulary(text + last + "\n", "words");
 }
 
-constexpr int words = 600;  // with 32 columns more weights than are averaged at a time
+constexpr int words = 600;  // with 32 columns: more weights than one chunk of the average
 
 ModelConfig shape(const std::string& tie = "all") {
   ModelConfig c;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_refused) {
       average({folder / "good", folder / "bad"}, folder / "out");
     });
     BOOST_TEST(
-        message.starts_with((folder / "bad") + ": tensor " + model.parameters.table()[1].name),
+        message.starts_with((folder / "bad") + ": the tensor " + model.parameters.table()[1].name),
         message);
     BOOST_TEST(!file_exists(folder / "out"));
   }
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(models_that_differ_are_named) {
   Model words_differ(1);
   words_differ.target = word_list("other", words);
   words_differ.save(b);
-  BOOST_TEST(refusal() == begin + "its target vocabulary is another (604 and 604 entries)");
+  BOOST_TEST(refusal() == begin + "its target vocabulary differs (604 and 604 entries)");
 }
 
 BOOST_AUTO_TEST_CASE(the_best_are_those_of_lowest_loss) {

@@ -1,4 +1,4 @@
-// Models with 8-bit weights: what tx-avg writes, what readers make of it, and what they refuse.
+// Models with 8-bit weights: written by tx-avg, read back, and refused where they are invalid.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -66,8 +66,8 @@ BOOST_AUTO_TEST_CASE(weights_come_back_within_half_a_step) {
   BOOST_TEST(rounded > 100);
 }
 
-// Outputs that fill whole groups are used where they are mapped; others are packed anew.
-BOOST_AUTO_TEST_CASE(joined_matrices_are_used_where_they_lie) {
+// Outputs that fill whole groups are used in the mapped file; others are packed again.
+BOOST_AUTO_TEST_CASE(joined_matrices_are_used_in_place) {
   for (const int d_k : {3, 8}) {
     const Quantised q(config_of(2, d_k));
     const ModelReader reader(q.path);
@@ -81,14 +81,14 @@ BOOST_AUTO_TEST_CASE(joined_matrices_are_used_where_they_lie) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(no_training_goes_on_from_it) {
+BOOST_AUTO_TEST_CASE(training_from_it_is_refused) {
   const Quantised q;
   SampleModel other(2);
   const ModelReader reader(q.path);
   const std::string message = message_of<DataError>([&] { reader.load(other.parameters); });
   BOOST_TEST(message == q.path +
-                            " holds 8-bit weights, which are for translating alone; give the "
-                            "model that it was made from");
+                            " holds 8-bit weights, which can only decode; give the model that "
+                            "it was made from");
   AverageOptions options;
   options.inputs = {q.path};
   options.out = q.folder / "mean";
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_named) {
   BOOST_TEST(message("\"embedding.weight.scale\"", "\"embedding.weight.skale\"") ==
              ": embedding.weight has no scales (the tensor embedding.weight.scale, F32 [7])");
   BOOST_TEST(message("\"shape\":[4,2,16,4]", "\"shape\":[2,4,16,4]") ==
-             ": embedding.weight has the shape [2, 4, 16, 4], but its configuration asks for "
+             ": embedding.weight has the shape [2, 4, 16, 4], but its configuration needs "
              "[4, 2, 16, 4]");
 }
 

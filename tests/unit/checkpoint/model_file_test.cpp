@@ -172,21 +172,22 @@ BOOST_AUTO_TEST_CASE(other_files_are_refused_by_what_they_are) {
                       "is not a safetensors file (it does not begin with a header)" + expected));
   write_safetensors(saved.folder / "foreign", {byte_tensor("x", "abc")}, {});
   BOOST_TEST(reader_message(saved.folder / "foreign") ==
-             " is not a model of tx (its metadata lacks \"format\")" + expected);
+             " is not a tx model (its metadata has no \"format\")" + expected);
   BOOST_TEST(saved.changed(R"("format":"tx")", R"("format":"pt")") ==
-             " is not a model of tx, but of the format 'pt'" + expected);
+             " is not a tx model (its format is 'pt')" + expected);
   BOOST_TEST(contains(saved.changed(R"("format":"tx")", R"("format":"tx-state")"),
-                      " holds the state of a training, no model; give the model-STEP.safetensors"));
+                      " is a training state, not a model; give the model-STEP.safetensors"));
   BOOST_TEST(saved.changed(R"("format_version":"1")", R"("format_version":"2")") ==
              ": format version 2 is newer than this tx reads (1): use a newer tx");
   for (const char* version : {"", "0", "x", "-1", "1.5", "99999999999999999999"})
     BOOST_TEST(
         contains(saved.changed(R"(_version":"1")", std::string("_version\":\"") + version + '"'),
-                 "gives no format version"));
+                 "has no format version"));
   BOOST_TEST(contains(saved.changed(R"("kind":"encoder-decoder")", R"("kind":"mixture")"),
-                      " holds a model of kind 'mixture', which tx "));
-  BOOST_TEST(contains(saved.changed(R"("kind":"encoder-decoder")", R"("kind":"decoder")"),
-                      "it is of kind 'decoder', its configuration says 'encoder-decoder'"));
+                      ": models of kind 'mixture' are not supported by tx "));
+  BOOST_TEST(
+      contains(saved.changed(R"("kind":"encoder-decoder")", R"("kind":"decoder")"),
+               "its kind is 'decoder' in the metadata but 'encoder-decoder' in the configuration"));
   BOOST_TEST(contains(saved.changed(R"(\"kind\":\"encoder-decoder\")", R"(\"kind\":\"mixture\")"),
                       ": unknown kind 'mixture' in the model's configuration"));
 }
@@ -195,27 +196,27 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
   const Saved saved;
   BOOST_TEST(contains(saved.changed(R"(\"d_ff\":10)", R"(\"d_ff\":11)"),
                       ": encoder.layers.0.ffn.in_proj.weight has the shape [10, 6], but its "
-                      "configuration asks for [11, 6]"));
+                      "configuration needs [11, 6]"));
   BOOST_TEST(contains(saved.changed(R"(\"norm\":\"post\")", R"(\"norm\":\"pre\")"),
-                      ": the tensor encoder.norm.weight of its configuration is missing"));
+                      ": the tensor encoder.norm.weight is missing"));
   BOOST_TEST(contains(saved.changed(R"(\"encoder_layers\":1)", R"(\"encoder_layers\":2)"),
-                      "encoder.layers.1.self_attn.q_proj.weight of its configuration is missing"));
+                      "encoder.layers.1.self_attn.q_proj.weight is missing"));
   BOOST_TEST(contains(saved.changed(R"("decoder.layers.0.ffn_norm.bias":{)", R"("x":{)"),
-                      "decoder.layers.0.ffn_norm.bias of its configuration is missing"));
+                      "decoder.layers.0.ffn_norm.bias is missing"));
   BOOST_TEST(contains(saved.changed(R"(\"d_model\":6)", R"(\"d_model\":7)"), "even"));
   for (const char* heads : {"0", "-1", "2.0", "4294967298", "1e300", "18446744073709551615"})
     BOOST_TEST(
         contains(saved.changed(R"(\"heads\":2)", R"(\"heads\":)" + std::string(heads)),
                  "configuration is damaged: heads is not a whole number from 1 to 16,777,216"));
-  // A value of another kind is told by its key.
+  // A value of the wrong type is reported with its key.
   BOOST_TEST(contains(saved.changed(R"(\"kind\":\"encoder-decoder\")", R"(\"kind\":7)"),
                       "configuration is damaged: kind is 7, not a string"));
   BOOST_TEST(contains(saved.changed(R"(\"norm_epsilon\":1e-06)", R"(\"norm_epsilon\":[])"),
                       "configuration is damaged: norm_epsilon is [], not a number"));
   BOOST_TEST(contains(saved.changed(R"(\"attention_bias\":false)", R"(\"attention_bias\":\"no\")"),
                       "configuration is damaged: attention_bias is \"no\", not true or false"));
-  // A field that is missing has its default, which these weights do not fit.
-  BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", ""), "but its configuration asks for"));
+  // A missing field has its default, which does not fit these weights.
+  BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", ""), "but its configuration needs"));
   const std::string fewer = with_header(saved.bytes, R"(\"max_positions\":1024,)", "");
   BOOST_TEST(ModelReader(saved.folder.file("fewer", fewer)).config().max_positions == 1024);
   BOOST_TEST(contains(saved.changed(R"(\"heads\":2,)", R"(\"heads\":2,\"depth\":2,)"),
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {
       contains(saved.changed(R"("vocabulary")", R"("vocabularx")"), "tensors, but its conf"));
 }
 
-BOOST_AUTO_TEST_CASE(huge_sizes_in_the_configuration_ask_for_no_memory) {
+BOOST_AUTO_TEST_CASE(huge_sizes_in_the_configuration_take_no_memory) {
   const Saved saved;
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {R"(\"encoder_layers\":1)", R"(\"encoder_layers\":16777216)"},
@@ -239,7 +240,7 @@ BOOST_AUTO_TEST_CASE(huge_sizes_in_the_configuration_ask_for_no_memory) {
             R"(\"source_vocabulary\":16777216,\"target_vocabulary\":16777216)"},
            {R"(\"positions\":\"sinusoid\",\"max_positions\":1024)",
             R"(\"positions\":\"learned\",\"max_positions\":16777216)"}})
-    BOOST_TEST(contains(saved.changed(from, to), "asks for more weights than it holds"), to);
+    BOOST_TEST(contains(saved.changed(from, to), "needs more weights than the file holds"), to);
 }
 
 BOOST_AUTO_TEST_CASE(vocabularies_are_checked) {
@@ -253,7 +254,7 @@ BOOST_AUTO_TEST_CASE(vocabularies_are_checked) {
       contains(message("a\nb\n"), ": its vocabulary has 6 tokens, but its configuration says 7"));
   const std::string damaged = replaced(saved.bytes, "tx-words 1", "tx-words 9");
   BOOST_TEST(contains(reader_message(saved.folder.file("x", damaged)), " is damaged: its data"));
-  // Without a checksum (a file of another program) the parts still check themselves.
+  // Without a checksum (a file of another program) the vocabulary is still checked.
   const std::string bare = with_header(damaged, R"("xxh3")", R"("xxh4")");
   BOOST_TEST(contains(reader_message(saved.folder.file("x", bare)), ", its vocabulary"));
 }
@@ -270,7 +271,7 @@ BOOST_AUTO_TEST_CASE(no_cut_or_changed_byte_gives_a_wrong_model) {
     const std::string path = saved.folder.file("x", bytes);
     try {
       const ModelReader reader(path);
-      // What a checksum of the data cannot see leaves the weights whole.
+      // A change that the checksum of the data cannot detect leaves the weights intact.
       BOOST_REQUIRE(i < data);
       SampleModel other(2);
       if (to_text(reader.config().to_json()) != to_text(small_config().to_json())) continue;
@@ -283,14 +284,14 @@ BOOST_AUTO_TEST_CASE(no_cut_or_changed_byte_gives_a_wrong_model) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_run_directory_stands_for_its_best_else_last_model) {
+BOOST_AUTO_TEST_CASE(a_run_directory_names_its_best_else_last_model) {
   const Saved saved;
   const TempFolder run;
   BOOST_TEST(resolve_model(saved.path) == saved.path);
   BOOST_TEST(resolve_model(run / "missing") == run / "missing");
   BOOST_TEST(message_of<DataError>([&] { resolve_model(run.path()); }) ==
              run.path() + " is a directory without best.safetensors or last.safetensors (it is " +
-                 "empty); give a model file or the directory of a run that has saved one");
+                 "empty); give a model file, or the directory of a run that has saved a model");
   run.file("model-1.safetensors", "");
   run.file("config.json", "");
   BOOST_TEST(contains(message_of<DataError>([&] { ModelReader reader(run.path()); }),

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(lengths_are_checked_before_use) {
   const std::string terabyte("\0\0\0\0\0\1\0\0{}", 10), header("\x80\xF0\xFA\2\0\0\0\0{}", 10);
   BOOST_TEST(read_message(terabyte).starts_with(" is not a safetensors file"));
   BOOST_TEST(read_message(header).starts_with(
-      " is truncated: its header should have 50000000 bytes, but 2 are there; copy it again"));
+      " is truncated: its header should have 50000000 bytes but has 2; copy it again"));
   const std::string big = R"({"a":{"dtype":"F32","shape":[1048576,1048576],"data_offsets":[0,)";
   BOOST_TEST(
       header_message(big + "4398046511104]}}", "four")
@@ -241,9 +241,10 @@ BOOST_AUTO_TEST_CASE(changed_data_is_noticed) {
   std::string bytes = bytes_of(folder / "x");
   bytes.back() = 'd';
   const SafetensorsReader file(folder.file("y", bytes));
-  BOOST_TEST(message_of<DataError>([&] {
-               file.verified_hash();
-             }).starts_with(folder / "y" + " is damaged: its data does not have the checksum"));
+  BOOST_TEST(
+      message_of<DataError>([&] {
+        file.verified_hash();
+      }).starts_with(folder / "y" + " is damaged: its data does not match the stored checksum"));
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
@@ -264,4 +265,53 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
   BOOST_CHECK_THROW(write_safetensors(folder / "x", tensors, {}), DataError);
   BOOST_TEST(bytes_of(folder / "x") == "old");
   BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_spooled_file_is_read) {
+  TempFolder folder;
+  SafetensorsSpool spool(folder / "file", {{"format", "test"}});
+  spool.add("1.a", "F32", {2}, std::string("12345678"));
+  spool.add("1.\"b", "U8", {0, 3}, "");
+  spool.add("2.a", "F16", {1, 2}, "abcd");
+  BOOST_TEST(!std::filesystem::exists(folder / "file"));
+  spool.close();
+  const SafetensorsReader file(folder / "file");
+  BOOST_REQUIRE(file.tensors().size() == 3u);
+  BOOST_TEST(*file.metadata("format") == "test");
+  BOOST_TEST(file.verified_hash() == *file.metadata("xxh3"));
+  const TensorInfo* last = file.find("2.a");
+  BOOST_REQUIRE(last);
+  BOOST_TEST(shape_text(last->shape) == "[1, 2]");
+  BOOST_TEST(std::string(file.data(*last), 4) == "abcd");
+  BOOST_TEST(file.find("1.\"b")->bytes() == 0);
+  BOOST_TEST(reinterpret_cast<uintptr_t>(file.data(*file.find("1.a"))) % 64 == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_spool_of_no_tensor) {
+  TempFolder folder;
+  SafetensorsSpool(folder / "file", {}).close();
+  BOOST_TEST(SafetensorsReader(folder / "file").tensors().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_spool_leaves_no_temporary_file) {
+  TempFolder folder;
+  {
+    SafetensorsSpool spool(folder / "file", {});
+    spool.add("a", "U8", {1}, "x");
+    BOOST_TEST(folder.entries() == 2);
+  }
+  BOOST_TEST(folder.entries() == 0);
+  SafetensorsSpool(folder / "file", {}).close();
+  BOOST_TEST(folder.entries() == 1);
+  BOOST_CHECK_THROW(SafetensorsSpool(folder / "none/file", {}), IoError);
+}
+
+BOOST_AUTO_TEST_CASE(a_spool_refuses_a_header_that_is_too_long) {
+  TempFolder folder;
+  SafetensorsSpool spool(folder / "file", {});
+  const std::string name(1'000'000, 'n');
+  const auto message = message_of<DataError>([&] {
+    for (int i = 0; i < 101; ++i) spool.add(std::to_string(i) + name, "U8", {0}, "");
+  });
+  BOOST_TEST(message.find("the header exceeds 100000000 bytes") != message.npos);
 }

@@ -1,4 +1,4 @@
-// Small models and files for the tests of this room.
+// Small models and files for the tests of lib/checkpoint.
 #pragma once
 #include <cstring>
 #include <memory>

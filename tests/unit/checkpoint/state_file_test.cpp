@@ -39,7 +39,7 @@ struct Saved {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(state_and_moments_come_back_bit_for_bit) {
+BOOST_AUTO_TEST_CASE(state_and_moments_are_read_back_bit_for_bit) {
   const Saved saved;
   SampleModel other(2);
   const Json state =
@@ -53,28 +53,28 @@ BOOST_AUTO_TEST_CASE(state_and_moments_come_back_bit_for_bit) {
   BOOST_TEST(bytes_of(saved.folder / "again") == bytes_of(saved.path));
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_resumed_from_is_said) {
+BOOST_AUTO_TEST_CASE(an_unusable_state_is_refused) {
   Saved saved;
   const std::string good = bytes_of(saved.path);
   const auto changed = [&](const std::string& from, const std::string& to) {
     return saved.message(saved.folder.file("x", with_header(good, from, to)));
   };
   BOOST_TEST(saved.message(saved.path, "fedcba9876543210") ==
-             " belongs to another model than the one beside it (0123456789abcdef instead of "
-             "fedcba9876543210): one of the two was replaced");
+             " does not belong to the model of the same step (checksum 0123456789abcdef "
+             "instead of fedcba9876543210): one of the two files was replaced");
   BOOST_TEST(changed(R"(version":"1")", R"(version":"2")") ==
              ": format version 2 is newer than this tx reads (1): use a newer tx");
   const std::string expected = "; expected the state-STEP.safetensors of a run";
-  BOOST_TEST(changed("tx-state", "tx") == " holds no state of a training" + expected);
-  BOOST_TEST(changed("model_xxh3", "other") == " holds no state of a training" + expected);
+  BOOST_TEST(changed("tx-state", "tx") == " is not a training state" + expected);
+  BOOST_TEST(changed("model_xxh3", "other") == " is not a training state" + expected);
   saved.model.save(saved.folder / "model");
-  BOOST_TEST(saved.message(saved.folder / "model") == " holds no state of a training" + expected);
+  BOOST_TEST(saved.message(saved.folder / "model") == " is not a training state" + expected);
   BOOST_TEST(saved.message(saved.folder.file("x", "")) == " is empty" + expected);
   BOOST_TEST(changed(R"("m/embedding.weight")", R"("m/embedding.weighs")")
-                 .starts_with(": the tensor m/embedding.weight is missing or has another shape"));
-  BOOST_TEST(changed(R"("state":{)", R"("stale":{)").starts_with(": its tensors are not those of"));
+                 .starts_with(": the tensor m/embedding.weight is missing or has the wrong shape"));
+  BOOST_TEST(changed(R"("state":{)", R"("stale":{)").starts_with(": its tensors do not match"));
   BOOST_TEST(saved.message(saved.folder.file("x", replaced(good, "\"step\":10", "\"step\":11")))
-                 .starts_with(" is damaged: its data does not have the checksum"));
+                 .starts_with(" is damaged: its data does not match the stored checksum"));
   for (size_t size = 0; size < good.size(); size += 101)
     BOOST_TEST(!saved.message(saved.folder.file("x", good.substr(0, size))).starts_with("not"));
 }
@@ -87,6 +87,6 @@ BOOST_AUTO_TEST_CASE(a_state_of_another_shape_is_refused) {
   BOOST_TEST(message_of<DataError>([&] {
                load_state(saved.path, other.parameters, other.parameters.moments(),
                           "0123456789abcdef");
-             }).find("m/encoder.layers.0.ffn.in_proj.weight is missing or has another shape") !=
+             }).find("m/encoder.layers.0.ffn.in_proj.weight is missing or has the wrong shape") !=
              std::string::npos);
 }

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "lib/base/error.h"
-#include "lib/checkpoint/flight_file.h"
+#include "lib/checkpoint/state_file.h"
 #include "lib/train/run/flight.h"
 #include "tests/unit/train/tiny_training.h"
 
