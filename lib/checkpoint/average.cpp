@@ -12,7 +12,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/tensor/precision.h"
+#include "lib/model/config.h"
 
 namespace tx {
 

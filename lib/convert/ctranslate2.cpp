@@ -237,7 +237,7 @@ void check_ctranslate2_can_read(const ModelReader& model) {
     throw DataError(model.path() + " does not fit CTranslate2's Transformer: " + why);
   };
   if (c.kind != ModelKind::encoder_decoder) refuse("it is of kind " + c.kind.name);
-  if (c.lesson()) refuse(std::string("it was trained with ") + c.lesson());
+  if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
   if (model.has_int8())
     throw DataError(model.path() + " holds 8-bit weights; give the model that it was made from: " +
                     "CTranslate2 rounds weights itself when it loads them");

@@ -57,7 +57,7 @@ class LlamaWriter {
   void check_fits() const {
     const ModelConfig& c = config_;
     if (c.kind != ModelKind::decoder) refuse("it is of kind " + c.kind.name + ", not decoder");
-    if (c.lesson()) refuse(std::string("it was trained with ") + c.lesson());
+    if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
     if (model_.has_int8())
       throw DataError(model_.path() + " holds 8-bit weights; give the model that it was made from");
     if (!c.pre_norm() || c.norm_type != NormType::rms)

@@ -262,7 +262,7 @@ void check_marian_can_read(const ModelReader& model) {
     throw DataError(model.path() + " does not fit MarianMT: " + why);
   };
   if (c.kind != ModelKind::encoder_decoder) refuse("it is of kind " + c.kind.name);
-  if (c.lesson()) refuse(std::string("it was trained with ") + c.lesson());
+  if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
   if (model.has_int8())
     throw DataError(model.path() + " holds 8-bit weights; give the model that it was made from");
   if (c.pre_norm()) refuse("its norms come before the sub-layers (--norm-position pre)");

@@ -8,7 +8,7 @@
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/pair_links.h"
-#include "lib/tensor/precision.h"
+#include "lib/model/config.h"
 #include "lib/train/options/schedule.h"
 #include "lib/train/options/settle.h"
 #include "lib/train/run/data.h"

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/state_file.h"
-#include "lib/tensor/precision.h"
+#include "lib/model/config.h"
 #include "lib/train/run/flight.h"
 #include "lib/train/step/step.h"
 

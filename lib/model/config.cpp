@@ -42,7 +42,7 @@ void ModelConfig::resolve() {
     check_min(names(side).layers_option, sides[side].layers, 1);
   if (d_model % 2 != 0)
     throw UsageError("--d-model " + std::to_string(d_model) +
-                     ": positions come in pairs of sine and cosine; the nearest even value is " +
+                     ": must be even, since positions are pairs of sine and cosine; use " +
                      std::to_string(d_model + 1));
   if (d_k == 0) {
     if (d_model % heads != 0)
@@ -70,19 +70,19 @@ void ModelConfig::resolve() {
 
 void ModelConfig::check_positions() const {
   if (rotary() && d_k % 2 != 0)
-    throw UsageError("--positions rotary turns pairs of features: --d-k " + std::to_string(d_k) +
+    throw UsageError("--positions rotary rotates pairs of features: --d-k " + std::to_string(d_k) +
                      " must be even");
   for (const double x : {rotary_base, rotary_factor, rotary_low, rotary_high, norm_epsilon})
     if (!(x > 0 && x < 1e12))
-      throw UsageError("a setting of norms or rotary positions is " + to_text(Json(x)) +
-                       ": it must be a number above 0");
+      throw UsageError("norm_epsilon and the settings of rotary positions must be above 0, not " +
+                       to_text(Json(x)));
   if (rotary_scaling == RotaryScaling::ntk && d_k == 2)
     throw UsageError("--rotary-scaling ntk needs a --d-k above 2");
   if (rotary_scaling == RotaryScaling::llama3 && rotary_high <= rotary_low)
     throw UsageError("rotary_high must be above rotary_low");
   if (learned_positions() && position_offset >= max_positions)
     throw UsageError("--max-positions " + std::to_string(max_positions) + ": the first " +
-                     std::to_string(position_offset) + " are not used by this model");
+                     std::to_string(position_offset) + " positions are not used by this model");
 }
 
 int64_t ModelConfig::layers() const {
@@ -151,7 +151,7 @@ class FieldReader {
     for (const auto& [key, value] : json_.items())
       if (known_.count(key) == 0)
         throw DataError(where_ + ": the model's configuration has the key \"" + key +
-                        "\", which tx " TX_VERSION " does not know: a newer version wrote it");
+                        "\", which tx " TX_VERSION " does not support; use a newer tx");
   }
 
  private:
@@ -190,7 +190,7 @@ ModelConfig ModelConfig::from_json(const Json& json, const std::string& where) {
     });
     reader.refuse_unknown_keys();
     for (const SideConfig& side : c.sides)
-      if (side.vocabulary == 0) throw damaged(where, "it lacks the size of a vocabulary");
+      if (side.vocabulary == 0) throw damaged(where, "it has no vocabulary size");
     c.resolve();
   } catch (const UsageError& e) {
     throw DataError(where + ": " + e.what());
@@ -208,7 +208,7 @@ class FieldDescriber {
   template <class T>
   void operator()(const ConfigField& f, T& value) {
     if (f.option == nullptr) return;
-    if (f.lesson) options_.group("Ablations");
+    if (f.ablation) options_.group("Ablations");
     if constexpr (std::is_same_v<T, bool>)
       options_.flag(f.option, value, f.help, f.long_help);
     else if constexpr (requires { value.name; })
@@ -252,7 +252,7 @@ void ModelOptions::apply_layers(const Options& options) {
     throw UsageError("--layers cannot be used with both --encoder-layers and --decoder-layers");
   if (!options.given("encoder-layers")) config.sides.front().layers = layers;
   if (!options.given("decoder-layers")) config.sides.back().layers = layers;
-  layers = 0;  // from here on the two options say it, in config.json too
+  layers = 0;  // config.json holds the layers of each stack
 }
 
 bool ModelOptions::size_given(const Options& options) const {

@@ -1,5 +1,5 @@
-// The shape of a model: what its file stores and what its options say (section 3 of the paper, its
-// Table 3).
+// The configuration of a model: sizes and variants, as stored in its file and set by options
+// (section 3 of the paper and its Table 3).
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tx {
 
-// Which stacks a model has: an encoder and a decoder that attends to it (the paper's); a decoder
-// alone, which continues its own text; an encoder alone, which sees all of its text.
+// The stacks of a model: an encoder and a decoder that attends to it (the paper's), a decoder only
+// (a language model), or an encoder only, whose attention is bidirectional.
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class NormPosition { post, pre };  // after a sub-layer (the paper), or before it
 enum class NormType { layer, rms };     // of the deviation, or of the root mean square
-// What tells attention the order: a vector added to the embedding (three layouts of sinusoids, or a
-// learned one), queries and keys turned by their position, a penalty for distance, or nothing.
+// How positions are encoded: a vector added to the embedding (three layouts of sinusoids, or
+// learned), rotation of queries and keys, a penalty on distance (ALiBi), or not at all.
 enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, none };
-enum class RotaryScaling { none, linear, ntk, llama3 };  // for texts longer than those of training
-// Which of the embeddings and the output are one matrix; `embeddings`: those of the sides.
+enum class RotaryScaling { none, linear, ntk, llama3 };  // for longer texts than in training
+// Which embeddings and output share one matrix; `embeddings`: those of all sides.
 enum class Tie { all, embeddings, target, none };
 
 template <>
@@ -30,6 +30,11 @@ struct Names<ModelKind> {
   static constexpr NameOf<ModelKind> list[] = {{"encoder-decoder", ModelKind::encoder_decoder},
                                                {"decoder", ModelKind::decoder},
                                                {"encoder", ModelKind::encoder}};
+};
+template <>
+struct Names<DType> {  // --precision
+  static constexpr NameOf<DType> list[] = {
+      {"fp32", DType::f32}, {"bf16", DType::bf16}, {"int8", DType::i8}};
 };
 template <>
 struct Names<Activation> {
@@ -71,13 +76,16 @@ struct Names<Tie> {
                                          {"none", Tie::none}};
 };
 
-// One side: its vocabulary, and the stack of layers that reads it.
+// The dtype of activations for a value of --precision; Bug for any other name.
+inline DType precision_dtype(const std::string& name) { return value_of_name<DType>(name); }
+
+// One side: the size of its vocabulary, and its stack.
 struct SideConfig {
   int64_t vocabulary = 0;
   int layers = 6;
 };
 
-// What a stack and its side are called: in names of weights, in messages, files and options.
+// The names of a stack and its side in weights, messages, files and options.
 struct StackNames {
   const char *stack, *side, *vocabulary_key, *layers_key, *layers_option, *layers_help;
 };
@@ -88,10 +96,10 @@ inline constexpr StackNames decoder_names{"decoder",        "target",           
 
 struct ModelConfig {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
-  std::vector<SideConfig> sides = {{}, {}};  // as the kind has them; the last is predicted
+  std::vector<SideConfig> sides = {{}, {}};  // as many as the kind has; the last is predicted
   int d_model = 512, d_ff = 2048, heads = 8;
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
-  int kv_heads = 0;      // 0: as many as heads; key_heads() says
+  int kv_heads = 0;      // 0: as many as heads; see key_heads()
   int window = 0;        // of self-attention, |i - j| < window; 0: all
   Named<Activation> activation = Activation::relu;
   Named<NormPosition> norm = NormPosition::post;
@@ -101,23 +109,23 @@ struct ModelConfig {
   double rotary_base = 10000;
   Named<RotaryScaling> rotary_scaling = RotaryScaling::none;
   double rotary_factor = 1;                // of the scaling
-  double rotary_low = 1, rotary_high = 4;  // llama3: between these parts of rotary_length
-  int rotary_length = 8192;                // it passes from scaled to unscaled
+  double rotary_low = 1, rotary_high = 4;  // llama3: scaling fades out between wavelengths of
+  int rotary_length = 8192;                // rotary_length / low and rotary_length / high
   Named<NormType> norm_type = NormType::layer;
   Named<Tie> tie = Tie::all;
-  bool attention_bias = false;  // as models of other toolkits have
+  bool attention_bias = false;
   bool feed_forward_bias = true, output_bias = false;
   bool scaled_embeddings = true;  // times sqrt(d_model)
-  bool scaled_init = false;       // what ends a sub-layer begins smaller, by 1 / sqrt(sub-layers)
+  bool scaled_init = false;       // output projections start smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
-  // What the paper says is needed, to be left out by those who want to see what happens.
+  // Ablations of the paper.
   bool scaled_attention = true;  // dot products divided by sqrt(d_k)
-  bool causal_mask = true;       // a decoder's row sees no later one in a whole pass
+  bool causal_mask = true;       // a decoder row does not attend to later rows
 
-  // Fills d_k and d_v and checks everything; UsageError names the options and the nearest legal
+  // Fills d_k and d_v and checks everything; UsageError names the options and the nearest valid
   // value.
   void resolve();
-  void set_kind(ModelKind which);  // with its sides; those that are new have the defaults
+  void set_kind(ModelKind which);  // and the number of sides; new sides have the defaults
   const SideConfig& target() const { return sides.back(); }
   int64_t layers() const;                                    // of all sides
   int64_t max_tokens() const;                                // of the largest vocabulary
@@ -125,9 +133,9 @@ struct ModelConfig {
   void set_vocabularies(const std::vector<int64_t>& sizes);  // one per side
   void set_layers(int count);                                // of each side
   bool is_predicted(size_t side) const { return side + 1 == sides.size(); }
-  // Whether the rows of a side see only themselves and the rows before them.
+  // Whether the rows of a side attend only to themselves and earlier rows.
   bool is_decoder(size_t side) const { return is_predicted(side) && kind != ModelKind::encoder; }
-  // Whether the side's layers also attend to the output of the side before.
+  // Whether the side's layers also attend to the output of the previous side.
   bool has_cross(size_t side) const { return is_decoder(side) && side > 0; }
   const StackNames& names(size_t side) const {
     return is_decoder(side) ? decoder_names : encoder_names;
@@ -143,42 +151,41 @@ struct ModelConfig {
   }
   int key_heads() const { return kv_heads ? kv_heads : heads; }
   double attention_scale() const { return scaled_attention ? 1 / std::sqrt(double(d_k)) : 1; }
-  // What a lesson has left out, as the option that did; null: nothing. No other toolkit can run
-  // such a model.
-  const char* lesson() const {
+  // The option of the ablation that this model has; null: none. Other toolkits do not support such
+  // models.
+  const char* ablation() const {
     if (!scaled_attention) return "--no-scaled-attention";
     return causal_mask ? nullptr : "--no-causal-mask";
   }
   bool gated() const { return is_gated(activation); }
   bool shares_embeddings() const { return tie == Tie::all || tie == Tie::embeddings; }
   bool has_output() const { return tie == Tie::embeddings || tie == Tie::none; }  // of its own
-  // Sub-layers that are summed in a stack.
+  // Sub-layers of a stack.
   int sub_layers(size_t side) const { return sides[side].layers * (has_cross(side) ? 3 : 2); }
 
   Json to_json() const;
-  // A key that is missing has its default. DataError: a key or a value that this version does not
-  // know, a size that is out of range.
+  // Missing keys have their defaults. DataError: an unknown key or value, or a size out of range.
   static ModelConfig from_json(const Json& json, const std::string& where);
 
  private:
   void check_positions() const;
 };
 
-// A field of a configuration: its key in files and, where it has one, the option that sets it.
+// A field of a configuration: its key in files and, if any, the option that sets it.
 struct ConfigField {
   const char* key;
   const char* option = nullptr;  // "--d-model"
   const char* unit = "";
   const char* help = "";
-  double min = 0, max = 0;  // the range that the option takes; of sizes, least in files, too
+  double min = 0, max = 0;  // the range of the option; for sizes, min also in files
   const char* long_help = "";
-  bool lesson = false;  // its option stands among those that nobody needs but to learn
-  bool size = false;    // its option says how large the model is
+  bool ablation = false;  // listed under "Ablations"
+  bool size = false;      // determines the number of parameters
 };
 
-// Every field, in the order of the options: visit(ConfigField, member). What reads, writes,
-// describes or checks a configuration goes through this one list. The kind comes first, since the
-// sides that follow depend on it: a visitor that sets it calls set_kind() before it returns.
+// Every field, in the order of the options: visit(ConfigField, member). All code that reads,
+// writes, describes or checks a configuration uses this list. The kind is first because the sides
+// depend on it: a visitor that sets it must call set_kind().
 template <class Config, class Visit>
 void visit_fields(Config& c, Visit&& visit) {
   visit({"kind"}, c.kind);
@@ -242,30 +249,32 @@ void visit_fields(Config& c, Visit&& visit) {
          "N is the number of sub-layers of the stack, each of which ends in such a projection."},
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "epsilon of the norms", 1e-12, 1}, c.norm_epsilon);
-  const auto lesson = [](ConfigField field) {
-    field.lesson = true;
+  const auto ablation = [](ConfigField field) {
+    field.ablation = true;
     return field;
   };
-  visit(lesson({"scaled_attention", "--scaled-attention", "",
+  visit(
+      ablation({"scaled_attention", "--scaled-attention", "",
                 "divide attention scores by sqrt(d-k)", 0, 0,
                 "Without it the scores of wide heads are large and the softmax saturates (section "
                 "3.2.1 of the paper)."}),
-        c.scaled_attention);
-  visit(
-      lesson({"causal_mask", "--causal-mask", "", "mask later tokens in the decoder", 0, 0,
-              "Without it the decoder copies the token it should predict: the training perplexity "
-              "falls to 1, and the model cannot translate."}),
-      c.causal_mask);
+      c.scaled_attention);
+  visit(ablation(
+            {"causal_mask", "--causal-mask", "", "mask later tokens in the decoder", 0, 0,
+             "Without it the decoder copies the token it should predict: the training perplexity "
+             "falls to 1, and the model cannot translate."}),
+        c.causal_mask);
 }
 
-// The options that shape a model (--layers, --d-model, ...). `layers` is the option --layers, which
-// sets all stacks unless it is 0; call apply_layers() after parsing, which leaves it 0.
+// The options of a model's configuration (--layers, --d-model, ...). `layers` is the option
+// --layers, which sets all stacks; apply_layers(), to be called after parsing, moves it to
+// `config`.
 struct ModelOptions {
   ModelConfig config;
   int layers = 0;
   void describe(Options& options);
   void apply_layers(const Options& options);
-  // Whether an option that says how large the model is was given.
+  // Whether the command line has an option with ConfigField::size.
   bool size_given(const Options& options) const;
 };
 

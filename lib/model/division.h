@@ -1,6 +1,7 @@
-// How several ranks divide a flat block among them: each updates its elements and holds moments for
-// them alone. The block is cut into rounds, which are moved one after another; in each round every
-// rank has one shard, in the order of ranks, so that each round asks every rank for as much work.
+// Sharding of flat blocks over data-parallel ranks (ZeRO stage 1, Rajbhandari et al., 2020): each
+// rank updates only its shards and holds the optimizer state for them. A block is cut into rounds,
+// which are communicated one after another; each round has one shard of equal size per rank, in
+// order.
 #pragma once
 #include <algorithm>
 
@@ -8,12 +9,13 @@
 
 namespace tx {
 
+// The elements first .. end() - 1.
 struct ElementRange {
   int64_t first = 0, count = 0;
   int64_t end() const { return first + count; }
 };
 
-// Which rank of how many.
+// A rank and the number of ranks.
 struct RankOf {
   int rank = 0, ranks = 1;
 };
@@ -28,12 +30,13 @@ class Division {
 
   int ranks() const { return ranks_; }
   int rounds() const { return int((elements_ + ranks_ * shard_ - 1) / (ranks_ * shard_)); }
-  // Of all ranks together.
+  // The elements of a round, those of all ranks.
   ElementRange round(int number) const {
     const int64_t first = number * ranks_ * shard_;
     return {first, std::min(ranks_ * shard_, elements_ - first)};
   }
-  // Of one rank. It begins at a multiple of norm_block, and in the last round it may be empty.
+  // The elements of a rank in a round: begins at a multiple of norm_block; may be empty in the last
+  // round.
   ElementRange shard(int number, int rank) const {
     const ElementRange all = round(number);
     const int64_t blocks = norm_blocks(all.count);
@@ -42,14 +45,14 @@ class Division {
     };
     return {begin(rank), begin(rank + 1) - begin(rank)};
   }
-  int64_t longest(int number) const {  // of the shards of a round
+  int64_t longest(int number) const {  // elements of the largest shard of a round
     int64_t max = 0;
     for (int r = 0; r < ranks_; ++r) max = std::max(max, shard(number, r).count);
     return max;
   }
-  // Where the moments of a rank's shard begin in its own block of moments.
+  // Offset of the shard's optimizer state in the rank's own block.
   int64_t own_first(int number) const { return number * shard_; }
-  // Elements of all shards of a rank.
+  // Elements of all shards of a rank together.
   int64_t held(int rank) const {
     const int last = rounds() - 1;
     return last < 0 ? 0 : own_first(last) + shard(last, rank).count;
@@ -61,8 +64,8 @@ class Division {
   int64_t shard_;
 };
 
-// A flat block, (1, elements), elements a multiple of 64, as rows, which is how kernels divide
-// their work.
+// A flat block (1, elements), elements a multiple of 64, as (elements / 64, 64): kernels
+// parallelise over rows.
 inline Matrix rows_of(Matrix block) { return matrix(block.data, block.dtype, block.cols / 64, 64); }
 
 }  // namespace tx

@@ -1,5 +1,5 @@
-// What a pass drops, and where. A mask belongs to a site, a fixed number for each place in the
-// model, so that it does not depend on packing, device or recomputation (kernels/view.h, Dropout).
+// Dropout masks. A mask depends on its site, a fixed number for each place in the model, so that it
+// does not depend on packing, device or recomputation (kernels/view.h, Dropout).
 #pragma once
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct DropoutRates {
   const StepRecord* record = nullptr;
 };
 
-// The numbers are part of what a seed means: never change them.
+// Never change these numbers: the masks of a seed depend on them.
 enum class DropoutPlace : uint32_t {
   on_embedding,
   on_self,
@@ -31,7 +31,7 @@ struct ShardStart {
   int64_t feature = 0;
 };
 
-// The masks of the rows of one stack. Masks of weights belong to a head of the whole model.
+// The masks of one stack. Those of attention weights depend on the head of the whole model.
 class DropoutMasks {
  public:
   DropoutMasks(const DropoutRates& rates, uint32_t stack, RowKeys keys, ShardStart start)

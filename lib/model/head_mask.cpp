@@ -11,12 +11,12 @@ namespace tx {
 
 namespace {
 
-// One of the places where a model has attention.
+// The attentions of one kind in a model.
 struct Place {
-  std::string kind, stack, part;
+  std::string kind, stack, sub_layer;
   int layers;
   std::string projection(int layer) const {
-    return stack + ".layers." + std::to_string(layer) + "." + part + ".out_proj.weight";
+    return stack + ".layers." + std::to_string(layer) + "." + sub_layer + ".out_proj.weight";
   }
 };
 
@@ -30,7 +30,7 @@ std::vector<Place> places(const ModelConfig& c) {
   return all;
 }
 
-// What a number or * stands for; empty where it is neither, or is `count` or more.
+// The numbers below `count` that a number or * selects; empty if `text` is neither or too large.
 std::vector<int> numbers(const std::string& text, int count) {
   std::vector<int> all;
   int number = -1;
@@ -56,8 +56,8 @@ void HeadMask::add(const std::string& text, const ModelConfig& config, const std
   if (parts.size() != 3 || place == all.end()) {
     std::string kinds;
     for (const Place& p : all) kinds += (kinds.empty() ? "" : ", ") + p.kind;
-    throw UsageError(option + ": '" + text + "' is not KIND.LAYER.HEAD, such as " + all[0].kind +
-                     ".0.1; this model has the kinds " + kinds);
+    throw UsageError(option + ": '" + text + "' must be KIND.LAYER.HEAD, such as " + all[0].kind +
+                     ".0.1; the kinds of this model are " + kinds);
   }
   const auto check = [&](const std::string& number, int count, const std::string& things) {
     const std::vector<int> found = numbers(number, count);

@@ -1,5 +1,5 @@
-// Heads of attention that are switched off: nothing of what they gather reaches the sub-layer's
-// output. Their columns of the output projection are zero, so that no kernel knows of it.
+// Masked attention heads: their columns of the output projection are zero, so that they do not
+// contribute to the sub-layer's output. Kernels need no support for this.
 #pragma once
 #include <map>
 #include <set>
@@ -13,19 +13,19 @@ class HeadMask {
  public:
   HeadMask() = default;
   // A list such as "encoder.2.5,cross.1.0": kind, layer and head from 0; * is all of them.
-  // UsageError names `option` and what the model has.
+  // UsageError names `option` and the valid values.
   HeadMask(const std::string& list, const ModelConfig& config, const std::string& option);
   bool empty() const { return heads_.empty(); }
   const std::set<int>* find(const std::string& projection) const;  // null: none of its heads
-  // The weight whose columns are the heads of this attention, d_v for each.
+  // The output projection of an attention: its columns are the heads, d_v each.
   static std::string projection(const std::string& kind, int layer, const ModelConfig& config);
 
  private:
   void add(const std::string& text, const ModelConfig& config, const std::string& option);
-  std::map<std::string, std::set<int>> heads_;  // by the name of the output projection's weight
+  std::map<std::string, std::set<int>> heads_;  // by output projection
 };
 
-// The weights of another source without these heads. Both must outlive it.
+// The weights of another source with the heads masked. Both must outlive it.
 class MaskedWeights final : public WeightSource {
  public:
   MaskedWeights(const WeightSource& of, const HeadMask& mask, int d_v)

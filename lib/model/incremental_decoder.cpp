@@ -3,10 +3,29 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/model/prompt_keys_values.h"
-#include "lib/tensor/replay.h"
-
 namespace tx {
+
+PickedOutput::~PickedOutput() {
+  backend_->release_prepared(picked_.weight.value);
+  backend_->release(picked_.bias.value.data);
+}
+
+void PickedOutput::pick(const Projection& output, std::span<const int32_t> ids) {
+  const int64_t count = int64_t(ids.size());
+  backend_->pick_rows(output.weight.value, ids.data(), count, picked_.weight.value);
+  if (!output.bias) return;
+  Matrix& bias = picked_.bias.value;
+  const size_t bytes = size_t(count) * size_of(output.bias.value.dtype);
+  if (bytes > bias_bytes_) {
+    backend_->release(bias.data);
+    bias = {};  // allocate() may throw
+    bias_bytes_ = 0;
+    bias.data = backend_->allocate(bytes * 3 / 2);
+    bias_bytes_ = bytes * 3 / 2;
+  }
+  bias = matrix(bias.data, output.bias.value.dtype, 1, count);
+  backend_->gather_columns(output.bias.value, ids_.set(ids), bias);
+}
 
 IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& transformer,
                                        DType dtype)
@@ -38,21 +57,21 @@ int64_t IncrementalDecoder::rounded(int64_t rows) const {
   return (rows + to - 1) / to * to;
 }
 
-// One row more than asked for: rows that only round up their number write to it.
+// One more row per layer than the capacity: padding rows of a step write to it.
 int64_t IncrementalDecoder::cache_rows(const Capacity& capacity) const {
   return int64_t(transformer_.decoder_layers()) * (capacity.cache_rows + 1);
 }
 
-// (S, cross_width): what the cross-attentions read of source_.
+// (S, cross_width): the keys and values of all cross-attentions for source_.
 Tensor IncrementalDecoder::cross_keys_values(Context& context) const {
   return transformer_.cross_keys_values(context, transformer_.hidden(context, {&source_, 1}));
 }
 
-// Arena bytes that encoding the sources and a step take, found on a counting arena.
+// Arena bytes that encoding the sources and a step take, from a dry run on a counting arena.
 size_t IncrementalDecoder::plan(const Capacity& capacity) {
   Arena counting;
   Context context(backend_, counting, dtype_);
-  const bool picks = std::exchange(picks_, false);  // whatever is picked, it is no more than all
+  const bool picks = std::exchange(picks_, false);  // picked outputs never take more
   source_.rows = capacity.source_rows;
   if (has_cross())
     cross_keys_values(context);
@@ -65,15 +84,15 @@ size_t IncrementalDecoder::plan(const Capacity& capacity) {
 
 size_t IncrementalDecoder::bytes(const Capacity& capacity) {
   const size_t element = size_of(transformer_.cache_dtype()), needed = plan(capacity);
-  const int64_t uploads =
-      8 * capacity.source_rows + rounded(capacity.rows) * columns;  // upload() has four
+  const int64_t uploads = 8 * capacity.source_rows +
+                          rounded(capacity.rows) * columns;  // upload(): four arrays, with growth
   return held_bytes(needed + needed / 4) +
          held_bytes(size_t(cache_rows(capacity) * kv_->shape.width()) * element) +
          held_bytes(size_t(capacity.source_rows * transformer_.cross_width()) * element) +
          held_bytes(size_t(2 * list_entries(capacity)) * 4) + size_t(uploads) * 4;
 }
 
-// Makes `block` a matrix of these sizes; returns whether its memory moved.
+// Makes `block` a matrix of this shape; returns whether its address changed.
 bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) {
   const DType dtype = transformer_.cache_dtype();
   const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype);
@@ -94,7 +113,7 @@ void IncrementalDecoder::open(const Capacity& capacity) {
             (capacity.source_rows > 0 || !has_cross()));
   logits_ = Tensor();
   Capacity needed = capacity;
-  if (replays_) {  // what was recorded stays valid where nothing grows
+  if (replays_) {  // recorded steps stay valid unless something grows
     needed.source_rows = std::max(capacity.source_rows, capacity_.source_rows);
     needed.rows = std::max(capacity.rows, capacity_.rows);
     needed.cache_rows = std::max(capacity.cache_rows, capacity_.cache_rows);
@@ -116,7 +135,7 @@ void IncrementalDecoder::open(const Capacity& capacity) {
     arena_ = std::make_unique<Arena>(backend_, arena_bytes_);
     moved = true;
   }
-  if (moved) forget_graphs(backend_);  // what was recorded holds the old places
+  if (moved) forget_graphs(backend_);  // recorded steps use the old addresses
   if (picks_ && replays_) forget_graphs(backend_);
   picks_ = false;
   sentences_.clear();
@@ -135,7 +154,7 @@ PackedSide IncrementalDecoder::upload(const Sources& sources) {
   return sources_.upload(sentences);
 }
 
-// What the cross-attentions read of the sources goes to the rows of kv_->cross from first_row on.
+// Writes the keys and values of all cross-attentions to the rows of kv_->cross from first_row on.
 void IncrementalDecoder::encode(const Sources& sources, int64_t first_row) {
   source_ = upload(sources);
   Context context(backend_, *arena_, dtype_);
@@ -143,8 +162,7 @@ void IncrementalDecoder::encode(const Sources& sources, int64_t first_row) {
   backend_->convert(cross.value(), kv_->cross.slice(first_row, source_.rows));
 }
 
-// The prompts' rows go through the layers as a packed batch, which leaves their keys and values in
-// the cache; nothing else of them is needed.
+// Runs the prompts through the layers as a packed batch, only for their keys and values.
 void IncrementalDecoder::pass_prompts(Context& context, const int32_t* slots) const {
   transformer_.decode(
       context, source_,
@@ -209,7 +227,7 @@ void IncrementalDecoder::release(int32_t sentence) {
 }
 
 void IncrementalDecoder::pick(std::span<const int32_t> ids) {
-  if (replays_) forget_graphs(backend_);  // what was recorded reads other weights
+  if (replays_) forget_graphs(backend_);  // recorded steps read other weights
   if (!picked_) picked_ = std::make_unique<PickedOutput>(backend_);
   picked_->pick(transformer_.output(), ids);
   picks_ = true;
@@ -230,16 +248,17 @@ void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t
   TX_ASSERT(admit(sources, longest, int(max_rows)));
 }
 
-// Uploads the step's rows: what they read, and the row that each adds to its hypothesis' list.
+// Uploads the step's rows: their inputs, and the cache row that each appends to its hypothesis'
+// list.
 void IncrementalDecoder::follow(std::span<const Row> rows) {
   const size_t count = size_t(rounded(int64_t(rows.size())));
   rows_.assign(count * columns, 0);
   const auto column = [&](Column c) { return rows_.data() + c * count; };
-  // Rows that only round up the number read one key, that of the row behind all others.
+  // Padding rows read one key, that of the extra cache row.
   std::fill_n(column(slot), count, int32_t(capacity_.cache_rows));
   std::fill_n(column(length), count, 1);
   std::fill_n(column(source_length), count, 1);
-  int64_t place = 0;  // of the row among the rows of its sentence
+  int64_t place = 0;  // of the row within its sentence
   for (size_t r = 0; r < rows.size(); ++r) {
     TX_ASSERT(size_t(rows[r].sentence) < sentences_.size());
     const Sentence& s = sentences_[size_t(rows[r].sentence)];
@@ -280,7 +299,7 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
     logits_ = run(context, target_.rows);
     places_[target_.rows] = logits_.value();
   };
-  // Two records for each number of rows: the lists change places at every step.
+  // Two recordings for each number of rows, as the two halves of lists_ alternate.
   const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
   const int64_t which = 2 * target_.rows + step_ % 2;
   TX_ASSERT(!replays_ || which < 1 << 20);

@@ -1,6 +1,5 @@
-// Where the attentions of a stack find their keys and values: the one thing in which a whole pass
-// (training, validation, extraction) and incremental decoding differ. The layers (layer.h) are the
-// same for both.
+// The source of the keys and values of a stack's attention: the only difference between a full pass
+// (training, validation, extraction) and incremental decoding, which run the same layers (layer.h).
 #pragma once
 #include <functional>
 #include <string>
@@ -10,21 +9,21 @@
 
 namespace tx {
 
-// One attention, for a caller that reads it. `kind` is "encoder", "decoder" or "cross". The probe
-// is called when the attention is about to run, with `packed` set in a whole pass and `cached` in a
-// step of incremental decoding; in a whole pass once more when its sub-layer has been computed,
-// with `heads` and `output` set and the others null. All are valid during the call.
+// One attention, for a caller that inspects it. `kind` is "encoder", "decoder" or "cross". The
+// probe is called before the attention runs, with `packed` set in a full pass and `cached` in a
+// step of incremental decoding; in a full pass again after its sub-layer has been computed, with
+// `heads` and `output` set and the others null. The pointers are valid during the call.
 struct ProbedAttention {
   const char* kind;
   int layer;
   const AttentionInput* packed = nullptr;
   const CachedAttention* cached = nullptr;
-  const Tensor* heads = nullptr;   // (N,HV): the weighted sum of values, head beside head
+  const Tensor* heads = nullptr;   // (N,HV): the weighted sums of values, concatenated heads
   const Tensor* output = nullptr;  // (N,D): what the sub-layer adds to its input
 };
 using AttentionProbe = std::function<void(const ProbedAttention&)>;
 
-// The cross-attention of one layer, of which a head is trained to links; layer -1: none.
+// Guided alignment: the layer whose cross-attention has a head trained towards links; -1: none.
 struct CrossGuide {
   int layer = -1;
   AttentionGuide head;
@@ -40,18 +39,18 @@ class KeysValues {
   // (N,HV): attention of the queries q (N,HK) to the encoder's output, as `layer` projects it.
   virtual Tensor cross_attention(Context& context, int layer, Tensor q,
                                  const Dropout& drop) const = 0;
-  // Told the heads' outputs (N,HV), and what the sub-layer makes of them (N,D).
+  // Called after each sub-layer with the heads' outputs (N,HV) and the sub-layer's (N,D).
   virtual void finished(bool /*cross*/, int /*layer*/, const Tensor& /*heads*/,
                         const Tensor& /*output*/) const {}
 };
 
-// The keys and values of the packed rows themselves. `kind`: "encoder" or "decoder", for the probe.
+// Full pass: the keys and values of the packed rows. `kind`: "encoder" or "decoder", for the probe.
 class PackedKeysValues : public KeysValues {
  public:
   PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, const char* kind,
                    AttentionProbe probe = {})
       : shape_(shape), rows_(rows), kind_(kind), probe_(std::move(probe)) {}
-  // What cross-attention reads: (S, layers * (GK + GV)), the keys and values of all layers, of the
+  // The input of cross-attention: (S, layers * (GK + GV)), keys and values of all layers for the
   // sentences of `source`.
   void attend_to(Tensor cross_keys_values, const PackedSide& source) {
     cross_ = std::move(cross_keys_values);
@@ -75,16 +74,16 @@ class PackedKeysValues : public KeysValues {
   CrossGuide guide_;
 };
 
-// The keys and values of the steps before, kept in a cache: one row per hypothesis and step. The
-// cache may be of bf16 where activations are f32 (on the CPU alone).
-// incremental_decoder.h fills and owns what this points to.
+// A step of incremental decoding: the keys and values of earlier steps are in a cache of one row
+// per hypothesis and step. The cache may be bf16 with f32 activations (on the CPU only). The memory
+// is owned and filled by IncrementalDecoder.
 class CachedKeysValues : public KeysValues {
  public:
   AttentionShape shape;    // of self-attention
   Matrix cache;            // (layers * cache_rows, GK + GV): self-attention's keys and values
   int64_t cache_rows = 0;  // of one layer
   Matrix cross;            // (source rows, layers * (GK + GV))
-  // Which rows each hypothesis reads, its own last; shape, q, k, v, o and own_k, own_v unset.
+  // The rows that each hypothesis reads, its own last; shape, q, k, v, o and own_k, own_v unset.
   CachedAttention self_rows, cross_rows;
   AttentionProbe probe;
 
@@ -93,7 +92,7 @@ class CachedKeysValues : public KeysValues {
   Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
 
  private:
-  // Where the keys of a layer and the values beside them are: from `column` of `rows` on.
+  // Keys of a layer, then values: the columns of `rows` from `column` on.
   struct Block {
     Matrix rows;
     int64_t column;
@@ -101,6 +100,40 @@ class CachedKeysValues : public KeysValues {
   // q: its first HK columns are the queries.
   Tensor attend(Context& context, const ProbedAttention& which, CachedAttention p, const Tensor& q,
                 const Block& kv) const;
+};
+
+// All tokens of prompts in one pass: reads the packed rows' own keys and values, and writes them to
+// the cache that later steps read.
+class PromptKeysValues : public KeysValues {
+ public:
+  // cache: (layers * cache_rows, width), as in CachedKeysValues; slots (N): the row of a layer's
+  // cache for each row of the prompts.
+  PromptKeysValues(const AttentionShape& shape, const PackedSide& rows, Matrix cache,
+                   int64_t cache_rows, const int32_t* slots)
+      : shape_(shape),
+        rows_(shape, rows, "decoder"),
+        cache_(cache),
+        cache_rows_(cache_rows),
+        slots_(slots) {}
+
+  Tensor self_attention(Context& context, int layer, Tensor qkv,
+                        const Dropout& drop) const override {
+    context.run([&](auto& k) {
+      k.scatter_rows(qkv.value().columns(shape_.queries(), shape_.width()), slots_,
+                     cache_.slice(layer * cache_rows_, cache_rows_));
+    });
+    return rows_.self_attention(context, layer, std::move(qkv), drop);
+  }
+  Tensor cross_attention(Context&, int, Tensor, const Dropout&) const override {
+    throw Bug("a decoder with prompts has no cross-attention", __FILE__, __LINE__);
+  }
+
+ private:
+  AttentionShape shape_;
+  PackedKeysValues rows_;
+  Matrix cache_;
+  int64_t cache_rows_;
+  const int32_t* slots_;
 };
 
 }  // namespace tx

@@ -1,7 +1,6 @@
-// The sub-layers and layers of section 3.1 of the paper (Figure 1) as objects: each holds its
-// weights and turns the stream that enters it into the one that leaves it. Whole passes and
-// incremental decoding run the same objects, see keys_values.h. Shapes are written in the letters
-// of lib/tensor/dims.h.
+// The sub-layers and layers of section 3.1 of the paper (Figure 1) as function objects that hold
+// their weights. Full passes and incremental decoding run the same objects, see keys_values.h.
+// Shapes use the letters of lib/tensor/tensor.h.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,8 +11,8 @@
 
 namespace tx {
 
-// What one sub-layer hands to the next, (N,D) each: what it is added to, and what it reads.
-// Post-norm (the paper's) has one tensor for both.
+// The input of a sub-layer, (N,D) each: the residual that its output is added to, and the
+// normalised input that it reads. In post-norm (the paper's) they are the same tensor.
 struct Stream {
   Tensor residual, normed;
 };
@@ -25,13 +24,13 @@ struct Projection {
     return linear(context, std::move(x), weight, bias, mask);
   }
 };
-// The weights called `name`.weight and, where `bias`, `name`.bias; `joined` of them, which stand
-// side by side in the block, are one product.
+// The weights `name`.weight and, with `bias`, `name`.bias; `joined` adjacent entries of the block
+// are one product.
 Projection find_projection(Parameters& parameters, const std::string& name, bool bias,
                            int joined = 1);
 
-// The end of a sub-layer: x + dropout(sub) and the norm after it. In a pre-norm stack that is the
-// norm of the sub-layer that follows.
+// The end of a sub-layer: x + dropout(sub), then a norm, which in a pre-norm stack is that of the
+// next sub-layer.
 struct ResidualNorm {
   Norm norm;
   bool pre_norm = false;
@@ -42,7 +41,7 @@ struct ResidualNorm {
 struct SelfAttention {
   Projection qkv, out;  // (HK + GK + GV, D), (D, HV); G heads of keys and values
   ResidualNorm end;
-  int64_t turned = 0;  // columns of queries and keys, which rotary positions turn
+  int64_t turned = 0;  // columns of queries and keys, which rotary positions rotate
   Matrix angles;       // of rotary positions (longest, K), else empty
   int d_k = 0;
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
@@ -58,7 +57,7 @@ struct CrossAttention {
                     const DropoutMasks& masks) const;
 };
 
-// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation; a gate stands before W1.
+// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation; a gate precedes W1.
 struct FeedForward {
   Projection in, out;  // (F, D), with a gate (2F, D); (D, F)
   Activation activation = Activation::relu;
@@ -68,17 +67,17 @@ struct FeedForward {
 
 struct Layer {
   SelfAttention self;
-  std::optional<CrossAttention> cross;  // a decoder that follows an encoder has it
+  std::optional<CrossAttention> cross;  // in a decoder that reads an encoder
   FeedForward feed_forward;
   Stream operator()(Context& context, Stream x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
 
-// The layer whose weights are called `name`.*; `cross`: with cross-attention. Each sub-layer ends
-// with its own norm; a pre-norm stack shifts them.
+// The layer with the weights `name`.*; `cross`: with cross-attention. Each sub-layer ends with its
+// own norm; a pre-norm stack shifts them.
 Layer find_layer(Parameters& parameters, const std::string& name, bool cross,
                  const Matrix& angles = {});
-// The norm whose weights are called `name`.weight and, where it has one, `name`.bias.
+// The norm with the weights `name`.weight and, if it exists, `name`.bias.
 Norm find_norm(Parameters& parameters, const std::string& name);
 
 }  // namespace tx

@@ -16,20 +16,20 @@ int64_t block_elements(const std::vector<ParameterEntry>& table) {
   return (end + 63) / 64 * 64;
 }
 
-// Plus the place in the table. Dropout inside of heads behind the first has such sites, too (site +
-// (head << 16)), but not the same counters: a PhiloxStream has 0x7478 in the last word, where
-// dropout has feature / 8.
+// Plus the index in the table. Dropout inside heads other than the first uses the same sites (site
+// + (head << 16)), but never the same counters: the last word of a PhiloxStream is 0x7478, that of
+// dropout feature / 8.
 constexpr uint32_t initialisation_site = 0x10000;
 
 }  // namespace
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
-                       const ModelPart& part)
+                       const ModelShard& shard)
     : backend_(backend),
-      config_(config_of(config, part)),
+      config_(shard_config(config, shard)),
       whole_(config),
-      part_(part),
-      table_(parameter_table(config_, !part.whole())),
+      shard_(shard),
+      table_(parameter_table(config_, !shard.whole())),
       dtype_(dtype) {
   elements_ = block_elements(table_);
   vectors_from_ = elements_;
@@ -41,8 +41,8 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
 }
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
-                       RankOf self, const ModelPart& part)
-    : Parameters(backend, config, dtype, part) {
+                       RankOf self, const ModelShard& shard)
+    : Parameters(backend, config, dtype, shard) {
   allocate_blocks(training, self);
 }
 
@@ -84,7 +84,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
 
 Parameters::Parameters(Backend& backend, const Parameters& of)
     : Parameters(backend, of.config_, of.dtype_, Kept()) {
-  backend_->wait();  // cleared before another stream writes there
+  backend_->wait();  // zeroed before another stream writes to it
 }
 
 void Parameters::take(const Parameters& of, const Moments& whole) {
@@ -98,7 +98,7 @@ void Parameters::take(const Parameters& of, const Moments& whole) {
 
 Matrix Parameters::allocate(DType dtype, int64_t elements) {
   const size_t bytes = size_t(elements) * size_of(dtype);
-  constexpr uintptr_t nowhere = 64;  // not null, which stands for no matrix
+  constexpr uintptr_t nowhere = 64;  // not null, which means no matrix
   if (planned_) return matrix(reinterpret_cast<void*>(nowhere), dtype, 1, elements);
   void* data = backend_->allocate(bytes);
   backend_->zero(data, bytes);
@@ -123,19 +123,19 @@ size_t Parameters::bytes(const ModelConfig& config, DType dtype, bool training, 
   return size_t(elements) * each + size_t(held) * 2 * full;
 }
 
-int64_t Parameters::elements(const ModelConfig& config, const ModelPart& part) {
-  return block_elements(parameter_table(config_of(config, part), !part.whole()));
+int64_t Parameters::elements(const ModelConfig& config, const ModelShard& shard) {
+  return block_elements(parameter_table(shard_config(config, shard), !shard.whole()));
 }
 
 void Parameters::initialise(uint32_t seed) {
-  TX_ASSERT(part_.whole());
+  TX_ASSERT(shard_.whole());
   for (size_t i = 0; i < table_.size(); ++i) {
     const ParameterEntry& e = table_[i];
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
     const double bound = e.init_scale * std::sqrt(6.0 / double(e.rows + e.cols));
     const double deviation = 1 / std::sqrt(double(config_.d_model));
     const Matrix to = master(e);
-    std::vector<double> row(static_cast<size_t>(e.cols));  // a whole tensor would stay on the heap
+    std::vector<double> row(static_cast<size_t>(e.cols));  // by row: freed tensors stay on the heap
     for (int64_t r = 0; r < e.rows; ++r) {
       for (double& x : row) {
         x = 0;
@@ -194,7 +194,7 @@ Parameter Parameters::get(const std::string& name, int count) {
   Parameter p;
   p.written = written_[first].get();
   p.split = e.split;
-  p.ranks = part_.ranks;
+  p.ranks = shard_.ranks;
   const auto packed = prepared_.find({first, count});
   if (read_only_) {
     p.value = packed == prepared_.end() ? matrix(nullptr, dtype_, rows, e.cols) : packed->second;

@@ -29,7 +29,7 @@ std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding
 
 namespace {
 
-// Low frequencies are stretched, high ones kept, those between in parts.
+// Divides low frequencies by the factor, keeps high ones, and interpolates between.
 double llama3_frequency(const ModelConfig& c, double frequency) {
   const double turns = c.rotary_length * frequency / (2 * M_PI);
   const double kept = (turns - c.rotary_low) / (c.rotary_high - c.rotary_low);

@@ -1,5 +1,4 @@
-// Positions of every kind: the sinusoids of section 3.5 of the paper, the angles of rotary ones,
-// the slopes of distances.
+// Position encodings: the sinusoids of section 3.5 of the paper, rotary angles, and ALiBi slopes.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,17 +15,17 @@ std::vector<double> sinusoid(int64_t position, int64_t d_model);
 // `fairseq` with 10000^(-i / (D/2 - 1)).
 std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout);
 
-// What one pair of features turns by from one position to the next: d_k / 2 angles.
+// Rotary angle per position of each pair of features (d_k / 2).
 std::vector<double> rotary_frequencies(const ModelConfig& config);
 // Cosines, then sines, of the angles of a position (d_k).
 std::vector<double> rotary_row(const std::vector<double>& frequencies, int64_t position);
 
-// What a head takes from a score for each step of distance (Press, Smith and Lewis 2022): of n
-// heads 2^(-8 (h+1) / n); where n is no power of two, those of the power below and then every
-// second one of twice that power.
+// ALiBi (Press, Smith and Lewis 2022): the slope of each head, by which a score falls per token of
+// distance: 2^(-8 (h+1) / n) for n heads; if n is not a power of two, those of the next lower power
+// and then every second one of twice that power.
 std::vector<double> alibi_slopes(int heads);
 
-// Rows that a function gives, in the backend's memory: (length, width), f32 or f64.
+// A table (length, width) in the backend's memory, f32 or f64, computed row by row.
 class PositionTable {
  public:
   using Row = std::function<std::vector<double>(int64_t row)>;

@@ -1,4 +1,4 @@
-// Parameters for inference alone, packed on the way from where they are stored.
+// Parameters for inference, packed while they are read.
 #include <algorithm>
 
 #include "lib/model/parameters.h"
@@ -7,9 +7,9 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t kRows = 256;  // read at a time
+constexpr int64_t kRows = 256;  // per read
 
-// The rows of `from` in the backend's memory, rounded to the dtype of `to`.
+// Uploads the rows of `from`, rounded to the dtype of `to`.
 void upload(Backend& backend, const WeightRows& from, Matrix to) {
   std::vector<float> values(size_t(std::min(kRows, from.rows) * from.cols));
   float* staged = static_cast<float*>(backend->allocate(values.size() * 4));
@@ -23,7 +23,7 @@ void upload(Backend& backend, const WeightRows& from, Matrix to) {
   backend->release(staged);
 }
 
-// Several matrices one behind another.
+// Concatenates matrices by rows.
 WeightRows join(std::vector<WeightRows> parts) {
   int64_t rows = 0;
   for (const WeightRows& part : parts) rows += part.rows;
@@ -52,7 +52,7 @@ void Parameters::read_tables(DType weights, const WeightSource& source) {
     while (end < table_.size() && table_[end].joined) ++end;
     const std::span<const ParameterEntry> joined(&table_[i], end - i);
     const ParameterEntry& e = joined.front();
-    const bool narrow = weights == DType::i8 && !e.lookup;  // an embedding is read in that form too
+    const bool narrow = weights == DType::i8 && !e.lookup;  // embeddings too
     std::vector<WeightRows> parts;
     for (const ParameterEntry& part : joined) parts.push_back(source.rows(part));
     if (e.multiplied || narrow) {

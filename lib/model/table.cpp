@@ -1,5 +1,5 @@
-// The parameter table: name, shape, initialisation and order of every weight, and what of it a rank
-// has where a layer lies on several.
+// The parameter table: name, shape, initialisation and order of every weight, and how tensor
+// parallelism splits it.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,9 +14,9 @@ using Init = ParameterEntry::Init;
 
 class TableBuilder {
  public:
-  TableBuilder(const ModelConfig& c, bool part)
+  TableBuilder(const ModelConfig& c, bool sharded)
       : c_(c),
-        part_(part),
+        sharded_(sharded),
         queries_(int64_t(c.heads) * c.d_k),
         keys_(int64_t(c.key_heads()) * c.d_k),
         values_(int64_t(c.key_heads()) * c.d_v),
@@ -61,7 +61,7 @@ class TableBuilder {
     table_.back().vector = true;
     table_.back().multiplied = false;
   }
-  // Of heads, or of the inner layer: what a rank has some of.
+  // Of heads or of the inner layer: sharded over tensor-parallel ranks.
   void inner_matrix(const std::string& name, int64_t rows, bool joined = false) {
     matrix(name, rows, c_.d_model, Init::xavier, joined);
     table_.back().split = Split::outputs;
@@ -74,7 +74,7 @@ class TableBuilder {
     vector(name + ".weight", c_.d_model, Init::ones);
     if (c_.norm_type == NormType::layer) vector(name + ".bias", c_.d_model, Init::zeros);
   }
-  // What a sub-layer ends with.
+  // The output projection of a sub-layer.
   void end(const std::string& name, int64_t cols, size_t side) {
     matrix(name, c_.d_model, cols);
     table_.back().split = Split::inputs;
@@ -140,7 +140,7 @@ class TableBuilder {
     norm(layer + "ffn_norm");
   }
 
-  // Keys and values of the encoder's output for all layers of a decoder: one product.
+  // Keys and values from the encoder's output for all layers of the decoder, as one product.
   void cross_keys_values(size_t side, const std::string& kind) {
     for (int i = 0; c_.has_cross(side) && i < c_.sides[side].layers; ++i) {
       const std::string layer = stack(side) + "layers." + std::to_string(i) + ".cross_attn.";
@@ -155,7 +155,7 @@ class TableBuilder {
   }
 
   void place() {
-    if (!part_) return place([](const ParameterEntry&) { return true; });
+    if (!sharded_) return place([](const ParameterEntry&) { return true; });
     using E = ParameterEntry;
     place([](const E& e) { return !e.vector && e.split != Split::none; });
     begin_block();
@@ -176,19 +176,19 @@ class TableBuilder {
   void begin_block() { offset_ = norm_blocks(offset_) * norm_block; }
 
   const ModelConfig& c_;
-  bool part_;
+  bool sharded_;
   int64_t offset_ = 0;
-  int64_t queries_, keys_, values_, mixed_;  // mixed: what the heads give
+  int64_t queries_, keys_, values_, mixed_;  // mixed: the concatenated heads
   std::vector<ParameterEntry> table_;
 };
 
 }  // namespace
 
-std::vector<ParameterEntry> parameter_table(const ModelConfig& config, bool part) {
-  return TableBuilder(config, part).build();
+std::vector<ParameterEntry> parameter_table(const ModelConfig& config, bool sharded) {
+  return TableBuilder(config, sharded).build();
 }
 
-Share common_blocks(const std::vector<ParameterEntry>& table) {
+ElementRange replicated_blocks(const std::vector<ParameterEntry>& table) {
   int64_t begin = std::numeric_limits<int64_t>::max(), end = 0;
   for (const ParameterEntry& e : table) {
     if (e.split != Split::none) continue;

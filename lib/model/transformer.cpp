@@ -1,10 +1,80 @@
 #include "lib/model/transformer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tx {
 
-// What positions of every kind but learned ones need.
+namespace {
+
+// In a pre-norm stack each sub-layer ends with the norm of the next one, and the last with the
+// final norm `last`. Shifts the norms accordingly and returns the first, which the embedding is
+// input to.
+Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
+  std::vector<Norm*> norms;
+  for (Layer& layer : layers) {
+    norms.push_back(&layer.self.end.norm);
+    if (layer.cross) norms.push_back(&layer.cross->end.norm);
+    norms.push_back(&layer.feed_forward.end.norm);
+  }
+  const Norm first = *norms.front();
+  for (size_t i = 0; i + 1 < norms.size(); ++i) *norms[i] = *norms[i + 1];
+  *norms.back() = last;
+  return first;
+}
+
+}  // namespace
+
+Stack::Stack(Parameters& p, const Settings& settings)
+    : number_(settings.number),
+      scale_(p.config().scaled_embeddings ? std::sqrt(double(p.config().d_model)) : 1),
+      embedding_(settings.embedding),
+      start_{uint32_t(p.shard().of(p.whole().heads).first), p.shard().of(p.whole().d_ff).first},
+      positions_(settings.sinusoids) {
+  if (p.config().learned_positions()) {
+    learned_positions_ = p.get(settings.name + ".positions.weight");
+    const int offset = p.config().position_offset;
+    for (Matrix* m : {&learned_positions_.value, &learned_positions_.gradient})
+      if (!m->empty()) *m = m->slice(offset, m->rows - offset);
+    positions_ = learned_positions_.value;
+  }
+  for (int i = 0; i < settings.layers; ++i)
+    layers_.push_back(find_layer(p, settings.name + ".layers." + std::to_string(i), settings.cross,
+                                 settings.angles));
+  if (p.config().pre_norm())
+    first_norm_ = shift_norms(layers_, find_norm(p, settings.name + ".norm"));
+}
+
+Tensor Stack::embed_rows(Context& context, const PackedSide& side,
+                         const DropoutMasks& masks) const {
+  EmbedInput e;
+  e.ids = side.ids;
+  e.by_id = side.by_id;
+  e.rows = side.rows;
+  e.table = embedding_;
+  e.scale = scale_;
+  e.positions = positions_;
+  e.learned = learned_positions_;
+  e.drop = masks.at(DropoutPlace::on_embedding);
+  return embed(context, e);
+}
+
+Tensor Stack::run(Context& context, const PackedSide& side, std::shared_ptr<const KeysValues> kv,
+                  const DropoutRates& rates) const {
+  const DropoutMasks masks(rates, number_, side.keys, start_);
+  Tensor x = embed_rows(context, side, masks);
+  std::vector<Tensor> stream{x, first_norm_ ? layer_norm(context, x, *first_norm_) : x};
+  x = Tensor();
+  for (size_t i = 0; i < layers_.size(); ++i)
+    stream = context.segment(
+        std::move(stream), [this, i, kv, masks, &context](const std::vector<Tensor>& in) {
+          const Stream out = layers_[i](context, {in[0], in[1]}, int(i), *kv, masks);
+          return std::vector<Tensor>{out.residual, out.normed};
+        });
+  return stream[1];
+}
+
+// The tables of all kinds of positions except learned ones, which are parameters.
 void Transformer::make_positions(Backend& backend, const Parameters& p) {
   const ModelConfig& c = config_;
   const DType full = p.dtype() == DType::f64 ? DType::f64 : DType::f32;
@@ -21,7 +91,7 @@ void Transformer::make_positions(Backend& backend, const Parameters& p) {
   const int heads = p.whole().heads;
   slopes_ = std::make_shared<PositionTable>(backend, 1, heads, DType::f64,
                                             [&](int64_t) { return alibi_slopes(heads); });
-  shape_.slopes = slopes_->table().row<double>(0) + p.part().of(heads).first;
+  shape_.slopes = slopes_->table().row<double>(0) + p.shard().of(heads).first;
 }
 
 Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)

@@ -1,47 +1,81 @@
-// The Transformer of section 3 of the paper: stacks (stack.h) of layers (layer.h), one per side of
-// the configuration. A stack with cross-attention reads the output of the stack before it, so a
-// model is an encoder and a decoder, a decoder alone, or an encoder alone.
+// The Transformer of section 3 of the paper: one stack of layers (layer.h) per side of the
+// configuration. A stack with cross-attention reads the output of the previous stack, so a model is
+// an encoder and a decoder, a decoder only, or an encoder only.
 #pragma once
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "lib/model/layer.h"
 #include "lib/model/positions.h"
-#include "lib/model/stack.h"
 
 namespace tx {
 
+// The layers of one side with its embedding and norms: an encoder, or a decoder.
+class Stack {
+ public:
+  struct Settings {
+    std::string name;     // prefix of its weights: "encoder", "decoder"
+    uint32_t number = 0;  // among the model's stacks; selects its dropout masks
+    int layers = 0;
+    bool cross = false;   // whether its layers attend to the output of the previous stack
+    Parameter embedding;  // (V,D)
+    Matrix sinusoids;     // (longest, D); empty unless they are added to embeddings
+    Matrix angles;        // (longest, K); empty unless positions are rotary
+  };
+  Stack(Parameters& parameters, const Settings& settings);
+
+  size_t layers() const { return layers_.size(); }
+  // (N,D): the output for the rows of `side`. The context's tape keeps `kv` alive. With
+  // context.recompute each layer is a segment.
+  Tensor run(Context& context, const PackedSide& side, std::shared_ptr<const KeysValues> kv,
+             const DropoutRates& rates) const;
+
+ private:
+  Tensor embed_rows(Context& context, const PackedSide& side, const DropoutMasks& masks) const;
+  uint32_t number_;
+  double scale_;  // of embeddings: sqrt(d_model), or 1
+  Parameter embedding_, learned_positions_;
+  ShardStart start_;
+  Matrix positions_;
+  std::vector<Layer> layers_;
+  std::optional<Norm> first_norm_;  // pre-norm: of the first sub-layer
+};
+
 class Transformer {
  public:
-  // `longest`: no sentence has more rows than this. Backend and parameters outlive the object.
+  // `longest`: the maximum length of a sentence in rows. Backend and parameters must outlive this.
   Transformer(Backend& backend, Parameters& parameters, int64_t longest);
-  const ModelConfig& config() const { return config_; }  // of a part its own
+  const ModelConfig& config() const { return config_; }  // of a shard: its own
   const AttentionShape& attention_shape() const { return shape_; }
   int64_t longest() const { return longest_; }
   DType cache_dtype() const { return cache_dtype_; }  // Parameters::cache_dtype()
 
-  // (N,Vp): logits of every row of the last side, from whole sentences (teacher forcing); columns
-  // from the vocabulary's size on are padding. `sides`: one for each of the model's. The guide is
-  // that of the last stack.
+  // (N,Vp): logits for every row of the last side, from whole sentences (teacher forcing); the
+  // columns from the vocabulary's size on are padding. `sides`: all sides of the model. The guide
+  // applies to the last stack.
   Tensor forward(Context& context, std::span<const PackedSide> sides,
                  const DropoutRates& rates = {}, const AttentionProbe& probe = {},
                  const CrossGuide& guide = {}) const;
-  // (N,D): the output of the stack of the last of `sides`, which are all of the model's, or only
-  // the first ones: the first of two gives the encoder's output.
+  // (N,D): the output of the stack of the last of `sides`, which are all sides of the model or only
+  // the first: with the source alone, the encoder's output.
   Tensor hidden(Context& context, std::span<const PackedSide> sides, const DropoutRates& rates = {},
                 const AttentionProbe& probe = {}, const CrossGuide& guide = {}) const;
 
-  // The parts, for incremental decoding by the last stack.
+  // For incremental decoding by the last stack.
   size_t decoder_layers() const { return stacks_.back().layers(); }
-  // (S, decoder layers * (HK + HV)): what all cross-attentions read, from the encoder's output.
+  // (S, decoder layers * (HK + HV)): the keys and values of all cross-attentions, from the
+  // encoder's output.
   Tensor cross_keys_values(Context& context, Tensor encoded) const;
-  int64_t cross_width() const { return cross_.weight.value.rows; }  // its columns; 0: no encoder
+  int64_t cross_width() const {
+    return cross_.weight.value.rows;
+  }  // columns of cross_keys_values(); 0: no encoder
   // (T,D): the decoder's output.
   Tensor decode(Context& context, const PackedSide& target, std::shared_ptr<const KeysValues> kv,
                 const DropoutRates& rates = {}) const;
   // (N,Vp): logits of the last stack's output.
   Tensor logits(Context& context, Tensor hidden) const;
-  const Projection& output() const { return output_; }  // which gives them
+  const Projection& output() const { return output_; }  // makes the logits
 
  private:
   void make_positions(Backend& backend, const Parameters& parameters);
@@ -49,10 +83,10 @@ class Transformer {
   AttentionShape shape_;
   int64_t longest_;
   DType cache_dtype_;
-  std::shared_ptr<PositionTable> sinusoids_, angles_;  // null where positions are of another kind
+  std::shared_ptr<PositionTable> sinusoids_, angles_;  // null with other kinds of positions
   std::shared_ptr<PositionTable> slopes_;              // (1, H) f64, of alibi
   std::vector<Stack> stacks_;                          // one per side
-  Projection cross_, output_;  // cross_ is empty where no stack has cross-attention
+  Projection cross_, output_;                          // cross_ is empty without cross-attention
 };
 
 }  // namespace tx

@@ -1,5 +1,5 @@
 // The differentiable operations. One op, one file; each file holds equation, forward, what is kept,
-// backward, in that order. Shapes in the letters of lib/tensor/dims.h. Wrong shapes are a Bug.
+// backward, in that order. Shapes in the letters of lib/tensor/tensor.h. Wrong shapes are a Bug.
 #pragma once
 #include "lib/ranks/communicator.h"
 #include "lib/tensor/tensor.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/base/error.h"
-
 namespace tx {
 
 Arena::Arena(Backend& backend, size_t capacity) : backend_(&backend), capacity_(capacity) {
@@ -17,7 +15,7 @@ Arena::~Arena() {
 void* Arena::take(size_t bytes) {
   if (fresh_) free_[0] = capacity_;
   fresh_ = false;
-  TX_ASSERT(bytes <= capacity_);  // also keeps the rounding below from wrapping round
+  TX_ASSERT(bytes <= capacity_);  // so that rounding up cannot overflow
   bytes = std::max<size_t>(64, (bytes + 63) / 64 * 64);
   const auto hole =
       std::find_if(free_.begin(), free_.end(), [&](const auto& h) { return h.second >= bytes; });

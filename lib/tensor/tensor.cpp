@@ -42,7 +42,7 @@ void Context::backward() {
   }
 }
 
-// The gradients of the outputs, whose values go back to the arena with their last handle.
+// Keeps the gradients of the outputs and releases their values.
 std::vector<Context::Gradient> Context::take_gradients(std::vector<Tensor>& outputs) {
   std::vector<Gradient> gradients;
   for (const Tensor& t : outputs)

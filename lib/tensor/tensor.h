@@ -1,11 +1,24 @@
-// Tensors and the tape. A tensor is a handle: its memory goes back to the arena when the last
-// handle (a local variable, or a closure on the tape) is gone.
+// Tensors and the tape. A tensor is a handle: its memory returns to the arena with the last handle
+// (a local variable, or a closure on the tape).
 //
 // The contract of an op: check shapes, make() its outputs (uninitialised), run() its kernel, and
 // on_backward() a closure that holds its tensors. The tape runs the closures in reverse order of
-// creation and drops each after it ran, so activations are freed while gradients are made. The
-// first contribution to a gradient assigns, later ones add: gradient() tells which, nothing is
+// creation and destroys each after it ran, so activations are freed during the backward pass. The
+// first contribution to a gradient assigns, later ones add (see gradient()); nothing is
 // zero-filled.
+//
+// The letters of shapes, in all headers:
+//
+//   B  sentences of a packed batch          D  d_model
+//   T  rows (tokens) of the target side     F  d_ff, inner width of the feed-forward layer
+//   S  rows (tokens) of the source side     H  heads
+//   N  rows of either side                  G  heads of keys and values
+//   V  vocabulary; Vp padded in blocks      K  d_k, width of a head's queries and keys
+//   W  beam width                           L  layers
+//   I, O  inputs and outputs of a product: weights are (O,I), y = x w^T
+//   R  rows of a decoding step (sentences x beam)
+//
+// d_v, the width of a head's values, is K unless V stands after H or G, as in (N,HV).
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,11 +27,10 @@
 #include "kernels/backend.h"
 #include "lib/base/error.h"
 #include "lib/tensor/arena.h"
-#include "lib/tensor/dims.h"
 
 namespace tx {
 
-class Memory {  // a token of an arena
+class Memory {  // a block of an arena
  public:
   Memory(Arena& arena, size_t bytes) : arena_(arena), data_(arena.take(bytes)) {}
   ~Memory() { arena_.give(data_); }
@@ -58,12 +70,12 @@ enum class Split { none, outputs, inputs };
 
 // A matrix or vector of the model inside the flat blocks (lib/model/parameters.h).
 struct Parameter {
-  Matrix value;            // what products read: bf16 copy, fp32 master or f64
+  Matrix value;            // read by products: bf16 weights, else fp32 or f64
   Matrix gradient;         // f32, or f64 in a double model
-  int* written = nullptr;  // how often this pass wrote the gradient so far
-  Matrix rounded;          // of a vector beside bf16 weights: its bf16 copy; else empty
+  int* written = nullptr;  // contributions to the gradient so far
+  Matrix rounded;          // of a vector, with bf16 weights: its bf16 copy; else empty
   Split split = Split::none;
-  Communicator* ranks = nullptr;  // those that hold the other shards; null: the weight is whole
+  Communicator* ranks = nullptr;  // those that hold its shards; null: not sharded
   explicit operator bool() const { return value.rows > 0; }
 };
 
@@ -76,36 +88,36 @@ class Context {
   DType statistics_dtype() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
   Tensor make(int64_t rows, int64_t cols, DType dtype);
   Tensor make(int64_t rows, int64_t cols) { return make(rows, cols, dtype_); }
-  static Tensor same(const Tensor& t);  // its value and memory, with a gradient of its own
+  static Tensor same(const Tensor& t);  // same value and memory, another gradient
 
-  // f(kernels) on the backend in use; nothing happens on a counting arena.
+  // f(kernels) on the backend; does nothing on a counting arena.
   template <class F>
   void run(F&& f) {
     if (!arena_.counting()) std::forward<F>(f)(*backend_);
   }
-  void product(const Product& p);  // on a counting arena the backend still plans it
+  void product(const Product& p);  // on a counting arena it is only planned
   bool fuses_mask(const Product& p) const;
 
   bool recording = false;  // off: inference
-  bool recompute = false;  // segments keep their inputs alone (gradient checkpointing)
+  bool recompute = false;  // gradient checkpointing: segments keep only their inputs
   // f(inputs), a part of the model. With recompute nothing that f keeps for its backward stays: the
-  // backward of the segment runs f again first. f must draw the same masks each time. Every
-  // gradient has the same bytes as without recomputing, and they are made in the same order.
+  // backward of the segment first runs f again. f must draw the same masks each time. Gradients are
+  // bit-identical to those without recompute and computed in the same order.
   using Segment = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
   std::vector<Tensor> segment(std::vector<Tensor> inputs, Segment f);
   void on_backward(std::function<void()> closure);
-  void backward();                      // runs and drops every closure
-  std::function<void()> after_closure;  // which backward() calls after each of them; may be empty
+  void backward();                      // runs and destroys every closure
+  std::function<void()> after_closure;  // called by backward() after each closure; may be empty
   size_t closures() const { return tape_.size(); }
 
-  // The gradient of t to write to; add says whether to add. Allocates it at the first call.
+  // The gradient of t to write; sets `add` if there is an earlier contribution, else allocates it.
   Matrix gradient(Tensor& t, bool& add);
-  Matrix gradient(const Tensor& t) const;  // what was written; it exists
-  // Same for a parameter.
+  Matrix gradient(const Tensor& t) const;  // to read; must exist
+  // The gradient of a parameter to write.
   static Matrix gradient(const Parameter& p, bool& add);
-  // Declares t's own memory to hold its gradient (a kernel overwrote it).
+  // A kernel has overwritten t with its gradient.
   void gradient_in_place(Tensor& t);
-  void drop_gradient(Tensor& t);  // gives its memory back before the handle goes
+  void drop_gradient(Tensor& t);  // frees its memory before the handle
 
  private:
   Backend& backend_;

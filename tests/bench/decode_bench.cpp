@@ -23,10 +23,10 @@
 
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
+#include "lib/model/config.h"
 #include "lib/search/engine/batch_search.h"
 #include "lib/search/engine/model_set.h"
 #include "lib/subword/vocabulary.h"
-#include "lib/tensor/precision.h"
 #include "tests/model_support.h"
 #if TX_HAVE_CUDA
 #include "kernels/cuda.h"

@@ -4,9 +4,9 @@
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/model/config.h"
 #include "lib/model/head_mask.h"
 #include "lib/subword/mapped.h"
-#include "lib/tensor/precision.h"
 
 namespace tx {
 

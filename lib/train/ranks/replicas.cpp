@@ -70,7 +70,7 @@ Replicas::Replicas(World* all, const TrainOptions& options) : all_(all) {
   sharers_ = all_->split(all_->rank() % count);
 }
 
-ModelPart Replicas::part() const {
+ModelShard Replicas::part() const {
   if (!parts_) return {};
   return {parts_->rank(), parts_->size(), parts_.get()};
 }

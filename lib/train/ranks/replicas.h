@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "lib/model/division.h"
-#include "lib/model/model_part.h"
+#include "lib/model/tensor_parallel.h"
 #include "lib/ranks/communicator.h"
 #include "lib/train/options/options.h"
 

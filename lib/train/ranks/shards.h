@@ -7,7 +7,7 @@
 #include "kernels/mover.h"
 #include "lib/model/division.h"
 #include "lib/ranks/communicator.h"
-#include "lib/tensor/device_bytes.h"
+#include "lib/tensor/device_array.h"
 
 namespace tx {
 

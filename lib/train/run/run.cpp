@@ -5,8 +5,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/model/part_exchange.h"
-#include "lib/tensor/precision.h"
+#include "lib/model/config.h"
+#include "lib/model/tensor_parallel.h"
 
 namespace tx {
 
@@ -39,8 +39,8 @@ void Run::set_products(const Log& log) {
 
 void Run::build_model() {
   const DType dtype = precision_dtype(options_.precision);
-  const ModelPart part = replicas_.part();
-  if (!part.whole()) check_parts(spec_.model, part.count);
+  const ModelShard part = replicas_.part();
+  if (!part.whole()) check_shards(spec_.model, part.count);
   if (!part.whole() && replicas_.leads())
     whole_ = std::make_unique<Parameters>(backend_, spec_.model, dtype, Parameters::Kept());
   trained_ =
@@ -153,14 +153,14 @@ void Run::set_feed(const Json& state) {
 void Run::spread(bool with_moments) {
   replicas_.broadcast({What::spread, with_moments});
   if (first_of_part()) {
-    spread_parts(*trained_, whole_ ? whole_->master() : Matrix{}, trained_->master());
+    scatter_shards(*trained_, whole_ ? whole_->master() : Matrix{}, trained_->master());
     trained_->refresh_copy();
   }
   stepper_->spread_weights();
   if (with_moments && first_of_part()) {
     const Moments from = whole_ ? whole_->moments() : Moments{}, to = stepper_->whole_moments();
-    spread_parts(*trained_, from.first, to.first);
-    spread_parts(*trained_, from.second, to.second);
+    scatter_shards(*trained_, from.first, to.first);
+    scatter_shards(*trained_, from.second, to.second);
   }
   if (with_moments) stepper_->spread_moments();
   backend_->wait();
@@ -171,9 +171,9 @@ Moments Run::collect() {
   stepper_->collect_moments();
   if (first_of_part()) {
     const Moments from = stepper_->whole_moments(), to = whole_ ? whole_->moments() : Moments{};
-    collect_parts(*trained_, trained_->master(), whole_ ? whole_->master() : Matrix{});
-    collect_parts(*trained_, from.first, to.first);
-    collect_parts(*trained_, from.second, to.second);
+    gather_shards(*trained_, trained_->master(), whole_ ? whole_->master() : Matrix{});
+    gather_shards(*trained_, from.first, to.first);
+    gather_shards(*trained_, from.second, to.second);
   }
   return whole_moments();
 }

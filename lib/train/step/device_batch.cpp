@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lib/tensor/replay.h"
+#include "lib/tensor/arena.h"
 
 namespace tx {
 
@@ -57,11 +57,12 @@ size_t DeviceBatch::put(std::span<const T> values) {
 
 DeviceBatch::Places DeviceBatch::put_rows(const BatchSide& side, size_t number) {
   Places at;
-  const ModelPart& part = parameters_.part();
+  const ModelShard& part = parameters_.shard();
   if (part.whole())
     at.ids = put<int32_t>(side.ids);
   else
-    at.ids = put<int32_t>(own_ids(part.of(parameters_.whole().sides[number].vocabulary), side.ids));
+    at.ids =
+        put<int32_t>(shard_ids(part.of(parameters_.whole().sides[number].vocabulary), side.ids));
   if (replays(backend_)) at.by_id = put<int32_t>(rows_by_id(side.ids));
   at.pair = put<uint32_t>(side.pair);
   std::vector<uint32_t> position = side.position;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "lib/base/error.h"
-#include "lib/tensor/replay.h"
+#include "lib/tensor/arena.h"
 
 namespace tx {
 
@@ -33,10 +33,10 @@ struct Pass {
 void forward(Context& context, const Transformer& model, const Parameters& parameters,
              const Pass& p, double smoothing) {
   const Tensor logits = model.forward(context, p.sides, p.rates, {}, p.guide);
-  const ModelPart& part = parameters.part();
+  const ModelShard& part = parameters.shard();
   const int64_t tokens = parameters.whole().target().vocabulary;
   if (part.whole()) return cross_entropy(context, logits, p.labels, tokens, smoothing, p.record);
-  const Share own = part.of(tokens);
+  const ElementRange own = part.of(tokens);
   split_cross_entropy(context, logits, p.labels, {own.first, own.count, tokens}, smoothing,
                       p.record, *part.ranks);
 }

@@ -9,8 +9,8 @@ namespace {
 // Sums of square_sums() of the largest shard: vocabulary shards differ in size.
 int64_t largest_part(const Parameters& of) {
   int64_t max = 0;
-  for (int i = 0; i < of.part().count; ++i)
-    max = std::max(max, norm_blocks(Parameters::elements(of.whole(), {i, of.part().count})));
+  for (int i = 0; i < of.shard().count; ++i)
+    max = std::max(max, norm_blocks(Parameters::elements(of.whole(), {i, of.shard().count})));
   return max;
 }
 
@@ -45,13 +45,13 @@ void Update::norm(Matrix block) {
 
 // Replicated parameters are counted once, on the first shard.
 void Update::decide() {
-  const ModelPart& part = parameters_.part();
+  const ModelShard& part = parameters_.shard();
   if (part.whole()) return parameters_.backend()->gradient_norm(squares_, record_);
   const int64_t each = all_.cols / part.count;
   const Matrix own = all_.columns(part.index * each, each);
   parameters_.backend()->zero(own.data, size_t(each) * sizeof(double));
   parameters_.backend()->copy(own.data, squares_.data, size_t(squares_.cols) * sizeof(double));
-  const Share common = common_blocks(parameters_.table());
+  const ElementRange common = replicated_blocks(parameters_.table());
   if (part.index > 0)
     parameters_.backend()->zero(own.columns(common.first, 1).data,
                                 size_t(common.count) * sizeof(double));

@@ -22,10 +22,10 @@ for precision in bf16 int8; do
   [ "$(sort -u half | wc -l)" -eq 1 ] || fail "$precision does not mask heads"
 done
 
-expect_usage_error "--mask-heads: 'middle.0.0' is not KIND.LAYER.HEAD, such as encoder.0.1; this model has the kinds encoder, decoder, cross" \
+expect_usage_error "--mask-heads: 'middle.0.0' must be KIND.LAYER.HEAD, such as encoder.0.1; the kinds of this model are encoder, decoder, cross" \
   tx-decode -m model --mask-heads middle.0.0 in
 expect_usage_error "--mask-heads cross.2.0: '2' is not one of its layers (0 to 1, or * for all)" \
   tx-decode -m model --mask-heads cross.2.0 in
 expect_usage_error 'is not one of its heads (0 to' tx-decode -m model --mask-heads cross.1.99 in
-expect_usage_error "'cross.1' is not KIND.LAYER.HEAD" tx-decode -m model --mask-heads cross.1 in
-expect_usage_error "'' is not KIND.LAYER.HEAD" tx-decode -m model --mask-heads cross.1.0, in
+expect_usage_error "'cross.1' must be KIND.LAYER.HEAD" tx-decode -m model --mask-heads cross.1 in
+expect_usage_error "'' must be KIND.LAYER.HEAD" tx-decode -m model --mask-heads cross.1.0, in

@@ -45,7 +45,7 @@ cmp wanted got || fail "8-bit weights from the file differ"
 recomputed --precision bf16 --preset modern --heads 4 || true # no bf16 here
 
 refused "--kv-heads 3 does not divide --heads 4: use --kv-heads 2" --heads 4 --kv-heads 3
-refused "--positions rotary turns pairs of features: --d-k 5 must be even" --positions rotary --d-k 5
+refused "--positions rotary rotates pairs of features: --d-k 5 must be even" --positions rotary --d-k 5
 refused "--rotary-base" --rotary-base 500
 refused "--rotary-factor" --positions rotary --rotary-factor 2
 tx-train --help | sed -n '/^Ablations:/,/^$/p' > ablations

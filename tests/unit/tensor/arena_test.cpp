@@ -6,7 +6,8 @@
 #include <random>
 
 #include "lib/base/error.h"
-#include "lib/tensor/device_ints.h"
+#include "lib/base/philox.h"
+#include "lib/tensor/device_array.h"
 
 namespace {
 
@@ -37,7 +38,7 @@ BOOST_AUTO_TEST_CASE(neighbours_join_whatever_the_order_they_are_given_back) {
     void* block[] = {arena.take(kilobyte), arena.take(kilobyte), arena.take(kilobyte)};
     for (int i : order) arena.give(block[i]);
     BOOST_TEST(arena.in_use() == 0u);
-    void* whole = arena.take(3 * kilobyte);  // only possible in one token
+    void* whole = arena.take(3 * kilobyte);  // only possible if they were merged
     BOOST_TEST(whole == block[0]);
     arena.give(whole);
   }
@@ -59,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_lowest_hole_that_fits_is_taken) {
   BOOST_TEST(at(a, 2 * kilobyte) == b);
 }
 
-// The peak is the highest address, holes below it included: what a real arena must have.
+// The peak is the highest address, including holes below it: the size that a real arena needs.
 BOOST_AUTO_TEST_CASE(the_peak_counts_holes) {
   tx::Arena arena;
   void* a = arena.take(kilobyte);
@@ -150,6 +151,64 @@ BOOST_AUTO_TEST_CASE(integers_survive_a_refusal) {
   BOOST_CHECK_THROW(ints.set(std::span<const int32_t>(small.data(), size_t(1) << 57)), tx::Error);
   const int32_t* data = ints.set<int32_t>(small);
   BOOST_TEST(std::vector<int32_t>(data, data + 3) == small, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(range_allocator)
+
+BOOST_AUTO_TEST_CASE(gaps_join) {
+  tx::RangeAllocator r(10);
+  BOOST_TEST(r.take(4) == 0);
+  BOOST_TEST(r.take(3) == 4);
+  BOOST_TEST(r.take(4) == -1);
+  r.give(1, 2);
+  BOOST_TEST(r.take(3) == 7);
+  BOOST_TEST(r.take(3) == -1);
+  r.give(0, 1);
+  r.give(3, 1);
+  BOOST_TEST(r.take(4) == 0);
+  BOOST_TEST(r.take(1) == -1);
+  BOOST_CHECK_THROW(r.give(8, 3), tx::Bug);
+  r.give(4, 3);
+  BOOST_CHECK_THROW(r.give(5, 1), tx::Bug);
+  BOOST_CHECK_THROW(r.give(3, 2), tx::Bug);
+}
+
+// Against a plain list of the owner of each place.
+BOOST_AUTO_TEST_CASE(random_takes_and_gives) {
+  constexpr int64_t size = 200;
+  tx::RangeAllocator r(size);
+  std::vector<int> owner(size, 0);
+  struct Held {
+    int64_t first, count;
+  };
+  std::vector<Held> held;
+  tx::PhiloxStream random(1, 2);
+  int refused = 0;
+  for (int round = 1; round < 4000; ++round) {
+    if (random.next() % 2 && !held.empty()) {
+      const size_t i = random.next() % held.size();
+      for (int64_t p = 0; p < held[i].count; ++p) owner[size_t(held[i].first + p)] = 0;
+      r.give(held[i].first, held[i].count);
+      held.erase(held.begin() + long(i));
+      continue;
+    }
+    const int64_t count = 1 + random.next() % 40, first = r.take(count);
+    int64_t gap = 0, largest = 0;
+    for (const int o : owner) largest = std::max(largest, gap = o ? 0 : gap + 1);
+    BOOST_TEST((first >= 0) == (largest >= count));
+    if (first < 0) {
+      ++refused;
+      continue;
+    }
+    for (int64_t p = first; p < first + count; ++p) {
+      BOOST_TEST(owner[size_t(p)] == 0);
+      owner[size_t(p)] = round;
+    }
+    held.push_back({first, count});
+  }
+  BOOST_TEST(refused > 10);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,7 @@
 // A model in parts on ranks, which are threads here, against the same model as a whole: loss and
 // gradients, with every mask, of every kind of block.
-#include "lib/model/model_part.h"
+#include "lib/model/tensor_parallel.h"
 
-#include "lib/model/part_exchange.h"
 #include "tests/thread_ranks.h"
 #include "tests/unit/model/small_model.h"
 
@@ -36,7 +35,7 @@ StepRecord third_step() {
 std::vector<Sentence> as_known(std::vector<Sentence> sentences, const Parameters& part) {
   const ModelConfig& whole = part.whole();
   const auto own = [&](size_t side, std::vector<int32_t>& ids) {
-    ids = own_ids(part.part().of(whole.sides[side].vocabulary), ids);
+    ids = shard_ids(part.shard().of(whole.sides[side].vocabulary), ids);
   };
   for (Sentence& s : sentences) {
     own(0, s.source);
@@ -47,7 +46,7 @@ std::vector<Sentence> as_known(std::vector<Sentence> sentences, const Parameters
 
 Step step_of(Backend& backend, Parameters& parameters, bool recompute) {
   const Transformer model(backend, parameters, 80);
-  const ModelPart& part = parameters.part();
+  const ModelShard& part = parameters.shard();
   const size_t sides = parameters.config().sides.size();
   Record record(backend);
   record.set(third_step());
@@ -61,7 +60,7 @@ Step step_of(Backend& backend, Parameters& parameters, bool recompute) {
     if (part.whole()) {
       cross_entropy(context, logits, batch.label_ids, tokens, smoothing, record.data);
     } else {
-      const Share own = part.of(tokens);
+      const ElementRange own = part.of(tokens);
       split_cross_entropy(context, logits, batch.label_ids, {own.first, own.count, tokens},
                           smoothing, record.data, *part.ranks);
     }
@@ -75,7 +74,7 @@ Step step_of(Backend& backend, Parameters& parameters, bool recompute) {
   return {record.get(), to_host(backend, parameters.gradients())};
 }
 
-// The gradients of all parts as those of the whole, put together twice: by collect_parts(), and of
+// The gradients of all parts as those of the whole, put together twice: by gather_shards(), and of
 // weights that every part has, each part's own.
 struct Found {
   std::vector<Step> parts;
@@ -101,12 +100,12 @@ Found run_parts(Parameters& whole, int count, bool recompute) {
     Backend backend = make_backend("cpu", 1);
     const int me = ranks.rank();
     Parameters part(backend, whole.whole(), whole.dtype(), true, {}, {me, count, &ranks});
-    spread_parts(part, me == 0 ? whole.master() : Matrix{}, part.master());
+    scatter_shards(part, me == 0 ? whole.master() : Matrix{}, part.master());
     part.refresh_copy();
     found.parts[size_t(me)] = step_of(backend, part, recompute);
     found.own[size_t(me)] = common(part);
     // The moments of the whole are free.
-    collect_parts(part, part.gradients(), me == 0 ? whole.moments().first : Matrix{});
+    gather_shards(part, part.gradients(), me == 0 ? whole.moments().first : Matrix{});
   });
   found.whole = to_host(whole.backend(), whole.moments().first);
   return found;
@@ -142,32 +141,32 @@ void check(const ModelConfig& config, int count, DType dtype, double within,
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(model_part)
+BOOST_AUTO_TEST_SUITE(tensor_parallel)
 
 BOOST_AUTO_TEST_CASE(shares) {
   for (const int64_t n : {4, 37, 300})
     for (int count = 1; count <= 4; ++count) {
       int64_t end = 0;
       for (int i = 0; i < count; ++i) {
-        const Share share = ModelPart{i, count, nullptr}.of(n);
+        const ElementRange share = ModelShard{i, count, nullptr}.of(n);
         BOOST_TEST(share.first == end);
         BOOST_TEST((share.count == n / count || share.count == n / count + 1));
         end = share.first + share.count;
       }
       BOOST_TEST(end == n);
     }
-  const std::vector<int32_t> ids{3, 4, 7, 8, 0}, own = own_ids({4, 4}, ids);
+  const std::vector<int32_t> ids{3, 4, 7, 8, 0}, own = shard_ids({4, 4}, ids);
   BOOST_TEST(own == (std::vector<int32_t>{-1, 0, 3, -1, -1}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_divided) {
   ModelConfig c = small_config();
-  check_parts(c, 4);
-  BOOST_CHECK_THROW(check_parts(c, 3), UsageError);
+  check_shards(c, 4);
+  BOOST_CHECK_THROW(check_shards(c, 3), UsageError);
   c.kv_heads = 2;
-  BOOST_CHECK_THROW(check_parts(c, 4), UsageError);
+  BOOST_CHECK_THROW(check_shards(c, 4), UsageError);
   c.kv_heads = 4, c.d_ff = 70;
-  BOOST_CHECK_THROW(check_parts(c, 4), UsageError);
+  BOOST_CHECK_THROW(check_shards(c, 4), UsageError);
 }
 
 BOOST_AUTO_TEST_CASE(the_papers_model) {

@@ -1,0 +1,48 @@
+// Tensor parallelism (Shoeybi et al., 2019): one model over several ranks. Each rank has a shard:
+// some heads of every attention, some columns of every feed-forward layer and some tokens of every
+// vocabulary, and computes with them as with a smaller model. Norms, learned positions and the
+// biases that follow a sum over the ranks are replicated.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "lib/model/config.h"
+#include "lib/model/division.h"
+#include "lib/ranks/communicator.h"
+
+namespace tx {
+
+class Parameters;
+struct ParameterEntry;
+
+struct ModelShard {
+  int index = 0, count = 1;
+  Communicator* ranks = nullptr;  // those that hold the shards, in order; null if there is one
+
+  bool whole() const { return count == 1; }
+  ElementRange of(int64_t n) const;  // this shard's range of n heads, features or tokens
+};
+
+// Token ids relative to the shard that has `tokens` of the vocabulary; -1 for all others.
+std::vector<int32_t> shard_ids(const ElementRange& tokens, std::span<const int32_t> ids);
+
+// UsageError, with the option's name, unless `count` divides the sizes of the model. `config` is
+// resolved, except for its vocabularies.
+void check_shards(const ModelConfig& config, int count);
+// The configuration of a shard as a model of its own.
+ModelConfig shard_config(const ModelConfig& whole, const ModelShard& shard);
+
+// The rows and columns of a weight of the whole model that a shard has.
+struct EntryShard {
+  ElementRange rows, cols;
+};
+EntryShard shard_of(const ParameterEntry& whole, const ModelShard& shard);
+
+// Move flat blocks, (1, elements) of one dtype, between the whole model, on rank 0 of the shards,
+// and the shards. `whole` has the layout of the whole model and is empty on other ranks; `own` has
+// that of `shard`. All ranks of the shards must call them together. Only for backends whose memory
+// is the host's.
+void scatter_shards(const Parameters& shard, Matrix whole, Matrix own);
+void gather_shards(const Parameters& shard, Matrix own, Matrix whole);
+
+}  // namespace tx

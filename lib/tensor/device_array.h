@@ -1,0 +1,75 @@
+// Arrays in the backend's memory that grow.
+#pragma once
+#include <span>
+
+#include "kernels/backend.h"
+
+namespace tx {
+
+// Bytes, zeroed when they are allocated.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(Backend& backend) : backend_(backend) {}
+  ~DeviceBytes() { release(); }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+
+  // At least `bytes`. Growing changes the address, zeroes the memory and loses its content.
+  char* reserve(size_t bytes) {
+    if (bytes > bytes_) {
+      release();
+      data_ = backend_->allocate(bytes);
+      bytes_ = bytes;
+      backend_->zero(data_, bytes);
+    }
+    return data();
+  }
+  char* data() const { return static_cast<char*>(data_); }
+
+ private:
+  void release() {
+    backend_->release(data_);
+    data_ = nullptr;
+    bytes_ = 0;
+  }
+
+  Backend& backend_;
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// Integers copied from the host: ids, offsets, row keys.
+class DeviceInts {
+ public:
+  explicit DeviceInts(Backend& backend) : backend_(backend) {}
+  ~DeviceInts() { backend_->release(data_); }
+  DeviceInts(const DeviceInts&) = delete;
+  DeviceInts& operator=(const DeviceInts&) = delete;
+
+  // Memory for `count` integers: up to that size set() does not change the address. Returns whether
+  // the address changed.
+  bool reserve(size_t count) {
+    if (count * 4 <= bytes_) return false;
+    backend_->release(data_);
+    data_ = nullptr;  // allocate() may throw
+    bytes_ = 0;
+    data_ = backend_->allocate(count * 4);
+    bytes_ = count * 4;
+    return true;
+  }
+  int32_t* data() const { return static_cast<int32_t*>(data_); }
+  template <class T>
+  const T* set(std::span<const T> values) {
+    static_assert(sizeof(T) == 4);
+    if (values.size_bytes() > bytes_) reserve(values.size() * 3 / 2);
+    backend_->upload(data_, values.data(), values.size_bytes());
+    return static_cast<const T*>(data_);
+  }
+
+ private:
+  Backend& backend_;
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+}  // namespace tx
