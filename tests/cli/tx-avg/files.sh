@@ -50,7 +50,7 @@ expect_file further/last.safetensors
 expect_status 0 tx-avg -q -o twice run/model-4.safetensors run/last.safetensors
 expect_stderr_contains 'warning: run/last.safetensors holds the same weights as run/model-4'
 expect_status 0 tx-avg -q -o twice $(yes run/model-4.safetensors | head -n 40) run/model-3.safetensors
-expect_stderr_contains 'only 2 of the 41 models differ'
+expect_stderr_contains 'only 2 of the 41 models are distinct'
 [ "$(wc -l < "$TX_LAST/stderr")" -eq 1 ] || fail "$(last_stderr)"
 
 # A run directory means its best model, or its last without validation.
