@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/io.h"
 
 namespace tx {
