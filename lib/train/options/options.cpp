@@ -8,7 +8,7 @@
 #include "lib/base/resources.h"
 #include "lib/base/split.h"
 #include "lib/base/workers.h"
-#include "lib/checkpoint/judgement.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/train/options/schedule.h"
 #include "lib/train/options/settle.h"
 

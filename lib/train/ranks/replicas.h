@@ -49,7 +49,7 @@ class Replicas {
   int count() const { return all_ ? all_->size() : 1; }
   bool leads() const { return !all_ || all_->rank() == 0; }
   bool divided() const { return parts_ != nullptr; }  // tensor-parallel
-  ModelPart part() const;
+  ModelShard part() const;
   RankOf share() const;  // of a step's batches
   World* all() const { return all_; }
   Communicator* sharers()

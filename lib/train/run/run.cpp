@@ -92,7 +92,7 @@ void Run::settle(size_t program, const Log& log) {
 }
 
 void Run::report_memory(const Log& log) {
-  const ModelPart& part = trained_->part();
+  const ModelShard& part = trained_->shard();
   log.info(
       "memory plan: " + binary_size(memory_.total()) + "; " +
       grouped(double(parameter_count(spec_.model))) + " parameters, batches of " +

@@ -7,7 +7,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/subword/vocabulary.h"
-#include "lib/tensor/precision.h"
+#include "lib/model/config.h"
 #include "lib/train/options/schedule.h"
 #include "lib/train/options/settle.h"
 #include "lib/train/run/data.h"

@@ -11,7 +11,7 @@
 #include "kernels/backend.h"
 #include "kernels/mover.h"
 #include "lib/model/division.h"
-#include "lib/tensor/device_bytes.h"
+#include "lib/tensor/device_array.h"
 #include "lib/train/ranks/overlap.h"
 
 namespace tx {

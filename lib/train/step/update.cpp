@@ -29,8 +29,8 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
     return matrix(data, DType::f64, 1, sums);
   };
   squares_ = allocate(blocks);
-  if (!parameters.part().whole())
-    all_ = allocate(largest_part(parameters) * parameters.part().count);
+  if (!parameters.shard().whole())
+    all_ = allocate(largest_part(parameters) * parameters.shard().count);
 }
 
 Update::~Update() {
