@@ -1,5 +1,5 @@
-// The CPU backend: OpenMP loops, OpenBLAS (fp32, f64), oneDNN (bf16) where it is built in. It is a
-// library of its own, libtx-cpu.so, which only tests and benchmarks of kernels link.
+// The CPU backend: OpenMP loops, OpenBLAS (f32, f64), and oneDNN (bf16) if built in. Its library,
+// libtx-cpu.so, is linked only by tests and benchmarks of kernels.
 #pragma once
 #include "kernels/kernels.h"
 
@@ -9,7 +9,7 @@ struct Cpu final : Kernels {
   explicit Cpu(int count = 1);  // use_threads()
   ~Cpu() override;
 
-  // bf16 products run on this machine at a speed worth choosing (AVX-512 BF16 or AMX).
+  // Whether bf16 products are fast on this machine (AVX-512 BF16 or AMX).
   static bool has_fast_bf16();
   // Why bf16 training is not possible here; empty when it is.
   static std::string no_bf16_reason();

@@ -1,6 +1,6 @@
-// The CUDA backend: kernels of our own, and cuBLASLt for the products of training. Everything runs
-// in one stream, in the order of the calls; download() and release() wait for it. It is a library
-// of its own, libtx-cuda.so, which only tests and benchmarks of kernels link.
+// The CUDA backend: our own kernels, and cuBLASLt for the products of training. Everything runs in
+// one stream, in the order of the calls; download() and release() wait for it. Its library,
+// libtx-cuda.so, is linked only by tests and benchmarks of kernels.
 #pragma once
 #include "kernels/kernels.h"
 
@@ -8,19 +8,18 @@ namespace tx {
 
 class Cuda final : public Kernels {
  public:
-  // Takes the GPU that choose() named, or the first; throws UsageError with the reason when there
-  // is none.
+  // Uses the GPU set by choose(), or the first; UsageError, with the reason, if there is none.
   Cuda();
   ~Cuda() override;
 
-  // From here on objects made take GPU `number`, counted from 0, modulo their count.
+  // Makes later objects use GPU `number`, counted from 0, modulo the number of GPUs.
   static void choose(int number);
-  // Why no GPU can be used, with what was searched for; empty when one can.
+  // Why no GPU can be used; empty if one can.
   static std::string refusal();
   // Lines for --version: runtime, driver, device and memory, or the reason why none is used.
   static std::string describe();
   static std::string describe_ranks();   // of NCCL
-  static std::string no_mover_reason();  // why there is no NCCL; empty when there is
+  static std::string no_mover_reason();  // why NCCL cannot be used; empty if it can
 
 #define TX_KERNEL(...) __VA_ARGS__ override
 #include "kernels/interface.inc"

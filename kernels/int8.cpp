@@ -10,7 +10,7 @@ namespace tx {
 Int8Scale int8_scale(float largest) {
   if (!(largest <= std::numeric_limits<float>::max()))
     return {0, std::numeric_limits<float>::quiet_NaN()};
-  // The inverse of less overflows, and such values are nothing beside any bias.
+  // The inverse of a smaller value overflows; such weights are negligible.
   if (largest < 1e-30f) return {0, 0};
   return {127 / largest, largest / 127};
 }
@@ -25,7 +25,7 @@ void quantise_group(const WeightRows& w, int64_t group, uint8_t* to, float* scal
     float largest = 0;
     for (int64_t i = 0; i < w.cols; i++) {
       const float size = std::abs(row[i]);
-      if (!(size <= largest)) largest = size;  // a NaN stays: nothing is above it
+      if (!(size <= largest)) largest = size;  // keeps NaN
       if (std::isnan(largest)) break;
     }
     const Int8Scale s = int8_scale(largest);

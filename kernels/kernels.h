@@ -1,17 +1,37 @@
-// What a backend is: the kernels of interface.inc, and the library that brings them. nvcc compiles
-// it.
+// The interface of a backend: the kernels of interface.inc, and the entry point of its library.
+// Also compiled by nvcc.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "kernels/int8.h"
-#include "kernels/mover.h"
 #include "kernels/view.h"
 
 namespace tx {
 
-// A kernel that a backend lacks fails the link of its library.
+// Moves bytes of a backend's memory between the ranks of a training. It never adds: kernels do, in
+// an order that does not depend on the ranks.
+constexpr size_t mover_id_bytes = 128;  // size of mover_id()
+
+// Pointers are the backend's memory. Calls are enqueued in the stream of the backend's kernels,
+// never in recorded work (replay()); every rank must make the same calls in the same order. Error
+// if the library reports a failure, or a rank is gone.
+struct Mover {
+  virtual ~Mover() = default;  // on all ranks; during an exception it does not wait
+  virtual void broadcast(void* data, size_t bytes) = 0;  // of rank 0 to all others
+  // all (ranks * bytes): the `bytes` of every rank, in order. `mine` may be this rank's position in
+  // `all`.
+  virtual void gather_all(const void* mine, size_t bytes, void* all) = 0;
+  // All-to-all: sends from_bytes[r] bytes of `from` to rank r, and receives to_bytes[r] bytes from
+  // it into `to`; both are concatenated in the order of ranks.
+  virtual void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
+                        std::span<const size_t> to_bytes) = 0;
+};
+
+// A kernel missing in a backend is an error when its library is linked.
 struct Kernels {
   virtual ~Kernels() = default;
 #define TX_KERNEL(...) virtual __VA_ARGS__ = 0
@@ -21,24 +41,23 @@ struct Kernels {
 
 using Backend = std::unique_ptr<Kernels>;
 
-// What a library of kernels says about itself through the one function that it exports: tx_cpu() of
+// The description of a library of kernels, returned by the function that it exports: tx_cpu() of
 // libtx-cpu.so, tx_cuda() of libtx-cuda.so.
 struct KernelLibrary {
   const char* version;               // of tx
-  std::string (*refusal)();          // why this machine cannot use it; empty when it can
-  std::string (*no_bf16_reason)();   // why bf16 products are not possible; empty when they are
-  bool (*has_fast_bf16)();           // whether they run at a speed worth choosing
+  std::string (*refusal)();          // why this machine cannot use it; empty if it can
+  std::string (*no_bf16_reason)();   // why bf16 is not supported; empty if it is
+  bool (*has_fast_bf16)();           // whether bf16 products are fast
   std::string (*describe)();         // lines for --version
   std::string (*describe_ranks)();   // a line for --version about make_mover(); may be empty
-  std::string (*no_mover_reason)();  // why make_mover() is not possible; empty when it is
-  void (*choose)(int number);        // which of several GPUs backends made from here on take
-  Backend (*make)();                 // throws UsageError with the reason where it is refused
+  std::string (*no_mover_reason)();  // why make_mover() cannot be used; empty if it can
+  void (*choose)(int number);        // the GPU that later backends use
+  Backend (*make)();                 // UsageError, with the reason, if there is a refusal()
 };
 
-// Opens lib`name`.so, which lies beside libtx.so, once; `name` is tx-cpu or tx-cuda. The former
-// loads OpenMP and OpenBLAS: where the environment does not say otherwise, their threads wait
-// without spinning for long, and OpenBLAS starts none. Throws Error when the library is missing,
-// broken or of another version.
+// Loads lib`name`.so from the directory of libtx.so; `name` is tx-cpu or tx-cuda. The former loads
+// OpenMP and OpenBLAS: unless the environment says otherwise, their threads spin only briefly, and
+// OpenBLAS starts none. Error if the library is missing, broken or of another version.
 const KernelLibrary& open_kernels(const std::string& name);
 
 }  // namespace tx

@@ -1,11 +1,14 @@
-// What a kernel sees: a two-dimensional view of memory that it does not own. nvcc compiles it.
+// The arguments of kernels: two-dimensional views of memory that they do not own, and the structs
+// made of them. Also compiled by nvcc.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
+#include "lib/base/error.h"
+
 namespace tx {
 
-// f64 exists on the CPU only: the reference for golden tests; i8 in weights alone (kernels/int8.h).
+// f64: on the CPU only, the reference for golden tests. i8: weights only (kernels/int8.h).
 enum class DType : uint8_t { f32, bf16, f64, ids, i8 };
 
 constexpr size_t size_of(DType t) {
@@ -44,19 +47,18 @@ inline Matrix matrix(void* data, DType dtype, int64_t rows, int64_t cols) {
   return {data, dtype, rows, cols, cols, nullptr};
 }
 
-// gelu is exact, by the error function; gelu_tanh and gelu_sigmoid are what some models were
-// trained with in its place. swiglu and geglu have a gate (gate() of interface.inc), the others do
-// not.
+// gelu is exact, by the error function; gelu_tanh and gelu_sigmoid are approximations with which
+// some models were trained. swiglu and geglu are gated (gate() of interface.inc).
 enum class Activation : uint8_t { none, relu, gelu, gelu_tanh, gelu_sigmoid, silu, swiglu, geglu };
 
 constexpr bool is_gated(Activation a) { return a == Activation::swiglu || a == Activation::geglu; }
-// What a gated activation does to its gate; the others are themselves.
+// The function that a gated activation applies to its gate; others are returned unchanged.
 constexpr Activation gate_function(Activation a) {
   return a == Activation::swiglu ? Activation::silu : a == Activation::geglu ? Activation::gelu : a;
 }
 
 // Everything that changes from one optimiser step to the next, in the backend's memory: kernels
-// read it through a pointer, the host never branches on a device result inside a step.
+// read it through a pointer, so that the host does not wait for the device within a step.
 struct StepRecord {
   int64_t step = 0;          // from 1: schedule, bias correction, dropout coordinates
   double rate = 0;           // learning rate of this step
@@ -67,7 +69,7 @@ struct StepRecord {
   double gradient_norm = 0;  // written by gradient_norm
   int32_t skip = 0;          // written by gradient_norm: 1 when loss or norm are not finite, or
   int32_t spike = 0;         //   when the loss passed the limit (then spike is 1 too)
-  // From here to the end there are nothing but sums; add_sums() adds two records'.
+  // The rest are sums, which add_sums() adds.
   double loss = 0;          // sums over the step's labels, added to by cross_entropy:
   double nll = 0;           //   smoothed loss, unsmoothed negative log-likelihood (nats),
   int64_t correct = 0;      //   labels that had the highest logit,
@@ -76,8 +78,8 @@ struct StepRecord {
   int64_t guided_rows = 0;  //   rows that have links
 };
 
-// Elements of a flat block whose squares are added by themselves (square_sums). A range of blocks
-// that begins at a multiple of it has the same sums as within the whole.
+// Elements of a flat block per sum of square_sums(). A shard that begins at a multiple of it has
+// the same sums as the whole block.
 constexpr int64_t norm_block = 16384;
 constexpr int64_t norm_blocks(int64_t elements) { return (elements + norm_block - 1) / norm_block; }
 
@@ -89,13 +91,13 @@ struct RowKeys {
 };
 
 // Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, block of 8
-// features), 16 bits per element, dropped where bits < threshold. Nothing is stored: backward draws
-// the same.
+// features), 16 bits per element, dropped where bits < threshold. Masks are not stored: backward
+// draws them again.
 struct Dropout {
   uint32_t threshold = 0;  // round(p * 65536); 0: off
   double scale = 1;        // 65536 / (65536 - threshold)
   uint32_t seed = 0, site = 0;
-  int64_t first = 0;  // feature that column 0 is; a multiple of 8 on a GPU
+  int64_t first = 0;  // the feature of column 0; a multiple of 8 on a GPU
   const StepRecord* record = nullptr;
   RowKeys keys;
 };
@@ -122,33 +124,63 @@ struct Product {
   bool transpose_a = false, transpose_b = false;
   bool accumulate = false;  // add to c; not together with bias or activation
   Matrix bias;              // (1,O) f32 (f64 with f64), or empty
-  // The bias rounded to bf16, where there is such a copy: a backend that adds bias of bf16 to c of
-  // bf16 reads it. Else empty.
+  // The bias rounded to bf16, if there is such a copy, else empty: read by backends that need a
+  // bf16 bias for a bf16 c.
   Matrix rounded_bias;
   Activation activation = Activation::none;  // none or relu
-  // Where fuses_mask() says so, else empty: relu writes here which elements of c are positive, in
-  // an order of the backend's own; `masked`, without bias or activation, sets the others to zero.
+  // Empty unless fuses_mask(): relu writes here which elements of c are positive, in a layout that
+  // depends on the backend; a `masked` product, without bias or activation, zeroes the others.
   Matrix mask;  // (M, mask_words(N)) ids, without gaps
   bool masked = false;
 };
 constexpr int64_t mask_words(int64_t columns) { return (columns + 127) / 128 * 4; }
 
-// What every attention of a stack has in common. Query head h reads key/value head
+// M, N and inner dimension K of a product, after the transposes.
+struct ProductShape {
+  int64_t m, n, k;
+};
+
+// Asserts that shapes and dtypes agree. Only the CPU supports f64: a GPU checks that itself.
+inline ProductShape shape_of(const Product& p) {
+  const int64_t m = p.transpose_a ? p.a.cols : p.a.rows;
+  const int64_t k = p.transpose_a ? p.a.rows : p.a.cols;
+  const int64_t n = p.transpose_b ? p.b.rows : p.b.cols;
+  TX_ASSERT(k > 0 && (p.transpose_b ? p.b.cols : p.b.rows) == k);
+  TX_ASSERT(p.c.rows == m && p.c.cols == n);
+  TX_ASSERT(p.a.stride >= p.a.cols && p.b.stride >= p.b.cols && p.c.stride >= p.c.cols);
+  const DType t = p.a.dtype, full = t == DType::f64 ? DType::f64 : DType::f32;
+  TX_ASSERT(t == DType::f32 || t == DType::f64 || t == DType::bf16);
+  TX_ASSERT(p.b.dtype == t && (p.c.dtype == t || p.c.dtype == full));
+  TX_ASSERT(p.activation == Activation::none || p.activation == Activation::relu);
+  TX_ASSERT(!p.accumulate || (p.bias.empty() && p.activation == Activation::none));
+  TX_ASSERT(p.bias.empty() || (p.bias.dtype == full && p.bias.rows == 1 && p.bias.cols == n));
+  TX_ASSERT(p.rounded_bias.empty() ||
+            (p.rounded_bias.dtype == DType::bf16 && p.rounded_bias.cols == p.bias.cols));
+  TX_ASSERT(!p.masked || p.mask.cols);
+  if (p.mask.cols) {
+    TX_ASSERT(p.mask.dtype == DType::ids && p.mask.rows == m && p.mask.stride == mask_words(n));
+    TX_ASSERT(!p.accumulate && (p.activation == Activation::relu) != p.masked);
+    TX_ASSERT(p.bias.empty() || !p.masked);
+  }
+  return {m, n, k};
+}
+
+// The common parameters of all attentions of a stack. Query head h reads key/value head
 // h * kv_heads / heads.
 struct AttentionShape {
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   double scale = 1;     // of dot products: 1 / sqrt(d_k)
-  bool causal = false;  // query i of a sentence sees keys 0 .. i
-  int window = 0;       // and of those the nearest ones only: |i - j| < window; 0: all
-  // (heads), or null: head h takes slopes[h] * |i - j| from the scaled score of query i and key j.
+  bool causal = false;  // query i of a sentence attends to keys 0 .. i
+  int window = 0;       // and only to those with |i - j| < window; 0: all
+  // (heads), or null. ALiBi: slopes[h] * |i - j| is subtracted from the scaled score of head h.
   const double* slopes = nullptr;
   int64_t queries() const { return int64_t(heads) * d_k; }    // HK: columns of queries
   int64_t outputs() const { return int64_t(heads) * d_v; }    // HV: of the heads' outputs
   int64_t keys() const { return int64_t(kv_heads) * d_k; }    // GK: of keys, of G key/value heads
   int64_t values() const { return int64_t(kv_heads) * d_v; }  // GV: of values
   int64_t width() const { return keys() + values(); }         // of keys and values together
-  AttentionShape& shape() { return *this; }                   // of what holds one
-  AttentionShape of_all_keys() const {                        // without a mask: cross-attention
+  AttentionShape& shape() { return *this; }                   // of a derived struct
+  AttentionShape of_all_keys() const {                        // unmasked: for cross-attention
     AttentionShape shape = *this;
     shape.causal = false, shape.window = 0, shape.slopes = nullptr;
     return shape;
@@ -169,7 +201,7 @@ struct Attention : AttentionShape {
 
 // Attention of one query row per hypothesis over cached keys and values (decoding).
 // Key j of row r is cache row index[r * index_stride + j], j < lengths[r]. With a window or slopes
-// the query is the last of the keys. A cache holds no later keys: causal is not read.
+// the query is at the position of the last key. There are no later keys, so causal is ignored.
 struct CachedAttention : AttentionShape {
   Matrix q;     // (R, heads*d_k)
   Matrix k, v;  // (cache rows, kv_heads*d_k), (cache rows, kv_heads*d_v)
@@ -178,15 +210,15 @@ struct CachedAttention : AttentionShape {
   int64_t index_stride = 0;
   const int32_t* lengths = nullptr;
   const int32_t* first = nullptr;  // instead of index: keys of row r are cache rows first[r] + j
-  // With `index`, or empty: the last key and value of row r are row r of these, (R, kv_heads*d_k)
-  // and (R, kv_heads*d_v). They are put into their cache row, which no other row of the call reads;
+  // With `index`; may be empty. (R, kv_heads*d_k) and (R, kv_heads*d_v): the last key and value of
+  // row r, which the call also stores in their cache row. No other row reads that cache row;
   // lengths are at least 1.
   Matrix own_k, own_v;
 };
 
-// Lists of cache rows of R hypotheses that become one longer: list r of `to` is the first
-// lengths[r] - 1 entries of list parents[r] of `from`, then slots[r]. Entries beyond keep their
-// value. A list begins every `stride` entries; `from` and `to` do not overlap.
+// Extends the lists of cache rows of R hypotheses by one entry: list r of `to` is the first
+// lengths[r] - 1 entries of list parents[r] of `from`, then slots[r]. Later entries are unchanged.
+// Lists are `stride` entries apart; `from` and `to` do not overlap.
 struct CacheLists {
   const int32_t* from = nullptr;
   const int32_t* parents = nullptr;  // -1 - f: of rows f, f + 1, ...; ignored if lengths[r] is 1
@@ -208,14 +240,14 @@ struct AttentionGradient {
   Matrix d_o, dq, dk, dv;  // assigned for every row
 };
 
-// Guided alignment (Chen et al., 2016): in one head, row i of the queries should attend to keys
-// columns[starts[i]] .. columns[starts[i + 1] - 1] of its sentence, to all of them alike. A row
-// without links is left alone.
+// Guided alignment (Chen et al., 2016): trains one head so that query row i attends uniformly to
+// the keys columns[starts[i]] .. columns[starts[i + 1] - 1] of its sentence. Rows without links do
+// not contribute.
 struct AttentionGuide {
   int head = 0;
   const int32_t* starts = nullptr;   // T + 1
-  const int32_t* columns = nullptr;  // from 0 in the sentence; each once in a row, and visible
-  double weight = 0;                 // of this loss beside that of the labels
+  const int32_t* columns = nullptr;  // from 0 in the sentence; unique in a row, and not masked
+  double weight = 0;                 // of this loss relative to that of the labels
   StepRecord* record = nullptr;
 };
 

@@ -52,7 +52,7 @@ TX_INLINE A activation_slope(A x) {
   return s + x * s * (A(1) - s) * sigmoid_argument_slope<activation>(x);
 }
 
-// Calls f with the activation, of which no gate is asked, as a type.
+// Calls f with the activation as a type; not for gated ones.
 template <Activation activation>
 struct ActivationType {
   static constexpr Activation value = activation;

@@ -7,7 +7,8 @@
 namespace tx {
 namespace {
 
-constexpr int64_t block = norm_block;  // elements; fixed: bits do not depend on the threads
+constexpr int64_t block =
+    norm_block;  // elements; fixed, so that bits do not depend on the number of threads
 
 template <class A>
 TX_CLONES void add_squares(const A* g, int64_t count, double* sums, int threads) {
@@ -24,7 +25,7 @@ TX_CLONES void add_squares(const A* g, int64_t count, double* sums, int threads)
 // Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019).
 template <class A>
 struct AdamStep {
-  A beta1, beta2, rest1, rest2;  // rest = 1 - beta, which in float would lose its digits
+  A beta1, beta2, rest1, rest2;  // rest = 1 - beta, computed in double
   A epsilon, rate, decay, clip, correct1, correct2;
 };
 

@@ -23,7 +23,7 @@ TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t fir
   small_product<L>({w.q.row(0), w.q.stride, 1, w.keys.row(0) + range.begin, w.keys.stride,
                     w.weights.row(0) + range.begin, w.weights.stride, rows, h.q.cols,
                     range.end - range.begin, false});
-  // The logarithms come after all rows: a call of a function amid them would empty the registers.
+  // Logarithms after all rows: a function call within the loop would spill the registers.
   RowSum<A> sums[query_block];
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t end = visible_keys(p, first + i, h.m);
@@ -57,7 +57,7 @@ TX_INLINE void attend_head(const Attention& p, int64_t sentence, int head, Works
   const HeadViews h = head_views(p, sentence, head);
   const Matrix o = p.o.columns(int64_t(head) * p.d_v, p.d_v);
   A* all_lse = reinterpret_cast<A*>(p.lse);
-  if (h.m == 0) {  // nothing to attend to: zeros
+  if (h.m == 0) {  // no keys: zeros
     for (int64_t i = h.q_first; i < h.q_first + h.n; ++i) {
       std::memset(o.row<T>(i), 0, sizeof(T) * size_t(p.d_v));
       if (all_lse) all_lse[i * p.heads + head] = -INFINITY;

@@ -1,6 +1,6 @@
-// What attention.cpp and attention_backward.cpp share: the workspace of one thread and the weights
-// of one block of queries. Queries are taken `query_block` rows at a time, so that memory grows
-// with the length of a sentence, not with its square.
+// Shared by attention.cpp and attention_backward.cpp: the workspace of one thread and the weights
+// of one block of queries. Queries are processed in blocks of `query_block` rows, so that memory is
+// linear in the length of a sentence, not quadratic.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -12,8 +12,8 @@ namespace tx {
 
 constexpr int64_t query_block = 48;
 
-// A matrix in the sum type with padded rows. Rows a multiple of 1 KiB apart would share a few sets
-// of the cache, and push each other out of it; they get one line more.
+// A matrix in the sum type with padded rows. Strides that are a multiple of 1 KiB would map all
+// rows to a few cache sets; they get one more cache line.
 template <class A>
 struct Panel {
   std::vector<A> data;
@@ -26,8 +26,8 @@ struct Panel {
   A* row(int64_t i) { return data.data() + i * stride; }
 };
 
-// Prefetches all rows of one head: each begins a new cache line, and a loop that reached them one
-// by one would wait for every line. Called for the head after the one at work, too.
+// Prefetches all rows of one head: each begins a new cache line, and a loop over them would wait
+// for each. Also called for the next head.
 template <class T>
 TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
   constexpr int64_t line = 64 / sizeof(T);
@@ -35,7 +35,7 @@ TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
     for (int64_t j = 0; j < from.cols; j += line) __builtin_prefetch(from.row<T>(i) + j);
 }
 
-// A row in another type.
+// Converts a row.
 template <class L, class T, class U>
 TX_INLINE void store_row(const U* from, T* to, int64_t count) {
   map_lanes<L>(
@@ -77,7 +77,7 @@ TX_INLINE void load_transposed(Matrix from, int64_t first, int64_t rows, Panel<A
   to.shape(from.cols, rows);
   const int64_t stride = to.stride;
   A* y = to.data.data();
-  int64_t done = 0;  // columns of y that are filled, the padding among them
+  int64_t done = 0;  // columns of y filled so far, including padding
   if constexpr (std::is_same_v<A, float>) {
     for (; from.cols % 4 == 0 && done < rows; done += 4)
       for (int64_t j = 0; j < from.cols; j += 4)
@@ -116,16 +116,16 @@ inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
   return h;
 }
 
-// The end of what the last of the queries sees of m keys.
+// The end of the range of m keys that the last of the queries attends to.
 inline int64_t visible_keys(const Attention& p, int64_t last_query, int64_t m) {
   if (p.causal) return std::min(m, last_query + 1);
   return p.window ? std::min(m, last_query + p.window) : m;
 }
 
-// The keys that a block of queries reads of m.
+// The range of m keys that a block of queries reads.
 struct KeyRange {
-  int64_t begin;  // a multiple of 64 bytes: none of the queries sees a key before it
-  int64_t end;    // of what the last of the queries sees
+  int64_t begin;  // a multiple of 64 bytes; earlier keys are masked for all queries
+  int64_t end;    // last key of the last query, plus 1
   int64_t width;  // of a row of weights from `begin` on, a multiple of 64 bytes
 };
 template <class A>
@@ -136,7 +136,7 @@ KeyRange key_range(const Attention& p, int64_t first_query, int64_t queries, int
   return {begin, end, padded<A>(end) - begin};
 }
 
-// What slopes and a window do to the unscaled scores of a query: x[j] for begin <= j < end.
+// Applies slopes and window to the unscaled scores of a query: x[j] for begin <= j < end.
 template <class A>
 TX_INLINE void bias_row(const Attention& p, const HeadViews& h, int64_t query, int64_t begin,
                         int64_t end, A* x) {

@@ -14,7 +14,7 @@ struct Workspace {
 
 // From scores x and dp = dO V^T of one row: x becomes the dropped weights (for dV), dp becomes the
 // gradient of the scaled scores. Weights are recomputed from the kept log-sum-exp.
-// Over whole registers, as softmax_row does: `padded` is a multiple of 64 bytes.
+// Over whole registers, as in softmax_row(): `padded` is a multiple of 64 bytes.
 template <class L, class A = typename L::Scalar>
 TX_INLINE void row_gradient(A* x, A* dp, int64_t count, int64_t padded, A scale, A lse,
                             const uint16_t* bits, const Dropout& drop) {
@@ -86,7 +86,7 @@ TX_INLINE void prefetch_head(const Attention& p, const AttentionGradient& g, int
   prefetch_rows<T>(g.d_o.columns(int64_t(head) * p.d_v, p.d_v), h.q_first, h.n);
 }
 
-// All query heads of one key/value head, so that dk and dv have one writer.
+// All query heads of one key/value head in one thread, so that dk and dv have one writer.
 template <class T, class L, class A>
 TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int64_t sentence,
                              int kv, Workspace<A>& w) {

@@ -1,10 +1,12 @@
-// Attention of single queries over cached keys and values (decoding). As many keys are taken at a
-// time as a vector has lanes, so that their dot products are summed across lanes together.
+// Attention of single queries over cached keys and values (decoding). As many keys are processed at
+// a time as a vector has lanes, so that their dot products are summed across lanes together.
 //
-// Rows that follow one another and begin with the same keys (the hypotheses of a sentence) are a
-// team: what they share is loaded once for all of them. A row's own sums keep their order, so that
-// its bits do not depend on the team.
+// Consecutive rows whose first keys are the same (hypotheses of a sentence) form a team, which
+// loads the shared keys and values once. The order of a row's sums does not depend on the team, so
+// neither do its bits.
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "kernels/cpu.h"
@@ -18,10 +20,10 @@ namespace {
 
 constexpr int kTeam = 4;
 template <class A>
-constexpr bool has_teams = !std::is_same_v<A, double>;  // which is for tests
+constexpr bool has_teams = !std::is_same_v<A, double>;  // f64 is only for tests
 
 struct Team {
-  int64_t first, shared;  // its first row; the keys that all its rows begin with
+  int64_t first, shared;  // first row; number of leading keys that all its rows share
   int rows;
 };
 
@@ -30,7 +32,7 @@ int64_t visible(const CachedAttention& p, int64_t row) {
   return p.window ? std::min<int64_t>(length, p.window) : length;
 }
 
-// How many keys two rows of one length, which see the last `count`, begin with alike.
+// The number of leading keys shared by two rows of the same length that attend to the last `count`.
 int64_t shared_keys(const CachedAttention& p, int64_t a, int64_t b, int64_t count) {
   if (p.first) return p.first[a] == p.first[b] ? count : 0;
   const int64_t skipped = p.lengths[a] - count;
@@ -68,7 +70,7 @@ struct Cached {
   TX_INLINE int64_t at(int64_t j) const { return index ? int64_t(index[j]) : first + j; }
   TX_INLINE const C* key(int64_t j) const { return k + at(j) * k_stride; }
   TX_INLINE const C* value(int64_t j) const { return v + at(j) * v_stride; }
-  // The rows of a cache are scattered, so the processor does not prefetch them.
+  // Rows of a cache are scattered: no hardware prefetching.
   TX_INLINE void fetch_key(int64_t j, int64_t d_k) const {
     fetch(key(std::min(j, count - 1)), d_k);
   }
@@ -87,8 +89,8 @@ template <class T, class C>
 struct Task {
   int rows = 0;
   int64_t shared = 0, d_k = 0, d_v = 0;
-  double scale = 1, slope = 0;      // of the distance, beside scores that are not scaled yet
-  Cached<C> c[kTeam], next[kTeam];  // `next` follows in the same thread
+  double scale = 1, slope = 0;      // per unit of distance, for unscaled scores
+  Cached<C> c[kTeam], next[kTeam];  // `next`: the thread's next head, to prefetch
   const T* q[kTeam];
   T* o[kTeam];
 };
@@ -128,8 +130,8 @@ Task<T, C> task_of(const CachedAttention& p, const std::vector<Team>& teams, int
   return t;
 }
 
-// What a thread keeps, for each row of a team: softmax weights, the query and a row of values as
-// vectors of sums.
+// The workspace of a thread, for each row of a team: softmax weights, query, and a row of values as
+// vectors of the sum type.
 template <class A>
 struct Scratch {
   std::vector<A> memory;
@@ -216,7 +218,7 @@ TX_INLINE void weigh_all(const Task<T, C>& t, const Scratch<A>& s, int row, int6
   if (column + group <= t.d_v) weigh<L, N, 1>(t, s, row, from, to, column);
 }
 
-// The sums of `row`, and those of the columns behind whole groups, to its output.
+// Writes the sums of `row` to its output, including the columns after the last whole group.
 template <class L, class T, class C, class A>
 TX_INLINE void finish(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t count) {
   using W = Wide<C, L>;
@@ -252,8 +254,8 @@ TX_INLINE void widen_query(const Task<T, C>& t, const Scratch<A>& s, int row) {
   }
 }
 
-// What a team shares is computed for kTeam rows, whatever their number: those that are missing are
-// the first once more. Then comes what each row has of its own, of a row alone everything.
+// First the shared keys, always for kTeam rows: missing rows repeat the first one. Then the other
+// keys of each row, for a single row all of them.
 template <class L, class T, class C, class A>
 TX_INLINE void attend(const Task<T, C>& t, Scratch<A>& s) {
   const int64_t count = t.c[0].count, own = t.rows > 1 ? t.shared : 0;
@@ -330,6 +332,18 @@ void Cpu::attention_cached(const CachedAttention& p) {
     return attend_rows<float, bf16>(p, threads);
   TX_ASSERT(p.k.dtype == p.q.dtype);
   with_type(p.q.dtype, [&](auto t) { attend_rows<decltype(t), decltype(t)>(p, threads); });
+}
+
+void Cpu::extend_lists(const CacheLists& p) {
+  for (int64_t r = 0; r < p.rows; ++r) {
+    const size_t before = size_t(p.lengths[r] - 1);
+    int32_t* to = p.to + r * p.stride;
+    if (p.parents[r] < 0)
+      std::iota(to, to + before, -1 - p.parents[r]);
+    else if (before)
+      std::memcpy(to, p.from + p.parents[r] * p.stride, before * sizeof *to);
+    to[before] = p.slots[r];
+  }
 }
 
 }  // namespace tx

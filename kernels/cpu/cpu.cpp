@@ -1,12 +1,15 @@
 #include "kernels/cpu.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
+#include "build_info.h"
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/cpu/profile.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
@@ -14,14 +17,14 @@
 namespace tx {
 
 Cpu::Cpu(int count) : products_(std::make_unique<Products>()) {
-  isa_limit();  // refuses an unknown TX_MAX_ISA here, where no thread works yet
+  isa_limit();  // throws for an invalid TX_MAX_ISA, before any thread starts
   use_threads(count);
 }
 Cpu::~Cpu() = default;
 
-// libgomp keeps the largest team that a thread has had, and ends the process when it cannot start a
-// team. So that is tried first, and the team started while there is room for it; a thread that goes
-// on alone releases its team.
+// libgomp keeps the largest team that a thread has used, and terminates the process if it cannot
+// start a team. So this tests how many threads can be started and starts the team at once; a thread
+// that continues alone releases its team.
 int Cpu::use_threads(int count) {
   TX_ASSERT(count >= 1);
 #ifdef _OPENMP
@@ -50,7 +53,7 @@ bool Cpu::has_fast_bf16() {
 std::string Cpu::no_bf16_reason() {
   if (has_fast_bf16()) return {};
   if (!gemm::OneDnn::built_in()) {
-    return "it needs a processor with AVX-512 BF16, or a tx built with oneDNN";
+    return "it needs a processor with AVX-512 BF16, or a build with oneDNN";
   }
   // oneDNN 2.6 has no bf16 product below AVX-512 and throws.
   return gemm::OneDnn::has_avx512() ? "" : "it needs a processor with AVX-512";
@@ -67,4 +70,71 @@ void Cpu::forget_graphs() {}
 std::string Cpu::tuning() const { return {}; }
 void Cpu::set_tuning(const std::string&) {}
 
+namespace {
+
+// As in oneDNN's DNNL_MAX_CPU_ISA, in the order of IsaLimit.
+constexpr const char* isa_names[] = {
+    "SSE41",           "AVX2", "AVX2_VNNI", "AVX512_CORE", "AVX512_CORE_VNNI", "AVX512_CORE_BF16",
+    "AVX512_CORE_AMX", "ALL"};
+
+IsaLimit limit_of_environment() {
+  const char* value = std::getenv("TX_MAX_ISA");
+  if (value == nullptr || *value == '\0') return IsaLimit::all;
+  int place = 0;
+  std::string known;
+  for (const char* name : isa_names) {
+    if (std::string(value) == name) return IsaLimit(place);
+    known += (place++ ? ", " : "") + std::string(name);
+  }
+  throw Error("TX_MAX_ISA=" + std::string(value) + " is not an instruction set; use one of " +
+              known);
+}
+
+}  // namespace
+
+IsaLimit isa_limit() {
+  static const IsaLimit limit = limit_of_environment();
+  return limit;
+}
+
+int register_bytes() {
+#if defined(__x86_64__)
+  const auto v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                  __builtin_cpu_supports("popcnt");
+  const auto v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  if (v4 && isa_limit() >= IsaLimit::avx512_core) return 64;
+  if (v3 && isa_limit() >= IsaLimit::avx2) return 32;
+#endif
+  return 16;
+}
+
+bool registers_round() {
+#if defined(__x86_64__)
+  return register_bytes() == 64 && isa_limit() >= IsaLimit::avx512_core_bf16 &&
+         __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
 }  // namespace tx
+
+// The entry point of libtx-cpu.so.
+const tx::KernelLibrary* tx_cpu() {
+  using tx::Cpu;
+  static const tx::KernelLibrary library{
+      .version = TX_VERSION,
+      .refusal = [] { return std::string(); },
+      .no_bf16_reason = Cpu::no_bf16_reason,
+      .has_fast_bf16 = Cpu::has_fast_bf16,
+      .describe = Cpu::describe,
+      .describe_ranks = [] { return std::string(); },
+      .no_mover_reason = [] { return std::string(); },
+      .choose = [](int) {},
+      .make = []() -> tx::Backend { return std::make_unique<Cpu>(); },
+  };
+  return &library;
+}

@@ -1,4 +1,4 @@
-// The members of Cpu that multiply matrices: checks and the choice of library.
+// The matrix products of Cpu: checks and choice of library.
 #include "kernels/cpu/gemm.h"
 
 #include <cstdlib>

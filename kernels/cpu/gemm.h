@@ -1,24 +1,24 @@
-// Inside of the products: how cpu.cpp, gemm*.cpp and their tests share the work. Not for users of
+// Internals of the products, shared by cpu.cpp, gemm*.cpp and their tests. Not for users of
 // kernels/.
 //
 //   gemm.cpp           checks, the choice of library, the members of Cpu
 //   gemm_blas.cpp      f64 and f32 through OpenBLAS
 //   gemm_onednn.cpp    bf16 and, on AVX-512, f32 through oneDNN
 //   gemm_own.cpp       our own, through panels: inference and bf16 training on AVX-512 BF16
-//   gemm_panels.cpp    the two outer loops of those; gemm_fill.cpp packs panels
-//   gemm_micro*.cpp    their innermost loops, one table per instruction set
+//   gemm_panels.cpp    their packing and outer loops
+//   gemm_micro.cpp     their innermost loops, one table per instruction set
 //   gemm_int8*.cpp     8-bit weights: quantising, outer and innermost loops
 #pragma once
 #include <memory>
 #include <string>
 
 #include "kernels/cpu.h"
-#include "kernels/cpu/gemm_int8.h"
-#include "kernels/product.h"
+#include "kernels/int8.h"
+#include "kernels/view.h"
 
 namespace tx::gemm {
 
-// 64-byte aligned; throws Error where aligned_alloc fails.
+// 64-byte aligned; Error if the allocation fails.
 void* aligned(size_t bytes);
 
 struct Free {
@@ -30,19 +30,19 @@ using Buffer = std::unique_ptr<void, Free>;
 void blas_product(const Product& p, int threads);
 std::string blas_description();
 
-// Memory that the products of one Cpu share; grows, never shrinks.
+// Scratch memory shared by the products of one Cpu; grows, never shrinks.
 struct Scratch {
   Buffer memory;
   size_t bytes = 0;
   void* grow(size_t wanted);
 };
 
-// -- oneDNN. Without it built_in() is false and run() is a bug.
+// -- oneDNN. Without it built_in() is false and run() must not be called.
 class OneDnn {
  public:
   OneDnn();
   ~OneDnn();
-  // Creates the primitive of this shape unless it is there, and grows the scratch memory.
+  // Creates the primitive of this shape unless it exists, and grows the scratch memory.
   void plan(const Product& p, int threads, Scratch& scratch);
   void run(const Product& p, int threads, Scratch& scratch);
   // The implementation oneDNN chose for p, like "brg:avx512_core_bf16".
@@ -58,13 +58,13 @@ class OneDnn {
   std::unique_ptr<Cache> cache_;
 };
 
-// -- Our own. Bits depend on the instruction set, never on the number of rows, on their place or on
-// threads.
+// -- Our own. Bits depend on the instruction set, but not on the number of rows, on their position
+// or on threads.
 enum class Isa { plain, avx2, avx512, avx512_bf16, amx };
 Isa best_isa();  // of this processor, within isa_limit()
 
-// The left operand as the innermost loops read it: bytes from a row to the next, and from one k to
-// the next (for bf16 from one pair of k to the next, the two of a pair being neighbours).
+// The left operand of the innermost loops: steps in bytes from row to row and from k to k (for bf16
+// from pair to pair of k; the two of a pair are adjacent).
 struct Left {
   const char* data;
   int64_t row_step, k_step;
@@ -73,15 +73,15 @@ struct Left {
 // holds doubles for f64, else floats; panel and tile are 64-byte aligned.
 using Block = void (*)(Left left, const void* panel, int64_t k, void* tile, bool add);
 constexpr int kMaxRows = 6, kMaxPanel = 64;
-// The same by matrix instructions: bf16 whose k lie one behind another, up to kTilesRows rows.
+// The same by matrix instructions: bf16 with contiguous k, up to kTilesRows rows.
 using Tiles = void (*)(Left left, int64_t rows, const void* panel, int64_t k, float* tile,
                        bool add);
 constexpr int64_t kTilesRows = 32;
-// Finished sums (rows, panel) go to y: + bias, + y, activation, conversion.
+// Writes finished sums (rows, panel) to y: + bias, + y, activation, conversion.
 template <class A>
 struct Finish {
   const A* sums;
-  int64_t panel, rows, columns;  // the first columns of each row count
+  int64_t panel, rows, columns;  // only the first `columns` of each row are valid
   const A* bias;                 // or null
   bool relu, add;
   void* y;
@@ -90,23 +90,22 @@ struct Finish {
 struct Micro {
   const char* name = nullptr;
   int panel = 0;                                          // columns of one panel
-  int rows = 0;                                           // most rows of one call
+  int rows = 0;                                           // maximum of one call
   Block block[kMaxRows] = {};                             // for 1 .. rows rows
-  void (*finish_bf16)(const Finish<float>& f) = nullptr;  // better than the compiler's, or null
-  Tiles tiles = nullptr;                                  // in place of block, or null
+  void (*finish_bf16)(const Finish<float>& f) = nullptr;  // faster than the compiler's, or null
+  Tiles tiles = nullptr;                                  // instead of block, or null
 };
-// The best loop for dtype that needs nothing beyond isa.
+// The fastest loop for dtype within isa.
 const Micro& micro(DType dtype, Isa isa);
 Micro micro_plain(DType dtype);
-Micro micro_avx2(DType dtype);    // f32, bf16 (widened to f32); no blocks on other processors
+Micro micro_avx2(DType dtype);    // f32, bf16 (widened to f32); empty on other processors
 Micro micro_avx512(DType dtype);  // f32
 Micro micro_avx512_bf16();
 Micro micro_amx();  // bf16, for products that are not transposed
-bool has_amx();     // for bf16 and bytes, and the system lets this process use it
+bool has_amx();     // for bf16 and bytes; also asks the system for permission
 
-// A matrix as panels of `width` of its rows, each [k][row], for bf16 [k / 2][row][2]; missing rows
-// and the odd last k are zero. Of w (O,I) the rows are those of w; transposed, of w (I,O), its
-// columns.
+// Packs a panel: `width` rows as [k][row], for bf16 [k / 2][row][2]; missing rows and an odd last k
+// are zero-padded. The rows are those of w (O,I) or, transposed, the columns of w (I,O).
 void fill_panel(const Matrix& w, bool transposed, int64_t first, int64_t width, void* to);
 size_t panel_bytes(DType dtype, int64_t width, int64_t k);
 
@@ -116,7 +115,7 @@ struct Panels {
   int64_t count = 0;
   size_t bytes = 0;  // of one
 };
-Panels panels_of(const Matrix& w, bool transposed, const Micro& micro);  // data still to be set
+Panels panels_of(const Matrix& w, bool transposed, const Micro& micro);  // without data
 void fill_panels(const Matrix& w, bool transposed, const Panels& panels, char* data, int threads);
 
 // y (N,O) = or += x (N,I), or x (I,N) when transposed, times panels of weights (+ bias) (+ relu).
@@ -131,18 +130,68 @@ size_t left_bytes(const PanelProduct& p, int threads);
 
 // Cpu::prepare, Cpu::pick_rows and Cpu::matmul_invariant on packed weights.
 Matrix pack(Matrix weights, Isa isa);
-// The same from the host; f32, bf16 or i8, whose matrix is one of f32.
+// From the host; f32, bf16 or i8. The matrix of i8 has the dtype f32.
 Matrix pack(const WeightRows& from, DType dtype, Isa isa, int threads);
-Matrix attach(const Int8Weights& weights);         // as they are
-const Int8Weights* int8_of(const Matrix& packed);  // null: they are not of 8 bits
+Matrix attach(const Int8Weights& weights);         // in place
+const Int8Weights* int8_of(const Matrix& packed);  // null: not 8-bit
 void pick(const Matrix& from, const int32_t* rows, int64_t count, Matrix& picked, int threads);
 void release_packed(Matrix& weights);
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,
                     int threads);
 
-// A training product: packs b, and a where it is transposed, then runs the loops of `isa`.
+// A training product: packs b, and a if it is transposed, then runs the loops of `isa`.
 void own_product(const Product& p, Isa isa, int threads, Scratch& scratch);
 size_t own_scratch_bytes(const Product& p, Isa isa, int threads);
+
+// -- Products with the 8-bit weights of kernels/int8.h. Activations are quantised, too,
+// symmetrically per row. Sums are exact 32-bit integers, the same with every instruction set; a row
+// of the product does not depend on the others.
+
+// Scratch bytes of int8_product() for N rows of `inputs`.
+size_t int8_scratch_bytes(int64_t rows, int64_t inputs);
+// y (N,O) f32 or bf16 = x (N,I) f32 or bf16 times w^T (+ bias f32) (+ relu).
+struct Int8Product {
+  Matrix x, bias, y;
+  bool relu = false;
+  Int8Weights w;
+  char* scratch = nullptr;  // 64-byte aligned
+};
+
+// Tiles of sums: `rows` rows of quantised activations times `vectors` groups of weights.
+struct Int8Left {
+  const char* data;      // row r at data + r * step, padded with zeros to whole quads
+  int64_t step;          // bytes
+  const int32_t* start;  // of each row: -128 times the sum of its q
+};
+struct Int8Right {
+  const uint8_t* groups;
+  int64_t group_bytes, quads;
+  bool last;  // the last use of these groups: prefetch the next ones
+};
+using Int8Block = void (*)(const Int8Left& left, const Int8Right& right, int32_t* tile);
+constexpr int kInt8MaxRows = 6, kInt8MaxGroups = 4;
+// Up to kTilesRows rows and kInt8MaxGroups groups by matrix instructions.
+using Int8Tiles = void (*)(const Int8Left& left, int64_t rows, const Int8Right& right,
+                           int64_t groups, int32_t* tile);
+constexpr int kInt8LeastTileRows = 4;  // fewer rows are faster without tiles
+// tile is (rows, groups * 16) of int32, 64-byte aligned.
+struct Int8Micro {
+  const char* name = nullptr;
+  int rows = 0, groups = 0;                            // maximum of one call
+  bool wide = false;                                   // q of the left operand are 16-bit
+  Int8Block block[kInt8MaxRows][kInt8MaxGroups] = {};  // [rows - 1][groups - 1]
+  Int8Tiles tiles = nullptr;                           // for many rows, or null
+};
+enum class Int8Isa { plain, avx2, avx_vnni, avx512_vnni, amx };
+Int8Isa best_int8_isa();                   // of this processor, within isa_limit()
+bool has_avx_vnni();                       // VNNI without AVX-512
+const Int8Micro& int8_micro(Int8Isa isa);  // the fastest within isa
+Int8Micro int8_micro_avx2();               // empty on other processors, as are the next two
+Int8Micro int8_micro_avx_vnni();
+Int8Micro int8_micro_avx512_vnni();
+Int8Tiles int8_tiles_amx();
+
+void int8_product(const Int8Product& p, const Int8Micro& micro, int threads);
 
 }  // namespace tx::gemm
 

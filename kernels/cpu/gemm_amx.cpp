@@ -1,9 +1,7 @@
 // The innermost loops of our own products for AMX, with bf16 and with 8-bit weights: tiles of 16
-// rows by 64 bytes. Both kinds of panels are read as they lie. Four tiles of sums take turns, so
-// that none waits for its own last addition; what is left of k beside whole tiles is copied and
-// filled up with zeros.
+// rows by 64 bytes. Panels are read in place. Four tiles of sums alternate, to hide the latency of
+// their additions; the remainder of k is copied and zero-padded.
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/gemm_int8.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -35,8 +33,8 @@ struct alignas(64) Shapes {
   }
 };
 
-// Where a pass over k finds rows and weights: tiles one behind another, and how far the rows of a
-// tile lie apart. `right` is from one tile of columns to the next.
+// The operands of a pass over k: consecutive tiles, and the strides of their rows. `right` is the
+// stride between tiles of columns.
 struct Operands {
   const char* rows;
   int64_t row_step;
@@ -44,7 +42,7 @@ struct Operands {
   int64_t weight_step, next, right;
 };
 
-// sums += rows * weights. The intrinsics are statements that want their tiles as literals.
+// sums += rows * weights. The intrinsics need tile numbers that are literals.
 #define TX_TILE_PRODUCT(sums, rows, weights) \
   do {                                       \
     if constexpr (Bytes) {                   \
@@ -73,7 +71,7 @@ TX_AMX void pass(Operands from, int64_t tiles) {
   }
 }
 
-// `rest` is one more tile of k, or holds nothing.
+// `rest` is one more tile of k, or empty.
 template <bool Bytes, bool Lower, bool Two>
 TX_AMX void multiply(const Operands& whole, int64_t tiles, const Operands& rest, void* sums,
                      int64_t stride, bool add) {
@@ -107,7 +105,7 @@ Multiply multiply_for(int64_t rows, bool two) {
   return two ? multiply<Bytes, false, true> : multiply<Bytes, false, false>;
 }
 
-// `bytes` of each of n rows, filled up to a tile's 64.
+// Copies `bytes` of each of n rows, zero-padded to the 64 of a tile.
 void fill_up(const char* from, int64_t step, int64_t bytes, int64_t n, char* to) {
   for (int64_t r = 0; r < n; r++, to += kTileBytes) {
     std::memcpy(to, from + r * step, size_t(bytes));
@@ -153,7 +151,7 @@ TX_AMX void add_starts(const Int8Left& left, int64_t rows, int64_t groups, int32
   }
 }
 
-// The rows are padded with zeros already, so that only the weights have a rest.
+// Rows are already zero-padded; only the weights have a remainder.
 TX_AMX void tiles_int8(const Int8Left& left, int64_t rows, const Int8Right& right, int64_t groups,
                        int32_t* sums) {
   const int64_t tiles = right.quads / kTileRows, over = right.quads % kTileRows;
@@ -183,7 +181,7 @@ TX_AMX void tiles_int8(const Int8Left& left, int64_t rows, const Int8Right& righ
   add_starts(left, rows, groups, sums);
 }
 
-// Linux saves the tiles of a process only after the process has asked for that.
+// Linux enables AMX for a process only on request.
 bool allowed_tiles() {
   constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;

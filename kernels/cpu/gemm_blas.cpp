@@ -1,5 +1,5 @@
-// f64 and f32 products through OpenBLAS. It is held at one thread and our own loop splits c over
-// the threads, so that its pthread, OpenMP and serial builds behave alike.
+// f64 and f32 products through OpenBLAS, which is limited to one thread; our own loop splits c over
+// the threads, so that its pthread, OpenMP and serial builds behave the same.
 #include <cblas.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void part(const Product& p, int64_t k, int64_t row, int64_t rows, int64_t column
 template <class T>
 void split(const Product& p, int threads) {
   const ProductShape s = shape_of(p);
-  // The longer side of c is cut, in multiples of 16 so that kernels see whole tiles.
+  // Splits the longer side of c, in multiples of 16, so that its kernels have whole tiles.
   const int64_t side = std::max(s.m, s.n);
   const int64_t chunk = ((side + threads - 1) / threads + 15) / 16 * 16;
 #pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)

@@ -1,9 +1,8 @@
 // Quantising, and the outer loops of products with 8-bit weights.
-#include "kernels/cpu/gemm_int8.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 
 namespace tx::gemm {
@@ -11,7 +10,7 @@ namespace {
 
 template <class T>
 TX_CLONES float largest(const T* x, int64_t n) {
-  // The bits of |x| are ordered as the values are, and those of a NaN above all.
+  // The bits of |x| have the order of the values; NaN is largest.
   uint32_t max = 0;
 #pragma omp simd reduction(max : max)
   for (int64_t i = 0; i < n; i++) {
@@ -25,7 +24,7 @@ TX_CLONES float largest(const T* x, int64_t n) {
   return value;
 }
 
-// Rounds to nearest even: 1.5 * 2^23 leaves no place for a fraction.
+// Rounds to nearest even: a float near 1.5 * 2^23 has no fraction bits.
 TX_INLINE int32_t rounded(float x) {
   const float shifted = x + 12582912.0f;
   int32_t bits;
@@ -47,7 +46,7 @@ TX_CLONES int32_t quantise(const T* x, int64_t n, float factor, Q* q) {
   return sum;
 }
 
-// What the scratch memory holds: q of all rows, then for each its scale and its start.
+// The scratch memory: q of all rows, then the scale and the start of each.
 struct Rows {
   char* q;
   float* scales;
@@ -115,7 +114,7 @@ void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t firs
   }
 }
 
-// Rows that share a panel while it is in the second-level cache.
+// Rows that are multiplied with a panel while it is in the L2 cache.
 constexpr int64_t kChunk = 96;
 
 template <class X, class Y>
@@ -149,7 +148,7 @@ void block_plain(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   }
 }
 
-// Few rows are left to the loops without tiles.
+// Few rows are faster without tiles.
 Int8Micro with_tiles(Int8Micro micro) {
   micro.name = "AMX";
   micro.tiles = int8_tiles_amx();

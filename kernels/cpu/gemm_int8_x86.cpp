@@ -1,9 +1,7 @@
 // The innermost loops of products with 8-bit weights for x86. VNNI multiplies and adds four bytes
-// at a time, exactly. AVX2 has no such instruction without saturation, so that there both are
-// widened to 16 bits and multiplied in pairs: no bit is lost, and the sums are the same.
+// at a time, exactly. AVX2 has no such instruction without saturation, so both operands are widened
+// to 16 bits and multiplied in pairs, also exactly.
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/gemm_int8.h"
-#include "kernels/cpu/isa.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__x86_64__)
@@ -16,12 +14,12 @@
 namespace tx::gemm {
 namespace {
 
-// The lines of each group that are fetched ahead where a panel is read for the last time. The
-// processor's own prefetching ends with every page, and a group is two of them at 512 inputs: four
-// rows took 1.3 times as long without this.
+// Cache lines per group that are prefetched during the last use of a panel. Hardware prefetching
+// stops at page boundaries, and a group is two pages at 512 inputs: four rows took 1.3 times as
+// long without this.
 constexpr int64_t kAhead = 64;
 
-// Few rows have few sums, which wait for one another: two sets of them take turns.
+// Few rows have few independent sums; two alternating sets hide the latency.
 template <int Rows, int Vectors>
 TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   constexpr int Turns = Rows * Vectors <= 12 ? 2 : 1;
@@ -35,7 +33,7 @@ TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int
   const int64_t last = right.last ? right.quads - kAhead : right.quads;
   const int64_t step = right.last ? kAhead * 64 : 0, panel = (Vectors - 1) * right.group_bytes;
   for (int64_t k = 0; k < right.quads; k += Turns) {
-    const int64_t ahead = k < last ? step : step + panel;  // then the groups behind these
+    const int64_t ahead = k < last ? step : step + panel;  // then the next groups
     TX_UNROLL for (int turn = 0; turn < Turns; turn++) {
       if (turn > 0 && k + turn == right.quads) break;
       __m512i weights[Vectors];
@@ -78,8 +76,7 @@ TX_AVX_VNNI void block_avx_vnni(const Int8Left& left, const Int8Right& right, in
   _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
 }
 
-// Of each quad the even and the odd bytes are multiplied apart; the left operand lies in that
-// order.
+// The even and odd bytes of each quad are multiplied separately; the left operand has that order.
 template <int Rows, int Vectors = 2>
 TX_AVX2 void block_avx2(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   __m256i sum[Rows][Vectors];
@@ -130,7 +127,7 @@ Int8Micro int8_micro_avx2() {
           nullptr};
 }
 
-// g++ 12 has no name for it. The system saves its registers with AVX2's.
+// g++ 12 has no __builtin_cpu_supports() name for AVX-VNNI. It needs no system support beyond AVX2.
 bool has_avx_vnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 4);
@@ -150,7 +147,7 @@ Int8Isa find_best_int8_isa() {
 
 }  // namespace
 
-// Asked at every product, and cpuid takes long on a virtual machine.
+// Cached: every product calls this, and cpuid is slow in virtual machines.
 Int8Isa best_int8_isa() {
   static const Int8Isa best = find_best_int8_isa();
   return best;

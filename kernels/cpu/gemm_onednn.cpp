@@ -1,5 +1,5 @@
-// Products through oneDNN. A primitive of a new shape costs 1-2 ms to create, one from the cache
-// 5 us to call; run-time dimensions would be ten times slower.
+// Products through oneDNN. Creating a primitive for a new shape takes 1-2 ms, calling a cached one
+// 5 us; run-time dimensions would be ten times slower.
 #include "build_info.h"
 #include "kernels/cpu/gemm.h"
 #include "lib/base/error.h"
@@ -20,7 +20,7 @@ namespace {
 
 using dnnl::memory;
 
-// Everything a primitive depends on.
+// Everything that a primitive depends on.
 struct Key {
   std::array<int64_t, 8> v;
   bool operator==(const Key& o) const { return v == o.v; }
@@ -74,8 +74,8 @@ dnnl::matmul::primitive_desc describe(const Product& p, ProductShape s,
 #endif
 }
 
-// oneDNN takes its thread count from the calling thread's OpenMP setting, when a primitive is
-// created and when it runs; both must agree.
+// oneDNN uses the OpenMP setting of the calling thread as its number of threads, both when a
+// primitive is created and when it runs; they must agree.
 class ThreadCount {
  public:
 #ifdef _OPENMP
@@ -92,11 +92,11 @@ class ThreadCount {
   int saved_;
 };
 
-// oneDNN writes the code of a primitive without a look at whether it got memory for it. Of a
-// product it makes up to 36 kernels of 256 KiB each.
+// oneDNN does not check whether the allocation of a primitive's code succeeded. A product has up to
+// 36 kernels of 256 KiB each.
 constexpr size_t max_code = size_t(16) << 20;
 
-// Calls f; what oneDNN throws becomes an exception of ours.
+// Calls f; exceptions of oneDNN become Error.
 template <class F>
 auto checked(F&& f) try {
   return f();

@@ -1,5 +1,5 @@
-// Products through panels of our own: weights packed once for inference, operands packed on the way
-// for training.
+// Our own products on packed panels: weights are packed once for inference, and operands at each
+// product for training.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -7,7 +7,6 @@
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
-#include "kernels/cpu/thread_rows.h"
 #include "lib/base/first_error.h"
 
 namespace tx::gemm {
@@ -29,15 +28,14 @@ const Micro& micro(DType dtype, Isa isa) {
 
 namespace {
 
-// What Matrix::prepared points to; the weights follow, panels or those of 8 bits, unless they are
-// somebody else's.
+// Matrix::prepared points to this; the packed weights follow, unless another object owns them.
 struct alignas(64) Packed {
   Panels panels;
   Int8Weights int8;
-  size_t room = 0;  // bytes behind it, of picked rows
+  size_t room = 0;  // bytes that follow it, for picked rows
 };
 
-// p without its scratch memory; b's panels are not filled.
+// p without scratch memory; the panels of b are not filled yet.
 PanelProduct plan_of(const Product& p, Isa isa) {
   PanelProduct q;
   q.x = p.a, q.bias = p.bias, q.y = p.c;
@@ -79,7 +77,7 @@ Buffer packed_memory(size_t bytes) {
 Packed& packed_of(const Buffer& memory) { return *static_cast<Packed*>(memory.get()); }
 char* weights_of(const Buffer& memory) { return reinterpret_cast<char*>(&packed_of(memory) + 1); }
 
-// Takes over the memory.
+// Takes ownership of the memory.
 Matrix packed_matrix(Buffer memory, DType dtype, int64_t rows, int64_t cols) {
   Matrix m = matrix(nullptr, dtype, rows, cols);
   m.prepared = memory.release();
@@ -148,15 +146,15 @@ const Int8Weights* int8_of(const Matrix& packed) {
 
 namespace {
 
-// Rows of a packed matrix stand in panels of `width`; each has one Unit at every step of its panel.
+// The rows of a packed matrix, in panels of `width`; a row has one Unit per step of its panel.
 struct Lanes {
   const char* from;
   char* to;
   int64_t bytes, width;  // of a panel
 };
 
-// Panel `panel` of the picked rows. Those that stand together in one panel of the matrix are picked
-// in one pass over it; what is missing becomes `none`.
+// Panel `panel` of the picked rows. Consecutive rows from the same panel of the matrix are copied
+// in one pass over it; missing rows become `none`.
 template <class Unit>
 void pick_panel(const Lanes& p, const int32_t* rows, int64_t count, int64_t panel, Unit none) {
   const int64_t first = panel * p.width, last = std::min(count, first + p.width);
@@ -184,7 +182,7 @@ void pick_panels(const Lanes& p, const int32_t* rows, int64_t count, Unit none, 
   for (int64_t i = 0; i < panels; i++) pick_panel(p, rows, count, i, none);
 }
 
-// A Packed with room for so many bytes behind it, the one of earlier picked rows where it has that.
+// A Packed followed by this many bytes; reuses that of earlier picked rows if it is large enough.
 Packed& room_for(Matrix& picked, size_t bytes) {
   const auto* held = static_cast<const Packed*>(picked.prepared);
   if (!held || held->room < bytes) {

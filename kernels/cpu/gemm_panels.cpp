@@ -1,18 +1,112 @@
-// The outer loops of our own products. Every element is summed over k in the same order by the same
-// instructions, whatever the block of rows it falls into and whichever thread computes it; OpenBLAS
-// and oneDNN's gemm:jit choose the order by the number of rows.
+// Our own products: packing of matrices into panels, which the innermost loops read sequentially,
+// and the outer loops. Every element is summed over k in the same order by the same instructions,
+// independently of its block of rows and of the thread; OpenBLAS and oneDNN's gemm:jit choose the
+// order by the number of rows.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
-#include "kernels/cpu/thread_rows.h"
 
 namespace tx::gemm {
+
 namespace {
 
-// Rows that share a panel while it is in the second-level cache, and k at a time: 64 columns x 512
-// bf16 are 64 KB of weights, 96 rows x 512 as much, the sums 24 KB.
+// Rows first .. of w; Unit is one k, or the two of a bf16 pair. 16 units of a row are one cache
+// line, and the 16 lines they are copied to stay in the L1 cache.
+template <class Unit>
+void fill_rows(const Matrix& w, int64_t first, int64_t width, int64_t units, Unit* to) {
+  const int64_t rows = std::min(width, w.rows - first);
+  const int64_t row_bytes = w.stride * int64_t(size_of(w.dtype));
+  const char* from = static_cast<const char*>(w.data) + first * row_bytes;
+  for (int64_t u = 0; u < units; u += 16) {
+    const int64_t count = std::min<int64_t>(16, units - u);
+    for (int64_t r = 0; r < rows; r++) {
+      const char* source = from + r * row_bytes + u * int64_t(sizeof(Unit));
+      Unit* target = to + u * width + r;
+      for (int64_t i = 0; i < count; i++) {
+        std::memcpy(target + i * width, source + i * int64_t(sizeof(Unit)), sizeof(Unit));
+      }
+    }
+  }
+  for (int64_t u = 0; rows < width && u < units; u++) {
+    std::fill(to + u * width + rows, to + (u + 1) * width, Unit(0));
+  }
+}
+
+// The last of an odd number of k of bf16 rows.
+void fill_last(const Matrix& w, int64_t first, int64_t width, uint32_t* to) {
+  const int64_t rows = std::min(width, w.rows - first);
+  for (int64_t r = 0; r < width; r++) {
+    to[r] = r < rows ? w.row<const bf16>(first + r)[w.cols - 1].bits : 0;
+  }
+}
+
+template <class T>
+void fill_columns(const Matrix& w, int64_t first, int64_t width, T* to) {
+  const int64_t columns = std::min(width, w.cols - first);
+  for (int64_t k = 0; k < w.rows; k++, to += width) {
+    std::memcpy(to, w.row<const T>(k) + first, size_t(columns) * sizeof(T));
+    std::fill(to + columns, to + width, T(0));
+  }
+}
+
+TX_CLONES void interleave(const uint16_t* even, const uint16_t* odd, int64_t count, uint32_t* to) {
+  for (int64_t j = 0; j < count; j++) to[j] = uint32_t(even[j]) | uint32_t(odd[j]) << 16;
+}
+
+void fill_column_pairs(const Matrix& w, int64_t first, int64_t width, uint32_t* to) {
+  const int64_t columns = std::min(width, w.cols - first);
+  for (int64_t k = 0; k < w.rows; k += 2, to += width) {
+    const uint16_t* even = w.row<const uint16_t>(k) + first;
+    if (k + 1 < w.rows) {
+      interleave(even, even + w.stride, columns, to);
+    } else {
+      std::copy(even, even + columns, to);
+    }
+    std::fill(to + columns, to + width, 0u);
+  }
+}
+
+}  // namespace
+
+size_t panel_bytes(DType dtype, int64_t width, int64_t k) {
+  return size_t(width * (dtype == DType::bf16 ? (k + 1) / 2 * 2 : k)) * size_of(dtype);
+}
+
+void fill_panel(const Matrix& w, bool transposed, int64_t first, int64_t width, void* to) {
+  if (w.dtype == DType::bf16) {
+    uint32_t* pairs = static_cast<uint32_t*>(to);
+    if (transposed) return fill_column_pairs(w, first, width, pairs);
+    fill_rows(w, first, width, w.cols / 2, pairs);
+    if (w.cols % 2) fill_last(w, first, width, pairs + w.cols / 2 * width);
+  } else if (w.dtype == DType::f64) {
+    if (transposed) return fill_columns(w, first, width, static_cast<double*>(to));
+    fill_rows(w, first, width, w.cols, static_cast<uint64_t*>(to));
+  } else {
+    if (transposed) return fill_columns(w, first, width, static_cast<float*>(to));
+    fill_rows(w, first, width, w.cols, static_cast<uint32_t*>(to));
+  }
+}
+
+Panels panels_of(const Matrix& w, bool transposed, const Micro& micro) {
+  const int64_t rows = transposed ? w.cols : w.rows, k = transposed ? w.rows : w.cols;
+  return {&micro, nullptr, (rows + micro.panel - 1) / micro.panel,
+          panel_bytes(w.dtype, micro.panel, k)};
+}
+
+void fill_panels(const Matrix& w, bool transposed, const Panels& p, char* data, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && p.count > 1)
+  for (int64_t i = 0; i < p.count; i++) {
+    fill_panel(w, transposed, i * p.micro->panel, p.micro->panel, data + size_t(i) * p.bytes);
+  }
+}
+
+namespace {
+
+// Rows per chunk and k per pass, so that a panel stays in the L2 cache: 64 columns x 512 bf16 are
+// 64 KB of weights, 96 rows x 512 are 96 KB, and the sums are 24 KB.
 constexpr int64_t kChunk = 96, kDepth = 512;
 
 template <class A, class T>
@@ -35,8 +129,8 @@ TX_CLONES void finish(const Finish<A>& f) {
   }
 }
 
-// How the rows of y are cut. Few rows: one chunk, and the threads share the panels. Else chunks of
-// about equal size, as many for each thread.
+// The chunks of the rows of y. Few rows: one chunk, and threads share the panels. Otherwise chunks
+// of about equal size, a multiple of the number of threads.
 struct Cut {
   int64_t rows, chunks;
 };
@@ -67,7 +161,7 @@ void finish_block(const PanelProduct& p, const A* sums, int64_t first, int64_t r
 }
 
 // Rows first .. first + count - 1 of y times one panel; left is their first row. A block is
-// finished while its sums are in the first-level cache: with one step of k they never leave it.
+// finished while its sums are in the L1 cache, where they stay if k is one pass.
 template <class A, class T>
 void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t count, int64_t panel) {
   alignas(64) A sums[kChunk * kMaxPanel];
@@ -93,7 +187,7 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
   }
 }
 
-// A chunk of rows stays in the second-level cache while the panels pass over it.
+// A chunk of rows stays in the L2 cache while all panels are multiplied with it.
 template <class A, class T>
 void all(const PanelProduct& p, int threads) {
   const Cut c = cut(p, threads);

@@ -1,7 +1,7 @@
-// Loops written in registers, and the choice of those registers at run time. Sums run in lanes of
-// 64 bytes whatever the machine, held in as many registers as that takes, so that their bits do not
-// depend on it. (g++ keeps a vector wider than a register in memory and goes through it element by
-// element; attention on AVX2 took ten times as long.)
+// Loops over vector registers, whose width is chosen at run time. Sums always have lanes of 64
+// bytes, in one or more registers, so that their bits do not depend on the machine. (g++ keeps a
+// vector wider than a register in memory and processes it element by element; attention on AVX2
+// took ten times as long.)
 //
 //   with_lanes<float>([&](auto lanes) TX_INLINE_LAMBDA {
 //     using L = decltype(lanes);
@@ -11,14 +11,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cpu/isa.h"
 #include "kernels/cpu/simd.h"
 
 #define TX_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace tx {
 
-// Two vectors that stand side by side.
+// Two vectors as one.
 template <class V>
 struct Twice {
   using Half = V;
@@ -49,7 +48,7 @@ constexpr bool is_twice = false;
 template <class V>
 constexpr bool is_twice<Twice<V>> = true;
 
-// A register of `bytes` of T, and the same at any address. Spelled out, for g++ drops vector_size
+// A register of `bytes` of T, and its unaligned form. Spelled out because g++ drops vector_size
 // from a type whose size depends on a template.
 template <class T, int bytes>
 struct Register;
@@ -75,7 +74,7 @@ constexpr int lanes_of = sizeof(V) / sizeof(V{}[0]);  // of a register
 template <class V>
 constexpr int lanes_of<Twice<V>> = 2 * lanes_of<V>;
 
-// 64 bytes of A in registers of `bytes`; `rounds`: the processor itself rounds floats to bf16.
+// 64 bytes of A in registers of `bytes`; `rounds`: rounding to bf16 in hardware.
 template <class A, int bytes, bool rounds = false>
 struct Lanes {
   using Scalar = A;
@@ -130,15 +129,15 @@ TX_INLINE void round_lanes(bf16* x, const V& v) {
   }
 }
 
-// v, lanes of L or a single value, to x, rounded to T. The processor's own rounding takes numbers
-// below 1.2e-38 for 0.
+// Stores v, lanes of L or a single value, to x, rounded to T. Hardware rounding flushes numbers
+// below 1.2e-38 to 0.
 template <class L, class T, class V>
 TX_INLINE void put_lanes(T* x, const V& v) {
   if constexpr (std::is_arithmetic_v<V>) {
     store(*x, v);
   } else if constexpr (!std::is_same_v<T, bf16>) {
     store_lanes(x, v);
-  } else if constexpr (L::rounds_bf16) {  // by name: the function around is of another target
+  } else if constexpr (L::rounds_bf16) {  // by asm: the enclosing function has another target
 #ifdef __clang__                          // which knows no such register here
     round_lanes(x, v);
 #else
@@ -151,9 +150,9 @@ TX_INLINE void put_lanes(T* x, const V& v) {
   }
 }
 
-// f(j, V()) for every j below n that begins a whole V of L, then f(j, 0) for each that is left, so
-// that f is written once for both. Such a loop needs no proof that its pointers differ, for which
-// the compiler's own takes longer than a row of 128 does.
+// Calls f(j, V()) for every whole vector V of L below n, then f(j, 0) for each remaining element,
+// so that f is written once for both. Unlike compiler vectorisation this has no run-time check for
+// overlapping pointers, which takes longer than a row of 128.
 template <class L, class F>
 TX_INLINE void for_lanes(int64_t n, F&& f) {
   int64_t j = 0;
@@ -169,7 +168,7 @@ TX_INLINE void map_lanes(T* y, int64_t n, F&& f, const Ts*... x) {
   });
 }
 
-// The larger, lane by lane; b where one is not a number.
+// The larger, lane by lane; b if either is NaN.
 template <class V>
 TX_INLINE V larger(const V& a, const V& b) {
   if constexpr (is_twice<V>)
@@ -178,12 +177,12 @@ TX_INLINE V larger(const V& a, const V& b) {
     return a > b ? a : b;
 }
 
-// All bits of 16 words, then none: from 16 - n on a mask of the first n lanes.
+// 16 words of ones, then zeros: from 16 - n on, a mask of the first n lanes.
 alignas(64) inline constexpr uint32_t lane_mask[32] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
                                                        ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
-// Lanes 0 .. n - 1 of v, `other` in those behind; any n. (g++ takes a comparison of lane numbers
-// apart into 16 branches.)
+// Lanes 0 .. n - 1 of v, and `other` in the rest; any n. (g++ compiles a comparison of lane numbers
+// to 16 branches.)
 template <class V, class S>
 TX_INLINE V first_lanes(const V& v, int64_t n, S other) {
   if constexpr (is_twice<V>) {
@@ -261,8 +260,8 @@ TX_INLINE V exponential(V x) {
   }
 }
 
-// Calls f(Lanes<A, register_bytes()>()) inside a function for that instruction set. f must be
-// marked TX_INLINE_LAMBDA, and an OpenMP region must stand outside of it.
+// Calls f(Lanes<A, register_bytes()>()) inside a function compiled for that instruction set. f must
+// be marked TX_INLINE_LAMBDA and must not contain an OpenMP region.
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class A, class F>
 __attribute__((target("arch=x86-64-v4"), noinline)) void with_registers_of_64(const F& f) {

@@ -2,8 +2,8 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/profile.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/cpu/softmax.h"
-#include "kernels/cpu/thread_rows.h"
 
 namespace tx {
 namespace {

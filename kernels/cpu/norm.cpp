@@ -39,8 +39,8 @@ TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
     add_row<L>(p.x.row<T>(i), r, bits, p.drop, p.sum.row<T>(i), d);
     r = p.sum.row<T>(i);
   }
-  // Sums of differences from the first element: a row far from zero keeps its digits, and the mean
-  // of a constant row is that constant.
+  // Sums of differences from the first element: precise for rows far from zero, and exact for
+  // constant rows.
   const A origin = load(r[0]);
   A mean = 0;
   if (!root_mean_square(p.beta)) {
@@ -87,7 +87,7 @@ void add_norm_rows(const AddNorm& p, int threads) {
 }
 
 // d of one row into `d` (width floats): layer norm's input gradient plus dsum; adds to dg and db.
-// `centred`: not of the root mean square, whose mean does not move with the row.
+// `centred`: LayerNorm, not RMSNorm.
 template <class L, class T, class A>
 TX_INLINE void norm_gradient_row(const T* dy, const T* dsum, const T* r, const A* g, A mean, A rstd,
                                  bool centred, int64_t width, A* d, A* dg, A* db) {
@@ -128,7 +128,7 @@ TX_INLINE void spread_row(const A* d, const uint16_t* bits, const Dropout& drop,
                [&](const auto& kept) TX_INLINE_LAMBDA { map_lanes<L>(dsub, width, kept, d); });
 }
 
-// Sums over rows run in blocks of fixed size, so that their bits do not depend on the threads.
+// Sums over rows are in blocks of fixed size, so that bits do not depend on the number of threads.
 constexpr int64_t block_rows = 128;
 
 template <class T>

@@ -41,7 +41,7 @@ TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& dr
   }
 }
 
-// dx of one row. relu keeps its output, which is 0 where the mask dropped it.
+// dx of one row. For relu y is the output, which is 0 where it was dropped.
 template <Activation activation, class T>
 TX_INLINE void activate_backward_row(const T* dy, const T* kept, const uint16_t* bits,
                                      const Dropout& drop, T* dx, int64_t width) {
@@ -60,7 +60,7 @@ TX_INLINE void activate_backward_row(const T* dy, const T* kept, const uint16_t*
   }
 }
 
-constexpr int64_t block_rows = 128;  // fixed, so that sums do not depend on the threads
+constexpr int64_t block_rows = 128;  // fixed, so that bits do not depend on the number of threads
 
 template <class T>
 TX_CLONES void activate_backward_rows(Matrix dy, Matrix kept, Activation activation,
@@ -189,7 +189,7 @@ void Cpu::gather_rows(Matrix from, const int32_t* rows, Matrix to) {
     std::memcpy(to.slice(i, 1).data, from.slice(rows[i], 1).data, bytes);
 }
 
-// Rows may be rounded on the way, from f32 to bf16.
+// May round from f32 to bf16.
 void Cpu::scatter_rows(Matrix from, const int32_t* rows, Matrix to) {
   const Timed timed(profile_.get(), "pointwise", traffic(from, from));
   if (from.dtype != to.dtype) return scatter_rounded(from, rows, to);

@@ -13,7 +13,7 @@
 namespace tx {
 namespace {
 
-// The best of several turns of `work`, in what it does a second: `amount` each turn.
+// The best rate of several runs of `work`, which does `amount` each time, per second.
 double best_rate(double amount, const std::function<void()>& work) {
   double best = 0;
   work();
@@ -26,7 +26,7 @@ double best_rate(double amount, const std::function<void()>& work) {
   return best;
 }
 
-// Bytes read and written a second by copies of `bytes` on all threads.
+// Bytes read and written per second by copies of `bytes` on all threads.
 double copy_rate(int64_t bytes, int threads) {
   const gemm::Buffer from(gemm::aligned(size_t(bytes))), to(gemm::aligned(size_t(bytes)));
   std::memset(from.get(), 1, size_t(bytes));
@@ -40,7 +40,7 @@ double copy_rate(int64_t bytes, int threads) {
   });
 }
 
-// Multiplications and additions a second of a product of large matrices.
+// FLOPs per second of a product of large matrices.
 double product_rate(Cpu& cpu, DType t) {
   constexpr int64_t rows = 2048, size = 1024;
   const gemm::Buffer a(gemm::aligned(size_t(rows * size) * size_of(t))),
@@ -55,7 +55,7 @@ double product_rate(Cpu& cpu, DType t) {
   return best_rate(2.0 * double(rows) * size * size, [&] { cpu.product(p); });
 }
 
-// Of all caches of the last level that one thread sees; 0 where the system does not say.
+// Bytes of the last-level cache; 0 if the system does not report it.
 int64_t cache_bytes() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   return std::max<int64_t>(0, ::sysconf(_SC_LEVEL3_CACHE_SIZE));

@@ -1,4 +1,4 @@
-// Where the CPU's time goes (tx-train --profile): each call of a kernel is timed by the clock.
+// The profile of the CPU backend (tx-train --profile): each kernel call is timed.
 #pragma once
 #include <chrono>
 
@@ -11,7 +11,7 @@ struct Cpu::Profile : GroupTimes {
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
-// Times what happens while it lives; does nothing when there is no profile.
+// Times its own lifetime; does nothing without a profile.
 class Timed {
  public:
   Timed(GroupTimes* times, const char* group, Work work) : times_(times), group_(group) {

@@ -1,12 +1,12 @@
 // Dropout masks of one row (view.h, Dropout).
 #pragma once
 #include "kernels/cpu/lanes.h"
-#include "kernels/cpu/thread_rows.h"
+#include "kernels/cpu/simd.h"
 
 namespace tx {
 
-// Key (seed, site) and the first three words of the counter; the fourth is the number of a block,
-// of which `first` comes first.
+// Key (seed, site) and the first three words of the counter; the fourth is the number of the block,
+// starting at `first`.
 struct PhiloxRow {
   uint32_t seed, site, c0, c1, c2, first = 0;
 };
@@ -14,11 +14,11 @@ struct PhiloxRow {
 // 16 random bits for each of `blocks` * 8 features.
 void philox_row(const PhiloxRow& row, int64_t blocks, uint16_t* bits);
 
-// The same bits, the ways that philox_row() chooses from.
+// The implementations of philox_row(), with the same bits.
 void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* bits);
-void philox_row_avx512(const PhiloxRow& row, int64_t blocks, uint16_t* bits);  // x86-64 alone
+void philox_row_avx512(const PhiloxRow& row, int64_t blocks, uint16_t* bits);  // x86-64 only
 
-// Row i of what `drop` masks, from a feature on that is a multiple of 8.
+// For row i under `drop`, from `feature` on, a multiple of 8.
 inline PhiloxRow philox_of(const Dropout& drop, int64_t i, int64_t feature = 0) {
   return {drop.seed,
           drop.site,
@@ -28,15 +28,14 @@ inline PhiloxRow philox_of(const Dropout& drop, int64_t i, int64_t feature = 0) 
           uint32_t(feature / 8)};
 }
 
-// The mask of one row with its constants in registers: reading threshold and scale through a
-// reference in the loop kept the compiler from vectorising it.
+// The mask of one row. Constants are copied: the compiler does not vectorise loops that read them
+// through a reference.
 template <class A>
 class DropRow {
  public:
   TX_INLINE DropRow(const Dropout& drop, const uint16_t* bits)
       : bits_(bits), threshold_(drop.threshold), scale_(A(drop.scale)) {}
-  // Value j, or values j .. of a vector of lanes.h, scaled, or 0 where it is dropped (whatever it
-  // holds).
+  // Value j, or the values of a vector (lanes.h) from j on: scaled, or 0 if dropped, even for NaN.
   template <class V>
   TX_INLINE V operator()(int64_t j, const V& value) const {
     if constexpr (std::is_arithmetic_v<V>) {
@@ -62,7 +61,7 @@ class DropRow {
   A scale_;
 };
 
-// What stands in for a mask where nothing is dropped.
+// A mask that drops nothing.
 struct KeepRow {
   template <class V>
   TX_INLINE V operator()(int64_t, const V& value) const {
@@ -70,7 +69,7 @@ struct KeepRow {
   }
 };
 
-// Calls f with the mask of a row; bits null: nothing is dropped.
+// Calls f with the mask of a row; bits null: no dropout.
 template <class A, class F>
 TX_INLINE void with_mask(const Dropout& drop, const uint16_t* bits, F&& f) {
   if (bits)

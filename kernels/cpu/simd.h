@@ -1,14 +1,19 @@
-// Helpers of the CPU loops: element types, run-time selection of the instruction set.
+// Helpers of the CPU loops: element types, the instruction set in use, scratch memory of threads.
 #pragma once
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "kernels/view.h"
 #include "lib/base/error.h"
 
-// g++ compiles a marked function once per instruction set and picks at load time; clang 14 does not
-// do that for templates and OpenMP bodies, so there the loops are plain.
+// g++ compiles a marked function once per instruction set and selects one at load time; clang 14
+// does not support that for templates and OpenMP bodies, so its loops are baseline code.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define TX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -41,7 +46,7 @@ TX_INLINE void store(bf16& to, float x) {
   to.bits = uint16_t((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }
 
-// The type sums are held in: float for f32 and bf16, double for f64.
+// The type of sums: float for f32 and bf16, double for f64.
 template <class T>
 struct Accumulator {
   using type = float;
@@ -70,13 +75,13 @@ void with_type(DType dtype, F&& f) {
 
 // exp for float x <= 88 or a register of them, relative error below 1.2e-7 from -87 on: 2^k times a
 // degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is 0 whatever the arithmetic gave,
-// so that masked scores vanish; above 88 it means nothing.
+// so that masked scores vanish; above 88 it is undefined.
 template <class F, class U>
 TX_INLINE F fast_exp(F x) {
   const F shifted = x * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to an integer
   const F k = shifted - 12582912.0f;
   const F r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
-  F p = r * 1.38145406e-3f + 8.36874545e-3f;  // least largest relative error (Remez), 3.6e-9
+  F p = r * 1.38145406e-3f + 8.36874545e-3f;  // minimax relative error (Remez) 3.6e-9
   p = p * r + 4.1668389e-2f;
   p = p * r + 1.66665211e-1f;
   p = p * r + 0.49999994f;
@@ -91,4 +96,53 @@ TX_INLINE F fast_exp(F x) {
 }
 TX_INLINE float exponential(float x) { return fast_exp<float, uint32_t>(x); }
 TX_INLINE double exponential(double x) { return std::exp(x); }
+
+// The instruction sets that our own kernels distinguish; each includes the previous ones. oneDNN
+// and OpenBLAS choose their own.
+enum class IsaLimit {
+  sse41,
+  avx2,
+  avx2_vnni,
+  avx512_core,
+  avx512_core_vnni,
+  avx512_core_bf16,
+  avx512_core_amx,
+  all
+};
+// The newest one allowed: TX_MAX_ISA, or `all` if that is unset or empty. Error, with the valid
+// names, for any other value.
+IsaLimit isa_limit();
+
+// Bytes of the vector registers in use: 64, 32 or 16.
+int register_bytes();
+// Whether they have 64 bytes and hardware rounding to bf16 (AVX-512 BF16).
+bool registers_round();
+
+// Scratch memory of the threads of a parallel region, allocated before the region: an exception
+// that leaves a region ends the process.
+
+// The caller's number in its OpenMP team, from 0.
+inline int thread_number() {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+// `count` uninitialised elements for each of `threads`.
+template <class T>
+class ThreadRows {
+ public:
+  ThreadRows(int threads, int64_t count)
+      : stride_((size_t(count) + line - 1) / line * line),
+        rows_(std::make_unique_for_overwrite<T[]>(size_t(threads) * stride_)) {}
+  T* mine() const { return rows_.get() + size_t(thread_number()) * stride_; }
+
+ private:
+  static constexpr size_t line = 64 / sizeof(T);  // threads share cache lines only at the ends
+  size_t stride_;
+  std::unique_ptr<T[]> rows_;
+};
+
 }  // namespace tx

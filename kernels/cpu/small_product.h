@@ -1,6 +1,6 @@
-// The tiny products of attention: c (n,m) = a (n,k) b (k,m), everything in the sum type, one
-// thread. b and c have rows padded to a multiple of `lanes`; a is read element by element with any
-// strides, so that its transpose costs nothing. L: Lanes of A (lanes.h).
+// The small products of attention: c (n,m) = a (n,k) b (k,m), in the sum type, on one thread. b and
+// c have rows padded to a multiple of `lanes`; a is read element by element with any strides, so
+// that its transpose costs nothing. L: Lanes of A (lanes.h).
 #pragma once
 #include "kernels/cpu/lanes.h"
 
@@ -15,7 +15,7 @@ constexpr int64_t padded(int64_t count) {
 template <class A>
 struct SmallProduct {
   const A* a;
-  int64_t a_row, a_col;  // element (i, l) stands at a[i * a_row + l * a_col]
+  int64_t a_row, a_col;  // element (i, l) is a[i * a_row + l * a_col]
   const A* b;
   int64_t ldb;
   A* c;

@@ -1,4 +1,4 @@
-// Softmax over a vocabulary (loss.cpp, topk.cpp) and over a row of scores (attention*.cpp).
+// Softmax over a vocabulary (loss.cpp, topk.cpp) and over rows of scores (attention*.cpp).
 #pragma once
 #include <algorithm>
 
@@ -21,13 +21,13 @@ TX_INLINE acc_t<T> largest(const T* x, int64_t count) {
 }
 
 struct SoftmaxSums {
-  double exponentials = 0;  // of exp(x - most)
-  double total = 0;         // of x - most: centred sums lose no digits to a common offset
+  double exponentials = 0;  // of exp(x - max)
+  double total = 0;         // of x - max: centred, so that a common offset costs no precision
 };
 
-// The exponentials themselves go to `powers` unless that is null. In blocks, because a single float
-// loses the tail of a large vocabulary: with one word at .9 and 37,000 equal others, the
-// probability was wrong by 4e-5.
+// Writes the exponentials to `powers` unless it is null. Sums in blocks, because a single float sum
+// loses the tail of a large vocabulary: with one word at 0.9 and 37,000 equal others, the
+// probability was off by 4e-5.
 template <class L, class T>
 TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> max,
                                    acc_t<T>* powers = nullptr) {
@@ -52,7 +52,7 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> max,
   return sums;
 }
 
-// The sum of the exponentials of a row of scores, over that of the largest.
+// The sum of the exponentials of a row of scores, relative to the largest.
 template <class A>
 struct RowSum {
   A max, sum;

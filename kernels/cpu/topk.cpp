@@ -26,7 +26,7 @@ void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads
     });
 }
 
-// Keeps the k best in order; a block whose maximum does not beat the k-th is skipped at once.
+// Keeps the k best in order; skips blocks whose maximum is not above the k-th.
 template <class T>
 TX_INLINE void best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, float* values,
                            int32_t* ids) {

@@ -1,5 +1,4 @@
-// Rows of bf16 or wider elements in the registers that sums are held in (lanes.h), and sums across
-// lanes.
+// Loads of bf16 and wider elements into registers of the sum type (lanes.h), and sums across lanes.
 #pragma once
 #include <utility>
 
@@ -7,7 +6,7 @@
 
 namespace tx {
 
-// Neighbours of two registers: first = e0 o0 e1 o1 .., second the rest.
+// Interleaves two registers: first = e0 o0 e1 o1 .., second the rest.
 template <class V>
 TX_INLINE void zip(const V& even, const V& odd, V& first, V& second) {
   if constexpr (is_twice<V>) {
@@ -23,7 +22,7 @@ TX_INLINE void zip(const V& even, const V& odd, V& first, V& second) {
   }
 }
 
-// The other way: the elements of a then b with even places, and those with odd ones.
+// The inverse: the elements of a then b at even positions, and those at odd ones.
 template <class V>
 TX_INLINE void unzip(const V& a, const V& b, V& even, V& odd) {
   if constexpr (is_twice<V>) {
@@ -52,9 +51,8 @@ TX_INLINE void load_pairs(const bf16* x, V& low, V& high) {
   }
 }
 
-// `group` consecutive elements as `parts` vectors of the sum type. The lanes of bf16 come as the
-// even elements and the odd ones, which costs one operation each; join() puts them in order again,
-// split() brings elements in order into that form.
+// `group` consecutive elements as `parts` vectors of the sum type. bf16 is loaded as even elements
+// and odd elements, one operation each; join() restores the order, split() undoes join().
 template <class T, class L>
 struct Wide {
   using V = typename L::Vector;
@@ -79,7 +77,7 @@ struct Wide<bf16, L> {
   }
 };
 
-// Lane i of the result is the sum of the lanes of x[i], neighbours first.
+// Lane i of the result is the sum of the lanes of x[i], adjacent lanes first.
 template <class V>
 TX_INLINE V sum_across(V* x) {
   if constexpr (is_twice<V>) {

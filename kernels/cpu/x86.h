@@ -1,6 +1,6 @@
-// What the innermost loops for x86 share. Each function names its instruction set, so that one
-// object file holds them all and no inline function of the standard library is compiled for a
-// processor that does not have it.
+// Shared by the innermost loops for x86. Each function names its instruction set instead of
+// compiling the file for it: inline functions of the standard library compiled there could
+// otherwise run on processors without it.
 #pragma once
 #include <immintrin.h>
 
@@ -12,7 +12,7 @@
 #define TX_AVX512_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define TX_AVX512_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define TX_UNROLL _Pragma("GCC unroll 16")
-// For every sum of a block of Rows rows and Vectors vectors.
+// For every sum of a block of Rows x Vectors.
 #define TX_EACH(r, v) \
   TX_UNROLL for (int r = 0; r < Rows; r++) TX_UNROLL for (int v = 0; v < Vectors; v++)
 

@@ -1,4 +1,4 @@
-// What libtx-cuda.so exports for libtx.
+// The entry point of libtx-cuda.so.
 #include "build_info.h"
 #include "kernels/cuda.h"
 

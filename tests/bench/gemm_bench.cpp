@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/gemm_int8.h"
 #include "kernels/cpu/simd.h"
 
 using tx::DType;

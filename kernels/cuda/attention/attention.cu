@@ -1,21 +1,21 @@
 // softmax(q k^T scale) v of packed sentences on tensor cores (attention_tiles.h). A block takes all
 // queries of one sentence and of two heads, each warp 16 queries of one head, with their keys and
-// values in shared memory. Most sentences have one tile of keys, which is then loaded once; longer
-// ones run the softmax over their tiles. It goes on by 32 keys from key 0 on, so that a query has
-// the same bits whatever the other queries are.
+// values in shared memory. Most sentences have one tile of keys, which is loaded once; longer ones
+// run the softmax over their tiles. It proceeds in steps of 32 keys from key 0 on, so that the bits
+// of a query do not depend on the other queries.
 #include "kernels/cuda/attention/attention_tiles.h"
 #include "kernels/cuda/runtime/profile.h"
 
 namespace tx {
 namespace {
 
-// One group of 16 queries: its softmax so far, of rows tile_row(0) and tile_row(1).
+// The running softmax of one group of 16 queries, for rows tile_row(0) and tile_row(1).
 template <int D>
 struct Group {
   float most[2], sum[2], o[D / 8][4];
 };
 
-// What a block works on.
+// The work of a block.
 struct Work {
   Span queries, keys;
   int head;  // the first of those in shared memory
@@ -158,7 +158,7 @@ TX_DEVICE void finish(const Attention& p, const Work& w, int head, int first,
   for (int h = 0; h < 2; ++h) {
     const float sum = row_sum(group.sum[h]);
     const int row = first + tile_row(h);
-    factor[h] = w.keys.count > 0 ? float(p.drop.scale) / sum : 0.f;  // no key: zeros
+    factor[h] = w.keys.count > 0 ? float(p.drop.scale) / sum : 0.f;  // no keys: zeros
     if (p.lse && tile_lane() % 4 == 0 && row < w.queries.count)
       static_cast<float*>(p.lse)[int64_t(w.queries.first + row) * p.heads + head] =
           w.keys.count > 0 ? group.most[h] * float(p.scale) + logf(sum) : -INFINITY;
@@ -195,13 +195,13 @@ TX_DEVICE void query_tiles(const Attention& p, const Work& w, Shared<D> shared) 
   }
 }
 
-// Blocks on a multiprocessor: as many as registers allow with next to none spilled.
+// Blocks per multiprocessor: as many as registers allow almost without spilling.
 template <int D>
 constexpr int blocks_each = D <= 32   ? 8
                             : D <= 64 ? 6
                                       : 3;
 
-// Grid: sentences, heads in twos, slots.
+// Grid: sentences, pairs of heads, slots.
 template <int D>
 __global__ void __launch_bounds__(tile_warps* warp_size, blocks_each<D>)
     forward(Attention p, bool packed) {

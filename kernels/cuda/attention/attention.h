@@ -1,7 +1,7 @@
-// What the attention kernels share: the rows of a sentence and head, what a query sees, masks.
-// Two forms of each kernel: tiles for tensor cores (attention_tiles.h) for bf16 heads of up to 128
-// columns, and plain ones (attention_plain.h) for everything else. Which form is chosen depends on
-// dtype and shape alone, never on alignment: a row has the same bits in every layout.
+// Shared by the attention kernels: the rows of a sentence and head, the keys of a query, dropout
+// masks. Two forms of each kernel: tiles for tensor cores (attention_tiles.h) for bf16 heads of up
+// to 128 columns, and plain ones (attention_plain.h) for everything else. The choice depends on
+// dtype and shape, not on alignment, so that a row has the same bits in every layout.
 #pragma once
 #include <algorithm>
 
@@ -34,7 +34,7 @@ TX_DEVICE Rows<T> rows_of(const Matrix& m, Span span, int head, int width) {
           span.count, width};
 }
 
-// How many of m keys, from the first on, query i of a sentence sees; without a window.
+// The number of leading keys, of m, that query i of a sentence attends to; without a window.
 TX_DEVICE int visible_keys(const Attention& p, int i, int m) {
   return p.causal && i + 1 < m ? i + 1 : m;
 }
@@ -61,9 +61,9 @@ TX_DEVICE uint32_t kept_keys(const Dropout& drop, int64_t row, int block, int he
   return kept;
 }
 
-// How many blocks one sentence and head (or heads) get; they take tiles of rows in turn. The host
-// knows the number of sentences, not their lengths. More than one block only where sentences are
-// too few to fill the device: blocks that find nothing to do take time too.
+// The number of blocks per sentence and head (or heads), which alternate over tiles of rows. The
+// host knows the number of sentences, not their lengths. More than one block only if there are too
+// few sentences to fill the device: idle blocks take time too.
 inline unsigned tile_slots(const Cuda::State& s, int64_t sentences, int64_t heads, int64_t rows,
                            int64_t tile) {
   const int64_t wanted = 4 * int64_t(s.processors) / std::max<int64_t>(1, sentences * heads);
@@ -71,12 +71,12 @@ inline unsigned tile_slots(const Cuda::State& s, int64_t sentences, int64_t head
       std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, std::min(rows / tile, int64_t(64)))));
 }
 
-// Whether the tensor-core kernels take this shape; they know neither windows nor slopes.
+// Whether the tensor-core kernels support this shape; they support neither windows nor slopes.
 inline bool takes_tiles(const Attention& p) {
   return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128 && p.window == 0 && !p.slopes;
 }
 
-// Any dtype, any width: attention_plain.cu, attention_plain_backward.cu.
+// Any dtype, any width: attention_plain.cu.
 void plain_attention(const Cuda::State& s, const Attention& p);
 void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
                               float* dots);  // dots (T,H): scratch

@@ -1,12 +1,11 @@
 // Attention of single queries against cached keys and values (decoding). Teams of 8 lanes take keys
 // in turn, four in flight each, and run their own softmax; what they hold is combined in a fixed
-// order at the end. Up to `alone_keys` keys are the work of one warp, which shares nothing; more
-// are shared by the warps of a block. The number of keys alone decides which, so that every sum
-// depends on the row alone. A lane holds 8 consecutive columns of every 64, in one load where
-// addresses allow. Rows of one sentence (hypotheses of a beam) share their keys in cross-attention:
-// there up to four of them are taken together and read keys and values once, with the same
-// arithmetic per row. In self-attention a row brings its last key and value, which are read where
-// they are and stored into the cache beside.
+// order at the end. Up to `alone_keys` keys are processed by one warp, more by all warps of a
+// block. Only the number of keys decides, so that the bits of a row do not depend on other rows. A
+// lane holds 8 consecutive columns of every 64, in one load if aligned. In cross-attention the rows
+// of a sentence (hypotheses of a beam) share their keys: up to four rows are processed together and
+// read keys and values once, with the same arithmetic per row. In self-attention the last key and
+// value of a row are read from the input and also stored in the cache.
 #include "kernels/cuda/attention/attention_cached.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 using namespace cached;
 
-// Every lane gets the sums of the four teams of its warp, for its columns.
+// Gives every lane the sums of the four teams of its warp, for its columns.
 template <class T, int parts>
 TX_DEVICE void join_teams(Running<parts>& state, float scale) {
   float next = state.most;
@@ -38,7 +37,7 @@ TX_DEVICE T* output_of(const CachedAttention& p, const Share& w, int r) {
   return static_cast<T*>(p.o.data) + (w.row + r) * p.o.stride + int64_t(w.head) * p.d_v + w.column;
 }
 
-// Of a warp that had all keys: team r writes row r.
+// For a warp that had all keys: team r writes row r.
 template <class T, int rows, int parts, bool packed>
 TX_DEVICE void write_rows(const CachedAttention& p, const Share& w,
                           const Running<parts> (&running)[rows]) {
@@ -59,11 +58,11 @@ TX_DEVICE void write_rows(const CachedAttention& p, const Share& w,
 }
 
 template <int parts>
-struct Combined {  // one row in shared memory: what each warp found
+struct Combined {  // results of each warp for one row, in shared memory
   float most[warps], sum[warps], o[warps][parts * chunk];
 };
 
-// Of the warps of a block that shared the keys: through shared memory, in the order of the warps.
+// For a block whose warps shared the keys: through shared memory, in the order of the warps.
 template <class T, int rows, int parts>
 TX_DEVICE void join_warps(const CachedAttention& p, const Share& w,
                           const Running<parts> (&running)[rows], Combined<parts>* shared) {
@@ -100,7 +99,7 @@ TX_DEVICE void join_warps(const CachedAttention& p, const Share& w,
   __syncthreads();
 }
 
-// How many rows from `row` on, before `end`, have its keys.
+// The number of rows from `row` on, before `end`, with the same keys.
 TX_DEVICE int rows_with_same_keys(const CachedAttention& p, int row, int end) {
   int other = row + 1;
   while (other < end && p.first[other] == p.first[row] && p.lengths[other] == p.lengths[row])
@@ -115,7 +114,7 @@ TX_DEVICE Keys keys_of(const CachedAttention& p, int64_t row) {
   return {p.index + row * p.index_stride + skipped, 0, count};
 }
 
-// Of the heads that share keys, the first stores what the row brought.
+// The first of the heads that share keys stores the row's own key and value.
 template <class T>
 TX_DEVICE void keep_own(const CachedAttention& p, const Share& w) {
   const int group = p.heads / p.kv_heads;
@@ -172,8 +171,8 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
   }
 }
 
-// A warp for each row and head where that fills the device, or else a block, in case there are many
-// keys: the same sums either way.
+// A warp per row and head if that fills the device, else a block, in case there are many keys; the
+// sums are the same.
 template <class T, int rows, int parts, bool packed>
 void start(const Cuda::State& s, const CachedAttention& p) {
   const unsigned groups = blocks_of(p.q.rows, rows), by_warps = blocks_of(p.heads, warps);
@@ -206,6 +205,30 @@ void Cuda::attention_cached(const CachedAttention& p) {
     else
       start_packed<T, 2>(*state_, p);
   });
+}
+
+namespace {
+
+constexpr int list_warps = 4;
+
+// One warp per list.
+__global__ void __launch_bounds__(list_warps* warp_size) extend(CacheLists p) {
+  const int64_t row = int64_t(blockIdx.x) * list_warps + int64_t(threadIdx.x) / warp_size;
+  if (row >= p.rows) return;
+  const int before = p.lengths[row] - 1;
+  const int parent = p.parents[row], first = -1 - parent;
+  const int32_t* from = p.from + (parent < 0 ? 0 : parent) * p.stride;
+  int32_t* to = p.to + row * p.stride;
+  for (int j = int(threadIdx.x) % warp_size; j < before; j += warp_size)
+    to[j] = parent < 0 ? first + j : from[j];
+  if (threadIdx.x % warp_size == 0) to[before] = p.slots[row];
+}
+
+}  // namespace
+
+void Cuda::extend_lists(const CacheLists& p) {
+  const Timed timed(*state_, "lists", {});
+  launch(*state_, extend, dim3(blocks_of(p.rows, list_warps)), list_warps * warp_size, 0, p);
 }
 
 }  // namespace tx

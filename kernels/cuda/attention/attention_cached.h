@@ -1,4 +1,4 @@
-// What attention_cached.cu is made of: one step of a team of lanes over four keys.
+// The building blocks of attention_cached.cu: one step of a team of lanes over four keys.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 
@@ -8,7 +8,7 @@ constexpr int warps = 4, team_lanes = 8, warp_teams = warp_size / team_lanes;
 constexpr int in_flight = 4, chunk = team_lanes * 8;
 constexpr int alone_keys = 64;
 
-// 8 elements as they lie in memory.
+// 8 elements as in memory.
 template <class T>
 struct Eight {
   static constexpr int each = 16 / int(sizeof(T));
@@ -51,7 +51,7 @@ TX_DEVICE void store_eight(T* to, int left, const float (&x)[8]) {
   }
 }
 
-// Softmax and weighted values of the keys that one team has seen; the columns of one lane.
+// The running softmax and weighted values of one team; the columns of one lane.
 template <int parts>
 struct Running {
   float most, sum, o[parts][8];
@@ -75,11 +75,11 @@ struct Running {
 #pragma unroll
       for (int j = 0; j < 8; ++j) o[c][j] *= factor;
   }
-  // Before any score, the largest is minus infinity, which cannot be subtracted from itself.
+  // Before the first score the maximum is minus infinity: the difference would be NaN.
   static TX_DEVICE float base(float most) { return most == -INFINITY ? 0.f : most; }
 };
 
-// The keys of one row, or of several rows that share them.
+// The keys of one row, or of rows that share them.
 struct Keys {
   const int32_t* index;  // null: first, first + 1, ...
   int32_t first;
@@ -91,8 +91,8 @@ TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
 TX_DEVICE int warp_lane() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int lane_columns() { return int(threadIdx.x) % team_lanes * 8; }
 
-// What a warp works on: `here` rows from `row` on, one head, values from `column` on, and of the
-// keys all, or with the others of its block each its share.
+// The work of a warp: `here` rows from `row` on, one head, values from `column` on, and either all
+// keys or its share of the keys of the block.
 struct Share {
   Keys keys;
   int row, here, head, kv_head, column;
@@ -164,7 +164,7 @@ TX_DEVICE void add_scores(const CachedAttention& p, const Share& w, int r, int l
     for (int j = 0; j < 8; ++j) s[u] = fmaf(q[j], k[u][j], s[u]);
 }
 
-// The step's values with the weights that its scores, each lane's share of them, give.
+// Adds the step's values, weighted by its scores, which are summed over the lanes first.
 template <class T, int parts>
 TX_DEVICE void absorb(const CachedAttention& p, const Share& w, const Step<T, parts>& step,
                       float (&s)[in_flight], Running<parts>& state) {
@@ -190,8 +190,8 @@ TX_DEVICE void absorb(const CachedAttention& p, const Share& w, const Step<T, pa
   }
 }
 
-// One step of a team for all rows. With one part, d_k too is at most a chunk: each row's scores are
-// used as soon as they are there, which saves their registers.
+// One step of a team for all rows. With one part, d_k is at most a chunk, and each row's scores are
+// used at once, which saves registers.
 template <class T, int rows, int parts, bool packed>
 TX_DEVICE void take_step(const CachedAttention& p, const Share& w, int j0,
                          Running<parts> (&running)[rows]) {

@@ -1,5 +1,5 @@
 // Guided alignment of one head, without tensor cores: a kernel for dq and the losses of rows, one
-// for dk. The formulas stand in kernels/cpu/attention_guide.cpp.
+// for dk. For the formulas see kernels/cpu/attention_guide.cpp.
 #include "kernels/cuda/attention/attention_plain.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 struct RowGuide {
   double loss;
-  int32_t linked;  // 1 where the row has links
+  int32_t linked;  // 1 if the row has links
 };
 
 // The links of a row: g_j of key j.
@@ -28,7 +28,7 @@ struct Links {
   }
 };
 
-// Weight less share, 0 where the row has no links or does not see the key.
+// Weight minus target, 0 if the row has no links or the key is masked.
 template <class T>
 TX_DEVICE float difference(const Attention& p, const Links& links, float score, int key,
                            bool seen) {

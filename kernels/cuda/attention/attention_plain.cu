@@ -1,11 +1,12 @@
-// Attention without tensor cores, and the weights of one head.
+// Attention without tensor cores, the weights of one head, and the gradient: a kernel for dq, which
+// keeps for each query the sum of weight times gradient, and one for dk and dv, which reads it.
 #include "kernels/cuda/attention/attention_plain.h"
 
 namespace tx {
 using namespace plain;
 namespace {
 
-// Softmax as the keys come: sums of exp(scale * (score - most)), most being the largest so far.
+// Online softmax: sums of exp(scale * (score - most)), where most is the largest score so far.
 struct Running {
   float most[rows_each], sum[rows_each];  // sum: the lane's part
 
@@ -16,7 +17,7 @@ struct Running {
   TX_DEVICE float step(int i, float& s, bool seen, float scale) {
     if (!seen) s = -INFINITY;
     const float next = fmaxf(most[i], warp_max(s));
-    const float base = next == -INFINITY ? 0.f : next;  // before a window there is no key
+    const float base = next == -INFINITY ? 0.f : next;  // all keys so far are outside the window
     const float factor = expf((most[i] - base) * scale);
     s = expf((s - base) * scale);
     sum[i] = fmaf(sum[i], factor, s);
@@ -125,6 +126,145 @@ void Cuda::attention_weights(const Attention& p, int64_t sentence, int head, Mat
   with_type(p.q.dtype, [&](auto t) {
     launch(*state_, plain_weights<decltype(t)>, dim3(blocks_of(weights.rows, tile)),
            warps * warp_size, 0, p, sentence, head, weights);
+  });
+}
+
+namespace {
+
+// One weight and its gradient, after the dropout of the weight.
+struct Pair {
+  float weight, gradient;
+};
+TX_DEVICE Pair recomputed(const Attention& p, float score, float dp, float lse, bool seen,
+                          bool kept) {
+  return {seen ? expf(score * float(p.scale) - lse) : 0.f,
+          seen && kept ? dp * float(p.drop.scale) : 0.f};
+}
+
+// Weights and gradients of the warp's rows against key first_key + lane.
+template <class T>
+TX_DEVICE void recompute(const Attention& p, const AttentionGradient& g, Span queries, Span keys,
+                         int head, int first, int key, const float (&lse)[rows_each],
+                         Shared& shared, Pair (&pair)[rows_each]) {
+  const int kv = kv_head_of(p, head);
+  float s[rows_each], dp[rows_each];
+  products(rows_of<const T>(p.q, queries, head, p.d_k), first,
+           rows_of<const T>(p.k, keys, kv, p.d_k), key, shared, s);
+  products(rows_of<const T>(g.d_o, queries, head, p.d_v), first,
+           rows_of<const T>(p.v, keys, kv, p.d_v), key, shared, dp);
+  const uint32_t kept = kept_rows(p, queries, first, key, head);
+  const float slope = slope_of(p, head);
+  for (int i = 0; i < rows_each; ++i) {
+    const int row = first + warp_index() * rows_each + i, at = key + lane_index();
+    const bool seen = row < queries.count && seen_keys(p, row, keys.count).has(at);
+    s[i] -= slope * distance(row, at);
+    pair[i] = recomputed(p, s[i], dp[i], lse[i], seen, kept >> i & 1u);
+  }
+}
+
+// dq, and dots (T,H) = sum of weight * gradient over the keys. Grid: sentences, heads, slots.
+template <class T>
+__global__ void __launch_bounds__(warps* warp_size, 4)
+    plain_dq(Attention p, AttentionGradient g, float* dots) {
+  __shared__ Shared shared;
+  const Span queries = span_of(p.q_offsets, blockIdx.x), keys = span_of(p.k_offsets, blockIdx.x);
+  const int head = int(blockIdx.y);
+  const auto k = rows_of<const T>(p.k, keys, kv_head_of(p, head), p.d_k);
+  const float scale[rows_each] = {float(p.scale), float(p.scale), float(p.scale), float(p.scale)};
+  for (int first = int(blockIdx.z) * tile; first < queries.count; first += int(gridDim.z) * tile) {
+    const int limit = seen_keys(p, min(first + tile, queries.count) - 1, keys.count).end;
+    const int begin = seen_keys(p, first, keys.count).first / lanes * lanes;
+    float lse[rows_each], dot[rows_each] = {};
+    Pair pair[rows_each];
+    for (int i = 0; i < rows_each; ++i) {
+      const int row = min(first + warp_index() * rows_each + i, queries.count - 1);
+      lse[i] = static_cast<const float*>(p.lse)[int64_t(queries.first + row) * p.heads + head];
+    }
+    for (int key = begin; key < limit; key += lanes) {
+      recompute<T>(p, g, queries, keys, head, first, key, lse, shared, pair);
+      for (int i = 0; i < rows_each; ++i) dot[i] = fmaf(pair[i].weight, pair[i].gradient, dot[i]);
+    }
+    for (int i = 0; i < rows_each; ++i) {
+      dot[i] = warp_sum(dot[i]);
+      const int row = first + warp_index() * rows_each + i;
+      if (lane_index() == 0 && row < queries.count)
+        dots[int64_t(queries.first + row) * p.heads + head] = dot[i];
+    }
+    for (int column = 0; column < p.d_k; column += column_step) {
+      float sum[rows_each][parts] = {}, ds[rows_each];
+      for (int key = begin; key < limit; key += lanes) {
+        recompute<T>(p, g, queries, keys, head, first, key, lse, shared, pair);
+        for (int i = 0; i < rows_each; ++i) ds[i] = pair[i].weight * (pair[i].gradient - dot[i]);
+        accumulate(ds, k, key, column, shared, sum);
+      }
+      assign(rows_of<T>(g.dq, queries, head, p.d_k), first, column, sum, scale);
+    }
+  }
+}
+
+// Adds the part of one query head to the sums of 16 keys: rows are keys, lanes are queries.
+template <class T>
+TX_DEVICE void add_head(const Attention& p, const AttentionGradient& g, const float* dots,
+                        Span queries, Span keys, int head, int first, int column, Shared& shared,
+                        float (&dk)[rows_each][parts], float (&dv)[rows_each][parts]) {
+  const int kv = kv_head_of(p, head), lane = lane_index();
+  const auto q = rows_of<const T>(p.q, queries, head, p.d_k);
+  const auto d_o = rows_of<const T>(g.d_o, queries, head, p.d_v);
+  const auto k = rows_of<const T>(p.k, keys, kv, p.d_k), v = rows_of<const T>(p.v, keys, kv, p.d_v);
+  const float slope = slope_of(p, head);
+  const int before = p.window ? max(0, first - p.window + 1) : 0, begin = p.causal ? first : before;
+  const int end = p.window ? min(queries.count, first + tile + p.window) : queries.count;
+  if (begin >= queries.count) return;  // the same for all threads
+  for (int query = begin / lanes * lanes; query < end; query += lanes) {
+    float s[rows_each], dp[rows_each], weight[rows_each], ds[rows_each];
+    products(k, first, q, query, shared, s);
+    products(v, first, d_o, query, shared, dp);
+    const int i = min(query + lane, queries.count - 1), key = first + warp_index() * rows_each;
+    const int64_t at = int64_t(queries.first + i) * p.heads + head;
+    const float lse = static_cast<const float*>(p.lse)[at], dot = dots[at];
+    const Seen seen = query + lane < queries.count ? seen_keys(p, i, keys.count) : Seen{0, 0};
+    const uint32_t kept =
+        p.drop.threshold ? kept_keys(p.drop, queries.first + i, key / 8, head) >> key % 8 : ~0u;
+    for (int r = 0; r < rows_each; ++r) {
+      const bool keep = kept >> r & 1u;
+      s[r] -= slope * distance(i, key + r);
+      const Pair pair = recomputed(p, s[r], dp[r], lse, seen.has(key + r), keep);
+      ds[r] = pair.weight * (pair.gradient - dot);
+      weight[r] = keep ? pair.weight : 0.f;
+    }
+    accumulate(ds, q, query, column, shared, dk);
+    accumulate(weight, d_o, query, column, shared, dv);
+  }
+}
+
+// dk and dv. Grid: sentences, key/value heads, slots.
+template <class T>
+__global__ void __launch_bounds__(warps* warp_size, 4)
+    plain_dkv(Attention p, AttentionGradient g, const float* dots) {
+  __shared__ Shared shared;
+  const Span queries = span_of(p.q_offsets, blockIdx.x), keys = span_of(p.k_offsets, blockIdx.x);
+  const int kv = int(blockIdx.y), group = p.heads / p.kv_heads;
+  const float drop = float(p.drop.scale);
+  const float scale[rows_each] = {float(p.scale), float(p.scale), float(p.scale), float(p.scale)};
+  const float drops[rows_each] = {drop, drop, drop, drop};
+  for (int first = int(blockIdx.z) * tile; first < keys.count; first += int(gridDim.z) * tile)
+    for (int column = 0; column < max(p.d_k, p.d_v); column += column_step) {
+      float dk[rows_each][parts] = {}, dv[rows_each][parts] = {};
+      for (int head = kv * group; head < (kv + 1) * group; ++head)
+        add_head<T>(p, g, dots, queries, keys, head, first, column, shared, dk, dv);
+      assign(rows_of<T>(g.dk, keys, kv, p.d_k), first, column, dk, scale);
+      assign(rows_of<T>(g.dv, keys, kv, p.d_v), first, column, dv, drops);
+    }
+}
+
+}  // namespace
+
+void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
+                              float* dots) {
+  with_type(p.q.dtype, [&](auto t) {
+    using T = decltype(t);
+    launch(s, plain_dq<T>, grid_of(s, p, p.heads, p.q.rows), warps * warp_size, 0, p, g, dots);
+    launch(s, plain_dkv<T>, grid_of(s, p, p.kv_heads, p.k.rows), warps * warp_size, 0, p, g, dots);
   });
 }
 

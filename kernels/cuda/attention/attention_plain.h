@@ -1,7 +1,7 @@
-// Attention without tensor cores: f32, and heads wider than 128 columns. A block takes 16 rows of
-// one sentence and head, 4 per warp; the other side passes through shared memory 32 rows at a time,
-// one per lane. Scores have any depth (in steps of 64); outputs any width (128 columns at a time,
-// for each of which the scores are computed again).
+// Attention without tensor cores: f32, and heads wider than 128 columns. A block has 16 rows of
+// one sentence and head, 4 per warp; the other side is loaded to shared memory 32 rows at a time,
+// one per lane. d_k is arbitrary (in steps of 64), and so is d_v (128 columns at a time, for each
+// of which the scores are recomputed).
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 
@@ -19,7 +19,7 @@ struct Shared {
   Four weights[warps][lanes];
 };
 
-// The keys that query i sees of m: first .. end - 1.
+// The keys, of m, that query i attends to: first .. end - 1.
 struct Seen {
   int first, end;
   TX_DEVICE bool has(int key) const { return key >= first && key < end; }
@@ -29,7 +29,7 @@ TX_DEVICE Seen seen_keys(const Attention& p, int i, int m) {
   if (p.window == 0) return {0, end};
   return {max(0, i - p.window + 1), min(end, i + p.window)};
 }
-// What is taken from the unscaled score of query i and key j, in parts of |i - j|.
+// Subtracted from the unscaled score of query i and key j per unit of |i - j|.
 TX_DEVICE float slope_of(const Attention& p, int head) {
   return p.slopes ? float(p.slopes[head] / p.scale) : 0.f;
 }

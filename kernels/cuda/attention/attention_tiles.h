@@ -1,9 +1,9 @@
-// Tiles of rows in shared memory and their products on tensor cores: what attention.cu and
-// attention_backward.cu are made of. A block holds 64 rows of each operand: of a short sentence 32
-// of two heads side by side, of a longer one 64 of one head after the other. So each warp has one
-// group of 16 rows (queries, or keys where their gradients are summed), which it takes against 16
-// rows of the other side at a time, and a sentence has the same bits in any company. D is d_k and
-// d_v rounded up to 32, 64 or 128, the rest of a row being zero.
+// Tiles of rows in shared memory and their products on tensor cores, for attention.cu and
+// attention_backward.cu. A block holds 64 rows of each operand: 32 rows of each of two heads for a
+// short sentence, 64 rows of one head at a time for a longer one. Each warp has one group of 16
+// rows (queries, or keys for their gradients) and multiplies it with 16 rows of the other side at a
+// time. The results are batch-invariant. D is d_k and d_v rounded up to 32, 64 or 128; rows are
+// zero-padded.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 #include "kernels/cuda/runtime/mma.h"
@@ -14,7 +14,7 @@ constexpr int tile_warps = 4, all_rows = 16 * tile_warps, tile_heads = 2;
 // Keys whose weights a warp holds at once, in groups of 16.
 constexpr int step_groups = 2, step_keys = 16 * step_groups;
 
-// A row and one access more: so the 8 rows that ldmatrix reads at once lie in different banks.
+// Rows are padded by 16 bytes, so that the 8 rows of an ldmatrix are in different banks.
 template <int D>
 constexpr int tile_pitch = D + 8;
 template <int D>
@@ -41,11 +41,11 @@ void with_tiles(int width, F&& f) {
 // Host: whether heads of `width` columns may be moved in packs of 16 bytes.
 inline bool tile_packs(const Matrix& m, int width) { return packs(m, 16) && width % 8 == 0; }
 
-// From lane 0, so that the compiler knows it to be the same in the whole warp: that saves
+// Broadcast from lane 0, so that the compiler knows that it is uniform in the warp: saves
 // registers.
 TX_DEVICE int tile_warp() { return __shfl_sync(whole_warp, int(threadIdx.x) / warp_size, 0); }
 TX_DEVICE int tile_lane() { return int(threadIdx.x) % warp_size; }
-// The same, asked for where it is used: kept from there to everywhere else it would cost registers.
+// The same, recomputed at each use: keeping it would cost registers.
 TX_DEVICE int fresh_lane() {
 #ifdef TX_EMULATED_CUDA
   return tile_lane();
@@ -152,7 +152,7 @@ TX_DEVICE void split(float x, float y, uint32_t& high, uint32_t& low) {
 }
 
 // sum (16 x D) += w (16 x 16) times the 16 rows at `rows`. Weights keep 16 significant bits, as
-// two bf16: one would cost the result a bit of precision, and tensor cores are not what limits
+// two bf16: one bf16 would lose a bit of precision, and tensor cores are not the bottleneck for
 // short sentences.
 template <int D>
 TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Product16& w, const bf16* rows) {

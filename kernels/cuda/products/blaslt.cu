@@ -1,4 +1,4 @@
-// Algorithms of cuBLASLt: found, timed, kept and run.
+// cuBLASLt: choosing, timing and running its algorithms.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -7,7 +7,6 @@
 #include "kernels/cuda/products/blaslt_plan.h"
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/device.h"
-#include "kernels/cuda/runtime/fastest.h"
 #include "kernels/cuda/runtime/timing.h"
 
 namespace tx {
@@ -21,7 +20,7 @@ __global__ void copy_bias(const float* from, T* to, int64_t count) {
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-// A bias that the epilogue can read: of the type of c, aligned.
+// A bias that the epilogue can read: the type of c, aligned.
 const Matrix& fitting_bias(const Product& p) {
   return p.c.dtype == DType::bf16 ? p.rounded_bias : p.bias;
 }
@@ -51,10 +50,10 @@ struct BlasLt::Library {
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
   std::map<ProductKey, Plan> plans;
-  std::map<ProductKey, BlasLtAlgorithm> chosen;  // of all plans, and those set from outside
+  std::map<ProductKey, BlasLtAlgorithm> chosen;  // of all plans, and those from set_algorithms()
 
-  // The handle stays: destroying it waits for the device, and where a program ends, the driver may
-  // be gone before.
+  // The handle is not destroyed: that would wait for the device, and at exit the driver may already
+  // be unloaded.
   ~Library() { cudaFree(workspace); }
 
   std::vector<BlasLtAlgorithm> candidates(const Plan& plan, int most) const;
@@ -76,7 +75,7 @@ std::vector<BlasLtAlgorithm> BlasLt::Library::candidates(const Plan& plan, int m
     api.check(api.preference_set(preference, attribute, &value, sizeof value), doing);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t(workspace_bytes));
-  // Parts of a sum split over K meet in f32, in a step of their own.
+  // Split-K parts are added in f32, in a separate step.
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
   for (const auto attribute :
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -110,9 +109,9 @@ cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p,
                     workspace_bytes, stream);
 }
 
-// A sum as long as that of a weight gradient over few outputs leaves most of the device idle unless
-// it is split; the library's own list has few such ways, or none. Parts meet in f32, in a step of
-// their own, so that every run has the same bits.
+// A long sum over few outputs, as in weight gradients, leaves most of the device idle unless it is
+// split over K; the library's own list has few or no such algorithms. Parts are added in f32, in a
+// separate step, so that every run has the same bits.
 void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int processors,
                                  std::vector<BlasLtAlgorithm>& to) const {
   constexpr int64_t tile = 128, min_k = 2048;
@@ -134,7 +133,7 @@ void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int process
     }
 }
 
-// By time, on buffers of its own: the operands of p may not exist yet.
+// By timing, on its own buffers: the operands of p may not exist yet.
 BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda::State& s,
                                          const std::vector<BlasLtAlgorithm>& candidates) const {
   const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
@@ -173,7 +172,7 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
   const ProductKey key = key_of(p);
   const auto old = library_->plans.find(key);
   if (old != library_->plans.end()) return old->second;
-  // Bias and mask must be as well aligned as this pointer, which nothing is read from.
+  // A dummy pointer, not read, with the alignment of bias and mask.
   const void* anything = static_cast<char*>(library_->workspace) + 16;
   Plan& plan = library_->plans.try_emplace(key, library_->api, p, anything).first->second;
   const auto given = library_->chosen.find(key);

@@ -1,16 +1,40 @@
-// One product as cuBLASLt is asked for it: what makes it another one, and its descriptors. Our
-// matrices are row-major, the library's column-major. So it is asked for c^T = op(b)^T op(a)^T: in
-// the same memory it sees the transpose of each of our matrices.
+// The functions of cuBLASLt, and one product as a call of it: its key and its descriptors. Our
+// matrices are row-major, the library's column-major, so that it sees the transpose of each matrix:
+// the call is c^T = op(b)^T op(a)^T.
 #pragma once
+#include <cublasLt.h>
+
 #include <compare>
 
 #include "kernels/cuda/products/blaslt.h"
-#include "kernels/cuda/products/blaslt_api.h"
-#include "kernels/product.h"
+#include "kernels/view.h"
 
 namespace tx {
 
-// What a plan depends on. Alignment is not part of it: no more than 16 bytes is ever promised.
+// The functions of cuBLASLt, found by dlsym, under shorter names: nothing links with the library.
+struct BlasLtApi {
+  void* handle = nullptr;
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtGetVersion) version;
+  decltype(&cublasLtGetStatusString) words;
+  decltype(&cublasLtMatmulDescCreate) operation_create;
+  decltype(&cublasLtMatmulDescDestroy) operation_destroy;
+  decltype(&cublasLtMatmulDescSetAttribute) operation_set;
+  decltype(&cublasLtMatrixLayoutCreate) layout_create;
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create;
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) candidates;
+  decltype(&cublasLtMatmulAlgoCheck) suits;
+  decltype(&cublasLtMatmulAlgoConfigSetAttribute) configure;
+  decltype(&cublasLtMatmul) matmul;
+
+  void open();  // UsageError, with the places that were tried, if it is not found
+  void check(cublasStatus_t status, const char* doing) const;  // throws Error
+};
+
+// Everything that a plan depends on. Alignment is always 16 bytes.
 struct ProductKey {
   int64_t m, n, k, a_stride, b_stride, c_stride;
   int flags;
@@ -55,7 +79,7 @@ struct BlasLt::Plan {
   BlasLtAlgorithm algorithm;
   bool found = false;
 
-  // `anything`: in place of bias and mask until they are known.
+  // `anything`: a placeholder for bias and mask until they are known.
   Plan(const BlasLtApi& functions, const Product& p, const void* anything);
   ~Plan();
   Plan(const Plan&) = delete;

@@ -1,4 +1,4 @@
-// The members of Cuda that multiply matrices: checks, and the choice between cuBLASLt and our own.
+// The matrix products of Cuda: checks, and the choice between cuBLASLt and our own.
 #include <algorithm>
 #include <vector>
 
@@ -32,10 +32,11 @@ TileShape tile_shape(DType dtype, int tile) {
   return dtype == DType::bf16 ? tensor_tiles[tile] : plain_tiles[tile];
 }
 
-// Blocks go over the multiprocessors in rounds. What one takes for a step of k: its rows of a and b
-// come from the cache at 64 bytes a cycle; meanwhile a multiprocessor multiplies, of bf16 (by mma,
-// at a good half of an H100's peak) some 1,300 pairs a cycle, of f32 128. In units of one row's
-// bytes that is a pair's 1 / 40 and 1 / 8. The two are added: tiles of decoding hide little.
+// A cost model: blocks run on the multiprocessors in rounds. For a step of k a block reads its rows
+// of a and b from the cache at 64 bytes per cycle, and a multiprocessor multiplies about 1,300
+// pairs per cycle in bf16 (mma, a good half of an H100's peak) and 128 in f32. In units of one
+// row's bytes a pair costs 1 / 40 or 1 / 8. Reads and products are added: tiles of decoding overlap
+// little.
 int best_tile(DType dtype, int64_t rows, int64_t cols, int processors) {
   const double pair = dtype == DType::bf16 ? 1.0 / 40 : 1.0 / 8;
   int best = 0;
@@ -117,7 +118,7 @@ void Cuda::set_tuning(const std::string& text) {
   }
 }
 
-// The loops read weights in place: ldmatrix needs rows along k, and (O,I) has them.
+// The loops read weights in place: (O,I) has rows along k, as ldmatrix needs.
 Matrix Cuda::prepare(Matrix weights) {
   TX_ASSERT(weights.rows > 0 && weights.cols > 0);
   TX_ASSERT(weights.dtype == DType::f32 || weights.dtype == DType::bf16);

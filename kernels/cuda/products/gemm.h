@@ -1,20 +1,20 @@
-// Inside of the products on CUDA: how gemm*.cu, blaslt.cu and their tests share the work.
-// Not for users of kernels/.
+// Internals of the products on CUDA, shared by gemm*.cu, blaslt.cu and their tests. Not for users
+// of kernels/.
 //
 //   gemm.cu       checks, the choice between cuBLASLt and our own loops, the members of Cuda
 //   blaslt.cu     cuBLASLt: the products of training
-//   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt cannot take
-//   gemm_f32.cu   the same in f32
+//   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and operands that cuBLASLt does not
+//   support gemm_f32.cu   the same in f32
 #pragma once
 #include "kernels/cuda/products/tiles.h"
 #include "kernels/cuda/runtime/device.h"
 #include "kernels/cuda/runtime/state.h"
-#include "kernels/product.h"
+#include "kernels/view.h"
 
 namespace tx::cuda {
 
-// An operand as our loops read it: `rows` rows of K elements, element (i, k) at
-// data + i * row_step + k * k_step. One of the steps is 1.
+// An operand of our loops: `rows` rows of K elements, element (i, k) at data + i * row_step + k *
+// k_step. One of the steps is 1.
 struct Side {
   const void* data;
   int64_t rows, row_step, k_step;
@@ -23,8 +23,8 @@ struct Side {
 // c (M,N) = a (M,K) b (N,K)^T (+ c) (+ bias) then relu.
 //
 // Every element is one chain of f32 operations in ascending k: mma of 16 steps of k in bf16, fmaf
-// in f32, over K rounded up with zeros. So its bits depend on its row of a and its row of
-// b alone: neither on M nor on the place of the row nor on the tile.
+// in f32, over K rounded up with zeros. So its bits depend only on its row of a and its row of
+// b, not on M, on the position of the row or on the tile.
 struct Sums {
   DType dtype;  // of a and b
   Side a, b;
@@ -35,7 +35,7 @@ struct Sums {
 };
 Sums sums_of(const Product& p);
 
-// Our own loops. They differ in the tile of c that one block computes; all give the same bits.
+// Our own loops, by the tile of c that a block computes; all give the same bits.
 constexpr TileShape tensor_tiles[] = {{16, 16}, {32, 16}, {16, 64},  {32, 32},
                                       {32, 64}, {64, 64}, {128, 128}};
 constexpr TileShape plain_tiles[] = {{16, 32}, {64, 64}, {128, 128}};

@@ -1,9 +1,9 @@
 // Products of bf16 on tensor cores, c (M,N) = a (M,K) b (N,K)^T.
 //
-// A block computes one tile of c. It walks along K in steps of 64: the slices of a and b lie in
-// shared memory, several steps ahead, as rows of 128 bytes whose eight 16-byte chunks are permuted
-// by the row's number, so that neither copies nor ldmatrix have bank conflicts. Rows and elements
-// beyond the matrices are zero there. Warps multiply fragments with mma m16n8k16.
+// A block computes one tile of c. It proceeds along K in steps of 64: slices of a and b are
+// loaded to shared memory several steps ahead, as rows of 128 bytes whose eight 16-byte chunks are
+// permuted by the row's number, so that neither copies nor ldmatrix have bank conflicts. Rows and
+// elements beyond the matrices are zero. Warps multiply fragments with mma m16n8k16.
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/mma.h"
 
@@ -15,7 +15,7 @@ constexpr int kStep = 64;             // of K, elements of one slice
 constexpr int row_bytes = kStep * 2;  // of a slice
 constexpr int chunks = row_bytes / 16;
 
-// Where chunk `chunk` of row `row` of a slice lies.
+// The position of chunk `chunk` of row `row` in a slice.
 TX_DEVICE int chunk_at(int row, int chunk) { return row * row_bytes + (chunk ^ row % chunks) * 16; }
 
 struct Operand {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(T::threads, T::threads == 256 ? 2 : 1)
   for (int step = 0; step < T::stages - 1; step++) fetch(step);
   for (int step = 0; step < steps; step++) {
     copy_async_wait<T::stages - 2>();
-    __syncthreads();  // all have this slice and are done with the one before
+    __syncthreads();  // this slice has arrived, and the previous one is no longer used
     fetch(step + T::stages - 1);
     const unsigned char* slice = shared + step % T::stages * T::bytes;
     multiply<T>(slice, slice + T::a_bytes, a_row, b_row, sums);
@@ -148,8 +148,8 @@ void run(const Cuda::State& s, const Sums& p) {
 
 }  // namespace
 
-// The narrow tiles read weights for a handful of rows: many blocks, each with few columns. Those of
-// 32 rows are for decoding, where 128 rows of 512 to 2,048 outputs make about 128 blocks.
+// Narrow tiles are for few rows: many blocks with few columns each. Those of 32 rows are for
+// decoding, where 128 rows of 512 to 2,048 outputs make about 128 blocks.
 void tensor_product(const Cuda::State& s, const Sums& p, int tile) {
   switch (tile) {
     case 0:

@@ -1,9 +1,9 @@
 // Products of f32 without tensor cores, c (M,N) = a (M,K) b (N,K)^T: one fmaf chain for
 // every element.
 //
-// A block computes one tile of c in steps of 16 along K. The slices of a and b lie in shared memory
-// as [k][row], twice: while one is multiplied the next is on its way through registers. A thread
-// owns thread_rows x thread_cols elements, groups of up to four neighbours.
+// A block computes one tile of c in steps of 16 along K. The slices of a and b are in shared
+// memory as [k][row], double-buffered: while one is multiplied, the next is loaded through
+// registers. A thread owns thread_rows x thread_cols elements, groups of up to four neighbours.
 #include "kernels/cuda/products/gemm.h"
 
 namespace tx {
@@ -25,7 +25,7 @@ struct Tile {
   static constexpr int across = cols / n, threads = rows / m * across;
 };
 
-// A slice of `rows` rows on its way to shared memory, in groups of four k.
+// A slice of `rows` rows, loaded to shared memory in groups of four k.
 template <int rows, int threads>
 struct Slice {
   static constexpr int groups = rows * kStep / 4, rounds = (groups + threads - 1) / threads;
@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(T::threads)
   float sums[T::m][T::n] = {};
   next_left.fetch(a, row, 0), next_right.fetch(b, col, 0);
   for (int step = 0; step < steps; step++) {
-    // All threads have passed the barrier of the last step: none still reads the slice before that.
+    // All threads have passed the barrier of the last step, so the previous slice is no longer
+    // read.
     next_left.put(left[step % 2], a.k_step == 1), next_right.put(right[step % 2], b.k_step == 1);
     __syncthreads();
     const int64_t k0 = int64_t(step + 1) * kStep;

@@ -11,11 +11,11 @@ struct TileShape {
 // Weights of this type have tiles 0 .. tile_count - 1.
 int tile_count(DType dtype);
 TileShape tile_shape(DType dtype, int tile);
-// The tile by which a device of so many multiprocessors is likely to be done first with c
-// (rows,cols).
+// The tile with the lowest estimated time for c (rows,cols) on a device with `processors`
+// multiprocessors.
 int best_tile(DType dtype, int64_t rows, int64_t cols, int processors);
 void matmul_invariant(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
                       Matrix y, int tile);
-constexpr int best = -1;  // the tile that Cuda::matmul_invariant() takes for this many rows
+constexpr int best = -1;  // the tile that Cuda::matmul_invariant() chooses
 
 }  // namespace tx::cuda

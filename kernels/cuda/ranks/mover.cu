@@ -1,17 +1,103 @@
-// Moving bytes between GPUs by NCCL.
+// The mover between GPUs: NCCL.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <thread>
 
-#include "kernels/cuda/ranks/nccl_api.h"
+#include "kernels/cuda/runtime/library_places.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 
 namespace tx {
 
 namespace {
+
+// The functions of NCCL, found by dlsym, so that nothing links with the library. They are declared
+// after its manual, so that its header is not needed either.
+
+struct NcclId {  // ncclUniqueId: identifies a communicator to its ranks
+  char bytes[mover_id_bytes];
+};
+using NcclCommunicator = struct ncclComm*;
+
+struct NcclApi {
+  static constexpr int success = 0, in_progress = 7;  // of ncclResult_t
+  static constexpr int byte = 0;                      // ncclInt8 of ncclDataType_t
+
+  int (*get_version)(int* version);
+  const char* (*words)(int result);
+  int (*make_id)(NcclId* id);
+  int (*join)(NcclCommunicator* made, int ranks, NcclId id, int rank);
+  int (*destroy)(NcclCommunicator);
+  int (*abort)(NcclCommunicator);
+  int (*state)(NcclCommunicator, int* result);  // ncclCommGetAsyncError
+  int (*group_start)();
+  int (*group_end)();
+  int (*send)(const void* from, size_t count, int type, int to_rank, NcclCommunicator,
+              cudaStream_t);
+  int (*receive)(void* to, size_t count, int type, int from_rank, NcclCommunicator, cudaStream_t);
+  int (*gather_all)(const void* mine, void* all, size_t count, int type, NcclCommunicator,
+                    cudaStream_t);
+  int (*broadcast)(const void* from, void* to, size_t count, int type, int root, NcclCommunicator,
+                   cudaStream_t);
+
+  // Error with NCCL's text for `result` unless it is success; `doing` names the operation.
+  void check(int result, const char* doing) const;
+  std::string version() const;  // such as 2.28.9
+};
+
+template <class F>
+void find(void* handle, F& f, const char* name) {
+  f = reinterpret_cast<F>(dlsym(handle, name));
+  if (!f) throw UsageError(std::string("NCCL has no ") + name + ": 2.7 or newer is needed");
+}
+
+NcclApi open() {
+  std::string tried;
+  void* handle = open_first({"TX_NCCL", {"libnccl.so.2"}, {"nccl"}}, tried);
+  if (!handle)
+    throw UsageError("ranks on GPUs need NCCL, which cannot be opened:" + tried +
+                     "\ninstall libnccl2, or set TX_NCCL to the path of libnccl.so.2; or use "
+                     "--device cpu, or start one rank");
+  NcclApi api;
+  find(handle, api.get_version, "ncclGetVersion");
+  find(handle, api.words, "ncclGetErrorString");
+  find(handle, api.make_id, "ncclGetUniqueId");
+  find(handle, api.join, "ncclCommInitRank");
+  find(handle, api.destroy, "ncclCommDestroy");
+  find(handle, api.abort, "ncclCommAbort");
+  find(handle, api.state, "ncclCommGetAsyncError");
+  find(handle, api.group_start, "ncclGroupStart");
+  find(handle, api.group_end, "ncclGroupEnd");
+  find(handle, api.send, "ncclSend");
+  find(handle, api.receive, "ncclRecv");
+  find(handle, api.gather_all, "ncclAllGather");
+  find(handle, api.broadcast, "ncclBroadcast");
+  return api;
+}
+
+// Opened by the first call; UsageError, with the places that were tried, if it is not found.
+const NcclApi& nccl() {
+  static const NcclApi api = open();
+  return api;
+}
+
+void NcclApi::check(int result, const char* doing) const {
+  if (result != success)
+    throw Error(std::string("NCCL failed while ") + doing + ": " + words(result));
+}
+
+// Up to 2.8 the major number has one digit fewer.
+std::string NcclApi::version() const {
+  int number = 0;
+  check(get_version(&number), "reporting its version");
+  const int major = number < 10000 ? 1000 : 10000;
+  return std::to_string(number / major) + "." + std::to_string(number % major / 100) + "." +
+         std::to_string(number % 100);
+}
 
 class NcclMover final : public Mover, public Peers {
  public:
@@ -25,7 +111,7 @@ class NcclMover final : public Mover, public Peers {
     s_.peers.push_back(this);
   }
 
-  // What is destroyed must have nothing left to do; one that fails waits for nobody.
+  // A communicator may be destroyed only when idle; after a failure it is aborted without waiting.
   ~NcclMover() override {
     if (communicator_ && std::uncaught_exceptions() == 0) {
       cudaStreamSynchronize(s_.stream);
@@ -55,7 +141,7 @@ class NcclMover final : public Mover, public Peers {
   void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
                 std::span<const size_t> to_bytes) override;
 
-  // NCCL knows that a rank is gone, `look` may know which and why, perhaps a moment later.
+  // NCCL reports that a rank is gone; `look` may report which and why, perhaps a moment later.
   void check() override try {
     if (!communicator_) throw Error("NCCL: the ranks were given up");
     look_();
@@ -87,7 +173,7 @@ class NcclMover final : public Mover, public Peers {
   NcclCommunicator communicator_ = nullptr;
 };
 
-// Ends the group, also where a call in it throws.
+// Ends the group, also if a call in it throws.
 class Group {
  public:
   explicit Group(const NcclApi& api) : api_(api) { api_.check(api_.group_start(), "grouping"); }
@@ -104,7 +190,7 @@ class Group {
   bool ended_ = false;
 };
 
-// What goes to this rank itself is copied.
+// The bytes from this rank to itself are copied.
 void NcclMover::exchange(const void* from, std::span<const size_t> from_bytes, void* to,
                          std::span<const size_t> to_bytes) {
   TX_ASSERT(from_bytes.size() == size_t(ranks_) && to_bytes.size() == size_t(ranks_));

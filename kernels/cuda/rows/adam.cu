@@ -1,5 +1,5 @@
-// The optimiser over flat blocks of f32. The host decides nothing here: rates, clip factor and skip
-// flag are in the step record.
+// The optimiser over flat blocks of f32. Learning rate, clip factor and skip flag are in the step
+// record, so that the host need not wait for them.
 #include <algorithm>
 
 #include "kernels/cuda/runtime/device.h"
@@ -72,7 +72,7 @@ __global__ void decide(const double* sums, int64_t count, StepRecord* record) {
 
 // One update as kernels need it, in single precision.
 struct Step {
-  float beta1, beta2, rest1, rest2;  // rest = 1 - beta, which in float would lose its digits
+  float beta1, beta2, rest1, rest2;  // rest = 1 - beta, computed in double
   float epsilon, rate, decay, clip, correct1, correct2;
 };
 

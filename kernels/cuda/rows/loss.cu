@@ -4,7 +4,7 @@
 namespace tx {
 namespace {
 
-// What one row adds to the record.
+// The contribution of one row to the record.
 struct RowLoss {
   double loss, nll;
   int32_t correct, labels;

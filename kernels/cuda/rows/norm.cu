@@ -24,7 +24,7 @@ TX_DEVICE float row_sum(float x, float* part) {
   return block_sum(x, part);
 }
 
-// What the thread that has the row's first element holds.
+// A value broadcast from the thread that has the row's first element.
 template <int threads>
 TX_DEVICE float of_first(float x, float* part) {
   if constexpr (threads == warp_size) return __shfl_sync(whole_warp, x, 0);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
     for (int j = 0; j < octet; ++j)
       if (j < count[k]) difference += v[k][j] - origin;
   float mean = origin + row_sum<threads>(difference, part) / width;
-  if (!given(p.beta)) mean = 0;  // of the root mean square
+  if (!given(p.beta)) mean = 0;  // RMSNorm
 #pragma unroll
   for (int k = 0; k < octets; ++k)
 #pragma unroll
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
   if (lane == 0) write_stats(p, row, mean, rstd);
 }
 
-// A row of any width. A thread reads again what it wrote itself, but for the first element.
+// A row of any width. A thread rereads only what it wrote itself, except for the first element.
 template <class T>
 __global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p) {
   __shared__ float part[warp_size];
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p) {
       if (j < count) difference += v[j] - origin;
   }
   float mean = origin + block_sum(difference, part) / width;
-  if (!given(p.beta)) mean = 0;  // of the root mean square
+  if (!given(p.beta)) mean = 0;  // RMSNorm
   for (int64_t c = start; c < cols; c += step) {
     const int count = octet_size(cols, c);
     spread(read_octet(r + c, count, p.packed), v);

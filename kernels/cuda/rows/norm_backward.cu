@@ -1,7 +1,7 @@
 // The gradient of add_norm in one pass: a block takes a part of the rows, a thread one octet of
 // them. dgamma and dbeta of the part stay in its registers and are added up part by part after.
 #include "kernels/cuda/rows/octet.h"
-#include "kernels/cuda/rows/reduce.h"
+#include "kernels/cuda/rows/pass.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 

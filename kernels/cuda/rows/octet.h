@@ -1,7 +1,7 @@
-// An octet is 8 consecutive features of a row: as many as one Philox block masks; 16 bytes of bf16.
-// Threads of the row-wise kernels hold whole octets, so that each block of mask bits is drawn once.
-// Threads divide a row in the same way whether it moves in packs or element by element: its bits do
-// not depend on its alignment.
+// An octet is 8 consecutive features of a row, the features masked by one Philox block; 16 bytes of
+// bf16. Threads of the row-wise kernels hold whole octets, so that each block of mask bits is drawn
+// once. Threads divide a row in the same way whether it moves in packs or element by element: its
+// bits do not depend on its alignment.
 #pragma once
 #include "kernels/cuda/runtime/device.h"
 
@@ -62,9 +62,8 @@ TX_DEVICE Octet<T> read_octet(const T* from, int count, bool packed) {
   return x;
 }
 
-// 16 bytes of global memory by one instruction. An assignment of a uint4 does not promise that:
-// nvcc made four stores of it wherever the element-by-element way stood beside it in pass_kernel
-// (tests/gpu/sass.sh looks).
+// Stores 16 bytes to global memory by one instruction. An assignment of a uint4 does not guarantee
+// that: nvcc split it into four stores in pass_kernel (tests/gpu/sass.sh checks).
 TX_DEVICE void store_pack(void* to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
 #ifdef __CUDA_ARCH__
   asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(__cvta_generic_to_global(to)), "r"(a),

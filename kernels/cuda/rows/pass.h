@@ -6,10 +6,16 @@
 // All reads of a thread come before its first write: an output may be an input.
 #pragma once
 #include "kernels/cuda/rows/octet.h"
-#include "kernels/cuda/rows/reduce.h"
 #include "kernels/cuda/runtime/state.h"
 
 namespace tx {
+
+// The second half of sums over rows: adds the partial sums of fixed parts of the rows in a fixed
+// order. (first, second) (+)= the sum over the rows of partial (parts, first.cols + second.cols)
+// f32. first and second are (1, cols) f32; second may be empty. With 0 parts they become 0, or stay
+// unchanged.
+void add_parts(const Cuda::State& state, const float* partial, int64_t parts, Matrix first,
+               Matrix second, bool add);
 
 constexpr int pass_threads = 256;
 

@@ -1,10 +1,10 @@
-#include "kernels/cuda/rows/reduce.h"
+#include "kernels/cuda/rows/pass.h"
 #include "kernels/cuda/runtime/device.h"
 
 namespace tx {
 namespace {
 
-// Parts that are added side by side, to keep loads in flight: 780 parts take 49 rounds.
+// Parts added in parallel, to keep loads in flight: 780 parts take 49 rounds.
 constexpr int lanes = 16;
 
 // A block sums 32 columns: lane l adds parts l, l + 16, .., then the lanes are added in order.

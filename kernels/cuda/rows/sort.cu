@@ -12,7 +12,7 @@ constexpr int rounds = 4;  // rows of a thread: 25,000 rows are 25 tiles
 constexpr int tile_rows = threads * rounds;
 constexpr int scan_threads = 1024;
 
-// Rows in the order of the passes so far; before the first one `row` is null: row i is i.
+// Rows in the order after the passes so far; before the first pass `row` is null: row i is i.
 struct Rows {
   const uint32_t* key;
   const uint32_t* row;

@@ -46,7 +46,7 @@ struct BestTwo {
   uint64_t best, next;  // next is 0 where it is not known
 };
 
-// By values, which takes a third of the instructions that keys do.
+// By values, which take a third of the instructions of keys.
 template <class T, bool packed, bool cached>
 TX_DEVICE BestTwo best_two(const LogitRow<T, packed, cached>& row, float offset) {
   using Row = LogitRow<T, packed, cached>;
@@ -69,9 +69,9 @@ TX_DEVICE BestTwo best_two(const LogitRow<T, packed, cached>& row, float offset)
   return {key_of(most, column), next_column < 0 ? 0 : key_of(next, next_column)};
 }
 
-// k rounds, each taking the best key left. A thread knows its two best, so that it seldom goes over
-// its columns again, for which the whole block would wait. Two arrays alternate, so that a round
-// needs one barrier.
+// k rounds, each of which takes the largest remaining key. A thread keeps its two best, so that it
+// rarely rescans its columns, during which the whole block would wait. Two alternating arrays need
+// one barrier per round.
 template <class Row, class Emit>
 TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) {
   __shared__ uint64_t best[2][32];

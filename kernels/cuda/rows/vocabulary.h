@@ -1,6 +1,6 @@
 // Rows of logits over a vocabulary (loss.cu, topk.cu): one block per row. A row is read from device
-// memory once, into shared memory where it fits (37,008 columns of bf16 are 74 KB: three rows per
-// multiprocessor on sm_90, two on sm_80), else again for every pass.
+// memory once, into shared memory, if it fits (37,008 columns of bf16 are 74 KB: three rows per
+// multiprocessor on sm_90, two on sm_80), else once per pass.
 #pragma once
 #include <cfloat>
 #include <cmath>

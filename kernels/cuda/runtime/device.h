@@ -1,5 +1,5 @@
-// What kernels are made of: element types, sums over a warp and a block in a fixed order,
-// masks of dropout. tests/emulator runs the same source on the CPU.
+// Building blocks of kernels: element types, sums over a warp and a block in a fixed order, dropout
+// masks. tests/emulator compiles the same source for the CPU.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -33,7 +33,7 @@ TX_DEVICE void store(bf16& to, float x) {
       (u & 0x7fffffffu) > 0x7f800000u ? 0x7fff : uint16_t((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 #endif
 }
-// x rounded to what T stores.
+// x rounded to T.
 template <class T>
 TX_DEVICE float rounded(float x) {
   T t;

@@ -16,7 +16,7 @@ void append_matches(const std::string& pattern, std::vector<std::string>& places
   globfree(&found);
 }
 
-// Where Python's packages lie.
+// The directories of Python packages.
 std::vector<std::string> roots() {
   std::vector<std::string> roots;
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})

@@ -1,4 +1,4 @@
-// Finding a library of NVIDIA's at run time: nothing links with it.
+// Finds NVIDIA libraries at run time: nothing links with them.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,15 +6,16 @@
 namespace tx {
 
 struct SoughtLibrary {
-  const char* variable;            // of the environment: the file, where it is set
+  const char* variable;            // environment variable with the path of the file
   std::vector<std::string> files;  // names, the preferred one first
-  std::vector<std::string> pip;    // folders of Python's packages, below nvidia/
+  std::vector<std::string> pip;    // directories of Python packages, below nvidia/
 };
 
-// Paths to try, in order: where the loader looks, the toolkits, Python's packages (of the present
-// environment, which may be conda's, of the user, of the system).
+// Paths to try, in order: the loader's, CUDA toolkits, Python packages (of the active environment,
+// which may be conda's, of the user, of the system).
 std::vector<std::string> library_places(const SoughtLibrary& library);
-// The first that can be opened; null with the loader's words for each, "\n  " in front of them.
+// The first that can be opened; else null, and `tried` has the loader's message for each after "\n
+// ".
 void* open_first(const SoughtLibrary& library, std::string& tried);
 
 }  // namespace tx

@@ -12,7 +12,7 @@ void* take_memory(size_t bytes) {
   void* data = nullptr;
   const cudaError_t status = cudaMalloc(&data, bytes ? bytes : 1);
   if (status == cudaSuccess) return data;
-  cudaGetLastError();  // or the next launch would find this error
+  cudaGetLastError();  // clears the error, or the next launch would report it
   if (status != cudaErrorMemoryAllocation) check(status, "asking for memory");
   size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
@@ -58,8 +58,8 @@ char* Staging::take(size_t bytes, cudaStream_t stream) {
   return taken;
 }
 
-// `host` has been read when the call returns: what the staging memory cannot hold is pageable
-// memory, which CUDA copies before it returns.
+// `host` has been read when the call returns: if it does not fit in the staging memory, it is
+// pageable memory, which CUDA copies synchronously.
 void Cuda::upload(void* to, const void* host, size_t bytes) {
   if (!bytes) return;
   TX_ASSERT(!state_->capturing);
@@ -75,7 +75,8 @@ void Cuda::download(void* host, const void* from, size_t bytes) const {
   if (!bytes) return;
   TX_ASSERT(!state_->capturing);
   const bool small = bytes <= Staging::most;
-  if (!state_->peers.empty()) wait();  // a copy to pageable memory would, deaf to peers
+  if (!state_->peers.empty())
+    wait();  // a copy to pageable memory would wait without checking peers
   void* to = small ? state_->staging.take(bytes, state_->stream) : host;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
   wait();
@@ -93,8 +94,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Until the stream has come to its end: asks again and again, at first without a pause, and calls
-// `look` with the time waited once in a while.
+// Polls until the stream has finished, at first without a pause, and calls `look` with the time
+// waited from time to time.
 template <class Look>
 cudaError_t poll(cudaStream_t stream, const Look& look) {
   using std::chrono::microseconds, std::chrono::milliseconds;
@@ -103,7 +104,7 @@ cudaError_t poll(cudaStream_t stream, const Look& look) {
   for (;;) {
     const cudaError_t status = cudaStreamQuery(stream);
     if (status != cudaErrorNotReady) return status;
-    cudaGetLastError();  // or the next launch would find this one
+    cudaGetLastError();  // clears the error, or the next launch would report it
     const Clock::time_point now = Clock::now();
     if (now - start > milliseconds(20)) std::this_thread::sleep_for(microseconds(50));
     if (now < next) continue;

@@ -103,7 +103,7 @@ void Cuda::start_profile() { state_->profile = std::make_unique<Profile>(state_-
 std::string Cuda::profile_report() {
   const std::unique_ptr<Profile> profile = std::move(state_->profile);
   if (!profile) return "";
-  const int64_t size = state_->processors >= 64 ? 8192 : 256;  // what fills the GPU
+  const int64_t size = state_->processors >= 64 ? 8192 : 256;  // enough to fill the GPU
   Rates rates;
   rates.copy = measured_copies(*state_);
   rates.bf16 = measured_products(*this, *state_, DType::bf16, size);

@@ -1,6 +1,5 @@
-// Where the GPU's time goes (tx-train --profile): each call of the backend is timed by events and
-// counted under the name of its group, beside the bytes that it moves and the products that it
-// computes.
+// The profile of the CUDA backend (tx-train --profile): each call is timed by events and counted by
+// group, with the bytes that it moves and the FLOPs that it computes.
 #pragma once
 #include <string>
 #include <vector>
@@ -36,7 +35,7 @@ class Profile {
   std::vector<cudaEvent_t> spare_;
 };
 
-// Times the calls made while it lives; does nothing when there is no profile.
+// Times the calls during its lifetime; does nothing without a profile.
 class Timed {
  public:
   Timed(Cuda::State& s, const char* group, Work work) : profile_(s.profile.get()) {

@@ -1,4 +1,4 @@
-// What the CUDA backend holds, and how its host code calls the runtime.
+// The state of the CUDA backend, and helpers of its host code.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -8,26 +8,51 @@
 #include <vector>
 
 #include "kernels/cuda.h"
-#include "kernels/cuda/runtime/staging.h"
 #include "lib/base/error.h"
 
 namespace tx {
 
-// Throws Error with CUDA's name and text for `status`, and what was being done.
+// Error with CUDA's name and text for `status` unless it is success; `doing` names the operation.
 void check(cudaError_t status, const char* doing);
 
-// Device memory; throws Error that says how much was asked for and how much is free.
+// Allocates device memory; Error reports the requested and the free bytes.
 void* take_memory(size_t bytes);
 
 class Profile;  // profile.h: time by groups of kernels
 class BlasLt;   // products/blaslt.h: the products of cuBLASLt, opened at first use
 
-// Other processes for which the stream may have to wait: ranks/mover.cu.
+// Other processes that the stream may wait for: ranks/mover.cu.
 class Peers {
  public:
   virtual ~Peers() = default;
-  virtual void check() = 0;    // throws Error where one is gone, and has the stream go on
-  virtual void give_up() = 0;  // has the stream go on; nothing more can be sent
+  virtual void check() = 0;    // Error if one is gone; unblocks the stream
+  virtual void give_up() = 0;  // unblocks the stream; nothing can be sent afterwards
+};
+
+// Page-locked host memory for small copies, so that a copy waits neither for the host nor for
+// earlier work of the stream. Two halves alternate: one is filled while the device may still read
+// the other. Not for use while a graph is recorded.
+class Staging {
+ public:
+  static constexpr size_t most = size_t(4) << 20;  // bytes of one copy
+
+  Staging() = default;
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // `bytes` (at most `most`) that no copy uses any more, for a copy that is enqueued in `stream`
+  // before the next call. Always the same stream.
+  char* take(size_t bytes, cudaStream_t stream);
+
+ private:
+  struct Half {
+    char* data = nullptr;
+    cudaEvent_t left = nullptr;  // the last copy of this half
+  };
+  Half halves_[2];
+  int now_ = 0;
+  size_t used_ = 0;  // of the present half
 };
 
 struct Cuda::State {
@@ -38,26 +63,26 @@ struct Cuda::State {
 
   int device;
   int processors = 0;          // multiprocessors
-  int shared_bytes_limit = 0;  // dynamic shared memory that one block may have
+  int shared_bytes_limit = 0;  // maximum of dynamic shared memory per block
   cudaStream_t stream = nullptr;
   Staging staging;
   std::unique_ptr<BlasLt> blas;
-  std::map<int64_t, cudaGraphExec_t> graphs;  // null: the work has run once
+  std::map<int64_t, cudaGraphExec_t> graphs;  // null: run once, not recorded yet
   bool capturing = false;
   std::unique_ptr<Profile> profile;  // null: nothing is timed
-  // Lets the kernel have so much dynamic shared memory; asks the runtime only for more than before.
+  // Allows the kernel `bytes` of dynamic shared memory; calls the runtime only to increase it.
   void allow_shared(const void* kernel, size_t bytes) const;
   void forget_graphs();
 
-  std::vector<Peers*> peers;  // empty: this process stands alone
-  // Waits for the stream. Error where a peer is gone; the time of those that are not has no limit.
+  std::vector<Peers*> peers;  // empty: one process
+  // Waits for the stream, without a time limit. Error if a peer is gone.
   void wait();
-  // The same where memory is to be freed: while an exception unwinds, peers that keep the stream
-  // for more than some seconds are given up.
+  // The same before memory is freed: during an exception, peers that block the stream for more than
+  // some seconds are given up.
   void drain();
 
-  // Device memory for a kernel's own intermediate results: at least `bytes`, 256-byte aligned, good
-  // until the next call. It grows only when a shape is met for the first time.
+  // Device memory for a kernel's intermediate results: at least `bytes`, 256-byte aligned, valid
+  // until the next call. It grows only at the first use of a shape.
   void* scratch(size_t bytes);
   size_t scratch_bytes = 0;
 
@@ -84,7 +109,7 @@ void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, si
   check(cudaGetLastError(), "starting a kernel");
 }
 
-// How many blocks of `each` hold `count`.
+// The number of blocks of `each` for `count`.
 inline unsigned blocks_of(int64_t count, int64_t each) {
   return unsigned((count + each - 1) / each);
 }

@@ -1,10 +1,12 @@
-// What timing work on the device takes: memory for it, and a pair of events.
+// Timing of work on the device: memory for it, a stopwatch, and the choice of the fastest variant.
 #pragma once
+#include <functional>
+
 #include "kernels/cuda/runtime/state.h"
 
 namespace tx {
 
-// Device memory that its destructor frees; data() is null where there was not enough.
+// Device memory; data() is null if the allocation failed.
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(size_t bytes) {
@@ -45,5 +47,14 @@ class Stopwatch {
  private:
   cudaEvent_t events_[2] = {};
 };
+
+// The index of the variant (`way`) whose `rounds` calls have the smallest median time. Variants
+// alternate, and the cache is cleared before each call. Variants for which call() returns false are
+// skipped; -1 if all are. Waits for the work: for plans, never within a step.
+int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way)>& call);
+
+// Fills with numbers of both signs, of magnitude 1/2 to 2, both as f32 and as bf16. On constant
+// operands, zeros in particular, products can be faster than on data.
+void fill_with_numbers(const Cuda::State& s, void* to, size_t bytes);
 
 }  // namespace tx

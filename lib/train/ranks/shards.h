@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kernels/backend.h"
-#include "kernels/mover.h"
+#include "kernels/kernels.h"
 #include "lib/model/division.h"
 #include "lib/ranks/communicator.h"
 #include "lib/tensor/device_array.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
-#include "kernels/mover.h"
+#include "kernels/kernels.h"
 #include "lib/model/division.h"
 #include "lib/tensor/device_array.h"
 #include "lib/train/ranks/overlap.h"

@@ -1,7 +1,5 @@
 // Products with 8-bit weights: exact sums on every instruction set, scales by row, rows that do not
 // see their neighbours, values that are not finite.
-#include "kernels/cpu/gemm_int8.h"
-
 #include <boost/test/unit_test.hpp>
 #include <limits>
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <vector>
 
+#include "kernels/cuda/runtime/clock.h"
 #include "kernels/cuda/runtime/device.h"
-#include "kernels/cuda/runtime/fastest.h"
 #include "kernels/cuda/runtime/timing.h"
 
 namespace tx {
@@ -31,10 +31,10 @@ void fill_with_numbers(const Cuda::State& s, void* to, size_t bytes) {
 int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way)>& call) {
   int cache = 0;
   check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, s.device), "asking");
-  const DeviceBuffer other{size_t(cache)};  // where there is no room for it, caches stay warm
+  const DeviceBuffer other{size_t(cache)};  // if this cannot be allocated, caches stay warm
   std::vector<std::array<float, rounds>> times(static_cast<size_t>(ways));
   std::vector<bool> usable(static_cast<size_t>(ways));
-  for (int way = 0; way < ways; ++way) usable[size_t(way)] = call(way);  // warms up, too
+  for (int way = 0; way < ways; ++way) usable[size_t(way)] = call(way);  // also warms up
   Stopwatch watch;
   for (int round = 0; round < rounds; ++round)
     for (int way = 0; way < ways; ++way) {
@@ -51,6 +51,14 @@ int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way
     if (best < 0 || all[rounds / 2] < times[size_t(best)][rounds / 2]) best = way;
   }
   return best;
+}
+
+double seconds_on_gpu(Cuda& cuda, const std::function<void()>& work) {
+  return double(Stopwatch().milliseconds(cuda.state().stream, work)) * 1e-3;
+}
+
+void copy_on_gpu(Cuda& cuda, void* to, const void* from, size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda.state().stream), "copying");
 }
 
 }  // namespace tx
