@@ -6,7 +6,7 @@
 
 #include "lib/model/incremental_decoder.h"
 #include "lib/search/engine/hypothesis.h"
-#include "lib/tensor/device_ints.h"
+#include "lib/tensor/device_array.h"
 
 namespace tx {
 
