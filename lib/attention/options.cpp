@@ -12,7 +12,7 @@ void DumpOptions::describe(Options& options) {
   options.group("Input");
   options
       .add("-m,--model", model, "FILE", "model file or run directory",
-           "Of a run directory the best model is used, or else the last.")
+           "A run directory stands for its best model, or its last if there is no best.")
       .must()
       .input();
   options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
@@ -37,7 +37,7 @@ void DumpOptions::describe(Options& options) {
       .excludes({"--html", "--svg"}, "a page or picture has a file of its own");
   options
       .add("--format", format, "json|safetensors|tsv", "output format; tsv is for --stats",
-           "safetensors needs -o and, while it runs, twice the space of its file on the disk.")
+           "safetensors needs -o, and temporarily twice the disk space of its file.")
       .one_of({"json", "safetensors", "tsv"})
       .default_is("json, with --stats tsv")
       .excludes({"--heatmap"}, "a map is text");
@@ -55,11 +55,12 @@ void DumpOptions::describe(Options& options) {
       .more("They are written as column indices and values, the largest first.")
       .excludes({"--heatmap"});
   options
-      .add("--stats", stats, "heads|pairs|importance",
-           "write statistics of heads over the text instead",
-           "heads: entropy, mean distance and targets of each head; pairs: Jensen-Shannon distance "
-           "of each pair of heads; importance: the loss without each head and the gradient of its "
-           "gate.")
+      .add(
+          "--stats", stats, "heads|pairs|importance",
+          "write statistics of heads over the text instead",
+          "heads: entropy, mean distance and positions attended to; pairs: Jensen-Shannon distance "
+          "of each pair of heads; importance: the loss without each head and the gradient of its "
+          "gate.")
       .one_of({"heads", "pairs", "importance"})
       .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
                  "--format safetensors"});
@@ -90,16 +91,15 @@ void DumpOptions::describe(Options& options) {
       .needs({"--heatmap"});
   options
       .add("--html", html, "FILE", "write an interactive HTML page instead",
-           "It contains everything selected; --what weights makes it smaller and leaves out "
-           "the steps of the computation.")
+           "By default it contains all steps of the computation; --what weights leaves them out, "
+           "which makes it smaller.")
       .output()
       .needs(of_both)
       .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
       .excludes({"--words"}, "a page shows both, tokens and words");
   options
       .add("--html-limit", html_limit, "N", "maximum size of the sentences on the page in MB",
-           "The first sentence that does not fit and all later ones are left out, which the page "
-           "reports.")
+           "The page ends before the first sentence that does not fit, and reports it.")
       .range(1, 1000)
       .needs({"--html"});
   options

@@ -121,7 +121,7 @@ void SelectionOptions::describe(Options& options) {
       .list_of(what_names())
       .default_is("weights")
       .more(
-          "q, k and v: queries, keys and values; scores: q times k; scaled: scores / sqrt(d_k); "
+          "q, k and v: queries, keys and values; scores: q k^T; scaled: scores / sqrt(d_k); "
           "masked: scaled, with minus infinity at masked positions; weights: their softmax; "
           "context: weights times v; output: the sub-layer's output projection of all heads; "
           "log_p: log P of each target token and its rank in the vocabulary. tx-attention(5) has "
@@ -137,7 +137,7 @@ void SelectionOptions::describe(Options& options) {
       .add("--average", average, "none|heads|all",
            "average the weights over heads, or over heads and layers")
       .one_of({"none", "heads", "all"})
-      .more("The nesting of the arrays does not change.");
+      .more("The arrays keep their dimensions.");
   options.flag("--shift", shift, "label target rows by the token read, not the one predicted");
   options.flag("--words", words, "merge tokens into words",
                "Adds the columns of a word's tokens, averages their rows (Clark et al., 2019) and "
@@ -150,7 +150,7 @@ void SelectionOptions::describe_aligned(Options& options) {
       .default_is("the last")
       .more("Several layers and heads are averaged.");
   options.add("--heads", heads, "LIST", "heads from 0 for --alignments").default_is("all");
-  options.flag("--shift", shift, "align a word by the row that reads it, not that predicts it");
+  options.flag("--shift", shift, "align by the row that reads a token, not the one predicting it");
 }
 
 Selection SelectionOptions::resolve(const ModelConfig& config) const {

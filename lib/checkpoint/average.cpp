@@ -191,7 +191,7 @@ void AverageOptions::describe(Options& options) {
   options.group("Input");
   options
       .positional("MODEL", inputs, "model file, or run directory",
-                  "Of a run directory the best model is used, or else the last.")
+                  "A run directory stands for its best model, or its last if there is no best.")
       .must()
       .input();
   options
@@ -200,18 +200,18 @@ void AverageOptions::describe(Options& options) {
       .range(1, 1000000)
       .excludes({"--best"});
   options
-      .add("--best", best, "N", "average the N checkpoints with the best validation",
+      .add("--best", best, "N", "average the N checkpoints with the best validation results",
            "By the criterion of the newest model: --valid-metric, the score of --valid-command, or "
-           "else the validation loss. Models judged by another criterion are not counted.")
+           "else the validation loss. Models with another criterion are not counted.")
       .range(1, 1000000)
       .excludes({"--last"});
   options.group("Output");
   options.add("-o,--out", out, "FILE", "output file").must().output();
   options
       .add("--to", to, "fp32|bf16|int8", "type of the weights in the file",
-           "bf16 halves the file; int8 quarters it and is used where the file is mapped, so it "
-           "starts faster and processes share its memory. int8 cannot be averaged or trained "
-           "further. Vectors stay fp32.")
+           "bf16 halves the size of the file, int8 quarters it. An int8 file is memory-mapped: it "
+           "loads faster, and processes share its memory. It cannot be averaged or trained "
+           "further. Biases and norms stay fp32.")
       .one_of({"fp32", "bf16", "int8"});
   options.flag("-q,--quiet", quiet, "do not list the models averaged");
 }

@@ -64,8 +64,8 @@ void ConvertOptions::describe(Options& options) {
   options.group("Input");
   options
       .positional("MODEL", input, "directory of another toolkit; with --to, a model of tx",
-                  "A model of tx is a file, or a run directory, of which the best model is used, "
-                  "or else the last.")
+                  "A model of tx is a file or a run directory, which stands for its best model, or "
+                  "its last if there is no best.")
       .must()
       .input();
   options.group("Output");
@@ -78,7 +78,8 @@ void ConvertOptions::describe(Options& options) {
       .one_of({"tx", "ctranslate2", "marian", "llama"});
   options
       .add("--max-positions", max_positions, "N", "number of positions to write",
-           "It limits the length of sentences there. Learned positions are written unchanged.")
+           "It limits the length of sentences in the other program. Learned positions are written "
+           "unchanged.")
       .range(2, 1 << 20)
       .needs({"--to ctranslate2", "--to marian", "--to llama"});
   options

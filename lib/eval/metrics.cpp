@@ -175,7 +175,7 @@ std::string metrics_summary() {
       others.push_back(title.heading + " of " + title.subject);
     }
   }
-  return joined(of_text, ", ") + " as sacreBLEU; " + joined(others, ", ");
+  return joined(of_text, ", ") + " as in sacreBLEU; " + joined(others, ", ");
 }
 
 std::vector<std::string> metric_names() { return names_of(all_kinds()); }

@@ -25,7 +25,7 @@ class MetricOptions {
   std::vector<std::unique_ptr<MetricKind>> kinds_;
 };
 
-// "BLEU, chrF, TER as sacreBLEU; F1 of trees".
+// "BLEU, chrF, TER as in sacreBLEU; F1 of trees".
 std::string metrics_summary();
 std::vector<std::string> metric_names();
 // Whether the text is a comma-separated list of metrics.

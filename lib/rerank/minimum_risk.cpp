@@ -96,9 +96,11 @@ std::vector<double> utilities(const std::vector<std::string>& texts, Metric& met
 void MinimumRisk::describe(Options& options) {
   options.group("Minimum Bayes risk");
   options
-      .add("--mbr", metric_, "bleu|chrf", "minimum-Bayes-risk selection among samples",
-           "The printed score is the mean sentence BLEU or chrF against the other samples, from 0 "
-           "to 100 (Eikema and Aziz, 2020). --nbest prints the N best.")
+      .add(
+          "--mbr", metric_, "bleu|chrf", "minimum-Bayes-risk selection among samples",
+          "Prints the sample with the highest mean sentence BLEU or chrF against the other samples "
+          "(Eikema and Aziz, 2020); this mean, from 0 to 100, is its score. --nbest prints the N "
+          "best.")
       .one_of({"bleu", "chrf"})
       .needs(of_kinds({ModelKind::encoder_decoder}))
       .needs({"--sample"})

@@ -29,10 +29,9 @@ void SearchOptions::describe(Options& options) {
   for (const char* name : {"beam", "alpha"}) options.at(name).needs(searching);
   options.at("max-extra").needs(translating);
   options
-      .add(
-          "--nbest", nbest, "N", "print the N best outputs of each line",
-          "Rows are line, rank, score, log P and text, separated by tabs; a blank line has one row "
-          "with the score 0. N is at most the beam size. With --sample, N samples.")
+      .add("--nbest", nbest, "N", "print the N best outputs of each line",
+           "Columns are line, rank, score, log P and text, separated by tabs; a blank line has one "
+           "row with the score 0. N is at most the beam size. With --sample, N samples.")
       .range(1, 1000)
       .excludes({"--tgt"});
   options.flag("--sample", sample, "sample from the model instead of beam search")
@@ -40,9 +39,9 @@ void SearchOptions::describe(Options& options) {
       .excludes({"--tgt"});
   options
       .add("--diversity", diversity, "X", "strength of diverse beam search; 0: off",
-           "Vijayakumar et al., 2016: the beam is searched in groups, one after another, and a "
-           "token costs X for each hypothesis of an earlier group that has just taken it. Scores "
-           "stay those of the model. Use it with --nbest; try 0.5.")
+           "The beam is searched in groups, one after another; a token costs X for each hypothesis "
+           "of an earlier group that chose it in the same step (Vijayakumar et al., 2016). Scores "
+           "remain those of the model. Use it with --nbest; try 0.5.")
       .range(0, 100)
       .needs(searching)
       .excludes({"--tgt", "--sample"});
@@ -57,7 +56,7 @@ void SearchOptions::describe(Options& options) {
       .range(0, 1000);
   options
       .add("--forbid", forbid, "FILE", "words and phrases to block, one per line",
-           "Spellings are distinct: list a capitalised or inflected form on a line of its own.")
+           "Only the spelling given is blocked: list capitalised and inflected forms as well.")
       .input();
   options
       .add("--shortlist", shortlist, "FILE", "restrict outputs to a lexical shortlist",
@@ -66,17 +65,20 @@ void SearchOptions::describe(Options& options) {
       .needs(translating);
   options
       .add("--shortlist-first", shortlist_first, "N",
-           "list the N most frequent tokens for every line")
+           "allow the N most frequent target tokens in every line")
       .range(0, 1000000)
       .needs({"--shortlist"});
   options
-      .add("--shortlist-best", shortlist_best, "N", "list the N best tokens of each source token")
+      .add("--shortlist-best", shortlist_best, "N",
+           "allow the N most probable tokens of each source token")
       .range(0, 1000000)
       .needs({"--shortlist"});
   options.group("Sampling").needs({"--sample"});
   options.add("--temperature", temperature, "X", "divide the logits by X").range(0.01, 100);
   options.add("--top-k", top_k, "N", "sample from the N most probable tokens; 0: all").at_least(0);
-  options.add("--top-p", top_p, "X", "nucleus sampling: the most probable tokens that sum to X")
+  options
+      .add("--top-p", top_p, "X",
+           "nucleus sampling: the most probable tokens of total probability X")
       .range(0.001, 1);
   options
       .add("--min-p", min_p, "X",
@@ -89,7 +91,7 @@ void SearchOptions::describe(Options& options) {
   options.add("--max-new", max_new, "N", "maximum length of an output in tokens").range(1, 100000);
   options
       .add("--stop", stops, "STRING", "end an output before this string",
-           "Scores include the tokens that were read of it.")
+           "Scores include the tokens of the string that were generated.")
       .excludes({"--tgt"});
 }
 

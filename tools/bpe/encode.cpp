@@ -43,10 +43,10 @@ void EncodeCommand::describe(Options& options) {
       .input();
   options
       .add("--vocabulary-threshold", apply.threshold, "N",
-           "use only those with a count of N or more")
+           "use only tokens with a count of N or more")
       .needs({"--vocabulary"});
   options.flag("--summary", encode.count,
-               "report tokens per word, share of bytes and <unk>, longest line");
+               "report tokens per word, shares of byte tokens and <unk>, longest line");
   options.group("Codes of subword-nmt").needs({"--codes"});
   options
       .add("--codes", codes, "FILE", "codes of subword-nmt learn-bpe to apply instead of a model")

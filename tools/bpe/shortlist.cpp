@@ -155,18 +155,18 @@ void ShortlistCommand::describe(Options& options) {
            "For --first, tokens are counted in it.")
       .must()
       .input();
-  options.add("--src", source, "FILE", "source text, line by line").input().needs({"--links"});
+  options.add("--src", source, "FILE", "source text, parallel to --tgt").input().needs({"--links"});
   options
       .add(
-          "--links", links, "FILE", "alignments of the two, such as 0-0 1-2 on each line",
+          "--links", links, "FILE", "alignments of --src and --tgt, lines such as 0-0 1-2",
           "SOURCE-TARGET, counted from 0: words, as word aligners and tx-attn-dump --align --words "
           "write them, or tokens, as tx-attn-dump --align writes them.")
       .input()
       .needs({"--src"});
   options
-      .add("--unit", unit, "words|pieces", "what the links count",
-           "Give pieces for links between tokens: the file does not tell. All tokens of a word are "
-           "linked to all tokens of the other word.")
+      .add("--unit", unit, "words|pieces", "whether links connect words or tokens",
+           "Give pieces for links between tokens; the file does not say which it has. With words, "
+           "all tokens of a word are linked to all tokens of the other word.")
       .one_of({"words", "pieces"})
       .needs({"--links"});
   options

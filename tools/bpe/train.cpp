@@ -83,7 +83,7 @@ void TrainCommand::describe(Options& options) {
   options.add("--vocab-size", vocab_size, "N", "maximum size, special tokens included")
       .range(5, 1000000)
       .default_is("8000, or every word")
-      .more("A small text gives fewer, with a warning.");
+      .more("A small text gives a smaller vocabulary, with a warning.");
   options
       .add("--character-coverage", training.character_coverage, "SHARE",
            "share of the text's characters that become tokens")

@@ -92,12 +92,13 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
                       "1; none: the score is 0.")
                  .one_of(smoothing_names())
                  .alias("--smooth-method,-s"));
-  stored.add(
-      "smoothing_value",
-      options.add("--smooth-value", smoothing_value, "X", "value of floor (0.1) or add-k (1)")
-          .range(0, 1e9)
-          .alias("-sv")
-          .needs({"--smooth floor", "--smooth add-k"}));
+  stored.add("smoothing_value",
+             options
+                 .add("--smooth-value", smoothing_value, "X",
+                      "smoothing value; the default is 0.1 with floor, 1 with add-k")
+                 .range(0, 1e9)
+                 .alias("-sv")
+                 .needs({"--smooth floor", "--smooth add-k"}));
   stored.add(
       "max_order",
       options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, max_orders));

@@ -26,7 +26,7 @@ struct F1Options : MetricOptionsBase {
   void describe(Options& options, StoredOptions& stored) {
     stored.add(
         "skip_malformed",
-        options.flag("--skip-malformed", skip_malformed, "leave malformed trees out, as EVALB does",
+        options.flag("--skip-malformed", skip_malformed, "ignore malformed trees, as EVALB does",
                      "Otherwise all constituents of their references are missed."));
   }
 };

@@ -14,9 +14,10 @@ namespace tx {
 
 void TranslatorOptions::describe_models(Options& options) {
   options
-      .add("-m,--model", models, "FILE", "model file or run directory; several are an ensemble",
-           "Of a run directory the best model is used, or else the last. An ensemble averages the "
-           "log-probabilities of its models, which must have the same vocabularies.")
+      .add(
+          "-m,--model", models, "FILE", "model file or run directory; several form an ensemble",
+          "A run directory stands for its best model, or its last if there is no best. An ensemble "
+          "averages the log-probabilities of its models, which must have the same vocabularies.")
       .must()
       .input();
 }
@@ -46,7 +47,7 @@ void TranslatorOptions::describe_machine(Options& options) {
   options.group("Machine");
   options
       .add("--batch-tokens", batch_tokens, "N", "source tokens per batch",
-           "tx-train counts target tokens under this name.")
+           "In tx-train the option of this name counts target tokens.")
       .range(1, 1 << 20)
       .default_is(std::to_string(usual_cpu_batch) + ", on a GPU " +
                   std::to_string(usual_gpu_batch) + " or what fits");
@@ -55,9 +56,9 @@ void TranslatorOptions::describe_machine(Options& options) {
       .one_of({"auto", "cpu", "cuda"});
   options
       .add("--precision", precision, "auto|int8|bf16|fp32", "precision of weights and products",
-           "int8 is CPU-only: 8-bit weights times activations rounded to 8 bits, with keys and "
-           "values in bf16. auto is int8 for a model that tx-avg --to int8 wrote, or else bf16 "
-           "where the device multiplies it fast.")
+           "int8 is CPU-only: weights and activations are multiplied in 8 bits; keys and values "
+           "are bf16. auto is int8 for a model that tx-avg --to int8 wrote, else bf16 if the "
+           "device has fast bf16 products, else fp32.")
       .one_of({"auto", "int8", "bf16", "fp32"});
 }
 

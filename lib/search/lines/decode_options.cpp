@@ -48,10 +48,9 @@ void DecodeOptions::describe_input(Options& options) {
   translator.describe_languages(options);
   translator.describe_length(options);
   options
-      .add("--split", lines.split, "N",
-           "translate lines of more than N tokens by sentences; 0: off",
+      .add("--split", lines.split, "N", "split lines of more than N tokens into sentences; 0: off",
            "The translations of the sentences are joined by spaces. log P is their sum, and the "
-           "score is this sum over the length penalty of the whole.")
+           "score is this sum divided by the length penalty of the whole output.")
       .range(0, 100000)
       .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
@@ -72,19 +71,19 @@ void DecodeOptions::describe_output(Options& options) {
   options.group("Output");
   options
       .flag("--scores", lines.scores, "print score, log P and output, separated by tabs",
-            "Both are natural logarithms: log P of the output's tokens and its end, and the score "
-            "as log P over the length penalty.")
+            "log P is the natural logarithm of the probability of the output's tokens and its end; "
+            "the score is log P divided by the length penalty.")
       .needs(searching)
       .excludes({"--check-invariance"});
   options
       .flag("--word-scores", lines.word_scores, "append a column with log P of each word",
             "Values are separated by spaces and sum to log P; the last is that of the end, if the "
-            "output has one. With --pieces and --ids, one for each token.")
+            "output has one. With --pieces or --ids there is one value per token.")
       .needs(searching)
       .excludes({"--check-invariance"});
   options
       .flag("--json", lines.json, "print a JSON object per line, with tokens and log P of each",
-            "OUTPUT lists its keys.")
+            "The section OUTPUT lists its keys.")
       .needs(searching)
       .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
   options
@@ -102,15 +101,15 @@ void DecodeOptions::describe_forced_output(Options& options) {
   options.group("Forced output");
   options
       .flag("--prefix", translator.search.prefix,
-            "read TEXT, a tab and the beginning of the output",
-            "An empty or missing second column forces nothing.")
+            "read a second column: the beginning of the output",
+            "Columns are separated by tabs. An empty or missing second column forces nothing.")
       .needs(translating)
       .excludes({"--tgt"});
   options
       .flag("--constraints", translator.search.constraints,
-            "read phrases that the output must contain from further columns",
-            "Lines are TEXT, with --prefix the beginning, and any number of phrases, separated by "
-            "tabs.")
+            "read further columns: phrases that the output must contain",
+            "A line is TEXT, with --prefix the beginning of the output, and any number of phrases, "
+            "separated by tabs.")
       .needs(translating)
       .excludes({"--tgt", "--sample", "--diversity"});
   options
@@ -135,11 +134,11 @@ void DecodeOptions::describe_checks(Options& options) {
             "check that translations are batch-invariant, and print a report",
             "Translates the text in batches, line by line, in reverse order, and in random batches "
             "with other numbers of workers and threads, and compares tokens and scores bit by bit. "
-            "The last line of the report is the verdict; after a difference the exit status is 1. "
-            "Takes five times as long and holds the text in memory.")
+            "The last line of the report is the result; if there is a difference, the exit status "
+            "is 1. Takes five times as long and holds the text in memory.")
       .needs(searching);
   options
-      .add("--compare", compare, "FILE", "compare with a second model's translations",
+      .add("--compare", compare, "FILE", "compare translations with those of a second model",
            "Prints a report instead of translations: the share of equal lines, BLEU of the first "
            "model's translations against those of FILE, the mean difference of log P, and the "
            "lines where log P differs most. All other options apply to both models. Holds the text "
@@ -177,12 +176,13 @@ void DecodeOptions::describe_continuation(Options& options) {
   options
       .flag("--perplexity", lines.whole, "score the lines, and print their perplexity",
             "Prints each line as --scores does and, on standard error, the perplexity per token "
-            "of all lines, with their ends.")
+            "of all lines, counting the end of each line as a token.")
       .excludes({"--tgt", "--echo", "--sample", "--stop", "--diversity", "--min-length",
                  "--no-repeat", "--forbid", "--compare"});
   options
-      .flag("--stream", stream, "write each token at once, one line after another",
-            "Needs --beam 1 or --sample, with which it is the default on a terminal.")
+      .flag("--stream", stream, "print each token as soon as it is generated",
+            "Prompts are continued one after another. Needs --beam 1 or --sample; with either it "
+            "is the default on a terminal.")
       .excludes({"--tgt", "--perplexity", "--scores", "--word-scores", "--json", "--pieces",
                  "--ids", "--status", "--latency-ms", "--compare", "--check-invariance"});
   for (const char* name : {"beam", "nbest"}) options.at(name).excludes({"--perplexity"});
