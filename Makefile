@@ -14,7 +14,7 @@ tests: all
 $(BUILD)/CMakeCache.txt:
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)
 
-# Installs the packages where it may, prints the one line to type where it may not.
+# Installs missing packages, or prints the command to run if it may not.
 deps:
 	@sh deps.sh
 
@@ -35,19 +35,20 @@ check-sanitize: ready
 	@cmake --build $(BUILD)-sanitize -j $(JOBS) --target tests
 	@sh tests/check.sh $(BUILD)-sanitize -L 'unit|cli' -LE slow
 
-# The CUDA kernels as C++ on the CPU, through every test of the GPU; see tests/emulator/README.
+# Compiles the CUDA kernels as C++ for the CPU and runs all GPU tests; see tests/emulator/README.
 check-emulated: ready
 	@cmake -S . -B $(BUILD)-emulated -DTX_CUDA=EMULATED $(CMAKE_ARGS)
 	@cmake --build $(BUILD)-emulated -j $(JOBS) --target gpu-tests
 	@sh tests/check.sh $(BUILD)-emulated -L gpu
 
-# Every reader of outside bytes for FUZZ_SECONDS each; needs clang with libFuzzer.
+# Fuzzes every parser of untrusted input for FUZZ_SECONDS; needs clang with libFuzzer.
 FUZZ_SECONDS ?= 60
 fuzz:
 	@JOBS=$(JOBS) sh tests/fuzz/fuzz.sh $(BUILD)-fuzz $(FUZZ_SECONDS)
 
-# For a machine with a GPU, from this tree or from the archive of `make bundle`, where nothing is built.
-# Each ends within ten minutes; without a GPU it says "skipped" and fails with 77.
+# `make bundle` packs the GPU tests for a machine with a GPU. There, check-gpu and bench-gpu run
+# from the unpacked archive, without building, or from this tree. Each takes at most ten minutes;
+# without a GPU it prints "skipped" and ends with status 77.
 bundle: tests
 	@sh tests/gpu/bundle.sh $(BUILD)
 

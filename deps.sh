@@ -1,18 +1,18 @@
 #!/bin/sh
-# Installs what building and testing tx needs on Debian and Ubuntu. Where it may not (neither root
-# nor sudo without a password), it prints the one line to type and ends with status 1.
+# Installs the packages that building and testing tx needs on Debian and Ubuntu. Without root or
+# passwordless sudo it prints the command to run and ends with status 1.
 #   sh deps.sh               installs all packages
-#   sh deps.sh --if-missing  does nothing when everything needed is there already
+#   sh deps.sh --if-missing  does nothing if everything needed is installed
 set -eu
 
 needed="g++ make cmake pkg-config git libopenblas-dev libsentencepiece-dev nlohmann-json3-dev \
 libcli11-dev libboost-test-dev libxxhash-dev zlib1g-dev"
-# oneDNN for faster products in bf16, mandoc for the check of the pages, Boost.Context for the tests
-# of the CUDA kernels without a GPU, Open MPI for trainings of several ranks, dpkg-dev and file for
-# make deb; tx works without.
+# Optional: oneDNN for faster bf16 matrix products, mandoc to check the manual pages, Boost.Context
+# to test the CUDA kernels without a GPU, Open MPI to train with several ranks, dpkg-dev and file
+# for make deb.
 wanted="libdnnl-dev mandoc libboost-context-dev libopenmpi-dev openmpi-bin dpkg-dev file"
 
-# What is looked for is the thing itself, not the package: it may have come another way.
+# Looks for programs, libraries and headers rather than packages: they may be installed otherwise.
 everything_is_there() {
   for command in make cmake pkg-config git; do
     command -v "$command" > /dev/null || return 1
@@ -42,7 +42,7 @@ else
 fi
 
 $sudo apt-get update -qq
-# Older releases lack some of these; that must not keep the rest out.
+# Older releases lack some of these packages; the others are installed all the same.
 for package in $wanted; do
   if [ -n "$(apt-cache madison "$package")" ]; then
     needed="$needed $package"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# page.sh TOOL SOURCE PAGE: writes the manual page PAGE from SOURCE, where a line "@OPTIONS@" stands
-# for the options of TOOL and "@OPTIONS COMMAND@" for those of one of its commands.
+# page.sh TOOL SOURCE PAGE: writes the manual page PAGE from SOURCE. Replaces a line "@OPTIONS@" by
+# the options of TOOL, and "@OPTIONS COMMAND@" by those of one of its commands.
 set -eu
 tool=$1 source=$2 page=$3
 trap 'rm -f "$page.tmp"' EXIT

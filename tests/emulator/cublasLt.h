@@ -1,5 +1,5 @@
-// Stands in for <cublasLt.h> where the kernels are compiled for the CPU: the part of the library
-// that kernels/cuda uses, with its names and numbers. cublaslt.cpp is the library itself.
+// Replaces <cublasLt.h> when the kernels are compiled for the CPU: the part of the API that
+// kernels/cuda uses, with the same names and numbers. cublaslt.cpp implements it.
 #pragma once
 #include "tests/emulator/cuda_runtime.h"
 

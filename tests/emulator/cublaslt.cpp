@@ -1,9 +1,10 @@
-// cuBLASLt for the emulated device, a library that TX_CUBLASLT names: plain loops, column-major. It
-// refuses what the real one's manual does not promise: types that do not go together, a bias of
-// another type than the output, leading dimensions and pointers that are not multiples of 16 bytes,
-// attributes of another size, a bit mask whose columns are not multiples of 128 bits, a workspace
-// too small, a stranger's algorithm. TX_EMULATED_MASKS=0 is a library that knows no masks. What the
-// caller did wrong is INVALID_VALUE, what the library might do but need not is NOT_SUPPORTED.
+// An emulated cuBLASLt, loaded by TX_CUBLASLT: plain loops over column-major matrices. It rejects
+// what the manual of the real library does not guarantee: unsupported combinations of types, a bias
+// whose type differs from the output's, leading dimensions and pointers that are not multiples of
+// 16 bytes, attributes of the wrong size, a bit mask whose columns are not multiples of 128 bits, a
+// workspace that is too small, an algorithm that it did not return. Errors of the caller give
+// INVALID_VALUE; what the real library may support but need not gives NOT_SUPPORTED.
+// TX_EMULATED_MASKS=0 emulates a library without bit masks.
 #include "tests/emulator/cublasLt.h"
 
 #include <cstdlib>
@@ -34,7 +35,7 @@ struct EmulatedPreference {
 
 namespace {
 
-// Three ways to add up, so that a choice between them shows in the bits.
+// Three orders of summation, so that the result shows which algorithm was selected.
 enum Way : uint64_t { ascending, descending, halves, ways };
 constexpr uint64_t magic = 0x7478656d756c6174;
 
@@ -171,7 +172,7 @@ struct Call {
       float x = alpha * sums[size_t(i)];
       if (beta != 0) x += beta * get(c, p.c.type, j * p.c.ld + i);
       if (p.has_bias()) x += get(p.operation.bias, p.d.type, i);
-      // Bit i % 8 of a byte: what reads it is this library alone.
+      // Bit i % 8 of byte i / 8; only this library reads the mask.
       uint8_t* bits = static_cast<uint8_t*>(p.operation.aux) + (j * p.operation.aux_ld + i) / 8;
       if (p.has_relu() && p.has_aux())
         *bits = uint8_t((*bits & ~(1 << i % 8)) | int(x > 0) << i % 8);
@@ -290,8 +291,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// Whatever the number of parts, sums are halved; no order of the reduction but the one whose bits
-// are the same each time.
+// Split-K into any number of parts above 1 selects `halves`. The only reduction scheme accepted is
+// the deterministic one.
 cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algorithm,
                                                     cublasLtMatmulAlgoConfigAttributes_t attribute,
                                                     const void* value, size_t bytes) {

@@ -1,4 +1,4 @@
-// Stands in for CUDA's <cuda_runtime.h> where the kernels are compiled for the CPU: the part of the
+// Replaces CUDA's <cuda_runtime.h> when the kernels are compiled for the CPU: the part of the
 // runtime and of the device functions that kernels/cuda uses, with CUDA's names. See README.
 #pragma once
 #include <math.h>
@@ -141,13 +141,13 @@ constexpr int warpSize = 32;
 
 namespace emulator {
 
-// Puts `work` into a stream, behind what is there. Device memory may be touched inside `work` only.
+// Appends `work` to a stream. Only `work` may access device memory.
 void enqueue(cudaStream_t stream, std::function<void()> work);
-// Work that others hold up: it is called again and again, until it says that it is done.
+// Work that waits for other processes: it is called repeatedly until it returns true.
 void enqueue_polled(cudaStream_t stream, std::function<bool()> work);
 // Whether these bytes lie within one allocation of the device.
 bool is_device_memory(const void* data, size_t bytes);
-// Fails the launch of a kernel where the thread's device is not the stream's.
+// Fails the launch of a kernel if the thread's current device is not the stream's.
 bool may_launch(cudaStream_t stream);
 
 // Runs body once for every thread of every block.
@@ -164,8 +164,9 @@ void launch(cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F kernel,
 void* shared_memory();
 
 enum class Collective { shuffle, vote, barrier, product, matrix };
-// Every lane of `mask` gives `bytes` (at most 64) of *own and waits for the others; the last to
-// arrive runs finish(slots of 64 bytes for each lane), which may change them; each gets its slot.
+// Every lane of `mask` copies `bytes` (at most 64) of *own to its slot and waits for the others.
+// The last to arrive runs finish(slots, 64 bytes per lane), which may change them; then each lane
+// copies its slot back to *own.
 void warp_meet(unsigned mask, Collective kind, void* own, size_t bytes,
                const std::function<void(char* slots)>& finish);
 void block_meet();
@@ -203,7 +204,7 @@ inline void __syncthreads() { emulator::block_meet(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   emulator::warp_meet(mask, emulator::Collective::barrier, nullptr, 0, [](char*) {});
 }
-// The source of a lane may differ from lane to lane, so it travels with the value.
+// Lanes may read from different source lanes, so each slot holds the source with the value.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int = 32) {
   struct {

@@ -5,22 +5,22 @@
 
 namespace emulator {
 
-// A number from the environment.
+// A number from the environment variable `name`, or `standard`.
 size_t setting(const char* name, size_t standard);
 
-// Memory that the host cannot touch: mapped without rights but while work runs. Every allocation
-// starts as NaN and ends in a guard that is looked at when it is freed.
+// Memory that the host can access only while work runs. Every allocation is filled with NaN and
+// ends in a guard, which is checked when it is freed.
 class DeviceMemory {
  public:
   DeviceMemory();
   size_t size() const { return size_; }
   size_t free_bytes() const { return size_ - used_; }
   bool owns(const void* p) const { return p >= base_ && p < base_ + size_; }
-  bool holds(const void* p, size_t bytes) const;  // in one allocation
-  void* allocate(size_t bytes);                   // null: no room
+  bool holds(const void* p, size_t bytes) const;  // within one allocation
+  void* allocate(size_t bytes);                   // null: out of memory
   bool release(void* data);                       // false: not an allocation
 
-  // The host may touch it while one of these exists.
+  // The host can access the memory while an Access exists.
   struct Access {
     explicit Access(DeviceMemory& m);
     ~Access();

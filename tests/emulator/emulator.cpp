@@ -1,4 +1,4 @@
-// The device: streams, graphs, events, and the calls of CUDA's runtime. run.cpp runs the blocks.
+// The emulated device: streams, graphs, events, and CUDA's runtime API. run.cpp runs the blocks.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,26 +18,26 @@ struct EmulatedGraph {
 };
 struct EmulatedStream {
   std::unique_ptr<EmulatedGraph> capture;
-  std::deque<std::function<bool()>> waiting;  // false: not done, to be called again
+  std::deque<std::function<bool()>> waiting;  // false: not finished, call it again
   int device = 0;
 };
 struct EmulatedEvent {
   double seconds = 0;
   EmulatedStream* stream = nullptr;
-  int pending = 0;  // records that the stream has not come to
+  int pending = 0;  // records that the stream has not reached
 };
 
 namespace emulator {
 namespace {
 
-// Work waits until the host synchronises with its stream, as on a device that is far behind: what
-// reads a result too early finds the old bytes. Where all streams are waited for, the youngest goes
-// first: an order among streams that nothing asked for does not come by itself.
+// Queued work runs only when the host synchronises with its stream, as on a device that is far
+// behind, so that a premature read finds the old bytes. When the host waits for all streams, the
+// newest runs first, so that streams are not in the right order by chance.
 struct Device {
   std::recursive_mutex mutex;
   DeviceMemory memory;
   EmulatedStream standard;
-  std::deque<EmulatedStream*> streams{&standard};  // the youngest first
+  std::deque<EmulatedStream*> streams{&standard};  // newest first
   std::map<const char*, size_t> pinned;            // start, bytes
   long long allocations_left =
       static_cast<long long>(setting("TX_EMULATED_ALLOCATIONS", size_t(1) << 60));
@@ -70,7 +70,7 @@ struct Device {
 };
 
 Device& device() {
-  static Device& d = *new Device;  // outlives every static object that frees memory
+  static Device& d = *new Device;  // never destroyed: static objects may free memory at exit
   return d;
 }
 
@@ -190,7 +190,7 @@ cudaError_t cudaFreeHost(void* data) {
   return cudaSuccess;
 }
 
-// Pageable host memory is read before the call returns, pinned memory when its turn comes.
+// Pageable host memory is read before the call returns, pinned memory when the copy runs.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   const Lock lock(device().mutex);
@@ -246,7 +246,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   device().flush(device().stream(stream));
   return cudaSuccess;
 }
-// One token of work for each question: nothing runs that was not waited for.
+// Each query runs one queued item, so that polling ends but no work runs earlier than needed.
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
   const Lock lock(device().mutex);

@@ -1,4 +1,4 @@
-// Names and words of errors.
+// Names and messages of CUDA errors.
 #include <algorithm>
 
 #include "tests/emulator/cuda_runtime.h"

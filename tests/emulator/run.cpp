@@ -26,10 +26,10 @@ struct Thread {
   context::fiber own, scheduler;
   uint3 index{};
   bool ended = false, at_barrier = false, at_meeting = false;
-  std::vector<std::vector<Copy>> copies{1};  // the last group is still open
+  std::vector<std::vector<Copy>> copies{1};  // by group; the last is not committed yet
 };
 
-struct Meeting {  // lanes of a warp that wait for one another
+struct Meeting {  // a shuffle, vote or product, at which the lanes of a warp wait for one another
   unsigned mask = 0, arrived = 0;
   Collective kind{};
   alignas(64) char slots[32 * 64];
@@ -40,7 +40,7 @@ alignas(128) char shared[shared_limit];
 
 struct Block {
   std::vector<Thread> threads{1024};
-  std::vector<Meeting> meetings{32};  // one of a warp at a time for every mask in use
+  std::vector<Meeting> meetings{32};  // by warp; a warp is in one at a time
   int count = 0, now = 0, at_barrier = 0, alive = 0;
   const std::function<void()>* body = nullptr;
   context::pooled_fixedsize_stack stacks{128 * 1024};
@@ -79,7 +79,7 @@ void finish_copies(Thread& t, size_t left_open) {
   }
 }
 
-// A fiber is made once and runs one thread after another.
+// Creates the fiber of a thread slot once; in later blocks it runs the thread of the same slot.
 void Block::start(Thread& t) {
   if (t.own) return;
   t.own = context::fiber(std::allocator_arg, stacks, [this, &t](context::fiber&& back) {
@@ -105,8 +105,8 @@ bool Block::turn(int i) {
   return true;
 }
 
-// Threads run in the order that TX_EMULATED_ORDER names (forward, reverse or shuffle): results that
-// differ show a missing barrier.
+// Threads run in the order of TX_EMULATED_ORDER (forward, reverse or shuffle). A result that
+// depends on it shows that a barrier is missing.
 void Block::run(dim3 shape) {
   static const char* const setting = std::getenv("TX_EMULATED_ORDER");
   static const std::string order = setting ? setting : "forward";
@@ -193,7 +193,7 @@ void warp_meet(unsigned mask, Collective kind, void* own, size_t bytes,
     m.arrived = 0;
     for (int i = 0; i < 32; ++i)
       if (mask >> i & 1) b.threads[size_t(warp * 32 + i)].at_meeting = false;
-    // Others read their slots before the next meeting can end: it needs them too.
+    // The others read their slots before the next meeting can finish, since it waits for them.
   }
   if (bytes) std::memcpy(own, m.slots + 64 * lane, bytes);
 }

@@ -1,16 +1,17 @@
-// Makes system calls fail as a bad disk would; for LD_PRELOAD. TX_FAULT says which:
+// Makes system calls fail as if the disk were broken; for LD_PRELOAD. TX_FAULT selects the fault:
 //
 //   TX_FAULT="write ENOSPC /run/ 100000"   writes to files with "/run/" in their path fail once
 //                                          100000 bytes are written to such files
-//   TX_FAULT="fsync EIO /run 2"            the third fsync of such a file (or folder) fails, and
-//                                          every one after it
-//   TX_FAULT="open EROFS /run/ 5"          the sixth opening of such a file for writing fails, and
-//                                          every one after it
-//   TX_FAULT="fsync HOLD /run 2"           the third fsync of such a file waits, as on a slow disk,
-//                                          while a file named "hold" is in the working directory
-//   TX_FAULT="open OTHER train.ids 0"      such a file is opened for reading under its name and
-//                                          ".other", as if this machine had a copy of its own
-//   TX_FAULT="thread EAGAIN - 2"           no more than two threads run beside the first
+//   TX_FAULT="fsync EIO /run 2"            the third fsync of such a file or directory fails, and
+//                                          all later ones
+//   TX_FAULT="open EROFS /run/ 5"          the sixth open of such a file for writing fails, and all
+//                                          later ones
+//   TX_FAULT="fsync HOLD /run 2"           the third and later fsyncs of such a file wait while a
+//                                          file "hold" exists in the working directory, as on a
+//                                          slow disk
+//   TX_FAULT="open OTHER train.ids 0"      opening such a file for reading opens the file with the
+//                                          suffix ".other", as if this machine had its own copy
+//   TX_FAULT="thread EAGAIN - 2"           at most two threads run besides the main thread
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -77,7 +78,7 @@ struct Thread {
 };
 
 struct Counted {
-  ~Counted() { --threads; }  // also where the thread ends by pthread_exit()
+  ~Counted() { --threads; }  // also if the thread calls pthread_exit()
 };
 
 void* counted(void* data) {
@@ -110,7 +111,7 @@ extern "C" ssize_t write(int fd, const void* bytes, size_t count) {
     errno = f.number();
     return -1;
   }
-  // A disk takes what still fits before it fails.
+  // A full disk writes the bytes that still fit before it fails.
   const ssize_t done =
       real(fd, bytes, static_cast<long long>(count) < f.left ? count : size_t(f.left));
   if (done > 0) f.left -= done;

@@ -1,5 +1,5 @@
-// Moves bytes between ranks in every way of a Communicator and checks what arrives; started by
-// mpirun. Rank 0 prints how many there are.
+// Calls every operation of Communicator and checks the results; started by mpirun. Rank 0 prints
+// the number of ranks.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -50,7 +50,7 @@ void check_gather(tx::Communicator& ranks) {
   TX_ASSERT(there == all);
 }
 
-// Even and odd ranks among themselves, and both beside all of them.
+// Splits the ranks into even and odd ones, and uses both communicators and that of all ranks.
 void check_split(tx::Communicator& ranks) {
   const int me = ranks.rank();
   const auto part = ranks.split(me % 2);

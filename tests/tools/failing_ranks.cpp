@@ -1,5 +1,5 @@
-// Ranks of which one fails, for tests/cli/tx-train/ranks_failures.sh: failing_ranks WHEN RANK. The
-// others exchange words meanwhile, or rank 0 is busy.
+// failing_ranks WHEN RANK, for tests/cli/tx-train/ranks_failures.sh: rank RANK (all if negative)
+// fails at the moment WHEN, while the others wait at a barrier or rank 0 is busy.
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,10 +20,10 @@ void busy() { ::sleep(60); }
 
 void stop() {
   ::kill(::getpid(), SIGSTOP);
-  ::_exit(0);  // mpirun lets it go on before it kills it
+  ::_exit(0);  // mpirun sends SIGCONT before it kills a process
 }
 
-void long_busy() { ::sleep(26); }  // longer than another rank may be silent
+void long_busy() { ::sleep(26); }  // longer than another rank may be silent (pulse.h)
 
 int run(const std::string& when, int failing, tx::Job& job) {
   const bool mine = failing < 0 || tx::started_rank() == failing;

@@ -1,10 +1,11 @@
-// One of several processes that move bytes between their GPUs:
+// One of several processes that communicate between their GPUs:
 //   gpu_ranks WHAT RANK RANKS ID
-// RANK computes on GPU number RANK; rank 0 writes the file ID, by which the others find it. WHAT:
-//   all    every way of a Mover, checked; between kernels, so that the order of the stream counts
-//   sizes  rank 1 waits for more than rank 0 sends
-//   gone   rank 1 ends while the others wait for it
-//   record bytes are moved in work that is recorded
+// Rank RANK uses GPU number RANK. Rank 0 writes the communicator's id to the file ID, from which
+// the others read it. WHAT is one of
+//   all    checks every operation of Mover, between kernels, so that the stream order matters
+//   sizes  rank 1 expects more bytes than rank 0 sends
+//   gone   rank 1 exits while the others wait for it
+//   record a Mover is used in work that is recorded as a graph
 #include <unistd.h>
 
 #include <cstdio>
@@ -80,7 +81,7 @@ class Rank {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // Bytes come to `from_` and go from `to_` by the stream; nothing waits between.
+  // Fills `from_` and reads `to_` in stream order; nothing waits in between.
   void put(const std::string& text) {
     TX_ASSERT(text.size() <= max);
     backend_->zero(to_, max);
@@ -114,7 +115,7 @@ class Rank {
     put(std::string(each, char('a' + rank_)));
     mover_->gather_all(from_, each, to_);
     expect(wanted);
-    // Each rank's part lies in its place.
+    // In place: each rank's part is already at its position in `to_`.
     backend_->upload(to_ + size_t(rank_) * each, std::string(each, char('A' + rank_)).data(), each);
     for (char& c : wanted) c = char(c - 'a' + 'A');
     mover_->gather_all(to_ + size_t(rank_) * each, each, to_);

@@ -1,6 +1,7 @@
-// make_model FILE [option value]...: writes a model with random weights for the tests of tools that
-// read one. Options: seed (1), words (60: a vocabulary w4, w5, ...), vocabulary (a file instead),
-// d_model (32), d_ff (64), heads (4), layers (2), and any string field of the configuration.
+// make_model FILE [OPTION VALUE]...: writes a model with random weights, for tests of tools that
+// read models. Options and defaults: seed (1), words (60: the size of a vocabulary w4, w5, ...),
+// vocabulary (a file to use instead), d_model (32), d_ff (64), heads (4), layers (2),
+// max_positions (64), kind, positions, norm.
 #include <cstdio>
 #include <map>
 

@@ -1,6 +1,7 @@
-// time_lines N COMMAND [ARG]... < TEXT: starts a filter, sends it up to N lines of TEXT, each when
-// the one before has been answered and the pipes have been idle for a moment, and prints the time
-// from the start to the first answer, and the median and the 99th percentile of the others'.
+// time_lines N COMMAND [ARG]... < TEXT: measures the latency of a filter. Starts COMMAND and sends
+// it up to N lines of TEXT, each 3 ms after the answer to the previous one. Prints the time from
+// the start to the first answer, and the median and 99th percentile of the latency of the other
+// lines.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,7 +64,7 @@ class Filter {
       last = text[count - 1];
     }
   }
-  // Its exit status.
+  // Closes its input and returns its exit status.
   int end() {
     ::close(in_);
     int status = 0;
@@ -80,7 +81,7 @@ class Filter {
 int run(size_t max, char** command) {
   std::vector<std::string> lines;
   for (std::string line; lines.size() < max && std::getline(std::cin, line);)
-    if (!line.empty() && line.size() < 4000) lines.push_back(line + "\n");  // whole into a pipe
+    if (!line.empty() && line.size() < 4000) lines.push_back(line + "\n");  // fits into a pipe
   if (lines.size() < 2) throw tx::UsageError("time_lines needs two lines on standard input");
   const auto start = Clock::now();
   Filter filter(command);

@@ -78,7 +78,7 @@ bool Board::get(Pipe& pipe, char* data, int64_t bytes, int64_t& moved) {
 bool Board::End::move() {
   Pipe& p = sends ? board->pipe(board->rank_, peer) : board->pipe(peer, board->rank_);
   const int64_t before = moved;
-  if (moved < 0) {  // the header goes as a whole
+  if (moved < 0) {  // the header is moved as a whole
     Header header{kind, bytes};
     int64_t part = 0;
     const int64_t needed = sizeof header;

@@ -1,5 +1,5 @@
-// Memory that the processes of an emulated communicator share: who they are, and a pipe from each
-// to each, through which messages go one after the other.
+// Memory that the processes of an emulated communicator share: the list of members, and a pipe for
+// each ordered pair of them, through which messages are sent one after another.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace emulator {
 
-[[noreturn]] void nccl_fault(const std::string& what);  // what a caller may not do: says so, aborts
+[[noreturn]] void nccl_fault(const std::string& what);  // reports a misuse by the caller and aborts
 
 class Board {
  public:
   enum class Kind : int32_t { message, gather, broadcast };
 
-  // Waits until all have come; null where some have not within a minute.
+  // Waits until all ranks have joined; null if some have not within a minute.
   static Board* join(const std::string& name, int ranks, int rank, int device);
   ~Board();
 
   int device(int rank) const { return members()[rank].device; }
   void leave() { members()[rank_].left = true; }
-  bool gone(int rank) const;  // has left, or its process is no more
+  bool gone(int rank) const;  // has left, or its process has ended
 
-  // One end of a message that goes to or comes from `peer`; `data` may be touched within move().
+  // One end of a message to or from `peer`. Only move() accesses `data`.
   struct End {
     Board* board;
     bool sends;
@@ -29,10 +29,10 @@ class Board {
     Kind kind;
     char* data;
     int64_t bytes;
-    int64_t moved = -1;  // -1: its header has not gone through
+    int64_t moved = -1;  // -1: its header has not been moved yet
     bool done = false;
-    // Moves what can be moved and says whether that was anything. Sending is done when all has
-    // been received.
+    // Moves as many bytes as possible and returns whether it moved any. Sending is done when all
+    // bytes have been received.
     bool move();
   };
 

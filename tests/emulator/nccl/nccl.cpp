@@ -1,10 +1,10 @@
-// NCCL for the emulated device, a library that TX_NCCL names: processes of one machine move bytes
-// through shared memory. As the real one it moves them when the stream comes to it, waits for peers
-// there without an end, and tells of one that is gone by ncclCommGetAsyncError. It aborts where a
-// caller does what the manual forbids: memory that is not the device's, messages of unequal sizes
-// or kinds, an open group, a communicator that is destroyed while work of it waits, or used
-// afterwards, work of it in a graph that is recorded (which the real one allows, and tx does not
-// do). TX_EMULATED_NCCL_LOG=FILE gets a line for each call in FILE.RANK.
+// An emulated NCCL, loaded by TX_NCCL: processes of one machine exchange bytes through shared
+// memory. Like the real library it moves bytes when the stream reaches the call, waits there for
+// peers without a time limit, and reports a peer that has gone by ncclCommGetAsyncError. It aborts
+// if the caller does what the manual forbids: buffers outside device memory, messages of unequal
+// sizes or kinds, an unbalanced group, a communicator that is destroyed while its work is queued or
+// used after that. It also aborts on calls in a graph capture, which the real library allows but tx
+// does not use. TX_EMULATED_NCCL_LOG=FILE writes a line per call to FILE.RANK.
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ using emulator::nccl_fault;
 struct ncclComm {
   std::unique_ptr<Board> board;
   int ranks = 0, rank = 0;
-  cudaStream_t stream = nullptr;  // of all work
+  cudaStream_t stream = nullptr;  // of all queued work
   std::atomic<int> waiting = 0, state = 0;
   std::atomic<bool> aborted = false;
   std::FILE* log = nullptr;
@@ -51,11 +51,11 @@ Communicator find(ncclComm* c, const char* call) {
   nccl_fault(std::string(call) + ": there is no such communicator, or no longer");
 }
 
-// What a group starts at once.
+// Operations that a group starts together.
 struct Work {
   Communicator of;
   std::vector<Board::End> ends;
-  std::vector<std::function<void()>> copies;  // of this rank to itself
+  std::vector<std::function<void()>> copies;  // from this rank to itself
 
   // Ends of one pipe take turns.
   bool behind_another(const Board::End& end) const {
@@ -86,7 +86,7 @@ struct Work {
 
 struct Group {
   int depth = 0;
-  std::vector<Work> work;  // one a communicator
+  std::vector<Work> work;  // one per communicator
 };
 thread_local Group group;
 
@@ -110,7 +110,7 @@ int end_group() {
   return success;
 }
 
-// Checks a call's buffers and adds what add(work) does to the group, or to one of its own.
+// Checks the buffers of a call and calls add(work) for the open group, or for a group of its own.
 template <class Add>
 int call(const char* name, ncclComm* handle, cudaStream_t stream, int peer, size_t bytes,
          std::initializer_list<const void*> buffers, const Add& add) {
