@@ -57,6 +57,9 @@ train="tx-train --src train.en --tgt train.de --vocab bpe.model --preset toy --t
 # shellcheck disable=SC2086  # lists of words
 expect_status 1 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $train : -n 1 $train --lr 0.5
 expect_stderr_contains "tx-train: rank 1 on $(hostname): options differ from rank 0's"
+# Where --preset auto is given, the other ranks take rank 0's choice.
+# shellcheck disable=SC2086
+expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n 2 $train --preset auto
 
 # A killed rank ends the run, which can be resumed.
 expect_status 0 on_ranks 1 --steps 300 --save-every 100 -o run2
