@@ -1,4 +1,4 @@
-// tx-train: train a Transformer on parallel text, or on one text.
+// tx-train: train a Transformer on parallel or monolingual text.
 #include <string>
 
 #include "lib/base/error.h"
@@ -75,7 +75,7 @@ bool of_one_rank(const tx::TrainOptions& settings, const tx::ReportOptions& page
 
 int run(int argc, char** argv, tx::Job& job) {
   tx::TrainOptions settings;
-  tx::Options options("tx-train", "train a Transformer on parallel text, or on one text");
+  tx::Options options("tx-train", "train a Transformer on parallel or monolingual text");
   options.version(
       [] { return tx::describe_backends() + tx::describe_ranks() + tx::describe_movers(); });
   set_defaults(settings, argc, argv);

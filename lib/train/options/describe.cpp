@@ -37,14 +37,14 @@ void describe_documents(Options& o, TrainOptions& t) {
          "The documents are concatenated with </s> <s> between them, and every sequence but the "
          "last has --context tokens.")
       .needs({"--kind decoder"})
-      .excludes({"--bpe-dropout"}, "documents that are cut keep their usual tokens");
+      .excludes({"--bpe-dropout"}, "split documents keep the standard segmentation");
 }
 
 void describe_data(Options& o, TrainOptions& t) {
   o.group("Data");
   o.add("--src", t.src, "FILE", "source text, one sentence per line",
         "With --kind decoder, --kind encoder and --denoise it is the only text.");
-  o.add("--tgt", t.tgt, "FILE", "target text, line by line the translation of --src");
+  o.add("--tgt", t.tgt, "FILE", "target text; line N translates line N of --src");
   o.add("--valid-src", t.valid_src, "FILE", "validation source");
   o.add("--valid-tgt", t.valid_tgt, "FILE", "validation target");
   for (const char* text : {"src", "tgt", "valid-src", "valid-tgt"})
@@ -66,7 +66,7 @@ void describe_data(Options& o, TrainOptions& t) {
         .excludes(one_text, "it has one text, whose vocabulary is --vocab");
   o.add("--max-length", t.max_length, "N", "drop pairs with more than N tokens on a side")
       .range(1, 1 << 20)
-      .excludes(one_text, "its texts are cut by --context");
+      .excludes(one_text, "its documents are split by --context");
   describe_documents(o, t);
   o.add("--bpe-dropout", t.bpe_dropout, "P",
         "BPE-dropout: re-segment the training text every epoch",
@@ -103,7 +103,7 @@ void describe_limits(Options& o, TrainOptions& t) {
   o.add("--keep", t.keep, "N", "number of checkpoints to keep besides the best").at_least(1);
   o.add("--log-every", t.log_every, "STEPS", "steps between log records").at_least(1);
   o.add("--log-seconds", t.log_seconds, "N", "maximum seconds between progress lines; 0: no limit",
-        "Applies where standard error is not a terminal; log.jsonl follows --log-every alone.")
+        "Applies if standard error is not a terminal; log.jsonl depends only on --log-every.")
       .at_least(0);
   for (const char* name : {"steps", "epochs", "minutes", "patience", "save-every", "save-minutes",
                            "keep", "log-every", "log-seconds"})
@@ -138,7 +138,7 @@ void describe_run(Options& o, TrainOptions& t) {
 
 void describe_machine(Options& o, TrainOptions& t) {
   o.group("Machine");
-  o.threads(t.threads, "Another number may change the last bits of the model.")
+  o.threads(t.threads, "Changing it may change the last bits of the model.")
       .goes_with({"--resume", "--replay"});
   o.add("--tensor-parallel", t.tensor_parallel, "T", "tensor parallelism over T ranks",
         "See SEVERAL MACHINES.")
@@ -151,8 +151,8 @@ void describe_machine(Options& o, TrainOptions& t) {
       .goes_with({"--resume", "--replay"});
   o.add("--precision", t.precision, "auto|bf16|fp32",
         "precision of activations and matrix products",
-        "Weights, optimizer state and sums are always fp32. With auto, bf16 where the "
-        "hardware multiplies it fast.")
+        "Weights, optimizer state and sums are always fp32. With auto, bf16 if the "
+        "hardware has fast bf16 products.")
       .one_of({"auto", "bf16", "fp32"})
       .goes_with({"--replay"});
   o.flag("--tune", t.tune, "time the GPU's matrix-product algorithms, use the fastest",
@@ -188,7 +188,7 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
       .runtime()
       .goes_with({"--resume"});
   o.flag("--selftest-resume", t.selftest_resume,
-         "test on your data that a killed run loses nothing",
+         "test on your data that killed runs resume bit-identically",
          "Runs some seconds of this training twice in a temporary directory ($TMPDIR): once "
          "uninterrupted, once killed at several moments and resumed each time. All checkpoints "
          "must be byte-identical; otherwise the exit status is 1. The text is read several times, "
@@ -210,8 +210,8 @@ void describe_batches(Options& o, TrainOptions& t) {
   o.add("--accumulate", t.accumulate, "N", "batches per step: gradient accumulation")
       .range(1, 100000);
   o.flag("--recompute", t.recompute, "activation checkpointing: recompute in backward",
-         "Each layer keeps its input alone. Takes less memory and about a third more time; the "
-         "result is bit-identical. --describe prints the memory with and without.")
+         "Stores only the input of each layer. Needs less memory and about a third more time; the "
+         "result is bit-identical. --describe prints the memory with and without it.")
       .goes_with({"--resume"});
 }
 
@@ -264,11 +264,12 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.add("--spike-threshold", t.spike_threshold, "X",
         "standard deviations above the mean that make a spike; 0: off")
       .at_least(0);
-  o.add("--spike-window", t.spike_window, "STEPS", "steps over which mean and deviation are taken")
+  o.add("--spike-window", t.spike_window, "STEPS",
+        "steps over which mean and deviation are computed")
       .range(2, 100000)
       .needs({"--spike-threshold"});
   o.add("--spike-floor", t.spike_floor, "X",
-        "minimum rise of a spike, in nats and as a share of the mean")
+        "minimum rise of a spike, in nats and as a fraction of the mean")
       .at_least(0)
       .needs({"--spike-threshold"});
   o.add("--max-skips", t.max_skips, "N", "stop after N consecutive non-finite steps; 0: never")
@@ -292,15 +293,15 @@ void TrainOptions::describe_validation(Options& o) {
   o.group("Validation").goes_with({"--resume"});
   o.add("--valid-every", valid_every, "STEPS",
         "steps between validations; 0: at every --save-every",
-        "A new best model is saved at once, whatever --save-every.")
+        "A new best model is saved immediately, independently of --save-every.")
       .at_least(0)
       .needs({"--valid-src"});
   o.add("--valid-metric", valid_metric, all_metrics(), "metric that selects the best model",
         "It also decides for --patience and tx-avg --best. With several metrics, separated by "
         "commas, the first decides and the others are logged. loss: the training loss, with label "
         "smoothing; perplexity: without smoothing, it may rise while a smoothed model still "
-        "improves; accuracy: share of target tokens predicted correctly; bleu and chrf: scores of "
-        "greedy translations.")
+        "improves; accuracy: fraction of target tokens predicted correctly; bleu and chrf: scores "
+        "of greedy translations.")
       .default_is(validation_metrics().front())
       .list_of(validation_metrics())
       .needs({"--valid-src"});
@@ -320,7 +321,7 @@ void TrainOptions::describe_validation(Options& o) {
 void TrainOptions::describe_guidance(Options& o) {
   o.group("Guided alignment");
   o.add("--guided-alignment", guided_alignment, "FILE",
-        "word alignments of the training text that train one head",
+        "word alignments of the training text, to train one attention head",
         "One line per pair in Pharaoh format, e.g. 0-0 1-2; see GUIDED ALIGNMENT.")
       .input()
       .goes_with({"--resume"})
