@@ -5,7 +5,7 @@
 
 namespace {
 
-// The SentencePiece model of a tokenizer, or that inside a model of tx, of what it predicts.
+// The bytes of a SentencePiece model: of the file itself, or of the target vocabulary of a model.
 std::string tokenizer_model(const std::string& path) {
   return tx::names_model(path) ? tx::open_vocabulary(path, true)->bytes() : tx::read_file(path);
 }

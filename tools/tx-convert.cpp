@@ -1,4 +1,4 @@
-// tx-convert: models of other toolkits in, models for other programs out.
+// tx-convert: convert models from and to other toolkits.
 #include "kernels/backend.h"
 #include "lib/convert/convert.h"
 

@@ -26,13 +26,13 @@ void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
   for (const std::string& warning : in.warnings()) log.warn(warning);
 }
 
-// A text, translated or continued.
+// Translates, continues or scores the text.
 void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
             const tx::MinimumRisk& risk, tx::Writer& out, const tx::Log& log) {
   const tx::Translator translator(s.translator);
   tx::LinePairs in(s.files, s.beside(), s.strict);
   const auto aligner = alignments.column(translator);
-  const auto status = tx::open_status(s.status);  // which empties it, so that this comes last
+  const auto status = tx::open_status(s.status);  // last, because it truncates the file
   if (!s.compare.empty()) {
     const tx::Translator other(s.compared());
     out.write(tx::compare_translators(in, translator, other, s.lines, log));
@@ -46,7 +46,7 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     tx::translate_stream(in, translator, s.lines,
                          {out, status.get(), &progress, risk.rank(translator), aligner, &scored},
                          log);
-    if (s.lines.whole) tx::Log(tool).info(tx::describe_scored(scored));  // with -q, too
+    if (s.lines.whole) tx::Log(tool).info(tx::describe_scored(scored));  // even with -q
   }
   if (status) status->close();
   for (const std::string& warning : in.warnings()) log.warn(warning);

@@ -22,7 +22,7 @@
 
 namespace {
 
-// Defaults come from --preset, then --config or the run to resume; options given win.
+// Defaults come from --preset, then --config or the run to resume; options given override both.
 void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
   const std::string preset = tx::peek_option(argc, argv, "preset");
   if (!preset.empty()) settings.apply_preset(preset);
@@ -42,7 +42,7 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
                            : of_run     ? settings.config + "/config.json"
                                         : settings.config;
   if (file.empty()) return;
-  // Rank 0 alone opens the run.
+  // Only rank 0 opens the run directory.
   const tx::Json config = run.empty() || tx::follows()
                               ? tx::parse_json(tx::read_file(file, 1 << 24), file)
                               : tx::RunDirectory::open(run).read_config();
@@ -53,7 +53,7 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
   options.from_json(all, file);
 }
 
-// What a preset that is open settles is not checked yet.
+// Returns the options not to check yet, because they depend on a preset that is chosen later.
 std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& options) {
   read_config(settings, options);
   const bool open = settings.replay.empty() && tx::preset_is_open(settings, options);
@@ -67,7 +67,7 @@ int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std
   return 0;
 }
 
-// What is for one process: rank 0 alone does it.
+// Modes that need one process: only rank 0 runs them.
 bool of_one_rank(const tx::TrainOptions& settings, const tx::ReportOptions& pages) {
   return pages.report || settings.selftest_resume || !settings.replay.empty() ||
          !pages.html.empty() || settings.describe_only || settings.parity;

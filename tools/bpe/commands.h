@@ -1,5 +1,5 @@
-// The commands of tx-bpe: the options of each, and what it does with text. A command is described,
-// its options are parsed, then it runs once.
+// The commands of tx-bpe. Each has options and is used once: describe(), parse the command line,
+// run().
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct TextOptions {
 
   void describe(Options& options);
   TextReader open() const;
-  int limited_threads(const Log& log) const;  // those that can be had
+  int limited_threads(const Log& log) const;  // threads, or fewer if the system allows fewer
 };
 
 // tx-bpe train: text to vocabulary.
@@ -46,7 +46,7 @@ struct EncodeCommand {
   static constexpr char summary[] = "split text into tokens";
   std::string model, codes;  // one of them
   EncodeOptions encode;
-  CodesOptions apply;  // also the tokens that a model is restricted to
+  CodesOptions apply;  // its vocabulary and threshold also restrict the tokens of a model
   TextOptions text;
 
   void describe(Options& options);
@@ -74,7 +74,7 @@ struct ShortlistCommand {
   void run(const Log& log);
 };
 
-// tx-bpe vocab: a vocabulary's entries, or how often each stands in a text.
+// tx-bpe vocab: lists a vocabulary, or counts its tokens in a text.
 struct VocabCommand {
   static constexpr char summary[] = "list a vocabulary: id, tab, token, tab, score";
   std::string model;

@@ -15,7 +15,7 @@ namespace tx {
 
 namespace {
 
-// Counts what stands in a text and what its links join.
+// Counts target tokens, and pairs of linked source and target tokens.
 class Counts {
  public:
   Counts(const Vocabulary& source, const Vocabulary& target, bool words)
@@ -30,7 +30,7 @@ class Counts {
     target_.encode(text, to_);
     for (const int id : to_) ++of_target_[size_t(id)];
   }
-  // Behind add_target() of the same pair.
+  // Call after add_target() of the same pair.
   void add_links(std::string_view text, std::string_view links) {
     source_.encode(text, from_);
     const std::vector<int64_t> from = starts(from_, source_words_), to = starts(to_, target_words_);
@@ -41,7 +41,7 @@ class Counts {
           ++pairs_[uint64_t(from_[size_t(s)]) << 32 | uint32_t(to_[size_t(t)])];
     }
   }
-  // The shares of target tokens, and of those linked to each source token.
+  // Relative frequencies of target tokens, in all text and given each source token.
   LexicalTable table() const {
     LexicalTable out;
     out.of_source.resize(size_t(source_.size()));
@@ -116,7 +116,7 @@ void count_links(const ShortlistCommand& command, Counts& counts, const Log& log
   for (const std::string& warning : in.warnings()) log.warn(warning);
 }
 
-// A table of tokens from elsewhere, without what the vocabularies do not have.
+// Reads the table of --table; tokens that the vocabularies lack are skipped.
 void read_table(const std::string& path, const Vocabulary& source, const Vocabulary& target,
                 LexicalTable& table, const Log& log) {
   LineReader reader(path);

@@ -10,7 +10,7 @@
 namespace tx {
 namespace {
 
-// Nothing but a vocabulary is overwritten.
+// Refuses to overwrite a file that is not a vocabulary.
 void check_place(const TrainCommand& command) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(command.output, error)) return;
@@ -30,7 +30,7 @@ void write_model(const std::string& path, const std::string& bytes) {
   out.close();
 }
 
-// Shows on a terminal how much of a text has been read and what is done next; wiped at the end.
+// Shows on a terminal how much text has been read and the current phase; erased at the end.
 class ReadProgress {
  public:
   explicit ReadProgress(const Log& log) : log_(log) {}

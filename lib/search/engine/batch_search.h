@@ -1,5 +1,5 @@
-// Searches the outputs of a batch of sentences: one search per sentence, one model step for the
-// rows of all. Rows become fewer as sentences finish. One object per thread.
+// Searches the outputs of a batch of sentences: one search per sentence, and one model step for the
+// rows of all sentences. Finished sentences free their rows. One object per thread.
 #pragma once
 #include <functional>
 
@@ -13,14 +13,14 @@ namespace tx {
 
 class BatchSearch {
  public:
-  // `forbidden`: tokens that are never output. All outputs but forced targets keep to `rules`. A
-  // source plus what ends it must not be longer than any model's longest().
+  // forbidden: tokens that are never output. `rules` apply to all outputs except forced targets. A
+  // source, including the tokens that end it, must not be longer than any model's longest().
   BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
               const SearchOptions& options, std::vector<int> forbidden, Rules rules = {});
 
-  // The outputs of each source, best first: at least one, at most options.nbest. Sources whose
-  // costs add up to `at_a_time` are searched together, in this order. A sentence that is done
-  // leaves; the next ones enter once an eighth of the capacity is free.
+  // The outputs of each source, best first: at least one, at most options.nbest. Sources with a
+  // total cost of up to `at_a_time` are searched together, in this order. A finished sentence
+  // leaves the batch; the next ones enter when an eighth of the capacity is free.
   std::vector<std::vector<TokenHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
   // Receives the tokens of the first output after each step, until the next call.
@@ -29,36 +29,36 @@ class BatchSearch {
   // Whether an output with these tokens ends; called before each further token.
   using Stops = std::function<bool(std::span<const int> source, std::span<const int> ids)>;
   void stop_at(Stops stops) { stops_ = std::move(stops); }
-  // What gives the tokens that the outputs of a source may have, ascending and never none; log P is
-  // among them alone.
+  // Returns the tokens allowed in the outputs of a source, ascending, at least one; log P is
+  // normalised over them.
   using Lists = std::function<std::vector<int32_t>(const Source&)>;
   void list_by(Lists lists) {
     list_of_ = std::move(lists);
     scorer_.use_lists();
   }
-  // Allocates that memory now, so that calls with such sources allocate no more.
+  // Allocates all memory for sources of up to `tokens` tokens, so that run() allocates none.
   void reserve(int64_t at_a_time, int64_t tokens) {
     scorer_.open(max_capacity(at_a_time, tokens, positions(tokens)));
   }
-  // The most memory for sources of up to `tokens` tokens, without weights.
+  // The peak memory for sources of up to `tokens` tokens, without weights.
   size_t bytes(int64_t at_a_time, int64_t tokens) {
     return scorer_.bytes(max_capacity(at_a_time, tokens, positions(tokens)));
   }
 
  private:
   struct Active {
-    size_t source = 0;   // its place in the call
-    int32_t number = 0;  // in the decodings
-    int32_t first = 0;   // its row of the step before
-    int32_t token = 0;   // what its first step reads
-    bool leads = false;  // an earlier step reads <bos> alone, and its result is ignored
-    int64_t left = 0;    // tokens that an output may still get
+    size_t source = 0;   // index in the call of run()
+    int32_t number = 0;  // sentence number in the decoders
+    int32_t first = 0;   // its first row in the previous step
+    int32_t token = 0;   // the token that its first step reads
+    bool leads = false;  // a step before the first reads only <bos>, and its result is ignored
+    int64_t left = 0;    // tokens that may still be added to an output
     std::unique_ptr<SentenceSearch> search;
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
-  int64_t longest(int64_t tokens) const;        // steps of a source of `tokens` tokens
-  int64_t longest(const Source& source) const;  // of this one
+  int64_t longest(int64_t tokens) const;        // maximum steps for a source of `tokens` tokens
+  int64_t longest(const Source& source) const;  // maximum steps for this source
   int width() const {
     return options_.forced_target ? 1 : options_.sample ? options_.nbest : options_.beam;
   }
@@ -66,11 +66,11 @@ class BatchSearch {
   IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
   void step(Sources sources);
-  int32_t first_token(const Active& active) const {  // what the first step of its search reads
+  int32_t first_token(const Active& active) const {  // that the first step of its search reads
     return lead() > 0 ? int32_t(options_.first_token) : active.token;
   }
   void end_stopped(Sources sources);
-  int64_t positions(int64_t tokens) const;  // of the model, at most, with such a source
+  int64_t positions(int64_t tokens) const;  // maximum model positions for a source of `tokens`
   int64_t lead() const { return options_.first_token >= 0; }  // steps before the first of a search
 
   SearchOptions options_;
@@ -84,7 +84,7 @@ class BatchSearch {
   LegalRows legal_;
   Scorer scorer_;
 
-  // Of a call.
+  // State of a call of run().
   std::vector<Active> active_;
   int64_t active_cost_ = 0;
   size_t waiting_ = 0;  // the first source that has not entered

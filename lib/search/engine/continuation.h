@@ -1,4 +1,4 @@
-// The output of a language model as text: what follows a prompt, and where strings end it.
+// The output of a language model as text: the continuation of a prompt, up to a stop string.
 #pragma once
 #include <span>
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace tx {
 
-// What the text of prompt and ids has beyond that of the prompt: with the space in front where a
-// word begins, so that text and continuation can be joined as they are.
+// The text of `ids` after `prompt`, with a leading space if it begins a word: prompt + continuation
+// is the whole text.
 std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
                               std::span<const int> ids);
 
-// The text before the first of the strings.
+// The text before the first stop string.
 std::string before_stop(std::string text, const std::vector<std::string>& stops);
 bool holds_stop(const std::string& text, const std::vector<std::string>& stops);
 
-// As much of a text that is still growing as will stay: without an incomplete character (U+FFFD at
-// the end), nor what may be the beginning of one of the strings.
+// The part of a growing text that can no longer change: without an incomplete character at the end
+// (U+FFFD), and without a possible beginning of a stop string.
 std::string settled(std::string text, const std::vector<std::string>& stops);
 
 }  // namespace tx

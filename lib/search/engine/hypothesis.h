@@ -1,5 +1,5 @@
-// The search over the outputs of one sentence. It knows no model: it names the rows to score next,
-// receives their scores, and continues until it is done.
+// The search over the outputs of one sentence, independent of the model: it lists the rows to score
+// next, receives their scores, and repeats this until it is done.
 //
 //   for (Beam beam(options, forbidden, longest); !beam.done();) {
 //     ... score the next token of every row of beam.rows() ...
@@ -25,7 +25,7 @@ struct TokenHypothesis {
   std::vector<float> token_log_p = {};  // of each token, and of <eos> when complete
 };
 
-// What a model says about the next token of some rows: `width` entries per row.
+// The scores of the next token of each row: `width` entries per row.
 struct Scores {
   const float* log_p = nullptr;  // natural logarithms
   // Their tokens, best first; -1: ignore the entry. Null: entry i is token i.
@@ -33,10 +33,10 @@ struct Scores {
   int64_t width = 0;
 };
 
-void check_number(float log_p);  // NaN, which a damaged model gives, is a DataError
+void check_number(float log_p);  // DataError if it is NaN: the model is damaged
 
-// The outputs of a search as a tree of tokens: every open hypothesis is a leaf. What an output has
-// so far is kept here alone.
+// The outputs of a search as a tree of tokens; every open hypothesis is a leaf. Only the tree
+// stores the tokens of an unfinished output.
 class TokenTree {
  public:
   static constexpr int32_t root = -1;
@@ -75,15 +75,15 @@ class TokenTree {
 class SentenceSearch {
  public:
   struct Row {
-    int32_t parent = -1;             // which of the rows before it continues, -1 in the first step
+    int32_t parent = -1;             // row of the previous step that it continues; -1: first step
     int32_t token = 0;               // the token to read
-    int32_t leaf = TokenTree::root;  // of tree(): the output so far
+    int32_t leaf = TokenTree::root;  // the end of the output so far in tree()
   };
   // Groups of a search share its tree.
   explicit SentenceSearch(std::shared_ptr<TokenTree> tree = std::make_shared<TokenTree>())
       : tree_(std::move(tree)) {}
   virtual ~SentenceSearch() = default;
-  // The rows to score; in the first step a single one that reads <bos>. Empty when done.
+  // The rows to score; in the first step one row, which reads <bos>. Empty when done.
   std::span<const Row> rows() const { return rows_; }
   bool done() const { return rows_.empty(); }
   const TokenTree& tree() const { return *tree_; }

@@ -1,6 +1,6 @@
-// Removes candidates that the rules do not allow (lib/search/rules/rule.h) from the rows of a beam
-// before the search sees them; the next best take their place. What happens to a row
-// depends on that row alone.
+// Removes candidates that the rules (lib/search/rules/rule.h) do not allow from the rows of a beam
+// before the search sees them, and replaces them by the next best. Each row is processed
+// independently of the others.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,21 +12,21 @@ namespace tx {
 
 class LegalRows {
  public:
-  // forbidden: tokens that are removed unless a prefix forces them. wanted: the candidates that a
-  // search needs for each row, if there are as many. `rules` must outlive this.
+  // forbidden: tokens that are removed unless a prefix forces them. wanted: the number of
+  // candidates that a search needs for each row, if there are that many. `rules` must outlive this.
   LegalRows(const Rules& rules, std::vector<int> forbidden, int wanted)
       : rules_(rules), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
-  // The rows of the next step: begin(), then one add() per row. leaf: of its output so far in
-  // `tree`, which must not change before strike(); left: tokens that it may still get after this
-  // step.
+  // Set the rows of the next step: begin(), then one add() per row. leaf: the end of the row's
+  // output in `tree`, which must not change before strike(). left: tokens that may still be added
+  // to the output after this step.
   void begin() { rows_.clear(); }
   void add(const TokenTree& tree, int32_t leaf, int64_t left, const Source* source) {
     rows_.push_back({&tree, leaf, left, source});
   }
-  // Replaces candidates of scorer.step() that are not allowed by -1. A row with too few candidates
-  // left, or without one that a rule requires, is searched again over the whole vocabulary;
-  // required tokens then replace the least likely ones.
+  // Replaces candidates of scorer.step() that are not allowed by -1. If too few candidates of a row
+  // are left, or a required token is missing, its candidates are selected again from the whole
+  // vocabulary, and required tokens replace the least probable ones.
   void strike(Scorer& scorer);
 
  private:

@@ -1,4 +1,4 @@
-// The models that a search reads: one, or several as an ensemble. Read only, shared by all workers.
+// The model or ensemble of a search. Read-only, shared by all workers.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,27 +13,29 @@ class ModelReader;
 
 struct LoadedModel {
   std::string name;                         // the file, for messages
-  std::shared_ptr<const ModelReader> file;  // where its weights are used as they lie there
-  std::shared_ptr<Parameters> parameters;   // those of a training are not owned
+  std::shared_ptr<const ModelReader> file;  // set if the mapped weights of the file are used
+  std::shared_ptr<Parameters> parameters;   // not owned if they belong to a training
   std::unique_ptr<Transformer> transformer;
   Vocabularies vocabularies;
 };
 
 class ModelSet {
  public:
-  std::string device() const;  // "cpu" or "cuda": where the weights are
+  std::string device() const;  // of the weights: "cpu" or "cuda"
 
-  // Loads model files or run directories. `precision` is that of the weights: "fp32", "bf16",
-  // "int8", or "auto": int8 where a file holds such weights, else bf16 where the backend multiplies
-  // it fast. `longest`: no sentence has more rows than this.
-  // `masked_heads`: a list for HeadMask. `longest_continued`: the same for models of kind decoder;
-  // 0: no other number. `languages`: of models that have them; UsageError as with_languages().
+  // Loads model files or run directories.
+  // precision: of the weights: "fp32", "bf16", "int8", or "auto": int8 if a file has int8 weights,
+  //   else bf16 if the backend has fast bf16 products, else fp32.
+  // longest: maximum rows of a sentence.
+  // masked_heads: a list for HeadMask.
+  // longest_continued: maximum rows for models of kind decoder; 0: `longest`.
+  // languages: for multilingual models; UsageError as with_languages().
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
                                         const std::string& precision, int64_t longest,
                                         const std::string& masked_heads = "",
                                         int64_t longest_continued = 0,
                                         const LanguageChoice& languages = {});
-  // From models in memory, made on `backend`; DataError when they do not belong together.
+  // From models in memory on `backend`; DataError if their kinds or vocabularies differ.
   ModelSet(std::unique_ptr<Backend> backend, std::vector<LoadedModel> models);
   ~ModelSet();
 
@@ -44,13 +46,13 @@ class ModelSet {
   ModelKind kind() const { return models_.front().parameters->config().kind; }
   DType dtype() const { return models_.front().parameters->dtype(); }  // of activations
   std::string precision() const;  // of the weights: "fp32", "bf16" or "int8"
-  // Rows of the longest sentence that every model takes, <eos> or <bos> counted, a language not.
+  // Maximum rows of a sentence over all models, including <eos> or <bos>, without language tokens.
   int64_t longest() const;
   std::vector<const Transformer*> transformers() const;
   int64_t parameters() const;  // of all models
-  size_t bytes() const;        // of their weights, packed forms apart
-  // Tokens that are never output: <pad>, <bos>, and <unk> unless it is a word of its own (a subword
-  // model that falls back to bytes never learns it).
+  size_t bytes() const;        // of their weights, without packed copies
+  // Tokens that are never output: <pad>, <bos>, and <unk> unless models learn it (with byte
+  // fallback they never do).
   std::vector<int> forbidden() const;
 
  private:

@@ -1,8 +1,8 @@
-// Outputs drawn token by token from the model's distribution, softmax(logits / temperature), cut to
-// the top_k likeliest tokens, then to the likeliest ones that together have top_p, then to those
-// that are at least min_p times as likely as the likeliest. nbest outputs are drawn independently.
-// A draw depends on (seed, line, output, position) alone: Philox4x32-10 with key (seed) and counter
-// (line, position, output).
+// Samples outputs token by token from softmax(logits / temperature), truncated to the top_k most
+// probable tokens, then to the most probable tokens of total probability top_p, then to tokens with
+// at least min_p times the probability of the best. The nbest outputs are independent samples. The
+// random numbers depend only on (seed, line, output, position): Philox4x32-10 with key (seed) and
+// counter (line, position, output).
 #pragma once
 #include "lib/search/engine/hypothesis.h"
 #include "lib/search/options.h"
@@ -16,7 +16,7 @@ class Sampling : public SentenceSearch {
   Sampling(const SearchOptions& options, std::span<const int> forbidden, int64_t longest,
            const Source& source, const Rules& rules);
   void advance(const Scores& scores) override;
-  std::vector<TokenHypothesis> results() const override;  // the likeliest first
+  std::vector<TokenHypothesis> results() const override;  // best first
 
  private:
   struct Choice {
@@ -42,25 +42,25 @@ class Sampling : public SentenceSearch {
   const Rules& rules_;
   std::vector<Open> open_, next_;
   std::vector<TokenHypothesis> finished_;
-  std::vector<Choice> choices_;  // of the current row: what may be drawn,
+  std::vector<Choice> choices_;  // the tokens to sample from after the current row
   std::vector<int> tokens_;      // of the current output
-  std::vector<double> weights_;  // and how likely each is, not normalised
+  std::vector<double> weights_;  // of choices_: probabilities, not normalised
 };
 
-// Scores a given output: a search in which every step has one choice, the next token of the target.
+// Scores a given output: a search that always chooses the next token of the target.
 class ForcedTarget : public SentenceSearch {
  public:
   // labels: the output's tokens, and <eos> unless it was cut; at least one. advance() needs Scores
   // of the whole vocabulary.
   ForcedTarget(const SearchOptions& options, std::vector<int> labels);
   void advance(const Scores& scores) override;
-  std::vector<TokenHypothesis> results() const override;  // one, with the labels' own score
+  std::vector<TokenHypothesis> results() const override;  // one: the labels with their score
 
  private:
   double alpha_, log_p_ = 0;
   std::vector<int> labels_;
   size_t scored_ = 0;
-  int32_t leaf_ = TokenTree::root;  // of the labels scored
+  int32_t leaf_ = TokenTree::root;  // the last label scored
 };
 
 }  // namespace tx

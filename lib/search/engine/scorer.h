@@ -10,8 +10,8 @@
 
 namespace tx {
 
-// The tokens that each sentence of a batch may have, as columns of logits that hold the union of
-// all lists. A sentence only sees its own list.
+// A list of allowed tokens per sentence of a batch. The logits have one column for each token of
+// the union of the lists; a sentence only sees the columns of its own list.
 class TokenLists {
  public:
   TokenLists(Backend& backend, int64_t vocabulary)
@@ -26,7 +26,7 @@ class TokenLists {
 
   struct View {
     std::span<const int32_t> ids;
-    const int32_t* columns;  // their places in all(), in the backend's memory
+    const int32_t* columns;  // their indices in all(), in the backend's memory
     int64_t size() const { return int64_t(ids.size()); }
   };
   View of(int32_t sentence) const;
@@ -36,18 +36,18 @@ class TokenLists {
     std::vector<int32_t> ids;
     size_t first = 0;  // in columns_
   };
-  std::vector<List> lists_;  // by sentence; empty where it has left
+  std::vector<List> lists_;  // by sentence; empty after release()
   std::vector<int32_t> all_;
   DeviceInts columns_;
-  std::vector<int32_t> place_;  // of each id in all_, -1: not there
+  std::vector<int32_t> place_;  // index of each id in all_; -1: not in it
 };
 
 // Scores the next tokens of the rows of a batch. Several models are an ensemble: their
 // log-probabilities are averaged. One object per thread; models are shared.
 class Scorer {
  public:
-  // top: candidates per row, best first (at most the vocabulary); 0: every token of it.
-  // looks_again: look_again() will be called.
+  // top: candidates per row, best first, at most the vocabulary size; 0: every token of it.
+  // looks_again: whether look_again() will be called.
   Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
          bool looks_again = false);
   ~Scorer();
@@ -57,7 +57,7 @@ class Scorer {
   // Restricts each sentence to a list of tokens; log P is normalised over the list.
   void use_lists() { lists_ = std::make_unique<TokenLists>(backend_, vocabulary_); }
 
-  // As in IncrementalDecoder. With use_lists() a list for each source.
+  // As in IncrementalDecoder. With use_lists(), admit() takes a list for each source.
   void open(const IncrementalDecoder::Capacity& capacity);
   size_t bytes(const IncrementalDecoder::Capacity& capacity);
   bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
@@ -65,16 +65,17 @@ class Scorer {
   void release(int32_t sentence);
   // The scores lie in host memory and are valid until the next call.
   Scores step(std::span<const IncrementalDecoder::Row> rows);
-  // What step() gave, which may be changed before a search sees it; ids() is empty where top is 0.
+  // The result of step(), which the caller may change before a search sees it; ids() is empty if
+  // top is 0.
   std::span<float> values() { return values_; }
   std::span<int32_t> ids() { return std::span(best_).subspan(best_.size() / 2); }
-  // log P of every token (N,V) after some rows of that step, at most `looks`; until the next call.
-  // It is -inf of tokens that are not on the list.
+  // log P of every token (N,V) for at most `looks` rows of the last step; -inf for tokens that are
+  // not on the list. Valid until the next call.
   static constexpr int64_t looks = 8;
   std::span<const float> look_again(std::span<const int32_t> rows);
 
  private:
-  // Rows that stand together and have one list, or all rows.
+  // Adjacent rows that share a list; without lists, all rows.
   struct Part {
     int64_t first = 0, rows = 0, width = 0;
     TokenLists::View list = {};
@@ -95,7 +96,7 @@ class Scorer {
   std::vector<std::unique_ptr<IncrementalDecoder>> decoders_;
   std::unique_ptr<TokenLists> lists_;
   std::vector<Part> parts_;                 // of the step
-  int64_t rows_ = 0;                        // what the following have room for
+  int64_t rows_ = 0;                        // capacity R of the following buffers
   void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one
   void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids
   void* looked_at_ = nullptr;               // (looks,V) f32

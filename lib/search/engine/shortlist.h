@@ -1,5 +1,5 @@
-// Lexical shortlists (Jean et al., 2015): the tokens that the output of a line may have. They
-// depend on the line alone.
+// Lexical shortlists (Jean et al., 2015): the tokens allowed in the output of a line. They depend
+// only on the line.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,10 +14,10 @@ class Shortlist {
  public:
   // Reads the file that the options name; DataError as read_lexical_table().
   Shortlist(const SearchOptions& options, const Vocabulary& source, const Vocabulary& target);
-  // Ids of the target, ascending: <eos>, the most frequent tokens, the best ones for each token of
-  // the source, and the tokens of Source::prefix and Source::phrases. Tokens of single bytes
-  // are among them, and all of these, where the source has such a token: a character then can be
-  // spelt to its end.
+  // Target ids, ascending: <eos>, the most frequent tokens, the most probable tokens of each source
+  // token, and the tokens of Source::prefix and Source::phrases. If the source contains a byte
+  // token, all byte tokens are included, otherwise none: an output can then always complete a
+  // character.
   std::vector<int32_t> list(const Source& source) const;
 
  private:

@@ -1,6 +1,5 @@
-// Translates requests while they arrive, and gives them back in the order in which they came.
-// Threads of its own collect requests into batches and translate them. The memory that it holds is
-// bounded.
+// Translates requests as they arrive, and returns them in the same order. Worker threads collect
+// requests into batches and translate them. Memory use is bounded.
 //
 //   TranslationQueue queue(translator, 0);
 //   on one thread:   while (read(request, parts) && queue.put(std::move(request),
@@ -18,8 +17,8 @@
 
 namespace tx {
 
-// A unit that is answered at once, such as a line of text; derive from it what belongs to the
-// answer.
+// A unit of work with one answer, such as a line of text. Derive a class that stores what is needed
+// for the answer.
 class TranslationRequest {
  public:
   virtual ~TranslationRequest() = default;
@@ -29,19 +28,19 @@ class TranslationRequest {
 
 class TranslationQueue {
  public:
-  // A batch is closed when it is full; or else, once a worker is idle, `latency_ms` after its first
-  // request, or with 0 when no request has followed the last for a millisecond. Starts as many
-  // workers as the translator has threads, or as can be started; Error where that is none.
+  // A batch is closed when it is full. If a worker is idle, it is closed earlier: `latency_ms`
+  // after its first request, or with 0, a millisecond after its last. Starts one worker per thread
+  // of the translator, or as many as the system allows; Error if it allows none.
   TranslationQueue(const Translator& translator, int latency_ms);
   ~TranslationQueue();  // stop()
 
-  // parts: one at least. Waits while too much is in the queue. False once it is stopped.
+  // parts: at least one. Blocks while the queue is full. False if the queue is stopped.
   bool put(std::unique_ptr<TranslationRequest> request, std::vector<Source> parts);
-  void close();  // nothing further will be put
-  void stop();   // drops what is not finished, as a worker that fails does
+  void close();  // no more calls of put() will follow
+  void stop();   // discards unfinished requests; a worker that fails calls it, too
   bool stopped() const;
-  // The next finished request in the order of put(), null after the last. Calls `idle`, where
-  // given, before it waits. Rethrows what a worker failed with; null where stop() was called.
+  // The next finished request in the order of put(); null after the last, or if stop() was called.
+  // Calls `idle`, if set, before it blocks. Rethrows the error of a worker.
   std::unique_ptr<TranslationRequest> take(const std::function<void()>& idle = {});
 
  private:
@@ -68,12 +67,12 @@ class TranslationQueue {
   const Translator& translator_;
   const std::chrono::milliseconds latency_;
   const int64_t max_tokens_;  // of a window
-  mutable std::mutex lock_;   // of all that follows
+  mutable std::mutex lock_;   // protects the members below
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Window>> windows_;  // in order; the last may be open
   std::deque<Job> jobs_;
-  size_t taken_ = 0;  // requests of the first window
-  int running_ = 0;   // jobs
+  size_t taken_ = 0;  // requests of the first window that take() has returned
+  int running_ = 0;   // jobs in progress
   bool open_ = false, closed_ = false, stop_ = false;
   Clock::time_point first_put_, last_put_;  // of the open window
   FirstError failed_;

@@ -17,19 +17,19 @@
 
 namespace tx {
 
-// Source tokens that are translated together by default. On the CPU larger batches are slower.
+// Default batch sizes in source tokens. On a CPU larger batches are slower.
 constexpr int64_t usual_cpu_batch = 1024, usual_gpu_batch = 16384;
 
 struct TranslatorOptions {
   std::vector<std::string> models;
   SearchOptions search;
   int64_t max_source = 1024;  // tokens; longer sources are cut
-  int64_t batch_tokens = 0;   // source tokens at a time; 0: what suits the device and fits
-  std::string memory;         // limit of the plan, such as 2G; "": what a GPU has free
+  int64_t batch_tokens = 0;   // source tokens per batch; 0: chosen by plan_batch_tokens()
+  std::string memory;         // limit, such as 2G; "": the free memory of a GPU, none on a CPU
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
   std::string masked_heads;  // a list for HeadMask
-  LanguageChoice languages;  // of models of many
+  LanguageChoice languages;  // for multilingual models
 
   void describe_models(Options& options);     // -m
   void describe_heads(Options& options);      // --mask-heads
@@ -42,31 +42,30 @@ struct TranslatorOptions {
 
 using Translation = std::vector<TokenHypothesis>;  // best first, never empty
 
-// Of a source that is blank: an empty output with log P 0. A forced target that is not empty has
-// minus infinity: it is never output.
+// The translation of a blank source: an empty output with log P 0; log P is minus infinity for a
+// forced target that is not empty.
 Translation blank_translation(const Source& source);
 
-// How many batches are translated at a time, and on how many threads each.
+// The number of batches translated concurrently, and of threads for each.
 struct TeamSize {
   int workers = 1, threads = 1;
 };
 
-// What one thread needs: a backend and a search of its own.
+// The backend and search of one thread.
 class TranslationWorker {
  public:
-  // shortlist: null where all tokens are allowed.
+  // shortlist: null if all tokens are allowed.
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
                     const Shortlist* shortlist = nullptr);
   void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
-  // The batch may be of any size; `threads` of this call.
+  // Translates a batch of any size with `threads` threads.
   std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
-  // The most memory for translating `batch_tokens` tokens at a time, in sources of up to
-  // `longest`.
+  // The peak memory for batches of `batch_tokens` tokens, of sources of up to `longest` tokens.
   size_t bytes(int64_t batch_tokens, int64_t longest) {
     return search_.bytes(batch_tokens, longest);
   }
   void reserve(int64_t batch_tokens, int64_t longest) { search_.reserve(batch_tokens, longest); }
-  size_t free_bytes();  // that the GPU has; 0 on the CPU
+  size_t free_bytes();  // free memory of the GPU; 0 on the CPU
 
  private:
   Backend backend_;
@@ -78,30 +77,31 @@ class TranslationWorker {
 class Translator {
  public:
   explicit Translator(const TranslatorOptions& options);
-  // UsageError where options.memory is too small; it names a size that is large enough.
+  // UsageError if options.memory is too small; the message names a size that is large enough.
   Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models);
 
   const TranslatorOptions& options() const { return options_; }
   const ModelSet& models() const { return *models_; }
   const Rules& rules() const { return rules_; }
   const Shortlist* shortlist() const { return shortlist_.get(); }  // null: none
-  // Whether the models continue a text, their source; else they translate it.
+  // Whether the models are language models, which continue the source instead of translating it.
   bool continues() const { return options_.search.continues; }
-  // Maximum tokens of a source: max_source, or fewer where the models take fewer. Of a
-  // longer prompt the end counts, of another source the beginning.
+  // Maximum tokens of a source: options.max_source, or the limit of the models if that is smaller.
+  // A longer prompt keeps its last tokens, any other source its first.
   int64_t max_source() const;
-  const char* limit() const;  // which of the two it is, for a message about a line that was cut
-  // Indices of `sources` cut into what a worker takes at a time, the longest first: up to
-  // batches_in_turn times what it translates together. Sources without tokens are left out.
+  const char* limit() const;  // which of the two limits applies, for messages about cut lines
+  // Divides the indices of `sources` into jobs for workers, longest sources first. A job has up to
+  // batches_in_turn batches, which its worker translates in one call. Sources without tokens are
+  // left out.
   static constexpr int64_t batches_in_turn = 4;
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
   std::unique_ptr<TranslationWorker> worker() const;
   std::string precision() const;  // of the weights: "int8", "bf16" or "fp32"
   // Threads for each of `batches` batches.
   int threads_each(size_t batches) const;
-  // All at once. A source without tokens has the empty translation.
+  // Translates all sources. A source without tokens has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
-  // The same in these batches. Sources in no batch have the empty translation.
+  // The same with given batches. Sources in no batch have the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources,
                                      const std::vector<std::vector<size_t>>& batches,
                                      const TeamSize& team) const;
@@ -113,10 +113,12 @@ class Translator {
   std::unique_ptr<const Shortlist> shortlist_;
 };
 
-// The batch size to use: options.batch_tokens where it is given; else the largest that fits
-// options.memory, on a CPU no more than what suits it; else what suits the device, on a GPU no more
-// than fits into its free memory. Sources have up to `longest` tokens. UsageError where the limit
-// is too small; it names one that is large enough. `options` are resolved().
+// The batch size in source tokens, for sources of up to `longest` tokens:
+//   with options.batch_tokens: that size;
+//   with options.memory: the largest that fits, on a CPU at most usual_cpu_batch;
+//   otherwise: the usual size of the device, on a GPU at most what fits into its free memory.
+// UsageError if a limit is too small; the message names one that is large enough. `options` must be
+// resolved().
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
                           const Rules& rules, const Shortlist* shortlist, int64_t longest);
 

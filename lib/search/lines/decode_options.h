@@ -12,10 +12,10 @@ struct DecodeOptions {
   TranslatorOptions translator;
   LineOptions lines;
   std::vector<std::string> files;  // text; none: standard input
-  std::string target;              // translations to score
-  std::string phrases;             // a file: line n holds what the output of line n must hold
-  std::string status;              // where a record for each line goes
-  std::string compare;             // a model whose translations are compared with those of -m
+  std::string target;              // file of translations to score
+  std::string phrases;             // file: line n has the phrases required in output n
+  std::string status;              // file or descriptor for a record per line
+  std::string compare;             // model whose translations are compared with those of -m
   std::string compare_precision = "auto";
   bool tokens = false, ids = false, strict = false, check_invariance = false, quiet = false,
        describe_only = false;
@@ -24,13 +24,13 @@ struct DecodeOptions {
 
   void describe(Options& options);
   void describe_machine(Options& options);  // the last group
-  // The file whose line n belongs to line n of the text; "": none.
+  // The second text, parallel to the first: targets or phrases; "": none.
   const std::string& beside() const { return target.empty() ? phrases : target; }
   std::string description() const;     // of the models, for --describe
-  TranslatorOptions compared() const;  // those of the translator with `compare`
-  // Sets what follows from the options. UsageError if they contradict each other.
+  TranslatorOptions compared() const;  // the same options for the model of --compare
+  // Sets dependent options. UsageError if options contradict each other.
   void resolve(const Options& options);
-  // Once the models are known. UsageError for an option that their kind does not have.
+  // Call once the kind of the models is known. UsageError for an option that it does not support.
   void check_models(const Options& options, ModelKind kind);
   // Whether each token is written at once: with --stream, or on a terminal where possible.
   bool live(const Translator& translator) const;

@@ -1,5 +1,5 @@
-// What a model of kind encoder computes for lines of text: a vector of each, or the tokens behind
-// its masks. Results are batch-invariant.
+// Runs a model of kind encoder on lines of text: computes a vector of each line, or predicts the
+// tokens at its masks. Results are batch-invariant.
 #pragma once
 #include <span>
 #include <string>
@@ -13,37 +13,37 @@
 namespace tx {
 
 struct EncodingOptions {
-  std::string embed;    // "mean", "first"; "": masks are filled
-  std::string vectors;  // a safetensors file for the vectors; "": lines of text
+  std::string embed;    // "mean" or "first"; "": fill masks
+  std::string vectors;  // safetensors file for the vectors; "": write them as text
 };
 
-// The result for one line; empty for a blank one.
+// The result for one line; empty for a blank line.
 struct EncodedLine {
   std::vector<float> vector;  // D
   struct Filled {
     int token;
     double probability;
   };
-  std::vector<std::vector<Filled>> masks;  // the best first
+  std::vector<std::vector<Filled>> masks;  // candidates for each mask, best first
 };
 
 // One model, used by one thread at a time.
 class LineEncoder {
  public:
-  // The model is of kind encoder. Of `machine` it takes max_source, batch_tokens, threads, and the
-  // number of outputs for each mask.
+  // The model must be of kind encoder. Of `machine`, only max_source, batch_tokens, threads and
+  // search.nbest (the number of candidates for each mask) are used.
   LineEncoder(const ModelSet& models, const EncodingOptions& options,
               const TranslatorOptions& machine);
   ~LineEncoder();
   LineEncoder(const LineEncoder&) = delete;
   LineEncoder& operator=(const LineEncoder&) = delete;
 
-  int64_t longest() const { return longest_; }  // tokens of a line
+  int64_t longest() const { return longest_; }  // maximum tokens of a line
   int64_t batch_tokens() const { return batch_tokens_; }
   int64_t width() const { return transformer_.config().d_model; }
-  // The line's tokens, mask_token for each <mask>.
+  // The line's token ids, with mask_token for each <mask>.
   std::vector<int> parse(const std::string& text) const;
-  // Tokens of each line, none for a blank one.
+  // lines: the token ids of each line; none for a blank line.
   std::vector<EncodedLine> run(const std::vector<std::vector<int>>& lines);
   std::string format(const std::vector<int>& ids, const EncodedLine& line) const;
 
@@ -66,7 +66,8 @@ class LineEncoder {
   int64_t longest_, batch_tokens_;
 };
 
-// Reads the text and writes a line for each, or where it is named the safetensors file `vectors`.
+// Reads the text and writes a line for each of its lines, or if `vectors` is not empty, that
+// safetensors file.
 void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vectors, Writer& out,
                   const Log& log);
 

@@ -1,4 +1,4 @@
-// How far the translation of a file is, on one line of a terminal:
+// Progress of the translation of a file, on one line of the terminal:
 // "1200 of 10000 lines (12.0 %), 40 lines/s, 0:03:40 left".
 #pragma once
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace tx {
 
-// The number of lines in the files, or in the rest of standard input where there are none, which is
-// not consumed. Empty if unknown: for anything but regular files, for compressed files
-// and for more than a GiB.
+// The number of lines in the files, or in the rest of standard input if there are none, which is
+// not consumed. Empty if unknown: for anything but regular files, for compressed files, and for
+// more than 1 GiB.
 std::optional<int64_t> count_lines(const std::vector<std::string>& files);
 
 class LineProgress {
  public:
-  using Clock = std::function<double()>;  // seconds since any moment
+  using Clock = std::function<double()>;  // seconds since an arbitrary time
 
   // Shows nothing unless standard error is a terminal that is not standard output, and the input is
   // regular files. `log` must outlive this.
@@ -26,7 +26,7 @@ class LineProgress {
   LineProgress(std::optional<int64_t> total, bool shown, const Log& log, Clock clock);
   ~LineProgress();  // removes the line
 
-  void add();  // one more line was translated; shows it, a few times a second
+  void add();  // counts a translated line; updates the display at most a few times a second
   std::string text() const;
 
  private:

@@ -1,4 +1,4 @@
-// Turns lines of text into what the search takes, and what it gives into lines.
+// Converts lines of text to sources of the search, and its results to lines.
 #pragma once
 #include <span>
 #include <string>
@@ -13,53 +13,54 @@ namespace tx {
 enum class LineForm { text, tokens, ids };
 
 struct LineOptions {
-  LineForm form = LineForm::text;  // of input and output alike
-  bool scores = false;             // score and log P in front of each translation
-  bool list = false;               // the n-best list: also the line's number and the rank in front
+  LineForm form = LineForm::text;  // of input and output
+  bool scores = false;             // columns before each translation: score, log P
+  bool list = false;               // n-best list; columns before these: line number, rank
   bool word_scores = false;        // append log P of each word
-  bool json = false;               // an object for each line in place of columns
-  int latency_ms = 0;              // wait to fill a batch; 0: about 1 ms
-  int split = 0;                   // lines of more tokens are split into sentences; 0: none
-  // Of a language model.
-  bool whole = false;              // the lines are texts to score, from their beginning
-  bool echo = false;               // the prompt in front of its continuation
+  bool json = false;               // a JSON object per line instead of columns
+  int latency_ms = 0;              // maximum wait to fill a batch; 0: about 1 ms
+  int split = 0;                   // split longer lines into sentences, in tokens; 0: never
+  // Language models.
+  bool whole = false;              // score each line as a whole text
+  bool echo = false;               // print the prompt before its continuation
   std::vector<std::string> stops;  // removed from the output
 };
 
-// One line on its way.
+// An input line.
 struct Line {
   int64_t number = 0;    // in the input, from 1
   int64_t replaced = 0;  // ill-formed UTF-8 sequences
   int64_t tokens = 0;    // of the whole line
-  bool blank = false;    // white space only: answered with an empty line
-  bool cut = false;      // only its first tokens are translated, of a prompt its last
+  bool blank = false;    // white space only: the output is an empty line
+  bool cut = false;      // only its first tokens are used; of a prompt, its last
 };
 
 // Empty, or only Unicode white space.
 bool is_blank(std::string_view line);
 
-// Fills `ids` with the line's tokens, none for a blank line, and returns what it found. A word
-// that is not a token (id) of the vocabulary is a DataError.
+// Sets `ids` to the line's tokens, none for a blank line, and returns the properties of the line.
+// DataError if the form is tokens or ids and a word is not a token or id of the vocabulary.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
-// Fills `labels` with the tokens of a forced target and <eos>, cut to what the model can hold after
-// `prompt` tokens. Returns the number of tokens before the cut.
+// Sets `labels` to the tokens of a forced target and <eos>, cut to the positions that the model has
+// after `prompt` tokens. Returns the number of tokens before the cut.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
-// Fills `ids` with the beginning of an output, cut to the longest source. Spaces at the end of a
-// text do not count. Returns the number of tokens before the cut.
+// Sets `ids` to the tokens of a prefix of the output, cut to the maximum length of a source. Spaces
+// at the end of the text are ignored. Returns the number of tokens before the cut.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids);
 // The tokens of a phrase that an output must contain.
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator);
-// Warns of lines that were cut, the first ten by their place. `advice` ends each warning.
+// Warns about lines that were cut: the first ten with file and line, then their number. `advice` is
+// appended to each warning.
 class CutWarnings {
  public:
   explicit CutWarnings(const Log& log, std::string advice = "")
       : log_(log), advice_(std::move(advice)) {}
-  // The reader's last line has `tokens` tokens, of which the first or last `left` are kept;
-  // `options` would keep more.
+  // The line that `reader` read last has `tokens` tokens and was cut to `left`, the first or last
+  // ones (`which`). `options`: the options that set this limit.
   void add(const TextReader& reader, int64_t tokens, int64_t left, const char* options,
            const char* which = "first");
   void at_end() const;
@@ -70,32 +71,33 @@ class CutWarnings {
   int64_t lines_ = 0;
 };
 
-// The translations of a line's parts as that of the whole: tokens one after another, log P summed,
-// the score over the length penalty of the whole. The end of a part counts with its last token.
+// Joins the translations of a line's parts: concatenates their tokens and sums log P; the score is
+// the sum divided by the length penalty of the whole. log P of a part's end is added to that of its
+// last token.
 Translation join_parts(const std::vector<Translation>& parts, double alpha);
 
-// The answer, each output with its newline:
+// The output lines of an input line, each with its newline:
 //   plain          TEXT
 //   scores         SCORE TAB LOG_P TAB TEXT
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
 //   word_scores    TAB LOG_P ... appended to each (WordScores)
-// then TAB COLUMN for each output, where there are columns.
-// Numbers have six decimals and are natural logarithms. prompt: what the outputs continue.
+// then TAB and its element of `columns`, if there are any. Logarithms are natural and have six
+// decimals. prompt: the tokens that the outputs continue.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns = {},
                         std::span<const int> prompt = {});
 
-// The words of an output, with LineForm::tokens and ids its tokens, and log P of each; of a
-// complete output log P has one more, that of its end. They add up to that of the output.
+// The words of an output (its tokens with LineForm::tokens and ids) and log P of each. For a
+// complete output, log_p has one more element, that of its end. The sum is log P of the output.
 struct WordScores {
   std::vector<std::string> words;
   std::vector<double> log_p;
 };
 WordScores words_of(const TokenHypothesis& h, LineForm form, const Vocabulary& vocabulary);
 
-// The answer as a JSON object on a line of its own, which tx-decode(1) explains. states: of the
-// line, remarks.h; alignments: links such as "0-0 1-2" of each output, where there are any.
+// The JSON object of a line, with its newline, as in tx-decode(1). states: of the line, see
+// remarks.h; alignments: links such as "0-0 1-2" of each output, or none.
 std::string format_json(const Line& line, const Translation& translation,
                         const std::vector<std::string>& states, const LineOptions& options,
                         const Vocabulary& vocabulary,

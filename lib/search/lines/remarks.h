@@ -9,17 +9,16 @@
 
 namespace tx {
 
-// Whether a sequence ends in the same tokens over and over: three times at least, and eight tokens
-// in all.
+// Whether a sequence ends in a loop: the same tokens at least three times, at least eight tokens in
+// all.
 bool ends_in_loop(std::span<const int> ids);
 
 // Whether both texts end in the same `words` words.
 bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 
-// "empty", "replaced", "cut" (the line's), "maximum", "unmet", "loop", "copy" (its first output's),
-// or none. "unmet": it lacks a phrase of the source, by the rules of the search. An output that was
-// given (Source::target) is not asked for the last three, one that continues a text not for the
-// last.
+// States of the line ("empty", "replaced", "cut") and of its first output: "maximum", "unmet" (it
+// lacks a required phrase), "loop", "copy". The last three are not checked for a given output
+// (Source::target), and "copy" is not checked for the output of a language model.
 std::vector<std::string> states_of(const Line& line, const Source& source,
                                    const TokenHypothesis& best, const ModelSet& models,
                                    const Rules& rules);
@@ -28,7 +27,7 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
 class Remarks {
  public:
   void add(int64_t line, const std::vector<std::string>& states);
-  // One line for each state that occurred, with its count and first line; none when quiet.
+  // Logs one message for each state that occurred, with its count and first line; none when quiet.
   void tell(const Log& log) const;
 
  private:

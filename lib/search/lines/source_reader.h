@@ -1,5 +1,6 @@
 // Reads lines of text as sources of the search. With SearchOptions::prefix and ::constraints a line
-// has columns for them. A second text holds the phrases in place of columns, or the forced targets.
+// has further columns for the prefix and the phrases. A second text has the phrases instead of
+// columns, or the forced targets.
 #pragma once
 #include <string>
 
@@ -22,11 +23,11 @@ class SourceReader {
               could_split() ? "; --split N translates longer lines sentence by sentence" : "") {}
 
   bool ready(int wait_ms) { return in_.ready(wait_ms); }
-  // False at the end. Bad input is a DataError that names its place.
+  // False at the end. DataError with file and line for invalid input.
   bool next(Line& line, Source& source);
-  // The line that `reader`, of the same text, has read last, for another translator.
+  // Parses the line that `reader` read last for the translator of this reader.
   void take_from(const SourceReader& reader, Line& line, Source& source);
-  // The same as next(), one source for each part of a line that is split (LineOptions::split).
+  // Like next(), with one source for each sentence of a line that is split (LineOptions::split).
   bool next(Line& line, std::vector<Source>& parts);
   size_t bytes() const { return text_.size() + target_.size(); }  // of the lines read last
   void warn_at_end() const { cuts_.at_end(); }

@@ -1,6 +1,6 @@
-// Translates a stream of lines: as many lines out as in, in order. Lines are read as they arrive;
-// when the input pauses, what has arrived is translated, written and flushed. Memory does not grow
-// with the input.
+// Translates a stream of lines: as many lines out as in, in order. When the input pauses, the lines
+// read so far are translated, written and flushed. Memory use does not grow with the size of the
+// input.
 #pragma once
 #include <functional>
 
@@ -12,7 +12,7 @@
 
 namespace tx {
 
-// The sums over the lines answered, best outputs alone.
+// Sums over the best outputs of all lines.
 struct ScoredText {
   double log_p = 0;
   int64_t labels = 0;  // tokens and ends
@@ -23,28 +23,29 @@ std::string describe_scored(const ScoredText& scored);
 
 struct StreamOutput {
   Writer& lines;
-  Writer* status = nullptr;  // of the records of lines, tx-status(5); null: none are written
+  Writer* status = nullptr;          // for a record per line, tx-status(5); null: none are written
   LineProgress* progress = nullptr;  // counts finished lines
-  // Where set: changes the outputs of a line before they are written. Called on several threads.
+  // If set: changes the outputs of a line before they are written. Called on several threads.
   std::function<void(Translation&)> rank = {};
-  // Where set: a further column of each output. Called on several threads.
+  // If set: returns a further column for each output. Called on several threads.
   std::function<std::string(const Source&, const TokenHypothesis&)> column = {};
-  ScoredText* scored = nullptr;  // where sums go, added in the order of the lines
+  ScoredText* scored = nullptr;  // if set: receives the sums, added in the order of the lines
 };
 
-// Over-long lines are cut with a warning each (the first ten) and a count at the end. The second
-// text of `in`, where there is one, holds translations to score (SearchOptions::forced_target). An
-// input that fails (--strict, a word that is not a token, texts of different length) is rethrown
-// once the lines before it are written.
+// Lines that are too long are cut; the first ten get a warning each, and all are counted at the
+// end. The second text of `in`, if any, has the translations to score
+// (SearchOptions::forced_target) or the required phrases. An input error (--strict, a word that is
+// not a token, texts of different length) is rethrown after the lines before it are written.
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
                       const StreamOutput& out, const Log& log);
 
-// The bytes are the same; prompts are continued one after another, and each token is written as
-// soon as it is known. The search keeps one hypothesis: greedy, or sampling of one output.
+// Writes the same bytes as translate_stream(), but continues prompts one after another and writes
+// each token as soon as it is generated. Needs greedy search or sampling of one output.
 void continue_live(LinePairs& in, const Translator& translator, const LineOptions& options,
                    Writer& out, const Log& log);
 
-// --status FILE|FD: digits are a descriptor that the caller opened; null for "".
+// Opens the FILE or FD of --status. Digits are a file descriptor that the caller opened. Null for
+// "".
 std::unique_ptr<Writer> open_status(const std::string& place);
 
 }  // namespace tx

@@ -1,7 +1,7 @@
-// Output constraints. A rule is a pure function of the output so far and of its source, so that the
-// search stays batch-invariant. Tokens that are not allowed are removed before the search sees
-// them, and the next best take their place (legal_rows.h; Sampling draws again). Log-probabilities
-// stay as the model gave them; they are not renormalised.
+// Output constraints. A rule is a pure function of the output so far and its source, so the search
+// stays batch-invariant. Tokens that are not allowed are removed before the search sees them, and
+// replaced by the next best (legal_rows.h; Sampling samples again). Log-probabilities are those of
+// the model, not renormalised.
 #pragma once
 #include <memory>
 #include <span>
@@ -26,7 +26,7 @@ class Rule {
   virtual bool allows(const OpenOutput& output, int token) const = 0;
   // Adds to `tokens` those that the search must consider, however unlikely.
   virtual void required_tokens(const OpenOutput&, std::vector<int>& tokens) const { (void)tokens; }
-  // How many of the required tokens (those of Source::phrases) the output has.
+  // The number of required tokens (those of Source::phrases) that the output contains.
   virtual int64_t fulfilled(const OpenOutput&) const { return 0; }
 };
 
@@ -36,7 +36,7 @@ class Rules {
   void add(std::shared_ptr<const Rule> rule) { rules_.push_back(std::move(rule)); }
   bool any() const { return !rules_.empty(); }
 
-  // The next token of a forced prefix, to which no rule applies; -1 after the prefix.
+  // The next token of a forced prefix, which is exempt from all rules; -1 after the prefix.
   static int forced(const OpenOutput& output) {
     if (!output.source || output.tokens.size() >= output.source->prefix.size()) return -1;
     return output.source->prefix[output.tokens.size()];
@@ -62,8 +62,8 @@ class Rules {
   std::vector<std::shared_ptr<const Rule>> rules_;
 };
 
-// The rules of the user's options and the output vocabulary. Reads the file of --forbid; IoError
-// where it cannot be read.
+// The rules that the options and the output vocabulary require. Reads the file of --forbid; IoError
+// if it cannot be read.
 Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary);
 
 }  // namespace tx

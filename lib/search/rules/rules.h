@@ -30,9 +30,8 @@ class NoRepeat : public Rule {
   int length_;  // at least 1
 };
 
-// Blocks words and phrases, as the sequences of tokens into which the vocabulary splits them. A
-// sequence begins a word, so that "art" does not block "cart"; a longer word that begins with the
-// same tokens is blocked, too.
+// Blocks the token sequences of words and phrases. A sequence matches only at the beginning of a
+// word: "art" does not block "cart", but blocks a longer word that begins with the same tokens.
 class ForbiddenPhrases : public Rule {
  public:
   ForbiddenPhrases(const std::vector<std::string>& phrases, const Vocabulary& vocabulary);
@@ -47,8 +46,8 @@ class ForbiddenPhrases : public Rule {
 std::vector<std::string> read_phrases(const std::string& path);
 
 // Required phrases (Post and Vilar, 2018): an output cannot end before it contains all of them, and
-// the next token of each missing one is among the candidates. A phrase is contained where its
-// tokens are in the output and the token after them does not continue its last word.
+// the next token of each missing phrase is among the candidates. An output contains a phrase if it
+// contains its tokens, followed by a token that does not continue the last word.
 class RequiredPhrases : public Rule {
  public:
   explicit RequiredPhrases(const Vocabulary& vocabulary);
@@ -57,18 +56,18 @@ class RequiredPhrases : public Rule {
   int64_t fulfilled(const OpenOutput& output) const override;
 
  private:
-  // How many tokens of the phrase the output has: all, or a beginning of it at the output's end.
+  // The number of tokens of the phrase in the output: all, or those of the longest beginning of the
+  // phrase that the output ends with.
   size_t come(std::span<const int> tokens, std::span<const int> phrase) const;
   std::vector<bool> continues_word_;  // by token: whether it continues a word
 };
 
-// Keeps outputs valid UTF-8. A vocabulary with byte tokens can
-// spell any bytes; a search takes only those that can still become a well-formed sequence (Unicode,
-// chapter 3, table 3-7): after a first byte only bytes that continue it, neither another token nor
-// <eos>, and no first byte whose sequence would not fit into the tokens left.
+// Keeps outputs valid UTF-8 (Unicode, chapter 3, table 3-7) if the vocabulary has byte tokens.
+// After the first byte of a sequence only bytes that continue it are allowed, no other token and no
+// <eos>. A first byte is allowed only if its sequence fits into the tokens left.
 class Utf8Guard : public Rule {
  public:
-  // The bytes that an open sequence lacks, and the range of the next one.
+  // The number of bytes missing from an incomplete sequence, and the range of the next one.
   struct State {
     uint8_t lacking = 0, low = 0, high = 0;
   };
@@ -89,11 +88,11 @@ class Utf8Guard : public Rule {
   }
   // The state after an allowed token.
   State after(const State& state, int token) const;
-  // The state after some tokens, of which a prefix may hold others than are allowed.
+  // The state after `tokens`, which may include tokens of a prefix that are not allowed.
   State state_of(std::span<const int> tokens) const;
 
  private:
-  // Bytes that follow a first byte; 0 where no sequence begins with it.
+  // The number of bytes that follow a first byte; 0 if no sequence begins with it.
   static int continuations(int byte) {
     return byte < 0xC2 || byte > 0xF4 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
   }
