@@ -47,7 +47,7 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   if (options_.forced_target) return std::make_unique<ForcedTarget>(options_, source.target);
   if (options_.sample)
     return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
-  std::span<const int> passed_over;  // LegalRows strikes them where it is needed
+  std::span<const int> passed_over;  // with rules, LegalRows removes forbidden tokens instead
   if (!filters_) passed_over = forbidden_;
   if (options_.diversity > 0)
     return std::make_unique<DiverseBeam>(options_, passed_over, longest(source));
@@ -56,21 +56,21 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
   return beam;
 }
 
-// The capacity for sources of that cost, none longer than `tokens` tokens.
+// The capacity for sources of total cost `at_a_time`, none longer than `tokens` tokens.
 IncrementalDecoder::Capacity BatchSearch::max_capacity(int64_t at_a_time, int64_t tokens,
                                                        int64_t steps) const {
   const int64_t sentences = at_a_time / min_cost + 1;
   const int64_t more = lead() + (options_.continues ? options_.max_new + 1 : options_.max_extra);
   const auto end = int64_t(options_.closing.size());
   IncrementalDecoder::Capacity max;
-  max.source_rows = std::max(tokens + end, at_a_time * 5 / 4);  // a quarter more, for gaps
+  max.source_rows = std::max(tokens + end, at_a_time * 5 / 4);  // 25 % more for fragmentation
   max.rows = sentences * width();
   max.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
   max.steps = steps;
   return max;
 }
 
-// The same, but no more than all sources together can take.
+// Like max_capacity(), but limited to what all sources together need.
 IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t at_a_time) const {
   IncrementalDecoder::Capacity all;
   int64_t tokens = 0, steps = 0;
@@ -105,7 +105,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     }
     steps.push_back(lead() + longest(*sources[next]));
   }
-  // Encoding only a few sentences at a time would make small products.
+  // Wait for more sentences: encoding only a few would make the matrix products small.
   const bool last = waiting_ + ids.size() == sources.size();
   if (!active_.empty() && !last && cost < at_a_time / 8) return;
   const auto lists = [&] {
@@ -121,7 +121,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   }
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
-    // The last step of a search adds no token, it only lets outputs end.
+    // The last step of a search adds no token; it can only end outputs.
     const bool prompted = options_.continues && !source.ids.empty();
     active_.push_back({waiting_, entered_++, 0, prompted ? source.ids.back() : Vocabulary::bos,
                        lead() > 0, longest(source) - 1, search_for(source)});
@@ -130,7 +130,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());
 }
 
-// After an output that holds a stop string <eos> is certain, which ends it.
+// Ends outputs that contain a stop string by giving <eos> the probability 1.
 void BatchSearch::end_stopped(Sources sources) {
   const std::span<float> values = scorer_.values();
   const std::span<int32_t> ids = scorer_.ids();

@@ -75,8 +75,8 @@ void Beam::require(const Source& source, const Rules& rules) {
   rules_ = &rules;
 }
 
-// The places of each bank, as Post and Vilar's section 4 has it: an equal share each, the rest to
-// the bank of complete outputs; places that a bank cannot fill go to the next lower one, then
+// The size of each bank (Post and Vilar, 2018, section 4): equal shares, the remainder to the bank
+// of outputs with all phrases. Places that a bank cannot fill go to the next lower bank, then
 // upwards.
 std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t beam) {
   const size_t banks = candidates.size();
@@ -93,7 +93,7 @@ std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t be
   return places;
 }
 
-// The required tokens of each candidate's output. Candidates of a row are adjacent.
+// Sets the bank of each candidate. Candidates of a row are adjacent.
 void Beam::find_banks() {
   int32_t row = -1;
   for (Candidate& c : candidates_) {
@@ -105,7 +105,8 @@ void Beam::find_banks() {
   }
 }
 
-// First the W that the banks have places for, then others, for those of the W that end here.
+// Orders the candidates: first the W that have places in the banks, then the others, which replace
+// those of the W that end.
 void Beam::share_out() {
   size_t all = 0;
   for (const std::vector<int>& phrase : source_->phrases) all += phrase.size();
@@ -133,9 +134,9 @@ void Beam::finish(const Candidate& candidate) {
   if (finished_.size() > width_) finished_.pop_back();
 }
 
-// Log P only falls, and alpha >= 0 makes the penalty grow: log P over the largest penalty bounds
-// what the best open hypothesis can reach. Greedy search ends with its first <eos>, whatever the
-// second-best token might have led to.
+// log P never increases, and with alpha >= 0 the length penalty grows with the length. The score of
+// an open hypothesis is therefore at most its log P over the penalty of the maximum length. Greedy
+// search always ends with its first <eos>.
 bool Beam::can_improve() const {
   if (open_.empty() || length_ == longest_) return false;
   if (finished_.size() < width_) return true;
@@ -150,7 +151,7 @@ void Beam::advance(const Scores& scores) {
   ++length_;
   next_.clear();
   rows_.clear();
-  if (candidates_.empty()) return;  // results() takes those that are open
+  if (candidates_.empty()) return;  // results() uses the open hypotheses
   for (size_t rank = 0; rank < candidates_.size(); ++rank) {
     const Candidate& c = candidates_[rank];
     if (c.token == Vocabulary::eos) {
@@ -160,7 +161,7 @@ void Beam::advance(const Scores& scores) {
       rows_.push_back({c.row, c.token, next_.back().leaf});
     }
   }
-  if (length_ < longest_) open_.swap(next_);  // else results() takes those before the last step
+  if (length_ < longest_) open_.swap(next_);  // else results() uses those before the last step
   if (!can_improve()) rows_.clear();
 }
 
@@ -208,7 +209,8 @@ void DiverseBeam::advance(const Scores& scores) {
   gather_rows();
 }
 
-// A group's rows count its own rows of the step before, which began at first_row_.
+// Row::parent of a group is an index in the group's own rows of the previous step, which began at
+// first_row_.
 void DiverseBeam::gather_rows() {
   rows_.clear();
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -232,7 +234,7 @@ std::vector<TokenHypothesis> DiverseBeam::results() const {
   std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
     return a.complete != b.complete ? a.complete : a.score > b.score;
   });
-  // Outputs that have not ended are used only where none has.
+  // Incomplete outputs are used only if no output is complete.
   const bool ended = out.front().complete;
   std::erase_if(out, [&](const auto& h) { return ended && !h.complete; });
   out.resize(std::min(out.size(), nbest_));

@@ -30,7 +30,7 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
   const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
   int legal = 0;
   for (int32_t& id : ids) {
-    if (id < 0) continue;  // a list has no more
+    if (id < 0) continue;  // the list is shorter
     if (may_follow(output, id))
       ++legal;
     else
@@ -57,8 +57,8 @@ void LegalRows::look_again(Scorer& scorer) {
   }
 }
 
-// The best of all tokens that may follow, ordered as the candidates were: best first, of equals the
-// lower token.
+// Selects the best of all allowed tokens, in the order of candidates: best first, ties by the lower
+// token.
 void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
                        std::span<int32_t> ids) {
   const OpenOutput output = output_of(row);
@@ -82,7 +82,8 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
   put_wishes(output, log_p, values, ids);
 }
 
-// From the end, where the least likely are; at least one of them is kept.
+// Replaces candidates by required tokens, from the end, where the least probable are. At least one
+// candidate is kept.
 void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
                            std::span<float> values, std::span<int32_t> ids) {
   rules_.required_tokens(output, wishes_);

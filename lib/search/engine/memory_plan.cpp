@@ -1,5 +1,5 @@
-// plan_batch_tokens() of translator.h: the memory of weights, and for every worker that of the
-// cache, keys, activations and scores of the largest batch.
+// plan_batch_tokens() of translator.h: the memory of the weights, and for every worker that of
+// cache, keys, activations and scores for the largest batch.
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
@@ -10,15 +10,15 @@ namespace tx {
 
 namespace {
 
-// The lines that are read, translated and written at a time, with their tokens and answers: short
-// ones take 8 MiB, three windows of long ones have twice as many tokens.
+// Memory for the lines in progress, with their tokens and translations: short lines take 8 MiB;
+// three windows of long lines have twice as many tokens.
 constexpr size_t text_bytes = size_t(16) << 20;
-// Batches are planned in multiples of the one, on a GPU up to the other. On a CPU more than the
-// usual batch is slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s with 1,024 tokens and
-// 276 MB, 4.5 s with 4,096 and 946 MB.
+// Planned batches are multiples of `unit`, on a GPU up to `max_planned`. On a CPU batches above
+// usual_cpu_batch are slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s and 276 MB with
+// 1,024 tokens, 4.5 s and 946 MB with 4,096.
 constexpr int64_t unit = 64, max_planned = 32768;
 
-// What a worker holds of the output projection for the lists of its lines, at most.
+// Maximum size of a worker's copy of the output projection for the shortlists of its lines.
 size_t picked_bytes(const Transformer& model, DType dtype) {
   const ModelConfig& c = model.config();
   return size_t(padded_vocabulary(c.target().vocabulary) * c.d_model) * size_of(dtype);
@@ -32,8 +32,8 @@ class Plan {
     const bool gpu = options.device == "cuda", limited = !options.memory.empty();
     if (limited) limit_ = size_t(parse_size(options.memory, "--memory"));
     if (!limited) limit_ = worker_.free_bytes() / 10 * 9;
-    if (!gpu) held_ = anonymous_bytes() + text_bytes;  // the weights included
-    if (gpu && limited) held_ = models.bytes();        // else free memory is without it
+    if (!gpu) held_ = anonymous_bytes() + text_bytes;  // includes the weights
+    if (gpu && limited) held_ = models.bytes();        // free_bytes() already excludes them
     for (const Transformer* model : models.transformers())
       if (shortlist) held_ += size_t(options.threads) * picked_bytes(*model, models.dtype());
   }
@@ -41,10 +41,10 @@ class Plan {
     return held_ + size_t(options_.threads) * worker_.bytes(tokens, longest_);
   }
   bool fits(int64_t tokens, size_t spare = 0) { return total(tokens) + spare <= limit_; }
-  // The largest up to `most` that leaves `spare`; 0: none.
+  // The largest batch up to `max` that leaves `spare` bytes; 0: none.
   int64_t largest(int64_t max, size_t spare) {
     if (fits(max, spare)) return max;
-    int64_t low = 0, high = max / unit;  // fits (0 does by definition), and does not or was tried
+    int64_t low = 0, high = max / unit;  // `low` fits (0 by definition), nothing above `high` does
     while (low < high) {
       const int64_t middle = (low + high + 1) / 2;
       if (fits(middle * unit, spare))

@@ -12,9 +12,9 @@ namespace tx {
 
 namespace {
 
-constexpr uint32_t sampling_site = 0x20000;  // apart from dropout and initialisation
+constexpr uint32_t sampling_site = 0x20000;  // differs from those of dropout and initialisation
 
-// Two for each token: the second for one that is drawn again.
+// Each position has two random numbers: the second is for a token that is sampled again.
 double uniform(uint64_t seed, int64_t line, int64_t position, uint32_t output, bool second) {
   const Philox::Block b =
       Philox::block(uint32_t(seed), uint32_t(seed >> 32) ^ sampling_site, uint32_t(line),
@@ -32,7 +32,8 @@ Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden,
   rows_.push_back({-1, Vocabulary::bos});
 }
 
-// What may be drawn after a row. Cutting needs an order: likelier first, then the lower token.
+// Sets choices_ and weights_ for a row. Truncation needs an order: more probable tokens first, ties
+// by the lower token.
 void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   choices_.clear();
   for (size_t i = 0; i < log_p.size(); ++i) {
@@ -68,7 +69,7 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   if (options_.min_p > 0) drop_unlikely();
 }
 
-// The likeliest token has weight 1.
+// The most probable token has weight 1.
 void Sampling::drop_unlikely() {
   size_t kept = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -90,8 +91,8 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
   return choices_.back();
 }
 
-// Where the token drawn may not follow, another is drawn among those that may. So each of these has
-// its share of the rest, and an output that never draws such a token is the same as without rules.
+// If the sampled token is not allowed, samples again from the allowed tokens. Each of them thus
+// keeps its relative probability, and an output without such a token is the same as without rules.
 Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
   tree_->path(open.leaf, tokens_);
   const OpenOutput output{tokens_, longest_ - 2 - length_, &source_};

@@ -75,8 +75,9 @@ void Scorer::reserve(int64_t rows) {
   rows_ = rows;
 }
 
-// Whole rows: their sum, one model's, the host's copy. Candidates: value and id on the device, the
-// host's copy, another in the result, and the buffer in which a long list is sorted.
+// Buffers of whole rows: the sum over models, the row of one model, the host's copy. Buffers of
+// candidates: values and ids on the device, the host's copy, the copy in the result, and the buffer
+// in which a long list is sorted.
 size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
@@ -93,7 +94,7 @@ void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
   if (lists_) lists_->clear();
 }
 
-// All models have the same capacity: either all have enough, or none.
+// All models have the same capacity, so the sources fit into all of them or none.
 bool Scorer::admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
                    int width, TokenLists::Lists lists) {
   TX_ASSERT(lists.size() == (lists_ ? sources.size() : 0));
@@ -129,7 +130,7 @@ void Scorer::find_parts(std::span<const IncrementalDecoder::Row> rows) {
   }
 }
 
-// The part's rows of the logits, of the list's columns alone.
+// The logits of the part's rows, restricted to the columns of its list.
 Matrix Scorer::own_columns(Matrix logits, const Part& part) {
   const Matrix rows = logits.slice(part.first, part.rows);
   if (!lists_) return rows;
@@ -156,7 +157,7 @@ Matrix Scorer::average(std::span<const IncrementalDecoder::Row> rows) {
   return sum;
 }
 
-// Scatters the values of a list over the vocabulary; `row` is that wide.
+// Scatters the values of a list over the vocabulary; `row` has vocabulary_ elements.
 void Scorer::spread(const Part& part, float* row) {
   if (!lists_) return;
   narrow_.assign(row, row + part.width);
@@ -164,7 +165,8 @@ void Scorer::spread(const Part& part, float* row) {
   for (size_t j = 0; j < narrow_.size(); ++j) row[part.list.ids[j]] = narrow_[j];
 }
 
-// The same of candidates: places become ids, and a list shorter than top_ fills the rest with -1.
+// The same for candidates: indices in the list become ids; a list shorter than top_ is filled up
+// with -1.
 void Scorer::spread_best(const Part& part) {
   if (!lists_) return;
   const int64_t kept = std::min<int64_t>(top_, part.width);
@@ -200,7 +202,8 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
         backend_->topk(x.slice(part.first, part.rows), part.width, kept, to, to_ids);
     }
     best_.resize(2 * count);
-    backend_->download(best_.data(), top_best_, best_.size() * 4);  // one wait for both
+    backend_->download(best_.data(), top_best_,
+                       best_.size() * 4);  // values and ids in one transfer
     std::memcpy(values_.data(), best_.data(), count * 4);
   }
   if (ensemble()) {

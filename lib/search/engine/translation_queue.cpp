@@ -6,10 +6,10 @@ namespace tx {
 
 namespace {
 
-// Workers are busy with one window while the next is filled and the last requests of another
-// finish.
+// Three windows: workers translate one while the next is filled and the last requests of the
+// previous one finish.
 constexpr size_t max_windows = 3, max_requests = 8192;
-// A writer that is about to send the next line gets a moment, so that its lines form one batch.
+// Wait this long for the next line of a writer, so that its lines form one batch.
 constexpr auto linger = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -22,7 +22,7 @@ struct TranslationQueue::Entry {
   bool finished = false;
 };
 
-// Requests that are sorted into batches together. It grows until it is closed.
+// Requests that are divided into batches together. Requests are added until it is closed.
 struct TranslationQueue::Window {
   std::vector<Entry> entries;
   std::vector<Source> sources;   // of all entries
@@ -42,7 +42,7 @@ TranslationQueue::TranslationQueue(const Translator& translator, int latency_ms)
   start();
   try {
     for (int i = 1; i < translator.options().threads; ++i) start();
-  } catch (const Error&) {  // fewer do the work
+  } catch (const Error&) {  // continue with fewer workers
   }
 }
 
@@ -129,11 +129,11 @@ bool TranslationQueue::is_finished() const {
 }
 
 void TranslationQueue::work_loop() {
-  std::unique_ptr<TranslationWorker> worker;  // made with the first job: idle workers cost nothing
+  std::unique_ptr<TranslationWorker> worker;  // created with the first job, to save memory
   Job job;
   for (std::unique_lock guard(lock_); next_job(guard, job);) {
     ++running_;
-    // A job that has the machine to itself takes all of it.
+    // A job that runs alone uses all threads.
     const int threads = translator_.threads_each(size_t(running_) + jobs_.size());
     guard.unlock();
     if (!worker) worker = translator_.worker();
@@ -147,7 +147,7 @@ void TranslationQueue::work_loop() {
   }
 }
 
-// Waits for a job; closes the open window when its time has come. False at the end.
+// Waits for a job; closes the open window when it is due(). False at the end.
 bool TranslationQueue::next_job(std::unique_lock<std::mutex>& guard, Job& job) {
   while (jobs_.empty()) {
     if (stop_ || (closed_ && !open_)) return false;
@@ -168,8 +168,8 @@ TranslationQueue::Clock::time_point TranslationQueue::due() const {
   return latency_.count() > 0 ? first_put_ + latency_ : last_put_ + linger;
 }
 
-// Cuts the open window into jobs; gives up the lock meanwhile. The window may be gone once its last
-// blank source is answered.
+// Divides the open window into jobs; releases the lock while it does so. The window may be deleted
+// as soon as its last blank source is finished.
 void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
   Window& window = *windows_.back();
   open_ = false;
@@ -186,7 +186,7 @@ void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
   guard.lock();
 }
 
-// Keeps the translation of a source; with that of its last part the request is finished.
+// Stores the translation of a source; the last one of a request finishes the request.
 void TranslationQueue::found(Window& window, size_t source, Translation translation) {
   Entry& entry = window.entries[window.entry_of[source]];
   {

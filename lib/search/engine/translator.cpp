@@ -99,7 +99,7 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
 
 size_t TranslationWorker::free_bytes() { return backend_->free_bytes(); }
 
-// A GPU has two workers: while one waits for it, the other does the host's part.
+// A GPU has two workers: while one waits for the GPU, the other works on the host.
 TranslatorOptions TranslatorOptions::resolved() const {
   TranslatorOptions o = *this;
   o.device = resolve_device(device);
@@ -141,7 +141,7 @@ Translator::Translator(const TranslatorOptions& options)
 int64_t Translator::max_source() const {
   const int64_t longest = models_->longest();
   if (!continues()) return std::min(options_.max_source, longest - 1);
-  // A prompt leaves positions for its output, at most half of them.
+  // The prompt leaves positions for max_new tokens, but never more than half of all.
   return std::min(options_.max_source,
                   std::max(longest / 2, longest - 1 - options_.search.max_new));
 }
@@ -157,8 +157,8 @@ std::unique_ptr<TranslationWorker> Translator::worker() const {
 
 std::string Translator::precision() const { return models_->precision(); }
 
-// A step of one sentence passes about 11 barriers per layer, 1 or 2 us each; below this size that
-// costs as much as more threads save.
+// A step of one sentence has about 11 thread barriers per layer, of 1 to 2 us each; with fewer
+// parameters than this they cost as much as further threads save.
 int Translator::threads_each(size_t batches) const {
   constexpr int64_t worth_sharing = 20'000'000;
   if (models_->parameters() < worth_sharing) return 1;
@@ -173,11 +173,11 @@ std::vector<std::vector<size_t>> Translator::batches(std::span<const Source> sou
     return sources[a].ids.size() > sources[b].ids.size();
   });
   const auto cost = [&](size_t i) { return cost_of(sources[i]); };
-  // More than are translated at a time: a finished sentence is replaced by the next.
+  // A job has more sources than are translated at a time: the next replaces a finished one.
   const int64_t max = options_.batch_tokens * batches_in_turn;
   int64_t all = 0;
   for (size_t i : order) all += cost(i);
-  // Every thread gets a share of a small input.
+  // A small input is shared among all threads.
   const int64_t share = std::min(max, all / options_.threads);
   std::vector<std::vector<size_t>> out;
   int64_t used = max;

@@ -13,7 +13,7 @@ namespace tx {
 
 namespace {
 
-constexpr int wait_ms = 1;  // for the next line of a writer that is about to send it
+constexpr int wait_ms = 1;  // for the next line, to form larger batches
 constexpr size_t max_batch_lines = 1024;
 
 std::string six_digits(double x) {
@@ -87,7 +87,7 @@ std::vector<float> LineEncoder::download(Matrix from) {
   return values;
 }
 
-// The first row stands for <bos>, which sees the whole line; the mean is over the others.
+// The first row of a sentence is that of <bos>; the mean is over the others.
 void LineEncoder::read_vectors(Matrix hidden, std::span<const int32_t> offsets,
                                std::vector<EncodedLine*>& out) {
   const std::vector<float> all = download(hidden);

@@ -38,7 +38,7 @@ bool each_file(const std::vector<std::string>& files, F&& f) {
 
 // Adds the lines after the current offset; false if they cannot be counted.
 bool add_lines(int fd, int64_t& lines) {
-  constexpr off_t max = off_t(1) << 30;  // some tenths of a second
+  constexpr off_t max = off_t(1) << 30;  // takes a few tenths of a second
   struct stat info;
   off_t at = ::lseek(fd, 0, SEEK_CUR);
   if (!is_regular(fd) || at < 0 || ::fstat(fd, &info) != 0 || info.st_size - at > max) return false;

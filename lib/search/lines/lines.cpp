@@ -46,7 +46,7 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
   Line line;
   const Vocabulary& source = translator.models().source();
   ids = ids_of(text, options.form, source);
-  // What encode() does for text. A line of tokens may begin with a language of its own.
+  // Adds the opening tokens, as encode() does for text, unless the line begins with a language.
   if (options.form != LineForm::text && !ids.empty() && !is_language(source, ids.front())) {
     const std::vector<int> opening = opening_tokens(source);
     ids.insert(ids.begin(), opening.begin(), opening.end());
@@ -192,7 +192,7 @@ WordScores words_of(const TokenHypothesis& h, LineForm form, const Vocabulary& v
   }
   const WordGroups groups = group_words(vocabulary, h.ids);
   out.words = groups.words;
-  if (log_p.size() < h.ids.size()) return out;  // the answer to a blank line
+  if (log_p.size() < h.ids.size()) return out;  // the output of a blank line
   for (size_t word = 0; word < groups.size(); ++word) {
     out.log_p.push_back(0);
     for (int64_t i = groups.starts[word]; i < groups.starts[word + 1]; ++i)

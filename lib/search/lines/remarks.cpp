@@ -19,7 +19,7 @@ bool ends_in_loop(std::span<const int> ids) {
 
 namespace {
 
-// The last word, which is cut off; "" at the beginning.
+// Removes the last word of `text` and returns it; "" if there is none.
 std::string_view last_word(std::string_view& text) {
   text = text.substr(0, text.find_last_not_of(' ') + 1);
   const size_t space = text.find_last_of(' ');

@@ -18,7 +18,7 @@ void at_its_place(const TextReader& reader, F&& parse) {
   }
 }
 
-// Cuts off the text up to the first tab.
+// Removes the text up to the first tab and returns it.
 std::string_view next_column(std::string_view& rest) {
   const size_t tab = rest.find('\t');
   const std::string_view column = rest.substr(0, tab);
@@ -63,7 +63,7 @@ void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
   if (tokens > taken) cuts_.add(in_.text(), tokens, taken, translator_.limit());
 }
 
-// A text to score, in place of a prompt.
+// For --perplexity: the line is a text to score, not a prompt.
 void SourceReader::take_whole(Line& line, Source& source) {
   const TextReader& text = in_.text();
   line = {};

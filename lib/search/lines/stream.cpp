@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What turns translations into the text of lines; used by several threads.
+// Shared by all requests to format their lines; used by several threads.
 struct Formatter {
   const Translator& translator;
   const LineOptions& options;
@@ -31,12 +31,12 @@ struct Formatter {
   Remarks remarks;
 };
 
-// A line, and what is written for it.
+// A line and its output.
 class LineRequest : public TranslationRequest {
  public:
   LineRequest(Formatter& f, const Line& line) : f_(f), line_(line) {}
 
-  // The parts are those of a line that was split. What a column says is of the last.
+  // `parts` has several elements if the line was split. Columns are computed for the last one.
   void finish(std::span<const Source> parts, std::vector<Translation> found) override {
     const std::chrono::duration<double, std::milli> spent = Clock::now() - read_;
     const Source& source = parts.back();
@@ -64,7 +64,7 @@ class LineRequest : public TranslationRequest {
 
   std::string text, status;
   double log_p = 0;
-  int64_t labels = 0;  // of which it is the log P
+  int64_t labels = 0;  // number of tokens that log_p sums, including the end
 
  private:
   Formatter& f_;
@@ -72,8 +72,8 @@ class LineRequest : public TranslationRequest {
   Clock::time_point read_ = Clock::now();
 };
 
-// Reads lines and puts them into the queue, on a thread of its own. An input that fails closes the
-// queue, too, so that the lines before are written.
+// Reads lines and puts them into the queue, on its own thread. An input error also closes the
+// queue, so that the lines before it are written.
 class ReaderThread {
  public:
   ReaderThread(TranslationQueue& queue, Formatter& f, LinePairs& in, const Log& log)
@@ -92,7 +92,7 @@ class ReaderThread {
 
  private:
   void read() {
-    constexpr int idle_ms = 200;  // now and then it sees whether the queue was stopped
+    constexpr int idle_ms = 200;  // how often to check whether the queue was stopped
     Line line;
     std::vector<Source> parts;
     for (;;) {
@@ -110,12 +110,12 @@ class ReaderThread {
   std::thread thread_;
 };
 
-// Writes a text that grows, the new part each time.
+// Writes a growing text: show() appends what is new.
 class Growing {
  public:
   explicit Growing(Writer& out) : out_(out) {}
   void show(const std::string& text) {
-    if (!text.starts_with(shown_)) return;  // what was written stays
+    if (!text.starts_with(shown_)) return;  // written text cannot be changed
     out_.write(text.substr(shown_.size()));
     out_.flush();
     shown_ = text;
@@ -148,7 +148,7 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
   }
   flush();
   reader.rethrow();
-  // A continuation is cut as a rule, and has no source to copy.
+  // Not for language models: their outputs are usually cut and have no source to copy.
   if (!translator.options().search.forced_target && !translator.continues()) f.remarks.tell(log);
 }
 

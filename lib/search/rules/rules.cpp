@@ -29,7 +29,7 @@ ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
   std::vector<int> ids;
   for (const std::string& phrase : phrases) {
     vocabulary.encode(phrase, ids);
-    // A word that a list of words does not hold is never output.
+    // A word that is not in a word list is never output.
     if (ids.empty() || std::ranges::count(ids, int(Vocabulary::unk))) continue;
     const int last = ids.back();
     ids.pop_back();
@@ -59,7 +59,8 @@ std::vector<std::string> read_phrases(const std::string& path) {
 
 namespace {
 
-// A letter or a digit at its front, as far as bytes tell, and no space before it.
+// Whether the token begins with a letter or digit without a space before it. Bytes from 0x80 count
+// as letters.
 bool continues_word(const Vocabulary& vocabulary, int id) {
   constexpr std::string_view space_sign = "\u2581";
   if (vocabulary.kind() == "words" || id < Vocabulary::specials) return false;
@@ -103,7 +104,7 @@ void RequiredPhrases::required_tokens(const OpenOutput& output, std::vector<int>
   }
 }
 
-// Of incomplete phrases only the longest beginning counts: only one is continued.
+// Of incomplete phrases only the one with the most tokens counts: an output continues only one.
 int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
   if (!output.source) return 0;
   size_t whole = 0, begun = 0;
@@ -133,9 +134,9 @@ Utf8Guard::State Utf8Guard::after(const State& state, int token) const {
   const int byte = byte_of_[size_t(token)];
   if (byte < 0x80) return {};
   State next{uint8_t(continuations(byte)), 0x80, 0xBF};
-  if (byte == 0xE0) next.low = 0xA0;   // below: too long a form of a code point
+  if (byte == 0xE0) next.low = 0xA0;   // below: overlong encoding
   if (byte == 0xED) next.high = 0x9F;  // above: surrogates
-  if (byte == 0xF0) next.low = 0x90;   // below: too long again
+  if (byte == 0xF0) next.low = 0x90;   // below: overlong encoding
   if (byte == 0xF4) next.high = 0x8F;  // above: beyond U+10FFFF
   return next;
 }
