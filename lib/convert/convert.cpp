@@ -3,17 +3,14 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/convert/ctranslate2.h"
 #include "lib/convert/families/family.h"
-#include "lib/convert/llama_folder.h"
-#include "lib/convert/marian_folder.h"
-#include "lib/convert/output_folder.h"
+#include "lib/convert/output.h"
 
 namespace tx {
 
 namespace {
 
-// A folder that no training of tx left.
+// A directory that is not a run directory of tx-train.
 bool is_foreign(const std::string& path) {
   return is_directory(path) && !file_exists(path + "/best.safetensors") &&
          !file_exists(path + "/last.safetensors");
@@ -22,38 +19,37 @@ bool is_foreign(const std::string& path) {
 void convert_in(const ConvertOptions& options, const Log& log) {
   if (!is_foreign(options.input)) {
     const ModelReader model(options.input);  // says what is wrong with anything else
-    throw UsageError(options.input + " is a model of tx: say with --to what to write it for");
+    throw UsageError(options.input + " is a tx model: give --to to choose the format to write");
   }
   check_replaceable(options.out);
-  ForeignModel model = import_folder(options.input);
+  ForeignModel model = import_model(options.input);
   Vocabularies& vocabularies = model.content.vocabularies;
   vocabularies = stated_languages(vocabularies, options.languages, options.input);
   write_model(options.out, std::move(model.content));
-  log.info("wrote " + options.out + ", made from " + model.what);
+  log.info("wrote " + options.out + ", converted from " + model.what);
 }
 
 void convert_out(const ConvertOptions& options, const Log& log) {
   if (is_foreign(options.input) && file_exists(options.input + "/config.json"))
-    throw UsageError(options.input +
-                     " is not a model of tx: convert it to one first, without --to");
+    throw UsageError(options.input + " is not a tx model: convert it to one first, without --to");
   const ModelReader model(options.input);
-  OutputFolder folder(options.out);
+  OutputDirectory directory(options.out);
   std::string program = "CTranslate2";
   try {
     if (options.to == "marian") {
       program = "MarianMT of Hugging Face";
-      write_marian(folder, model, options.max_positions, log);
+      write_marian(directory, model, options.max_positions, log);
     } else if (options.to == "llama") {
       program = "Llama of Hugging Face";
-      write_llama(folder, model, options.max_positions);
+      write_llama(directory, model, options.max_positions);
     } else {
-      write_ctranslate2(folder, model, options.max_positions);
+      write_ctranslate2(directory, model, options.max_positions);
     }
   } catch (const IoError& e) {
-    throw Error(folder.named(e.what()));
+    throw Error(directory.named(e.what()));
   }
-  folder.finish();
-  log.info("wrote " + options.out + ", a folder for " + program);
+  directory.finish();
+  log.info("wrote " + options.out + ", a directory for " + program);
 }
 
 }  // namespace
@@ -95,7 +91,8 @@ void ConvertOptions::describe(Options& options) {
 }
 
 void ConvertOptions::resolve() const {
-  if (to != "tx" && out == "-") throw UsageError("--out -: a folder cannot go to standard output");
+  if (to != "tx" && out == "-")
+    throw UsageError("--out -: a directory cannot be written to standard output");
 }
 
 void convert_model(const ConvertOptions& options, const Log& log) {

@@ -1,5 +1,5 @@
-// tx-convert: one model in, another form of it out. What stands in the input says what it is; what
-// comes out is tx's own file, or a folder for another program.
+// tx-convert: reads a model of another toolkit and writes a tx model, or reads a tx model and
+// writes the directory of another program. The files of the input say which toolkit it is from.
 #pragma once
 #include <string>
 
@@ -10,19 +10,19 @@
 namespace tx {
 
 struct ConvertOptions {
-  std::string input;         // a model of tx, its run directory, or a folder of another toolkit
-  std::string out;           // a model file, or the folder that is made
+  std::string input;         // a tx model, a run directory, or another toolkit's directory
+  std::string out;           // a model file, or a directory to create
   std::string to = "tx";     // "tx", or the toolkit to write for
-  int max_positions = 1024;  // rows of computed positions where the other program wants a table
-  LanguageChoice languages;  // for the model's file to state
+  int max_positions = 1024;  // rows of a sinusoid table, where the format needs one
+  LanguageChoice languages;  // stored in the model file as its defaults
   bool quiet = false;
 
   void describe(Options& options);
-  void resolve() const;  // UsageError for what does not go together
+  void resolve() const;  // UsageError: options that exclude each other
 };
 
-// Writes all or nothing. DataError names the file or the setting that cannot be carried over;
-// UsageError where the output exists and is no model.
+// Writes the whole output or nothing. DataError names the file or the setting that is not
+// supported; UsageError: the output exists and is not a model.
 void convert_model(const ConvertOptions& options, const Log& log);
 
 }  // namespace tx

@@ -14,8 +14,8 @@ void run(std::string_view bytes) {
   const tx::ZipArchive zip(bytes, "F");
   for (const auto& e : zip.entries()) {
     require(zip.find(e.name) == &e, "an entry is found by its name");
-    std::string room;
-    require(zip.content(e, room).size() == e.size, "an entry has its size");
+    std::string unpacked;
+    require(zip.content(e, unpacked).size() == e.size, "an entry has its size");
   }
 }
 

@@ -1,27 +1,227 @@
 // The Transformer of fairseq: its own checkpoints with dict.LANGUAGE.txt, and FSMT, the form that
 // Hugging Face gave them (Ott et al. 2019; Ng et al. 2019). LayerNorm with 1e-5; sinusoids in
-// halves whose slowest wave is d_model / 2 - 1, the first token at the row behind pad's; the
-// decoder begins with </s>.
+// halves with frequencies spaced over d_model / 2 - 1, the first token at position pad + 1; the
+// decoder starts with </s>.
 //
-// The tokens are words: text is cut beforehand, as it was for fairseq (tokens of subword-nmt end
-// in "@@"), unless the folder has the SentencePiece model that cut it.
+// The vocabulary is a word list, for text that is already tokenised as it was for fairseq
+// (subword-nmt ends tokens in "@@"), unless the directory has a SentencePiece model.
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/fairseq_folder.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/pieces.h"
-#include "lib/convert/families/word_pieces.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/formats/directory.h"
+#include "lib/convert/formats/torch_file.h"
 
 namespace tx {
 
 namespace {
 
+// The files of a fairseq or FSMT model in a common form.
+
+struct FairseqFiles {
+  struct Side {
+    std::string path;                 // of the dictionary
+    std::vector<std::string> tokens;  // in the order of their ids
+    std::string subword_model;        // path of the SentencePiece model; "": none
+  };
+  std::string what, provenance;
+  std::string where;   // the file with the configuration
+  Json config;         // tx's, without the keys that all of them share
+  std::string prefix;  // of weight names
+  SpecialIds special;
+  std::array<Side, 2> sides;
+  std::shared_ptr<const ForeignTensors> weights;
+};
+
+using Kind = PickleValue::Kind;
+
+constexpr int64_t max_dictionary = int64_t(1) << 28;  // bytes
+
+// Settings as JSON: numbers, strings and one level of dicts; anything else is null.
+Json to_json(const PickleValue& value, int depth = 0) {
+  switch (value.kind) {
+    case Kind::boolean:
+      return value.integer != 0;
+    case Kind::integer:
+      return value.integer;
+    case Kind::real:
+      return value.real;
+    case Kind::text:
+      return value.text;
+    default:
+      break;
+  }
+  if (value.kind != Kind::dict || depth > 0) return Json();
+  Json json = Json::object();
+  for (size_t i = 0; i + 1 < value.items.size(); i += 2)
+    if (value.items[i]->kind == Kind::text)
+      json[value.items[i]->text] = to_json(*value.items[i + 1], depth + 1);
+  return json;
+}
+
+// The settings of a checkpoint: "args", or since 0.10.1 "cfg" with "model" and "task".
+Json settings_of(const PickleValue& content, const std::string& path) {
+  const PickleValue* args = content.find("args");
+  if (args != nullptr && args->kind == Kind::dict) return to_json(*args);
+  const PickleValue* cfg = content.find("cfg");
+  const PickleValue* model = cfg == nullptr ? nullptr : cfg->find("model");
+  const PickleValue* task = cfg == nullptr ? nullptr : cfg->find("task");
+  if (model == nullptr || model->kind != Kind::dict)
+    throw DataError(path + " is not a fairseq checkpoint: it has neither args nor cfg");
+  Json json = to_json(*model);
+  if (task == nullptr || task->kind != Kind::dict) return json;
+  const Json more = to_json(*task);
+  for (const auto& [key, value] : more.items())
+    if (!json.contains(key)) json[key] = value;
+  return json;
+}
+
+// The layers' configuration; the two formats differ in the names of two keys.
+Json layers_json(const FamilyConfig& c, const std::string& ffn, const std::string& heads) {
+  const auto same = [&](const std::string& key) {
+    return c.same(("encoder_" + key).c_str(), ("decoder_" + key).c_str());
+  };
+  return Json{
+      {"encoder_layers", c.size("encoder_layers", max_layers)},
+      {"decoder_layers", c.size("decoder_layers", max_layers)},
+      {"d_ff", same(ffn)},
+      {"heads", same(heads)},
+      {"activation", c.has("activation_fn")         ? activation_of(c, "activation_fn")
+                     : c.has("activation_function") ? activation_of(c, "activation_function")
+                                                    : "relu"}};
+}
+
+// "TOKEN COUNT" per line, after the implicit <s>, <pad>, </s> and <unk>.
+std::vector<std::string> read_dictionary(const std::string& path) {
+  std::vector<std::string> tokens = {"<s>", "<pad>", "</s>", "<unk>"};
+  const std::string text = read_regular_file(path, max_dictionary);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line(text.data() + at, end - at);
+    at = end + 1;
+    constexpr std::string_view flag = " #fairseq:overwrite";
+    if (line.ends_with(flag)) line.remove_suffix(flag.size());
+    const size_t space = line.rfind(' ');
+    if (space == line.npos || space == 0 || space + 1 == line.size() ||
+        line.find_first_not_of("0123456789", space + 1) != line.npos)
+      throw DataError(path + ":" + std::to_string(tokens.size() - 3) +
+                      ": expected a token, a space and its count");
+    tokens.emplace_back(line.substr(0, space));
+  }
+  return tokens;
+}
+
+std::string subword_model(const std::string& directory, size_t side) {
+  for (const char* name :
+       {side == 0 ? "source.spm" : "target.spm", "sentencepiece.bpe.model", "spm.model"})
+    if (file_exists(directory + "/" + name)) return directory + "/" + name;
+  return "";
+}
+
+// Refuses variants of fairseq's Transformer that tx does not support.
+void check_blocks(const FamilyConfig& c) {
+  const std::string arch = c.has("_name") ? c.text("_name") : c.has("arch") ? c.text("arch") : "";
+  if (arch.find("transformer") == arch.npos)
+    c.refuse("its architecture is \"" + arch.substr(0, 100) + "\", not a transformer");
+  for (const char* key : {"layernorm_embedding", "no_cross_attention", "cross_self_attention",
+                          "no_token_positional_embeddings", "no_decoder_final_norm",
+                          "tie_adaptive_weights", "char_inputs", "merge_src_tgt_embed"})
+    c.must_be(key, false);
+  for (const char* key : {"adaptive_input", "base_layers", "encoder_prenet"})
+    if (c.has(key) && c.json()[key] != 0) c.must_be(key, false);
+  if (c.has("adaptive_softmax_cutoff")) c.refuse("adaptive softmax is not supported");
+  for (const char* key : {"decoder_embed_dim", "decoder_input_dim", "decoder_output_dim"})
+    if (c.has(key)) c.same("encoder_embed_dim", key);
+  for (const auto& [a, b] : {std::pair{"encoder_normalize_before", "decoder_normalize_before"},
+                             {"encoder_learned_pos", "decoder_learned_pos"}})
+    if (c.flag(a, false) != c.flag(b, false))
+      c.refuse(std::string(a) + " and " + b + " differ, but tx has one setting for both");
+}
+
+// That checkpoint with dict.SOURCE.txt and dict.TARGET.txt. The SentencePiece model, if any, is
+// source.spm and target.spm, sentencepiece.bpe.model or spm.model.
+FairseqFiles read_fairseq(const std::string& directory) {
+  FairseqFiles in;
+  in.where = fairseq_checkpoint(directory);
+  auto file = std::make_shared<TorchFile>(read_torch_file(in.where));
+  in.weights = std::shared_ptr<const ForeignTensors>(file, &file->tensors);
+  in.what = "a Transformer of fairseq";
+  in.provenance = "fairseq";
+  const Json settings = settings_of(file->content->value(), in.where);
+  const FamilyConfig c(settings, in.where);
+  check_blocks(c);
+  in.config = layers_json(c, "ffn_embed_dim", "attention_heads");
+  in.config["d_model"] = c.size("encoder_embed_dim");
+  in.config["norm"] = c.flag("encoder_normalize_before", false) ? "pre" : "post";
+  in.config["positions"] = c.flag("encoder_learned_pos", false) ? "learned" : "fairseq";
+  in.config["scaled_embeddings"] = !c.flag("no_scale_embedding", false);
+  in.config["tie"] = c.flag("share_all_embeddings", false)               ? "all"
+                     : c.flag("share_decoder_input_output_embed", false) ? "target"
+                                                                         : "none";
+  in.special = {1, 3, 2, 2};
+  for (size_t side = 0; side < 2; ++side) {
+    const char* key = side == 0 ? "source_lang" : "target_lang";
+    const std::string language = c.has(key) ? c.text(key) : side == 0 ? "src" : "tgt";
+    std::string path = directory + "/dict." + language + ".txt";
+    if (language.find('/') != language.npos || !file_exists(path))
+      path = directory + (side == 0 ? "/dict.src.txt" : "/dict.tgt.txt");
+    in.sides[side] = {path, read_dictionary(path), subword_model(directory, side)};
+  }
+  return in;
+}
+
+// config.json, vocab-src.json, vocab-tgt.json. Tokens are converted to subword-nmt's notation:
+// "ab</w>" becomes "ab", "ab" becomes "ab@@".
+FairseqFiles read_fsmt(const std::string& directory, const Json& json) {
+  FairseqFiles in;
+  in.where = directory + "/config.json";
+  const FamilyConfig c(json, in.where);
+  in.what = "an FSMT model";
+  in.provenance = "FSMT of Hugging Face";
+  in.prefix = "model.";
+  in.config = layers_json(c, "ffn_dim", "attention_heads");
+  in.config["d_model"] = c.size("d_model");
+  in.config["norm"] = "post";
+  in.config["positions"] = "fairseq";
+  in.config["scaled_embeddings"] = c.flag("scale_embedding", true);
+  in.config["tie"] = c.flag("tie_word_embeddings", false) ? "all" : "target";
+  const int64_t eos = c.size_or("eos_token_id", 2);
+  in.special = {c.size_or("pad_token_id", 1), 3, c.size_or("decoder_start_token_id", eos), eos};
+  for (size_t side = 0; side < 2; ++side) {
+    const std::string path = directory + (side == 0 ? "/vocab-src.json" : "/vocab-tgt.json");
+    std::vector<std::string> tokens = read_token_ids(path);
+    const int64_t rows = c.size(side == 0 ? "src_vocab_size" : "tgt_vocab_size");
+    if (int64_t(tokens.size()) != rows)
+      throw DataError(path + " has " + std::to_string(tokens.size()) + " tokens, but " + in.where +
+                      " says " + std::to_string(rows));
+    const auto unk = std::find(tokens.begin(), tokens.end(), "<unk>");
+    if (unk == tokens.end()) throw DataError(path + " has no token <unk>");
+    if (side == 1 && unk - tokens.begin() != in.special.unk)
+      throw DataError(path + " has another id for <unk> than the source vocabulary");
+    in.special.unk = unk - tokens.begin();
+    for (size_t id = 4; id < tokens.size(); ++id) {
+      std::string& token = tokens[id];
+      if (token.ends_with("</w>"))
+        token.resize(token.size() - 4);
+      else
+        token += "@@";
+    }
+    in.sides[side] = {path, std::move(tokens), ""};
+  }
+  in.weights = std::make_shared<ForeignTensors>(read_weights(directory));
+  return in;
+}
+
 class Fairseq {
  public:
-  explicit Fairseq(FairseqFolder folder) : in_(std::move(folder)), map_(*in_.weights) {
-    for (const FairseqFolder::Side& side : in_.sides)
+  explicit Fairseq(FairseqFiles directory) : in_(std::move(directory)), map_(*in_.weights) {
+    for (const FairseqFiles::Side& side : in_.sides)
       orders_.emplace_back(side.tokens, in_.special, side.path);
   }
 
@@ -55,7 +255,7 @@ class Fairseq {
     return json;
   }
 
-  // tx has one length for both tables.
+  // tx has one max_positions for both stacks.
   int64_t position_rows() const {
     const auto rows = [&](const char* stack) {
       const std::string name = in_.prefix + stack + ".embed_positions.weight";
@@ -63,7 +263,8 @@ class Fairseq {
       return shape.empty() ? 0 : shape[0];
     };
     if (rows("encoder") != rows("decoder"))
-      throw DataError(in_.where + ": source and target have learned positions of another length (" +
+      throw DataError(in_.where +
+                      ": encoder and decoder have different numbers of learned positions (" +
                       std::to_string(rows("encoder")) + " and " + std::to_string(rows("decoder")) +
                       "); tx has one for both");
     return rows("encoder");
@@ -88,7 +289,7 @@ class Fairseq {
                                 std::fill(to, to + rows * count, 0.0f);
                               }});
     }
-    // Of tensors that are one, files hold any.
+    // Tied tensors are stored under any of their names.
     const std::string tied = "decoder.output_projection.weight";
     const std::string source = "encoder.embed_tokens.weight",
                       target = "decoder.embed_tokens.weight";
@@ -112,24 +313,30 @@ class Fairseq {
     const ForeignTensor& t = in_.weights->at(found.empty() ? names[0] : found);
     if (t.shape.size() == 2 && t.shape[0] != tokens)
       throw DataError(in_.sides[side].path + " has " + std::to_string(tokens) +
-                      " tokens with <s>, <pad>, </s> and <unk>, but " + found + " has " +
+                      " tokens including <s>, <pad>, </s> and <unk>, but " + found + " has " +
                       std::to_string(t.shape[0]) + " rows");
     return orders_[side].rows(map_.take(found, {tokens, d}));
   }
 
-  FairseqFolder in_;
+  FairseqFiles in_;
   WeightMap map_;
   std::vector<TokenOrder> orders_;
 };
 
 }  // namespace
 
-ForeignModel import_fairseq(const std::string& folder) {
-  return Fairseq(read_fairseq_folder(folder)).import();
+std::string fairseq_checkpoint(const std::string& directory) {
+  for (const char* name : {"checkpoint_best.pt", "checkpoint_last.pt", "checkpoint.pt", "model.pt"})
+    if (file_exists(directory + "/" + name)) return directory + "/" + name;
+  return "";
 }
 
-ForeignModel import_fsmt(const std::string& folder, const Json& config) {
-  return Fairseq(read_fsmt_folder(folder, config)).import();
+ForeignModel import_fairseq(const std::string& directory) {
+  return Fairseq(read_fairseq(directory)).import();
+}
+
+ForeignModel import_fsmt(const std::string& directory, const Json& config) {
+  return Fairseq(read_fsmt(directory, config)).import();
 }
 
 }  // namespace tx

@@ -3,11 +3,25 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/json.h"
-#include "lib/convert/families/fairseq_folder.h"
-#include "lib/convert/families/marian_npz_folder.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/families/marian_npz_files.h"
+#include "lib/convert/formats/directory.h"
 
 namespace tx {
+
+namespace {
+
+// `name` with the first part that it contains replaced.
+template <size_t N>
+std::string replaced(std::string name, const std::pair<const char*, const char*> (&parts)[N]) {
+  for (const auto& [from, to] : parts) {
+    const size_t at = name.find(from);
+    if (at == name.npos) continue;
+    return name.replace(at, std::string(from).size(), to);
+  }
+  return name;
+}
+
+}  // namespace
 
 void FamilyConfig::refuse(const std::string& why) const { throw DataError(where_ + ": " + why); }
 
@@ -25,32 +39,33 @@ int64_t FamilyConfig::size_or(const char* key, int64_t otherwise) const {
 
 bool FamilyConfig::flag(const char* key, bool otherwise) const {
   if (!has(key)) return otherwise;
-  if (!json_[key].is_boolean()) refuse(std::string(key) + " is neither true nor false");
+  if (!json_[key].is_boolean()) refuse(std::string(key) + " must be true or false");
   return json_[key].get<bool>();
 }
 
 double FamilyConfig::real(const char* key, double otherwise) const {
   if (!has(key)) return otherwise;
-  if (!json_[key].is_number()) refuse(std::string(key) + " is no number");
+  if (!json_[key].is_number()) refuse(std::string(key) + " must be a number");
   return json_[key].get<double>();
 }
 
 std::string FamilyConfig::text(const char* key) const {
-  if (!has(key) || !json_[key].is_string()) refuse(std::string("it has no text \"") + key + "\"");
+  if (!has(key) || !json_[key].is_string())
+    refuse(std::string(key) + " is missing or not a string");
   return json_[key].get<std::string>();
 }
 
 int64_t FamilyConfig::same(const char* key, const char* other) const {
   const int64_t value = size(key);
   if (size(other) != value)
-    refuse(std::string(key) + " and " + other + " differ; tx has one setting for both stacks");
+    refuse(std::string(key) + " and " + other + " differ, but tx has one setting for both");
   return value;
 }
 
 void FamilyConfig::must_be(const char* key, const Json& value) const {
   if (has(key) && json_[key] != value)
     refuse(std::string(key) + " is " + to_text(json_[key]).substr(0, 100) + "; only " +
-           to_text(value) + " can be carried over");
+           to_text(value) + " is supported");
 }
 
 Json bart_config(const FamilyConfig& config, int64_t source, int64_t target) {
@@ -77,28 +92,72 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
   const auto at = names.find(config.text(key));
   if (at == names.end())
     config.refuse(std::string(key) + " is \"" + config.text(key).substr(0, 100) +
-                  "\", which tx does not have");
+                  "\", which is not supported");
   return at->second;
 }
 
-ForeignModel import_folder(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  if (!file_exists(path) && !fairseq_checkpoint(folder).empty()) return import_fairseq(folder);
-  if (!file_exists(path) && holds_marian_npz(folder)) return import_marian_npz(folder);
+ForeignModel import_model(const std::string& directory) {
+  const std::string path = directory + "/config.json";
+  if (!file_exists(path) && !fairseq_checkpoint(directory).empty())
+    return import_fairseq(directory);
+  if (!file_exists(path) && holds_marian_npz(directory)) return import_marian_npz(directory);
   if (!file_exists(path))
-    throw DataError(folder +
-                    " is no model that is known: it holds no config.json, no model.npz, no " +
-                    "checkpoint of fairseq, and no model of a training of tx");
+    throw DataError(directory +
+                    " is not a recognised model: it has no config.json, no model.npz, no " +
+                    "fairseq checkpoint and no model of tx-train");
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
-  if (type == "marian") return import_marian(folder, json);
-  if (type == "m2m_100") return import_m2m100(folder, json);
-  if (type == "fsmt") return import_fsmt(folder, json);
-  if (type == "gpt2") return import_gpt2(folder, json);
-  if (type == "llama" || type == "mistral") return import_llama(folder, json);
-  throw DataError(
-      path + ": models of type \"" + type.substr(0, 100) +
-      "\" cannot be converted; known are fsmt, gpt2, llama, m2m_100, marian and mistral");
+  if (type == "marian") return import_marian(directory, json);
+  if (type == "m2m_100") return import_m2m100(directory, json);
+  if (type == "fsmt") return import_fsmt(directory, json);
+  if (type == "gpt2") return import_gpt2(directory, json);
+  if (type == "llama" || type == "mistral") return import_llama(directory, json);
+  throw DataError(path + ": model_type \"" + type.substr(0, 100) +
+                  "\" is not supported; fsmt, gpt2, llama, m2m_100, marian and mistral are");
+}
+
+std::string bart_name(const std::string& ours) {
+  static const std::pair<const char*, const char*> parts[] = {
+      {".self_attn_norm.", ".self_attn_layer_norm."},
+      {".cross_attn_norm.", ".encoder_attn_layer_norm."},
+      {".ffn_norm.", ".final_layer_norm."},
+      {".cross_attn.", ".encoder_attn."},
+      {".ffn.in_proj.", ".fc1."},
+      {".ffn.out_proj.", ".fc2."},
+      {"coder.norm.", "coder.layer_norm."}};
+  return "model." + replaced(ours, parts);
+}
+
+std::string llama_name(const std::string& ours) {
+  static const std::pair<const char*, const char*> parts[] = {
+      {".self_attn.out_proj.", ".self_attn.o_proj."},
+      {".self_attn_norm.", ".input_layernorm."},
+      {".ffn_norm.", ".post_attention_layernorm."},
+      {".ffn.gate_proj.", ".mlp.gate_proj."},
+      {".ffn.in_proj.", ".mlp.up_proj."},
+      {".ffn.out_proj.", ".mlp.down_proj."},
+      {".embedding.", ".embed_tokens."}};
+  if (ours == "output.weight") return "lm_head.weight";
+  if (ours == "embedding.weight") return "model.embed_tokens.weight";
+  return "model" + replaced(ours, parts).substr(ours.find('.'));
+}
+
+WeightRows WeightMap::take(const std::string& theirs, const std::vector<int64_t>& shape) {
+  used_.insert(theirs);
+  return from_.rows(theirs, shape);
+}
+
+std::string WeightMap::any_of(const std::vector<std::string>& names) const {
+  for (const std::string& name : names)
+    if (from_.find(name) != nullptr) return name;
+  return "";
+}
+
+void WeightMap::check_all_used() const {
+  for (const auto& [name, tensor] : from_.all())
+    if (used_.count(name) == 0)
+      throw DataError(from_.where() + " has the tensor " + name.substr(0, 100) +
+                      ", which belongs to a component that is not supported");
 }
 
 }  // namespace tx

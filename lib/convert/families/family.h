@@ -1,7 +1,8 @@
-// Families of models of other toolkits. Each has one file that knows its configuration, the names
-// of its weights and its vocabulary, and turns them into what a model file of tx holds.
+// Importers, one file for each family of models. An importer maps the configuration, the names of
+// the weights and the vocabulary to those of a tx model file.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,38 +15,42 @@ namespace tx {
 struct ForeignModel {
   ModelContent content;
   std::string what;                            // "a MarianMT model", for the user
-  std::shared_ptr<const ForeignTensors> from;  // what the weights are read from
+  std::shared_ptr<const ForeignTensors> from;  // the tensors that the weights are read from
 };
 
-// Of a stack; a table of them is made before they are read.
+// Limit on a configuration's layers per stack, checked before the parameter table is built.
 inline constexpr int64_t max_layers = 1000;
 
-// A folder of Hugging Face: its config.json says which family; or one with a checkpoint of fairseq
-// or a model of Marian. DataError: none that is known.
-ForeignModel import_folder(const std::string& folder);
+// Reads a Hugging Face directory (config.json names the family), a fairseq checkpoint or a Marian
+// model. DataError: not recognised, or not supported.
+ForeignModel import_model(const std::string& directory);
 
-ForeignModel import_marian(const std::string& folder, const Json& config);  // "marian"
-ForeignModel import_fairseq(const std::string& folder);     // a checkpoint and its dictionaries
-ForeignModel import_marian_npz(const std::string& folder);  // model.npz and its vocabularies
-ForeignModel import_fsmt(const std::string& folder, const Json& config);    // "fsmt"
-ForeignModel import_gpt2(const std::string& folder, const Json& config);    // "gpt2"
-ForeignModel import_llama(const std::string& folder, const Json& config);   // "llama", "mistral"
-ForeignModel import_m2m100(const std::string& folder, const Json& config);  // "m2m_100"
+ForeignModel import_marian(const std::string& directory, const Json& config);  // "marian"
+ForeignModel import_fairseq(const std::string& directory);     // a checkpoint and its dictionaries
+ForeignModel import_marian_npz(const std::string& directory);  // model.npz and its vocabularies
+ForeignModel import_fsmt(const std::string& directory, const Json& config);    // "fsmt"
+ForeignModel import_gpt2(const std::string& directory, const Json& config);    // "gpt2"
+ForeignModel import_llama(const std::string& directory, const Json& config);   // "llama", "mistral"
+ForeignModel import_m2m100(const std::string& directory, const Json& config);  // "m2m_100"
 
-// What a family's configuration says, checked. DataError names the file and the key.
+// The first of checkpoint_best.pt, checkpoint_last.pt, checkpoint.pt and model.pt that exists; ""
+// if none does.
+std::string fairseq_checkpoint(const std::string& directory);
+
+// A configuration whose values are checked on access. DataError names the file and the key.
 class FamilyConfig {
  public:
   FamilyConfig(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
-  int64_t size(const char* key, int64_t max = int64_t(1) << 24) const;  // 0 .. most; must be there
-  int64_t size_or(const char* key, int64_t otherwise) const;            // also where it is null
+  int64_t size(const char* key, int64_t max = int64_t(1) << 24) const;  // 0 .. max; required
+  int64_t size_or(const char* key, int64_t otherwise) const;            // `otherwise` also for null
   bool flag(const char* key, bool otherwise) const;
   double real(const char* key, double otherwise) const;
   std::string text(const char* key) const;
   bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
   const Json& json() const { return json_; }
-  // Two keys that must say the same, since tx has one setting for both stacks.
+  // The value of two keys that must agree, because tx has one setting for both stacks.
   int64_t same(const char* key, const char* other) const;
-  // A key that older or other models have, and whose meaning tx does not know with another value.
+  // DataError if the key is present with another value.
   void must_be(const char* key, const Json& value) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -54,11 +59,39 @@ class FamilyConfig {
   std::string where_;
 };
 
-// What the configurations of models that descend from BART (Marian, M2M-100) say alike, as that of
-// a model file: kind, vocabularies of these sizes, layers, widths, heads, activation, biases.
+// What the configurations of BART's descendants (Marian, M2M-100) have in common, as tx's
+// configuration: kind, vocabulary sizes, layers, widths, heads, activation, biases.
 Json bart_config(const FamilyConfig& config, int64_t source, int64_t target);
 
-// The activation's name in tx. DataError: one that tx does not have.
+// The activation's name in tx. DataError: not supported.
 std::string activation_of(const FamilyConfig& config, const char* key);
+
+// Hugging Face's name of a weight in BART's descendants (Marian, M2M-100):
+// "model.encoder.layers.0.fc1.weight" for "encoder.layers.0.ffn.in_proj.weight". Not for
+// embeddings.
+std::string bart_name(const std::string& ours);
+
+// The same in Llama: "model.layers.0.mlp.up_proj.weight" for "decoder.layers.0.ffn.in_proj.weight".
+// For all weights of a decoder.
+std::string llama_name(const std::string& ours);
+
+// Reads weights by name and records which of the foreign tensors were used.
+class WeightMap {
+ public:
+  // `from` must outlive the rows that take() returns.
+  explicit WeightMap(const ForeignTensors& from) : from_(from) {}
+  // The tensor of this name and shape; marks it as used.
+  WeightRows take(const std::string& theirs, const std::vector<int64_t>& shape);
+  // The first of these names that exists; "" if none does.
+  std::string any_of(const std::vector<std::string>& names) const;
+  // Marks a redundant tensor as used.
+  void ignore(const std::string& theirs) { used_.insert(theirs); }
+  // DataError that names an unused tensor: the model has a component that is not supported.
+  void check_all_used() const;
+
+ private:
+  const ForeignTensors& from_;
+  std::set<std::string> used_;
+};
 
 }  // namespace tx

@@ -1,48 +1,47 @@
 // GPT-2 of Hugging Face: a decoder with learned positions, LayerNorm before the sub-layers, biases
-// everywhere and the tanh form of GELU (Radford et al. 2019). Its products are x W, so that weights
-// lie turned; queries, keys and values are one of them.
+// everywhere and the tanh form of GELU (Radford et al. 2019). Its layers compute x W, so weights
+// are transposed; queries, keys and values are one matrix.
 //
-// Its vocabulary cuts text by a regular expression over bytes, which SentencePiece cannot: tokens
-// are a list of words here, which other programs cut and join. It has neither pad nor unk: both get
-// a row of zeros that is never output; bos and eos are the one token <|endoftext|>.
+// Its byte-level BPE splits text by a regular expression, which SentencePiece cannot do: the
+// vocabulary is a word list, for text that other programs tokenise. It has neither pad nor unk:
+// both get a row of zeros and are never output. <|endoftext|> is both bos and eos.
 #include <algorithm>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/pieces.h"
-#include "lib/convert/families/word_pieces.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/formats/directory.h"
 
 namespace tx {
 
 namespace {
 
-constexpr int64_t no_row = -1;  // of tokens that tx adds
+constexpr int64_t no_row = -1;  // a token that tx adds
 
-// Tensors of GPT-2 by our names for the weights of a decoder, turned and cut by their strides.
-class TurnedWeights {
+// GPT-2's tensors under tx's names, transposed and sliced by strides, without copies.
+class TransposedWeights {
  public:
-  TurnedWeights(std::shared_ptr<const ForeignTensors> from, int64_t d, int64_t layers)
-      : from_(std::move(from)), d_(d), turned_(from_->where()) {
-    turned_.keep(from_);
+  TransposedWeights(std::shared_ptr<const ForeignTensors> from, int64_t d, int64_t layers)
+      : from_(std::move(from)), d_(d), transposed_(from_->where()) {
+    transposed_.keep(from_);
     prefix_ = from_->find("transformer.wte.weight") != nullptr ? "transformer." : "";
     copy("decoder.embedding", "wte", {"weight"});
     copy("decoder.positions", "wpe", {"weight"});
     copy("decoder.norm", "ln_f", {"weight", "bias"});
     if (from_->find("lm_head.weight") != nullptr) {
-      turned_.add("output.weight", from_->at("lm_head.weight"));
+      transposed_.add("output.weight", from_->at("lm_head.weight"));
       used_.push_back("lm_head.weight");
     }
     for (int64_t i = 0; i < layers; ++i) add_layer(i);
     for (const auto& [name, tensor] : from_->all())
       if (std::find(used_.begin(), used_.end(), name) == used_.end() && !is_mask(name))
-        turned_.add(name, tensor);  // which is used by nothing, and named
+        transposed_.add(name, tensor);  // unused: check_all_used() reports it
   }
-  const ForeignTensors& tensors() const { return turned_; }
+  const ForeignTensors& tensors() const { return transposed_; }
 
  private:
-  // Buffers that stood in older files.
+  // Buffers in older files.
   static bool is_mask(const std::string& name) {
     return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
   }
@@ -52,17 +51,18 @@ class TurnedWeights {
   }
   void copy(const std::string& ours, const std::string& theirs,
             const std::vector<std::string>& parts) {
-    for (const std::string& part : parts) turned_.add(ours + "." + part, take(theirs + "." + part));
+    for (const std::string& part : parts)
+      transposed_.add(ours + "." + part, take(theirs + "." + part));
   }
   // Columns [first, first + count) of a matrix, or elements of its bias.
-  void turn(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
+  void transpose(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
     ForeignTensor w = part_of(take(theirs + ".weight"), first, count, theirs);
     if (w.shape.size() == 2) {
       std::swap(w.shape[0], w.shape[1]);
       std::swap(w.strides[0], w.strides[1]);
     }
-    turned_.add(ours + ".weight", w);
-    turned_.add(ours + ".bias", part_of(take(theirs + ".bias"), first, count, theirs));
+    transposed_.add(ours + ".weight", w);
+    transposed_.add(ours + ".bias", part_of(take(theirs + ".bias"), first, count, theirs));
   }
   ForeignTensor part_of(ForeignTensor t, int64_t first, int64_t count,
                         const std::string& name) const {
@@ -83,33 +83,33 @@ class TurnedWeights {
     const std::string ours = "decoder.layers." + std::to_string(i) + ".";
     const std::string theirs = "h." + std::to_string(i) + ".";
     const std::string attention = theirs + "attn.c_attn";
-    turn(ours + "self_attn.q_proj", attention, 0, d_);
-    turn(ours + "self_attn.k_proj", attention, d_, d_);
-    turn(ours + "self_attn.v_proj", attention, 2 * d_, d_);
+    transpose(ours + "self_attn.q_proj", attention, 0, d_);
+    transpose(ours + "self_attn.k_proj", attention, d_, d_);
+    transpose(ours + "self_attn.v_proj", attention, 2 * d_, d_);
     for (const auto& [own, other] : {std::pair{"self_attn.out_proj", "attn.c_proj"},
                                      {"ffn.in_proj", "mlp.c_fc"},
                                      {"ffn.out_proj", "mlp.c_proj"}})
-      turn(ours + own, theirs + other, 0, columns(theirs + other + ".weight"));
+      transpose(ours + own, theirs + other, 0, columns(theirs + other + ".weight"));
     copy(ours + "self_attn_norm", theirs + "ln_1", {"weight", "bias"});
     copy(ours + "ffn_norm", theirs + "ln_2", {"weight", "bias"});
   }
 
   std::shared_ptr<const ForeignTensors> from_;
   int64_t d_;
-  ForeignTensors turned_;
+  ForeignTensors transposed_;
   std::string prefix_;
   std::vector<std::string> used_;
 };
 
 class Gpt2 {
  public:
-  Gpt2(const std::string& folder, const Json& json)
-      : folder_(folder),
-        config_(json, folder + "/config.json"),
+  Gpt2(const std::string& directory, const Json& json)
+      : directory_(directory),
+        config_(json, directory + "/config.json"),
         tied_(config_.flag("tie_word_embeddings", true)),
         rows_(config_.size("vocab_size")),
-        weights_(std::make_shared<TurnedWeights>(
-            std::make_shared<ForeignTensors>(read_weights(folder)), config_.size("n_embd"),
+        weights_(std::make_shared<TransposedWeights>(
+            std::make_shared<ForeignTensors>(read_weights(directory)), config_.size("n_embd"),
             config_.size("n_layer", max_layers))),
         map_(weights_->tensors()) {
     number_tokens();
@@ -119,9 +119,9 @@ class Gpt2 {
     ForeignModel model;
     model.what = "a GPT-2 model";
     model.from = {weights_, &weights_->tensors()};
-    model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
+    model.content.config = ModelConfig::from_json(model_json(), directory_ + "/config.json");
     model.content.vocabularies = Vocabularies(
-        {Vocabularies::Pointer(parse_vocabulary(word_list(tokens_), folder_ + "/vocab.json"))});
+        {Vocabularies::Pointer(parse_vocabulary(word_list(tokens_), directory_ + "/vocab.json"))});
     model.content.provenance = Json{{"converted", "GPT-2 of Hugging Face"}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
@@ -132,11 +132,11 @@ class Gpt2 {
 
  private:
   void number_tokens() {
-    const std::string path = folder_ + "/vocab.json";
+    const std::string path = directory_ + "/vocab.json";
     const std::vector<std::string> theirs = read_token_ids(path);
     if (int64_t(theirs.size()) > rows_)
-      throw DataError(path + " has " + std::to_string(theirs.size()) + " tokens, but " + folder_ +
-                      "/config.json says " + std::to_string(rows_));
+      throw DataError(path + " has " + std::to_string(theirs.size()) + " tokens, but " +
+                      directory_ + "/config.json says " + std::to_string(rows_));
     const int64_t eos = config_.size("eos_token_id");
     if (eos >= rows_)
       config_.refuse("eos_token_id is " + std::to_string(eos) + ", outside the " +
@@ -178,7 +178,7 @@ class Gpt2 {
       return {1, int64_t(from_.size()), [size = from_.size()](int64_t, int64_t count, float* to) {
                 if (count == 0) return;
                 std::fill(to, to + size, 0.0f);
-                std::fill(to, to + Vocabulary::eos, never);  // pad, unk, and bos, which eos also is
+                std::fill(to, to + Vocabulary::eos, never);  // pad, unk, and bos, the copy of eos
               }};
     if (e.name != "decoder.embedding.weight" && e.name != "output.weight")
       return map_.take(e.name, file_shape(e));
@@ -192,20 +192,20 @@ class Gpt2 {
             }};
   }
 
-  const std::string& folder_;
+  const std::string& directory_;
   FamilyConfig config_;
   bool tied_;
   int64_t rows_;
-  std::shared_ptr<const TurnedWeights> weights_;
+  std::shared_ptr<const TransposedWeights> weights_;
   WeightMap map_;
-  std::vector<int64_t> from_;  // their id of each of ours
+  std::vector<int64_t> from_;  // their id for each of ours
   std::vector<std::string> tokens_;
 };
 
 }  // namespace
 
-ForeignModel import_gpt2(const std::string& folder, const Json& config) {
-  return Gpt2(folder, config).import();
+ForeignModel import_gpt2(const std::string& directory, const Json& config) {
+  return Gpt2(directory, config).import();
 }
 
 }  // namespace tx

@@ -1,39 +1,168 @@
-// Llama of Hugging Face, and Mistral, which adds a window: decoders with rotary positions, norms of
-// the root mean square before the sub-layers, a gate in the feed-forward layer and heads that share
-// keys (Touvron et al. 2023; Jiang et al. 2023).
+// Hugging Face's Llama, and Mistral, which adds sliding-window attention: pre-norm decoders with
+// RMSNorm, rotary positions, gated feed-forward layers and grouped-query attention (Touvron et al.
+// 2023; Jiang et al. 2023).
+#include <memory>
+#include <set>
+#include <string>
+
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/sentencepiece_folder.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/formats/directory.h"
+#include "lib/subword/subword.h"
 
 namespace tx {
 
 namespace {
 
+// The vocabulary: tokenizer.model has the tokens and their ids; further rows of the embedding are
+// added tokens or unused.
+
+struct DecoderTokens {
+  TokenOrder order;  // one token per row of the embedding; Start::own
+  std::shared_ptr<const Vocabulary> vocabulary;
+};
+
+class TokensReader {
+ public:
+  TokensReader(const std::string& directory, const FamilyConfig& config, int64_t rows)
+      : directory_(directory), config_(config), rows_(rows) {}
+
+  DecoderTokens read() {
+    check_tokeniser();
+    content_.model = read_sentencepiece(path_);
+    const PieceSplitter splitter(content_.model, path_);
+    list(splitter.tokens());
+    name_more_rows();
+    const SpecialIds special = special_ids(splitter.unk());
+    TokenOrder order(texts_, special, directory_ + "/config.json", Start::own);
+    content_.tokens = order.tokens();
+    content_.theirs = {special.pad, special.unk, special.start, special.eos};
+    for (const int64_t theirs : controls_)
+      if (order.id(theirs) >= Vocabulary::specials) content_.controls.push_back(order.id(theirs));
+    return {std::move(order), parse_vocabulary(mapped_bytes(content_), path_)};
+  }
+
+ private:
+  void check_tokeniser() const {
+    if (!file_exists(path_)) {
+      if (file_exists(directory_ + "/tokenizer.json"))
+        throw DataError(directory_ +
+                        " has no tokenizer.model, only tokenizer.json: tx needs the SentencePiece "
+                        "model, which comes with the original weights");
+      throw DataError(directory_ + " has no tokenizer.model, its SentencePiece vocabulary");
+    }
+    const std::string settings = directory_ + "/tokenizer_config.json";
+    const Json json = object_or_empty(settings);
+    FamilyConfig(json, settings).must_be("add_bos_token", true);
+  }
+
+  void list(const std::vector<ListedPiece>& tokens) {
+    if (int64_t(tokens.size()) > rows_)
+      throw DataError(path_ + " has " + std::to_string(tokens.size()) + " tokens, but " +
+                      directory_ + "/config.json says " + std::to_string(rows_));
+    for (const ListedPiece& token : tokens) {
+      const auto id = int64_t(texts_.size());
+      if (token.control) controls_.push_back(id);
+      if (token.byte && token.text == "<0x00>") zero_ = id;
+      content_.bytes |= token.byte;
+      texts_.push_back(token.text);
+    }
+    in_model_ = int64_t(texts_.size());
+  }
+
+  // Names the rows after the tokens of tokenizer.model.
+  void name_more_rows() {
+    std::map<int64_t, std::string> names;
+    const Json added = object_or_empty(directory_ + "/added_tokens.json");
+    for (const auto& [text, id] : added.items())
+      if (id.is_number_unsigned()) names[id.get<int64_t>()] = text;
+    const Json settings = object_or_empty(directory_ + "/tokenizer_config.json");
+    const Json decoder = settings.value("added_tokens_decoder", Json::object());
+    for (const auto& [id, token] : decoder.items())
+      if (token.is_object() && token.contains("content") && token["content"].is_string() &&
+          id.size() < 10 && id.find_first_not_of("0123456789") == id.npos && !id.empty())
+        names[std::stoll(id)] = token["content"].get<std::string>();
+    std::set<std::string> known(texts_.begin(), texts_.end());
+    for (int64_t id = in_model_; id < rows_; ++id) {
+      std::string text = names.count(id) > 0 ? names[id] : "";
+      if (text.empty() || known.count(text) > 0) text = unnamed_row(id);
+      while (!known.insert(text).second) text += '_';
+      if (names.count(id) == 0 && spare_ < 0) spare_ = id;
+      texts_.push_back(text);
+      controls_.push_back(id);
+    }
+  }
+
+  SpecialIds special_ids(int64_t unk) const {
+    SpecialIds ids{-1, unk, one_id("bos_token_id"), one_id("eos_token_id")};
+    const Json& pad = config_.json().value("pad_token_id", Json());
+    const int64_t own = pad.is_number_unsigned() ? config_.size("pad_token_id") : -1;
+    if (own >= 0 && own != unk && own != ids.start && own != ids.eos)
+      ids.pad = own;
+    else
+      ids.pad = zero_ >= 0 ? zero_ : spare_;
+    if (ids.pad < 0)
+      throw DataError(path_ +
+                      " has no token for padding: no pad_token_id in config.json, no token for the "
+                      "byte 0 and no unused row in the embedding");
+    return ids;
+  }
+
+  // An id, or a list of one id.
+  int64_t one_id(const char* key) const {
+    const Json value = config_.json().value(key, Json());
+    if (!value.is_array()) return config_.size(key);
+    if (value.size() != 1)
+      config_.refuse(std::string(key) + " lists " + std::to_string(value.size()) +
+                     " tokens, but tx supports one: keep the one that ends a text");
+    const Json one{{key, value[0]}};
+    return FamilyConfig(one, directory_ + "/config.json").size(key);
+  }
+
+  const std::string& directory_;
+  const FamilyConfig& config_;
+  int64_t rows_;
+  std::string path_ = directory_ + "/tokenizer.model";
+  MappedTokens content_;
+  std::vector<std::string> texts_;
+  std::vector<int64_t> controls_;
+  int64_t in_model_ = 0, zero_ = -1, spare_ = -1;
+};
+
+// `rows` of the embedding. tx needs a token for pad: without one it takes the byte token <0x00>,
+// which no text contains, or an unused row. DataError: no tokenizer.model, more tokens than rows,
+// or texts that do not start with one bos and end with one eos.
+DecoderTokens read_decoder_tokens(const std::string& directory, const FamilyConfig& config,
+                                  int64_t rows) {
+  return TokensReader(directory, config, rows).read();
+}
+
 class Llama {
  public:
-  Llama(const std::string& folder, const Json& json)
-      : folder_(folder),
-        config_(json, folder + "/config.json"),
+  Llama(const std::string& directory, const Json& json)
+      : directory_(directory),
+        config_(json, directory + "/config.json"),
         mistral_(config_.text("model_type") == "mistral"),
         tied_(config_.flag("tie_word_embeddings", false)),
-        tokens_(read_decoder_tokens(folder, config_, config_.size("vocab_size"))),
-        from_(std::make_shared<ForeignTensors>(read_weights(folder))),
+        tokens_(read_decoder_tokens(directory, config_, config_.size("vocab_size"))),
+        from_(std::make_shared<ForeignTensors>(read_weights(directory))),
         map_(*from_) {}
 
   ForeignModel import() {
     ForeignModel model;
     model.what = mistral_ ? "a Mistral model" : "a Llama model";
     model.from = from_;
-    model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
+    model.content.config = ModelConfig::from_json(model_json(), directory_ + "/config.json");
     model.content.vocabularies = Vocabularies({tokens_.vocabulary});
     model.content.provenance =
         Json{{"converted", mistral_ ? "Mistral of Hugging Face" : "Llama of Hugging Face"}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
-    map_.ignore("lm_head.weight");             // where it is the embedding
-    map_.ignore("model.rotary_emb.inv_freq");  // computed anew
+    map_.ignore("lm_head.weight");             // tied to the embedding
+    map_.ignore("model.rotary_emb.inv_freq");  // a buffer, recomputed
     for (int i = 0; i < model.content.config.target().layers; ++i)
       map_.ignore("model.layers." + std::to_string(i) + ".self_attn.rotary_emb.inv_freq");
     map_.check_all_used();
@@ -77,16 +206,16 @@ class Llama {
     if (name == "silu") return "swiglu";
     if (name == "gelu") return "geglu";
     config_.refuse("hidden_act is \"" + config_.text("hidden_act").substr(0, 100) +
-                   "\", which tx does not have as a gate");
+                   "\", which is not supported in gated layers");
   }
 
-  // Older files have rope_theta and rope_scaling, newer ones rope_parameters of both.
+  // Older files have rope_theta and rope_scaling, newer ones rope_parameters with both.
   void add_positions(Json& json) const {
     const bool newer = config_.has("rope_parameters");
     const char* key = newer ? "rope_parameters" : "rope_scaling";
     const Json settings = config_.has(key) ? config_.json()[key] : Json::object();
     if (!settings.is_object()) config_.refuse(std::string(key) + " is not a JSON object");
-    const FamilyConfig rope(settings, folder_ + "/config.json: " + key);
+    const FamilyConfig rope(settings, directory_ + "/config.json: " + key);
     json["rotary_base"] = newer && rope.has("rope_theta") ? rope.real("rope_theta", 0)
                                                           : config_.real("rope_theta", 10000);
     rope.must_be("partial_rotary_factor", 1.0);
@@ -95,8 +224,8 @@ class Llama {
                                                    : "default";
     if (type == "default") return;
     if (type != "linear" && type != "llama3")
-      rope.refuse("positions are scaled by \"" + type.substr(0, 100) +
-                  "\", which tx does not have; known are linear and llama3");
+      rope.refuse("rope_type \"" + type.substr(0, 100) +
+                  "\" is not supported; linear and llama3 are");
     json["rotary_scaling"] = type;
     json["rotary_factor"] = needed(rope, "factor");
     if (type != "llama3") return;
@@ -106,7 +235,7 @@ class Llama {
   }
 
   static double needed(const FamilyConfig& rope, const char* key) {
-    if (!rope.has(key)) rope.refuse(std::string("it lacks ") + key);
+    if (!rope.has(key)) rope.refuse(std::string(key) + " is missing");
     return rope.real(key, 0);
   }
 
@@ -118,9 +247,8 @@ class Llama {
     }
     if (e.name == "output.weight") {
       if (map_.any_of({"lm_head.weight"}).empty())
-        throw DataError(folder_ +
-                        " lacks lm_head.weight, but config.json says that it is not the "
-                        "embedding (tie_word_embeddings false)");
+        throw DataError(directory_ +
+                        " has no lm_head.weight, but tie_word_embeddings in config.json is false");
       return rows_of_tokens("lm_head.weight", e.cols);
     }
     return map_.take(llama_name(e.name), file_shape(e));
@@ -130,7 +258,7 @@ class Llama {
     return tokens_.order.rows(map_.take(name, {tokens_.order.size(), d}));
   }
 
-  const std::string& folder_;
+  const std::string& directory_;
   FamilyConfig config_;
   bool mistral_, tied_;
   DecoderTokens tokens_;
@@ -140,8 +268,8 @@ class Llama {
 
 }  // namespace
 
-ForeignModel import_llama(const std::string& folder, const Json& config) {
-  return Llama(folder, config).import();
+ForeignModel import_llama(const std::string& directory, const Json& config) {
+  return Llama(directory, config).import();
 }
 
 }  // namespace tx

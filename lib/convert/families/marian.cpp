@@ -1,15 +1,15 @@
-// MarianMT of Hugging Face, as the OPUS-MT models come: post-norm, biases everywhere, embeddings
-// scaled by sqrt(d_model), sinusoids in halves, logits with a bias. The decoder begins with pad,
-// whose row is zeros and whose logit may be the largest: it must not be output.
+// Hugging Face's MarianMT, the format of OPUS-MT models: post-norm, biases everywhere, embeddings
+// scaled by sqrt(d_model), sinusoids in halves, an output bias. The decoder starts with pad, whose
+// row is zeros; its logit may be the largest, so it must be excluded from the output.
 //
-// source.spm and target.spm cut text into tokens; vocab.json alone numbers them, for both sides, or
+// source.spm and target.spm tokenise text; the ids come from vocab.json for both sides, or from
 // target_vocab.json for the target.
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/pieces.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/formats/directory.h"
 
 namespace tx {
 
@@ -17,12 +17,12 @@ namespace {
 
 class Marian {
  public:
-  Marian(const std::string& folder, const Json& json)
-      : folder_(folder),
-        config_(json, folder + "/config.json"),
+  Marian(const std::string& directory, const Json& json)
+      : directory_(directory),
+        config_(json, directory + "/config.json"),
         shared_(config_.flag("share_encoder_decoder_embeddings", true)),
         tied_(config_.flag("tie_word_embeddings", true)),
-        from_(std::make_shared<ForeignTensors>(read_weights(folder))),
+        from_(std::make_shared<ForeignTensors>(read_weights(directory))),
         map_(*from_) {}
 
   ForeignModel import() {
@@ -30,7 +30,7 @@ class Marian {
     model.what = "a MarianMT model";
     model.from = from_;
     read_orders();
-    model.content.config = ModelConfig::from_json(model_json(), folder_ + "/config.json");
+    model.content.config = ModelConfig::from_json(model_json(), directory_ + "/config.json");
     model.content.vocabularies = Vocabularies({vocabulary(0), vocabulary(1)});
     model.content.provenance = Json{{"converted", "MarianMT of Hugging Face"}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
@@ -46,17 +46,17 @@ class Marian {
 
  private:
   void read_orders() {
-    const bool separate = file_exists(folder_ + "/target_vocab.json");
+    const bool separate = file_exists(directory_ + "/target_vocab.json");
     for (size_t side = 0; side < 2; ++side) {
       const std::string path =
-          folder_ + (side == 1 && separate ? "/target_vocab.json" : "/vocab.json");
+          directory_ + (side == 1 && separate ? "/target_vocab.json" : "/vocab.json");
       const std::vector<std::string> tokens = read_token_ids(path);
       const int64_t rows = side == 0
                                ? config_.size("vocab_size")
                                : config_.size_or("decoder_vocab_size", config_.size("vocab_size"));
       if (int64_t(tokens.size()) != rows)
-        throw DataError(path + " has " + std::to_string(tokens.size()) + " tokens, but " + folder_ +
-                        "/config.json says " + std::to_string(rows));
+        throw DataError(path + " has " + std::to_string(tokens.size()) + " tokens, but " +
+                        directory_ + "/config.json says " + std::to_string(rows));
       const auto unk = std::find(tokens.begin(), tokens.end(), "<unk>");
       if (unk == tokens.end()) throw DataError(path + " has no token <unk>");
       const int64_t pad = config_.size("pad_token_id");
@@ -91,14 +91,14 @@ class Marian {
     content.tags = side == 0;
     for (int id = 0; id < Vocabulary::specials; ++id)
       content.theirs.push_back(orders_[side].from(id));
-    content.model = read_sentencepiece(folder_ + name);
+    content.model = read_sentencepiece(directory_ + name);
     if (side == 1) content.forbidden = forbidden();
-    return parse_vocabulary(mapped_bytes(content), folder_ + name);
+    return parse_vocabulary(mapped_bytes(content), directory_ + name);
   }
 
-  // bad_words_ids: [[id], ...], in config.json of older models. Marian's lists hold single tokens.
+  // bad_words_ids: [[id], ...], in config.json of older models.
   std::vector<int> forbidden() const {
-    const std::string other = folder_ + "/generation_config.json";
+    const std::string other = directory_ + "/generation_config.json";
     Json words = config_.json().value("bad_words_ids", Json());
     if (words.is_null() && file_exists(other))
       words = read_object(other).value("bad_words_ids", Json());
@@ -107,8 +107,8 @@ class Marian {
       const bool one = word.is_array() && word.size() == 1 && word[0].is_number_unsigned();
       const int id =
           one ? orders_[1].id(int64_t(std::min(word[0].get<uint64_t>(), uint64_t(1) << 40))) : -1;
-      if (id < 0) config_.refuse("bad_words_ids holds something else than lists of one id");
-      if (id != Vocabulary::pad) ids.push_back(id);  // which never is
+      if (id < 0) config_.refuse("bad_words_ids must be lists of one id each");
+      if (id != Vocabulary::pad) ids.push_back(id);  // always forbidden
     }
     return ids;
   }
@@ -124,15 +124,14 @@ class Marian {
     if (e.name == "decoder.embedding.weight") return embedding(1, {"decoder.embed_tokens"}, d);
     if (e.name == "output.weight") {
       if (map_.any_of({"lm_head.weight"}).empty())
-        throw DataError(folder_ +
-                        " lacks lm_head.weight, but config.json says that it is not the "
-                        "embedding (tie_word_embeddings false)");
+        throw DataError(directory_ +
+                        " has no lm_head.weight, but tie_word_embeddings in config.json is false");
       return orders_[1].rows(map_.take("lm_head.weight", {orders_[1].size() - 1, d}));
     }
     return map_.take(bart_name(e.name), file_shape(e));
   }
 
-  // Of tensors that are one, files hold any.
+  // Tied tensors are stored under any of their names.
   WeightRows embedding(size_t side, std::vector<std::string> names, int64_t d) {
     if (shared_) {
       names.push_back("encoder.embed_tokens");
@@ -145,7 +144,7 @@ class Marian {
         map_.take(found.empty() ? names[0] : found, {orders_[side].size() - 1, d}));
   }
 
-  const std::string& folder_;
+  const std::string& directory_;
   FamilyConfig config_;
   bool shared_, tied_;
   std::shared_ptr<const ForeignTensors> from_;
@@ -155,8 +154,8 @@ class Marian {
 
 }  // namespace
 
-ForeignModel import_marian(const std::string& folder, const Json& config) {
-  return Marian(folder, config).import();
+ForeignModel import_marian(const std::string& directory, const Json& config) {
+  return Marian(directory, config).import();
 }
 
 }  // namespace tx

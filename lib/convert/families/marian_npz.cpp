@@ -1,7 +1,7 @@
-// Marian's own Transformers (Junczys-Dowmunt et al. 2018): an archive of matrices that are (in,
-// out), and its settings. LayerNorm with 1e-6; embeddings scaled by sqrt(d_model); sinusoids in
-// halves whose slowest wave is d_model / 2 - 1. The decoder begins with zeros, and there is no pad:
-// both get a row of zeros that is never output.
+// Marian's own format (Junczys-Dowmunt et al. 2018): an .npz archive of (in, out) matrices and its
+// settings. LayerNorm epsilon 1e-6; embeddings scaled by sqrt(d_model); sinusoids in halves with
+// frequencies spaced over d_model / 2 - 1. The decoder starts with zeros, and there is no pad: both
+// get a row of zeros that is never output.
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
@@ -9,10 +9,10 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/marian_npz_folder.h"
-#include "lib/convert/families/word_pieces.h"
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/marian_npz_files.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/formats/directory.h"
 
 namespace tx {
 
@@ -42,15 +42,15 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
   return prefix + name.replace(name.find('@'), 1, bias ? "b" : "W");
 }
 
-// "dan" without dropout, which translating does not have.
+// A sequence such as "dan" without d, dropout, which only training has.
 std::string steps_of(const FamilyConfig& c, const char* key, const char* otherwise) {
   std::string steps = c.has(key) ? c.text(key) : otherwise;
   std::erase(steps, 'd');
   return steps;
 }
 
-// GELU was x sigmoid(1.702 x) up to Marian 1.12.0, which "v1.12.0 COMMIT DATE" names; since then it
-// is what its name says.
+// Up to Marian 1.12.0 (version "v1.12.0 COMMIT DATE") gelu was x sigmoid(1.702 x); since then it is
+// exact.
 bool has_exact_gelu(const FamilyConfig& c) {
   if (!c.has("version") || !c.json()["version"].is_string()) return false;
   int version[3] = {0, 0, 0};
@@ -60,11 +60,11 @@ bool has_exact_gelu(const FamilyConfig& c) {
   return std::tie(version[0], version[1], version[2]) > std::tuple(1, 12, 0);
 }
 
-// Parts of Marian's Transformers that tx does not have.
+// Refuses components of Marian that tx does not support.
 void check_parts(const FamilyConfig& c) {
   if (c.text("type") != "transformer")
-    c.refuse("models of type \"" + c.text("type").substr(0, 100) +
-             "\" cannot be converted; only transformer can");
+    c.refuse("model type \"" + c.text("type").substr(0, 100) +
+             "\" is not supported; only transformer is");
   c.must_be("transformer-decoder-autoreg", "self-attention");
   c.must_be("transformer-attention-mask", "default");
   for (const char* key :
@@ -84,10 +84,10 @@ void check_parts(const FamilyConfig& c) {
 
 class MarianNpz {
  public:
-  explicit MarianNpz(const std::string& folder)
-      : in_(read_marian_npz_folder(folder)), config_(in_.settings, in_.where), map_(*in_.weights) {
+  explicit MarianNpz(const std::string& directory)
+      : in_(read_marian_npz(directory)), config_(in_.settings, in_.where), map_(*in_.weights) {
     check_parts(config_);
-    for (const MarianNpzFolder::Side& side : in_.sides) {
+    for (const MarianNpzFiles::Side& side : in_.sides) {
       std::vector<std::string> tokens = side.tokens;
       std::string pad = "<pad>";
       while (std::find(tokens.begin(), tokens.end(), pad) != tokens.end()) pad += '_';
@@ -99,7 +99,7 @@ class MarianNpz {
     if (tie() != "none" && tie() != "target" &&
         (source.unk != target.unk || source.eos != target.eos))
       throw DataError(source.path + " and " + target.path +
-                      " number <unk> or </s> differently, but their embeddings are one");
+                      " have different ids for <unk> or </s>, but share their embeddings");
   }
 
   ForeignModel import() {
@@ -142,7 +142,7 @@ class MarianNpz {
     if (name == "swish") return "silu";
     if (name == "gelu") return has_exact_gelu(config_) ? "gelu" : "gelu-sigmoid";
     config_.refuse("transformer-ffn-activation is \"" + name.substr(0, 100) +
-                   "\", which tx does not have");
+                   "\", which is not supported");
   }
 
   std::string norm() const {
@@ -152,13 +152,14 @@ class MarianNpz {
     if (!steps_of(config_, "transformer-postprocess-emb", "d").empty())
       config_.refuse("transformer-postprocess-emb is \"" +
                      config_.text("transformer-postprocess-emb").substr(0, 100) +
-                     "\"; tx has no norm on embeddings");
+                     "\"; a norm on embeddings is not supported");
     if (before.empty() && after == "an" && top.empty()) return "post";
     if (before == "n" && after == "a" && top == "n") return "pre";
-    config_.refuse("transformer-preprocess, -postprocess and -postprocess-top are \"" +
-                   before.substr(0, 100) + "\", \"" + after.substr(0, 100) + "\" and \"" +
-                   top.substr(0, 100) +
-                   "\" without d; tx has \"\", \"an\", \"\" and \"n\", \"a\", \"n\"");
+    config_.refuse(
+        "transformer-preprocess, -postprocess and -postprocess-top are \"" + before.substr(0, 100) +
+        "\", \"" + after.substr(0, 100) + "\" and \"" + top.substr(0, 100) +
+        "\" without d; supported are \"\", \"an\", \"\" (post-norm) and \"n\", \"a\", \"n\" "
+        "(pre-norm)");
   }
 
   std::string tie() const {
@@ -169,13 +170,13 @@ class MarianNpz {
   }
 
   Vocabularies::Pointer vocabulary(size_t which) const {
-    const MarianNpzFolder::Side& side = in_.sides[which];
+    const MarianNpzFiles::Side& side = in_.sides[which];
     const TokenOrder& order = orders_[which];
     if (side.subword_model.empty()) return parse_vocabulary(word_list(order.tokens()), side.path);
     MappedTokens content;
     content.tokens = order.tokens();
     content.bytes = side.bytes;
-    content.tags = which == 0 && side.subword_model != side.path;  // as OPUS-MT has them
+    content.tags = which == 0 && side.subword_model != side.path;  // as in OPUS-MT
     for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
     for (const int64_t theirs : side.controls)
       if (order.id(theirs) >= Vocabulary::specials) content.controls.push_back(order.id(theirs));
@@ -184,8 +185,8 @@ class MarianNpz {
     return parse_vocabulary(mapped_bytes(content), side.subword_model);
   }
 
-  // Marian writes neither <unk> nor the bytes below a space, unless it is asked to.
-  std::vector<int> forbidden(const MarianNpzFolder::Side& side) const {
+  // By default Marian outputs neither <unk> nor bytes below 0x20.
+  std::vector<int> forbidden(const MarianNpzFiles::Side& side) const {
     std::vector<int> ids = {Vocabulary::unk};
     for (size_t id = 0; id < side.tokens.size() && side.bytes; ++id)
       if (side.tokens[id].size() == 6 &&
@@ -202,7 +203,7 @@ class MarianNpz {
     if (e.name == "decoder.embedding.weight") return embedding(1, "decoder_Wemb", e.cols);
     if (e.name != "output.weight") return matrix(marian_name(e.name, pre_norm_), e);
     const bool older = !map_.any_of({output + "W"}).empty();
-    return with_zeros(1, older ? turned(output + "W", tokens(1), e.cols)
+    return with_zeros(1, older ? transposed(output + "W", tokens(1), e.cols)
                                : map_.take(output + "Wt", {tokens(1), e.cols}));
   }
 
@@ -219,7 +220,7 @@ class MarianNpz {
     return with_zeros(side, map_.take(name, {tokens(side), d}));
   }
 
-  // A row of zeros behind theirs, in our order.
+  // Their rows and a row of zeros, in our order.
   WeightRows with_zeros(size_t side, WeightRows theirs) const {
     const int64_t rows = theirs.rows, cols = theirs.cols;
     return orders_[side].rows(
@@ -247,32 +248,34 @@ class MarianNpz {
 
   WeightRows matrix(const std::string& name, const ParameterEntry& e) {
     const std::vector<int64_t> shape = file_shape(e);
-    return shape.size() == 2 ? turned(name, shape[0], shape[1]) : map_.take(name, shape);
+    return shape.size() == 2 ? transposed(name, shape[0], shape[1]) : map_.take(name, shape);
   }
 
-  // Their (in, out) as (out, in), by its strides.
-  WeightRows turned(const std::string& name, int64_t out, int64_t in) {
+  // Their (in, out) matrix as (out, in), by its strides.
+  WeightRows transposed(const std::string& name, int64_t out, int64_t in) {
     map_.take(name, {in, out});  // checks
     ForeignTensor t = in_.weights->at(name);
     t.shape = {out, in};
     t.strides = {t.strides.back(), t.strides[t.strides.size() - 2]};
-    turned_->add(name, t);
-    const std::shared_ptr<const ForeignTensors> keep = turned_;
+    transposed_->add(name, t);
+    const std::shared_ptr<const ForeignTensors> keep = transposed_;
     WeightRows rows = keep->rows(name, {out, in});
     return {rows.rows, rows.cols,
             [keep, rows](int64_t first, int64_t count, float* to) { rows.read(first, count, to); }};
   }
 
-  MarianNpzFolder in_;
+  MarianNpzFiles in_;
   FamilyConfig config_;
   WeightMap map_;
   std::vector<TokenOrder> orders_;
   bool pre_norm_ = false;
-  std::shared_ptr<ForeignTensors> turned_ = std::make_shared<ForeignTensors>(in_.path);
+  std::shared_ptr<ForeignTensors> transposed_ = std::make_shared<ForeignTensors>(in_.path);
 };
 
 }  // namespace
 
-ForeignModel import_marian_npz(const std::string& folder) { return MarianNpz(folder).import(); }
+ForeignModel import_marian_npz(const std::string& directory) {
+  return MarianNpz(directory).import();
+}
 
 }  // namespace tx

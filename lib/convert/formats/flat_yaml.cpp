@@ -23,7 +23,7 @@ bool read_number(std::string_view word, T& value) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
-// What a word without quotes means.
+// The value of an unquoted word.
 Json plain_value(std::string_view word) {
   if (word.empty() || word == "~" || word == "null") return nullptr;
   if (word == "true" || word == "false") return word == "true";
@@ -43,7 +43,7 @@ class FlatYaml {
 
   Json read() {
     Json json = Json::object();
-    auto& pairs = json.get_ref<Json::object_t&>();  // appended to without a search for the key
+    auto& pairs = json.get_ref<Json::object_t&>();  // emplace_back: no linear search for the key
     std::set<std::string> keys;
     while (next_line()) {
       const bool indented = blanks.find(rest_[0]) != blanks.npos;
@@ -55,7 +55,7 @@ class FlatYaml {
         continue;
       }
       const std::string key = read_key();
-      if (!keys.insert(key).second) refuse("the key " + shown(key) + " stands there twice");
+      if (!keys.insert(key).second) refuse("duplicate key " + shown(key) + "");
       pairs.emplace_back(key, read_value());
       list_follows_ = pairs.back().second.is_null();
     }
@@ -68,7 +68,7 @@ class FlatYaml {
   }
   static std::string shown(const std::string& word) { return to_text(Json(word.substr(0, 100))); }
 
-  // The next line that is not empty.
+  // Moves to the next non-empty line.
   bool next_line() {
     do {
       if (at_ >= text_.size()) return false;
@@ -78,7 +78,7 @@ class FlatYaml {
       ++number_;
       if (rest_.ends_with('\r')) rest_.remove_suffix(1);
     } while (rest_.empty());
-    if (count_invalid_utf8(rest_) > 0) refuse("it is no UTF-8");
+    if (count_invalid_utf8(rest_) > 0) refuse("not valid UTF-8");
     return true;
   }
 
@@ -90,7 +90,7 @@ class FlatYaml {
     if (rest_[0] == '"' || rest_[0] == '\'') {
       key = quoted();
       skip_blanks(rest_);
-      if (!rest_.starts_with(':')) refuse("expected \":\" behind the key");
+      if (!rest_.starts_with(':')) refuse("expected \":\" after the key");
     } else {
       check_begin();
       size_t colon = rest_.find(": ");
@@ -100,14 +100,14 @@ class FlatYaml {
       if (key.find(" #") != key.npos) refuse("expected \"key: value\"");
       rest_.remove_prefix(colon);
     }
-    if (key.empty()) refuse("the key is empty");
+    if (key.empty()) refuse("empty key");
     rest_.remove_prefix(1);
     if (!rest_.empty() && blanks.find(rest_[0]) == blanks.npos)
-      refuse("expected a space behind \":\"");
+      refuse("expected a space after \":\"");
     return key;
   }
 
-  // A value behind its key: null where it may stand on the next lines.
+  // The value after a key; null if it may follow on the next lines.
   Json read_value() {
     skip_blanks(rest_);
     Json value = rest_.starts_with('[') ? list() : scalar("");
@@ -115,12 +115,12 @@ class FlatYaml {
     return value;
   }
 
-  // A line below a key that has no value yet: an item of its list, or all of it in brackets.
+  // A line below a key without a value: an item of its list, or the whole list in brackets.
   void add_below(Json& value) {
-    if (!list_follows_) refuse("it belongs to no list");
+    if (!list_follows_) refuse("list item without a list");
     if (!is_item()) {
       if (!value.is_null() || !rest_.starts_with('['))
-        refuse("expected \"- value\"; only flat settings are read");
+        refuse("expected \"- value\"; nested settings are not supported");
       value = list();
       list_follows_ = false;
     } else {
@@ -141,7 +141,7 @@ class FlatYaml {
       if (rest_.starts_with(','))
         rest_.remove_prefix(1);
       else if (!rest_.starts_with(']'))
-        refuse("its list does not end on the line");
+        refuse("the list is not closed on this line");
     }
     rest_.remove_prefix(1);
     return items;
@@ -149,10 +149,10 @@ class FlatYaml {
 
   void finish_line() {
     skip_blanks(rest_);
-    if (!ends()) refuse("more stands behind the value");
+    if (!ends()) refuse("unexpected text after the value");
   }
 
-  // One value, which one of `stops` or a comment ends.
+  // One value, up to one of `stops` or a comment.
   Json scalar(std::string_view stops) {
     if (ends()) return nullptr;
     if (rest_[0] == '"' || rest_[0] == '\'') return quoted();
@@ -162,18 +162,17 @@ class FlatYaml {
     std::string_view word = rest_.substr(0, end);
     rest_.remove_prefix(end);
     if (word.find(": ") != word.npos || word.ends_with(':'))
-      refuse("objects are not read in lists or values");
+      refuse("nested mappings are not supported");
     word = word.substr(0, word.find_last_not_of(blanks) + 1);
     return plain_value(word);
   }
 
-  // A word without quotes begins with none of YAML's own signs.
+  // An unquoted word must not begin with an indicator of YAML.
   void check_begin() const {
     const bool sign = std::string_view("[]{},&*!|>%@`").find(rest_[0]) != std::string_view::npos;
     const bool alone = std::string_view("-?:").find(rest_[0]) != std::string_view::npos &&
                        (rest_.size() == 1 || rest_[1] == ' ');
-    if (sign || alone)
-      refuse(std::string("\"") + rest_[0] + "\" begins a part of YAML that is not read");
+    if (sign || alone) refuse(std::string("YAML syntax \"") + rest_[0] + "\" is not supported");
   }
 
   std::string quoted() {
@@ -188,7 +187,7 @@ class FlatYaml {
       else
         word += rest_[i];
     }
-    if (i >= rest_.size()) refuse("its quotes do not end on the line");
+    if (i >= rest_.size()) refuse("the quote is not closed on this line");
     rest_.remove_prefix(i + 1);
     return word;
   }
@@ -196,7 +195,7 @@ class FlatYaml {
     return mark == '\'' && i + 1 < rest_.size() && rest_[i + 1] == mark;
   }
 
-  // What follows a backslash at `i`, which is moved to its last character.
+  // The escape sequence whose first character after the backslash is `i`; moves `i` to its last.
   void escape(std::string& word, size_t& i) const {
     static constexpr std::string_view from = "0abtnvfre\"/\\ N_",
                                       to{"\0\a\b\t\n\v\f\r\x1B\"/\\ ", 13};
@@ -204,7 +203,7 @@ class FlatYaml {
     const size_t digits = sign == 'x' ? 2 : sign == 'u' ? 4 : sign == 'U' ? 8 : 0;
     if (digits == 0) {
       const size_t at = from.find(sign);
-      if (at == from.npos) refuse("it holds an unknown escape");
+      if (at == from.npos) refuse("invalid escape sequence");
       if (at < to.size()) return word.push_back(to[at]);
       return append_code_point(word, sign == 'N' ? 0x85 : 0xA0);
     }
@@ -213,7 +212,7 @@ class FlatYaml {
     const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), point, 16);
     if (hex.size() < digits || error != std::errc() || end != hex.data() + digits ||
         point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
-      refuse("it holds an unknown escape");
+      refuse("invalid escape sequence");
     append_code_point(word, point);
     i += digits;
   }

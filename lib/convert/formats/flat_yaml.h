@@ -1,5 +1,5 @@
-// The YAML that Marian writes: one `key: value` a line, where a value is a word, a number, text in
-// quotes, or a list of those. Everything else of YAML is refused, with its line.
+// The subset of YAML that Marian writes: one `key: value` per line, where a value is a word, a
+// number, a quoted string, or a list of those. Other syntax is an error that names the line.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,11 +8,10 @@
 
 namespace tx {
 
-// An object in the order of the lines. A value without quotes is a boolean (true, false), null
-// (nothing, ~ or null), a number, or text; a list stands on its key's line or the next one in
-// brackets, or below its key with "- " before each value. Comments are skipped. DataError
-// "WHERE:LINE:
-// ...": nested objects, blocks of text, anchors, a key that stands there twice, invalid UTF-8.
+// An object in the order of the lines. An unquoted value is a boolean (true, false), null (nothing,
+// ~ or null), a number, or a string. A list is in brackets on the key's line or the next, or has
+// one "- value" per line. DataError "WHERE:LINE: ...": nested objects, block scalars, anchors,
+// duplicate keys, invalid UTF-8.
 Json parse_flat_yaml(std::string_view text, const std::string& where);
 
 }  // namespace tx

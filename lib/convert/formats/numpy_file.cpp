@@ -8,7 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/json.h"
-#include "lib/convert/formats/little_endian.h"
+#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 
 namespace tx {
@@ -18,7 +18,7 @@ namespace {
 const std::map<std::string_view, const char*> dtypes = {
     {"<f4", "F32"}, {"<f2", "F16"}, {"<f8", "F64"},  {"<i8", "I64"}, {"<i4", "I32"}, {"<i2", "I16"},
     {"|i1", "I8"},  {"|u1", "U8"},  {"|b1", "BOOL"}, {"<u2", "U16"}, {"<u4", "U32"}, {"<u8", "U64"},
-    {"<i1", "I8"},  {"<u1", "U8"},  {"<b1", "BOOL"}};  // as Marian writes single bytes
+    {"<i1", "I8"},  {"<u1", "U8"},  {"<b1", "BOOL"}};  // Marian's byte order marks on single bytes
 
 class NpyHeader {
  public:
@@ -38,20 +38,20 @@ class NpyHeader {
       else if (key == "shape")
         t.shape = shape(), seen |= 4;
       else
-        refuse("its header is malformed");
+        refuse("malformed header");
       if (!skip(',')) {
         expect('}');
         break;
       }
     }
-    if (seen != 7) refuse("its header is malformed");
+    if (seen != 7) refuse("malformed header");
     if (columns_) strides(t);
     return t;
   }
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw DataError(where_ + " is no array of numpy that can be read: " + why);
+    throw DataError(where_ + " is not a supported NumPy array: " + why);
   }
   void skip_spaces() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
@@ -63,23 +63,23 @@ class NpyHeader {
     return true;
   }
   void expect(char c) {
-    if (!skip(c)) refuse("its header is malformed");
+    if (!skip(c)) refuse("malformed header");
   }
   std::string_view quoted() {
     expect('\'');
     const size_t end = rest_.find('\'');
-    if (end == rest_.npos) refuse("its header is malformed");
+    if (end == rest_.npos) refuse("malformed header");
     const std::string_view text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
     return text;
   }
   std::string dtype() {
     skip_spaces();
-    if (!rest_.starts_with('\'')) refuse("its elements are records");
+    if (!rest_.starts_with('\'')) refuse("structured dtypes are not supported");
     const std::string_view name = quoted();
     const auto at = dtypes.find(name);
     if (at == dtypes.end())
-      refuse("its elements are of type " + to_text(Json(std::string(name.substr(0, 20)))));
+      refuse("unsupported dtype " + to_text(Json(std::string(name.substr(0, 20)))));
     return at->second;
   }
   bool boolean() {
@@ -89,7 +89,7 @@ class NpyHeader {
       rest_.remove_prefix(word.size());
       return word == "True";
     }
-    refuse("its header is malformed");
+    refuse("malformed header");
   }
   std::vector<int64_t> shape() {
     std::vector<int64_t> sizes;
@@ -106,12 +106,12 @@ class NpyHeader {
   int64_t size() {
     skip_spaces();
     const size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
-    if (digits == 0 || digits > 15) refuse("its header is malformed");
+    if (digits == 0 || digits > 15) refuse("malformed header");
     const int64_t value = std::stoll(std::string(rest_.substr(0, digits)));
     rest_.remove_prefix(digits);
     return value;
   }
-  // Columns one behind another. A product that overflows is refused with the shape.
+  // Column-major strides. An overflow becomes -1, which ForeignTensors::add() refuses.
   static void strides(ForeignTensor& t) {
     int64_t stride = 1;
     for (const int64_t d : t.shape) {
@@ -125,7 +125,7 @@ class NpyHeader {
   bool columns_ = false;
 };
 
-// What the arrays of an archive lie in.
+// Owns the memory of an archive's arrays.
 struct Archive {
   explicit Archive(const std::string& path) : file(path) {}
   MappedFile file;
@@ -135,12 +135,12 @@ struct Archive {
 }  // namespace
 
 ForeignTensor parse_npy(std::string_view bytes, const std::string& where) {
-  const auto cut_off = [&] { return DataError(where + " is no array of numpy, or is cut off"); };
+  const auto cut_off = [&] { return DataError(where + " is not a NumPy array, or is truncated"); };
   if (bytes.size() < 10 || !bytes.starts_with("\x93NUMPY")) throw cut_off();
   const int version = bytes[6];
   if (version < 1 || version > 3)
-    throw DataError(where + " is of version " + std::to_string(version) +
-                    " of numpy's format; 1 to 3 are read");
+    throw DataError(where + " has version " + std::to_string(version) +
+                    " of NumPy's format; versions 1 to 3 are supported");
   const size_t width = version == 1 ? 2 : 4, begin = 8 + width;
   if (bytes.size() < begin) throw cut_off();
   const uint64_t length = little_endian(bytes.substr(8), width);
@@ -154,7 +154,7 @@ ForeignTensors read_npz(const std::string& path) {
   const auto archive = std::make_shared<Archive>(path);
   const std::string_view bytes(archive->file.data(), size_t(archive->file.size()));
   if (!ZipArchive::begins(bytes))
-    throw DataError(path + " is no archive of numpy: it does not begin as a zip archive does");
+    throw DataError(path + " is not an .npz archive: it is not a zip file");
   const ZipArchive zip(bytes, path);
   ForeignTensors tensors(path);
   for (const auto& e : zip.entries()) {

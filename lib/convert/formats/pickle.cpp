@@ -1,11 +1,184 @@
-// The instructions of a pickle, as pickletools of Python calls them.
 #include "lib/convert/formats/pickle.h"
 
+#include <bit>
 #include <cstdio>
+#include <unordered_map>
 
-#include "lib/convert/formats/pickle_machine.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/convert/formats/tensors.h"
 
 namespace tx {
+
+namespace {
+
+// Classes of storages, and the dtype of their elements.
+const std::map<std::string_view, const char*> storages = {
+    {"torch.FloatStorage", "F32"},     {"torch.HalfStorage", "F16"}, {"torch.DoubleStorage", "F64"},
+    {"torch.BFloat16Storage", "BF16"}, {"torch.LongStorage", "I64"}, {"torch.IntStorage", "I32"},
+    {"torch.ShortStorage", "I16"},     {"torch.CharStorage", "I8"},  {"torch.ByteStorage", "U8"},
+    {"torch.BoolStorage", "BOOL"}};
+
+constexpr std::string_view rebuild_tensor = "torch._utils._rebuild_tensor_v2",
+                           rebuild_parameter = "torch._utils._rebuild_parameter",
+                           ordered_dict = "collections.OrderedDict", size = "torch.Size",
+                           name_space = "argparse.Namespace";
+
+bool is_known(std::string_view name) {
+  return storages.count(name) > 0 || name == rebuild_tensor || name == rebuild_parameter ||
+         name == ordered_dict || name == size || name == name_space;
+}
+
+}  // namespace
+
+// Runs a pickle: a stack of values, marks on it, and the memo. Opcodes have the names of Python's
+// pickletools.
+class PickleMachine {
+ public:
+  using Kind = PickleValue::Kind;
+
+  PickleMachine(Pickle& pickle, std::string_view bytes, const std::string& where)
+      : pickle_(pickle), rest_(bytes), where_(where) {}
+
+  // Runs to the end and returns the remaining bytes.
+  std::string_view run() {
+    while (step(uint8_t(take(1)[0]))) {
+    }
+    return rest_;
+  }
+
+ private:
+  using Items = std::vector<PickleValue*>;
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw DataError(where_ + ": its pickle " + why);
+  }
+  static std::string shown(std::string_view text) {
+    return to_text(Json(std::string(text.substr(0, 100))));
+  }
+
+  std::string_view take(uint64_t count) {
+    if (count > rest_.size()) refuse("is truncated");
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  uint64_t number(size_t width) { return little_endian(take(width), width); }
+  std::string_view line() {
+    const size_t end = rest_.find('\n');
+    if (end == rest_.npos) refuse("is truncated");
+    const std::string_view text = take(end);
+    take(1);
+    return text;
+  }
+
+  PickleValue* make(Kind kind) {
+    pickle_.values_.emplace_back();
+    pickle_.values_.back().kind = kind;
+    return &pickle_.values_.back();
+  }
+  void push(PickleValue* value) { stack_.push_back(value); }
+  PickleValue* push_new(Kind kind) {
+    push(make(kind));
+    return stack_.back();
+  }
+  void push_integer(int64_t value) { push_new(Kind::integer)->integer = value; }
+  void push_boolean(bool value) { push_new(Kind::boolean)->integer = value; }
+  void push_text(std::string_view text) { push_new(Kind::text)->text = text; }
+  size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+  PickleValue* pop() {
+    if (stack_.size() <= floor()) refuse("pops an empty stack");
+    PickleValue* value = stack_.back();
+    stack_.pop_back();
+    return value;
+  }
+  PickleValue* pop(Kind kind, const char* what) {
+    PickleValue* value = pop();
+    if (value->kind != kind) refuse(std::string("is malformed: expected ") + what);
+    return value;
+  }
+  // Pops the values above the last mark, and the mark.
+  Items pop_to_mark() {
+    if (marks_.empty()) refuse("pops an empty stack");
+    const size_t from = marks_.back();
+    marks_.pop_back();
+    Items items(stack_.begin() + ptrdiff_t(from), stack_.end());
+    stack_.resize(from);
+    return items;
+  }
+  PickleValue* top(Kind kind, const char* what) {
+    PickleValue* value = pop(kind, what);
+    push(value);
+    return value;
+  }
+
+  void tuple(const Items& items) {
+    push_new(Kind::tuple)->items.assign(items.begin(), items.end());
+  }
+  void tuple_of(size_t count) {
+    Items items(count);
+    while (count > 0) items[--count] = pop();
+    tuple(items);
+  }
+  void append(const Items& items) {
+    PickleValue* list = top(Kind::list, "a list");
+    list->items.insert(list->items.end(), items.begin(), items.end());
+  }
+  void set(const Items& items) {
+    if (items.size() % 2 != 0) refuse("has a key without a value");
+    PickleValue* dict = top(Kind::dict, "a dict");
+    dict->items.insert(dict->items.end(), items.begin(), items.end());
+  }
+  void remember(uint64_t place) {
+    if (stack_.size() <= floor()) refuse("pops an empty stack");
+    memo_[place] = stack_.back();
+  }
+  void recall(uint64_t place) {
+    const auto at = memo_.find(place);
+    if (at == memo_.end()) refuse("reads an undefined memo entry");
+    push(at->second);
+  }
+
+  // Names and calls.
+  void name(std::string_view module, std::string_view attribute);
+  void persistent();
+  void reduce();
+  void build();
+  void tensor(const std::vector<const PickleValue*>& items);
+  int64_t integer_of(const PickleValue* value, const char* what) const;
+  std::vector<int64_t> integers_of(const PickleValue* value, const char* what) const;
+
+  void long_integer(uint64_t bytes) {
+    const std::string_view digits = take(bytes);
+    if (bytes > 8) {  // the magic number of old files
+      push_new(Kind::none);
+      return;
+    }
+    uint64_t value = little_endian(digits, bytes);
+    if (bytes > 0 && bytes < 8 && digits.back() & 0x80) value |= ~uint64_t(0) << (8 * bytes);
+    push_integer(int64_t(value));
+  }
+
+  void real() {  // big-endian
+    uint64_t bits = 0;
+    for (const char byte : take(8)) bits = bits << 8 | uint8_t(byte);
+    push_new(Kind::real)->real = std::bit_cast<double>(bits);
+  }
+
+  bool step(uint8_t code);
+  bool step_constant(uint8_t code);
+  void stop() {
+    pickle_.value_ = pop();
+    if (!stack_.empty() || !marks_.empty()) refuse("leaves more than one value on the stack");
+  }
+
+  Pickle& pickle_;
+  std::string_view rest_;
+  const std::string& where_;
+  Items stack_;
+  std::vector<size_t> marks_;
+  std::unordered_map<uint64_t, PickleValue*> memo_;
+};
 
 const PickleValue* PickleValue::find(std::string_view key) const {
   for (size_t i = 0; kind == Kind::dict && i + 1 < items.size(); i += 2)
@@ -13,11 +186,11 @@ const PickleValue* PickleValue::find(std::string_view key) const {
   return nullptr;
 }
 
-// One instruction; false after the last one.
+// Runs one opcode; false after the last.
 bool PickleMachine::step(uint8_t code) {
   switch (code) {
     case 0x80:  // PROTO
-      if (number(1) > 5) refuse("is of a newer protocol than 5");
+      if (number(1) > 5) refuse("has a protocol newer than 5");
       return true;
     case 0x95:  // FRAME
       take(8);
@@ -110,11 +283,87 @@ bool PickleMachine::step_constant(uint8_t code) {
   }
   char text[8];
   std::snprintf(text, sizeof text, "0x%02X", code);
-  refuse(std::string("has the instruction ") + text + ", which files of tensors do not need");
+  refuse(std::string("has the opcode ") + text + ", which tensor files do not need");
 }
 
 Pickle::Pickle(std::string_view& bytes, const std::string& where) {
   bytes = PickleMachine(*this, bytes, where).run();
+}
+
+void PickleMachine::name(std::string_view module, std::string_view attribute) {
+  const std::string full = std::string(module) + "." + std::string(attribute);
+  if (!is_known(full))
+    refuse("refers to " + shown(full) +
+           ", which tensors do not need: nothing was run; use a safetensors file instead");
+  push_new(Kind::name)->text = full;
+}
+
+int64_t PickleMachine::integer_of(const PickleValue* value, const char* what) const {
+  if (value->kind != Kind::integer || value->integer < 0)
+    refuse(std::string("is malformed: expected ") + what);
+  return value->integer;
+}
+std::vector<int64_t> PickleMachine::integers_of(const PickleValue* value, const char* what) const {
+  constexpr size_t max = 64;  // dimensions; limits tuples that the memo repeats
+  if (value->kind != Kind::tuple || value->items.size() > max)
+    refuse(std::string("is malformed: expected ") + what);
+  std::vector<int64_t> list;
+  for (const PickleValue* item : value->items) list.push_back(integer_of(item, what));
+  return list;
+}
+
+// ("storage", its class, key, device, elements)
+void PickleMachine::persistent() {
+  const PickleValue* id = pop(Kind::tuple, "a storage");
+  const auto is = [&](size_t i, Kind kind) { return id->items[i]->kind == kind; };
+  if (id->items.size() < 5 || !is(0, Kind::text) || id->items[0]->text != "storage" ||
+      !is(1, Kind::name) || !is(2, Kind::text))
+    refuse("is malformed: expected a storage");
+  const auto dtype = storages.find(id->items[1]->text);
+  if (dtype == storages.end()) refuse("has a storage of unknown type " + shown(id->items[1]->text));
+  PickleValue* storage = push_new(Kind::storage);
+  storage->dtype = dtype->second;
+  storage->text = id->items[2]->text;
+  storage->integer = integer_of(id->items[4], "the size of a storage");
+}
+
+// The supported calls: those that make tensors and dicts.
+void PickleMachine::reduce() {
+  const PickleValue* arguments = pop(Kind::tuple, "arguments");
+  const PickleValue* called = pop(Kind::name, "a name");
+  const auto& items = arguments->items;
+  if (called->text == rebuild_tensor) return tensor(items);
+  if (called->text == rebuild_parameter && !items.empty() && items[0]->kind == Kind::tensor)
+    return push(const_cast<PickleValue*>(items[0]));
+  if ((called->text == ordered_dict || called->text == name_space) && items.empty()) {
+    push_new(Kind::dict);
+    return;
+  }
+  if (called->text == size && items.size() == 1 && items[0]->kind == Kind::tuple)
+    return push(const_cast<PickleValue*>(items[0]));
+  refuse("calls " + shown(called->text) + " with unexpected arguments");
+}
+
+// (storage, first element, shape, strides, ...)
+void PickleMachine::tensor(const std::vector<const PickleValue*>& items) {
+  if (items.size() < 4 || items[0]->kind != Kind::storage) refuse("has a malformed tensor");
+  const int64_t first = integer_of(items[1], "a tensor's place");
+  std::vector<int64_t> shape = integers_of(items[2], "a tensor's shape");
+  std::vector<int64_t> strides = integers_of(items[3], "a tensor's strides");
+  PickleValue* tensor = push_new(Kind::tensor);
+  tensor->dtype = items[0]->dtype;
+  tensor->items = {items[0]};
+  tensor->integer = first;
+  tensor->shape = std::move(shape);
+  tensor->strides = std::move(strides);
+}
+
+// The attributes of a Namespace; those of a dict (_metadata) are ignored.
+void PickleMachine::build() {
+  PickleValue* state = pop();
+  PickleValue* object = top(Kind::dict, "an object with a state");
+  const bool attributes = state->kind == Kind::dict && state->find("_metadata") == nullptr;
+  if (object->items.empty() && attributes) object->items.swap(state->items);
 }
 
 }  // namespace tx

@@ -1,8 +1,7 @@
-// The part of Python's pickle that files of tensors need, and nothing else. A pickle is a program
-// for a small machine that may call any function of any module; this one calls none. It builds
-// numbers, strings, lists and dicts, and knows a few names, listed in pickle_calls.cpp: those that
-// say "a tensor of this storage, place, shape and strides". Any other name, and any instruction
-// beyond these, is refused by name.
+// The subset of Python's pickle that tensor files need. A pickle is a program that may call any
+// Python function; this interpreter calls none. It builds numbers, strings, lists and dicts, and
+// knows the few names in pickle.cpp that describe a tensor: storage, offset, shape and strides. Any
+// other name or opcode is an error.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -18,27 +17,27 @@ struct PickleValue {
   Kind kind = Kind::none;
   int64_t integer = 0;
   double real = 0;
-  std::string text;  // of text, of a name "module.attribute"
+  std::string text;  // of a text, or of a name: "module.attribute"
   std::vector<const PickleValue*>
-      items;  // of a tuple, a list; of a dict key, value, key, value ...
-  // Of a storage: its dtype as safetensors calls it, its key (text) and elements (integer). Of a
-  // tensor: its storage is items[0], its first element `integer`.
+      items;  // of a tuple or list; of a dict: key, value, key, value ...
+  // Of a storage: `dtype` as safetensors names it, `text` its key, `integer` its number of
+  // elements. Of a tensor: items[0] is its storage, `integer` its first element.
   std::string dtype;
   std::vector<int64_t> shape, strides;
-  // Of a dict: the value of a key that is text; null when absent.
+  // Of a dict: the value of a string key; null if absent.
   const PickleValue* find(std::string_view key) const;
 };
 
 class Pickle {
  public:
-  // Reads one pickle from the front of `bytes` and removes it. DataError that begins with `where`.
-  // Memory and time are bounded by a multiple of its length.
+  // Reads one pickle and removes it from the front of `bytes`. DataError begins with `where`.
+  // Memory and time are linear in its length.
   Pickle(std::string_view& bytes, const std::string& where);
   const PickleValue& value() const { return *value_; }
 
  private:
   friend class PickleMachine;
-  std::deque<PickleValue> values_;  // all that was made; they point at each other
+  std::deque<PickleValue> values_;  // owns all values, which point to each other
   const PickleValue* value_ = nullptr;
 };
 

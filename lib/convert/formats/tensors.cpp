@@ -7,7 +7,6 @@
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/formats/little_endian.h"
 
 namespace tx {
 
@@ -59,22 +58,22 @@ void ForeignTensors::add(const std::string& name, ForeignTensor t) {
   int64_t count = 1;
   for (const int64_t d : t.shape)
     if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > max_elements)
-      refuse("has an impossible shape");
+      refuse("has an invalid shape");
   if (t.strides.empty()) t.strides = row_major(t.shape);
-  if (t.strides.size() != t.shape.size()) refuse("has strides for another shape");
-  int64_t last = 0;  // the element furthest from the first
+  if (t.strides.size() != t.shape.size()) refuse("has strides that do not match its shape");
+  int64_t last = 0;  // offset of the last element
   for (size_t i = 0; i < t.shape.size() && count > 0; ++i) {
     int64_t reach = 0;
     if (t.strides[i] < 0 || __builtin_mul_overflow(t.shape[i] - 1, t.strides[i], &reach) ||
         reach > max_elements - last)
-      refuse("has impossible strides");
+      refuse("has invalid strides");
     last += reach;
   }
   const int64_t there = int64_t(t.bytes.size()) / element_size(t.dtype);
   if (count > 0 && last >= there)
-    refuse("of shape " + shape_text(t.shape) + " reaches beyond its " + std::to_string(there) +
-           " elements");
-  if (!tensors_.emplace(name, std::move(t)).second) refuse("stands there twice");
+    refuse("of shape " + shape_text(t.shape) + " needs more than the " + std::to_string(there) +
+           " elements of its data");
+  if (!tensors_.emplace(name, std::move(t)).second) refuse("is listed twice");
 }
 
 const ForeignTensor* ForeignTensors::find(const std::string& name) const {
@@ -84,7 +83,7 @@ const ForeignTensor* ForeignTensors::find(const std::string& name) const {
 
 const ForeignTensor& ForeignTensors::at(const std::string& name) const {
   const ForeignTensor* tensor = find(name);
-  if (tensor == nullptr) throw DataError(where_ + " lacks the tensor " + name);
+  if (tensor == nullptr) throw DataError(where_ + " has no tensor " + name);
   return *tensor;
 }
 
@@ -94,8 +93,8 @@ WeightRows ForeignTensors::rows(const std::string& name, const std::vector<int64
   while (t.shape.size() - leading > shape.size() && t.shape[leading] == 1) ++leading;
   const std::vector<int64_t> own(t.shape.begin() + ptrdiff_t(leading), t.shape.end());
   if (own != shape)
-    throw DataError(where_ + ": " + name + " has the shape " + shape_text(t.shape) +
-                    ", but its configuration asks for " + shape_text(shape));
+    throw DataError(where_ + ": " + name + " has shape " + shape_text(t.shape) +
+                    ", but the configuration requires " + shape_text(shape));
   if (!is_floating(t.dtype) && t.dtype != "F16")
     throw DataError(where_ + ": " + name + " is " + t.dtype +
                     "; weights must be F32, F16, BF16 or F64");

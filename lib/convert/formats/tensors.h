@@ -1,4 +1,4 @@
-// The tensors of a foreign model, whatever format they came in.
+// The tensors of a foreign model, whatever their file format.
 #pragma once
 #include <map>
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace tx {
 
-// A tensor in bytes that lie elsewhere.
+// A view of a tensor in memory that something else owns.
 struct ForeignTensor {
-  std::string dtype;  // as safetensors calls it: "F32", "F16", "BF16", "F64", "I64", ...
+  std::string dtype;  // as safetensors names it: "F32", "F16", "BF16", "F64", "I64", ...
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // in elements; empty: rows one behind another
-  std::string_view bytes;        // from its first element on; holds all that the strides reach
+  std::vector<int64_t> strides;  // in elements; empty: row-major
+  std::string_view bytes;        // from its first element on
   int64_t elements() const;
 };
 
@@ -24,16 +24,15 @@ class ForeignTensors {
   explicit ForeignTensors(std::string where) : where_(std::move(where)) {}
   const std::string& where() const { return where_; }  // for messages
 
-  // Checks that the elements lie inside the bytes; DataError otherwise, or where the name is known.
+  // DataError: elements lie outside `bytes`, or the name exists.
   void add(const std::string& name, ForeignTensor tensor);
   void keep(std::shared_ptr<const void> bytes) { kept_.push_back(std::move(bytes)); }
   const std::map<std::string, ForeignTensor>& all() const { return tensors_; }
-  const ForeignTensor* find(const std::string& name) const;  // null when absent
+  const ForeignTensor* find(const std::string& name) const;  // null if absent
   const ForeignTensor& at(const std::string& name) const;    // DataError that names it
 
-  // The tensor as floats, by rows. It must be of floating point and of this shape (leading
-  // dimensions of 1 apart); {n} is one row of n. DataError names both shapes. This object must
-  // outlive the rows.
+  // The tensor as rows of floats; a vector {n} is one row. DataError: not floating-point, or
+  // another shape (leading dimensions of 1 are ignored). This object must outlive the rows.
   WeightRows rows(const std::string& name, const std::vector<int64_t>& shape) const;
 
  private:
@@ -43,5 +42,12 @@ class ForeignTensors {
 };
 
 float from_half(uint16_t bits);  // IEEE 754 binary16
+
+// The number in the first `width` (at most 8) bytes of `bytes`.
+inline uint64_t little_endian(std::string_view bytes, size_t width) {
+  uint64_t value = 0;
+  for (size_t i = width; i-- > 0;) value = value << 8 | uint8_t(bytes[i]);
+  return value;
+}
 
 }  // namespace tx

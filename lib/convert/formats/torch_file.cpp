@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/safetensors.h"
-#include "lib/convert/formats/little_endian.h"
+#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 
 namespace tx {
@@ -15,9 +15,9 @@ namespace {
 using Kind = PickleValue::Kind;
 using Storages = std::map<std::string, std::string_view>;  // by key
 
-// Keeps alive what the tensors' bytes lie in.
-struct Room {
-  explicit Room(const std::string& path) : file(path) {}
+// Owns the memory of the tensors.
+struct TorchMemory {
+  explicit TorchMemory(const std::string& path) : file(path) {}
   MappedFile file;
   std::map<std::string, std::string> unpacked;
 };
@@ -27,7 +27,7 @@ const PickleValue& dict_of_tensors(const PickleValue& value, const std::string& 
     const PickleValue* inner = value.find(key);
     if (inner != nullptr && inner->kind == Kind::dict) return *inner;
   }
-  if (value.kind != Kind::dict) throw DataError(path + " holds no dict of tensors");
+  if (value.kind != Kind::dict) throw DataError(path + " has no dict of tensors");
   return value;
 }
 
@@ -37,7 +37,7 @@ void add_tensors(TorchFile& file, const Storages& storages) {
   std::set<std::string> names;
   for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
     const PickleValue &key = *dict.items[i], &t = *dict.items[i + 1];
-    if (key.kind != Kind::text || t.kind != Kind::tensor) continue;  // settings beside the tensors
+    if (key.kind != Kind::text || t.kind != Kind::tensor) continue;  // not a tensor
     const auto storage = storages.find(t.items[0]->text);
     if (storage == storages.end())
       throw DataError(path + " is damaged: the data of " + key.text.substr(0, 100) + " is missing");
@@ -50,39 +50,39 @@ void add_tensors(TorchFile& file, const Storages& storages) {
 }
 
 // An archive NAME/data.pkl, NAME/data/KEY, ...
-void read_archive(TorchFile& file, Room& room, std::string_view bytes) {
+void read_archive(TorchFile& file, TorchMemory& memory, std::string_view bytes) {
   const std::string& path = file.tensors.where();
   const ZipArchive zip(bytes, path);
   const ZipArchive::Entry* pickle = nullptr;
   for (const auto& e : zip.entries())
     if (e.name == "data.pkl" || e.name.ends_with("/data.pkl")) pickle = &e;
   if (pickle == nullptr)
-    throw DataError(path + " is a zip archive without data.pkl: torch.save did not write it");
-  const std::string folder = pickle->name.substr(0, pickle->name.size() - 8);
-  if (const auto* order = zip.find(folder + "byteorder"); order != nullptr) {
+    throw DataError(path + " is not a file of torch.save(): it is a zip archive without data.pkl");
+  const std::string directory = pickle->name.substr(0, pickle->name.size() - 8);
+  if (const auto* order = zip.find(directory + "byteorder"); order != nullptr) {
     std::string unpacked;
     if (zip.content(*order, unpacked) != "little")
-      throw DataError(path + " was written on a machine that puts the highest byte first");
+      throw DataError(path + " was written on a big-endian machine, which is not supported");
   }
   std::string unpacked;
   std::string_view program = zip.content(*pickle, unpacked);
   file.content = std::make_shared<Pickle>(program, path);
   Storages storages;
   for (const auto& e : zip.entries())
-    if (e.name.starts_with(folder + "data/"))
-      storages[e.name.substr(folder.size() + 5)] = zip.content(e, room.unpacked[e.name]);
+    if (e.name.starts_with(directory + "data/"))
+      storages[e.name.substr(directory.size() + 5)] = zip.content(e, memory.unpacked[e.name]);
   add_tensors(file, storages);
 }
 
-// Pickles of a magic number, the version, the machine, the object and the keys of its storages;
-// then for each key u64 elements and the data.
+// Pickles of the magic number, version, machine, object and storage keys; then for each key u64
+// elements and the data.
 void read_pickles(TorchFile& file, std::string_view bytes) {
   const std::string& path = file.tensors.where();
   for (int i = 0; i < 2; ++i) Pickle(bytes, path);
   const Pickle machine(bytes, path);
   const PickleValue* little = machine.value().find("little_endian");
   if (little != nullptr && little->integer == 0)
-    throw DataError(path + " was written on a machine that puts the highest byte first");
+    throw DataError(path + " was written on a big-endian machine, which is not supported");
   file.content = std::make_shared<Pickle>(bytes, path);
   const Pickle keys(bytes, path);
   std::map<std::string, int64_t> widths;  // of the storages' elements
@@ -93,10 +93,10 @@ void read_pickles(TorchFile& file, std::string_view bytes) {
   for (const PickleValue* key : keys.value().items) {
     const auto width = widths.find(key->text);
     if (width == widths.end())
-      throw DataError(path + " holds data that no tensor uses; ask for it as safetensors");
+      throw DataError(path + " has storages that no tensor uses; use a safetensors file instead");
     const uint64_t elements = bytes.size() < 8 ? 0 : little_endian(bytes, 8);
     if (bytes.size() < 8 || elements > (bytes.size() - 8) / uint64_t(width->second))
-      throw DataError(path + " is cut off");
+      throw DataError(path + " is truncated");
     storages[key->text] = bytes.substr(8, elements * uint64_t(width->second));
     bytes.remove_prefix(8 + elements * uint64_t(width->second));
   }
@@ -106,17 +106,18 @@ void read_pickles(TorchFile& file, std::string_view bytes) {
 }  // namespace
 
 TorchFile read_torch_file(const std::string& path) {
-  const auto room = std::make_shared<Room>(path);
+  const auto memory = std::make_shared<TorchMemory>(path);
   TorchFile file{ForeignTensors(path), nullptr};
-  const std::string_view bytes(room->file.data(), size_t(room->file.size()));
+  const std::string_view bytes(memory->file.data(), size_t(memory->file.size()));
   if (bytes.empty()) throw DataError(path + " is empty; expected a file of torch.save()");
   if (ZipArchive::begins(bytes))
-    read_archive(file, *room, bytes);
+    read_archive(file, *memory, bytes);
   else if (bytes[0] == '\x80')
     read_pickles(file, bytes);
   else
-    throw DataError(path + " is no file of torch.save(): it is neither a zip archive nor a pickle");
-  file.tensors.keep(room);
+    throw DataError(path +
+                    " is not a file of torch.save(): it is neither a zip archive nor a pickle");
+  file.tensors.keep(memory);
   return file;
 }
 

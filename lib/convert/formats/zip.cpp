@@ -6,7 +6,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/convert/formats/little_endian.h"
+#include "lib/convert/formats/tensors.h"
 
 namespace tx {
 
@@ -17,7 +17,7 @@ constexpr std::string_view entry_mark = "PK\x01\x02", local_mark = "PK\x03\x04",
                            locator64_mark = "PK\x06\x07";
 constexpr size_t entry_bytes = 46, local_bytes = 30, end_bytes = 22, locator64_bytes = 20,
                  end64_bytes = 56;
-constexpr uint32_t in_zip64 = 0xFFFFFFFF;  // the number stands in the extra field
+constexpr uint32_t in_zip64 = 0xFFFFFFFF;  // the value is in the zip64 extra field
 constexpr uint64_t max_entries = 1000000;
 
 std::string shown(std::string_view name) { return to_text(Json(std::string(name.substr(0, 100)))); }
@@ -25,18 +25,19 @@ std::string shown(std::string_view name) { return to_text(Json(std::string(name.
 }  // namespace
 
 void ZipArchive::damaged(const std::string& why) const {
-  throw DataError(where_ + " is damaged, or is no zip archive that can be read: " + why);
+  throw DataError(where_ + " is damaged or not a supported zip archive: " + why);
 }
 
-// The record at the end, behind which only a comment may stand.
+// Finds the end record; only a comment may follow it.
 ZipArchive::Directory ZipArchive::find_directory() const {
   if (bytes_.size() < end_bytes) damaged("it has only " + std::to_string(bytes_.size()) + " bytes");
   const size_t lowest = bytes_.size() - std::min(bytes_.size(), end_bytes + 0xFFFF);
   size_t at = bytes_.rfind(end_mark, bytes_.size() - end_bytes);
-  if (at == bytes_.npos || at < lowest) damaged("its list of entries is missing: it is cut off");
+  if (at == bytes_.npos || at < lowest)
+    damaged("its central directory is missing: the file is truncated");
   const std::string_view end = bytes_.substr(at);
   if (little_endian(end.substr(4), 2) != 0 && little_endian(end.substr(4), 2) != 0xFFFF)
-    damaged("it is one part of several");
+    damaged("it is split over several files");
   Directory d{little_endian(end.substr(16), 4), little_endian(end.substr(12), 4),
               little_endian(end.substr(10), 2)};
   if (d.begin != in_zip64 && d.bytes != in_zip64 && d.entries != 0xFFFF) return d;
@@ -55,9 +56,9 @@ ZipArchive::ZipArchive(std::string_view bytes, std::string where)
     : bytes_(bytes), where_(std::move(where)) {
   const Directory d = find_directory();
   if (d.begin > bytes_.size() || d.bytes > bytes_.size() - d.begin)
-    damaged("its list of entries lies outside");
+    damaged("its central directory lies outside the file");
   if (d.entries > max_entries || d.entries > d.bytes / entry_bytes)
-    damaged("its list of entries is too short for " + std::to_string(d.entries));
+    damaged("its central directory is too short for " + std::to_string(d.entries) + " entries");
   directory_ = d.begin;
   std::string_view rest = bytes_.substr(d.begin, d.bytes);
   std::set<std::string> names;
@@ -65,20 +66,21 @@ ZipArchive::ZipArchive(std::string_view bytes, std::string where)
     entries_.push_back(read_entry(rest));
     check(entries_.back());
     if (!names.insert(entries_.back().name).second)
-      damaged("it holds " + shown(entries_.back().name) + " twice");
+      damaged("duplicate entry " + shown(entries_.back().name));
   }
   check_overlap();
 }
 
-// Removes one entry of the list from the front.
+// Reads one entry of the central directory and removes it from `rest`.
 ZipArchive::Entry ZipArchive::read_entry(std::string_view& rest) const {
   if (rest.size() < entry_bytes || !rest.starts_with(entry_mark))
-    damaged("its list of entries is cut off");
+    damaged("its central directory is truncated");
   const auto number = [&](size_t at, size_t width) {
     return little_endian(rest.substr(at), width);
   };
   const size_t name = number(28, 2), extra = number(30, 2), comment = number(32, 2);
-  if (rest.size() - entry_bytes < name + extra + comment) damaged("its list of entries is cut off");
+  if (rest.size() - entry_bytes < name + extra + comment)
+    damaged("its central directory is truncated");
   Entry e;
   e.name = rest.substr(entry_bytes, name);
   e.crc = uint32_t(number(16, 4));
@@ -88,21 +90,21 @@ ZipArchive::Entry ZipArchive::read_entry(std::string_view& rest) const {
   const uint64_t flags = number(8, 2), method = number(10, 2);
   if (flags & 1) damaged(shown(e.name) + " is encrypted");
   if (method != 0 && method != 8)
-    damaged(shown(e.name) + " is compressed by method " + std::to_string(method) +
-            "; only stored and deflated entries are read");
+    damaged(shown(e.name) + " has compression method " + std::to_string(method) +
+            "; only stored and deflated entries are supported");
   e.deflated = method == 8;
-  // The extra fields: u16 id, u16 bytes, content. That of zip64 holds the numbers that did not fit,
-  // in this order.
+  // Extra fields: u16 id, u16 bytes, content. That of zip64 has the values that did not fit, in
+  // this order.
   std::string_view fields = rest.substr(entry_bytes + name, extra);
   while (fields.size() >= 4) {
     const uint64_t id = little_endian(fields, 2), length = little_endian(fields.substr(2), 2);
     fields.remove_prefix(4);
-    if (length > fields.size()) break;  // padding that is no field
+    if (length > fields.size()) break;  // padding
     std::string_view content = fields.substr(0, length);
     fields.remove_prefix(length);
     for (uint64_t* value : {&e.size, &e.packed, &e.header}) {
       if (id != 1 || *value != in_zip64) continue;
-      if (content.size() < 8) damaged(shown(e.name) + " lacks its size");
+      if (content.size() < 8) damaged(shown(e.name) + " has no size");
       *value = little_endian(content, 8);
       content.remove_prefix(8);
     }
@@ -113,14 +115,14 @@ ZipArchive::Entry ZipArchive::read_entry(std::string_view& rest) const {
 
 void ZipArchive::check(const Entry& e) const {
   if (e.header > directory_ || e.packed > directory_ - e.header)
-    damaged(shown(e.name) + " lies outside");
-  if (!e.deflated && e.size != e.packed) damaged(shown(e.name) + " has two sizes");
+    damaged(shown(e.name) + " lies outside the file");
+  if (!e.deflated && e.size != e.packed) damaged(shown(e.name) + " has contradictory sizes");
   if (e.size > small_entry && e.size / max_growth > e.packed)
-    damaged(shown(e.name) + " would grow from " + std::to_string(e.packed) + " to " +
+    damaged(shown(e.name) + " would expand from " + std::to_string(e.packed) + " to " +
             std::to_string(e.size) + " bytes");
 }
 
-// Entries that share bytes are how a small archive becomes a huge one.
+// Overlapping entries make a small archive expand to a huge size.
 void ZipArchive::check_overlap() const {
   std::vector<std::pair<uint64_t, uint64_t>> places;
   for (const Entry& e : entries_) places.emplace_back(e.header, data_of(e) + e.packed);
@@ -129,15 +131,16 @@ void ZipArchive::check_overlap() const {
     if (places[i].first < places[i - 1].second) damaged("its entries overlap");
 }
 
-// Where an entry's bytes begin: behind its local header, which has a name and extra fields of its
-// own.
+// Offset of an entry's data, after its local header, whose name and extra fields may have other
+// lengths.
 uint64_t ZipArchive::data_of(const Entry& e) const {
   const std::string_view local = bytes_.substr(e.header, local_bytes);
   if (local.size() < local_bytes || !local.starts_with(local_mark))
-    damaged(shown(e.name) + " is not where it should be");
+    damaged(shown(e.name) + " has no local header");
   const uint64_t begin = e.header + local_bytes + little_endian(local.substr(26), 2) +
                          little_endian(local.substr(28), 2);
-  if (begin > directory_ || e.packed > directory_ - begin) damaged(shown(e.name) + " lies outside");
+  if (begin > directory_ || e.packed > directory_ - begin)
+    damaged(shown(e.name) + " lies outside the file");
   return begin;
 }
 
@@ -147,13 +150,13 @@ const ZipArchive::Entry* ZipArchive::find(std::string_view name) const {
   return at == entries_.end() ? nullptr : &*at;
 }
 
-std::string_view ZipArchive::content(const Entry& e, std::string& room) const {
+std::string_view ZipArchive::content(const Entry& e, std::string& unpacked) const {
   std::string_view content = bytes_.substr(data_of(e), e.packed);
   if (e.deflated) {
-    if (!inflate_raw(content, e.size, room)) damaged(shown(e.name) + " cannot be unpacked");
-    content = room;
+    if (!inflate_raw(content, e.size, unpacked)) damaged(shown(e.name) + " cannot be decompressed");
+    content = unpacked;
   }
-  if (crc32_of(content) != e.crc) damaged(shown(e.name) + " does not have its checksum");
+  if (crc32_of(content) != e.crc) damaged(shown(e.name) + " has a wrong checksum");
   return content;
 }
 

@@ -1,6 +1,6 @@
-// Zip archives, as torch.save and numpy.savez write them: entries stored or compressed by deflate,
-// zip64 included. An archive is bytes from outside: every place and size is checked before it is
-// used, names are only compared and never become paths.
+// Zip archives as torch.save and numpy.savez write them: stored or deflated entries, with zip64.
+// Archives are untrusted: every offset and size is checked before use, and names never become
+// paths.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,26 +13,26 @@ class ZipArchive {
  public:
   struct Entry {
     std::string name;
-    uint64_t header = 0;            // where its local header begins
-    uint64_t packed = 0, size = 0;  // bytes in the archive, and unpacked
+    uint64_t header = 0;            // offset of its local header
+    uint64_t packed = 0, size = 0;  // bytes in the archive, and decompressed
     uint32_t crc = 0;
     bool deflated = false;
   };
 
-  // An entry that grows more than `most_growth` times may have at most `small_entry` bytes: weights
-  // hardly shrink, so what does is zeros, or made to fill memory.
+  // An entry that expands more than `max_growth` times may have at most `small_entry` bytes.
+  // Weights hardly compress, so larger ones are zeros or zip bombs.
   static constexpr uint64_t max_growth = 32, small_entry = uint64_t(1) << 24;
 
-  // Reads the list of entries. `bytes` must outlive the object; `where` is the file's name.
-  // DataError: damaged, encrypted, split, another compression, entries of one name or that overlap,
-  // or one that grows beyond the above.
+  // Reads the central directory. `bytes` must outlive the object; `where` is the file's name.
+  // DataError: damaged, encrypted, split, another compression, duplicate or overlapping entries, or
+  // one that exceeds the limits above.
   ZipArchive(std::string_view bytes, std::string where);
 
   const std::vector<Entry>& entries() const { return entries_; }
-  const Entry* find(std::string_view name) const;  // null when absent
-  // A view into the archive, or into `room` where the entry is compressed. DataError when it is
+  const Entry* find(std::string_view name) const;  // null if absent
+  // A view into the archive, or into `unpacked` where the entry is compressed. DataError when it is
   // damaged.
-  std::string_view content(const Entry& entry, std::string& room) const;
+  std::string_view content(const Entry& entry, std::string& unpacked) const;
 
   static bool begins(std::string_view bytes) { return bytes.starts_with("PK\x03\x04"); }
 

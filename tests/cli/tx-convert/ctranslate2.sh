@@ -5,7 +5,7 @@ tx-bpe train --vocab-size 300 -o bpe.model train.src train.tgt 2> /dev/null
 train_small run --vocab bpe.model
 expect_status 0 tx-convert --to ctranslate2 -o ct2 run
 expect_empty_stdout
-expect_stderr 'tx-convert: wrote ct2, a folder for CTranslate2'
+expect_stderr 'tx-convert: wrote ct2, a directory for CTranslate2'
 expect_same ct2/sentencepiece.model bpe.model
 [ "$(head -c 22 ct2/model.bin | tail -c 16)" = TransformerSpec ] ||
   fail 'model.bin has a wrong header'
@@ -19,7 +19,7 @@ expect_status 0 tx-convert -q --to ctranslate2 --max-positions 10 -o short run
 [ "$(wc -c < short/model.bin)" -eq $(($(wc -c < again/model.bin) - 1014 * 16 * 4)) ] ||
   fail 'ten positions have another size'
 
-expect_usage_error '--out ct2 exists' tx-convert --to ctranslate2 -o ct2 run
+expect_usage_error '--out ct2 already exists' tx-convert --to ctranslate2 -o ct2 run
 expect_usage_error 'standard output' tx-convert --to ctranslate2 -o - run
 expect_usage_error '--to' tx-convert -o x run
 tx-avg -q --to int8 -o int8.safetensors run
@@ -27,16 +27,16 @@ expect_status 1 tx-convert --to ctranslate2 -o x int8.safetensors
 expect_stderr_contains '8-bit weights'
 train_small wide --vocab bpe.model --d-k 4
 expect_status 1 tx-convert --to ctranslate2 -o x wide
-expect_stderr_contains "does not fit CTranslate2's Transformer: its heads are not d_model / heads wide"
-for block in "--activation swiglu/its feed-forward layer has a gate (--activation swiglu)" \
-  "--norm-type rms/its norms are of the root mean square" "--kv-heads 1/heads share keys" \
+expect_stderr_contains "cannot be converted to CTranslate2: d_k or d_v differs from d_model / heads"
+for block in "--activation swiglu/its feed-forward layers are gated (--activation swiglu)" \
+  "--norm-type rms/it uses RMSNorm" "--kv-heads 1/it uses grouped-query attention" \
   "--no-causal-mask/it was trained with --no-causal-mask" \
-  "--window 3/its attention has a window" "--positions rotary/its positions are rotary"; do
+  "--window 3/it uses sliding-window attention" "--positions rotary/its positions are rotary"; do
   rm -rf later
   # shellcheck disable=SC2086  # an option and its value
   train_small later --vocab bpe.model ${block%%/*}
   expect_status 1 tx-convert --to ctranslate2 -o x later
-  expect_stderr_contains "does not fit CTranslate2's Transformer: ${block#*/}"
+  expect_stderr_contains "cannot be converted to CTranslate2: ${block#*/}"
 done
 train_small other --vocab bpe.model --activation silu --positions halves --output-bias
 expect_status 0 tx-convert -q --to ctranslate2 -o other_ct2 other

@@ -3,9 +3,9 @@
 # broken or hostile directories are one line, status 1, no output.
 golden=$TX_SOURCE/tests/golden/fairseq
 expect_status 0 tx-convert -o fairseq.safetensors "$golden"
-expect_stderr 'tx-convert: wrote fairseq.safetensors, made from a Transformer of fairseq'
+expect_stderr 'tx-convert: wrote fairseq.safetensors, converted from a Transformer of fairseq'
 expect_status 0 tx-convert -o fsmt.safetensors "$TX_SOURCE/tests/golden/fsmt"
-expect_stderr 'tx-convert: wrote fsmt.safetensors, made from an FSMT model'
+expect_stderr 'tx-convert: wrote fsmt.safetensors, converted from an FSMT model'
 scored() { # MODEL
   expect_status 0 tx-decode -m "$1" --precision fp32 --tgt "$golden/target.de" "$golden/source.en"
   last_stdout | cut -f 2 > ours
@@ -49,16 +49,16 @@ expect_same fairseq.scores spm.scores
 rm f/dict.de.txt
 refused 'cannot read f/dict.tgt.txt'
 sed -i 3d f/dict.de.txt
-refused 'f/dict.de.txt has 18 tokens with <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
+refused 'f/dict.de.txt has 18 tokens including <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
 sed -i '3s/ .*//' f/dict.en.txt
 refused 'f/dict.en.txt:3: expected a token, a space and its count'
 head -c 20000 f/checkpoint_best.pt > cut && mv cut f/checkpoint_best.pt
 refused 'f/checkpoint_best.pt'
 printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/checkpoint_best.pt
-refused 'its pickle asks for "os.system", which is not part of a tensor'
+refused 'its pickle refers to "os.system", which tensors do not need'
 expect_no_file hacked
 printf '\200\002comegaconf.dictconfig\nDictConfig\n.' > f/checkpoint_best.pt
-refused 'its pickle asks for "omegaconf.dictconfig.DictConfig"'
+refused 'its pickle refers to "omegaconf.dictconfig.DictConfig"'
 # Other architectures.
 cp "$TX_SOURCE/tests/golden/fsmt/"* f
 rm f/checkpoint_best.pt

@@ -3,7 +3,7 @@
 golden=$TX_SOURCE/tests/golden/gpt2
 expect_status 0 tx-convert -o m.safetensors "$golden"
 expect_empty_stdout
-expect_stderr 'tx-convert: wrote m.safetensors, made from a GPT-2 model'
+expect_stderr 'tx-convert: wrote m.safetensors, converted from a GPT-2 model'
 expect_status 0 tx-decode -m m.safetensors --precision fp32 --perplexity "$golden/prompts"
 last_stdout | cut -f 2 > ours
 [ "$(wc -l < ours)" -eq 14 ] || fail 'log P of a line is missing'
@@ -30,21 +30,21 @@ refused 'cannot read f/vocab.json'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 5/'
 refused 'f/vocab.json has'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 99/'
-refused 'has the shape'
+refused 'has shape'
 edit config.json 's/"eos_token_id": [0-9]*/"eos_token_id": 99/'
 refused 'eos_token_id is 99, outside the'
 edit config.json 's/"n_embd": 16/"n_embd": 24/'
 refused 'expected at least 72 columns'
 edit config.json 's/"n_embd": 16/"n_embd": 8/'
-refused 'has the shape'
+refused 'has shape'
 edit config.json 's/"n_layer": 2/"n_layer": 3/'
-refused 'f lacks the tensor transformer.h.2.'
+refused 'f has no tensor transformer.h.2.'
 edit config.json 's/"n_layer": 2/"n_layer": 1/'
-refused 'which belongs to a part that tx does not have'
+refused 'which belongs to a component that is not supported'
 edit config.json 's/"n_inner": 24/"n_inner": 25/'
-refused 'has the shape'
+refused 'has shape'
 edit config.json 's/"gelu_new"/"tanh"/'
-refused 'activation_function is "tanh", which tx does not have'
+refused 'activation_function is "tanh", which is not supported'
 edit config.json 's/"scale_attn_by_inverse_layer_idx": false/"scale_attn_by_inverse_layer_idx": true/'
-refused 'scale_attn_by_inverse_layer_idx is true; only false can be carried over'
+refused 'scale_attn_by_inverse_layer_idx is true; only false is supported'
 expect_status 0 tx-convert -q -o out f

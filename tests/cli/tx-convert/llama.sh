@@ -3,7 +3,7 @@
 folder=$TX_SOURCE/tests/golden/llama
 expect_status 0 tx-convert -o m.safetensors "$folder"
 expect_empty_stdout
-expect_stderr 'tx-convert: wrote m.safetensors, made from a Llama model'
+expect_stderr 'tx-convert: wrote m.safetensors, converted from a Llama model'
 
 expect_status 0 tx-decode -m m.safetensors --precision fp32 --perplexity "$folder/prompts"
 last_stdout | cut -f 2 > ours
@@ -61,7 +61,7 @@ cp -r "$folder" mistral
 sed -i -e 's/"model_type": "llama"/"model_type": "mistral", "sliding_window": 3/' \
   -e '/"attention_bias"/d' -e '/"mlp_bias"/d' mistral/config.json
 expect_status 0 tx-convert -o mistral.safetensors mistral
-expect_stderr 'tx-convert: wrote mistral.safetensors, made from a Mistral model'
+expect_stderr 'tx-convert: wrote mistral.safetensors, converted from a Mistral model'
 expect_status 0 tx-decode -m mistral.safetensors --precision fp32 --perplexity "$folder/prompts"
 last_stdout | cut -f 2 > windowed
 ! cmp -s ours windowed || fail 'the window changes nothing'
@@ -83,7 +83,7 @@ own() { # RUN OPTIONS
 }
 own modern
 expect_status 0 tx-convert --to llama -o own modern
-expect_stderr 'tx-convert: wrote own, a folder for Llama of Hugging Face'
+expect_stderr 'tx-convert: wrote own, a directory for Llama of Hugging Face'
 expect_same bpe.model own/tokenizer.model
 grep -qF '"pad_token_id": 0' own/config.json || fail 'pad is not 0'
 # Its embedding is scaled, so the output needs its own matrix.
@@ -98,12 +98,12 @@ expect_same modern.scores own.safetensors.scores
 
 refused() { # TEXT RUN
   expect_status 1 tx-convert --to llama -o none "$2"
-  expect_stderr_contains "does not fit Llama: $1"
+  expect_stderr_contains "cannot be converted to Llama: $1"
   expect_no_file none
 }
 own gelu --activation gelu
-refused 'its feed-forward layer has no gate (--activation gelu)' gelu
+refused 'its feed-forward layers are not gated (--activation gelu)' gelu
 own norms --norm-type layer
-refused 'its norms are not of the root mean square' norms
+refused 'it does not use RMSNorm before sub-layers' norms
 own alibi --positions alibi
 refused 'its positions are alibi, not rotary' alibi

@@ -3,7 +3,7 @@
 folder=$TX_SOURCE/tests/golden/marian
 expect_status 0 tx-convert -o m.safetensors "$folder"
 expect_empty_stdout
-expect_stderr 'tx-convert: wrote m.safetensors, made from a MarianMT model'
+expect_stderr 'tx-convert: wrote m.safetensors, converted from a MarianMT model'
 
 tx-decode -m m.safetensors --precision fp32 --tgt "$folder/target.de" "$folder/source.en" |
   cut -f 2 > ours

@@ -9,7 +9,7 @@ decoded() { # MODEL OPTION...
 for form in tied pre untied; do
   expect_status 0 tx-convert -o $form.safetensors "$golden/$form"
   expect_empty_stdout
-  expect_stderr "tx-convert: wrote $form.safetensors, made from a model of Marian"
+  expect_stderr "tx-convert: wrote $form.safetensors, converted from a model of Marian"
   decoded $form.safetensors --tgt "$golden/target.de"
   last_stdout | cut -f 2 > ours
   [ "$(wc -l < ours)" -eq 16 ] || fail 'log P of a line is missing'
@@ -70,29 +70,29 @@ golden=$golden/pre
 rm f/vocab.de.yml
 refused 'f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not in f'
 rm f/model.npz.decoder.yml
-refused 'f has no vocabulary: neither vocab.spm nor vocab.yml, and no decoder.yml'
+refused 'f has no vocabulary: no vocab.spm, no vocab.yml and no vocabs in decoder.yml'
 sed -i '$d' f/vocab.de.yml
 refused 'f/vocab.de.yml has 12 tokens, but decoder_Wemb of f/model.npz has 13 rows'
 echo 'more: 13' >> f/vocab.en.yml
 sed -i 's/^one: 12more: 13/one: 12\nmore: 13/' f/vocab.en.yml
 refused 'f/vocab.en.yml has 14 tokens, but encoder_Wemb of f/model.npz has 13 rows'
 sed -i '3s/.*/.: 3/' f/vocab.en.yml
-refused 'f/vocab.en.yml: the token "six" has no id of its own'
+refused 'f/vocab.en.yml: the token "six" must have an id of its own'
 sed -i '3s/.*/.: [2/' f/vocab.en.yml
-refused 'f/vocab.en.yml:3: its list does not end on the line'
+refused 'f/vocab.en.yml:3: the list is not closed on this line'
 sed -i 's/^<unk>/<unknown>/' f/vocab.en.yml
 refused 'f/vocab.en.yml has no token <unk>'
 sed -i 's/vocab.en.yml/vocab.fsv/' f/model.npz.decoder.yml
 cp f/vocab.en.yml f/vocab.fsv
-refused 'f/vocab.fsv is a factored vocabulary, which tx does not have'
+refused 'f/vocab.fsv is a factored vocabulary, which is not supported'
 sed -i 's/vocab.en.yml/vocab.txt/' f/model.npz.decoder.yml
 cp f/vocab.en.yml f/vocab.txt
-refused 'f/vocab.txt is no vocabulary that is known'
+refused 'f/vocab.txt is not a supported vocabulary'
 sed -i 's/^  - .*model.npz/&\n  - other.npz/' f/model.npz.decoder.yml
-refused 'f/model.npz.decoder.yml names 2 models: convert each in a folder of its own'
+refused 'f/model.npz.decoder.yml names 2 models: put each into a directory of its own'
 sed -i '/vocab.de/d' f/model.npz.decoder.yml
 refused 'f/model.npz.decoder.yml names 1 vocabularies'
 printf '\na: {b: c}\n' >> f/model.npz.decoder.yml
-refused 'f/model.npz.decoder.yml:13: "{" begins a part of YAML that is not read'
+refused 'f/model.npz.decoder.yml:13: YAML syntax "{" is not supported'
 head -c 9000 f/model.npz > cut && mv cut f/model.npz
 refused 'f/model.npz'

@@ -5,8 +5,8 @@ tx-bpe train --vocab-size 300 -o bpe.model train.src train.tgt 2> /dev/null
 train_small run --vocab bpe.model --norm-position post --activation relu
 expect_status 0 tx-convert --to marian -o hf run
 expect_empty_stdout
-expect_stderr_contains 'tx-convert: wrote hf, a folder for MarianMT of Hugging Face'
-expect_stderr_contains 'MarianMT adds 1e-05'
+expect_stderr_contains 'tx-convert: wrote hf, a directory for MarianMT of Hugging Face'
+expect_stderr_contains 'the LayerNorm epsilon of MarianMT is 1e-05'
 expect_same hf/source.spm bpe.model
 expect_same hf/target.spm bpe.model
 tx-bpe vocab -m bpe.model | awk -F '\t' '{ print $2 " " $1 }' > wanted
@@ -25,8 +25,8 @@ refused() { # TEXT RUN
   expect_no_file none
 }
 train_small pre --vocab bpe.model --activation relu
-refused 'does not fit MarianMT: its norms come before the sub-layers' pre
+refused 'cannot be converted to MarianMT: it uses pre-norm' pre
 train_small learned --vocab bpe.model --norm-position post --positions learned --max-positions 20
-refused 'does not fit MarianMT: its positions are learned' learned
+refused 'cannot be converted to MarianMT: its positions are learned' learned
 train_small words --norm-position post
-refused 'does not fit MarianMT: its vocabulary is a list of words' words
+refused 'cannot be converted to MarianMT: its vocabulary is a word list' words

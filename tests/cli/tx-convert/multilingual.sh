@@ -18,7 +18,7 @@ greedy() { # DIR OPTION...
 
 m2m=$TX_SOURCE/tests/golden/m2m100
 expect_status 0 tx-convert -o m "$m2m"
-expect_stderr 'tx-convert: wrote m, made from an M2M-100 or NLLB model'
+expect_stderr 'tx-convert: wrote m, converted from an M2M-100 or NLLB model'
 same_as_theirs "$m2m" "$m2m/log_p" --target-language cs
 greedy "$m2m" --target-language cs
 greedy "$m2m" --target-language __cs__

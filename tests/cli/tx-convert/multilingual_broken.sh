@@ -3,38 +3,38 @@ golden=$TX_SOURCE/tests/golden/nllb
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
 
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 20/'
-refused 'but f/config.json says 20 rows'
+refused 'but vocab_size in f/config.json is 20'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 35/'
-refused 'number tokens up to'
+refused 'have ids up to'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 100/'
-refused 'has the shape'
+refused 'has shape'
 edit config.json 's/{/{ "tie_word_embeddings": false,/'
-refused 'f lacks lm_head.weight, but config.json says that it is not the embedding'
+refused 'f has no lm_head.weight, but tie_word_embeddings in config.json is false'
 edit config.json 's/"eos_token_id": 2/"eos_token_id": 1/'
-refused 'two of pad, unk and eos are one token'
+refused 'pad, unk and eos must be three different tokens'
 edit config.json 's/"decoder_start_token_id": 2/"decoder_start_token_id": 200/'
-refused 'the id of what the decoder reads first is 200, outside the'
+refused 'the id of the decoder'"'"'s start token is 200, but there are'
 edit config.json 's/"decoder_layers": 2/"decoder_layers": 3/'
-refused 'f lacks the tensor model.decoder.layers.2.'
+refused 'f has no tensor model.decoder.layers.2.'
 edit config.json 's/"d_model": 16/"d_model": 8/'
-refused 'has the shape'
+refused 'has shape'
 edit tokenizer_config.json 's/"src_lang": "eng_Latn"/"src_lang": "xxx_Latn"/'
-refused 'the language xxx_Latn is not among the tokens'
+refused 'the language xxx_Latn is not in the vocabulary'
 edit tokenizer_config.json 's/"NllbTokenizer"/"SMALL100Tokenizer"/'
-refused 'the tokeniser SMALL100Tokenizer is not known'
+refused 'tokenizer_class SMALL100Tokenizer is not supported'
 edit tokenizer_config.json 's/"content": "deu_Latn"/"content": "eng_Latn"/'
-refused 'the token "eng_Latn" has two numbers'
+refused 'the token "eng_Latn" has two ids'
 edit tokenizer_config.json 's/"34": {/"x": {/'
 refused 'added_tokens_decoder is malformed'
 rm f/added_tokens.json f/special_tokens_map.json
 echo '{"tokenizer_class": "NllbTokenizer"}' > f/tokenizer_config.json
-refused 'f names no languages'
+refused 'f has no languages'
 rm f/sentencepiece.bpe.model
 refused 'cannot read f/sentencepiece.bpe.model'
 cp "$TX_SOURCE/tests/golden/m2m100/vocab.json" f/vocab.json
 edit tokenizer_config.json 's/"NllbTokenizer"/"M2M100Tokenizer"/'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 30/'
-refused 'f/vocab.json and the files beside it number tokens up to'
+refused 'f/vocab.json and the tokenizer'"'"'s files have ids up to'
 
 # Any of these files may name the languages.
 expect_status 0 tx-convert -q -o wanted f
@@ -57,12 +57,12 @@ golden=$TX_SOURCE/tests/golden/m2m100
 rm -rf f
 cp -r "$golden" f
 edit vocab.json 's/"<unk>": 3/"<unk>": 4/'
-refused 'has no id of its own'
+refused 'must have an id of its own'
 edit vocab.json 's/"<unk>"/"<unknown>"/'
 refused 'f/vocab.json has no token <unk>'
 edit tokenizer_config.json 's/"wmt21"/"xyz"/'
-refused 'the list of languages xyz is not known; m2m100 and wmt21 are'
+refused 'language_codes xyz is not supported; m2m100 and wmt21 are'
 edit tokenizer_config.json 's/"wmt21"/"m2m100"/'
-refused 'number tokens up to'
+refused 'have ids up to'
 rm f/model.safetensors
-refused 'f holds no weights: neither model.safetensors nor pytorch_model.bin'
+refused 'f has no weights: neither model.safetensors nor pytorch_model.bin'

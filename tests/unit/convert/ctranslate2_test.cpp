@@ -1,8 +1,6 @@
-#include "lib/convert/ctranslate2.h"
-
 #include <boost/test/unit_test.hpp>
 
-#include "lib/convert/output_folder.h"
+#include "lib/convert/output.h"
 #include "lib/model/positions.h"
 #include "tests/unit/checkpoint/samples.h"
 
@@ -76,7 +74,7 @@ class Binary {
 Binary written(const TempFolder& folder, const ModelConfig& config) {
   const SampleModel sample(1, DType::f32, config);
   sample.save(folder / "m");
-  OutputFolder out(folder / "ct2");
+  OutputDirectory out(folder / "ct2");
   write_ctranslate2(out, ModelReader(folder / "m"), 9);
   out.finish();
   return Binary(bytes_of(folder / "ct2/model.bin"));
@@ -159,10 +157,11 @@ BOOST_AUTO_TEST_CASE(the_rest_of_the_folder) {
 BOOST_AUTO_TEST_CASE(a_folder_is_whole_or_not_there) {
   const TempFolder folder;
   folder.file("there", "x");
-  BOOST_TEST(message_of<UsageError>([&] { OutputFolder out(folder / "there"); }).find("exists") !=
-             std::string::npos);
+  BOOST_TEST(message_of<UsageError>([&] {
+               OutputDirectory out(folder / "there");
+             }).find("exists") != std::string::npos);
   {
-    OutputFolder out(folder / "new/");
+    OutputDirectory out(folder / "new/");
     write_atomically(out.file("a"), "b");
     BOOST_TEST(!file_exists(folder / "new"));
   }

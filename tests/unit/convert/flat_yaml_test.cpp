@@ -54,24 +54,24 @@ BOOST_AUTO_TEST_CASE(comments_and_empty_lines) {
 
 BOOST_AUTO_TEST_CASE(the_rest_of_yaml_is_refused_with_its_line) {
   refused("a: 1\nb\n", "F:2: expected \"key: value\"");
-  refused("a: 1\na: 2\n", "F:2: the key \"a\" stands there twice");
-  refused("a:\n  b: 1\n", "F:2: expected \"- value\"; only flat settings are read");
-  refused("a: 1\n  - 2\n", "F:2: it belongs to no list");
-  refused("a:\n  []\n  - 2\n", "F:3: it belongs to no list");
+  refused("a: 1\na: 2\n", "F:2: duplicate key \"a\"");
+  refused("a:\n  b: 1\n", "F:2: expected \"- value\"; nested settings are not supported");
+  refused("a: 1\n  - 2\n", "F:2: list item without a list");
+  refused("a:\n  []\n  - 2\n", "F:3: list item without a list");
   refused("- a\n", "F:1: expected \"key: value\"");
-  refused("a:\n  - b: 1\n", "F:2: objects are not read in lists or values");
-  refused("a: b: 1\n", "F:1: objects are not read in lists or values");
-  refused("a: {b: 1}\n", "F:1: \"{\" begins a part of YAML that is not read");
-  refused("\na: &x 1\n", "F:2: \"&\" begins a part of YAML that is not read");
-  refused("a: |\n  text\n", "F:1: \"|\" begins a part of YAML that is not read");
-  refused("? a\n: 1\n", "F:1: \"?\" begins a part of YAML that is not read");
-  refused("a: \"b\n", "F:1: its quotes do not end on the line");
-  refused("a: \"\\q\"\n", "F:1: it holds an unknown escape");
-  refused("a: \"\\uD800\"\n", "F:1: it holds an unknown escape");
-  refused("a: \"\\x4\"\n", "F:1: it holds an unknown escape");
-  refused("a: \"b\" c\n", "F:1: more stands behind the value");
-  refused("a: [1, 2\n", "F:1: its list does not end on the line");
-  refused("\"a\":1\n", "F:1: expected a space behind \":\"");
-  refused("\"\": 1\n", "F:1: the key is empty");
-  refused("a: \xFF\n", "F:1: it is no UTF-8");
+  refused("a:\n  - b: 1\n", "F:2: nested mappings are not supported");
+  refused("a: b: 1\n", "F:1: nested mappings are not supported");
+  refused("a: {b: 1}\n", "F:1: YAML syntax \"{\" is not supported");
+  refused("\na: &x 1\n", "F:2: YAML syntax \"&\" is not supported");
+  refused("a: |\n  text\n", "F:1: YAML syntax \"|\" is not supported");
+  refused("? a\n: 1\n", "F:1: YAML syntax \"?\" is not supported");
+  refused("a: \"b\n", "F:1: the quote is not closed on this line");
+  refused("a: \"\\q\"\n", "F:1: invalid escape sequence");
+  refused("a: \"\\uD800\"\n", "F:1: invalid escape sequence");
+  refused("a: \"\\x4\"\n", "F:1: invalid escape sequence");
+  refused("a: \"b\" c\n", "F:1: unexpected text after the value");
+  refused("a: [1, 2\n", "F:1: the list is not closed on this line");
+  refused("\"a\":1\n", "F:1: expected a space after \":\"");
+  refused("\"\": 1\n", "F:1: empty key");
+  refused("a: \xFF\n", "F:1: not valid UTF-8");
 }

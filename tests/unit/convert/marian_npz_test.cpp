@@ -69,7 +69,7 @@ ModelConfig config_of(const std::string& form, const std::function<void(Parts&)>
   Parts parts(form);
   change(parts);
   parts.pack(folder);
-  return import_folder(folder.path()).content.config;
+  return import_model(folder.path()).content.config;
 }
 
 void refused(const std::string& text, const std::function<void(Parts&)>& change,
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(the_output_of_older_versions_is_not_turned) {
     Parts parts("untied");
     change(parts);
     parts.pack(folder);
-    const ForeignModel model = import_folder(folder.path());
+    const ForeignModel model = import_model(folder.path());
     for (const TensorSource& w : model.content.weights) {
       if (w.name != "output.weight") continue;
       std::string bytes;
@@ -150,13 +150,12 @@ BOOST_AUTO_TEST_CASE(the_output_of_older_versions_is_not_turned) {
 }
 
 BOOST_AUTO_TEST_CASE(what_tx_does_not_have_is_refused_by_name) {
-  refused_setting("type", "s2s",
-                  "models of type \"s2s\" cannot be converted; only transformer can");
-  refused_setting("type", "amun", "models of type \"amun\" cannot be converted");
+  refused_setting("type", "s2s", "model type \"s2s\" is not supported; only transformer is");
+  refused_setting("type", "amun", "model type \"amun\" is not supported");
   refused_setting("transformer-decoder-autoreg", "average-attention",
                   "transformer-decoder-autoreg is \"average-attention\"");
   refused_setting("transformer-decoder-autoreg", "rnn",
-                  "transformer-decoder-autoreg is \"rnn\"; only \"self-attention\" can be carried");
+                  "transformer-decoder-autoreg is \"rnn\"; only \"self-attention\" is supported");
   refused_setting("transformer-train-position-embeddings", "true",
                   "transformer-train-position-embeddings is true");
   refused_setting("transformer-attention-mask", "alibi", "transformer-attention-mask is \"alibi\"");
@@ -164,10 +163,10 @@ BOOST_AUTO_TEST_CASE(what_tx_does_not_have_is_refused_by_name) {
   refused_setting("transformer-decoder-dim-ffn", "99",
                   "transformer-decoder-dim-ffn and transformer-dim-ffn differ");
   refused_setting("transformer-ffn-activation", "tanh",
-                  "transformer-ffn-activation is \"tanh\", which tx does not have");
+                  "transformer-ffn-activation is \"tanh\", which is not supported");
   refused_setting("transformer-postprocess", "dar", "are \"\", \"ar\" and \"\" without d");
   refused_setting("transformer-preprocess", "n", "are \"n\", \"an\" and \"\" without d");
-  refused_setting("transformer-postprocess-emb", "dn", "tx has no norm on embeddings");
+  refused_setting("transformer-postprocess-emb", "dn", "a norm on embeddings is not supported");
   refused_setting("lemma-dim-emb", "16", "lemma-dim-emb is 16");
   refused_setting("right-left", "true", "right-left is true");
   refused_setting("transformer-tied-layers", "[1, 1]", "transformer-tied-layers is [1,1]");
@@ -176,27 +175,25 @@ BOOST_AUTO_TEST_CASE(what_tx_does_not_have_is_refused_by_name) {
 }
 
 BOOST_AUTO_TEST_CASE(weights_must_be_those_of_the_settings) {
-  refused("lacks the tensor encoder_l1_self_Wq",
+  refused("has no tensor encoder_l1_self_Wq",
           [](Parts& p) { p.arrays.erase("encoder_l1_self_Wq"); });
-  refused("lacks the tensor encoder_l2_self_Wq",
-          [](Parts& p) { p.set("enc-depth", "enc-depth: 2"); });
-  refused("holds the tensor decoder_l2_self_Wq, which belongs to a part that tx does not have",
+  refused("has no tensor encoder_l2_self_Wq", [](Parts& p) { p.set("enc-depth", "enc-depth: 2"); });
+  refused("has the tensor decoder_l2_self_Wq, which belongs to a component that is not supported",
           [](Parts& p) { p.arrays["decoder_l2_self_Wq"] = p.arrays.at("decoder_l1_self_Wq"); });
-  refused("encoder_l1_ffn_W1 has the shape [18, 12], but its configuration asks for [12, 18]",
+  refused("encoder_l1_ffn_W1 has shape [18, 12], but the configuration requires [12, 18]",
           [](Parts& p) {
             p.arrays["encoder_l1_ffn_W1"].shape = {18, 12};
           });
-  refused("lacks the tensor Wemb", [](Parts& p) { p.arrays.erase("Wemb"); });
+  refused("has no tensor Wemb", [](Parts& p) { p.arrays.erase("Wemb"); });
 }
 
 BOOST_AUTO_TEST_CASE(an_archive_without_settings_is_no_model) {
   const TempFolder folder;
   const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
   folder.file("model.npz", zip_bytes({{"Wemb.npy", npy_bytes(header, float_bytes({1}))}}));
-  BOOST_TEST(message_of<DataError>([&] { import_folder(folder.path()); }) ==
-             folder.path() +
-                 "/model.npz is no model of Marian: it lacks the array special:model.yml");
+  BOOST_TEST(message_of<DataError>([&] { import_model(folder.path()); }) ==
+             folder.path() + "/model.npz is not a Marian model: it has no array special:model.yml");
   folder.file("model.npz", zip_bytes({{"special:model.yml.npy", npy_bytes(header, "abcd")}}));
-  BOOST_TEST(message_of<DataError>([&] { import_folder(folder.path()); }) ==
-             folder.path() + "/model.npz: special:model.yml is no text");
+  BOOST_TEST(message_of<DataError>([&] { import_model(folder.path()); }) ==
+             folder.path() + "/model.npz: special:model.yml is not text");
 }

@@ -1,9 +1,13 @@
-#include "lib/convert/families/pieces.h"
+#include "lib/convert/families/tokens.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "lib/base/error.h"
-#include "lib/convert/formats/long_object.h"
+#include "lib/base/utf8.h"
+#include "lib/convert/formats/directory.h"
+#include "lib/subword/words.h"
 
 namespace tx {
 
@@ -13,18 +17,18 @@ TokenOrder::TokenOrder(const std::vector<std::string>& tokens, const SpecialIds&
   const auto count = int64_t(tokens.size());
   const auto check = [&](const char* name, int64_t id) {
     if (id >= 0 && id < count) return;
-    throw DataError(where + ": the id of " + name + " is " + std::to_string(id) + ", outside the " +
-                    std::to_string(count) + " tokens");
+    throw DataError(where + ": the id of " + name + " is " + std::to_string(id) +
+                    ", but there are " + std::to_string(count) + " tokens");
   };
   check("pad", special.pad);
   check("unk", special.unk);
   check("eos", special.eos);
-  check("what the decoder reads first", special.start);
+  check("the decoder's start token", special.start);
   if (special.pad == special.unk || special.unk == special.eos || special.eos == special.pad)
-    throw DataError(where + ": two of pad, unk and eos are one token");
+    throw DataError(where + ": pad, unk and eos must be three different tokens");
   if (own && (special.start == special.pad || special.start == special.unk ||
               special.start == special.eos))
-    throw DataError(where + ": bos is also pad, unk or eos");
+    throw DataError(where + ": bos must differ from pad, unk and eos");
   from_ = {special.pad, special.unk, special.start, special.eos};
   for (int64_t id = 0; id < count; ++id)
     if (id != special.pad && id != special.unk && id != special.eos &&
@@ -43,7 +47,7 @@ TokenOrder::TokenOrder(const std::vector<std::string>& tokens, const SpecialIds&
 
 TokenOrder TokenOrder::of(const MappedTokens& content, const std::string& where, Start start) {
   if (content.theirs.size() != Vocabulary::specials)
-    throw DataError(where + ": its vocabulary does not say how tokens were numbered before");
+    throw DataError(where + ": its vocabulary does not record the original ids of its tokens");
   const auto& t = content.theirs;
   const size_t count = content.tokens.size() - (start == Start::copied ? 1 : 0);
   return {std::vector<std::string>(count, "-"), {t[0], t[1], t[2], t[3]}, where, start};
@@ -84,12 +88,33 @@ std::vector<std::string> tokens_by_id(const Json& json, const std::string& path)
     const size_t at = number ? id.get<size_t>() : 0;
     if (!number || seen[at] || token.empty())
       throw DataError(path + ": the token " + to_text(Json(token.substr(0, 100))) +
-                      " has no id of its own from 0 to " + std::to_string(tokens.size() - 1));
+                      " must have an id of its own from 0 to " + std::to_string(tokens.size() - 1));
     seen[at] = true;
     tokens[at] = token;
   }
-  if (tokens.empty()) throw DataError(path + " lists no tokens");
+  if (tokens.empty()) throw DataError(path + " has no tokens");
   return tokens;
 }
+
+std::string word_list(const std::vector<std::string>& tokens) {
+  static const char* specials[] = {"<pad>", "<unk>", "<s>", "</s>"};
+  std::set<std::string> known(std::begin(specials), std::end(specials));
+  std::string bytes(words_magic);
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    std::string word = tokens[id];
+    if (id < std::size(specials)) {
+      word = specials[id];
+    } else {
+      if (word.empty() || std::any_of(word.begin(), word.end(), separates_words) ||
+          count_invalid_utf8(word) > 0)
+        word = unnamed_row(int64_t(id));
+      while (!known.insert(word).second) word += '_';
+    }
+    bytes += word + "\n";
+  }
+  return bytes;
+}
+
+std::string unnamed_row(int64_t id) { return "<row-" + std::to_string(id) + ">"; }
 
 }  // namespace tx

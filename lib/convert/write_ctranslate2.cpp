@@ -1,12 +1,17 @@
-#include "lib/convert/ctranslate2.h"
-
+// CTranslate2's directory: model.bin (version 6), config.json, the tokens of each vocabulary as
+// JSON, and the subword models, which CTranslate2 itself does not read.
+//
+// model.bin, little-endian: u32 6; the class; u32 its revision; u32 count, then the variables
+// sorted by name (name, u8 rank, u32 dims, u8 dtype, u32 bytes, data); u32 count, then aliases
+// (name, the variable that it stands for). A string is a u16 length that counts its NUL, then its
+// bytes.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/int8_tensors.h"
-#include "lib/convert/output_folder.h"
+#include "lib/convert/output.h"
 #include "lib/model/positions.h"
 
 namespace tx {
@@ -14,7 +19,7 @@ namespace tx {
 namespace {
 
 constexpr uint32_t binary_version = 6, transformer_revision = 7;
-enum class Type : uint8_t { f32 = 0, i8 = 1, i16 = 2 };  // CTranslate2's numbers
+enum class Type : uint8_t { f32 = 0, i8 = 1, i16 = 2 };  // as CTranslate2 numbers them
 
 struct Variable {
   std::vector<uint32_t> shape;  // empty: a scalar
@@ -85,7 +90,7 @@ class Spec {
   }
   void flag(const std::string& name, bool value) { scalar(name, Type::i8, int8_t(value)); }
 
-  // The tensors of these names one below another; one that stands there already becomes an alias.
+  // Stacks the tensors of these names by rows; one that was already written becomes an alias.
   void weights(const std::string& to, const std::vector<std::string>& names) {
     std::vector<const ParameterEntry*> parts;
     for (const std::string& name : names) {
@@ -116,8 +121,8 @@ class Spec {
 
   void check_bytes(const std::string& to, uint64_t bytes) const {
     if (bytes <= std::numeric_limits<uint32_t>::max()) return;
-    throw DataError(model_.path() + ": " + to + " would have " + std::to_string(bytes) +
-                    " bytes; a variable of CTranslate2 has less than 4 GiB");
+    throw DataError(model_.path() + ": " + to + " has " + std::to_string(bytes) +
+                    " bytes; a variable of CTranslate2 must be smaller than 4 GiB");
   }
 
   void linear(const std::string& to, const std::vector<std::string>& names) {
@@ -234,20 +239,21 @@ class Spec {
 void check_ctranslate2_can_read(const ModelReader& model) {
   const ModelConfig& c = model.config();
   const auto refuse = [&](const std::string& why) {
-    throw DataError(model.path() + " does not fit CTranslate2's Transformer: " + why);
+    throw DataError(model.path() + " cannot be converted to CTranslate2: " + why);
   };
-  if (c.kind != ModelKind::encoder_decoder) refuse("it is of kind " + c.kind.name);
+  if (c.kind != ModelKind::encoder_decoder) refuse("its kind is " + c.kind.name);
   if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
   if (model.has_int8())
-    throw DataError(model.path() + " holds 8-bit weights; give the model that it was made from: " +
-                    "CTranslate2 rounds weights itself when it loads them");
+    throw DataError(model.path() +
+                    " has 8-bit weights; convert the model that it was quantised from: " +
+                    "CTranslate2 quantises weights itself when it loads them");
   if (c.d_v != c.d_k || c.heads * c.d_k != c.d_model)
-    refuse("its heads are not d_model / heads wide (--d-k, --d-v)");
+    refuse("d_k or d_v differs from d_model / heads (--d-k, --d-v)");
   if (c.gated())
-    refuse("its feed-forward layer has a gate (--activation " + c.activation.name + ")");
-  if (c.norm_type != NormType::layer) refuse("its norms are of the root mean square (--norm-type)");
-  if (c.kv_heads != c.heads) refuse("heads share keys (--kv-heads)");
-  if (c.window) refuse("its attention has a window (--window)");
+    refuse("its feed-forward layers are gated (--activation " + c.activation.name + ")");
+  if (c.norm_type != NormType::layer) refuse("it uses RMSNorm (--norm-type rms)");
+  if (c.kv_heads != c.heads) refuse("it uses grouped-query attention (--kv-heads)");
+  if (c.window) refuse("it uses sliding-window attention (--window)");
   if (!c.sinusoids() && (!c.learned_positions() || c.position_offset))
     refuse("its positions are " + c.positions.name + " (--positions)");
 }
@@ -259,18 +265,18 @@ void write_tokens(const std::string& path, const Vocabulary& vocabulary) {
   write_atomically(path, to_text(list, 2) + "\n");
 }
 
-void write_vocabularies(OutputFolder& folder, const Vocabularies& all) {
+void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
   for (size_t side = 0; side < all.size(); ++side) {
     const std::string name = all.shared() ? "shared" : side == 0 ? "source" : "target";
-    write_tokens(folder.file(name + "_vocabulary.json"), all[side]);
+    write_tokens(directory.file(name + "_vocabulary.json"), all[side]);
     if (all[side].kind() == "sentencepiece")
-      write_atomically(folder.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
+      write_atomically(directory.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
                        all[side].bytes());
     if (all.shared()) break;
   }
 }
 
-void write_config(OutputFolder& folder, const ModelReader& model) {
+void write_config(OutputDirectory& directory, const ModelReader& model) {
   const Vocabulary& target = model.vocabularies().target();
   const Json config{{"add_source_bos", false},
                     {"add_source_eos", true},
@@ -280,16 +286,16 @@ void write_config(OutputFolder& folder, const ModelReader& model) {
                     {"layer_norm_epsilon", model.config().norm_epsilon},
                     {"multi_query_attention", false},
                     {"unk_token", target.token(Vocabulary::unk)}};
-  write_atomically(folder.file("config.json"), to_text(config, 2) + "\n");
+  write_atomically(directory.file("config.json"), to_text(config, 2) + "\n");
 }
 
 }  // namespace
 
-void write_ctranslate2(OutputFolder& folder, const ModelReader& model, int max_positions) {
+void write_ctranslate2(OutputDirectory& directory, const ModelReader& model, int max_positions) {
   check_ctranslate2_can_read(model);
-  Spec(model, max_positions).write(folder.file("model.bin"));
-  write_vocabularies(folder, model.vocabularies());
-  write_config(folder, model);
+  Spec(model, max_positions).write(directory.file("model.bin"));
+  write_vocabularies(directory, model.vocabularies());
+  write_config(directory, model);
 }
 
 }  // namespace tx

@@ -1,10 +1,14 @@
-#include "lib/convert/marian_folder.h"
-
+// A directory of Hugging Face's MarianMT: config.json, model.safetensors, vocab.json, source.spm,
+// target.spm and the settings of its tokenizer and its search.
+//
+// MarianMT has the sines in the first half of a position's vector and the cosines in the second; tx
+// interleaves them. The d_model dimensions of all weights are permuted accordingly, which leaves
+// the model the same: dimension 2i becomes i, dimension 2i + 1 becomes d_model / 2 + i.
 #include "lib/base/error.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/pieces.h"
-#include "lib/convert/output_folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/output.h"
 
 namespace tx {
 
@@ -17,8 +21,7 @@ const MappedTokens* mapped(const Vocabulary& vocabulary) {
   return v == nullptr ? nullptr : &v->content();
 }
 
-// The numbers of tokens there. A vocabulary that came from such a folder gets back what it had;
-// others keep theirs.
+// Token ids in the output: the original ids of an imported vocabulary, else tx's.
 class Numbers {
  public:
   Numbers(const Vocabulary& vocabulary, const std::string& where) {
@@ -37,7 +40,7 @@ class Numbers {
   int64_t count() const { return int64_t(from_.size()); }
   int ours(int64_t id) const { return from_[size_t(id)]; }
   int64_t special(int id) const { return special_[size_t(id)]; }  // of Vocabulary::pad ...
-  // Lists of one id, for tokens that are never output.
+  // bad_words_ids: one list per token that is never output.
   Json lists(const std::vector<int>& ours) const {
     Json lists = Json::array();
     for (const int id : ours)
@@ -53,38 +56,41 @@ class Numbers {
 
 class MarianWriter {
  public:
-  MarianWriter(OutputFolder& folder, const ModelReader& model, int max_positions)
-      : folder_(folder), model_(model), config_(model.config()), max_positions_(max_positions) {
+  MarianWriter(OutputDirectory& directory, const ModelReader& model, int max_positions)
+      : directory_(directory),
+        model_(model),
+        config_(model.config()),
+        max_positions_(max_positions) {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model.vocabularies()[side];
       if (v.kind() == "words")
-        refuse("its vocabulary is a list of words; its tokeniser needs a subword model");
+        refuse("its vocabulary is a word list; the tokenizer needs a SentencePiece model");
       numbers_.emplace_back(v, model.path());
     }
     for (const int id : {Vocabulary::pad, Vocabulary::unk, Vocabulary::eos})
       if (numbers_[0].special(id) != numbers_[1].special(id))
-        refuse("its two vocabularies number <pad>, <unk> or </s> differently");
+        refuse("<pad>, <unk> or </s> has different ids in its two vocabularies");
   }
 
   void write() {
     write_weights();
     write_vocabularies();
-    write_atomically(folder_.file("config.json"), to_text(configuration(), 2) + "\n");
-    write_atomically(folder_.file("generation_config.json"), to_text(generation(), 2) + "\n");
+    write_atomically(directory_.file("config.json"), to_text(configuration(), 2) + "\n");
+    write_atomically(directory_.file("generation_config.json"), to_text(generation(), 2) + "\n");
     const Json tokeniser{{"tokenizer_class", "MarianTokenizer"},
                          {"separate_vocabs", separate()},
                          {"source_lang", ""},
                          {"target_lang", ""},
                          {"model_max_length", max_positions_}};
-    write_atomically(folder_.file("tokenizer_config.json"), to_text(tokeniser, 2) + "\n");
+    write_atomically(directory_.file("tokenizer_config.json"), to_text(tokeniser, 2) + "\n");
   }
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw DataError(model_.path() + " does not fit MarianMT: " + why);
+    throw DataError(model_.path() + " cannot be converted to MarianMT: " + why);
   }
   bool shared() const { return config_.shares_embeddings(); }
-  // Whether each side has its own list of tokens.
+  // Whether source and target have different vocabularies.
   bool separate() const {
     const Vocabularies& all = model_.vocabularies();
     return !list_same_tokens(all.source(), all.target());
@@ -94,13 +100,13 @@ class MarianWriter {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model_.vocabularies()[side];
       const MappedTokens* content = mapped(v);
-      write_atomically(folder_.file(side == 0 ? "source.spm" : "target.spm"),
+      write_atomically(directory_.file(side == 0 ? "source.spm" : "target.spm"),
                        content != nullptr ? content->model : v.bytes());
       if (side == 1 && !separate()) return;
       Json ids = Json::object();
       for (int64_t id = 0; id < numbers_[side].count(); ++id)
         ids[v.token(numbers_[side].ours(id))] = id;
-      write_atomically(folder_.file(side == 0 ? "vocab.json" : "target_vocab.json"),
+      write_atomically(directory_.file(side == 0 ? "vocab.json" : "target_vocab.json"),
                        to_text(ids, 2) + "\n");
     }
   }
@@ -154,7 +160,7 @@ class MarianWriter {
     }
   }
 
-  // Of each dimension of the model there, ours.
+  // For each of MarianMT's d_model dimensions, ours.
   std::vector<int64_t> dimensions() const {
     const int64_t half = config_.d_model / 2;
     const bool in_turn = config_.positions == PositionEncoding::sinusoid;
@@ -164,7 +170,7 @@ class MarianWriter {
     return order;
   }
 
-  // Whether the rows, or the columns, of a weight are dimensions of the model.
+  // Whether the rows, or the columns, of a weight are the d_model dimensions.
   static bool model_rows(const ParameterEntry& e) {
     return !e.vector && e.name.ends_with("out_proj.weight");
   }
@@ -173,7 +179,7 @@ class MarianWriter {
     return e.name.find("norm.") != std::string::npos || e.name.ends_with("out_proj.bias");
   }
 
-  // `tokens`: the side whose tokens the rows are; null: they are none.
+  // `tokens`: the ids of the side whose tokens are the rows; null: rows are not tokens.
   WeightRows reordered(const ParameterEntry& e, const Numbers* tokens) const {
     const bool rows = model_rows(e), columns = model_columns(e);
     const WeightRows own = model_.rows(e);
@@ -190,7 +196,7 @@ class MarianWriter {
         }};
   }
 
-  // The entry is one of the model's table, which the rows go on using.
+  // `e` must be an entry of the model's table: the rows refer to it.
   void add(const std::string& name, const ParameterEntry& e, const Numbers* tokens = nullptr) {
     const WeightRows rows = reordered(e, tokens);
     ParameterEntry there = e;
@@ -245,10 +251,11 @@ class MarianWriter {
       }
     }
     if (!config_.output_bias) add_zeros("final_logits_bias", 1, numbers_[1].count(), false);
-    write_safetensors(folder_.file("model.safetensors"), std::move(tensors_), {{"format", "pt"}});
+    write_safetensors(directory_.file("model.safetensors"), std::move(tensors_),
+                      {{"format", "pt"}});
   }
 
-  OutputFolder& folder_;
+  OutputDirectory& directory_;
   const ModelReader& model_;
   const ModelConfig& config_;
   int max_positions_;
@@ -259,34 +266,36 @@ class MarianWriter {
 void check_marian_can_read(const ModelReader& model) {
   const ModelConfig& c = model.config();
   const auto refuse = [&](const std::string& why) {
-    throw DataError(model.path() + " does not fit MarianMT: " + why);
+    throw DataError(model.path() + " cannot be converted to MarianMT: " + why);
   };
-  if (c.kind != ModelKind::encoder_decoder) refuse("it is of kind " + c.kind.name);
+  if (c.kind != ModelKind::encoder_decoder) refuse("its kind is " + c.kind.name);
   if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
   if (model.has_int8())
-    throw DataError(model.path() + " holds 8-bit weights; give the model that it was made from");
-  if (c.pre_norm()) refuse("its norms come before the sub-layers (--norm-position pre)");
-  if (c.norm_type != NormType::layer) refuse("its norms are of the root mean square (--norm-type)");
+    throw DataError(model.path() +
+                    " has 8-bit weights; convert the model that it was quantised from");
+  if (c.pre_norm()) refuse("it uses pre-norm (--norm-position pre)");
+  if (c.norm_type != NormType::layer) refuse("it uses RMSNorm (--norm-type rms)");
   if (c.gated())
-    refuse("its feed-forward layer has a gate (--activation " + c.activation.name + ")");
-  if (c.kv_heads != c.heads || c.window) refuse("it has --kv-heads or --window");
+    refuse("its feed-forward layers are gated (--activation " + c.activation.name + ")");
+  if (c.kv_heads != c.heads || c.window)
+    refuse("it uses grouped-query or sliding-window attention (--kv-heads, --window)");
   if (!c.feed_forward_bias) refuse("its feed-forward layers have no biases");
   const bool halves = c.positions == PositionEncoding::halves && c.position_offset == 0;
   if (!halves && c.positions != PositionEncoding::sinusoid)
-    refuse("its positions are " + c.positions.name + ", not sinusoids");
+    refuse("its positions are " + c.positions.name + ", not sinusoidal");
   if (c.d_v != c.d_k || c.heads * c.d_k != c.d_model)
-    refuse("its heads are not d_model / heads wide (--d-k, --d-v)");
+    refuse("d_k or d_v differs from d_model / heads (--d-k, --d-v)");
 }
 
 }  // namespace
 
-void write_marian(OutputFolder& folder, const ModelReader& model, int max_positions,
+void write_marian(OutputDirectory& directory, const ModelReader& model, int max_positions,
                   const Log& log) {
   check_marian_can_read(model);
-  MarianWriter(folder, model, max_positions).write();
+  MarianWriter(directory, model, max_positions).write();
   if (model.config().norm_epsilon != their_epsilon)
-    log.warn("MarianMT adds 1e-05 to variances where this model was trained with " +
-             to_text(Json(model.config().norm_epsilon)) + ": scores differ a little");
+    log.warn("the LayerNorm epsilon of MarianMT is 1e-05, that of this model " +
+             to_text(Json(model.config().norm_epsilon)) + ": scores differ slightly");
 }
 
 }  // namespace tx

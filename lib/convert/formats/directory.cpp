@@ -1,4 +1,4 @@
-#include "lib/convert/formats/folder.h"
+#include "lib/convert/formats/directory.h"
 
 #include <set>
 
@@ -31,25 +31,25 @@ void add_file(ForeignTensors& all, const std::string& path) {
 }
 
 // {"weight_map": {TENSOR: FILE, ...}}
-void add_shards(ForeignTensors& all, const std::string& folder, const std::string& index) {
+void add_shards(ForeignTensors& all, const std::string& directory, const std::string& index) {
   const Json json = read_object(index);
   if (!json.contains("weight_map") || !json["weight_map"].is_object())
-    throw DataError(index + " has no weight_map of tensors and files");
+    throw DataError(index + " has no weight_map");
   std::set<std::string> files;
   for (const auto& [tensor, file] : json["weight_map"].items()) {
     if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-      throw DataError(index + ": the file of " + tensor.substr(0, 100) + " is no name of a file");
+      throw DataError(index + ": the file of " + tensor.substr(0, 100) + " is not a file name");
     files.insert(file.get<std::string>());
   }
   for (const std::string& file : files) {
-    if (!file_exists(folder + "/" + file))
-      throw DataError(folder + "/" + file + " is missing: " + index + " lists it");
-    add_file(all, folder + "/" + file);
+    if (!file_exists(directory + "/" + file))
+      throw DataError(directory + "/" + file + " is missing, but " + index + " lists it");
+    add_file(all, directory + "/" + file);
   }
   for (const auto& [tensor, file] : json["weight_map"].items())
     if (all.find(tensor) == nullptr)
-      throw DataError(folder + "/" + file.get<std::string>() + " lacks the tensor " +
-                      tensor.substr(0, 100) + ", which " + index + " places there");
+      throw DataError(directory + "/" + file.get<std::string>() + " has no tensor " +
+                      tensor.substr(0, 100) + ", but " + index + " lists it there");
 }
 
 }  // namespace
@@ -60,20 +60,20 @@ Json read_object(const std::string& path) {
   return json;
 }
 
-ForeignTensors read_weights(const std::string& folder) {
-  ForeignTensors all(folder);
+ForeignTensors read_weights(const std::string& directory) {
+  ForeignTensors all(directory);
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
-    const std::string path = folder + "/" + name, index = path + ".index.json";
+    const std::string path = directory + "/" + name, index = path + ".index.json";
     if (file_exists(path))
       add_file(all, path);
     else if (file_exists(index))
-      add_shards(all, folder, index);
+      add_shards(all, directory, index);
     else
       continue;
     return all;
   }
-  throw DataError(folder + " holds no weights: neither model.safetensors nor pytorch_model.bin, " +
-                  "nor the index of their shards");
+  throw DataError(directory + " has no weights: neither model.safetensors nor pytorch_model.bin, " +
+                  "nor an index of their shards");
 }
 
 Json object_or_empty(const std::string& path) {
@@ -82,6 +82,22 @@ Json object_or_empty(const std::string& path) {
 
 std::string read_sentencepiece(const std::string& path) {
   return read_regular_file(path, int64_t(1) << 28);
+}
+
+Json parse_long_object(std::string_view text, const std::string& where) {
+  const auto sorted = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  if (sorted.is_discarded()) parse_json(text, where);  // throws the error
+  if (!sorted.is_object()) throw DataError(where + " is not a JSON object");
+  Json object = Json::object();
+  auto& members = object.get_ref<Json::object_t&>();  // emplace_back: no linear search for the key
+  for (const auto& [key, value] : sorted.items())
+    members.emplace_back(key, value.is_structured() ? Json() : Json(value));
+  return object;
+}
+
+Json read_long_object(const std::string& path) {
+  constexpr int64_t max = int64_t(1) << 28;  // bytes
+  return parse_long_object(read_regular_file(path, max), path);
 }
 
 }  // namespace tx

@@ -1,14 +1,16 @@
-#include "lib/convert/llama_folder.h"
-
+// A directory of Hugging Face's LlamaForCausalLM: config.json, generation_config.json,
+// model.safetensors, tokenizer.model and the tokenizer's settings. Llama does not scale its
+// embedding: a scaled one is written multiplied by sqrt(d_model), with the output matrix as a
+// separate tensor.
 #include <cmath>
 #include <numeric>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/layers.h"
-#include "lib/convert/families/sentencepiece_folder.h"
-#include "lib/convert/output_folder.h"
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+#include "lib/convert/output.h"
 #include "lib/subword/subword.h"
 
 namespace tx {
@@ -17,8 +19,8 @@ namespace {
 
 class LlamaWriter {
  public:
-  LlamaWriter(OutputFolder& folder, const ModelReader& model, int max_positions)
-      : folder_(folder),
+  LlamaWriter(OutputDirectory& directory, const ModelReader& model, int max_positions)
+      : directory_(directory),
         model_(model),
         config_(model.config()),
         vocabulary_(model.vocabularies().target()),
@@ -30,7 +32,7 @@ class LlamaWriter {
 
   void write() {
     write_weights();
-    write_atomically(folder_.file("tokenizer.model"),
+    write_atomically(directory_.file("tokenizer.model"),
                      content_ != nullptr ? content_->content().model : vocabulary_.bytes());
     write_added();
     write_json("config.json", configuration());
@@ -51,32 +53,31 @@ class LlamaWriter {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw DataError(model_.path() + " does not fit Llama: " + why);
+    throw DataError(model_.path() + " cannot be converted to Llama: " + why);
   }
 
   void check_fits() const {
     const ModelConfig& c = config_;
-    if (c.kind != ModelKind::decoder) refuse("it is of kind " + c.kind.name + ", not decoder");
+    if (c.kind != ModelKind::decoder) refuse("its kind is " + c.kind.name + ", not decoder");
     if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
     if (model_.has_int8())
-      throw DataError(model_.path() + " holds 8-bit weights; give the model that it was made from");
+      throw DataError(model_.path() +
+                      " has 8-bit weights; convert the model that it was quantised from");
     if (!c.pre_norm() || c.norm_type != NormType::rms)
-      refuse(
-          "its norms are not of the root mean square before the sub-layers (--norm-type rms, "
-          "--norm-position pre)");
+      refuse("it does not use RMSNorm before sub-layers (--norm-type rms, --norm-position pre)");
     if (c.activation != Activation::swiglu && c.activation != Activation::geglu)
-      refuse("its feed-forward layer has no gate (--activation " + c.activation.name + ")");
+      refuse("its feed-forward layers are not gated (--activation " + c.activation.name + ")");
     if (!c.rotary()) refuse("its positions are " + c.positions.name + ", not rotary");
-    if (c.rotary_scaling == RotaryScaling::ntk) refuse("its rotary positions are scaled by ntk");
+    if (c.rotary_scaling == RotaryScaling::ntk) refuse("its rotary positions use NTK scaling");
     if (c.window != 0 && (c.attention_bias || c.feed_forward_bias))
-      refuse("it has both a window, as Mistral, and biases, as Llama");
-    if (c.output_bias) refuse("its output has a bias (--output-bias)");
-    if (c.d_k != c.d_v) refuse("its values are not as wide as its keys (--d-v)");
+      refuse("only Mistral has a sliding window and only Llama has biases; it has both");
+    if (c.output_bias) refuse("its output layer has a bias (--output-bias)");
+    if (c.d_k != c.d_v) refuse("d_v differs from d_k (--d-v)");
     if (vocabulary_.kind() == "words")
-      refuse("its vocabulary is a list of words; its tokeniser needs a subword model");
+      refuse("its vocabulary is a word list; the tokenizer needs a SentencePiece model");
   }
 
-  // The numbers of tokens there: those that they had there before, else ours.
+  // Token ids in the output: the original ids of an imported model, else tx's.
   void number_tokens() {
     from_.resize(size_t(vocabulary_.size()));
     if (content_ == nullptr) {
@@ -92,10 +93,10 @@ class LlamaWriter {
 
   std::string token(int id) const { return vocabulary_.token(id); }
   void write_json(const char* name, const Json& json) const {
-    write_atomically(folder_.file(name), to_text(json, 2) + "\n");
+    write_atomically(directory_.file(name), to_text(json, 2) + "\n");
   }
 
-  // Rows beyond the tokens of the subword model that have a name; pad always has one.
+  // Named rows after the tokens of the subword model; pad is always named.
   void write_added() const {
     if (content_ == nullptr) return;
     const PieceSplitter splitter(content_->content().model, model_.path());
@@ -123,7 +124,7 @@ class LlamaWriter {
               {"max_position_embeddings", max_positions_},
               {"rms_norm_eps", c.norm_epsilon},
               {"rope_theta", c.rotary_base},
-              {"tie_word_embeddings", !c.has_output() && !parted()},
+              {"tie_word_embeddings", !c.has_output() && !separate_output()},
               {"bos_token_id", special_[Vocabulary::bos]},
               {"eos_token_id", special_[Vocabulary::eos]},
               {"pad_token_id", special_[Vocabulary::pad]},
@@ -141,8 +142,9 @@ class LlamaWriter {
     return json;
   }
 
-  // Whether the output is written apart although it is the embedding here: Llama does not scale.
-  bool parted() const { return config_.scaled_embeddings && !config_.has_output(); }
+  // Whether a tied output matrix must be written separately, because Llama does not scale
+  // embeddings.
+  bool separate_output() const { return config_.scaled_embeddings && !config_.has_output(); }
 
   void write_weights() const {
     std::vector<TensorSource> tensors;
@@ -154,12 +156,12 @@ class LlamaWriter {
     for (const ParameterEntry& e : model_.table()) {
       if (e.name.ends_with("embedding.weight")) {
         add(e, llama_name(e.name), reordered(e, scale));
-        if (parted()) add(e, "lm_head.weight", reordered(e));
+        if (separate_output()) add(e, "lm_head.weight", reordered(e));
       } else {
         add(e, llama_name(e.name), e.name == "output.weight" ? reordered(e) : model_.rows(e));
       }
     }
-    write_safetensors(folder_.file("model.safetensors"), std::move(tensors), {{"format", "pt"}});
+    write_safetensors(directory_.file("model.safetensors"), std::move(tensors), {{"format", "pt"}});
   }
 
   WeightRows reordered(const ParameterEntry& e, float scale = 1) const {
@@ -172,20 +174,20 @@ class LlamaWriter {
             }};
   }
 
-  OutputFolder& folder_;
+  OutputDirectory& directory_;
   const ModelReader& model_;
   const ModelConfig& config_;
   const Vocabulary& vocabulary_;
   const MappedVocabulary* content_;  // null: a subword model of tx
   int max_positions_;
-  std::vector<int64_t> from_;     // our id of each of theirs
+  std::vector<int64_t> from_;     // our id for each of theirs
   std::vector<int64_t> special_;  // their ids of Vocabulary::pad ...
 };
 
 }  // namespace
 
-void write_llama(OutputFolder& folder, const ModelReader& model, int max_positions) {
-  LlamaWriter(folder, model, max_positions).write();
+void write_llama(OutputDirectory& directory, const ModelReader& model, int max_positions) {
+  LlamaWriter(directory, model, max_positions).write();
 }
 
 }  // namespace tx

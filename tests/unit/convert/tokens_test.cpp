@@ -1,9 +1,11 @@
-#include "lib/convert/families/pieces.h"
+#include "lib/convert/families/tokens.h"
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/convert/formats/directory.h"
 #include "tests/support.h"
 
 using namespace tx;
@@ -59,8 +61,9 @@ BOOST_AUTO_TEST_CASE(a_start_of_its_own_is_a_token_like_others) {
   c.theirs = {3, 0, 1, 2};
   BOOST_TEST(TokenOrder::of(c, here, Start::own).from(4) == 4);
   BOOST_CHECK_EXCEPTION(
-      TokenOrder(llama, {3, 0, 2, 2}, here, Start::own), DataError,
-      [](const DataError& e) { return std::string(e.what()) == "F: bos is also pad, unk or eos"; });
+      TokenOrder(llama, {3, 0, 2, 2}, here, Start::own), DataError, [](const DataError& e) {
+        return std::string(e.what()) == "F: bos must differ from pad, unk and eos";
+      });
 }
 
 BOOST_AUTO_TEST_CASE(specials_come_first) {
@@ -96,10 +99,10 @@ BOOST_AUTO_TEST_CASE(a_token_called_s_stays) {
 BOOST_AUTO_TEST_CASE(special_ids_that_are_none) {
   BOOST_TEST(message_of<DataError>([] {
                TokenOrder(theirs, {5, 1, 4, 0}, here);
-             }) == "F: the id of pad is 5, outside the 5 tokens");
+             }) == "F: the id of pad is 5, but there are 5 tokens");
   BOOST_TEST(message_of<DataError>([] {
                TokenOrder(theirs, {4, 1, 4, 4}, here);
-             }) == "F: two of pad, unk and eos are one token");
+             }) == "F: pad, unk and eos must be three different tokens");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_tokens_in_a_file) {
@@ -108,10 +111,9 @@ BOOST_AUTO_TEST_CASE(numbers_of_tokens_in_a_file) {
   BOOST_TEST(read(R"({"b": 1, "a": 0})") == (std::vector<std::string>{"a", "b"}));
   for (const char* bad : {R"({"a": 0, "b": 0})", R"({"a": 0, "b": 2})", R"({"a": "0"})",
                           R"({"a": -1})", R"({"": 0})"})
-    BOOST_TEST(message_of<DataError>([&] { read(bad); }).find("no id of its own") !=
+    BOOST_TEST(message_of<DataError>([&] { read(bad); }).find("must have an id of its own") !=
                std::string::npos);
-  BOOST_TEST(message_of<DataError>([&] { read("{}"); }).find("lists no tokens") !=
-             std::string::npos);
+  BOOST_TEST(message_of<DataError>([&] { read("{}"); }).find("has no tokens") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(text_and_mapped_tokens) {
@@ -159,4 +161,28 @@ BOOST_AUTO_TEST_CASE(lists_of_tokens_that_are_unsound) {
     const auto refused = message_of<DataError>([&] { parse_vocabulary(bytes, here); });
     BOOST_TEST(refused.starts_with("F is not a valid token list: " + key.substr(1, 5)), refused);
   }
+}
+
+BOOST_AUTO_TEST_CASE(members_and_what_is_wrong) {
+  BOOST_TEST(to_text(parse_long_object(R"({"b": 2, "ä\n": 0, "a": [1], "c": {"d": 1}})", "x")) ==
+             "{\"a\":null,\"b\":2,\"c\":null,\"ä\\n\":0}");
+  BOOST_TEST(to_text(parse_long_object(R"({"a": 1, "a": 2})", "x")) == R"({"a":2})");
+  const auto message = [](const std::string& text) {
+    return message_of<DataError>([&] { parse_long_object(text, "x"); });
+  };
+  BOOST_TEST(message("[1]") == "x is not a JSON object");
+  BOOST_TEST(message("{\"a\":}") == "x: not valid JSON at byte 6");
+  BOOST_TEST(message("{\"a\": 1e400}").starts_with("x: not usable JSON"));
+  BOOST_TEST(message(std::string(1000000, '[')).starts_with("x: JSON nested deeper"));
+}
+
+BOOST_AUTO_TEST_CASE(a_member_takes_no_longer_where_there_are_many) {
+  const auto seconds = [](int members) {
+    std::string text = "{\"z\": 0";
+    for (int i = 0; i < members; ++i) text += ", \"token" + std::to_string(i) + "\": 1";
+    const auto begin = std::chrono::steady_clock::now();
+    BOOST_TEST(parse_long_object(text + "}", "x").size() == size_t(members) + 1);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  BOOST_TEST(seconds(160000) < 50 * seconds(10000) + 0.5);  // comparing with all: 256 times
 }

@@ -1,0 +1,40 @@
+// The files of a Marian model: model.npz with its settings, and two vocabularies.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/convert/families/family.h"
+#include "lib/convert/families/tokens.h"
+
+namespace tx {
+
+struct MarianNpzFiles {
+  struct Side {
+    std::string path;                 // of the vocabulary
+    std::vector<std::string> tokens;  // in the order of their ids
+    int64_t unk = 0, eos = 0;
+    std::vector<int64_t> controls;  // ids of tokens without text
+    bool bytes = false;             // some tokens are <0x00> to <0xFF>
+    std::string subword_model;      // path of the SentencePiece model; "": none
+  };
+  std::string path;   // of the model
+  std::string where;  // names the settings in messages
+  Json settings;      // the text in its array special:model.yml
+  std::array<Side, 2> sides;
+  std::shared_ptr<const ForeignTensors> weights;
+};
+
+// Whether a directory without config.json has a Marian model: model.npz, or a model named in a
+// settings file.
+bool holds_marian_npz(const std::string& directory);
+
+// Reads the first of decoder.yml, model.npz.decoder.yml, config.yml and model.npz.yml that names a
+// model (`models`, `model`) or vocabularies (`vocabs`); directories in those paths are ignored. The
+// defaults are model.npz, and vocab.spm or vocab.yml for both sides. A vocabulary is a
+// SentencePiece model (.spm), or a map of tokens to ids (.yml, .yaml, .json) whose subword models,
+// if any, are source.spm and target.spm. DataError names the file and what is wrong with it.
+MarianNpzFiles read_marian_npz(const std::string& directory);
+
+}  // namespace tx

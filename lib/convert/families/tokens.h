@@ -1,0 +1,62 @@
+// Vocabularies of other toolkits, reordered for tx: pad, unk, bos, eos, then the rest.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/int8.h"
+#include "lib/base/json.h"
+#include "lib/subword/mapped.h"
+
+namespace tx {
+
+struct SpecialIds {                              // ids in the other toolkit
+  int64_t pad = 0, unk = 0, start = 0, eos = 0;  // start: the decoder's first input
+};
+
+// copied: the start token is also another token (often eos or pad), so bos gets a copy of its
+// embedding row, and bos is never output. own: the start token is bos and nothing else.
+enum class Start { copied, own };
+
+// The other toolkit's ("their") tokens in tx's ("our") order.
+class TokenOrder {
+ public:
+  // `tokens` in the order of their ids. DataError that begins with `where`: a special id is out of
+  // range, or two of pad, unk, eos (and an own start) are the same.
+  TokenOrder(const std::vector<std::string>& tokens, const SpecialIds& special,
+             const std::string& where, Start start = Start::copied);
+  // From the original ids that a mapped vocabulary records; with a copied start it has one more
+  // token.
+  static TokenOrder of(const MappedTokens& content, const std::string& where,
+                       Start start = Start::copied);
+  const std::vector<std::string>& tokens() const { return tokens_; }
+  int64_t from(int id) const { return from_[size_t(id)]; }  // their id for one of ours
+  int64_t size() const { return int64_t(from_.size()); }
+  int id(int64_t theirs) const;  // -1: no such token
+  // Their embedding rows in our order.
+  WeightRows rows(WeightRows theirs) const;
+  // Their output bias in our order; a copied bos gets `never`.
+  WeightRows bias(WeightRows theirs) const;
+
+ private:
+  std::vector<std::string> tokens_;
+  std::vector<int64_t> from_;  // their id for each of ours
+  std::vector<int> to_;        // our id for each of theirs
+};
+
+// The bias of tokens that must not be output: probability 0, but finite.
+inline constexpr float never = -1e9f;
+
+// {"token": id, ...}: the tokens in order of id. DataError unless the ids are 0, 1, ... without
+// gaps.
+std::vector<std::string> read_token_ids(const std::string& path);
+std::vector<std::string> tokens_by_id(const Json& json, const std::string& path);
+
+// A word list (lib/subword/words.h) of tokens in our order, for models whose text other programs
+// tokenise. The first four get the names of tx's special tokens. A token that is not a valid word
+// becomes <row-ID>; duplicates get "_" appended.
+std::string word_list(const std::vector<std::string>& tokens);
+
+// The text of an embedding row that no token uses.
+std::string unnamed_row(int64_t id);
+
+}  // namespace tx

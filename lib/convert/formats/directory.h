@@ -1,0 +1,27 @@
+// Files of a Hugging Face directory: weights in model.safetensors, in the shards that
+// model.safetensors.index.json lists, or the same with pytorch_model.bin; JSON; SentencePiece
+// models.
+#pragma once
+#include "lib/base/json.h"
+#include "lib/convert/formats/tensors.h"
+
+namespace tx {
+
+// Prefers safetensors. DataError: no weights, or a shard is missing or contradicts the index.
+ForeignTensors read_weights(const std::string& directory);
+
+// The JSON object in a file. DataError: missing, larger than 256 MiB, or not an object.
+Json read_object(const std::string& path);
+// The same, but an empty object if the file does not exist.
+Json object_or_empty(const std::string& path);
+
+// The bytes of a SentencePiece model. DataError: missing, or larger than 256 MiB.
+std::string read_sentencepiece(const std::string& path);
+
+// A JSON object with very many members, such as {"token": 17, ...}: O(n log n), where parse_json()
+// is quadratic. Members are sorted by key; nested objects and lists become null. Throws as
+// parse_json() does, and DataError if `text` is not an object.
+Json parse_long_object(std::string_view text, const std::string& where);
+Json read_long_object(const std::string& path);
+
+}  // namespace tx
