@@ -1,6 +1,6 @@
 // tx-attn-dump: extract and draw attention weights.
 #include "kernels/backend.h"
-#include "lib/attention/stream.h"
+#include "lib/attention/dump.h"
 
 int main(int argc, char** argv) {
   return tx::run_tool("tx-attn-dump", [&] {

@@ -12,14 +12,14 @@ namespace tx {
 
 namespace {
 
-constexpr int mean = -1;  // in place of a head
+constexpr int mean = -1;  // instead of a head
 
 struct Candidate {
   int layer, head;
   std::vector<double> sums;
 };
 
-// Adds up each head's agreement with the links given.
+// Sums each head's alignment statistics over the given links.
 class HeadChooser : public AttentionOutput {
  public:
   HeadChooser(const Selection& selection, const std::string& path)
@@ -34,7 +34,7 @@ class HeadChooser : public AttentionOutput {
         candidates.push_back({layer, head, std::vector<double>(metric_->size())});
   }
 
-  std::vector<std::string> given;  // links of line n, counted from 1
+  std::vector<std::string> given;  // links of line n, from 1
 
   Write prepare(const AttentionRecord& record) override {
     std::vector<std::string> links;
@@ -65,7 +65,9 @@ class HeadChooser : public AttentionOutput {
 std::array<std::string, 3> three_fields(const std::string& line, const std::string& place) {
   const size_t first = line.find('\t'), second = line.find('\t', first + 1);
   if (first == line.npos || second == line.npos || line.find('\t', second + 1) != line.npos)
-    throw DataError(place + ": not of the form SOURCE TAB TARGET TAB LINKS; paste(1) makes it");
+    throw DataError(
+        place +
+        ": expected three fields separated by tabs: source, target, links (paste(1) writes them)");
   return {line.substr(0, first), line.substr(first + 1, second - first - 1),
           line.substr(second + 1)};
 }
@@ -121,9 +123,9 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
     items.clear();
   }
   if (!items.empty()) records.write(items);
-  if (!any) throw DataError(path + " has no line to choose a head by");
+  if (!any) throw DataError(path + " has only blank lines");
   const auto rate = [&](const Candidate& c) { return chooser.error_rate(c); };
-  const auto best = std::min_element(  // the first of equals
+  const auto best = std::min_element(  // ties: the first
       chooser.candidates.begin(), chooser.candidates.end(),
       [&](const Candidate& a, const Candidate& b) { return rate(a) < rate(b); });
   char figures[64];
@@ -184,7 +186,7 @@ void OutputAlignments::describe(Options& options) {
 void OutputAlignments::check(const TranslatorOptions& translator) {
   selection_.words = unit_ == "words";
   if (!unit_.empty() && translator.models.size() > 1)
-    throw UsageError("--alignments are those of one model; give one -m");
+    throw UsageError("--alignments needs a single model: give one -m");
 }
 
 std::function<std::string(const Source&, const TokenHypothesis&)> OutputAlignments::column(

@@ -1,24 +1,24 @@
-// Alignments of target and source from attention: each target word (token) goes with the source
-// word that its row has the largest weight for.
+// Word alignments from attention: each target word (token) is linked to the source word with the
+// largest weight in its row.
 #pragma once
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "lib/attention/records.h"
+#include "lib/attention/dump.h"
 #include "lib/base/log.h"
 
 namespace tx {
 
-// The links of a map of cross as Pharaoh writes them, "0-0 1-2": numbers of source and target words
-// or tokens, whichever the record holds, from 0, in the order of the source. </s> has no links; of
-// equal weights the first counts. With selection.shift the row counts that reads a word; a target
-// that was cut has no such row for its last. "" for a blank line.
+// The links of a cross-attention map in Pharaoh's format, "0-0 1-2": source-target indices of words
+// (or tokens, as in the record), sorted. </s> has no links; ties: the first. With selection.shift a
+// word's row is the one that reads it; the last word of a truncated target has no such row. "" for
+// a blank line.
 std::string links_of(const AttentionRecord& record, const Selection& selection,
                      const AttentionMap& map);
 
-// One line of links for each record, from its only map.
+// Writes one line of links per record, from its only map.
 class AlignmentOutput : public AttentionOutput {
  public:
   AlignmentOutput(const Selection& selection, Writer& out) : selection_(selection), out_(out) {}
@@ -30,19 +30,18 @@ class AlignmentOutput : public AttentionOutput {
   Writer& out_;
 };
 
-// Of the heads of cross that are selected, and their mean in each layer, the one of the lowest
-// alignment error rate on a file of lines "SOURCE TAB TARGET TAB LINKS", links as tx-bleu --metric
-// aer reads them; tells the log which. DataError for a line of another form, or a file without
-// lines.
+// Chooses among the selected cross-attention heads, and their mean in each layer, the one with the
+// lowest alignment error rate on a file of lines "SOURCE TAB TARGET TAB LINKS" (links as tx-bleu
+// --metric aer reads them), and logs it. DataError: a malformed line, or no lines.
 Selection chosen_head(const Selection& candidates, const std::string& path,
                       const Translator& translator, const Log& log);
 
-// Aligns single translations; may be called from several threads.
+// Aligns single translations; thread-safe.
 class Aligner {
  public:
-  // The selection gives one map. All must live longer.
+  // The selection has one map. Keeps a reference to the translator.
   Aligner(Selection selection, const Translator& translator);
-  // Of a source without <eos>, and the ids that the model predicts for it.
+  // source: without <eos>; target: the ids that the model predicts.
   std::string links(int64_t line, const std::vector<int>& source, const std::vector<int>& target);
 
  private:
@@ -52,13 +51,13 @@ class Aligner {
   std::vector<std::unique_ptr<Recorder>> idle_;
 };
 
-// What a user chooses about alignments of translations: a column of tx-decode.
+// tx-decode --alignments: a column of word alignments.
 class OutputAlignments {
  public:
   void describe(Options& options);
-  void check(const TranslatorOptions& translator);  // UsageError for an ensemble
-  // Aligner::links() of an output and its source; null where none are asked for. UsageError for
-  // what the model does not have.
+  void check(const TranslatorOptions& translator);  // UsageError: an ensemble
+  // Aligner::links() of an output and its source; null without --alignments. UsageError: not
+  // supported by the model.
   std::function<std::string(const Source&, const TokenHypothesis&)> column(
       const Translator& translator) const;
 

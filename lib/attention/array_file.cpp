@@ -1,9 +1,8 @@
 #include "lib/attention/array_file.h"
 
 #include <algorithm>
+#include <bit>
 
-#include "lib/attention/half.h"
-#include "lib/attention/top.h"
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 
@@ -22,9 +21,8 @@ void append(std::string& bytes, const std::vector<T>& values) {
   bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// The arrays of one record, in the order in which they are written. Those of 4 bytes an element
-// stand before those of 2, and the text fills up to 8, so that each begins at a multiple of its
-// elements' size.
+// The arrays of one record, in the order of the file. For alignment, arrays of 4-byte elements
+// precede those of 2, and the JSON text is padded to a multiple of 8 bytes.
 class RecordArrays {
  public:
   RecordArrays(const AttentionRecord& record, const Selection& selection,
@@ -123,6 +121,20 @@ AttentionOutput::Write ArrayFile::prepare(const AttentionRecord& record) {
   return [this, arrays = RecordArrays(record, selection_, options_).take()] {
     for (const Array& a : arrays) file_.add(a.name, a.dtype, a.shape, a.bytes);
   };
+}
+
+uint16_t to_half(float x) {
+  const uint32_t all = std::bit_cast<uint32_t>(x);
+  const auto sign = uint16_t(all >> 16 & 0x8000);
+  const uint32_t size = all & 0x7FFFFFFF;
+  if (size > 0x7F800000) return uint16_t(sign | 0x7E00);   // NaN
+  if (size >= 0x47800000) return uint16_t(sign | 0x7C00);  // 2^16 or more
+  if (size < 0x38800000) {  // subnormal, below 2^-14: adding 0.5 rounds to their unit, 2^-24
+    const float shifted = std::bit_cast<float>(size) + 0.5f;
+    return uint16_t(sign | (std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(0.5f)));
+  }
+  const uint32_t to_even = 0xFFF + (size >> 13 & 1);
+  return uint16_t(sign | ((size + to_even - 0x38000000) >> 13));
 }
 
 }  // namespace tx

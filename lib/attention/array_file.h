@@ -1,15 +1,17 @@
-// The arrays of a text as one safetensors file, tx-attention(5).
+// Attention of a text as arrays in one safetensors file, tx-attention(5).
 #pragma once
+#include <cstdint>
+
 #include "lib/attention/output.h"
 #include "lib/checkpoint/safetensors.h"
 
 namespace tx {
 
-// Line n has its arrays under names that begin with "n.", and its record without arrays as JSON,
-// bytes of "n.record".
+// Line n has arrays whose names start with "n."; "n.record" holds the bytes of its JSON record
+// without arrays.
 class ArrayFile : public AttentionOutput {
  public:
-  // Both must live longer. Writes options.out when all lines are there.
+  // Keeps references to both. finish() writes options.out.
   ArrayFile(const DumpOptions& options, const Selection& selection);
   Write prepare(const AttentionRecord& record) override;
   void finish() override { file_.close(); }
@@ -19,5 +21,8 @@ class ArrayFile : public AttentionOutput {
   const Selection& selection_;
   SafetensorsSpool file_;
 };
+
+// IEEE 754 binary16, rounded to nearest, ties to even; overflow becomes infinity.
+uint16_t to_half(float x);
 
 }  // namespace tx

@@ -2,20 +2,72 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
-#include "lib/attention/dot_products.h"
 #include "lib/base/error.h"
 
 namespace tx {
 
 namespace {
 
-constexpr int64_t labels_together = 16;  // rows of log P that are downloaded at a time
+constexpr int64_t labels_together = 16;  // rows of log P per download
 
 void check_finite(const std::vector<float>& values) {
   const auto finite = [](float x) { return std::isfinite(x); };
   if (std::all_of(values.begin(), values.end(), finite)) return;
-  throw DataError("the model gives attention weights that are not numbers: it is damaged");
+  throw DataError("the model computes attention weights that are not finite: it is damaged");
+}
+
+// Scores recomputed from queries and keys, since the kernels keep none.
+
+std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
+                                       const std::vector<AttentionMap>& k) {
+  std::vector<AttentionMap> out;
+  for (size_t head = 0; head < q.size(); ++head) {
+    const AttentionMap &a = q[head], &b = k[head];
+    AttentionMap& map = out.emplace_back();
+    map.rows = a.rows;
+    map.columns = b.rows;
+    map.values.reserve(size_t(map.rows * map.columns));
+    for (int64_t i = 0; i < a.rows; ++i)
+      for (int64_t j = 0; j < b.rows; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < a.columns; ++l) sum += double(a.at(i, l)) * double(b.at(j, l));
+        map.values.push_back(float(sum));
+      }
+  }
+  return out;
+}
+
+std::vector<AttentionMap> multiplied(const std::vector<AttentionMap>& scores, double factor) {
+  std::vector<AttentionMap> out = scores;
+  for (AttentionMap& map : out)
+    for (float& x : map.values) x = float(double(x) * factor);
+  return out;
+}
+
+void take_distances(AttentionMap& scores, double slope) {
+  for (int64_t i = 0; i < scores.rows; ++i)
+    for (int64_t j = 0; j < scores.columns; ++j) {
+      float& x = scores.values[size_t(i * scores.columns + j)];
+      x = float(double(x) - slope * double(std::abs(i - j)));
+    }
+}
+
+void mask_far(std::vector<AttentionMap>& scores, int window) {
+  for (AttentionMap& map : scores)
+    for (int64_t i = 0; i < map.rows; ++i)
+      for (int64_t j = 0; j < map.columns; ++j)
+        if (std::abs(i - j) >= window)
+          map.values[size_t(i * map.columns + j)] = -std::numeric_limits<float>::infinity();
+}
+
+void mask_later(std::vector<AttentionMap>& scores) {
+  for (AttentionMap& map : scores)
+    for (int64_t i = 0; i < map.rows; ++i)
+      for (int64_t j = i + 1; j < map.columns; ++j)
+        map.values[size_t(i * map.columns + j)] = -std::numeric_limits<float>::infinity();
 }
 
 }  // namespace
@@ -30,7 +82,7 @@ AttentionMap mean_of(std::span<const AttentionMap> maps) {
   return out;
 }
 
-// Which sentence is on its way: both sides, one sentence each.
+// The sentence being read: its sides, one sentence each.
 struct Extraction::Sentence {
   std::span<const PackedSide> sides;
   int64_t rows(AttentionKind kind) const {
@@ -56,7 +108,7 @@ bool Extraction::wants(Quantity quantity) const {
   return std::count(selection_.what.begin(), selection_.what.end(), quantity) > 0;
 }
 
-// The logits, where they are asked for.
+// With selection.log_p the logits, else the last hidden states.
 Tensor Extraction::pass(Context& context, std::span<const PackedSide> sides,
                         const AttentionProbe& probe) {
   return selection_.log_p ? transformer_.forward(context, sides, {}, probe)
@@ -99,7 +151,7 @@ std::vector<AttentionMap> Extraction::read_weights(Context& context, const Atten
   return maps;
 }
 
-// A matrix of the backend's as f32 on the host; it may lie in room_.
+// A matrix in the backend's memory as f32 on the host; it may be the staging buffer itself.
 AttentionMap Extraction::download(Matrix from) {
   AttentionMap out{from.rows, from.cols, std::vector<float>(size_t(from.rows * from.cols))};
   if (from.data != room_) backend_->convert(from, matrix(room_, DType::f32, from.rows, from.cols));
@@ -108,8 +160,8 @@ AttentionMap Extraction::download(Matrix from) {
   return out;
 }
 
-// Of columns that hold `width` features for each head of the model, or for each group of heads that
-// share them, those of the heads selected.
+// Slices the selected heads out of columns with `width` features per head, or per group of heads
+// (grouped-query attention).
 std::vector<AttentionMap> Extraction::heads_of(Matrix from, int width) {
   const AttentionMap all = download(from);
   const int64_t heads = transformer_.attention_shape().heads, held = all.columns / width;
@@ -127,7 +179,7 @@ std::vector<AttentionMap> Extraction::heads_of(Matrix from, int width) {
   return out;
 }
 
-// What the attention reads when it is about to run, or what it has made when it has.
+// Called before an attention layer with its inputs (a.packed), and after it with its outputs.
 void Extraction::read(Context& context, const ProbedAttention& a, const Sentence& sentence,
                       Extracted& out) {
   const Selection::Kind* kind = selection_.find(a.kind);
@@ -184,7 +236,7 @@ void Extraction::read_labels(Matrix logits, std::span<const int> labels, Extract
       const int64_t label = labels[size_t(first + row)];
       const float own = all.at(row, label);
       int64_t rank = 1;
-      for (int64_t id = 0; id < vocabulary; ++id)  // among equals the lower id is the better
+      for (int64_t id = 0; id < vocabulary; ++id)  // ties: the lower id ranks first
         rank += all.at(row, id) > own || (id < label && all.at(row, id) == own);
       out.log_p.push_back(own);
       out.rank.push_back(rank);

@@ -1,5 +1,5 @@
-// What a model's attentions compute on one sentence: the model runs as in training (teacher
-// forcing, without dropout) on all its sides, and every attention selected is read on the way.
+// What a model's attention layers compute for one sentence. The model runs as in training (teacher
+// forcing, without dropout), and the selected layers are read during the forward pass.
 #pragma once
 #include <deque>
 #include <map>
@@ -12,26 +12,26 @@
 
 namespace tx {
 
-// One layer and head, or a mean of several. Of weights: row i attends to column j with
-// at(i, j), and every row sums to 1. Of q, k, v, context and output the columns are features.
+// One layer and head, or a mean of several. Weights: row i attends to column j with at(i, j), and
+// every row sums to 1. q, k, v, context and output: columns are features.
 struct AttentionMap {
   int64_t rows = 0, columns = 0;
   std::vector<float> values;
   float at(int64_t row, int64_t column) const { return values[size_t(row * columns + column)]; }
 };
-AttentionMap mean_of(std::span<const AttentionMap> maps);  // of maps of one shape, at least one
+AttentionMap mean_of(std::span<const AttentionMap> maps);  // at least one map, all of one shape
 
-// [layer][head] of one kind, in the order of the selection; [layer][0] is the mean of heads, and
-// the output, which heads have together.
+// [layer][head] of one kind, in the order of the selection. A mean of heads and the output, which
+// is not per head, are at [layer][0].
 using AttentionMaps = std::vector<std::vector<AttentionMap>>;
 
-// Everything that the selection asks for. Lists of AttentionMaps have an entry for each of
-// selection.kinds, or none where the quantity is not selected.
+// The selected quantities. Lists of AttentionMaps have one entry per selection.kinds, or none if
+// the quantity is not selected.
 struct Extracted {
   std::vector<AttentionMaps> maps;                       // weights
   std::map<Quantity, std::vector<AttentionMaps>> parts;  // the other quantities
-  // Of each label, where selection.log_p: its natural logarithm of P, and its rank among all tokens
-  // at its place, 1 being the likeliest.
+  // With selection.log_p, for each label: its natural log probability, and its rank in the
+  // vocabulary at its position, from 1.
   std::vector<float> log_p;
   std::vector<int64_t> rank;
 
@@ -48,10 +48,10 @@ class Extraction {
   Extraction(const Extraction&) = delete;
   Extraction& operator=(const Extraction&) = delete;
 
-  // ids: what each side reads, an encoder the ids with <eos>, a decoder <bos> and the ids before
-  // each position; labels: the ids that the last side's rows predict, read where selection.log_p.
-  // None is empty or longer than the transformer's longest(). Numbers that are not finite, which a
-  // damaged model gives, are a DataError.
+  // ids: the input of each side, for an encoder ids and <eos>, for a decoder <bos> and the previous
+  // ids. labels: the ids that the last side's rows predict, used with selection.log_p. No list is
+  // empty or longer than the transformer's longest(). DataError: values that are not finite (a
+  // damaged model).
   Extracted run(const std::vector<std::vector<int>>& ids, std::span<const int> labels = {});
 
  private:
@@ -74,7 +74,7 @@ class Extraction {
   std::deque<DeviceSide> sides_;
   std::unique_ptr<Arena> arena_;
   size_t arena_bytes_ = 0, room_bytes_ = 0;
-  void* room_ = nullptr;  // in the backend's memory, for what is about to be downloaded
+  void* room_ = nullptr;  // staging buffer in the backend's memory, for downloads
 };
 
 }  // namespace tx

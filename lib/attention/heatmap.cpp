@@ -7,19 +7,45 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+
+#include "lib/base/utf8.h"
 
 namespace tx {
 
 namespace {
 
-constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
-// Shades above the blank: the blocks, with colours twice as many.
-constexpr int blocks = 4, colours = 8;
-constexpr int always_shown = 16;  // columns of a label, however narrow the drawing
-constexpr int narrow = 2;         // width of a column below a flight of steps,
-constexpr int min = 3;            // and of one below its label, with the space after it
+struct Range {
+  char32_t first, last;
+};
 
-// Of the 256 colours of a terminal: from dark blue to yellow, each lighter than the one before.
+// Blocks of East Asian wide characters and emoji (Unicode's EastAsianWidth W and F, by block).
+constexpr Range wide[] = {
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},  {0xA960, 0xA97F}, {0xAC00, 0xD7A3},
+    {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},  {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F},
+    {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
+// Combining marks of common scripts, joiners and variation selectors.
+constexpr Range zero[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},
+                          {0x0670, 0x0670}, {0x093C, 0x093C}, {0x0941, 0x0948}, {0x094D, 0x094D},
+                          {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x200B, 0x200F},
+                          {0x20D0, 0x20FF}, {0x302A, 0x302D}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+
+template <size_t N>
+bool in(const Range (&ranges)[N], char32_t c) {
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [c](const Range& r) { return c >= r.first && c <= r.last; });
+}
+
+int width_of(char32_t c) { return in(zero, c) ? 0 : in(wide, c) ? 2 : 1; }
+
+constexpr const char* shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
+// Shades above blank: one per block, or twice as many with colours.
+constexpr int blocks = 4, colours = 8;
+constexpr int always_shown = 16;  // minimum width of labels
+constexpr int narrow = 2;         // width of a column with staggered labels
+constexpr int min = 3;            // minimum width of a column below its own label, with a space
+
+// Indices into the terminal's 256 colours, from dark blue to yellow, increasing in lightness.
 constexpr int ramp[colours] = {18, 25, 31, 37, 78, 148, 184, 226};
 
 std::string repeat(const char* text, int count) {
@@ -30,8 +56,7 @@ std::string repeat(const char* text, int count) {
 
 std::string spaces(int count) { return std::string(size_t(std::max(0, count)), ' '); }
 
-// The tokens as they are; those wider than a third of the drawing, and than always_shown, are
-// shortened.
+// Tokens, shortened to the larger of always_shown and a third of the drawing.
 std::vector<std::string> labels_of(const std::vector<std::string>& tokens, int width) {
   std::vector<std::string> out;
   for (const std::string& token : tokens)
@@ -39,7 +64,7 @@ std::vector<std::string> labels_of(const std::vector<std::string>& tokens, int w
   return out;
 }
 
-// What the shortened labels of a side stand for.
+// The full text of shortened labels, one per line.
 std::string in_full(const std::vector<std::string>& tokens, const std::vector<std::string>& labels,
                     const char* of) {
   std::string out;
@@ -85,9 +110,9 @@ class Drawing {
 
   std::string draw() const {
     std::string out;
-    // The label of the last step reaches beyond its column.
-    const int room = style_.width - margin_ - std::max(0, widest(columns_) - narrow);
-    const int64_t part = steps_ ? std::max(1, room / narrow) : map_.columns;
+    // The last staggered label extends beyond its column.
+    const int available = style_.width - margin_ - std::max(0, widest(columns_) - narrow);
+    const int64_t part = steps_ ? std::max(1, available / narrow) : map_.columns;
     for (int64_t first = 0; first < map_.columns; first += part) {
       const int64_t end = std::min(map_.columns, first + part);
       if (first > 0) out += "\n";
@@ -110,7 +135,7 @@ class Drawing {
     return trimmed(out);
   }
 
-  // Each column's label on a line of its own, above the strokes that lead down from those before.
+  // Staggered labels: each on its own line, with strokes leading down to the columns before it.
   std::string flight_of_steps(int64_t first, int64_t end) const {
     std::string out;
     for (int64_t label = first; label < end; ++label) {
@@ -125,7 +150,7 @@ class Drawing {
     const std::string& label = rows_[size_t(row)];
     std::string out = spaces(margin_ - 1 - display_width(label)) + label + " ";
     for (int64_t column = first; column < end; ++column) {
-      // Below steps the columns touch, so that a map keeps the look of a picture.
+      // Below staggered labels there are no gaps between columns.
       out += steps_ ? cell(map_.at(row, column), narrow)
                     : cell(map_.at(row, column), labelled_width(size_t(column)) - 1) + " ";
     }
@@ -141,7 +166,7 @@ class Drawing {
     return "\x1b[38;5;" + std::to_string(ramp[level - 1]) + "m" + drawn + "\x1b[0m";
   }
 
-  // As many decimal places as the smallest of the weights needs to have two figures.
+  // With enough decimal places for two significant digits of the smallest shade.
   std::string legend() const {
     const double min_weight = double(largest_) / levels_;
     const int digits =
@@ -163,13 +188,13 @@ class Drawing {
   std::vector<std::string> rows_, columns_;
   HeatmapStyle style_;
   int levels_;
-  std::string note_;  // tokens whose labels are shortened
+  std::string note_;  // the full text of shortened labels
   int margin_;
   float largest_;
-  bool steps_;  // labels of columns do not fit side by side
+  bool steps_;  // staggered labels: they do not fit side by side
 };
 
-// Which map it is, by its places in the selection.
+// The title of a map, by its indices in the selection.
 std::string title(const AttentionRecord& record, const Selection& selection, size_t kind,
                   size_t layer, size_t head) {
   const auto& layers = selection.kinds[kind].layers;
@@ -184,7 +209,7 @@ std::string title(const AttentionRecord& record, const Selection& selection, siz
   return out;
 }
 
-// The maps of one kind, one below another.
+// All maps of one kind.
 std::string draw_kind(const AttentionRecord& record, const Selection& selection, size_t place,
                       const HeatmapStyle& style) {
   const AttentionKind kind = selection.kinds[place].kind;
@@ -233,6 +258,24 @@ std::string draw_heatmap(const AttentionRecord& record, const Selection& selecti
   for (size_t kind = 0; kind < record.maps.size(); ++kind)
     out += (kind > 0 ? "\n" : "") + draw_kind(record, selection, kind, style);
   return out;
+}
+
+int display_width(std::string_view text) {
+  int width = 0;
+  for (size_t i = 0; i < text.size();) width += width_of(next_code_point(text, i));
+  return width;
+}
+
+std::string shorten(const std::string& text, int columns) {
+  if (display_width(text) <= columns) return text;
+  size_t end = 0;
+  for (int used = 1; end < text.size();) {  // 1: the dots
+    size_t next = end;
+    used += width_of(next_code_point(text, next));
+    if (used > columns) break;
+    end = next;
+  }
+  return text.substr(0, end) + "\u2026";
 }
 
 }  // namespace tx

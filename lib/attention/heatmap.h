@@ -6,10 +6,10 @@
 //   ...
 //   largest 0.87; ░ 0.22 ▒ 0.43 ▓ 0.65 █ 0.87
 //
-// Four shades, with colours eight. A token wider than a third of the drawing, and than 16
-// columns, is shortened and stands in full below it, with its number from 0. Where the columns'
-// tokens do not fit side by side they become a flight of steps above narrow columns, and where even
-// those do not fit the map is drawn in parts, one below another.
+// Four shades, or eight colours. A token wider than 16 columns and a third of the drawing is
+// shortened, and listed in full below it with its index. If the column labels do not fit side by
+// side they are staggered, one per line, above narrow columns; if even those do not fit, the map is
+// drawn in several parts, one below another.
 #pragma once
 #include <string>
 
@@ -19,22 +19,21 @@ namespace tx {
 
 struct HeatmapStyle {
   int width = 80;      // columns of the terminal
-  bool color = false;  // shades also get colours (ANSI, 256 colours)
+  bool color = false;  // ANSI colours (256)
 };
 
-// As the terminal behind standard output has it: its width, else $COLUMNS, else 80; colours on a
+// The style for standard output: width of the terminal, else $COLUMNS, else 80; colours on a
 // terminal unless NO_COLOR is set or TERM is dumb.
 HeatmapStyle terminal_style();
 
-// Draws every map of the record, an empty line between two. A blank line has no map: its title says
-// so.
+// Draws every map of the record, separated by empty lines. For a blank line only a title says so.
 std::string draw_heatmap(const AttentionRecord& record, const Selection& selection,
                          const HeatmapStyle& style);
 
-// Columns that a text takes in a terminal: 2 for wide East Asian characters and emoji, 0 for
-// combining marks, 1 for others.
+// Width of a text in a terminal: 2 columns for wide East Asian characters and emoji, 0 for
+// combining marks, else 1.
 int display_width(std::string_view text);
-// The text in at most `columns` columns, with … in place of what is cut off.
+// The text shortened to at most `columns` columns, ending in … if it was cut.
 std::string shorten(const std::string& text, int columns);
 
 }  // namespace tx

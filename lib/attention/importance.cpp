@@ -14,9 +14,9 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t rows_together = 1024;  // target rows of a batch whose loss alone is wanted
+constexpr int64_t rows_together = 1024;  // target rows per batch without gradients
 
-// A model with gradients, and losses of sentences by it.
+// The model with gradients, and its loss on sentences.
 class Meter {
  public:
   Meter(const DumpOptions& options, int64_t longest)
@@ -35,7 +35,8 @@ class Meter {
 
   const ModelConfig& config() const { return reader_.config(); }
 
-  // The sum over the items' target tokens; with `gradients` those of the weights too.
+  // The loss summed over the items' target tokens; with `gradients` also computes those of the
+  // weights.
   double loss(std::span<const Item> items, bool gradients) {
     std::vector<std::vector<int>> sources, inputs;
     std::vector<int32_t> labels;
@@ -74,7 +75,7 @@ class Meter {
     pass(context);
     backend_->download(&record, record_, sizeof record);
     if (!std::isfinite(record.nll))
-      throw DataError(reader_.path() + " gives log-probabilities that are not finite");
+      throw DataError(reader_.path() + " computes log-probabilities that are not finite");
     return record.nll;
   }
 
@@ -126,8 +127,8 @@ double loss_of_all(Meter& meter, const std::vector<Item>& items) {
   return sum;
 }
 
-// d loss / d gate of each head is the sum of weight times gradient over its columns: a gate before
-// the projection scales them all.
+// d loss / d gate of a head is the sum of weight times gradient over its columns of the output
+// projection, all of which the gate scales.
 void add_gradients(Meter& meter, Importance& to) {
   const int width = meter.config().d_v;
   std::string name;

@@ -1,4 +1,4 @@
-// How much the heads of a model matter on a text (Michel, Levy and Neubig, 2019).
+// Importance of attention heads on a text (Michel, Levy and Neubig, 2019).
 #pragma once
 #include <string>
 #include <vector>
@@ -9,23 +9,23 @@
 
 namespace tx {
 
-// Losses are -log P, in nats per target token, <eos> counted.
+// Losses are -log P in nats per target token, with <eos>.
 struct HeadImportance {
   AttentionKind kind;
   int layer = 0, head = 0;
-  double loss = 0;  // of the text without this head
+  double loss = 0;  // with this head masked
   double gradient =
-      0;  // sum over sentences of |d loss / d gate|, the head's output being gate * it
+      0;  // sum over sentences of |d loss / d gate|, where the gate scales the head's output
 };
 
 struct Importance {
-  int64_t lines = 0, tokens = 0;  // blank lines do not count
+  int64_t lines = 0, tokens = 0;  // without blank lines
   double loss = 0;                // with all heads
   std::vector<HeadImportance> heads;
 };
 
-// Reads the model again, in fp32 and with gradients, and passes over the text once for each head
-// selected. `items` have their targets. Progress goes to `log`.
+// Loads the model again, in fp32 and with gradients, and evaluates the text once per selected head.
+// `items` must have targets. Logs progress.
 Importance measure_importance(const DumpOptions& options, const Selection& selection,
                               const std::vector<Item>& items, const Log& log);
 

@@ -4,8 +4,8 @@ namespace tx {
 
 namespace {
 
-constexpr size_t max_lines = 256;  // translated together
-constexpr int linger_ms = 1;       // for the next line of a writer that is about to send it
+constexpr size_t max_lines = 256;  // per batch of translations
+constexpr int linger_ms = 1;       // wait for a further line
 
 }  // namespace
 
@@ -23,7 +23,7 @@ bool ItemReader::read(std::vector<Item>& items) {
       if (ended_ || !next(item)) break;
       items.push_back(std::move(item));
     } while (items.size() < max_lines && in_.ready(linger_ms));
-  } catch (...) {  // the lines before are answered first
+  } catch (...) {  // return the lines before it first
     failure_ = std::current_exception();
     ended_ = true;
   }
@@ -47,7 +47,7 @@ bool ItemReader::next(Item& item) {
   return true;
 }
 
-// Of a language model the line is what it predicts, from its beginning.
+// For a language model the line itself is the target.
 void ItemReader::take_text(Item& item) {
   item.text = item.translation = text_;
   const int64_t tokens = parse_target(text_, {}, translator_, item.target);

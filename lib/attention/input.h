@@ -1,4 +1,4 @@
-// The sentences of a dump as they arrive: source lines, and the translations that belong to them.
+// The sentences of tx-attn-dump: source lines and, if given, their translations.
 #pragma once
 #include <exception>
 #include <string>
@@ -11,25 +11,25 @@
 
 namespace tx {
 
-// One line on its way. A blank one has no source, and no target.
+// One line. A blank one has neither source nor target.
 struct Item {
   int64_t line = 0;
-  Source source;            // tokens without <eos>; of a language model none
-  std::vector<int> target;  // tokens predicted, <eos> included where complete
+  Source source;            // tokens without <eos>; empty for a language model
+  std::vector<int> target;  // tokens predicted, with <eos> if complete
   std::string text;         // the line as read
   std::string translation;
 };
 
 class ItemReader {
  public:
-  // All of these must live longer. `log` gets a warning for each of the first ten lines cut.
+  // Keeps references to all arguments. Warns about the first ten truncated lines.
   ItemReader(const DumpOptions& options, const Translator& translator, const Log& log);
 
-  // Waits for a line, then takes what has arrived; false at the end. Only with options.target are
-  // target and translation filled. Bad input is a DataError, thrown once the lines before it have
-  // been returned: --strict, or a line of one side without its counterpart.
+  // Waits for a line, then returns all lines that are available; false at the end. Fills target and
+  // translation only with options.target. DataError, thrown after the lines before it were
+  // returned: invalid UTF-8 with --strict, or a line without a counterpart.
   bool read(std::vector<Item>& items);
-  void warn_at_end() const;  // what was odd in the text
+  void warn_at_end() const;  // warnings about the whole text
 
  private:
   bool next(Item& item);

@@ -126,8 +126,8 @@ void DumpOptions::check() const {
         "--mask-heads cannot be used with --stats importance, which masks one at a time");
   LinePairs::check(files, target);
   if (format == "safetensors" && out == "-")
-    throw UsageError("--format safetensors is written to a file: name it with -o");
-  if (format == "tsv" && stats.empty()) throw UsageError("--format tsv is for --stats; add it");
+    throw UsageError("--format safetensors needs a file: give -o FILE");
+  if (format == "tsv" && stats.empty()) throw UsageError("--format tsv needs --stats");
 }
 
 void DumpOptions::check_model(const Options& options) const {

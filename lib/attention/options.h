@@ -1,4 +1,4 @@
-// What a user chooses about a dump of attention.
+// The options of tx-attn-dump.
 #pragma once
 #include "lib/attention/selection.h"
 #include "lib/search/engine/translator.h"
@@ -11,11 +11,11 @@ struct DumpOptions {
   std::string target;              // file of translations to force; "": the model's own
   bool strict = false;
   SelectionOptions selection;
-  std::string format, dtype = "f32";  // format "": what is usual
-  bool align = false;                 // alignments in place of records
-  std::string align_dev;              // file to choose a head by; "": the selection's mean
-  std::string stats;                  // "heads" or "pairs": statistics in place of records
-  std::string out = "-";              // file
+  std::string format, dtype = "f32";  // format "": the default
+  bool align = false;                 // alignments instead of records
+  std::string align_dev;              // file to choose a head with; "": the selection's mean
+  std::string stats;      // "heads", "pairs" or "importance": statistics instead of records
+  std::string out = "-";  // file
   int digits = 6;
   bool heatmap = false;
   int width = 0;  // of a heatmap; 0: the terminal's
@@ -31,9 +31,9 @@ struct DumpOptions {
     translator.precision = "fp32";
   }
   void describe(Options& options);
-  // UsageError where standard input would have to be two files, or a file of arrays has no name.
+  // UsageError: standard input used twice, or --format safetensors without -o.
   void check() const;
-  // Looks at the model's kind; UsageError for an option that it does not have.
+  // UsageError: an option that does not apply to the model's kind.
   void check_model(const Options& options) const;
 };
 

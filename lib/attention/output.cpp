@@ -10,7 +10,7 @@ namespace tx {
 
 namespace {
 
-// One text for each record.
+// Writes one text per record.
 class TextOutput : public AttentionOutput {
  public:
   using Format = std::function<std::string(const AttentionRecord&)>;
@@ -25,8 +25,8 @@ class TextOutput : public AttentionOutput {
   Format format_;
 };
 
-// One table at the end of the text. A line's own sums are made on any thread and added in the order
-// of the lines, so that the table does not depend on the threads.
+// Writes one table at the end. Each line's sums are computed on any thread and added in the order
+// of the lines, so the result does not depend on the number of threads.
 class StatisticsOutput : public AttentionOutput {
  public:
   StatisticsOutput(const DumpOptions& options, const Selection& selection, Writer& out)

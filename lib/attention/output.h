@@ -1,5 +1,5 @@
-// What becomes of attention records. Each way to put them out is an AttentionOutput of its own:
-// JSON Lines, drawings, a file of arrays, ...
+// Writers of attention records: JSON Lines, heatmaps, safetensors, statistics, alignments, SVG,
+// HTML.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,15 +13,16 @@ namespace tx {
 class AttentionOutput {
  public:
   virtual ~AttentionOutput() = default;
-  // Makes of a record what is written of it. Called on several threads at a time; what is returned
-  // is called on one, in the order of the lines.
+  // Formats a record. Called on several threads; the returned function, which writes it, is called
+  // on one thread in the order of the lines.
   using Write = std::function<void()>;
   virtual Write prepare(const AttentionRecord& record) = 0;
-  virtual void flush() {}   // the input pauses
-  virtual void finish() {}  // the input has ended
+  virtual void flush() {}   // when the input pauses
+  virtual void finish() {}  // at the end of the input
 };
 
-// What the options ask for; it goes to `out` or, of a file of arrays, to options.out.
+// The writer that the options select; it writes to `out` or, for safetensors and SVG, to the file
+// of the option.
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
                                                        const Selection& selection, Writer& out);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lib/attention/words.h"
 #include "lib/base/error.h"
 #include "lib/page/page.h"
 
@@ -17,14 +16,14 @@ bool has_vectors(const Selection& selection) {
   return std::count(selection.what.begin(), selection.what.end(), Quantity::q) > 0;
 }
 
-// The values of some maps one after another.
+// The values of all maps, concatenated.
 std::vector<float> flat(const std::vector<AttentionMap>& heads) {
   std::vector<float> out;
   for (const AttentionMap& map : heads) out.insert(out.end(), map.values.begin(), map.values.end());
   return out;
 }
 
-// Names of layers or heads; a mean has one for all.
+// Names of layers or heads; "mean" for a mean.
 Json names(const std::vector<int>& numbers, bool mean) {
   Json out = Json::array();
   if (mean) return {"mean"};
@@ -39,8 +38,7 @@ Json words_json(const WordGroups& groups) {
   return {{"starts", std::move(starts)}, {"words", groups.words}};
 }
 
-// For each kind the distances of its heads, of each to those after it, in parts of the largest
-// that there can be.
+// For each kind the distances between its heads (a < b), as fractions of the maximum, sqrt(ln 2).
 Json distances_of(const AttentionStatistics& statistics, const Selection& selection) {
   Json out = Json::array();
   const std::vector<HeadPair> pairs = statistics.pairs();
@@ -53,12 +51,24 @@ Json distances_of(const AttentionStatistics& statistics, const Selection& select
   return out;
 }
 
-// Of means there are no statistics.
+// Means have no statistics.
 Selection measured(const Selection& selection) {
   return selection.mean_of_heads ? Selection() : selection;
 }
 
 int64_t base64_bytes(int64_t numbers) { return numbers * 2 * 4 / 3; }
+
+// How many of the first lines fit, assuming translations as long as their sources.
+int64_t lines_that_fit(const std::vector<Item>& items, const AttentionPage& page) {
+  int64_t bytes = 0;
+  for (const Item& item : items) {
+    const auto source = int64_t(item.source.ids.size()) + 1;
+    const auto target = item.target.empty() ? source : int64_t(item.target.size());
+    bytes += page.sentence_bytes(source, target);
+    if (bytes > page.limit()) return item.line - 1;
+  }
+  return items.back().line;
+}
 
 }  // namespace
 
@@ -130,8 +140,8 @@ int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
     if (has_vectors(selection_))
       numbers += maps * (rows * config.d_k + columns * (config.d_k + config.d_v));
   }
-  constexpr int64_t token = 32;                     // of a token's text, in the lists it stands in
-  const int64_t label = selection_.log_p ? 16 : 0;  // of its log P and rank
+  constexpr int64_t token = 32;                     // bytes of a token's text in the lists
+  const int64_t label = selection_.log_p ? 16 : 0;  // bytes of its log P and rank
   return base64_bytes(numbers) + token * (source + 2 * target) + label * target;
 }
 
@@ -151,9 +161,9 @@ void AttentionPage::leave_out(int64_t line) {
 
 std::string AttentionPage::notice() const {
   if (left_out_ == 0) return "";
-  return "left out from line " + std::to_string(first_left_out_) +
-         " on: " + std::to_string(left_out_) + (left_out_ == 1 ? " sentence" : " sentences") +
-         ", beyond " + std::to_string(limit_ / 1'000'000) + " MB (--html-limit)";
+  return std::to_string(left_out_) + (left_out_ == 1 ? " sentence" : " sentences") + " from line " +
+         std::to_string(first_left_out_) + " on left out, over the limit of " +
+         std::to_string(limit_ / 1'000'000) + " MB (--html-limit)";
 }
 
 std::string AttentionPage::data() const {
@@ -179,9 +189,9 @@ std::string AttentionPage::data() const {
 
 std::string AttentionPage::html() const {
   PageSpec page;
-  page.title = "What the model attends to";
-  if (sentences_.empty()) page.notices.push_back("The text has no line that is not blank.");
-  if (left_out_ > 0) page.notices.push_back("This page is not the whole text: " + notice() + ".");
+  page.title = "Attention";
+  if (sentences_.empty()) page.notices.push_back("All lines of the text are blank.");
+  if (left_out_ > 0) page.notices.push_back("This page is incomplete: " + notice() + ".");
   page.footer = made_by("tx-attn-dump") + ", model " + options_.model + ", " +
                 std::to_string(sentences_.size()) +
                 (sentences_.size() == 1 ? " sentence" : " sentences");
@@ -194,9 +204,26 @@ std::string AttentionPage::html() const {
 
 void AttentionPage::finish() {
   if (full() && sentences_.empty())
-    throw UsageError("--html-limit " + std::to_string(options_.html_limit) +
-                     ": the first sentence does not fit; raise it, or choose --layers or --heads");
+    throw UsageError(
+        "--html-limit " + std::to_string(options_.html_limit) +
+        " is too small for the first sentence: increase it, or select --layers or --heads");
   write_page(options_.html, html());
+}
+
+std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page) {
+  std::vector<Item> all, items;
+  while (reader.read(items)) {
+    const int64_t line = items.back().line;
+    for (Item& item : items)
+      if (!item.source.ids.empty()) all.push_back(std::move(item));
+    if (line <= max_page_lines || all.empty()) continue;
+    const std::string n = std::to_string(std::max<int64_t>(1, lines_that_fit(all, page)));
+    throw DataError("the text has more than " + std::to_string(max_page_lines) +
+                    " lines, of which about " + n + " fit on the page (--html-limit " +
+                    std::to_string(page.limit() / 1'000'000) + "): select some, for example with " +
+                    "head -n " + n);
+  }
+  return all;
 }
 
 }  // namespace tx

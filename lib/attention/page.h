@@ -1,5 +1,5 @@
-// The page of tx-attn-dump --html: sentences and what the model attends to in them, in one HTML
-// file (lib/page/page.h; its scripts are in lib/attention/page).
+// tx-attn-dump --html: an interactive page of sentences and their attention (lib/page/page.h;
+// scripts in lib/attention/page).
 #pragma once
 #include <string>
 #include <vector>
@@ -12,20 +12,20 @@ namespace tx {
 
 class AttentionPage : public AttentionOutput {
  public:
-  // All must live longer.
+  // Keeps references to all arguments.
   AttentionPage(const DumpOptions& options, const Selection& selection, const ModelSet& models);
 
-  // Takes sentences until one does not fit into options.html_limit; it and those after it are left
-  // out. A blank line leaves nothing.
+  // Adds sentences until one exceeds options.html_limit; that and all later ones are left out.
+  // Blank lines are skipped.
   Write prepare(const AttentionRecord& record) override;
-  // Writes the file. UsageError where not even the first sentence fits.
+  // Writes the file. UsageError: not even the first sentence fits.
   void finish() override;
 
   bool full() const { return first_left_out_ > 0; }
-  void leave_out(int64_t line);             // one more, which is not computed at all
-  std::string notice() const;               // about what was left out, "" where nothing was
+  void leave_out(int64_t line);             // counts a sentence that is not computed
+  std::string notice() const;               // what was left out; "": nothing
   int64_t limit() const { return limit_; }  // bytes
-  // What a sentence of so many tokens takes, about, in bytes.
+  // Estimated size of a sentence with so many tokens, in bytes.
   int64_t sentence_bytes(int64_t source, int64_t target) const;
 
  private:
@@ -39,14 +39,14 @@ class AttentionPage : public AttentionOutput {
   const ModelSet& models_;
   int64_t limit_, bytes_ = 0, left_out_ = 0, first_left_out_ = 0;
   std::vector<std::string> sentences_;
-  AttentionStatistics statistics_;  // of the sentences in the page
+  AttentionStatistics statistics_;  // of the sentences on the page
 };
 
-// Lines that a page is made from at most, whether they fit into it or not.
+// Maximum number of input lines, whether they fit on the page or not.
 constexpr int64_t max_page_lines = 10000;
 
-// The lines that are not blank. A text of more lines than most_page_lines is a DataError that tells
-// how many of them fit into the page.
+// The lines that are not blank. DataError: more than max_page_lines; it says how many fit on the
+// page.
 std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page);
 
 }  // namespace tx

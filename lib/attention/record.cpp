@@ -1,9 +1,10 @@
 #include "lib/attention/record.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
-#include "lib/attention/top.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -11,7 +12,7 @@ namespace tx {
 
 namespace {
 
-// Weights are most of a record, so they are written as integers: 0.25 with 4 digits is 2500.
+// Weights are most of a record, so they are formatted as integers: 0.25 with 4 digits is 2500.
 class FigureWriter {
  public:
   explicit FigureWriter(int digits) {
@@ -25,7 +26,7 @@ class FigureWriter {
     const auto units = uint64_t(size);
     if (x < 0 && units > 0) out += '-';
     char text[32];
-    // The unit in front keeps the zeros after the point.
+    // The leading unit digit keeps the zeros after the point.
     char* end = std::to_chars(text, text + sizeof text, unit_ + units % unit_).ptr;
     text[0] = '.';
     while (end[-1] == '0') --end;
@@ -77,12 +78,12 @@ void append_maps(std::string& out, const AttentionMaps& maps, const FigureWriter
   });
 }
 
-// The heads' output is one matrix in each layer.
+// The output is one matrix per layer.
 void append_layers(std::string& out, const AttentionMaps& maps, const FigureWriter& writer) {
   append_list(out, maps, [&](const auto& layer) { append_map(out, layer.front(), writer); });
 }
 
-// The largest entries of each row: their columns and they themselves.
+// The largest entries of each row: columns and values.
 void append_top(std::string& out, const AttentionMaps& maps, int count,
                 const FigureWriter& writer) {
   AttentionMaps values;
@@ -185,6 +186,77 @@ std::string format_record(const AttentionRecord& record, const Selection& select
     out += std::string(",\"") + name_of_value(quantity) + "\":{" + kinds.substr(1) + "}";
   }
   return out + "}\n";
+}
+
+TopEntries top_of_rows(const AttentionMap& map, int count) {
+  TopEntries out;
+  out.rows = map.rows;
+  out.columns = std::min<int64_t>(count, map.columns);
+  std::vector<int32_t> order(size_t(map.columns));
+  for (int64_t row = 0; row < map.rows; ++row) {
+    std::iota(order.begin(), order.end(), 0);
+    const auto larger = [&](int32_t a, int32_t b) {
+      const float x = map.at(row, a), y = map.at(row, b);
+      return x != y ? x > y : a < b;
+    };
+    std::partial_sort(order.begin(), order.begin() + out.columns, order.end(), larger);
+    for (int64_t i = 0; i < out.columns; ++i) {
+      out.indices.push_back(order[size_t(i)]);
+      out.values.push_back(map.at(row, order[size_t(i)]));
+    }
+  }
+  return out;
+}
+
+AttentionMap join_words(const AttentionMap& map, const WordGroups& rows,
+                        const WordGroups& columns) {
+  TX_ASSERT(rows.starts.back() == map.rows && columns.starts.back() == map.columns);
+  AttentionMap out{int64_t(rows.size()), int64_t(columns.size()), {}};
+  out.values.reserve(rows.size() * columns.size());
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const int64_t tokens = rows.starts[row + 1] - rows.starts[row];
+    for (size_t column = 0; column < columns.size(); ++column) {
+      double sum = 0;
+      for (int64_t i = rows.starts[row]; i < rows.starts[row + 1]; ++i)
+        for (int64_t j = columns.starts[column]; j < columns.starts[column + 1]; ++j)
+          sum += double(map.at(i, j));
+      out.values.push_back(float(sum / double(tokens)));
+    }
+  }
+  return out;
+}
+
+RecordWords words_of(const AttentionRecord& record, const Vocabulary& source,
+                     const Vocabulary& target) {
+  return {group_words(source, record.source_ids), group_words(target, record.input_ids),
+          group_words(target, record.target_ids)};
+}
+
+AttentionRecord in_words(const AttentionRecord& record, const Selection& selection,
+                         const RecordWords& words) {
+  AttentionRecord out = record;
+  out.source = words.source.words;
+  out.input = words.input.words;
+  out.target = words.target.words;
+  out.source_starts = words.source.starts;
+  out.target_starts = words.target.starts;
+  out.parts.clear();
+  out.rank.clear();
+  for (size_t i = 0; i < out.maps.size(); ++i) {
+    const AttentionKind kind = selection.kinds[i].kind;
+    for (auto& layer : out.maps[i])
+      for (AttentionMap& map : layer)
+        map = join_words(map, words.of(rows_of(kind, selection)), words.of(columns_of(kind)));
+  }
+  if (record.log_p.empty()) return out;
+  out.log_p.clear();
+  for (size_t w = 0; w < words.target.size(); ++w) {
+    double sum = 0;
+    for (int64_t i = words.target.starts[w]; i < words.target.starts[w + 1]; ++i)
+      sum += double(record.log_p[size_t(i)]);
+    out.log_p.push_back(float(sum));
+  }
+  return out;
 }
 
 }  // namespace tx

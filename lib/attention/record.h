@@ -1,10 +1,12 @@
 // The attention record, tx-attention(5): one JSON object per sentence, on one line.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "lib/attention/extraction.h"
 #include "lib/base/json.h"
+#include "lib/subword/word_groups.h"
 
 namespace tx {
 
@@ -12,26 +14,56 @@ namespace tx {
 // empty for a blank line.
 struct AttentionRecord : Extracted {
   int64_t line = 0;                 // in the input, from 1
-  std::vector<std::string> source;  // tokens the encoder reads, </s> at the end
-  std::vector<std::string> input;   // tokens the decoder reads, <s> in front
-  std::vector<std::string> target;  // tokens it predicts, </s> at the end where it is complete
-  std::vector<int> source_ids, input_ids, target_ids;  // their numbers
-  // Of a record in words, which source and target then hold: the first id of each, and their end.
+  std::vector<std::string> source;  // tokens the encoder reads, with </s>
+  std::vector<std::string> input;   // tokens the decoder reads, starting with <s>
+  std::vector<std::string> target;  // tokens it predicts, with </s> if complete
+  std::vector<int> source_ids, input_ids, target_ids;  // their ids
+  // With selection.words (source and target hold words): index of each word's first id, and the
+  // end.
   std::vector<int64_t> source_starts, target_starts;
   std::string text;         // the line as read
   std::string translation;  // as text
   bool forced = false;      // the target was given
 };
 
-// Which of the three lists the rows and columns of a kind stand for: "source", "input", "target".
+// The list that labels the rows or columns of a kind: "source", "input" or "target".
 const char* rows_of(AttentionKind kind, const Selection& selection);
 const char* columns_of(AttentionKind kind);
 const std::vector<std::string>& tokens_of(const AttentionRecord& record, std::string_view list);
 
-// Everything of the record but its arrays: line, tokens, ids, texts, and what was selected.
+// The record without its arrays: line, tokens, ids, texts, and the selection.
 Json record_head(const AttentionRecord& record, const Selection& selection);
-// The line with its '\n'. Numbers are rounded to `digits` (1 to 9) decimal places, trailing zeros
-// left out; minus infinity is null.
+// The JSON line with its '\n'. Numbers are rounded to `digits` (1 to 9) decimal places without
+// trailing zeros; minus infinity is null.
 std::string format_record(const AttentionRecord& record, const Selection& selection, int digits);
+
+// The largest entries of each row of a map. The `columns` largest entries of each row, in
+// descending order; ties: lower column first. indices and values have shape (rows, columns).
+struct TopEntries {
+  int64_t rows = 0, columns = 0;
+  std::vector<int32_t> indices;
+  std::vector<float> values;
+};
+// `count` per row, or all if a row has fewer.
+TopEntries top_of_rows(const AttentionMap& map, int count);
+
+// Attention between words instead of tokens (Clark et al. 2019, section 4.1): the columns of a
+// word's tokens are summed, their rows averaged, so that rows still sum to 1.
+AttentionMap join_words(const AttentionMap& map, const WordGroups& rows, const WordGroups& columns);
+
+// The words of the three lists of a record.
+struct RecordWords {
+  WordGroups source, input, target;
+  const WordGroups& of(std::string_view list) const {
+    return list == "source" ? source : list == "input" ? input : target;
+  }
+};
+RecordWords words_of(const AttentionRecord& record, const Vocabulary& source,
+                     const Vocabulary& target);
+
+// The record in words: weights between words, log P summed over the tokens of a word. Ranks and all
+// other quantities are dropped.
+AttentionRecord in_words(const AttentionRecord& record, const Selection& selection,
+                         const RecordWords& words);
 
 }  // namespace tx

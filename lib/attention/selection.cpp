@@ -29,7 +29,7 @@ std::vector<AttentionKind> parse_kinds(const std::string& text) {
   return out;
 }
 
-// The quantities and log_p, as names of --what.
+// The values of --what.
 std::vector<std::string> what_names() {
   std::vector<std::string> names = names_of<Quantity>();
   names.push_back("log_p");
@@ -65,7 +65,7 @@ std::vector<int> all_of(int count) {
   return out;
 }
 
-// 0 where the model has no attention of this kind.
+// 0 if the model has no attention of this kind.
 int layers_of(AttentionKind kind, const ModelConfig& config) {
   for (size_t side = 0; side < config.sides.size(); ++side) {
     const bool has = kind == AttentionKind::cross
@@ -174,14 +174,13 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   out.top = top;
   for (const Quantity quantity : out.what)
     if (top > 0 && !is_map(quantity))
-      throw UsageError(std::string("--top takes the largest entries of rows of weights and scores; "
-                                   "leave ") +
-                       name_of_value(quantity) + " out of --what, or --top");
+      throw UsageError(std::string("--top applies to weights and scores only: remove ") +
+                       name_of_value(quantity) + " from --what, or remove --top");
   const std::string of_weights = out.mean_of_heads ? "--average" : words ? "--words" : "";
   for (const Quantity quantity : out.what)
     if (!of_weights.empty() && quantity != Quantity::weights)
-      throw UsageError(of_weights + " is for weights: leave " + name_of_value(quantity) +
-                       " out of --what, or " + of_weights);
+      throw UsageError(of_weights + " applies to weights only: remove " + name_of_value(quantity) +
+                       " from --what, or remove " + of_weights);
   return out;
 }
 
@@ -205,13 +204,13 @@ Selection SelectionOptions::resolve_page(const ModelConfig& config) const {
   const bool steps = has(Quantity::q) && has(Quantity::k) && has(Quantity::v);
   if (!has(Quantity::weights) || out.what.size() != (steps ? 4U : 1U))
     throw UsageError("--what " + what +
-                     ": a page (--html) shows weights, or weights,q,k,v, with or without log_p");
+                     ": --html supports weights or weights,q,k,v, with or without log_p");
   return out;
 }
 
 Selection SelectionOptions::resolve_candidates(const ModelConfig& config) const {
   if (!kinds.empty() && kinds != "cross")
-    throw UsageError("--kinds " + kinds + ": alignments are read from cross; leave --kinds out");
+    throw UsageError("--kinds " + kinds + ": alignments use cross attention; remove --kinds");
   SelectionOptions usual = *this;
   usual.kinds = "cross";
   usual.average = "none";

@@ -3,19 +3,46 @@
 #include <string>
 #include <vector>
 
-#include "lib/attention/quantity.h"
+#include "lib/base/named.h"
 #include "lib/model/config.h"
 
 namespace tx {
+
+// What can be read from an attention layer, in the order of computation (equations in
+// tx-attention(5)):
+//
+//   q, k, v -> scores q k^T -> scaled / sqrt(d_k) -> masked -> weights softmax -> context times v
+//   -> output of the sub-layer, all heads together
+enum class Quantity { weights, scores, scaled, masked, q, k, v, context, output };
+
+template <>
+struct Names<Quantity> {
+  static constexpr NameOf<Quantity> list[] = {{"weights", Quantity::weights},
+                                              {"scores", Quantity::scores},
+                                              {"scaled", Quantity::scaled},
+                                              {"masked", Quantity::masked},
+                                              {"q", Quantity::q},
+                                              {"k", Quantity::k},
+                                              {"v", Quantity::v},
+                                              {"context", Quantity::context},
+                                              {"output", Quantity::output}};
+};
+
+// Whether it is a matrix of rows and columns. The others are vectors: q and context per row, k and
+// v per column, output per row for all heads together.
+constexpr bool is_map(Quantity q) {
+  return q == Quantity::weights || q == Quantity::scores || q == Quantity::scaled ||
+         q == Quantity::masked;
+}
 
 enum class AttentionKind {
   encoder,  // source positions attend to source positions
   decoder,  // target positions attend to themselves and those before
   cross     // target positions attend to source positions
 };
-const char* name_of(AttentionKind kind);  // as AttentionProbe calls it
+const char* name_of(AttentionKind kind);  // "encoder", "decoder" or "cross"
 
-// Numbers count from 0; all lists are ascending and none is empty.
+// Layers and heads count from 0; lists are ascending and not empty.
 struct Selection {
   struct Kind {
     AttentionKind kind;
@@ -23,39 +50,37 @@ struct Selection {
   };
   std::vector<Kind> kinds;  // in the order encoder, decoder, cross
   std::vector<int> heads;
-  bool mean_of_heads = false;                        // one map per layer: the mean of the heads
-  bool mean_of_layers = false;                       // one map per kind; goes with mean_of_heads
+  bool mean_of_heads = false;                        // one map per layer
+  bool mean_of_layers = false;                       // one map per kind; implies mean_of_heads
   std::vector<Quantity> what = {Quantity::weights};  // in the order of its names
-  bool log_p = false;                                // of the labels, and their ranks
-  // A row of decoder and cross stands for the token that it reads, not for the one that it
-  // predicts.
+  bool log_p = false;                                // log P and rank of the labels
+  // Label rows of decoder and cross by the token that they read instead of the one they predict.
   bool shift = false;
-  bool words = false;  // between words in place of tokens: weights and log P alone
-  int top = 0;         // of each row only its so many largest entries are written; 0: all
+  bool words = false;  // between words instead of tokens; weights and log P only
+  int top = 0;         // number of largest entries per row to write; 0: all
 
-  const Kind* find(const std::string& name) const;  // null when this kind is not selected
+  const Kind* find(const std::string& name) const;  // null if not selected
 };
 
-// The options as typed; an empty list stands for what is usual.
+// The options as given; an empty list means the default.
 struct SelectionOptions {
   std::string what, kinds, layers, heads, average = "none";
   bool shift = false, words = false;
   int top = 0;
 
   void describe(Options& options);
-  void describe_aligned(Options& options);  // those of resolve_aligned()
-  // Everything that was asked for, by default all; UsageError for what the model does not have.
+  void describe_aligned(Options& options);  // the options of resolve_aligned()
+  // The selection, by default everything. UsageError: the model does not have it.
   Selection resolve(const ModelConfig& config) const;
-  // The same for drawings. What is not asked for is not drawn: no kind is cross, or what the model
-  // has where it lacks that, no layer the last, no head the mean over all.
-  // `all_heads`: no head is all of them.
+  // The same for drawings, with smaller defaults: cross attention, or every kind if the model has
+  // none, of the last layer, as the mean over all heads (`all_heads`: all heads).
   Selection resolve_drawn(const ModelConfig& config, bool all_heads = false) const;
-  // The same for pages, which show the steps too unless --what or --average says otherwise.
+  // The same for pages, which include q, k and v unless --what or --average is given.
   Selection resolve_page(const ModelConfig& config) const;
-  // The one map that alignments are read from: of cross the last layer unless others are selected,
-  // the mean over all that is selected.
+  // The one map of alignments: the mean over the selected cross-attention heads, by default of the
+  // last layer.
   Selection resolve_aligned(const ModelConfig& config) const;
-  // All heads of cross that are selected, to choose one of them.
+  // The selected cross-attention heads, to choose one of them.
   Selection resolve_candidates(const ModelConfig& config) const;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 double times_log(double x) { return x > 0 ? x * std::log(x) : 0; }
 
-// Whether a token or word holds punctuation and nothing else, but for signs of spaces.
+// Whether a token or word is punctuation only, ignoring SentencePiece's space symbol.
 bool is_punctuation(const std::string& token) {
   bool any = false;
   for (size_t i = 0; i < token.size();) {
@@ -26,7 +26,7 @@ bool is_punctuation(const std::string& token) {
   return any;
 }
 
-// What the columns and rows of a map stand for.
+// Properties of a map's rows and columns.
 struct Sides {
   std::vector<bool> punctuation;             // of each column
   bool eos_column = false, eos_row = false;  // the last one is </s>
@@ -34,7 +34,7 @@ struct Sides {
 
 using Figure = HeadFigures::Figure;
 
-// The figures of one row, but for its confidence.
+// Adds the statistics of one row, except confidence.
 void add_row(const AttentionMap& map, int64_t row, const Sides& sides,
              std::array<double, HeadFigures::count>& sums) {
   for (int64_t column = 0; column < map.columns; ++column) {

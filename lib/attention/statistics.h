@@ -1,5 +1,4 @@
-// How the heads of a model attend over a text: means over all rows of all lines, in constant
-// memory.
+// Statistics of attention heads over a text: means over all rows of all lines, in constant memory.
 #pragma once
 #include <array>
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace tx {
 
-// What is measured of each head; the definitions are in tx-attn-dump(1).
+// Statistics of a head, defined in tx-attn-dump(1).
 struct HeadFigures {
   static constexpr const char* names[] = {"entropy", "distance", "previous",    "self",      "next",
                                           "first",   "eos",      "punctuation", "confidence"};
@@ -19,7 +18,7 @@ struct HeadFigures {
   AttentionKind kind;
   int layer = 0, head = 0;
   int64_t rows = 0;
-  std::array<double, count> values{};  // means, in the order of `names`; entropy in nats
+  std::array<double, count> values{};  // means, indexed by Figure; entropy in nats
 };
 
 // Two heads of one kind.
@@ -31,15 +30,16 @@ struct HeadPair {
 
 class AttentionStatistics {
  public:
-  // `pairs`: distances too, which take longer. A selection without means, with weights.
+  // `pairs`: also computes distances, which takes longer. The selection must have weights, not
+  // means.
   explicit AttentionStatistics(const Selection& selection, bool pairs = false);
-  // Counts nothing for the record of a blank line.
+  // Ignores the record of a blank line.
   void add(const AttentionRecord& record);
-  // What another object of the same selection has counted. Sums are the same bits for the same
-  // order of calls.
+  // Adds the sums of another object of the same selection. The same order of calls gives the same
+  // bits.
   void add(const AttentionStatistics& other);
 
-  int64_t lines() const { return lines_; }  // that are not blank
+  int64_t lines() const { return lines_; }  // not blank
   std::vector<HeadFigures> heads() const;   // in the order of kinds, layers and heads
   std::vector<HeadPair> pairs() const;
 
@@ -62,13 +62,13 @@ class AttentionStatistics {
   std::vector<Kind> kinds_;
 };
 
-// As text: a line of names, then a line for each head (pair), fields apart by tabs; figures have
-// `digits` decimal places. As JSON: one object, with all their digits.
+// As TSV: a header, then a line per head or pair, with `digits` decimal places. As JSON: one object
+// in full precision.
 std::string heads_as_tsv(const AttentionStatistics& statistics, int digits);
 std::string pairs_as_tsv(const AttentionStatistics& statistics, int digits);
 Json heads_as_json(const AttentionStatistics& statistics);
 Json pairs_as_json(const AttentionStatistics& statistics);
-// The same object with fractions rounded to so many decimal places.
+// The same object with fractions rounded to `digits` decimal places.
 Json rounded(const Json& figures, int digits);
 
 }  // namespace tx

@@ -12,12 +12,12 @@ namespace tx {
 
 namespace {
 
-constexpr double step = 21;         // from one token to the next
-constexpr double letter = 7;        // of a label, along it
+constexpr double step = 21;         // between tokens
+constexpr double letter = 7;        // width of a letter of a label
 constexpr double lines_high = 150;  // between the two texts
 constexpr double field_high = 7;    // of one head, above a key
 constexpr double caption_high = 22, margin = 8;
-constexpr double min_weight = 0.01;  // of a line that is drawn
+constexpr double min_weight = 0.01;  // of a drawn line
 constexpr int longest_label = 22;    // letters
 
 // "x=\"1.5\" ..." of a format for doubles.
@@ -46,7 +46,7 @@ double longest(const std::vector<std::string>& labels) {
   return letter * columns;
 }
 
-// The rows that are drawn.
+// Which rows are drawn.
 std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<std::string>& tokens,
                              const std::string& token) {
   std::vector<bool> out(tokens.size(), token.empty());
@@ -64,7 +64,7 @@ std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<st
   std::string all;
   for (size_t i = 0; i < std::min<size_t>(tokens.size(), 20); ++i) all += " " + tokens[i];
   throw DataError("line " + std::to_string(record.line) + ": --token " + token +
-                  ": no such query; there are" + all + (tokens.size() > 20 ? " ..." : ""));
+                  " is not among the queries:" + all + (tokens.size() > 20 ? " ..." : ""));
 }
 
 struct Head {
@@ -128,7 +128,7 @@ class HeadsDrawing {
     return out + "</g>\n";
   }
 
-  // How much each key gets of the rows drawn: their mean.
+  // The mean weight of each key over the drawn rows.
   std::string fields(size_t h) const {
     const auto rows = double(std::count(drawn_.begin(), drawn_.end(), true));
     std::string out = "<g fill=\"" + heads_[h].colour + "\">\n";
@@ -155,7 +155,7 @@ class HeadsDrawing {
   std::vector<Head> heads_;
   std::vector<std::string> rows_, columns_;
   std::vector<bool> drawn_;
-  double top_, fields_, bottom_, legend_;  // where texts, fields and legend stand
+  double top_, fields_, bottom_, legend_;  // vertical positions of texts, fields and legend
 };
 
 std::string head_name(const Selection& selection, size_t head) {
@@ -220,12 +220,12 @@ AttentionOutput::Write SvgOutput::prepare(const AttentionRecord& record) {
     drawings_.insert(drawings_.end(), drawings.begin(), drawings.end());
     if (drawings_.size() > max_drawings)
       throw DataError("more than " + std::to_string(max_drawings) +
-                      " drawings for one picture: take fewer lines, layers or heads");
+                      " drawings in one picture: select fewer lines, layers or heads");
   };
 }
 
 void SvgOutput::finish() {
-  if (drawings_.empty()) throw DataError("the text has no line to draw");
+  if (drawings_.empty()) throw DataError("the text has only blank lines");
   write_page(options_.svg, svg_file(drawings_));
 }
 

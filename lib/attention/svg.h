@@ -1,6 +1,6 @@
-// Pictures for papers and talks: lines between the tokens of two texts, the stronger the larger the
-// weight, a colour for each head, as in Figures 3 to 5 of Vaswani et al. (2017). Above each key
-// stands a field for each head, in the order of the legend, filled as strongly as the weight.
+// SVG figures: lines between the tokens of two texts, thicker for larger weights, one colour per
+// head, as in Figures 3 to 5 of Vaswani et al. (2017). Above each key one field per head, in the
+// order of the legend, shows the weight as opacity.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,10 +10,10 @@
 namespace tx {
 
 struct SvgStyle {
-  // The queries whose lines are drawn: "" all of them, a number from 0, or the text of a token,
-  // with or without the sign of a space before it.
+  // The queries whose lines are drawn: "" (all), an index from 0, or the text of a token, with or
+  // without its space symbol.
   std::string token;
-  bool apart = false;  // a drawing for each head
+  bool apart = false;  // one drawing per head
 };
 
 // One drawing, for one kind and layer.
@@ -22,19 +22,19 @@ struct SvgDrawing {
   std::string elements;  // of SVG, from (0, 0) on
 };
 
-// The drawings of a record: for each kind and layer one, or one for each head. DataError where the
-// record has no such token. None of a blank line.
+// The drawings of a record: one per kind and layer, or per head. DataError: no such token. None for
+// a blank line.
 std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Selection& selection,
                                      const SvgStyle& style);
-// The drawings below one another as an SVG file.
+// The SVG file with the drawings, one below another.
 std::string svg_file(const std::vector<SvgDrawing>& drawings);
 
-// Drawings in a file at the most.
+// Maximum number of drawings in a file.
 constexpr size_t max_drawings = 200;
 
 class SvgOutput : public AttentionOutput {
  public:
-  // Both must live longer. finish() writes options.svg.
+  // Keeps references to both. finish() writes options.svg.
   SvgOutput(const DumpOptions& options, const Selection& selection);
   Write prepare(const AttentionRecord& record) override;
   void finish() override;

@@ -57,12 +57,12 @@ def check_markup(page):
 def check_lines(page):
     page.go("")
     total = page.value("document.querySelectorAll('#lines path').length")
-    page.choose("#least", 0)
+    page.choose("#threshold", 0)
     more = page.value("document.querySelectorAll('#lines path').length")
     cells = page.value("document.querySelectorAll('#lines .row').length *"
                        " document.querySelectorAll('#lines text.key').length")
     if not total <= more == cells:
-        fail(f"{total} lines, {more} of least weight 0, {cells} pairs")
+        fail(f"{total} lines, {more} with threshold 0, {cells} pairs")
     page.point("#lines .row[data-query='1'] .pick")
     page.expect("document.querySelectorAll('#lines .of-query.shown').length", 1)
     weights = page.value("[...document.querySelectorAll('#lines .bars text')]"

@@ -17,7 +17,7 @@ ACTIONS = (
     ("view: lines", "#view-lines"),
     ("lines of all heads", "#all-heads"),
     ("lines of words", "#unit-words"),
-    ("lines of pieces", "#unit-pieces"),
+    ("lines of tokens", "#unit-tokens"),
     ("another kind", "#kind-encoder"),
 )
 

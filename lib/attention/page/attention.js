@@ -1,4 +1,4 @@
-// Sentences and their attention: maps of pieces or words, single heads or means of them.
+// Sentences and their attention: maps of tokens or words, single heads or means of them.
 
 // A matrix of weights: row i attends to column j with values[i * columns + j].
 class AttentionMap {
@@ -28,28 +28,28 @@ function meanOf(maps) {
 }
 
 // Columns of a word are added and rows averaged (Clark et al. 2019), so that rows still sum to 1.
-// groups: for each piece the number of its word.
+// groups: for each token the number of its word.
 function mergedMap(map, rowGroups, columnGroups) {
   const rows = rowGroups.at(-1) + 1;
   const columns = columnGroups.at(-1) + 1;
-  const pieces = new Float32Array(rows);
-  for (const group of rowGroups) ++pieces[group];
+  const tokens = new Float32Array(rows);
+  for (const group of rowGroups) ++tokens[group];
   const values = new Float32Array(rows * columns);
   for (let i = 0; i < map.rows; ++i) {
     for (let j = 0; j < map.columns; ++j) {
-      values[rowGroups[i] * columns + columnGroups[j]] += map.at(i, j) / pieces[rowGroups[i]];
+      values[rowGroups[i] * columns + columnGroups[j]] += map.at(i, j) / tokens[rowGroups[i]];
     }
   }
   return new AttentionMap(rows, columns, values);
 }
 
-// One side of a map: its labels, and for each piece the number of its unit. words: {starts, words}.
-function unitsOf(pieces, words) {
-  if (!words) return { labels: pieces, groups: pieces.map((_, i) => i) };
+// One side of a map: its labels, and for each token the number of its unit. words: {starts, words}.
+function unitsOf(tokens, words) {
+  if (!words) return { labels: tokens, groups: tokens.map((_, i) => i) };
   const groups = [];
   words.starts.forEach((start, word) => {
-    const end = words.starts[word + 1] ?? pieces.length;
-    for (let piece = start; piece < end; ++piece) groups[piece] = word;
+    const end = words.starts[word + 1] ?? tokens.length;
+    for (let token = start; token < end; ++token) groups[token] = word;
   });
   return { labels: words.words, groups };
 }
@@ -61,14 +61,14 @@ class Sentence {
   }
 
   // {rows, columns} of a kind, each as unitsOf() gives it. A row of decoder and cross stands for
-  // the piece predicted there.
+  // the token predicted there.
   sides(kind, byWords) {
     const side = (list) => unitsOf(this.record[list], byWords ? this.record.words[list] : null);
     if (kind === 'encoder') return { rows: side('source'), columns: side('source') };
     return { rows: side('target'), columns: side(kind === 'decoder' ? 'input' : 'source') };
   }
 
-  // Of each target piece its log P and rank, of a word the sum over its pieces; null where the page
+  // Of each target token its log P and rank, of a word the sum over its tokens; null where the page
   // has none.
   likelihoods(byWords) {
     const { log_p: logP, rank, target, words } = this.record;
@@ -91,9 +91,9 @@ class Sentence {
   // The map of one head by its places among those of the page.
   map(kindPlace, layerPlace, headPlace, byWords) {
     const { kind } = data.kinds[kindPlace];
-    const pieces = this.sides(kind, false);
-    const rows = pieces.rows.labels.length;
-    const columns = pieces.columns.labels.length;
+    const tokens = this.sides(kind, false);
+    const rows = tokens.rows.labels.length;
+    const columns = tokens.columns.labels.length;
     const all = this.decode('weights', kindPlace, sharesOf);
     const start = (layerPlace * data.heads.length + headPlace) * rows * columns;
     const map = new AttentionMap(rows, columns, all.subarray(start, start + rows * columns));

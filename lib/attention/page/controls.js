@@ -11,9 +11,9 @@ function drawControls(page) {
       choice('view', 'View', views, view, choose('view')),
       choice('kind', 'Attention', data.kinds.map(({ kind: name }) => ({
         value: name, label: name, title: kindTexts[name] })), kind.kind, choose('kind')),
-      choice('unit', 'Units', [{ value: 'pieces', label: 'pieces' },
+      choice('unit', 'Units', [{ value: 'tokens', label: 'tokens' },
         { value: 'words', label: 'words' }],
-      page.byWords ? 'words' : 'pieces',
+      page.byWords ? 'words' : 'tokens',
       (unit) => state.set({ unit, query: '' }))),
     layered ? element('div', { class: 'bar' },
       slider('layer', 'Layer', kind.layers, kind.layers[page.layerPlace], choose('layer')),
@@ -36,11 +36,11 @@ function chips(page) {
 function viewControls(page, view) {
   const { state } = page;
   if (view === 'lines') {
-    return slider('least', 'Least weight', ['0', '0.01', '0.03', '0.1', '0.3'], state.get('least'),
-      (least) => state.set({ least }));
+    return slider('threshold', 'Hide weights below', ['0', '0.01', '0.03', '0.1', '0.3'],
+      state.get('threshold'), (threshold) => state.set({ threshold }));
   }
   if (view === 'matrix') {
-    return choice('shades', 'Shades up to', [{ value: 'own', label: 'the largest' },
+    return choice('shades', 'Colour scale to', [{ value: 'own', label: 'the maximum' },
       { value: 'full', label: '1' }], state.get('shades'), (shades) => state.set({ shades }));
   }
   return null;
@@ -57,7 +57,7 @@ function drawHead(page) {
       element('select', { id: 'line', onchange: (event) =>
         page.state.set({ line: event.target.value, query: '' }) }, options)),
     element('div', { class: 'field' },
-      element('span', { class: 'name' }, record.forced ? 'Given' : 'Translated'),
+      element('span', { class: 'name' }, record.forced ? 'Target' : 'Translation'),
       element('span', { id: 'translation' }, record.translation)),
     drawLikelihoods(page),
   ];
@@ -67,7 +67,7 @@ function sayLikelihood({ logP, rank }) {
   return `log P ${decimal(logP)}${rank ? `, rank ${rank}` : ''}`;
 }
 
-// The target with its log P; a piece that was not the likeliest also has its rank.
+// The target with its log P; a token that was not the likeliest also has its rank.
 function drawLikelihoods(page) {
   const units = page.sentence.likelihoods(page.byWords);
   if (!units) return null;
@@ -85,7 +85,7 @@ function drawLikelihoods(page) {
       element('small', {}, decimal(unit.logP), rank(unit))))));
 }
 
-function textOf(pieces) {
-  const spaced = pieces.some((piece) => piece.includes('\u2581'));
-  return spaced ? pieces.join('').replaceAll('\u2581', ' ').trim() : pieces.join(' ');
+function textOf(tokens) {
+  const spaced = tokens.some((token) => token.includes('\u2581'));
+  return spaced ? tokens.join('').replaceAll('\u2581', ' ').trim() : tokens.join(' ');
 }

@@ -16,8 +16,8 @@ class GridView {
       data.heads.map((_, place) => element('td', {}, this.small(layer, place, width)))));
     return [element('table', { class: 'grid', id: 'grid' }, head, rows),
       element('p', { class: 'soft' },
-        'Rows attend to columns. Each map is shaded up to its own largest weight. ',
-        'Click one to see it large.')];
+        'Rows attend to columns. Each map has its own colour scale. ',
+        'Click a map to enlarge it.')];
   }
 
   small(layer, head, width) {

@@ -3,7 +3,7 @@
 
 const labelWidth = 230;
 const barWidth = 120;
-const mostLines = 20000;  // more would make the page slow
+const maxLines = 20000;  // more would make the page slow
 
 class LinesView {
   constructor(page) {
@@ -20,7 +20,7 @@ class LinesView {
     const width = 1150;
     this.bars = width - barWidth - 50;
     this.right = this.bars - labelWidth;
-    this.least = this.leastDrawn();
+    this.threshold = this.drawnThreshold();
     this.lines = element('g', { class: 'lines' });
     this.keys = columns.labels.map((label, j) => this.key(label, j));
     this.queries = rows.labels.map((label, i) => this.query(label, i));
@@ -38,12 +38,13 @@ class LinesView {
     return [this.svg, this.legend(heads)];
   }
 
-  // The least weight that has a line: that of the slider, or more where there were too many lines.
-  leastDrawn() {
-    const { least } = this.page;
-    const drawn = this.maps.flatMap((map) => [...map.values].filter((weight) => weight >= least));
-    if (drawn.length <= mostLines) return least;
-    return Float32Array.from(drawn).sort()[drawn.length - mostLines];
+  // The smallest weight with a line: the slider's, or a larger one if there were too many lines.
+  drawnThreshold() {
+    const { threshold } = this.page;
+    const drawn = this.maps.flatMap((map) =>
+      [...map.values].filter((weight) => weight >= threshold));
+    if (drawn.length <= maxLines) return threshold;
+    return Float32Array.from(drawn).sort()[drawn.length - maxLines];
   }
 
   place(i) {
@@ -80,7 +81,7 @@ class LinesView {
       const colour = this.maps.length > 1 ? colourOf(page.heads[h]) : 'var(--accent)';
       columns.labels.forEach((_, j) => {
         const weight = map.at(i, j);
-        if (weight < this.least) return;
+        if (weight < this.threshold) return;
         const aside = (h - (this.maps.length - 1) / 2) * 2.5;
         const y0 = this.place(i) + aside;
         const y1 = this.place(j) + aside;
@@ -136,8 +137,8 @@ class LinesView {
       heads.map((head) => element('span', { class: 'swatch' },
         element('i', { style: `background:${colourOf(head)}` }), `head ${data.heads[head]} `)));
     return element('p', { class: 'soft' },
-      'Point at a query to see its lines alone, click to keep it. ',
-      `Lines of weights below ${decimal(this.least, this.least < 0.01 ? 4 : 2)} are left out. `,
+      'Hover over a query to see only its lines, click to select it. ',
+      `Weights below ${decimal(this.threshold, this.threshold < 0.01 ? 4 : 2)} are hidden. `,
       names);
   }
 }

@@ -10,7 +10,7 @@ const views = [
 
 const kindTexts = {
   encoder: 'The source attends to itself',
-  decoder: 'The target attends to itself as far as it is written',
+  decoder: 'The target attends to itself, up to the current position',
   cross: 'The target attends to the source',
 };
 
@@ -27,11 +27,11 @@ class Page {
       layer: { fallback: data.kinds.at(-1).layers.at(-1), check: oneOf(layers) },
       heads: { fallback: data.heads[0],
         check: (text) => text.split(',').every((head) => data.heads.includes(head)) },
-      unit: { fallback: 'pieces', check: oneOf(['pieces', 'words']) },
+      unit: { fallback: 'tokens', check: oneOf(['tokens', 'words']) },
       query: { fallback: '', check: (text) => text === '' || number(text) },
       step: { fallback: String(attentionSteps.length - 1),
         check: (text) => number(text) && Number(text) < attentionSteps.length },
-      least: { fallback: '0.03', check: oneOf(['0', '0.01', '0.03', '0.1', '0.3']) },
+      threshold: { fallback: '0.03', check: oneOf(['0', '0.01', '0.03', '0.1', '0.3']) },
       shades: { fallback: 'own', check: oneOf(['own', 'full']) },
     });
     this.controls = element('div', { class: 'controls', id: 'controls' });
@@ -70,8 +70,8 @@ class Page {
   get byWords() {
     return this.state.get('unit') === 'words';
   }
-  get least() {
-    return Number(this.state.get('least'));
+  get threshold() {
+    return Number(this.state.get('threshold'));
   }
   get full() {
     return this.state.get('shades') === 'full';
@@ -81,8 +81,8 @@ class Page {
     const text = this.state.get('query');
     return text === '' || Number(text) >= this.sides().rows.labels.length ? null : Number(text);
   }
-  // The same for views of pieces, which always show one: of a word its last piece.
-  pieceQuery() {
+  // The same for views of tokens, which always show one: of a word its last token.
+  tokenQuery() {
     const rows = this.sides().rows;
     return this.query === null ? 0 : rows.groups.lastIndexOf(this.query);
   }
@@ -167,9 +167,9 @@ class Page {
     const kinds = data.kinds.map(({ kind }) => kind);
     const step = (by) => this.state.set({ step: Number(this.state.get('step')) + by });
     return [
-      { keys: ['ArrowLeft', 'ArrowRight'], shown: '\u2190 \u2192', what: 'head before, next head',
+      { keys: ['ArrowLeft', 'ArrowRight'], shown: '\u2190 \u2192', what: 'previous or next head',
         run: (key) => this.turnHead(key === 'ArrowLeft' ? -1 : 1) },
-      { keys: ['ArrowUp', 'ArrowDown'], shown: '\u2191 \u2193', what: 'layer before, next layer',
+      { keys: ['ArrowUp', 'ArrowDown'], shown: '\u2191 \u2193', what: 'previous or next layer',
         run: (key) => this.turnLayer(key === 'ArrowUp' ? -1 : 1) },
       { keys: ['j', 'k'], shown: 'j k', what: 'next query, query before',
         run: (key) => this.turnQuery(key === 'j' ? 1 : -1) },
@@ -184,8 +184,8 @@ class Page {
         run: (key) => this.state.set({ view: views[Number(key) - 1].value }) },
       { keys: ['.', ','], shown: '. ,', what: 'next step, step before',
         run: (key) => step(key === '.' ? 1 : -1) },
-      { keys: ['w'], shown: 'w', what: 'pieces or words',
-        run: () => this.turn('unit', ['pieces', 'words'], 1) },
+      { keys: ['w'], shown: 'w', what: 'tokens or words',
+        run: () => this.turn('unit', ['tokens', 'words'], 1) },
       { keys: ['t'], shown: 't', what: 'light or dark', run: () => this.theme.toggle() },
       { keys: ['?'], shown: '?', what: 'this list', run: () => this.keyboard.help() },
     ];

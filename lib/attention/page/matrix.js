@@ -131,6 +131,6 @@ class MatrixView {
     return element('p', { class: 'soft' }, '0 ', bar, ` ${decimal(most)}`,
       this.page.full ? '' : ' (the largest weight of this map)',
       '. Rows attend to columns; each row sums to 1. ',
-      'Point at a cell to read it, click to pick its row.');
+      'Hover over a cell to read it, click to select its row.');
   }
 }

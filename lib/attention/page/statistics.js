@@ -48,8 +48,8 @@ class StatisticsView {
         figures.map((name) => element('th', {}, this.sorter(name)))),
       rows.map((row) => this.row(row, kind, figures, largest))),
     element('p', { class: 'soft' }, `Means over all rows of ${lines} `,
-      lines === 1 ? 'sentence' : 'sentences', ', by pieces; tx-attn-dump(1) has the definitions. ',
-      'Click a name to sort, a row to see the head.'),
+      lines === 1 ? 'sentence' : 'sentences', ', by tokens; tx-attn-dump(1) has the definitions. ',
+      'Click a name to sort, a row to show the head.'),
     this.distances()];
   }
 
@@ -73,10 +73,10 @@ class StatisticsView {
         decimal(map.at(a, b) * Math.sqrt(Math.LN2), 3)}`);
     });
     canvas.addEventListener('pointerleave', () => page.say(''));
-    return [element('h2', {}, 'How far the heads are from one another'), canvas,
-      element('p', { class: 'soft' }, 'Jensen-Shannon distance of each pair, mean over the rows: ',
-        'from 0, alike, to 0.833. Rows and columns are the heads, layer after layer; ',
-        'blocks are heads that attend alike. Point at a pair to read it.')];
+    return [element('h2', {}, 'Distances between heads'), canvas,
+      element('p', { class: 'soft' }, 'Jensen-Shannon distance of each pair, mean over all rows: ',
+        'from 0 (identical) to 0.833. Rows and columns are the heads, ordered by layer; ',
+        'blocks are heads with similar attention. Hover over a pair to read it.')];
   }
 
   sorter(name) {

@@ -3,23 +3,23 @@
 // The columns of the table in the order in which they appear, with what is said about each.
 const attentionSteps = [
   { name: 'q', title: 'Query', equation: 'q = x W\u1d60', text: (s) =>
-    `What \u201c${s.label}\u201d asks for: ${data.d_k} numbers that this head makes of its row.` },
+    `The row that has read \u201c${s.label}\u201d, projected to ${data.d_k} dimensions.` },
   { name: 'k', title: 'Keys', equation: 'k\u2c7c = x\u2c7c W\u1d37', text: () =>
-    'What each position offers to be found by: as many numbers, of the same head.' },
+    'The key of each position, with the same number of dimensions.' },
   { name: 'score', title: 'Scores', equation: 'q \u00b7 k\u2c7c', text: () =>
-    'The dot product of the query with each key: large where the two point the same way.' },
+    'The dot product of the query with each key: large if both point in the same direction.' },
   { name: 'scaled', title: 'Scaled', equation: 'q \u00b7 k\u2c7c / \u221ad\u2096', text: () =>
-    `Divided by \u221a${data.d_k} = ${decimal(Math.sqrt(data.d_k))}, so that the softmax keeps a ` +
-    'gradient.' },
+    `Divided by \u221a${data.d_k} = ${decimal(Math.sqrt(data.d_k))}, which keeps ` +
+    'the gradients of the softmax from vanishing.' },
   { name: 'masked', title: 'Masked', equation: '\u2212\u221e after the row', text: (s) =>
-    s.causal ? 'The decoder must not look ahead: later positions get \u2212\u221e.'
-      : 'Nothing is hidden here: every position may be read.' },
+    s.causal ? 'Causal mask: later positions get \u2212\u221e.'
+      : 'No mask: every position can be attended to.' },
   { name: 'weight', title: 'Softmax', equation: 'exp / sum of exp', text: () =>
-    'The weights: positive, and their sum is 1.' },
+    'The attention weights: positive, with sum 1.' },
   { name: 'v', title: 'Values', equation: 'v\u2c7c = x\u2c7c W\u2c7d', text: () =>
-    `What each position hands over when it is read: ${data.d_v} numbers.` },
+    `The value of each position, with ${data.d_v} dimensions.` },
   { name: 'sum', title: 'Weighted sum', equation: '\u03a3 weight\u2c7c v\u2c7c', text: () =>
-    'Each value times its weight, added up: what this head writes for the query.' },
+    'The sum of the values times their weights: the output of this head for the query.' },
 ];
 
 // A vector as small bars, up for positive and down for negative numbers.
@@ -65,10 +65,10 @@ class StepsView {
   draw() {
     const { page } = this;
     if (!page.sentence.record.q) {
-      return [element('p', {}, 'Queries, keys and values were left out of this page.')];
+      return [element('p', {}, 'This page does not include queries, keys and values.')];
     }
     this.step = Number(page.state.get('step'));
-    const row = page.pieceQuery();
+    const row = page.tokenQuery();
     const kind = data.kinds[page.kindPlace].kind;
     const sides = page.sentence.sides(kind, false);
     const vectors = (name) =>
@@ -103,14 +103,14 @@ class StepsView {
 
   // Only the decoder's attention to itself hides something.
   equation(step) {
-    return step.name === 'masked' && !this.subject.causal ? 'nothing hidden' : step.equation;
+    return step.name === 'masked' && !this.subject.causal ? 'no mask' : step.equation;
   }
 
   pickers(labels, row) {
     return element('div', { class: 'bar controls' }, element('label', { class: 'field' },
       element('span', { class: 'name' }, this.page.rowName()),
       element('select', { id: 'query', onchange: (event) =>
-        this.page.state.set({ query: event.target.value, unit: 'pieces' }) },
+        this.page.state.set({ query: event.target.value, unit: 'tokens' }) },
       labels.map((label, i) => element('option', { value: i, selected: i === row },
         `${i}: ${label}`)))));
   }

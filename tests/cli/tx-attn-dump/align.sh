@@ -55,11 +55,11 @@ expect_stdout_lines 3
 expect_status 0 tx-attn-dump -m model --align --words in
 expect_stdout_lines 3
 
-expect_usage_error '--kinds encoder: alignments are read from cross; leave --kinds out' \
+expect_usage_error '--kinds encoder: alignments use cross attention; remove --kinds' \
   tx-attn-dump -m model --align --kinds encoder in
 expect_usage_error '--align cannot be used with --heatmap' tx-attn-dump -m model --align --heatmap in
 expect_usage_error '--digits cannot be used with --align' tx-attn-dump -m model --align --digits 3 in
 expect_usage_error '--align-dev needs --align: add it' tx-attn-dump -m model --align-dev dev in
 printf 'w5\tw6\n' > wrong
 expect_status 1 tx-attn-dump -m model --align --align-dev wrong in
-expect_stderr 'tx-attn-dump: wrong:1: not of the form SOURCE TAB TARGET TAB LINKS; paste(1) makes it'
+expect_stderr 'tx-attn-dump: wrong:1: expected three fields separated by tabs: source, target, links (paste(1) writes them)'

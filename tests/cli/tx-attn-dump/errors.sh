@@ -19,22 +19,22 @@ expect_usage_error "--kinds self: must be a comma-separated list of encoder, dec
   tx-attn-dump -m model --kinds self
 expect_usage_error "--what weight: must be a comma-separated list of weights, scores, scaled, masked, q, k, v, context, output, log_p" \
   tx-attn-dump -m model --what weight
-expect_usage_error '--average is for weights: leave q out of --what, or --average' \
+expect_usage_error '--average applies to weights only: remove q from --what, or remove --average' \
   tx-attn-dump -m model --average heads --what weights,q
 expect_usage_error '--what cannot be used with --heatmap: a map shows weights' \
   tx-attn-dump -m model --heatmap --what weights
-expect_usage_error '--words is for weights: leave scores out of --what, or --words' \
+expect_usage_error '--words applies to weights only: remove scores from --what, or remove --words' \
   tx-attn-dump -m model --words --what weights,scores,log_p
-expect_usage_error '--top takes the largest entries of rows of weights and scores; leave v out of --what, or --top' \
+expect_usage_error '--top applies to weights and scores only: remove v from --what, or remove --top' \
   tx-attn-dump -m model --top 3 --what scores,v
-expect_usage_error '--format safetensors is written to a file: name it with -o' \
+expect_usage_error '--format safetensors needs a file: give -o FILE' \
   tx-attn-dump -m model --format safetensors in
 expect_usage_error '--dtype needs --format safetensors' tx-attn-dump -m model --dtype f16 in
 expect_usage_error '--digits cannot be used with --format safetensors' \
   tx-attn-dump -m model --format safetensors -o out --digits 3 in
 expect_usage_error 'in' tx-attn-dump -m model -o in in
 expect_usage_error '--stats rows' tx-attn-dump -m model --stats rows in
-expect_usage_error '--format tsv is for --stats; add it' tx-attn-dump -m model --format tsv in
+expect_usage_error '--format tsv needs --stats' tx-attn-dump -m model --format tsv in
 expect_usage_error '--stats cannot be used with --average' \
   tx-attn-dump -m model --stats heads --average heads in
 expect_status 1 tx-attn-dump -m model --format safetensors -o missing/out in

@@ -5,7 +5,7 @@ printf 'w40\n\nw41\n' > target
 expect_status 0 tx-attn-dump -m model --heatmap --tgt target in
 last_stdout > drawing
 [ "$(sed -n 1p drawing)" = \
-  'line 1: cross, layer 1, mean of 4 heads; columns: source, rows: piece predicted' ] ||
+  'line 1: cross, layer 1, mean of 4 heads; columns: source, rows: token predicted' ] ||
   fail 'the title'
 [ "$(sed -n 2p drawing)" = '     w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 </s>' ] || fail 'the labels'
 sed -n 3p drawing | grep -q '^ w40 ' || fail 'the first row'

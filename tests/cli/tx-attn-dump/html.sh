@@ -43,18 +43,18 @@ awk 'BEGIN { for (i = 0; i < 300; ++i) { s = ""; for (j = 0; j < 20; ++j) s = s 
 expect_status 0 tx-attn-dump -m model --html many.html --html-limit 1 --tgt many many
 kept=$(grep -o '"line":' many.html | wc -l)
 [ "$kept" -gt 5 ] && [ "$kept" -lt 300 ] || fail "$kept sentences in a page of 1 MB"
-expect_stderr "tx-attn-dump: warning: left out from line $((kept + 1)) on: $((300 - kept)) sentences, beyond 1 MB (--html-limit)"
-grep -qF "left out from line $((kept + 1)) on" many.html || fail 'the page has no notice'
+expect_stderr "tx-attn-dump: warning: $((300 - kept)) sentences from line $((kept + 1)) on left out, over the limit of 1 MB (--html-limit)"
+grep -qF "from line $((kept + 1)) on left out" many.html || fail 'the page has no notice'
 [ "$(wc -c < many.html)" -lt 1100000 ] || fail 'the page is larger than the limit'
 yes 'w5 w6' | head -n 1000000 > million
 expect_status 1 tx-attn-dump -m model --html no.html million
-expect_stderr_contains 'the text has more than 10000 lines, and about '
+expect_stderr_contains 'the text has more than 10000 lines, of which about '
 expect_no_file no.html
 n=$(last_stderr | sed 's/.*head -n \([0-9]*\)$/\1/')
 [ "$n" -gt 100 ] && [ "$n" -le 10000 ] || fail "$n lines would fit"
 make_model large d_model 512 heads 8
 awk 'BEGIN { for (i = 0; i < 200; ++i) printf "w5 "; print "" }' > long
-expect_usage_error '--html-limit 1: the first sentence does not fit' \
+expect_usage_error '--html-limit 1 is too small for the first sentence' \
   tx-attn-dump -m large --html no.html --html-limit 1 --tgt long long
 expect_no_file no.html
 
@@ -71,7 +71,7 @@ expect_usage_error '--html cannot be used with --words: a page shows both, token
   tx-attn-dump -m model --html x.html --words in
 expect_usage_error '--out cannot be used with --html: a page or picture has a file of its own' \
   tx-attn-dump -m model --html x.html -o y.html in
-expect_usage_error '--what scores: a page (--html) shows weights, or weights,q,k,v, with or without log_p' \
+expect_usage_error '--what scores: --html supports weights or weights,q,k,v, with or without log_p' \
   tx-attn-dump -m model --html x.html --what scores in
 expect_usage_error '--html-limit needs --html: add it' tx-attn-dump -m model --html-limit 3 in
 expect_usage_error '--html-limit' tx-attn-dump -m model --html x.html --html-limit 0 in

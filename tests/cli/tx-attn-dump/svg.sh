@@ -39,14 +39,14 @@ tx-attn-dump -m model --svg - --tgt target in > printed
 expect_same all.svg printed
 
 expect_status 1 tx-attn-dump -m model --svg no.svg --token nothing --tgt its_target first
-expect_stderr 'tx-attn-dump: line 1: --token nothing: no such query; there are w40 w41 </s>'
+expect_stderr 'tx-attn-dump: line 1: --token nothing is not among the queries: w40 w41 </s>'
 expect_no_file no.svg
 yes 'w5' | head -n 300 > many
 expect_status 1 tx-attn-dump -m model --svg no.svg --kinds encoder many
-expect_stderr_contains 'more than 200 drawings for one picture: take fewer lines, layers or heads'
+expect_stderr_contains 'more than 200 drawings in one picture: select fewer lines, layers or heads'
 printf '\n' > blank
 expect_status 1 tx-attn-dump -m model --svg no.svg blank
-expect_stderr 'tx-attn-dump: the text has no line to draw'
+expect_stderr 'tx-attn-dump: the text has only blank lines'
 expect_no_file no.svg
 expect_usage_error '--token needs --svg' tx-attn-dump -m model --token w5 in
 expect_usage_error '--apart needs --svg' tx-attn-dump -m model --apart in

@@ -35,4 +35,4 @@ expect_stdout_contains '"rows":{"encoder":"source","decoder":"input","cross":"in
 last_stdout | sed 's/"rows":{[^}]*}//' > shifted
 sed 's/"rows":{[^}]*}//' plain | cmp - shifted
 expect_status 0 tx-attn-dump -m model --shift --heatmap --tgt target in
-expect_stdout_contains 'columns: source, rows: piece read'
+expect_stdout_contains 'columns: source, rows: token read'

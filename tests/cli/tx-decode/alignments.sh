@@ -23,7 +23,7 @@ tx-attn-dump -m model --align --layers 0 --heads 3 --tgt in in | cmp - links
 expect_usage_error '--layers needs --alignments: add it' tx-decode -m model --layers 0 in
 expect_usage_error '--layers 2: the model has 2 decoder layers, 0 to 1' \
   tx-decode -m model --alignments words --layers 2 in
-expect_usage_error '--alignments are those of one model; give one -m' \
+expect_usage_error '--alignments needs a single model: give one -m' \
   tx-decode -m model -m model --alignments words in
 expect_usage_error '--alignments letters: must be one of words, pieces' \
   tx-decode -m model --alignments letters in

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_selection_of_alignments) {
   BOOST_TEST(o.resolve_candidates(config).kinds[0].layers.size() == 3u);
   o.kinds = "encoder";
   BOOST_TEST(message_of<UsageError>([&] { o.resolve_aligned(config); }) ==
-             "--kinds encoder: alignments are read from cross; leave --kinds out");
+             "--kinds encoder: alignments use cross attention; remove --kinds");
 }
 
 // The head whose own links are given as the right ones is the one that is chosen.
@@ -106,8 +106,9 @@ BOOST_AUTO_TEST_CASE(files_that_do_not_choose) {
         [&] { chosen_head(candidates, file, translator, Log("test", true)); });
     return message.substr(folder.path().size() + 1);
   };
-  BOOST_TEST(refusal("") == "dev has no line to choose a head by");
+  BOOST_TEST(refusal("") == "dev has only blank lines");
   BOOST_TEST(refusal("w5\tw6\t0-0\nw5\tw6\n") ==
-             "dev:2: not of the form SOURCE TAB TARGET TAB LINKS; paste(1) makes it");
+             "dev:2: expected three fields separated by tabs: source, target, links (paste(1) "
+             "writes them)");
   BOOST_TEST(refusal("w5\tw6\t0-0\nw5\tw6\t0+0\n").starts_with("dev:2: '0+0' is not a link"));
 }

@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(quantities_come_in_their_order_and_once) {
              "output, log_p");
   o.what = "weights,scores";
   o.average = "heads";
-  BOOST_TEST(refusal(o) == "--average is for weights: leave scores out of --what, or --average");
+  BOOST_TEST(refusal(o) ==
+             "--average applies to weights only: remove scores from --what, or remove --average");
 }
 
 BOOST_AUTO_TEST_CASE(a_model_of_one_stack_has_one_kind) {

@@ -1,4 +1,4 @@
-#include "lib/attention/half.h"
+#include "lib/attention/array_file.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "lib/attention/stream.h"
+#include "lib/attention/dump.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "lib/attention/half.h"
+#include "lib/attention/array_file.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/safetensors.h"
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(its_own_translation_is_that_of_the_decoder) {
   BOOST_TEST(!record["forced"].get<bool>());
 }
 
-// What comes out is the same when it is given as the target.
+// Forcing the output as the target gives the same records.
 BOOST_AUTO_TEST_CASE(a_target_is_taken_as_given) {
   Setting setting;
   const std::string text = "w5 w6\n\nw8\n";

@@ -1,4 +1,4 @@
-// From lines to their records, by several threads.
+// tx-attn-dump: reads lines of text and writes the attention of each, in order.
 #pragma once
 #include <condition_variable>
 #include <exception>
@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "lib/attention/input.h"
+#include "lib/attention/options.h"
 #include "lib/attention/output.h"
+#include "lib/base/log.h"
 
 namespace tx {
 
-// The share of one thread, and all that one sentence needs.
+// Computes the record of a sentence; one per thread.
 class Recorder {
  public:
-  // `forced`: targets were given. Selection and translator must live longer.
+  // `forced`: targets were given. Keeps references to selection and translator.
   Recorder(const Selection& selection, bool forced, const Translator& translator);
-  // In words where the selection says so. DataError that names the line where the model gives
-  // numbers that are not finite.
+  // In words with selection.words. DataError names the line whose values are not finite.
   AttentionRecord record(const Item& item, int threads);
 
  private:
@@ -29,31 +30,35 @@ class Recorder {
   Extraction extraction_;
 };
 
-// Records of lines, made by several threads and written in order. They can be large, so a thread
-// takes a line only while few are waiting to be written. After a failure the lines before it are
-// written, and no other.
+// Computes records on several threads and writes them in order. Records can be large, so the number
+// waiting to be written is bounded. After a failure only the lines before it are written.
 class Records {
  public:
-  // All must live longer.
+  // Keeps references to all arguments.
   Records(const Selection& selection, bool forced, const Translator& translator,
           AttentionOutput& output);
   void write(const std::vector<Item>& items);
 
  private:
-  static constexpr size_t waiting_each = 2;  // lines a thread may be ahead of what is written
+  static constexpr size_t waiting_each = 2;  // lines per thread that may wait to be written
   bool take(size_t count, size_t& line);
   void hand_over(size_t line, AttentionOutput::Write write);
   void fail(size_t line, std::exception_ptr failure);
 
   int threads_;
   AttentionOutput& output_;
-  std::vector<std::unique_ptr<Recorder>> recorders_;  // made when first needed
+  std::vector<std::unique_ptr<Recorder>> recorders_;  // created on first use
   std::function<std::unique_ptr<Recorder>()> make_;
-  std::mutex lock_;  // guards what follows, and the output
+  std::mutex lock_;  // guards the members below and the output
   std::condition_variable changed_;
   size_t taken_ = 0, written_ = 0, failed_ = 0;
   std::map<size_t, AttentionOutput::Write> ready_;
   std::exception_ptr failure_;
 };
+
+// Flushes the records of all lines read so far when the input pauses. A blank line has an empty
+// record. DataError: with a target, the files have different numbers of lines; the pairs before are
+// written first.
+void dump_attention(const DumpOptions& options, const Log& log);
 
 }  // namespace tx
