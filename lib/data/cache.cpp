@@ -54,8 +54,8 @@ IdCache::IdCache(const std::string& path, bool check) : file_(path) {
 }
 
 void IdCache::damaged(const std::string& what) const {
-  throw DataError(path() + ": the id cache is cut off or damaged (" + what +
-                  "); delete it, and it is built anew from the text");
+  throw DataError(path() + ": the id cache is truncated or damaged (" + what +
+                  "); delete it to rebuild it from the text");
 }
 
 void IdCache::read_description() {
@@ -117,7 +117,7 @@ void IdCache::verify() const {
   if (has_links() && links != links_) damaged("totals");
   for (size_t s = 0; s < side_.size(); ++s) {
     if (found[s].tokens != side_[s].tokens) damaged("totals");
-    if (found[s].longest != side_[s].longest) damaged("longest");  // memory is planned by it
+    if (found[s].longest != side_[s].longest) damaged("longest");  // the memory plan relies on it
   }
 }
 
@@ -141,7 +141,7 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
       if (id < 0 || id >= side_[s].size) damaged("ids");
     }
   }
-  for (const WordLink& link : links(pair))  // a word has a token at least
+  for (const WordLink& link : links(pair))  // a word has at least one token
     if (link.source >= uint32_t(length(pair, 0)) || link.target >= uint32_t(length(pair, 1)))
       damaged("links");
 }

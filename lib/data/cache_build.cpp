@@ -12,7 +12,7 @@
 #include "lib/base/workers.h"
 #include "lib/data/cache.h"
 #include "lib/data/cache_format.h"
-#include "lib/data/link_lines.h"
+#include "lib/data/links.h"
 #include "lib/subword/languages.h"
 
 namespace tx {
@@ -20,7 +20,7 @@ namespace {
 
 using namespace cache_format;
 
-// A block of work: enough lines to keep the threads busy, few enough bytes to keep memory constant.
+// A unit of work: enough lines to keep the threads busy, bounded bytes for constant memory.
 constexpr size_t block_lines = 2048, block_bytes = size_t(1) << 20;
 
 template <class T>
@@ -28,8 +28,8 @@ void append(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// A temporary file without a name in the cache's folder. It holds the index, which grows with the
-// text and is written after it.
+// An unnamed temporary file in the cache's directory for the index, which grows with the text and
+// is written after it.
 class Spool {
  public:
   explicit Spool(const std::string& path) : path_(path), fd_(open_unnamed()) {
@@ -58,8 +58,8 @@ class Spool {
   }
 
  private:
-  // A name, even for a moment, is left behind where the program is killed in this moment: it is for
-  // file systems that cannot do without one.
+  // Fallback for file systems without O_TMPFILE: if the program is killed between creating and
+  // unlinking it, the file stays.
   int open_unnamed() {
     const std::string folder = std::filesystem::path(path_).parent_path();
     int fd = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -71,7 +71,7 @@ class Spool {
     return fd;
   }
 
-  std::string path_;  // of the cache, for messages
+  std::string path_;  // of the cache
   int fd_;
   std::unique_ptr<Writer> writer_;
 };
@@ -117,8 +117,8 @@ class CacheBuilder {
       if (documents()) finish_documents();
       if (report_.pairs == 0) {
         const std::string dropped = describe_dropped(report_, options_.max_length);
-        throw DataError(sides_.front().files.front() + ": no pair of lines is left: " +
-                        (dropped.empty() ? "it holds no line" : dropped));
+        throw DataError(sides_.front().files.front() + ": no pairs are left: " +
+                        (dropped.empty() ? "the file has no lines" : dropped));
       }
       put(std::string((8 - offset_ % 8) % 8, '\0'));
       const int64_t index_offset = offset_;
@@ -137,7 +137,7 @@ class CacheBuilder {
     offset_ += int64_t(bytes.size());
   }
 
-  // A block holds rows: the line of each side and, where they are given, the line of links.
+  // The rows of a block: a line of each side and, if given, a line of links.
   bool read(Block& block) {
     block.lines.clear();
     block.first_line = readers_.front().line_number() + 1;
@@ -179,7 +179,7 @@ class CacheBuilder {
                     " is the first line without a counterpart");
   }
 
-  // Replaces each line by its ids, and links by their numbers, in the file's form.
+  // Replaces lines by ids, and links by word indices, in the file's format.
   void encode(Block& block) const {
     std::vector<std::vector<int>> ids(sides_.size());
     for (size_t i = 0; i < block.lines.size(); i += readers_.size()) {
@@ -321,12 +321,12 @@ class CacheBuilder {
   const std::string& path_;
   const std::vector<CacheSide>& sides_;
   const CacheOptions& options_;
-  std::vector<TextReader> readers_;      // of the sides, then of the links
-  std::optional<LinkLines> link_lines_;  // where links are given
+  std::vector<TextReader> readers_;      // the sides', then the links'
+  std::optional<LinkLines> link_lines_;  // if links are given
   DocumentCutter cutter_;
   std::vector<int32_t> ids_;
   std::vector<int64_t> tokens_, longest_;
-  std::vector<int> first_tokens_;  // of the sides: the language that a text of theirs begins with
+  std::vector<int> first_tokens_;  // per side: tokens of the language that precede a text
   int64_t links_ = 0;
   CacheReport report_;
   Writer* file_ = nullptr;

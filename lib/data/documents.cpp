@@ -32,7 +32,7 @@ void DocumentCutter::add_line(std::span<const int32_t> ids, int64_t line) {
   }
   if (!open_) begin_document(line);
   ids_.insert(ids_.end(), ids.begin(), ids.end());
-  // The last sentence stays: what follows decides whether it is one.
+  // Keeps the last sequence: whether it is complete depends on what follows.
   flush(size_t(options_.context - 1));
   if (!options_.blank_lines) end_sentences();
 }
@@ -46,7 +46,7 @@ void DocumentCutter::flush(size_t max) {
   ids_.erase(ids_.begin(), ids_.begin() + ptrdiff_t(first));
 }
 
-// The document at hand has ended.
+// Ends the current document.
 void DocumentCutter::end_sentences() {
   open_ = false;
   if (options_.cross) return;

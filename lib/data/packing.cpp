@@ -7,10 +7,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/data/links.h"
 #include "lib/data/masking.h"
-#include "lib/data/pair_links.h"
 
 namespace tx {
+
 namespace {
 
 constexpr int64_t source_granule = 64;
@@ -24,7 +25,7 @@ std::vector<double> mean_rows(const PairLengths& lengths) {
   return mean;
 }
 
-// Whether a batch of these capacities holds the longest line of each side, its <eos> and a dummy.
+// Whether a batch of these capacities can hold each side's longest line, its <eos> and a dummy.
 bool hold_all(const PairLengths& lengths, const std::vector<int>& capacities) {
   for (int s = 0; s < lengths.sides(); ++s) {
     if (lengths.longest(s) > capacities[size_t(s)] - 2) return false;
@@ -65,7 +66,7 @@ struct SideWriter {
   }
 };
 
-// The pairs of a batch. Their ids are those given, else the cache's.
+// The pairs of a batch, with their ids if they are not the cache's.
 struct TakenPairs {
   std::vector<Candidate> pairs;
   std::vector<std::vector<std::vector<int>>> given;
@@ -74,9 +75,9 @@ struct TakenPairs {
   int64_t epoch;
 };
 
-// Around the tokens of a target, which stand in ids[1] to ids[tokens]. `whole`: it has an end of
-// its own whatever document it is from. What begins a sentence after a cut was the last label of
-// the sentence before; <bos> inside a text is not asked for.
+// Writes ids[0] and the labels of a target whose tokens are ids[1] to ids[tokens]. `whole`: it ends
+// with <eos> even inside a document. The first token after a cut was the last label of the previous
+// sequence, so it gets no label; nor does <bos> inside a text.
 void write_labels(const IdCache& cache, int64_t pair, bool whole, int tokens, int32_t* ids,
                   int32_t* labels) {
   const int side = cache.sides() - 1;
@@ -117,7 +118,7 @@ void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& bat
   }
 }
 
-// How many dummies fill the rows left over: short ones, none of them empty on any side.
+// The number of dummies for the remaining rows: short ones, with at least one row on each side.
 int count_dummies(const std::vector<int>& left) {
   int wanted = 1, possible = std::numeric_limits<int>::max();
   for (const int rows : left) {
@@ -189,8 +190,7 @@ void Packer::check_lengths() const {
     if (cache_.report().documents > 0)
       throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
                        " is too small for sentences of " + std::to_string(lengths_.longest(s) + 1) +
-                       " tokens, which --context allows: the smallest that holds every one is "
-                       "--batch-tokens " +
+                       " tokens, which --context allows: the minimum is --batch-tokens " +
                        std::to_string(smallest_batch_tokens(lengths_)));
     int64_t pair = 0;
     while (cache_.length(pair, s) != cache_.longest(s)) ++pair;
@@ -198,7 +198,7 @@ void Packer::check_lengths() const {
                      " is too small for the pair of line " + std::to_string(cache_.line(pair)) +
                      ", which has " + std::to_string(cache_.longest(s)) + " tokens on its " +
                      (s + 1 == cache_.sides() ? "target" : "source") +
-                     " side; the smallest that holds every pair is --batch-tokens " +
+                     " side; the minimum is --batch-tokens " +
                      std::to_string(smallest_batch_tokens(lengths_)) +
                      " (or drop long pairs with --max-length)");
   }
@@ -284,7 +284,7 @@ void Packer::restore(const Json& state) {
   try {
     restore_checked(state);
   } catch (const Json::exception&) {
-    throw DataError("the saved place in the training data is damaged");
+    throw DataError("the saved position in the training data is damaged");
   }
 }
 
@@ -293,10 +293,10 @@ void Packer::restore_checked(const Json& state) {
   for (const auto& [key, value] : mine.items()) {
     const Json saved = state.at("of").value(key, Json());
     if (saved == value) continue;
-    throw DataError("the saved place in the training data belongs to other data or options (" +
+    throw DataError("the saved position in the training data belongs to other data or options (" +
                     key + " " + to_text(saved) + ", now " + to_text(value) + ")");
   }
-  const std::string damaged = "the saved place in the training data is damaged: ";
+  const std::string damaged = "the saved position in the training data is damaged: ";
   int64_t cursor = 0, epoch = 0, min = 0;
   try {
     cursor = whole_number(state, "cursor", 0, cache_.pairs());
@@ -304,7 +304,7 @@ void Packer::restore_checked(const Json& state) {
   } catch (const DataError& error) {
     throw DataError(damaged + error.what());
   }
-  std::vector<uint32_t> waiting;  // rising
+  std::vector<uint32_t> waiting;  // ascending
   for (const Json& place : state.at("waiting")) {
     const int64_t value = place.is_number_integer() ? place.get<int64_t>() : -1;
     if (value < min || value >= cursor) throw DataError(damaged + "waiting");
@@ -314,6 +314,27 @@ void Packer::restore_checked(const Json& state) {
   begin_epoch(epoch);
   for (const uint32_t place : waiting) add_to_window(place);
   cursor_ = cursor;
+}
+
+PairLengths::PairLengths(const IdCache& cache, size_t sentinels)
+    : cache_(&cache), sentinels_(int(sentinels)) {
+  TX_ASSERT(sentinels == 0 || cache.sides() == 1);
+  for (int side = 0; side < sides(); ++side) {
+    int64_t tokens = 0;
+    if (sentinels_ > 0) {
+      for (int64_t pair = 0; pair < pairs(); ++pair) tokens += length(pair, side);
+      longest_.push_back(denoised_length(cache.longest(0), side, sentinels_));
+    } else {
+      tokens = cache.tokens(side);
+      longest_.push_back(cache.longest(side));
+    }
+    rows_.push_back(tokens + pairs());
+  }
+}
+
+int PairLengths::length(int64_t pair, int side) const {
+  return sentinels_ > 0 ? denoised_length(cache_->length(pair, 0), side, sentinels_)
+                        : cache_->length(pair, side);
 }
 
 }  // namespace tx

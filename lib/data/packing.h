@@ -1,5 +1,5 @@
-// Batches without padding. A batch holds whole sentence pairs, one after another, in as many rows
-// as fit a capacity that is the same for every batch; rows left over belong to dummy sentences.
+// Batches without padding. A batch holds whole sentence pairs in rows up to a capacity that is the
+// same for every batch; dummy sentences fill the remaining rows.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,10 +8,8 @@
 
 #include "lib/base/json.h"
 #include "lib/data/cache.h"
+#include "lib/data/order.h"
 #include "lib/data/pair_dropout.h"
-#include "lib/data/pair_lengths.h"
-#include "lib/data/permutation.h"
-#include "lib/data/window.h"
 
 namespace tx {
 
@@ -19,67 +17,89 @@ inline constexpr uint32_t dummy_pair = 0xFFFFFFFF;
 inline constexpr int32_t no_label = -1;
 inline constexpr int longest_dummy = 64;
 
-// One side of a batch; T is the side's capacity, S the number of sentences, dummies included.
-// Sentence s of one side belongs to sentence s of the other sides.
+// One side of a batch; T is the side's capacity, S the number of sentences, with dummies. Sentence
+// s is the same pair on all sides.
 struct BatchSide {
-  std::vector<int32_t> ids;        // (T)   source: tokens, <eos>; target: <bos>, tokens. A
-                                   // sentence that goes on a document begins with its token before
+  // (T) source: tokens, <eos>; target: <bos>, tokens. A sequence that continues a document starts
+  // with the token before it.
+  std::vector<int32_t> ids;
   std::vector<int32_t> offsets;    // (S+1) first row of each sentence; from 0 to T
-  std::vector<uint32_t> pair;      // (T)   the pair's place in the epoch's order, or dummy_pair
-  std::vector<uint32_t> position;  // (T)   of the row in its sentence, from 0
+  std::vector<uint32_t> pair;      // (T)   the pair's index in the epoch's order, or dummy_pair
+  std::vector<uint32_t> position;  // (T)   position in the sentence, from 0
 };
 
-// Which source rows each target row should attend to; empty where the text has no links.
+// The source rows that each target row should attend to; empty without word alignments.
 struct BatchLinks {
-  std::vector<int32_t> starts;   // (T+1) the links of row i are columns[starts[i]] and on
-  std::vector<int32_t> columns;  // rows of the source sentence, from 0, rising within a row
+  std::vector<int32_t> starts;   // (T+1) the links of row i start at columns[starts[i]]
+  std::vector<int32_t> columns;  // rows of the source sentence, from 0, ascending within a row
 };
 
-// The last side is the target; a language model has no other. The first `sentences` sentences are
-// real, those after them dummies (ids <pad>, labels no_label). Every batch has at least one dummy,
-// and a dummy is not empty on any side: each side keeps a row for it. A dummy has at most
-// longest_dummy rows, more only where another side has too few rows left to cut it further.
+// The last side is the target, and the only one of a language model. The first `sentences`
+// sentences are real, the others dummies (ids <pad>, labels no_label). Every batch has at least one
+// dummy, with at least one row on each side. A dummy has at most longest_dummy rows, or more if
+// another side has too few rows left for more dummies.
 struct Batch {
   std::vector<BatchSide> sides;
-  // (T) of the target: tokens, <eos> or, where the document goes on, its next token. no_label where
-  // nothing is asked for: each token of a document is asked for once. With `masked`, only tokens to
-  // guess, in their own rows.
+  // (T) of the target: tokens, then <eos> or, if the document continues, its next token. no_label:
+  // no loss (each token of a document is a label once). With `masked`, the masked tokens in their
+  // own rows.
   std::vector<int32_t> labels;
   int sentences = 0;
-  std::vector<int64_t> tokens;  // real rows of each side
-  std::vector<int64_t> lines;   // of each real sentence: its line in the text, from 1
+  std::vector<int64_t> tokens;  // real rows per side
+  std::vector<int64_t> lines;   // line in the text of each real sentence, from 1
   int64_t epoch = 0;            // from 0
   BatchLinks links;
-  // Every batch that a Packer of this process makes has a number of its own, from 1. Others have 0,
-  // and whoever changes the content of a batch sets it to 0.
+  // Unique number of a batch made by a Packer of this process, from 1; 0 otherwise. Code that
+  // changes a batch must set it to 0.
   uint64_t serial = 0;
+};
+
+// The lengths of a cache's pairs in batches.
+class PairLengths {
+ public:
+  // The cache must outlive this object. sentinels: their number for span corruption, which gives a
+  // text two sides (masking.h); 0: the cache's sides.
+  explicit PairLengths(const IdCache& cache, size_t sentinels = 0);
+
+  const IdCache& cache() const { return *cache_; }
+  int sides() const { return sentinels_ > 0 ? 2 : cache_->sides(); }
+  int64_t pairs() const { return cache_->pairs(); }
+  int length(int64_t pair, int side) const;  // tokens, without <eos>
+  int longest(int side) const { return longest_[size_t(side)]; }
+  int64_t rows(int side) const { return rows_[size_t(side)]; }  // of all pairs, with <eos>
+
+ private:
+  const IdCache* cache_;
+  int sentinels_;
+  std::vector<int> longest_;
+  std::vector<int64_t> rows_;
 };
 
 class PairLinks;
 
 struct PackerOptions {
-  int batch_tokens = 4096;      // the target side's capacity
-  std::vector<int> capacities;  // of each side; empty: batch_capacities()
+  int batch_tokens = 4096;      // capacity of the target side
+  std::vector<int> capacities;  // per side; empty: batch_capacities()
   uint64_t seed = 1;
-  int window = 8192;                     // pairs to choose from
-  bool shuffle = true;                   // false: the order of the text, as for validation
-  int64_t epochs = 0;                    // next() ends after so many; 0: never
-  bool masked = false;                   // hide tokens for a masked language model (masking.h)
-  std::vector<int> sentinels;            // where given, take spans out of the text (denoising.h)
-  const PairDropout* dropout = nullptr;  // where given, cuts the pairs; must outlive the packer
-  const PairLinks* links = nullptr;      // where given, links the rows; must outlive the packer
+  int window = 8192;                     // pairs to choose a batch from
+  bool shuffle = true;                   // false: order of the text, for validation
+  int64_t epochs = 0;                    // number of epochs; 0: unlimited
+  bool masked = false;                   // masked language model (masking.h)
+  std::vector<int> sentinels;            // if given, span corruption (masking.h)
+  const PairDropout* dropout = nullptr;  // if given, re-segments pairs; must outlive the packer
+  const PairLinks* links = nullptr;      // if given, links rows; must outlive the packer
 };
 
-// Capacity of each side: the target's is batch_tokens, another's is that times the ratio of the
-// text's tokens (<eos> counted), rounded up to a multiple of 64.
+// The capacity of each side: batch_tokens for the target; for the source that times the ratio of
+// source to target tokens (with <eos>), rounded up to a multiple of 64.
 std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens);
 
-// Gives every pair once per epoch, in a seeded random order; no batch mixes epochs. What it gives
-// depends on the cache and the options alone.
+// Packs every pair once per epoch, in a seeded random order; no batch mixes epochs. The batches
+// depend only on the cache and the options.
 class Packer {
  public:
-  // The cache must outlive the packer. A pair longer than a capacity is a UsageError that names
-  // both and the smallest --batch-tokens that holds every pair.
+  // The cache must outlive the packer. UsageError: a pair exceeds a capacity; it names both and the
+  // smallest sufficient --batch-tokens.
   Packer(const IdCache& cache, PackerOptions options);
 
   bool next(Batch& batch);  // false after options.epochs epochs
@@ -87,9 +107,8 @@ class Packer {
   const std::vector<int>& capacities() const { return options_.capacities; }
   const PairLengths& lengths() const { return lengths_; }
 
-  // The packer's place between two batches. After restore() a packer of the same cache and options
-  // gives exactly the batches that this one would have given; a state of another cache or of other
-  // options is a DataError.
+  // The packer's position between two batches. After restore() a packer with the same cache and
+  // options continues with the same batches. DataError: a state of another cache or other options.
   Json state() const;
   void restore(const Json& state);
 
@@ -107,12 +126,13 @@ class Packer {
   const IdCache& cache_;
   PackerOptions options_;
   PairLengths lengths_;
-  std::vector<int> room_;  // rows for real sentences, by side
+  std::vector<int> room_;  // rows for real sentences, per side
   int64_t epoch_ = 0;
-  int64_t cursor_ = 0;  // the next place of the epoch's order to enter the window
+  int64_t cursor_ = 0;  // next index of the epoch's order to enter the window
   Permutation order_;
   Window window_;
-  std::unordered_map<uint32_t, PairIds> waiting_;  // with dropout: of the window's pairs, by place
+  std::unordered_map<uint32_t, PairIds>
+      waiting_;  // with dropout: ids of the window's pairs, by index
 };
 
 }  // namespace tx

@@ -22,7 +22,7 @@ std::vector<int> PairDropout::ids(int64_t pair, int side, int64_t epoch, int max
   const Vocabulary& vocabulary = vocabularies_[size_t(side)];
   std::vector<int> usual = cache_.ids(pair, side), ids;
   if (epochs_ > 0 && epoch >= epochs_) return usual;
-  // At a cut a word may be open, and the tokens on both sides of it belong together.
+  // A document may be cut inside a word.
   if (cache_.continues(pair) || (pair + 1 < cache_.pairs() && cache_.continues(pair + 1)))
     return usual;
   MergeDraws draws({probability_, seed_, uint32_t(epoch)}, cache_.line(pair), uint32_t(side));

@@ -1,4 +1,4 @@
-// BPE-dropout for parallel text in training: each epoch cuts each line anew.
+// BPE-dropout (Provilkov et al., 2020): every epoch re-segments the training text.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,25 +8,24 @@
 
 namespace tx {
 
-// The cache holds the usual ids, and a model's ids are the text: decoded and encoded again with
-// dropout they give other tokens of the same line. The result depends on the seed, the epoch, the
-// line's number in the text and its side alone, so a resumed run sees what an uninterrupted one
-// would have seen.
+// Decodes the ids of the cache to text and encodes it again with dropout. The result depends only
+// on the seed, the epoch, the line number and the side, so a resumed run sees the same text as an
+// uninterrupted one.
 class PairDropout {
  public:
-  // A line has at most this many times the tokens of the side's longest line. Lines that would get
-  // more keep their usual ids, so that a run knows the length of its longest sentence beforehand.
+  // Limit on the length of a line, relative to the side's longest line. Lines that would exceed it
+  // keep their regular ids, so that the longest sentence is known in advance.
   static constexpr int max_growth = 2;
 
-  // epochs: only the first ones, this many; 0: all. The cache must outlive this. A vocabulary
-  // without merges is a UsageError.
+  // epochs: applies to the first `epochs` epochs; 0: all. The cache must outlive this object.
+  // UsageError: a vocabulary without merges.
   PairDropout(const IdCache& cache, Vocabularies vocabularies, double probability, uint64_t seed,
               int64_t epochs = 0);
 
   double probability() const { return probability_; }
   int64_t epochs() const { return epochs_; }
-  // Ids of one side of a pair in an epoch, the usual ones of a document that was cut: at most
-  // `most`, unless the usual ones are more.
+  // The ids of one side of a pair in an epoch; the regular ones if they would be more than `max`,
+  // or if the pair is part of a document that was cut.
   std::vector<int> ids(int64_t pair, int side, int64_t epoch, int max) const;
 
  private:

@@ -1,7 +1,7 @@
 // The learning rate, the number of steps of a run, and a schedule that fits them.
 #pragma once
 #include "lib/base/log.h"
-#include "lib/data/pair_lengths.h"
+#include "lib/data/packing.h"
 #include "lib/train/options/options.h"
 
 namespace tx {

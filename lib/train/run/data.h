@@ -6,7 +6,7 @@
 
 #include "lib/base/log.h"
 #include "lib/data/cache.h"
-#include "lib/data/pair_lengths.h"
+#include "lib/data/packing.h"
 #include "lib/subword/vocabulary.h"
 #include "lib/train/options/options.h"
 #include "lib/train/run/run_directory.h"

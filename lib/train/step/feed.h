@@ -6,8 +6,8 @@
 
 #include "kernels/view.h"
 #include "lib/data/cache.h"
+#include "lib/data/links.h"
 #include "lib/data/packing.h"
-#include "lib/data/pair_links.h"
 #include "lib/ranks/communicator.h"
 #include "lib/train/options/options.h"
 

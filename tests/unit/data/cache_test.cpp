@@ -83,8 +83,8 @@ BOOST_AUTO_TEST_CASE(dropped_pairs_are_counted_by_reason) {
   BOOST_TEST(open.report().empty[0] == 2);
   BOOST_TEST(open.max_length() == 2);
   BOOST_TEST(message([&] { build("\n", "\n"); }) ==
-             "s: no pair of lines is left: dropped 1 pair of 1: 1 with an empty source");
-  BOOST_TEST(message([&] { build("", ""); }) == "s: no pair of lines is left: it holds no line");
+             "s: no pairs are left: dropped 1 pair of 1: 1 with an empty source");
+  BOOST_TEST(message([&] { build("", ""); }) == "s: no pairs are left: the file has no lines");
 }
 
 BOOST_AUTO_TEST_CASE(different_numbers_of_lines_are_named) {
@@ -215,26 +215,26 @@ BOOST_AUTO_TEST_CASE(links_come_back) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_links_are_named) {
-  const auto told = [&](const std::string& links) {
+  const auto refusal = [&](const std::string& links) {
     CacheOptions options;
     options.links = file("l", links);
     return message([&] { build("a b\nc\n", "c c c\nb a\n", options); });
   };
-  BOOST_TEST(told("0-0\n0:1\n") ==
+  BOOST_TEST(refusal("0-0\n0:1\n") ==
              "l:2: '0:1' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one");
-  BOOST_TEST(told("1-2 2-0\n\n") == "l:1: link 2-0, but the source has 2 words, counted from 0");
-  BOOST_TEST(told("\n0-2\n") == "l:2: link 0-2, but the target has 2 words, counted from 0");
-  BOOST_TEST(told("\n1-0\n") == "l:2: link 1-0, but the source has 1 word, counted from 0");
+  BOOST_TEST(refusal("1-2 2-0\n\n") == "l:1: link 2-0, but the source has 2 words, counted from 0");
+  BOOST_TEST(refusal("\n0-2\n") == "l:2: link 0-2, but the target has 2 words, counted from 0");
+  BOOST_TEST(refusal("\n1-0\n") == "l:2: link 1-0, but the source has 1 word, counted from 0");
   BOOST_TEST(message([&] {
                CacheOptions options;
                options.links = file("l", "0-0\n0-0\n");
                build("a\n\n", "a\na\n", options);
              }) == "l:2: link 0-0, but the source has no words");
-  BOOST_TEST(told("0-0\n") ==
+  BOOST_TEST(refusal("0-0\n") ==
              "text and links have different numbers of lines: 2 in s, 2 in t, 1 in " +
                  (folder / "l").substr((folder / "").size()) +
                  "; s:2 is the first line without a counterpart");
-  BOOST_TEST(told("\n\n0-0\n").ends_with("l:3 is the first line without a counterpart"));
+  BOOST_TEST(refusal("\n\n0-0\n").ends_with("l:3 is the first line without a counterpart"));
 }
 
 BOOST_AUTO_TEST_CASE(large_vocabularies_take_four_bytes) {

@@ -1,8 +1,7 @@
 // Span corruption: how much is taken out of a text, where, and that nothing is lost.
-#include "lib/data/denoising.h"
-
 #include <map>
 
+#include "lib/data/masking.h"
 #include "tests/unit/data/packing_fixture.h"
 
 using namespace tx;
@@ -99,8 +98,8 @@ BOOST_AUTO_TEST_CASE(every_place_is_taken_about_as_often) {
     BOOST_TEST(std::abs(first_span[length] - texts / 5) < texts / 25);
 }
 
-// The same text is taken apart in the same way whatever the size of batches, anew in each epoch,
-// and what a packer goes on with is what it would have given.
+// The spans of a text do not depend on the size of batches, differ between epochs, and a restored
+// packer continues with the same ones.
 BOOST_FIXTURE_TEST_CASE(spans_do_not_depend_on_packing, PackingFixture) {
   std::vector<std::vector<int>> lengths;
   for (int i = 0; i < 200; ++i) lengths.push_back({1 + i % 60});

@@ -1,4 +1,4 @@
-// Documents of a language model: where they are cut, and what each sentence is asked for.
+// Documents of a language model: where they are cut, and the labels of each sequence.
 #include "lib/data/documents.h"
 
 #include <map>
@@ -43,7 +43,7 @@ struct TextFixture : PackingFixture {
     build_cache(folder / "text", {{{folder.file("text.txt", text)}, words.get()}}, options);
     return IdCache(folder / "text");
   }
-  // The labels of an epoch, how often each is asked for, and after which token.
+  // The labels of an epoch, how often each occurs, and after which token.
   static std::map<std::pair<int, int>, int> asked(const IdCache& cache) {
     PackerOptions packing;
     packing.batch_tokens = 24;
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(words_and_bytes_are_counted) {
   BOOST_TEST(tally.bytes == 8 + 14);
 }
 
-// However documents are cut, each token is asked for once, after the token before it.
+// However documents are cut, each token is a label once, after its predecessor.
 BOOST_FIXTURE_TEST_CASE(every_token_is_asked_for_once, TextFixture) {
   const int bos = Vocabulary::bos, eos = Vocabulary::eos;
   const auto id = [&](const char* word) { return words->id_of(word); };
@@ -157,7 +157,7 @@ BOOST_FIXTURE_TEST_CASE(masks_have_their_shares, TextFixture) {
   }
 }
 
-// The same sentence is masked in the same way whatever the size of batches, anew in each epoch.
+// A sentence's masks do not depend on the size of batches, and differ between epochs.
 BOOST_FIXTURE_TEST_CASE(masks_do_not_depend_on_packing, TextFixture) {
   std::string text;
   for (int i = 0; i < 200; ++i) {

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(each_epoch_cuts_every_line_anew) {
   for (const auto& [line, count] : times) BOOST_REQUIRE_EQUAL(count, 3);
   size_t anew = 0;
   for (const auto& [line, cuts] : ways) anew += cuts.size() == 3;
-  BOOST_TEST(anew > 600u);  // of 800: few cuts come twice
+  BOOST_TEST(anew > 600u);  // of 800: few segmentations repeat
 }
 
 BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_cuts) {

@@ -1,8 +1,7 @@
 // Links between the rows of batches, in the usual tokens and in those of BPE-dropout.
-#include "lib/data/pair_links.h"
-
 #include <boost/test/unit_test.hpp>
 
+#include "lib/data/links.h"
 #include "lib/subword/subword.h"
 #include "lib/subword/words.h"
 #include "tests/unit/data/packing_fixture.h"

@@ -1,4 +1,4 @@
-#include "lib/data/permutation.h"
+#include "lib/data/order.h"
 
 #include <boost/test/unit_test.hpp>
 
