@@ -3,10 +3,9 @@
 #include "lib/attention/alignment.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/diagnose/compare.h"
-#include "lib/diagnose/invariance.h"
-#include "lib/rerank/minimum_risk.h"
+#include "lib/diagnose/translation.h"
 #include "lib/search/lines/decode_options.h"
+#include "lib/search/lines/minimum_risk.h"
 #include "lib/search/lines/stream.h"
 
 namespace {

@@ -7,18 +7,15 @@
 #include "lib/base/log.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/cli/options.h"
-#include "lib/diagnose/parity.h"
-#include "lib/diagnose/replay.h"
-#include "lib/diagnose/selftest_resume.h"
+#include "lib/diagnose/training.h"
+#include "lib/diagnose/translation_metrics.h"
 #include "lib/ranks/communicator.h"
 #include "lib/report/describe_page.h"
-#include "lib/report/options.h"
 #include "lib/report/report.h"
 #include "lib/train/options/settle.h"
 #include "lib/train/ranks/replicas.h"
 #include "lib/train/run/run_directory.h"
 #include "lib/train/run/trainer.h"
-#include "lib/validation/translation_metrics.h"
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "lib/diagnose/compare.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -7,6 +5,7 @@
 
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"
+#include "lib/diagnose/translation.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines/source_reader.h"
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr size_t max_shown = 5;  // lines
 
-// What one translator made of a line.
+// A translation of a line.
 struct Made {
   std::string text;
   double log_p = 0;
@@ -39,7 +38,7 @@ std::vector<Made> translate(const std::vector<Source>& sources, const Translator
 
 double bleu(const std::vector<Compared>& lines) {
   const auto metric = std::move(MetricOptions().make().front());
-  metric->score_segments();  // lines of fewer than 4 words have no 4-grams, which then do not count
+  metric->score_segments();  // lines of fewer than 4 words have no 4-grams: use the effective order
   Statistics sums(metric->size());
   for (const Compared& line : lines) metric->add(line.a.text, {&line.b.text, 1}, sums);
   return metric->value(sums);
@@ -86,7 +85,7 @@ std::string report(const std::vector<Compared>& lines) {
   return counted(int64_t(lines.size()), "line") + ", equal: " + std::to_string(equal) + " (" +
          number("%.1f", 100 * double(equal) / count) +
          " %)\nBLEU of A against B: " + number("%.2f", bleu(lines)) +
-         "\nlog P of A less that of B: mean " + number("%.4f", difference) + ", largest " +
+         "\nlog P of A minus log P of B: mean " + number("%.4f", difference) + ", largest " +
          number("%.4f", largest) + "\nthe largest differences:\n" + largest_differences(lines);
 }
 

@@ -1,5 +1,3 @@
-#include "lib/diagnose/invariance.h"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/philox.h"
+#include "lib/diagnose/translation.h"
 #include "lib/search/lines/source_reader.h"
 
 namespace tx {
@@ -37,14 +36,14 @@ std::vector<Way> other_ways(const std::vector<Source>& sources, int threads) {
     if (!sources[i].blank()) order.push_back(i);
   }
   std::vector<Way> ways;
-  ways.push_back({"each line alone, 1 worker", cut(order, {1}), {1, 1}});
+  ways.push_back({"one line per batch, 1 worker", cut(order, {1}), {1, 1}});
   std::reverse(order.begin(), order.end());
-  ways.push_back({"in reverse order, 7 lines together, 3 workers", cut(order, {7}), {3, 1}});
+  ways.push_back({"in reverse order, 7 lines per batch, 3 workers", cut(order, {7}), {3, 1}});
   PhiloxStream random(1, 0x30000);
   const auto shuffled = [&](const char* lines, const std::vector<size_t>& sizes, int each) {
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.next() % i]);
     ways.push_back(
-        {std::string("shuffled, ") + lines + " lines together, " + counted(each, "thread"),
+        {std::string("shuffled, ") + lines + " lines per batch, " + counted(each, "thread"),
          cut(order, sizes),
          {1, each}});
   };
@@ -92,23 +91,24 @@ std::string check_invariance(LinePairs& in, const Translator& translator,
   const std::vector<Translation> wanted = translator.translate(sources);
   const std::string lines = counted(int64_t(sources.size()), "line");
   std::string report = lines + " in " + translator.precision() + ", batches of " +
-                       counted(translator.options().batch_tokens, "piece") + "\n";
+                       counted(translator.options().batch_tokens, "token") + "\n";
   std::string differences;
   for (const Way& way : other_ways(sources, translator.options().threads)) {
     const auto found = translator.translate(sources, way.batches, way.team);
     const std::vector<size_t> lines_apart = differing(wanted, found);
     if (lines_apart.empty()) {
-      report += "the same bits " + way.name + "\n";
+      report += "identical bits: " + way.name + "\n";
       continue;
     }
     const size_t first = lines_apart.front();
     differences += "\n" + std::to_string(lines_apart.size()) + " of " + lines +
-                   " differ when translated " + way.name + "; the first is " +
-                   in.text().place(sources[first].line) + ":" + shown(translator, wanted[first]) +
-                   shown(translator, found[first]);
+                   " differ when translated " + way.name +
+                   "; the first: " + in.text().place(sources[first].line) + ":" +
+                   shown(translator, wanted[first]) + shown(translator, found[first]);
   }
-  if (!differences.empty()) throw Error("verdict: translations depend on company" + differences);
-  return report + "verdict: every translation and score is the same in any company\n";
+  if (!differences.empty())
+    throw Error("verdict: translations are not batch-invariant" + differences);
+  return report + "verdict: translations and scores are batch-invariant\n";
 }
 
 }  // namespace tx

@@ -1,5 +1,3 @@
-#include "lib/diagnose/parity.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -7,7 +5,8 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
-#include "lib/data/pair_links.h"
+#include "lib/data/links.h"
+#include "lib/diagnose/training.h"
 #include "lib/model/config.h"
 #include "lib/train/options/schedule.h"
 #include "lib/train/options/settle.h"
@@ -19,15 +18,15 @@ namespace tx {
 
 namespace {
 
-// The bounds of the golden tests, wider for fp32 since a user's model is larger than theirs.
+// The bounds of the golden tests, wider for fp32 because real models are larger.
 constexpr double fp32_gradient = 1e-3, fp32_loss = 1e-4;  // relative
 constexpr double bf16_cosine = 0.005, bf16_loss = 5e-3;   // 1 - cosine; relative
-// A gradient this far below the largest of all is rounding alone, as that of a key's bias.
+// Gradients this far below the largest are rounding errors, such as that of a key's bias.
 constexpr double negligible = 1e-6;
 
 struct Variant {
   std::string name, device, precision;
-  std::string missing;  // why it cannot be had; empty when it can
+  std::string missing;  // why it is not available; empty: it is
 };
 
 std::vector<Variant> ways() {
@@ -84,7 +83,7 @@ double largest(const std::vector<float>& x) {
   return max;
 }
 
-// Largest difference over largest magnitude.
+// Largest absolute difference / largest magnitude.
 double difference(const std::vector<float>& x, const std::vector<float>& expected) {
   double off = 0;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -113,7 +112,7 @@ std::string format(const char* how, A... a) {
   return text;
 }
 
-// The table of one way; counts what is out of bounds.
+// The table of one variant; counts values out of bounds.
 std::string compare(const Variant& way, const std::vector<ParameterEntry>& table, const Outcome& is,
                     const Outcome& reference, int& faults) {
   const bool exact = way.precision == "fp32";
@@ -122,7 +121,7 @@ std::string compare(const Variant& way, const std::vector<ParameterEntry>& table
   const double loss = std::abs(is.loss / reference.loss - 1);
   const bool good = loss <= (exact ? fp32_loss : bf16_loss);
   faults += !good;
-  std::string text = way.name + format("\tloss %.7g, off by %.1e%s\n", is.loss, loss,
+  std::string text = way.name + format("\tloss %.7g, relative difference %.1e%s\n", is.loss, loss,
                                        good ? "" : "  OUT OF BOUNDS");
   for (size_t i = 0; i < table.size(); ++i) {
     const auto &g = is.gradients[i], &want = reference.gradients[i];
@@ -142,7 +141,7 @@ std::string compare(const Variant& way, const std::vector<ParameterEntry>& table
 
 Task make_task(TrainOptions& options, Options& given, const Log& log) {
   if (options.src.empty())
-    throw UsageError("--parity needs text: give --src, and --tgt where there are two sides");
+    throw UsageError("--parity needs text: give --src, and --tgt for parallel text");
   const TemporaryDirectory folder("tx-parity");
   const RunDirectory run = RunDirectory::create(folder.path());
   Json config;
@@ -184,18 +183,18 @@ int parity(TrainOptions& options, Options& given, const Log& log) {
   const Outcome reference = run(task, all.front());
   const std::vector<ParameterEntry> table = parameter_table(task.config);
   int faults = 0, compared = 0;
-  std::string text = all.front().name + format("\tloss %.7g, the reference\n", reference.loss);
+  std::string text = all.front().name + format("\tloss %.7g (reference)\n", reference.loss);
   for (size_t i = 1; i < all.size(); ++i) {
     if (!all[i].missing.empty()) {
-      text += all[i].name + "\tnot here: " + all[i].missing + "\n";
+      text += all[i].name + "\tnot available: " + all[i].missing + "\n";
       continue;
     }
     ++compared;
     text += compare(all[i], table, run(task, all[i]), reference, faults);
   }
-  text += faults
-              ? format("%d figures are out of bounds", faults)
-              : format("%d of %d others agree with the CPU's fp32", compared, int(all.size()) - 1);
+  text += faults ? format("%d values are out of bounds", faults)
+                 : format("%d of %d variants agree with fp32 on the CPU", compared,
+                          int(all.size()) - 1);
   text += format(": fp32 gradients %.0e, loss %.0e; bf16 1 - cosine %.0e, loss %.0e\n",
                  fp32_gradient, fp32_loss, bf16_cosine, bf16_loss);
   Writer out("-");

@@ -1,10 +1,9 @@
-#include "lib/diagnose/replay.h"
-
 #include <algorithm>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/state_file.h"
+#include "lib/diagnose/training.h"
 #include "lib/model/config.h"
 #include "lib/train/run/flight.h"
 #include "lib/train/step/step.h"
@@ -21,7 +20,7 @@ void check_side(const BatchSide& s, int64_t vocabulary) {
               std::is_sorted(s.offsets.begin(), s.offsets.end());
   for (const int32_t id : s.ids) good = good && id >= 0 && id < vocabulary;
   for (const uint32_t x : s.position) good = good && x < rows;
-  if (!good) throw DataError("the batch of the flight record is damaged");
+  if (!good) throw DataError("the batch in the flight record is damaged");
 }
 
 // Offsets rise; links lead to source rows of the same sentence.
@@ -34,7 +33,7 @@ void check_links(const Batch& b) {
   for (size_t s = 0; good && s + 1 < to.size(); ++s)
     for (int32_t i = starts[size_t(to[s])]; i < starts[size_t(to[s + 1])]; ++i)
       good = good && columns[size_t(i)] >= 0 && columns[size_t(i)] < from[s + 1] - from[s];
-  if (!good) throw DataError("the batch of the flight record is damaged");
+  if (!good) throw DataError("the batch in the flight record is damaged");
 }
 
 Batch read_batch(const Json& facts, const ModelConfig& config) {
@@ -55,7 +54,7 @@ Batch read_batch(const Json& facts, const ModelConfig& config) {
     good = good && side.offsets.size() == batch.sides.back().offsets.size();
   for (const int32_t x : batch.labels)
     good = good && x >= no_label && x < config.target().vocabulary;
-  if (!good) throw DataError("the batch of the flight record is damaged");
+  if (!good) throw DataError("the batch in the flight record is damaged");
   for (size_t i = 0; i < batch.sides.size(); ++i)
     check_side(batch.sides[i], config.sides.at(i).vocabulary);
   if (facts.contains("links")) {
@@ -92,7 +91,7 @@ std::string report(const Json& facts) {
   return text;
 }
 
-// The first figure that differs between the two, as text; "" where they are equal.
+// A description of the first value that differs; "": none does.
 std::string first_difference(const Json& was, const Json& is) {
   for (const auto& [key, value] : was.at("result").items())
     if (is.at("result").at(key) != value)
@@ -114,7 +113,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
     for (size_t i = 0; i < capacities.size(); ++i)
       capacities[i] = std::max(capacities[i], int(batches.back().sides[i].ids.size()));
   }
-  if (batches.empty()) throw DataError(options.replay + ": the flight record holds no batch");
+  if (batches.empty()) throw DataError(options.replay + ": the flight record has no batch");
   Backend backend = make_backend(options.device, options.threads);
   if (facts.contains("products")) backend->set_tuning(facts["products"].get<std::string>());
   const DType dtype = precision_dtype(options.precision);
@@ -126,7 +125,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   const StepRecord record =
       stepper.step(batches, facts.at("step").get<int64_t>(), facts.at("rate").get<double>(),
                    facts.at("loss_limit").get<double>());
-  if (!record.skip) throw DataError("the step went well this time: its update is no longer held");
+  if (!record.skip) throw DataError("the failure did not reproduce: the step is not skipped");
   return flight_facts(record, batches, parameters);
 }
 
@@ -140,11 +139,11 @@ int replay(const TrainOptions& options, const Log& log) try {
   out.write(report(again));
   out.close();
   if (difference.empty()) {
-    log.info("the same bits as recorded");
+    log.info("bit-identical to the record");
     return 0;
   }
-  log.warn("not the bits recorded: " + difference +
-           "; the same program, kind of processor and --threads give them");
+  log.warn("differs from the record: " + difference +
+           "; exact results need the same program, processor type and --threads");
   return 1;
 } catch (const Json::exception&) {
   throw DataError(options.replay + ": the flight record is damaged");

@@ -1,5 +1,3 @@
-#include "lib/diagnose/selftest_resume.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -18,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_checkpoints.h"
+#include "lib/diagnose/training.h"
 #include "lib/train/run/signals.h"
 #include "lib/train/run/temporary_directory.h"
 
@@ -68,7 +67,7 @@ class Selftest {
 
   std::vector<std::string> arguments_;
   TemporaryDirectory folder_{"tx-selftest"};
-  SignalWatch signals_;  // an interrupted test removes its directory
+  SignalWatch signals_;  // removes the directory when interrupted
 };
 
 std::vector<std::string> Selftest::begin(const std::string& run, int64_t steps,
@@ -81,7 +80,7 @@ std::vector<std::string> Selftest::begin(const std::string& run, int64_t steps,
   return words;
 }
 
-// Starts tx-train; what it says goes to a file, which is shown when it fails.
+// Starts tx-train with its log redirected to a file, which is shown if it fails.
 pid_t Selftest::spawn(std::vector<std::string> arguments, const std::string& failpoint) const {
   std::vector<std::string> settings;
   for (char** entry = environ; *entry; ++entry)
@@ -107,7 +106,7 @@ int Selftest::wait(pid_t child) const {
   if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
   if (WEXITSTATUS(status) == 0) return 0;
   const std::string text = read_file(folder_.path() + "/talk", 1 << 24);
-  const std::string message = "a training of the self-test failed:\n" + text.substr(0, 4000);
+  const std::string message = "a run of the self-test failed:\n" + text.substr(0, 4000);
   if (WEXITSTATUS(status) == 2) throw UsageError(message);
   throw Error(message);
 }
@@ -115,10 +114,10 @@ int Selftest::wait(pid_t child) const {
 void Selftest::finish(const std::vector<std::string>& arguments) const {
   const int status = wait(spawn(arguments, ""));
   if (status != 0)
-    throw Error("a training of the self-test was ended by signal " + std::to_string(status - 128));
+    throw Error("a run of the self-test was killed by signal " + std::to_string(status - 128));
 }
 
-// As many steps as fit some seconds; the first training reads the text into the cache.
+// The number of steps for a run of a few seconds; the first run builds the cache.
 int64_t Selftest::choose_steps() const {
   finish(begin("first", 1));
   finish(begin("pilot", 1000000, pilot_seconds / 60));
@@ -126,14 +125,14 @@ int64_t Selftest::choose_steps() const {
   return std::clamp(steps.empty() ? 0 : steps.back(), fewest_steps, max_steps);
 }
 
-// The run that is killed; returns how.
+// The run that is killed and resumed; returns where it was killed.
 std::string Selftest::stop_and_go(int64_t steps, double took) const {
   const std::vector<std::string> resume{arguments_.front(),
                                         "--resume=" + folder_.path() + "/stopped"};
   std::vector<std::string> next = begin("stopped", steps);
   std::string how;
   for (const char* place : {"model:2", "state:1", "links:1", "pruning:1"}) {
-    if (wait(spawn(next, place)) == 0) return how;  // it had no such place left
+    if (wait(spawn(next, place)) == 0) return how;  // the run ended before reaching it
     how += (how.empty() ? "" : ", ") + std::string(place);
     next = resume;
   }
@@ -150,13 +149,13 @@ std::string Selftest::stop_and_go(int64_t steps, double took) const {
   return how;
 }
 
-// "" when both runs hold the same files with the same bytes, else what differs; prints the hashes.
+// Compares the files of both runs and prints their hashes; returns what differs, or "".
 std::string Selftest::compare(int64_t steps) const {
   const std::string whole = folder_.path() + "/whole", stopped = folder_.path() + "/stopped";
   std::string text = "file\tbytes\tXXH3\n", differs;
   for (const char* kind : {"model", "state"}) {
     if (checkpoint_steps(whole, kind) != checkpoint_steps(stopped, kind))
-      differs = "the two runs kept other checkpoints";
+      differs = "the two runs kept different checkpoints";
     for (const int64_t step : checkpoint_steps(whole, kind)) {
       const std::string name = checkpoint_file("", kind, step).substr(1);
       if (!file_exists(stopped + "/" + name)) continue;
@@ -175,20 +174,20 @@ std::string Selftest::compare(int64_t steps) const {
 }
 
 int Selftest::run(const Log& log) {
-  log.info("self-test: reading the text, finding how many steps fit some seconds");
+  log.info("self-test: reading the text, measuring the time of a step");
   const int64_t steps = choose_steps();
-  log.info("self-test: " + std::to_string(steps) + " steps without a stop");
+  log.info("self-test: " + std::to_string(steps) + " steps without interruption");
   const double start = seconds();
   finish(begin("whole", steps));
-  log.info("self-test: the same, killed and resumed");
+  log.info("self-test: the same run, killed and resumed");
   const std::string how = stop_and_go(steps, seconds() - start);
   const std::string differs = compare(steps);
   if (differs.empty()) {
-    log.info("the same bytes after kill -9 at: " + how);
+    log.info("bit-identical after kill -9 at: " + how);
     return 0;
   }
   folder_.keep();
-  log.error("NOT the same bytes after kill -9 at: " + how + "\n" + differs + "; see whole and " +
+  log.error("NOT bit-identical after kill -9 at: " + how + "\n" + differs + "; see whole and " +
             "stopped in " + folder_.path());
   return 1;
 }

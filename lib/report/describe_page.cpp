@@ -12,9 +12,9 @@ namespace tx {
 namespace {
 
 constexpr int64_t drawn_rates = 400;
-constexpr int64_t usual_steps = 100000;  // where nothing limits a run by steps
+constexpr int64_t usual_steps = 100000;  // for runs without --steps
 
-// Of the schedule's steps, the first and last among them.
+// Learning rates at up to drawn_rates + 1 steps, with the first and the last.
 Json rates_of(const TrainOptions& options, int64_t d_model, int64_t steps) {
   Json out = Json::array();
   int64_t before = 0;

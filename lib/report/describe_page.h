@@ -1,5 +1,5 @@
-// tx-train --describe --html: the pictures of the tutorials for the user's own settings: the
-// learning rate, the positional encoding, the parameters by block.
+// tx-train --describe --html: a page with the learning rate, the positional encoding and the
+// parameters by block for the given options.
 #pragma once
 #include <string>
 
@@ -9,10 +9,10 @@
 
 namespace tx {
 
-// The page's data, of the schedule of these options.
+// The page's data.
 Json describe_data(const ModelConfig& config, const TrainOptions& options);
 
-// Writes the page to `out`, "-" being standard output.
+// Writes the page to `out` ("-": standard output).
 void write_description(const ModelConfig& config, const TrainOptions& options,
                        const std::string& out);
 

@@ -1,6 +1,8 @@
 #include "lib/report/report.h"
 
+#include <array>
 #include <set>
+#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -10,7 +12,61 @@ namespace tx {
 
 namespace {
 
-// Every option that a run has, in the order of the first that has it.
+// Keys that are averaged over several lines; of `lasts` the last line's value is kept.
+const std::vector<const char*> means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
+constexpr const char* guided = "guided_loss";  // a mean that few runs have
+constexpr std::array lasts = {"step", "epoch", "learning_rate", "tokens", "skipped", "seconds"};
+
+Json number_of(const Json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_number() ? *found : Json();
+}
+
+Json mean_of(const std::vector<Json>& lines, const char* key) {
+  double sum = 0;
+  int64_t count = 0;
+  for (const Json& line : lines) {
+    const Json x = number_of(line, key);
+    if (x.is_null()) continue;
+    sum += x.get<double>();
+    ++count;
+  }
+  return count == 0 ? Json() : Json(sum / double(count));
+}
+
+// Converts the lines of steps to columns.
+void take_steps(const std::vector<Json>& lines, RunLog& run) {
+  run.together = std::max<int64_t>(1, (int64_t(lines.size()) - 1) / max_log_entries + 1);
+  std::vector<const char*> averaged = means;
+  if (!lines.empty() && lines.back().contains(guided)) averaged.push_back(guided);
+  for (const char* key : lasts) run.steps[key] = Json::array();
+  for (const char* key : averaged) run.steps[key] = Json::array();
+  std::vector<Json> group;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    group.push_back(lines[i]);
+    if (int64_t(group.size()) < run.together && i + 1 < lines.size()) continue;
+    for (const char* key : lasts) run.steps[key].push_back(number_of(group.back(), key));
+    for (const char* key : averaged) run.steps[key].push_back(mean_of(group, key));
+    group.clear();
+  }
+}
+
+void take_line(Json line, const std::string& where, std::vector<Json>& steps, RunLog& run) {
+  if (!line.is_object() || number_of(line, "step").is_null())
+    throw DataError(where + ": not a line of a run's log: \"step\" is missing or not a number");
+  if (line.contains("incident")) {
+    if (number_of(line, "at_step").is_null()) throw DataError(where + ": at_step is missing");
+    run.incidents.push_back(std::move(line));
+  } else if (line.contains("checkpoint")) {
+    run.checkpoints.push_back(std::move(line));
+  } else if (line.contains("validation_loss") || line.contains("validation_score")) {
+    run.validations.push_back(std::move(line));
+  } else if (line.contains("loss")) {
+    steps.push_back(std::move(line));
+  }
+}
+
+// All options of the runs, in the order of their first appearance.
 std::vector<std::string> option_names(const std::vector<RunLog>& runs) {
   std::vector<std::string> names;
   std::set<std::string> seen;
@@ -21,10 +77,10 @@ std::vector<std::string> option_names(const std::vector<RunLog>& runs) {
 }
 
 std::string notice_of(const RunLog& run) {
-  if (run.steps.at("step").empty()) return run.name + ": the log has no line of a step yet.";
+  if (run.steps.at("step").empty()) return run.name + ": no step has been logged yet.";
   if (run.together == 1) return "";
-  return run.name + ": each point stands for " + std::to_string(run.together) +
-         " lines of the log, as their mean.";
+  return run.name + ": each point is the mean of " + std::to_string(run.together) +
+         " lines of the log.";
 }
 
 std::string page_of(const std::vector<RunLog>& runs) {
@@ -40,6 +96,46 @@ std::string page_of(const std::vector<RunLog>& runs) {
 }
 
 }  // namespace
+
+void ReportOptions::describe(Options& options) {
+  options.group("Diagnostics and reports");
+  options
+      .flag("--report", report, "write an HTML page about runs to -o", "See PROGRESS AND REPORTS.")
+      .runtime()
+      .is_mode("the page is about runs that there are");
+  options.positional("RUN", runs, "run directories for --report")
+      .runtime()
+      .input()
+      .goes_with({"--report"})
+      .needs({"--report"});
+  options
+      .add("--html", html, "FILE", "write --describe as an HTML page", "See PROGRESS AND REPORTS.")
+      .runtime()
+      .output()
+      .goes_with({"--resume"})
+      .needs({"--describe"});
+}
+
+RunLog read_run_log(const std::string& directory) {
+  RunLog run;
+  run.name = directory;
+  const std::string config_name = directory + "/config.json", log_name = directory + "/log.jsonl";
+  const Json config = parse_json(read_file(config_name, 1 << 24), config_name);
+  if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
+    throw DataError(config_name + " has no options; is this a run directory?");
+  run.options = config["options"];
+  const auto command = config.find("command");
+  if (command != config.end() && command->is_string()) run.command = command->get<std::string>();
+  const std::string text = read_file(log_name);
+  std::vector<Json> steps;
+  int64_t number = 0;
+  for (size_t at = 0, end; (end = text.find('\n', at)) != text.npos; at = end + 1) {
+    const std::string where = log_name + ":" + std::to_string(++number);
+    take_line(parse_json(std::string_view(text).substr(at, end - at), where), where, steps, run);
+  }
+  take_steps(steps, run);
+  return run;
+}
 
 Json report_data(const std::vector<RunLog>& runs) {
   Json out = {{"runs", Json::array()}, {"differing", Json::array()}, {"common", Json::object()}};
@@ -66,8 +162,8 @@ Json report_data(const std::vector<RunLog>& runs) {
 }
 
 void write_report(const std::vector<std::string>& runs, const std::string& out) {
-  if (runs.empty()) throw UsageError("--report: name at least one run directory");
-  if (out.empty()) throw UsageError("--report: name the page: -o page.html");
+  if (runs.empty()) throw UsageError("--report: give at least one run directory");
+  if (out.empty()) throw UsageError("--report: give the page to write: -o page.html");
   std::vector<RunLog> logs;
   for (const std::string& run : runs) logs.push_back(read_run_log(run));
   write_page(out, page_of(logs));

@@ -1,17 +1,47 @@
-// tx-train --report: a page about one or several runs.
+// tx-train --report: a page about one or more runs.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "lib/report/run_log.h"
+#include "lib/base/json.h"
+#include "lib/cli/options.h"
 
 namespace tx {
 
-// The page's data: the runs, the options that differ between them, and those that they share.
+// The options of tx-train's pages.
+struct ReportOptions {
+  bool report = false;
+  std::vector<std::string> runs;
+  std::string html;  // of --describe
+  void describe(Options& options);
+};
+
+// The config.json and log.jsonl of a run directory, tx-run(5).
+struct RunLog {
+  std::string name;     // the directory as given
+  std::string command;  // that started it
+  Json options;         // of config.json
+  // The lines of steps as {"step": [...], "loss": [...], ...}, null for missing numbers. An entry
+  // summarises `together` lines: the mean, or the last value of step, seconds and the like.
+  Json steps;
+  int64_t together = 1;
+  // The other lines: validations (with scores of --valid-command), checkpoints, and incidents
+  // (failed steps).
+  Json validations = Json::array(), checkpoints = Json::array(), incidents = Json::array();
+};
+
+// Maximum number of entries per run.
+constexpr int64_t max_log_entries = 4000;
+
+// IoError: a file cannot be read. DataError, naming file and line: a line is not an object with a
+// number `step`. Ignores a last line without '\n', which a run is still writing.
+RunLog read_run_log(const std::string& directory);
+
+// The page's data: the runs, the options in which they differ, and the common ones.
 Json report_data(const std::vector<RunLog>& runs);
 
-// Reads the runs and writes the page to `out`, "-" being standard output. UsageError without runs
-// or without `out`.
+// Reads the runs and writes the page to `out` ("-": standard output). UsageError: no runs, or no
+// `out`.
 void write_report(const std::vector<std::string>& runs, const std::string& out);
 
 }  // namespace tx

@@ -47,7 +47,7 @@ function drawPositions(page) {
       'cosines at odd ones; from \u22121 (', sampleShade(0), ') over 0 (', sampleShade(0.5),
       ') to 1 (', sampleShade(1), ').'),
     canvas, said,
-    new Chart({ id: 'waves', title: 'Some features over the positions', xName: 'position',
+    new Chart({ id: 'waves', title: 'Selected features by position', xName: 'position',
       width: 1120, height: 220, series: waves }).draw()];
 }
 

@@ -57,8 +57,8 @@ class ReportPage {
     rebuild(this.tools, this.theme.button(), this.keyboard.button());
     rebuild(this.controls, this.drawControls());
     replaceChildren(this.body, element('p', { class: 'soft', id: 'legend' },
-      'Each run has a colour, dashes and its number at the end of its line; with a v the line is ',
-      'of validations, with dots. Triangles are steps that went wrong, strokes at the bottom ',
+      'Each run has a colour, a dash pattern and its number at the end of its line; v marks ',
+      'validation, drawn with dots. Triangles are failed steps, ticks at the bottom ',
       'checkpoints.'),
     element('div', { class: 'charts', id: 'charts' },
       quantities.map((quantity) => this.chart(quantity))), drawSummary(this.runs),
@@ -71,11 +71,11 @@ class ReportPage {
     const options = (names) => names.map((value) => ({ value, label: value }));
     return [
       element('div', { class: 'bar' },
-        choice('x', 'Over', options(Object.keys(axes)), state.get('x'), set('x')),
+        choice('x', 'x-axis', options(Object.keys(axes)), state.get('x'), set('x')),
         choice('y', 'Scale', options(['linear', 'log']), state.get('y'), set('y')),
-        choice('smooth', 'Mean of', [{ value: '1', label: 'one line' }, { value: '5', label: '5' },
+        choice('smooth', 'Smoothing', [{ value: '1', label: 'none' }, { value: '5', label: '5' },
           { value: '25', label: '25' }], state.get('smooth'), set('smooth')),
-        slider('from', 'Leave out the first %', ['0', '5', '10', '25', '50'], state.get('from'),
+        slider('from', 'Skip the first %', ['0', '5', '10', '25', '50'], state.get('from'),
           set('from'))),
       element('div', { class: 'bar runs', role: 'group', 'aria-label': 'Runs' },
         this.runs.map((run) => element('button', { type: 'button', id: `run-${run.label}`,
@@ -126,10 +126,10 @@ function drawSummary(runs) {
     ['best validation perplexity', (run) => figure(run.best()?.validation_perplexity)],
     ['at step', (run) => figure(run.best()?.step)],
     ['checkpoints', (run) => run.record.checkpoints.length],
-    ['steps gone wrong', (run) => run.record.incidents.length],
+    ['failed steps', (run) => run.record.incidents.length],
     ['skipped', (run) => figure(run.last('skipped') ?? 0)],
   ];
-  return element('div', { class: 'panel' }, element('h2', {}, 'Where they stand'),
+  return element('div', { class: 'panel' }, element('h2', {}, 'Summary'),
     element('table', { id: 'summary' },
       element('tr', {}, element('th', { class: 'text' }, 'run'),
         columns.map(([name]) => element('th', {}, name))),
@@ -149,9 +149,9 @@ function drawOptions(differing, runs) {
   const alike = Object.entries(data.common).map(([option, value]) => ({
     option, values: runs.map((_, i) => (i === 0 ? value : '\u2033')) }));
   return element('div', { class: 'panel' },
-    runs.length > 1 ? [element('h2', {}, 'Options that differ'),
+    runs.length > 1 ? [element('h2', {}, 'Differing options'),
       differing.length > 0 ? table(differing, 'differing') : element('p', {}, 'None.')] : null,
-    element('details', {}, element('summary', {}, runs.length > 1 ? 'Options they share'
+    element('details', {}, element('summary', {}, runs.length > 1 ? 'Common options'
       : 'Options'), table(alike, 'common')));
 }
 

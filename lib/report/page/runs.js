@@ -8,18 +8,18 @@ const axes = {
 
 // What is drawn, in this order, where any run has it: in lines of steps, and of validations.
 const quantities = [
-  { id: 'loss', title: 'Loss, nats per target piece', steps: 'loss',
+  { id: 'loss', title: 'Loss, nats per target token', steps: 'loss',
     validation: 'validation_loss' },
   { id: 'perplexity', title: 'Perplexity', steps: 'perplexity',
     validation: 'validation_perplexity' },
   { id: 'guided_loss', title: 'Loss of the guided head, nats per linked row',
     steps: 'guided_loss' },
   { id: 'learning_rate', title: 'Learning rate', steps: 'learning_rate', fromZero: true },
-  { id: 'gradient_norm', title: 'Gradient norm, before it is cut', steps: 'gradient_norm' },
+  { id: 'gradient_norm', title: 'Gradient norm, before clipping', steps: 'gradient_norm' },
   { id: 'tokens_per_second', title: 'Tokens per second', steps: 'tokens_per_second',
     fromZero: true },
-  { id: 'accuracy', title: 'Accuracy on the validation text', validation: 'validation_accuracy' },
-  { id: 'bleu', title: 'BLEU of the validation text', validation: 'validation_bleu' },
+  { id: 'accuracy', title: 'Validation accuracy', validation: 'validation_accuracy' },
+  { id: 'bleu', title: 'Validation BLEU', validation: 'validation_bleu' },
   { id: 'chrf', title: 'chrF of the validation text', validation: 'validation_chrf' },
   { id: 'score', title: 'Score of the validation command', validation: 'validation_score' },
 ];

@@ -22,8 +22,10 @@ function drawSchedule(page) {
       { name: `d_model ${width}, warm-up ${warmup}`, label: 'other', index: 1, points: other }] });
   return [chart.draw(),
     element('p', { class: 'soft' },
-      `Own: schedule ${schedule.kind}, d_model ${schedule.d_model}, warm-up ${schedule.warmup}. `,
-      `Other: d_model${'\u207b\u2070\u00b7\u2075'} \u00b7 min(step${'\u207b\u2070\u00b7\u2075'}, `,
-      `step \u00b7 warm-up${'\u207b\u00b9\u00b7\u2075'}), the paper's; highest at step `,
+      `These settings: schedule ${schedule.kind}, d_model ${schedule.d_model}, `,
+      `warm-up ${schedule.warmup}. `,
+      `The paper's formula: d_model${'\u207b\u2070\u00b7\u2075'} \u00b7 `,
+      `min(step${'\u207b\u2070\u00b7\u2075'}, `,
+      `step \u00b7 warm-up${'\u207b\u00b9\u00b7\u2075'}); its maximum is at step `,
       element('output', { id: 'highest' }, `${thousands(step)}: ${rate.toExponential(3)}`), '.')];
 }

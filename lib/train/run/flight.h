@@ -1,5 +1,5 @@
-// The flight recorder, tx-run(5): the inputs and results of a bad step. lib/diagnose/replay.h runs
-// such a step again.
+// The flight recorder, tx-run(5): the inputs and results of a bad step. lib/diagnose/training.h
+// runs such a step again.
 #pragma once
 #include <vector>
 

@@ -6,17 +6,17 @@ for precision in fp32 bf16 int8; do
   expect_status 0 tx-decode -m model --check-invariance --max-extra 5 --threads 2 \
     --precision $precision < in
   expect_stdout <<END
-50 lines in $precision, batches of 1024 pieces
-the same bits each line alone, 1 worker
-the same bits in reverse order, 7 lines together, 3 workers
-the same bits shuffled, 2 to 33 lines together, 2 threads
-the same bits shuffled, 64 lines together, 3 threads
-verdict: every translation and score is the same in any company
+50 lines in $precision, batches of 1024 tokens
+identical bits: one line per batch, 1 worker
+identical bits: in reverse order, 7 lines per batch, 3 workers
+identical bits: shuffled, 2 to 33 lines per batch, 2 threads
+identical bits: shuffled, 64 lines per batch, 3 threads
+verdict: translations and scores are batch-invariant
 END
   expect_empty_stderr
 done
 expect_status 0 tx-decode -m model --check-invariance --sample --nbest 2 --max-extra 5 in
-expect_stdout_contains 'verdict: every translation and score is the same in any company'
+expect_stdout_contains 'verdict: translations and scores are batch-invariant'
 expect_status 0 tx-decode -m model --check-invariance < /dev/null
 expect_stdout_contains '0 lines in '
 

@@ -8,7 +8,7 @@ expect_status 0 $decode -m run --precision fp32 --compare run --compare-precisio
 expect_stdout_contains 'A: run in fp32'
 expect_stdout_contains '60 lines, equal: 60 (100.0 %)'
 expect_stdout_contains 'BLEU of A against B: 100.00'
-expect_stdout_contains 'log P of A less that of B: mean 0.0000, largest 0.0000'
+expect_stdout_contains 'log P of A minus log P of B: mean 0.0000, largest 0.0000'
 
 # The figures agree with the two translations.
 $decode --scores -m int8 train.src > a

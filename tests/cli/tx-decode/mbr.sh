@@ -25,5 +25,5 @@ for metric in bleu chrf; do
 done
 expect_usage_error '--mbr needs --sample' tx-decode -m model --mbr bleu in
 expect_usage_error '--samples needs --mbr' tx-decode -m model --sample --samples 5 in
-expect_usage_error '--nbest 9 needs as many --samples: give --samples 9' \
+expect_usage_error '--nbest 9 needs at least as many --samples: give --samples 9' \
   tx-decode -m model --sample --mbr bleu --samples 5 --nbest 9 in

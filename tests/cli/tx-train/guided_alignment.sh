@@ -90,7 +90,7 @@ expect_usage_error '--guided-weight cannot be used with --resume' tx-train --res
 learn --guided-alignment back.links --guided-weight 1 --steps 60 --lr 0.5 --on-spike skip \
   --spike-threshold 0.01 --spike-floor 0.0001 --spike-window 5 -o spike 2> log || fail "$(cat log)"
 expect_status 0 tx-train --replay "$(find spike -name 'flight-*' | head -n 1)"
-expect_stderr_contains 'the same bits as recorded'
+expect_stderr_contains 'bit-identical to the record'
 
 # Bad input: one line with the place.
 bad() { # TEXT: content of the file of alignments

@@ -37,7 +37,7 @@ tx-train --init "$(good)" --src train.en --tgt train.de --batch-tokens 200 --thr
 [ "$(cd run && echo flight-*)" = flight-1.safetensors ] || fail "$(ls run)"
 expect_status 0 tx-train --replay run/flight-1.safetensors
 expect_stdout_contains "not finite: loss "
-expect_stderr_contains "the same bits as recorded"
+expect_stderr_contains "bit-identical to the record"
 last_stdout > wanted
 expect_status 0 tx-train --replay run
 expect_stdout_file wanted

@@ -60,7 +60,7 @@ other_copy "cannot read $PWD/run/train.ids: No such file or directory"
 byte=$(od -An -tu1 -j 100 -N 1 run/train.ids)
 cp run/train.ids run/train.ids.other
 printf "\\$(printf %o $((byte ^ 1)))" | dd of=run/train.ids.other bs=1 seek=100 conv=notrunc 2> /dev/null
-other_copy "$PWD/run/train.ids: the id cache is cut off or damaged (checksum); delete it, and it is built anew from the text"
+other_copy "$PWD/run/train.ids: the id cache is truncated or damaged (checksum); delete it to rebuild it from the text"
 head -n 390 train.en > short.en
 head -n 390 train.de > short.de
 expect_status 0 $options --src short.en --tgt short.de --steps 1 --quiet -o short

@@ -42,10 +42,10 @@ tx-train --report run -o page.html
 data page.html | grep -qF '"steps":{"step":[3,6,9,' || fail 'groups of three lines'
 data page.html | grep -qF '9000,9001],"epoch"' || fail 'the last group'
 data page.html | grep -qF '"loss":[2.0,5.0,8.0,' || fail 'the means'
-grep -q 'class="notice">run: each point stands for 3 lines of the log' page.html || fail 'no notice'
+grep -q 'class="notice">run: each point is the mean of 3 lines of the log' page.html || fail 'no notice'
 printf '{"step":0,"checkpoint":"model-0.safetensors","seconds":0.1}\n' > run/log.jsonl
 tx-train --report run -o page.html
-grep -q 'class="notice">run: the log has no line of a step yet' page.html || fail 'no notice'
+grep -q 'class="notice">run: no step has been logged yet' page.html || fail 'no notice'
 
 # refused MESSAGE: expects this error for the current log.
 refused() {
@@ -56,19 +56,19 @@ refused() {
 printf '{"step":1,"loss":2}\n\n' > run/log.jsonl
 refused 'run/log.jsonl:2'
 printf '{"step":1,"loss":2}\n[1]\n' > run/log.jsonl
-refused "run/log.jsonl:2: is not a line of a run's log: it has no number \"step\""
+refused "run/log.jsonl:2: not a line of a run's log: \"step\" is missing or not a number"
 printf '{"step":"1","loss":2}\n' > run/log.jsonl
-refused "run/log.jsonl:1: is not a line of a run's log"
+refused "run/log.jsonl:1: not a line of a run's log"
 printf '{"step":1,"incident":"spike"}\n' > run/log.jsonl
 refused 'run/log.jsonl:1: has no at_step'
 rm run/log.jsonl
 refused 'cannot read run/log.jsonl: No such file or directory'
 printf '[]\n' > run/config.json
-refused 'run/config.json: has no options; is this the directory of a run?'
+refused 'run/config.json has no options; is this a run directory?'
 expect_status 1 tx-train --report missing -o none.html
 expect_stderr 'tx-train: cannot read missing/config.json: No such file or directory'
-expect_usage_error '--report: name at least one run directory' tx-train --report -o none.html
-expect_usage_error '--report: name the page: -o page.html' tx-train --report other
+expect_usage_error '--report: give at least one run directory' tx-train --report -o none.html
+expect_usage_error '--report: give the page to write: -o page.html' tx-train --report other
 expect_usage_error 'RUN needs --report' tx-train other
 expect_usage_error '--describe cannot be used with --report' tx-train --report other --describe
 expect_usage_error '--html needs --describe: add it' tx-train --html page.html

@@ -8,7 +8,7 @@ export TMPDIR
 expect_status 0 small_train --selftest-resume
 expect_stdout_contains "XXH3"
 expect_stdout_contains "state-"
-expect_stderr_contains "the same bytes after kill -9 at: model:2, state:1, links:1, pruning:1"
+expect_stderr_contains "bit-identical after kill -9 at: model:2, state:1, links:1, pruning:1"
 [ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"
 all=$small_texts small_texts="--src train.en --tgt train.de"
 expect_status 0 small_train --selftest-resume

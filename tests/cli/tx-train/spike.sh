@@ -60,9 +60,9 @@ for flight in whole/flight-*.safetensors; do
   expect_status 0 tx-train --replay "$flight"
   expect_stdout_contains "spike: loss "
   expect_stdout_contains "encoder.layers.0.self_attn.q_proj.weight"
-  expect_stderr_contains "the same bits as recorded"
+  expect_stderr_contains "bit-identical to the record"
 done
 expect_status 1 tx-train --replay "$flight" --seed 77
-expect_stderr_contains "not the bits recorded"
+expect_stderr_contains "differs from the record"
 expect_status 1 tx-train --replay whole/last.safetensors
 expect_stderr_contains "is not a flight record"

@@ -1,9 +1,8 @@
 // The proof that tx-decode --check-invariance gives: it passes, and it sees a single bit.
-#include "lib/diagnose/invariance.h"
-
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "lib/diagnose/translation.h"
 #include "tests/support.h"
 #include "tests/unit/search/tiny_translator.h"
 
@@ -28,11 +27,11 @@ BOOST_AUTO_TEST_CASE(the_report_ends_with_the_verdict) {
     BOOST_TEST(check_invariance(in, tiny_translator(options_of(2), dtype), {}, Log("test")) ==
                "41 lines in " + precision +
                    ", batches of 1024 tokens\n"
-                   "the same bits each line alone, 1 worker\n"
-                   "the same bits in reverse order, 7 lines together, 3 workers\n"
-                   "the same bits shuffled, 2 to 33 lines together, 2 threads\n"
-                   "the same bits shuffled, 64 lines together, 3 threads\n"
-                   "verdict: every translation and score is the same in any company\n");
+                   "identical bits: one line per batch, 1 worker\n"
+                   "identical bits: in reverse order, 7 lines per batch, 3 workers\n"
+                   "identical bits: shuffled, 2 to 33 lines per batch, 2 threads\n"
+                   "identical bits: shuffled, 64 lines per batch, 3 threads\n"
+                   "verdict: translations and scores are batch-invariant\n");
   }
 }
 

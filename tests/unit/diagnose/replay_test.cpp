@@ -1,10 +1,9 @@
-// The step of a flight record comes out again, bit for bit, or what differs is told.
-#include "lib/diagnose/replay.h"
-
+// --replay reproduces the step of a flight record bit for bit, or reports what differs.
 #include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/state_file.h"
+#include "lib/diagnose/training.h"
 #include "lib/train/run/flight.h"
 #include "tests/unit/train/tiny_training.h"
 
@@ -52,7 +51,7 @@ BOOST_FIXTURE_TEST_SUITE(replaying, TinyText)
 BOOST_AUTO_TEST_CASE(the_same_bits) {
   const ChildResult result = replayed(*this, [](Json&) {});
   BOOST_TEST(result.status == 0);
-  BOOST_TEST(result.err == "tx-train: the same bits as recorded\n");
+  BOOST_TEST(result.err == "tx-train: bit-identical to the record\n");
   BOOST_TEST(result.out.starts_with("step 9, spike: loss "));
   BOOST_TEST(result.out.find("\ntensor\tweight norm\tgradient norm\tnot finite\n") !=
              std::string::npos);
@@ -61,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_same_bits) {
 BOOST_AUTO_TEST_CASE(another_figure) {
   const ChildResult result = replayed(*this, [](Json& facts) { facts["result"]["loss"] = 1.5; });
   BOOST_TEST(result.status == 1);
-  BOOST_TEST(result.err.find("not the bits recorded: loss is ") != std::string::npos);
+  BOOST_TEST(result.err.find("differs from the record: loss is ") != std::string::npos);
   BOOST_TEST(result.err.find(" instead of 1.5; ") != std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-#include "lib/validation/translation_metrics.h"
+#include "lib/diagnose/translation_metrics.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,11 +13,11 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t gpu_batch = 4096;  // tokens; some hundred sentences, in a few hundred MiB
+constexpr int64_t gpu_batch = 4096;  // tokens: some hundred sentences, a few hundred MiB
 
 bool on_gpu(const Parameters& parameters) { return parameters.backend()->has_own_memory(); }
 
-// Of the weights that the CPU packs, about; a GPU reads them as they lie.
+// Estimated bytes of the weights packed on the CPU; a GPU needs no packing.
 size_t packed_bytes(const Parameters& parameters) {
   if (on_gpu(parameters)) return 0;
   int64_t elements = 0;
@@ -35,8 +35,8 @@ TranslatorOptions options_of(const Parameters& parameters, int threads) {
   return options;
 }
 
-// The parameters of a training as a model to search with. They are packed first: the Transformer
-// remembers where.
+// Wraps the parameters of a training in a ModelSet. They must be packed before the Transformer is
+// built, which keeps pointers to them.
 std::unique_ptr<ModelSet> model_of(Parameters& parameters, const TranslationTask& task,
                                    const TranslatorOptions& options) {
   parameters.prepare_inference();
@@ -48,7 +48,7 @@ std::unique_ptr<ModelSet> model_of(Parameters& parameters, const TranslationTask
   m.transformer = std::make_unique<Transformer>(*backend, parameters,
                                                 options.search.longest(options.max_source));
   m.vocabularies = task.vocabularies;
-  (*backend)->wait();  // workers read it from streams of their own
+  (*backend)->wait();  // workers read it from their own streams
   return std::make_unique<ModelSet>(std::move(backend), std::move(models));
 }
 
@@ -62,9 +62,9 @@ Metrics metrics_of(const TranslationTask& task) {
   return metrics;
 }
 
-constexpr uint64_t stopped_there = UINT64_MAX;  // in place of a size
+constexpr uint64_t stopped_there = UINT64_MAX;  // instead of a size
 
-// Each line behind its size.
+// Each line preceded by its size.
 std::string packed(const std::vector<std::string>& lines) {
   std::string bytes;
   for (const std::string& line : lines) {
@@ -75,8 +75,7 @@ std::string packed(const std::vector<std::string>& lines) {
   return bytes;
 }
 
-// From `at` on: as many as fit every `ranks`-th place of `lines`, from the place `rank`; returns
-// the end.
+// Reads from `at` the lines rank, rank + ranks, rank + 2 ranks, ...; returns the end.
 const char* unpack(const char* at, size_t rank, size_t ranks, std::vector<std::string>& lines) {
   for (size_t i = rank; i < lines.size(); i += ranks) {
     uint32_t size = 0;
@@ -87,8 +86,8 @@ const char* unpack(const char* at, size_t rank, size_t ranks, std::vector<std::s
   return at;
 }
 
-// Of all ranks: rank 0 gets the `count` lines of all, of which `lines` are every size()-th from its
-// own rank on. False, on every rank, where one of them is not complete.
+// Collective: gathers on rank 0 the `count` lines of all ranks, each of which has every size()-th
+// line from its rank on. False on every rank if any is incomplete.
 bool gather_lines(Communicator& ranks, bool complete, size_t count,
                   std::vector<std::string>& lines) {
   const std::string mine = packed(lines);
@@ -146,13 +145,13 @@ class TranslationMetrics : public TranslationScorer {
   TranslationTask task_;
   Metrics metrics_;
   Translator translator_;
-  std::vector<Source> sources_;  // every task_.ranks-th of the task, from task_.rank
-  int64_t longest_ = 1;          // tokens of a source
+  std::vector<Source> sources_;  // every task_.ranks-th source, from task_.rank on
+  int64_t longest_ = 1;          // of a source, in tokens
   std::vector<std::vector<size_t>> batches_;
   std::vector<std::unique_ptr<TranslationWorker>> workers_;
 };
 
-// Blank lines keep the empty translation. False when it was stopped.
+// Blank lines have an empty translation. False if stopped.
 bool TranslationMetrics::translate(std::vector<std::string>& out,
                                    const std::function<bool()>& stop) {
   out.assign(sources_.size(), "");
@@ -187,7 +186,7 @@ std::optional<std::vector<double>> TranslationMetrics::score(const std::function
   for (const auto& metric : metrics_) {
     Statistics sums(metric->size());
     for (size_t i = 0; i < translations.size(); ++i) {
-      repair_utf8(translations[i]);  // small models give byte tokens that are not characters
+      repair_utf8(translations[i]);  // small models output invalid sequences of byte tokens
       metric->add(translations[i], {&task_.references[i], 1}, sums);
     }
     scores.push_back(metric->value(sums));

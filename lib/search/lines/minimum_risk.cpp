@@ -1,4 +1,4 @@
-#include "lib/rerank/minimum_risk.h"
+#include "lib/search/lines/minimum_risk.h"
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@ double score(Metric& metric, const std::string& hypothesis, const std::string& r
   return metric.value(std::span<const double>(sums));
 }
 
-// Metrics keep room of their own: one for each thread that calls at a time.
+// Metrics have internal buffers: one per concurrent caller.
 class Ranker {
  public:
   Ranker(std::string metric, size_t printed, const Vocabulary& vocabulary)
@@ -84,7 +84,7 @@ std::vector<double> utilities(const std::vector<std::string>& texts, Metric& met
   for (const std::string& text : texts) ++count[text];
   std::map<std::string, double> utility;
   for (const auto& [text, times] : count) {
-    double sum = -score(metric, text, text);  // not against the same entry
+    double sum = -score(metric, text, text);  // not against itself
     for (const auto& [other, others] : count) sum += others * score(metric, text, other);
     utility[text] = texts.size() > 1 ? sum / double(texts.size() - 1) : 0;
   }
@@ -113,7 +113,8 @@ void MinimumRisk::resolve(SearchOptions& search) {
   printed_ = search.nbest;
   if (printed_ > samples_)
     throw UsageError("--nbest " + std::to_string(printed_) +
-                     " needs as many --samples: give --samples " + std::to_string(printed_));
+                     " needs at least as many --samples: give --samples " +
+                     std::to_string(printed_));
   search.nbest = samples_;
 }
 

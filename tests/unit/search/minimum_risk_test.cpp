@@ -1,5 +1,5 @@
 // Utilities of drawn outputs against figures added up by hand.
-#include "lib/rerank/minimum_risk.h"
+#include "lib/search/lines/minimum_risk.h"
 
 #include <boost/test/unit_test.hpp>
 
