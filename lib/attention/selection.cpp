@@ -117,7 +117,7 @@ void SelectionOptions::describe(Options& options) {
   options.group("Selection");
   options
       .add("--what", what, "LIST",
-           "write weights, scores, scaled, masked, q, k, v, context, output, log_p")
+           "what to write: weights, scores, scaled, masked, q, k, v, context, output, log_p")
       .list_of(what_names())
       .default_is("weights")
       .more(

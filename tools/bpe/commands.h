@@ -76,7 +76,7 @@ struct ShortlistCommand {
 
 // tx-bpe vocab: lists a vocabulary, or counts its tokens in a text.
 struct VocabCommand {
-  static constexpr char summary[] = "list a vocabulary: id, tab, token, tab, score";
+  static constexpr char summary[] = "list a vocabulary: id, token and score, separated by tabs";
   std::string model;
   bool counts = false;
   TextOptions text;

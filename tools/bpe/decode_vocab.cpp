@@ -31,7 +31,7 @@ void DecodeCommand::describe(Options& options) {
   options
       .add("--separator", separator, "TEXT",
            "instead of a model: join tokens that end in TEXT with the next",
-           "@@ undoes encode --codes.")
+           "With @@ it reverses encode --codes.")
       .excludes({"--model", "--ids"});
   options.flag("--ids", ids, "read ids instead of tokens").excludes({"--separator"});
   text.describe(options);

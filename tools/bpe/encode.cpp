@@ -48,10 +48,9 @@ void EncodeCommand::describe(Options& options) {
   options.flag("--summary", encode.count,
                "report tokens per word, shares of byte tokens and <unk>, longest line");
   options.group("Codes of subword-nmt").needs({"--codes"});
-  options
-      .add("--codes", codes, "FILE", "codes of subword-nmt learn-bpe to apply instead of a model")
+  options.add("--codes", codes, "FILE", "apply codes of subword-nmt learn-bpe instead of a model")
       .input();
-  options.add("--separator", apply.separator, "TEXT", "suffix of all tokens of a word but the last")
+  options.add("--separator", apply.separator, "TEXT", "suffix of each token of a word but the last")
       .may_be_empty();
   options
       .add("--glossaries", apply.glossaries, "TEXT",
