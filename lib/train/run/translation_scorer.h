@@ -1,5 +1,5 @@
 // Scores the translations of a model during training (--valid-metric bleu, chrf). lib/train depends
-// on neither search nor text metrics: the tool passes an implementation (lib/validation).
+// on neither search nor text metrics: the tool passes an implementation (lib/diagnose).
 #pragma once
 #include <functional>
 #include <memory>
