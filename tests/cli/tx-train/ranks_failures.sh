@@ -75,7 +75,7 @@ commit=$(tx-train --version | sed -n 's/.*(commit \([^)]*\)).*/\1/p')
 other=$(echo "$commit" | tr 0-9a-f 1-9a-f0)
 LC_ALL=C sed "s/$commit/$other/g" "$TX_BUILD"/lib/libtx.so.0 > lib/libtx.so.0
 version=$(tx-train --version | sed -n 's/^tx-train \([^ ]*\) .*/\1/p')
-fails version 1 "tx-train: rank 1 on $host: tx $version (commit $other), but rank 0 has tx $version (commit $commit)" \
+fails version 1 "tx-train: rank 1 on $host: tx $version (commit $other), but rank 0 runs tx $version (commit $commit)" \
   $quiet -n 1 $resume : -n 1 env LD_LIBRARY_PATH="$PWD/lib" $resume
 
 # Eight ranks print as one.
