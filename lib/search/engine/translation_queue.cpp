@@ -1,5 +1,7 @@
 #include "lib/search/engine/translation_queue.h"
 
+#include <algorithm>
+
 #include "lib/base/error.h"
 
 namespace tx {
@@ -33,17 +35,15 @@ struct TranslationQueue::Window {
 TranslationQueue::TranslationQueue(const Translator& translator, int latency_ms)
     : translator_(translator),
       latency_(latency_ms),
-      max_tokens_(16 * translator.options().batch_tokens * translator.options().threads) {
-  const auto start = [&] {
-    threads_.all.push_back(start_thread(failed_, [this] {
-      if (!failed_.run([&] { work_loop(); })) stop();
-    }));
-  };
-  start();
-  try {
-    for (int i = 1; i < translator.options().threads; ++i) start();
-  } catch (const Error&) {  // continue with fewer workers
-  }
+      max_tokens_(16 * translator.options().batch_tokens * translator.options().threads),
+      max_workers_(size_t(translator.options().threads)) {
+  start_worker();
+}
+
+void TranslationQueue::start_worker() {
+  threads_.all.push_back(start_thread(failed_, [this] {
+    if (!failed_.run([&] { work_loop(); })) stop();
+  }));
 }
 
 TranslationQueue::~TranslationQueue() = default;
@@ -150,7 +150,7 @@ void TranslationQueue::work_loop() {
 // Waits for a job; closes the open window when it is due(). False at the end.
 bool TranslationQueue::next_job(std::unique_lock<std::mutex>& guard, Job& job) {
   while (jobs_.empty()) {
-    if (stop_ || (closed_ && !open_)) return false;
+    if (stop_ || (closed_ && !open_ && closing_ == 0)) return false;
     if (!open_)
       changed_.wait(guard);
     else if (closed_ || Clock::now() >= due())
@@ -173,13 +173,21 @@ TranslationQueue::Clock::time_point TranslationQueue::due() const {
 void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
   Window& window = *windows_.back();
   open_ = false;
+  ++closing_;
   guard.unlock();
   std::vector<size_t> blank;
   for (size_t i = 0; i < window.sources.size(); ++i)
     if (window.sources[i].blank()) blank.push_back(i);
   auto batches = translator_.batches(window.sources);
   guard.lock();
+  --closing_;
   for (auto& batch : batches) jobs_.push_back({&window, std::move(batch)});
+  const size_t wanted = std::min(max_workers_, size_t(running_) + jobs_.size());
+  try {
+    while (!stop_ && threads_.all.size() < wanted) start_worker();
+  } catch (const Error&) {
+    max_workers_ = threads_.all.size();  // these do the work
+  }
   changed_.notify_all();
   guard.unlock();
   for (const size_t i : blank) found(window, i, blank_translation(window.sources[i]));

@@ -29,8 +29,9 @@ class TranslationRequest {
 class TranslationQueue {
  public:
   // A batch is closed when it is full. If a worker is idle, it is closed earlier: `latency_ms`
-  // after its first request, or with 0, a millisecond after its last. Starts one worker per thread
-  // of the translator, or as many as the system allows; Error if it allows none.
+  // after its first request, or with 0, a millisecond after its last. Starts workers as
+  // jobs need them, up to the threads of the translator or what the system allows; Error if it
+  // allows none.
   TranslationQueue(const Translator& translator, int latency_ms);
   ~TranslationQueue();  // stop()
 
@@ -57,6 +58,7 @@ class TranslationQueue {
     ~Threads();
   };
 
+  void start_worker();
   void work_loop();
   bool next_job(std::unique_lock<std::mutex>& guard, Job& job);
   Clock::time_point due() const;
@@ -73,6 +75,8 @@ class TranslationQueue {
   std::deque<Job> jobs_;
   size_t taken_ = 0;  // requests of the first window that take() has returned
   int running_ = 0;   // jobs in progress
+  int closing_ = 0;   // windows that are being divided into jobs
+  size_t max_workers_;
   bool open_ = false, closed_ = false, stop_ = false;
   Clock::time_point first_put_, last_put_;  // of the open window
   FirstError failed_;

@@ -63,7 +63,7 @@ expect_stderr "tx-decode: cannot load $PWD/lib/libtx-cpu.so: file too short"
 rm lib/libtx-cpu.so
 expect_status 1 small_decode
 expect_stderr_contains "tx-decode: cannot load $PWD/lib/libtx-cpu.so: cannot open shared object file"
-expect_stderr_contains "install tx whole"
+expect_stderr_contains "reinstall tx"
 expect_status 0 tx-decode --version
 expect_stdout_contains "CPU: cannot load $PWD/lib/libtx-cpu.so"
 cp "$TX_BUILD/tests/libfault.so" lib/libtx-cpu.so

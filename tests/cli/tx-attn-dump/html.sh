@@ -60,7 +60,7 @@ expect_no_file no.html
 
 printf '\n \n' > blank
 expect_status 0 tx-attn-dump -m model --html blank.html blank
-grep -q 'class="notice">The text has no line' blank.html || fail 'an empty page has no notice'
+grep -q 'class="notice">All lines of the text are blank' blank.html || fail 'an empty page has no notice'
 
 expect_usage_error '--html model is also an input: choose another name' \
   tx-attn-dump -m model --html model in

@@ -18,5 +18,5 @@ last_stdout > usual
 expect_status 0 env TX_MAX_ISA=ALL tx-decode -m model in
 expect_stdout_file usual
 expect_status 1 env TX_MAX_ISA=avx2 tx-decode -m model in
-expect_stderr 'tx-decode: TX_MAX_ISA=avx2 names no instruction set; set it to one of SSE41, AVX2, '\
+expect_stderr 'tx-decode: TX_MAX_ISA=avx2 is not an instruction set; use one of SSE41, AVX2, '\
 'AVX2_VNNI, AVX512_CORE, AVX512_CORE_VNNI, AVX512_CORE_BF16, AVX512_CORE_AMX, ALL'

@@ -16,7 +16,7 @@ expect_usage_error "--memory 5M cannot hold a line of --max-length 2000 on 2 thr
 enough=$(last_stderr | sed -n 's/.*: --memory \([0-9]*M\) would fit it.*/\1/p')
 expect_status 0 $beam --memory "$enough" < in
 expect_stdout_file wanted
-expect_usage_error "--memory $((${enough%M} - 3))M is too little" $beam --memory $((${enough%M} - 3))M
+expect_usage_error "--memory $((${enough%M} - 3))M cannot hold" $beam --memory $((${enough%M} - 3))M
 
 # A batch that does not fit: both remedies in the message work, and a slightly larger batch does
 # not fit.

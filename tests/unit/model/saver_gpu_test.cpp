@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
   BOOST_TEST(failed.starts_with("; saving the checkpoint failed, too: cannot write "), failed);
   BOOST_TEST(c.finish_failed() == "");
   BOOST_TEST(c.saved() == 10);
-  BOOST_TEST(c.way_back().starts_with("the checkpoint of step 10 is whole"));
+  BOOST_TEST(c.resume_hint().starts_with("the checkpoint of step 10 is complete"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
