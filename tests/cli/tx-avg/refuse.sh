@@ -41,7 +41,7 @@ refused 'deep/state-4.safetensors' $a deep/state-4.safetensors
 refused 'train.src' $a train.src
 mkdir empty
 ln -s model-9.safetensors empty/last.safetensors
-refused 'cannot read empty/last.safetensors: No such file or directory (it is a link to model-9' \
+refused 'cannot read empty/last.safetensors: No such file or directory (a link to model-9' \
   $a empty
 rm empty/last.safetensors
 refused 'empty is a directory without best.safetensors or last.safetensors' $a empty

@@ -60,7 +60,7 @@ refused "run/log.jsonl:2: not a line of a run's log: \"step\" is missing or not 
 printf '{"step":"1","loss":2}\n' > run/log.jsonl
 refused "run/log.jsonl:1: not a line of a run's log"
 printf '{"step":1,"incident":"spike"}\n' > run/log.jsonl
-refused 'run/log.jsonl:1: has no at_step'
+refused 'run/log.jsonl:1: at_step is missing'
 rm run/log.jsonl
 refused 'cannot read run/log.jsonl: No such file or directory'
 printf '[]\n' > run/config.json
