@@ -45,4 +45,4 @@ done
 expect_status 0 with 2 tx-decode -m run --precision auto --threads 8 valid.en
 expect_status 1 with 0 tx-decode -m run --precision fp32 --threads 1 valid.en
 expect_empty_stdout
-expect_stderr_contains "tx-decode: cannot start a thread: Resource temporarily unavailable; a limit"
+expect_stderr_contains "tx-decode: cannot start a thread: Resource temporarily unavailable; the limit"
