@@ -102,7 +102,7 @@ mpirun -q --mca odls_base_sigkill_timeout 3 --oversubscribe --bind-to none -n 3 
 pid=$!
 until grep -q '"step":9' stopped/log.jsonl; do sleep 0.1; done
 expect_status 1 $quiet -n 2 tx-train --resume stopped
-expect_stderr "tx-train: rank 0 on $host: stopped is in use by another tx-train; wait for it to end, or stop it"
+expect_stderr "tx-train: rank 0 on $host: stopped is in use by another tx-train: wait for it to end, or stop it"
 kill -TERM $pid
 ! wait $pid || fail "mpirun ended without an error"
 [ ! -s said ] || fail "$(cat said)"
