@@ -4,4 +4,4 @@
 small_text
 expect_status 0 small_train --parity --dropout 0.1
 expect_stdout_contains "cuda fp32	loss"
-expect_stdout_contains "agree with the CPU's fp32"
+expect_stdout_contains "agree with fp32 on the CPU"

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
   std::thread reader([&] { read_file(run.model(20)); });
   const std::string failed = c.finish_failed();
   reader.join();
-  BOOST_TEST(failed.starts_with("; saving the checkpoint failed, too: cannot write "), failed);
+  BOOST_TEST(failed.starts_with("; saving the checkpoint failed too: cannot write "), failed);
   BOOST_TEST(c.finish_failed() == "");
   BOOST_TEST(c.saved() == 10);
   BOOST_TEST(c.resume_hint().starts_with("the checkpoint of step 10 is complete"));
