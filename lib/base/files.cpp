@@ -27,8 +27,8 @@ namespace tx {
 
 namespace {
 
-// A map ends at a page boundary, so reading beyond the file would not be noticed: AddressSanitizer
-// is told about this part.
+// A map ends at a page boundary, so reading beyond the file would not be noticed: this part is
+// reported to AddressSanitizer.
 size_t bytes_after(int64_t size) {
   const auto page = size_t(::sysconf(_SC_PAGESIZE));
   return (page - size_t(size) % page) % page;

@@ -1,5 +1,5 @@
 // The loss of cross_entropy() where the columns of the logits lie on several ranks. Of each row a
-// rank tells its largest logit, the sum of the exponentials above it, the centred sum of the logits
+// rank sends its largest logit, the sum of the exponentials above it, the centred sum of the logits
 // and the label's, where it has that: the sums over the vocabulary follow from those of the ranks,
 // added in their order. The logits become their gradient, as there. Kept: nothing else.
 #include <cmath>

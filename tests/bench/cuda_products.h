@@ -17,7 +17,7 @@ struct Weight {
   bool bias = false, relu = false;
 };
 
-// The library's first choice beside the one that --tune takes.
+// The library's first choice compared with the one that --tune takes.
 inline void products(Measure& m, int64_t d) {
   tx::Cuda tuned;
   tuned.set_tuning("measure");

@@ -1,7 +1,7 @@
 // Decoding speed of a model with random weights at a fixed output length, in target tokens per
 // second of processor time (comparable on a busy machine) and of the clock; best of several runs.
-// On a GPU beside the floor: what weights, keys and cache take at the rate of a copy, or the
-// products at the rate of a large one, both measured in the same run.
+// On a GPU, next to the minimum time: what weights, keys and cache take at the rate of a copy, or
+// the products at the rate of a large one, both measured in the same run.
 //
 // Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
 // tokens of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), tokens that

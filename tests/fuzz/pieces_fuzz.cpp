@@ -1,4 +1,4 @@
-// Subword tokens and ids as text, what tx-bpe decode and tx-decode --pieces, --ids read.
+// Subword tokens and ids as text, as tx-bpe decode and tx-decode --pieces and --ids read them.
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/token_lines.h"
@@ -38,7 +38,7 @@ std::vector<std::string> seeds() {
   return out;
 }
 
-// The text too: whatever valid UTF-8 comes in comes back.
+// Text, too: valid UTF-8 is returned unchanged.
 void run(std::string_view bytes) {
   std::string text(bytes.substr(0, bytes.find('\n')));
   try {

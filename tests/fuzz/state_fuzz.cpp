@@ -1,4 +1,4 @@
-// The state of a training: the moments' file, and what the packer makes of the place inside.
+// Training states: the file, and the packer's position in it.
 #include "lib/checkpoint/state_file.h"
 #include "lib/data/packing.h"
 #include "tests/fuzz/samples.h"
@@ -9,7 +9,7 @@ namespace {
 
 const char* const model = "0123456789abcdef";
 
-// A corpus of a few pairs to go on with.
+// A corpus of a few pairs to continue with.
 struct Corpus {
   std::shared_ptr<const tx::Vocabulary> words = word_list();
   tx::IdCache cache{make_cache(words)};

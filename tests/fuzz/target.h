@@ -33,7 +33,7 @@ class MemoryFile {
   std::string path_;
 };
 
-// What must hold whatever the input is: a finding when it does not.
+// What must hold for any input; a violation is a finding.
 void require(bool holds, const char* what);
 
 }  // namespace tx_fuzz

@@ -76,7 +76,7 @@ TX_DEVICE float finished(const Finish& f, const T* c, int64_t column, float sum)
   if (f.add) sum += load(c[column]);
   return f.relu && sum <= 0 ? 0 : sum;  // NaN stays NaN
 }
-// The `count` columns of `row` from `column` on; those outside c are left out.
+// The `count` columns of `row` from `column` on; those outside c are skipped.
 template <class T, int count>
 TX_DEVICE void finish_row(const Finish& f, int64_t row, int64_t column,
                           const float (&sums)[count]) {

@@ -93,7 +93,7 @@ TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) 
 }
 
 // Any k: finds the k-th best key bit by bit, collects the k keys from there on in `found`, and
-// ranks them against one another. 20 to 64 passes over the row, whatever k is, then k * k
+// ranks them against one another. 20 to 64 passes over the row, for any k, then k * k
 // comparisons.
 template <class Row, class Emit>
 TX_DEVICE void best_by_threshold(const Row& row, float offset, int k, uint64_t* found,

@@ -43,7 +43,7 @@ struct TextSize {
   const char* unit() const { return tokens.size() > 1 ? " target tokens" : " tokens"; }
 };
 
-// The preset for a text and a device, whatever the clock and the free memory.
+// The preset for a text and a device; independent of time and free memory.
 PresetChoice choose_preset(const TextSize& text, const std::string& device);
 
 // Whether the preset is still to be chosen: --preset is auto, and neither --config nor --resume nor

@@ -29,7 +29,7 @@ const AttentionMap map{3, 4, {0.1f, 0.1f, 0.2f, 0.6f, 0.4f, 0.4f, 0, 0.2f, 0, 0.
 BOOST_AUTO_TEST_CASE(links_of_a_map) {
   Selection selection;
   AttentionRecord r = record_of_two();
-  // </s> has no links although it has the largest weight of the first row; 0.4 stands twice.
+  // </s> has no links although it has the largest weight of the first row; 0.4 occurs twice.
   BOOST_TEST(links_of(r, selection, map) == "0-1 2-0");
   selection.shift = true;
   BOOST_TEST(links_of(r, selection, map) == "0-0 1-1");
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(nothing_to_align) {
   BOOST_TEST(links_of(AttentionRecord(), selection, {}) == "");
 }
 
-// A single map, whatever is selected.
+// A single map, for any selection.
 BOOST_AUTO_TEST_CASE(the_selection_of_alignments) {
   const Translator translator = tiny_translator(options_of());
   const ModelConfig& config = translator.models().transformers().front()->config();

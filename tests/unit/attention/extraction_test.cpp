@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(means_are_means) {
   }
 }
 
-// Each quantity is the next one's equation, computed here from what stands before it.
+// Each quantity is the next one's equation, computed here from the one before.
 void check_quantities(const ModelConfig& config) {
   RandomModel model(config, DType::f32, 50);
   SelectionOptions o;

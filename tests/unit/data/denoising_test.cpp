@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_target_restores_the_text) {
       }
 }
 
-// Ends are taken as well as what stands between, and spans differ in length.
+// Spans occur at both ends and in between, and differ in length.
 BOOST_AUTO_TEST_CASE(every_place_is_taken_about_as_often) {
   constexpr int tokens = 40, texts = 4000;
   std::vector<int> taken(tokens);

@@ -14,7 +14,7 @@
 
 namespace tx {
 
-// Line n of side s is words of which the first tells n and s, so that rows can be traced back.
+// The first word of line n of side s encodes n and s, so that rows can be traced back.
 struct PackingFixture {
   PackingFixture() {
     std::string list = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_restored_packer_goes_on_with_the_same_batches) {
     packer.next(expected);
     if (step % 7 != 0) continue;
     Packer other(cache, options);
-    for (int k = 0; k < step % 3; ++k) other.next(batch);  // whatever it did before
+    for (int k = 0; k < step % 3; ++k) other.next(batch);  // after any earlier use
     other.restore(parse_json(state, "state"));
     other.next(batch);
     BOOST_REQUIRE(same(batch, expected));

@@ -23,7 +23,7 @@ Results run_scene(const Scene& s, const Dense& lse) {
   });
 }
 
-// Sum of d_o * o, by attention; its log-sum-exps where they are asked for.
+// Sum of d_o * o, by attention; its log-sum-exps if requested.
 double objective(const Scene& s, Dense* lse = nullptr) {
   Run run(layouts()[0]);
   tx::Attention a = s.operands(run);

@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(many_rows) {
 }
 
 // Hypotheses of a sentence have the same keys, all of them or the first ones; what one of them
-// computes does not depend on the others. Also with a cache of bf16 beside activations of f32.
+// computes does not depend on the others. Also with a bf16 cache and f32 activations.
 BOOST_AUTO_TEST_CASE(rows_that_share_keys) {
   const std::vector<int32_t> lengths = {40, 40,  40,  40,  40,  40, 7, 7,
                                         7,  130, 130, 130, 130, 1,  1, 0};

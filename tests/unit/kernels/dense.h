@@ -52,7 +52,7 @@ inline Dense round_to(DType t, Dense x) {
   return x;
 }
 
-// The type of sums, statistics and parameters beside activations of type t.
+// The type of sums, statistics and parameters for activations of type t.
 inline DType sum_type(DType t) { return t == DType::f64 ? DType::f64 : DType::f32; }
 
 // The bytes of a value that t can hold exactly (another is rounded).

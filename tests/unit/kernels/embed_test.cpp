@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
   }
 }
 
-// A table of 8-bit weights gives the rows that it stands for.
+// A table of 8-bit weights gives its dequantised rows.
 BOOST_AUTO_TEST_CASE(int8_table) {
   const int64_t widths[] = {1, 7, 64};
   for (const int64_t width : widths) {

@@ -74,7 +74,7 @@ inline int64_t wrong(const Operands& o, const Case& t, const tx::Matrix& before,
   return count;
 }
 
-// Right values, nothing touched beside c, and the same bits in three runs.
+// Right values, nothing written outside c, and the same bits in three runs.
 inline void check_product(const Case& t, Operands& o, const std::function<void()>& product,
                           double bias_rounding = 0) {
   o.dirty(std::nan(""));

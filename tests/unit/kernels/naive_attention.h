@@ -74,7 +74,7 @@ struct Scene : Packed {
   }
 };
 
-// The type of log-sum-exps: floats beside anything but doubles.
+// The type of log-sum-exps: double for doubles, else float.
 inline void* lse_array(Run& run, const Dense& values, DType t) {
   if (t == DType::f64) return run.array(values.data, Access::write);
   return run.array(std::vector<float>(values.data.begin(), values.data.end()), Access::write);

@@ -55,7 +55,7 @@ tx::AddNormBackward operands_of(const Problem& p, Run& run) {
   return g;
 }
 
-// dgamma, dbeta, then dx and dsub as far as they are asked for.
+// dgamma, dbeta, then dx and dsub as far as requested.
 Results run_problem(const Problem& p) {
   return run_layouts([&](Run& run) {
     const tx::AddNormBackward g = operands_of(p, run);

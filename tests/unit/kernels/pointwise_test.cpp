@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(known_gelu) {
   }
 }
 
-// relu(NaN) = 0 would let a step go on whose products have overflowed.
+// relu(NaN) = 0 would hide products that have overflowed.
 BOOST_AUTO_TEST_CASE(infinities_and_nan) {
   for (const DType t : dtypes()) {
     Problem p(t, 1, 4, Activation::relu, 0);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(gelu_slope_agrees_with_differences, *needs_f64()) {
   check_close(got, want, {0, 1e-9});
 }
 
-// Ones through dropout are the mask; widths beside and beyond what is drawn at a time.
+// Ones through dropout are the mask; widths that are not multiples of what is drawn at a time.
 BOOST_AUTO_TEST_CASE(masks_are_the_definition) {
   for (const int64_t width : {1, 7, 8, 9, 127, 128, 129, 1000})
     for (const double rate : {1e-5, 0.1, 0.3, 0.5, 0.99999, 1.0}) {

@@ -1,4 +1,4 @@
-// The least times that tx-train --profile prints, as "floor", beside those measured.
+// The minimum times ("floor") that tx-train --profile prints next to the measured ones.
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/profile.h"

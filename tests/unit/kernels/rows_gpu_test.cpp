@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(rows_in_packs) {
       }
 }
 
-// More parts than are added beside one another.
+// More parts than are added in parallel.
 BOOST_AUTO_TEST_CASE(a_sum_over_many_rows) {
   for (const DType t : dtypes()) check_column_sum(t, 2500, 17, false);
 }

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(wide_rows) {
       }
 }
 
-// The best stand beside one another, at both ends of the row, and in one thread's columns.
+// The best are adjacent, at both ends of the row, and in one thread's columns.
 BOOST_AUTO_TEST_CASE(crowded_rows) {
   for (const DType t : dtypes())
     for (const int k : {8, 100}) {

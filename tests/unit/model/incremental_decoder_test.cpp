@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(prompts_enter_in_one_pass) {
       check_prompts(small_config("pre", positions, tx::ModelKind::decoder), dtype);
 }
 
-// A prompt that does not fit beside others waits, and changes nothing.
+// A prompt that does not fit waits, and changes no result.
 BOOST_AUTO_TEST_CASE(prompts_wait_for_room) {
   SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);

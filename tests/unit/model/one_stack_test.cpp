@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(without_a_kind_there_are_two_sides) {
   BOOST_TEST(config.kind.name == "encoder-decoder");
 }
 
-// Bit for bit: a decoder's rows see themselves and what stands before, an encoder's see all.
+// Bit for bit: a decoder's rows see themselves and earlier rows, an encoder's see all.
 BOOST_AUTO_TEST_CASE(what_a_row_sees) {
   for (DType dtype : dtypes()) {
     for (const char* norm : norms) {

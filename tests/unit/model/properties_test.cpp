@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(equivariance_to_order_without_positions) {
 }
 
 // A sentence's logits do not depend on what else its batch holds: bit for bit with weights packed
-// for inference, whatever the threads; up to the order of sums without.
+// for inference, with any number of threads; up to the order of sums without.
 BOOST_AUTO_TEST_CASE(independence_of_the_batch) {
   const std::vector<Sentence> all{sentence_of(1, 5, 9), sentence_of(2, 70, 1),
                                   sentence_of(3, 1, 66), sentence_of(4, 33, 20),

@@ -26,7 +26,7 @@ std::vector<float> values_of(const Parameters& p) {
   return all;
 }
 
-// Other weights, and moments that are their copies.
+// Other weights, and optimizer state that copies them.
 void change(Parameters& p, uint32_t seed) {
   p.initialise(seed);
   p.backend()->copy(p.moment1().data, p.master().data, size_t(p.master().cols) * 4);
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_what_was_when_the_save_began) {
       changed.get_future().wait();
       written = values_of(copy);
     });
-    BOOST_TEST(!saver.done());  // the save is under way: here training goes on
+    BOOST_TEST(!saver.done());  // the save is in progress while training continues
     const std::vector<float> then = values_of(parameters);
     change(parameters, round + 100);
     BOOST_TEST((values_of(parameters) != then));

@@ -104,7 +104,7 @@ Found run_parts(Parameters& whole, int count, bool recompute) {
     part.refresh_copy();
     found.parts[size_t(me)] = step_of(backend, part, recompute);
     found.own[size_t(me)] = common(part);
-    // The moments of the whole are free.
+    // The whole model's optimizer state is freed.
     gather_shards(part, part.gradients(), me == 0 ? whole.moments().first : Matrix{});
   });
   found.whole = to_host(whole.backend(), whole.moments().first);

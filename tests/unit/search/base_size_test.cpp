@@ -4,7 +4,7 @@
 // environment: DNNL_MAX_CPU_ISA=ALL
 // environment: OPENBLAS_CORETYPE=Haswell
 // Layers of the paper's base size with random weights: the logits of a sentence are the same bits
-// in every batch of 1 to 130 rows, and translations the same in any company.
+// in every batch of 1 to 130 rows, and translations are batch-invariant.
 #include <boost/test/unit_test.hpp>
 #include <set>
 

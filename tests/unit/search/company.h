@@ -1,4 +1,4 @@
-// The logits of a sentence in the company of others.
+// The logits of a sentence in a batch.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace tx_test {
 
-// The bytes of one sentence's logits over some steps, in the company of others.
+// The bytes of one sentence's logits over some steps, in a batch with others.
 inline std::string bits_in_company(RandomModel& m, const std::vector<int>& sentence,
                                    int rows_before, int rows_after) {
   std::vector<std::vector<int>> sources;

@@ -1,4 +1,4 @@
-// Step-by-step decoding: equal to teacher forcing, and each row to itself in other company.
+// Incremental decoding equals teacher forcing and is batch-invariant.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <set>
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(cached_equals_uncached_bf16) {
   compare_with_teacher_forcing(DType::bf16, small_config(), 3e-2);
 }
 
-// A sentence's logits are the same bits in every batch, wherever it stands in it.
+// A sentence's logits are the same bits in every batch and at every place in it.
 BOOST_AUTO_TEST_CASE(logits_do_not_depend_on_the_batch) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     RandomModel m(small_config(), dtype, 64), m3(small_config(), dtype, 64, 3);

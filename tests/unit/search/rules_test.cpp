@@ -53,7 +53,7 @@ void search_all_ways(const Rules& rules, const std::vector<Source>& sources, F&&
   }
 }
 
-// The score of an output is what the model gives to those tokens, whatever the rules left out.
+// The score of an output is the model's score of its tokens, with any rules.
 void check_score(const ModelSet& models, const Source& source, const TokenHypothesis& h) {
   Backend backend = make_backend("cpu", 1);
   SearchOptions o;
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(every_search_begins_with_the_prefix) {
   BOOST_TEST(behind > 100u);
 }
 
-// Greedy search goes on from a prefix of its own output as it went on there.
+// Greedy search from a prefix of its own output gives the same output.
 BOOST_AUTO_TEST_CASE(a_prefix_of_the_greedy_output_changes_nothing) {
   const auto models = model_set(small_config(), DType::f32);
   Backend backend = make_backend("cpu", 1);
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   BOOST_TEST(fulfilled({8, 9, 5, 6, 7, 4}) == 4);
   BOOST_TEST(rule.allows({Ids{4}, 9, nullptr}, Vocabulary::eos));
 
-  // A word that goes on is another one; a full stop behind it is not.
+  // A longer word is another word; a following full stop is not part of it.
   const auto vocabulary = subwords();
   const RequiredPhrases words(*vocabulary);
   const int the = vocabulary->id_of("\u2581the");

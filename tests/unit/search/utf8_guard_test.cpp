@@ -1,4 +1,4 @@
-// Outputs stay UTF-8, whatever a model makes of byte tokens.
+// Outputs are valid UTF-8 for any scores of byte tokens.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -88,7 +88,7 @@ int invalid_outputs(const std::vector<Translation>& found) {
   return invalid;
 }
 
-// Bytes at the edges of what the standard tells apart.
+// Bytes at the limits of the standard's ranges.
 constexpr int edges[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF,
                          0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
   BOOST_TEST(!guard.allows(open, Vocabulary::eos, 9));
   BOOST_TEST(guard.allows({}, word, -1));
   BOOST_TEST(guard.allows({}, Vocabulary::eos, -1));
-  // The same from the tokens so far, whatever a prefix holds.
+  // The same from the tokens so far, with any prefix.
   const auto after = [&](std::vector<int> tokens) { return guard.state_of(tokens); };
   BOOST_TEST(after({}).lacking == 0);
   BOOST_TEST(after({word, token_of(0xF0), token_of(0x9F)}).lacking == 2);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
   BOOST_TEST(redrawn > 0u);
 }
 
-// Candidates are what the whole row would give: best first, nothing left out, the same bits.
+// Candidates are what the whole row would give: best first, complete, the same bits.
 BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   const auto models = byte_models({3});
   const auto forbidden = models->forbidden();

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
   BOOST_TEST(c.saved() == 30);
 }
 
-// Of whatever kind: a write that runs out of memory, for example.
+// Of any kind, such as a write that runs out of memory.
 BOOST_AUTO_TEST_CASE(a_save_that_fails_with_another_exception_leaves_no_half_checkpoint) {
   Checkpointer c = make({5, 10, 0});
   c.save(content(10));
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_was_killed_before_its_links_gets_them) {
   run.unlink("last");
   run.unlink("best");
   Checkpointer c = make({1, 10, 0});
-  c.resume(30, 20, 0, 2);  // what --keep asked for before
+  c.resume(30, 20, 0, 2);  // the earlier value of --keep
   BOOST_TEST(c.saved() == 30);
   BOOST_TEST(link("last") == "model-30.safetensors");
   BOOST_TEST(link("best") == "model-20.safetensors");

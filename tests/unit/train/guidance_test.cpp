@@ -67,7 +67,7 @@ struct Model {
   std::vector<double> gradients() { return to_host(backend, parameters.gradients()); }
 };
 
-// Every 37th weight of cross-attention, and of what stands before it.
+// Every 37th weight of cross-attention and of the layers before it.
 void check_gradients(Model& m, double weight, const std::vector<Batch>& batches) {
   const auto objective = [&] {
     const StepRecord r = m.stepper.step(batches, 1, 0, 0);  // at rate 0 the weights stay

@@ -1,4 +1,4 @@
-// Steps that several ranks share: the bits of one rank, a part of the moments, and how much moves.
+// Steps of several ranks: the bits of one rank, sharded optimizer state, and the bytes sent.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <tuple>
@@ -17,7 +17,7 @@ struct Course {  // of a training
   DType dtype = DType::f32;
   TrainOptions options = plain_options();
   int d_model = 16, batches = 5;
-  bool rehearsed = false;  // then rounds are finished beside the backward pass
+  bool rehearsed = false;  // then communication overlaps the backward pass
   Course() {
     options.dropout = options.attention_dropout = options.relu_dropout = 0.1;
     options.seed = 5;

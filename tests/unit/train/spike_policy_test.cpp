@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_first_of_steps_in_a_row_is_recorded_and_two_records_sta
   BOOST_TEST(flights(4) == "3 for 0");
   BOOST_TEST(flights(6) == "4 for 1");
   BOOST_TEST(flights(8) == "5 for 3");
-  // After a step back the one that follows is another, whatever its number.
+  // After a rewind the next step is a new one, even with the same number.
   Policy back("rewind");
   for (int64_t i = 1; i < 4; ++i)
     BOOST_TEST(back.decide(spike(8 + i), [] { return int64_t(8); }).flight == i);

@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(the_highest_score_is_the_best_and_the_first_of_equals) {
   v.take_command_score(40, std::nullopt);
   v.take_command_score(50, std::numeric_limits<double>::infinity());
   BOOST_TEST(v.best() == 20);
-  BOOST_TEST(!v.out_of_patience());  // none was asked for
+  BOOST_TEST(!v.out_of_patience());  // no --patience was given
 }
 
 BOOST_AUTO_TEST_CASE(patience_counts_validations_in_a_row_that_are_not_better) {
