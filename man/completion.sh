@@ -28,7 +28,7 @@ arms() {
         "COMPREPLY=($(compgen -P \"$before\" -W \"" words "\" -- \"${word##*,}\"))"
       answer["file"] = "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\"))"
       answer["output"] = answer["file"]
-      answer["folder"] = "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\"))"
+      answer["directory"] = "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\"))"
       answer["value"] = "COMPREPLY=()"
       print "    " label ") " answer[$2] "; return ;;"
     }

@@ -26,7 +26,7 @@ options() {
       value["list"] = " -x -a \"(__fish_complete_list , \047string split , " commas "\047)\""
       value["file"] = " -r -F"
       value["output"] = value["file"]
-      value["folder"] = " -x -a \"(__fish_complete_directories)\""
+      value["directory"] = " -x -a \"(__fish_complete_directories)\""
       help = $2
       gsub(/[\\\047]/, "\\\\&", help)
       print line value[field[2]] " -d \047" help "\047"

@@ -22,7 +22,7 @@ arguments() {
       action["list"] = ":list:_sequence compadd - " words
       action["file"] = ":file:_files"
       action["output"] = action["file"]
-      action["folder"] = ":folder:_files -/"
+      action["directory"] = ":directory:_files -/"
       count = split(field[1], names, ",")
       for (i = 1; i <= count; ++i) {
         last = field[2] == "flag" ? "" : names[i] ~ /^--/ ? "=" : "+"

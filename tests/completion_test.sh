@@ -4,7 +4,7 @@ command -v bash > /dev/null || fail "bash is not installed"
 cat > tx-one <<'EOF'
 #!/bin/sh
 printf '%s\t%s\n' '-h,--help flag' 'print this' '-m,--model file' "the model's file" \
-  '--norm words post pre' 'where: [post] or pre' '-o,--out folder' 'a \ folder' \
+  '--norm words post pre' 'where: [post] or pre' '-o,--out directory' 'a \ folder' \
   '--beam value' 'beam width' '--tie,--no-tie flag' 'tie them' '--kinds list cross self' kinds
 EOF
 cat > tx-two <<'EOF'

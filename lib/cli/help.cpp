@@ -141,7 +141,7 @@ std::string completion_kind(const Option& option) {
     return out;
   }
   if (option.file == FileRole::output) return "output";
-  if (option.file == FileRole::input) return option.unit == "DIR" ? "folder" : "file";
+  if (option.file == FileRole::input) return option.unit == "DIR" ? "directory" : "file";
   return "value";
 }
 

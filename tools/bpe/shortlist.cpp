@@ -66,7 +66,7 @@ class Counts {
     return out;
   }
   void check(const WordLink& link, size_t from, size_t to) const {
-    const char* unit = words_ ? "word" : "piece";
+    const char* unit = words_ ? "word" : "token";
     const bool of_tokens = words_ && link.source < from_.size() && link.target < to_.size();
     const char* advice = of_tokens ? "; --unit pieces is for links between tokens, as "
                                      "tx-attn-dump --align writes them without --words"

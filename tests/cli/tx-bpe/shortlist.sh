@@ -31,7 +31,7 @@ expect_stderr 'tx-bpe: links:1: link 2-1, but the source has 1 word, counted fro
 expect_no_file out2
 
 printf '9-0\n' > links
-for unit in 'words 1 word' 'pieces 3 pieces'; do
+for unit in 'words 1 word' 'pieces 3 tokens'; do
   expect_status 1 tx-bpe shortlist -m model --src src --tgt tgt --links links --unit ${unit%% *} -o out2
   expect_stderr "tx-bpe: links:1: link 9-0, but the source has ${unit#* }, counted from 0"
 done
