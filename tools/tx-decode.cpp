@@ -29,7 +29,7 @@ void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
 void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
             const tx::MinimumRisk& risk, tx::Writer& out, const tx::Log& log) {
   const tx::Translator translator(s.translator);
-  tx::LinePairs in(s.files, s.beside(), s.strict);
+  tx::LinePairs in(s.files, s.second_text(), s.strict);
   const auto aligner = alignments.column(translator);
   const auto status = tx::open_status(s.status);  // last, because it truncates the file
   if (!s.compare.empty()) {

@@ -46,6 +46,15 @@ void TranslationQueue::start_worker() {
   }));
 }
 
+// Starts workers until there are `count`, or as many as allowed.
+void TranslationQueue::start_workers(size_t count) {
+  try {
+    while (!stop_ && threads_.all.size() < std::min(count, max_workers_)) start_worker();
+  } catch (const Error&) {
+    max_workers_ = threads_.all.size();  // these do the work
+  }
+}
+
 TranslationQueue::~TranslationQueue() = default;
 
 TranslationQueue::Threads::~Threads() {
@@ -74,6 +83,7 @@ bool TranslationQueue::put(std::unique_ptr<TranslationRequest> request, std::vec
     windows_.push_back(std::make_unique<Window>());
     first_put_ = last_put_;
     open_ = true;
+    if (idle_ == 0) start_workers(threads_.all.size() + 1);  // to close it in time
     changed_.notify_all();
   }
   Window& window = *windows_.back();
@@ -151,12 +161,16 @@ void TranslationQueue::work_loop() {
 bool TranslationQueue::next_job(std::unique_lock<std::mutex>& guard, Job& job) {
   while (jobs_.empty()) {
     if (stop_ || (closed_ && !open_ && closing_ == 0)) return false;
-    if (!open_)
-      changed_.wait(guard);
-    else if (closed_ || Clock::now() >= due())
+    if (open_ && (closed_ || Clock::now() >= due())) {
       close_window(guard);
-    else
+      continue;
+    }
+    ++idle_;
+    if (open_)
       changed_.wait_until(guard, due());
+    else
+      changed_.wait(guard);
+    --idle_;
   }
   if (stop_) return false;
   job = std::move(jobs_.front());
@@ -182,12 +196,7 @@ void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
   guard.lock();
   --closing_;
   for (auto& batch : batches) jobs_.push_back({&window, std::move(batch)});
-  const size_t wanted = std::min(max_workers_, size_t(running_) + jobs_.size());
-  try {
-    while (!stop_ && threads_.all.size() < wanted) start_worker();
-  } catch (const Error&) {
-    max_workers_ = threads_.all.size();  // these do the work
-  }
+  start_workers(size_t(running_) + jobs_.size());
   changed_.notify_all();
   guard.unlock();
   for (const size_t i : blank) found(window, i, blank_translation(window.sources[i]));

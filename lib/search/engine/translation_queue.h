@@ -1,11 +1,11 @@
-// Translates requests as they arrive, and returns them in the same order. Worker threads collect
-// requests into batches and translate them. Memory use is bounded.
+// Translates requests as they arrive, and returns them in the same order. Requests are collected
+// in a window; a closed window is divided into batches of similar length, which worker threads
+// translate. Memory use is bounded.
 //
 //   TranslationQueue queue(translator, 0);
-//   on one thread:   while (read(request, parts) && queue.put(std::move(request),
-//   std::move(parts))) {}
-//                    queue.close();
-//   on another:      while (auto request = queue.take()) write(*request);
+//   one thread:  while (read(request, parts) && queue.put(move(request), move(parts))) {}
+//                queue.close();
+//   another:     while (auto request = queue.take()) write(*request);
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -28,10 +28,9 @@ class TranslationRequest {
 
 class TranslationQueue {
  public:
-  // A batch is closed when it is full. If a worker is idle, it is closed earlier: `latency_ms`
-  // after its first request, or with 0, a millisecond after its last. Starts workers as
-  // jobs need them, up to the threads of the translator or what the system allows; Error if it
-  // allows none.
+  // A window is closed when it is full. If a worker is idle, it is closed earlier: `latency_ms`
+  // after its first request, or with 0, a millisecond after its last. Starts workers when none is
+  // idle, up to the threads of the translator or what the system allows; Error if it allows none.
   TranslationQueue(const Translator& translator, int latency_ms);
   ~TranslationQueue();  // stop()
 
@@ -59,6 +58,7 @@ class TranslationQueue {
   };
 
   void start_worker();
+  void start_workers(size_t count);
   void work_loop();
   bool next_job(std::unique_lock<std::mutex>& guard, Job& job);
   Clock::time_point due() const;
@@ -75,6 +75,7 @@ class TranslationQueue {
   std::deque<Job> jobs_;
   size_t taken_ = 0;  // requests of the first window that take() has returned
   int running_ = 0;   // jobs in progress
+  int idle_ = 0;      // workers that wait
   int closing_ = 0;   // windows that are being divided into jobs
   size_t max_workers_;
   bool open_ = false, closed_ = false, stop_ = false;

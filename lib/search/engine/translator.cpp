@@ -147,7 +147,7 @@ int64_t Translator::max_source() const {
 }
 
 const char* Translator::limit() const {
-  return max_source() < options_.max_source ? "all that the model has positions for"
+  return max_source() < options_.max_source ? "the maximum of the model"
                                             : "--max-length";
 }
 

@@ -55,7 +55,7 @@ void DecodeOptions::describe_input(Options& options) {
       .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
                  "--ids", "--word-scores", "--alignments", "--check-invariance", "--compare"},
-                "it joins translations of a line's parts");
+                "it translates the parts of a line separately");
   options
       .add("--latency-ms", lines.latency_ms, "N", "wait up to N ms to fill a batch",
            "For input that arrives line by line; larger batches are faster.")
@@ -127,7 +127,7 @@ void DecodeOptions::describe_checks(Options& options) {
       .flag("--describe", describe_only, "list the weights of the model and exit",
             "For each weight: shape, type in the file (fp32, bf16 or int8), use and bytes; then "
             "the total of each type. Only -m may be given with it.")
-      .is_mode("it goes with --model alone");
+      .is_mode("give only --model with it");
   options.at("model").goes_with({"--describe"});
   options
       .flag("--check-invariance", check_invariance,
@@ -228,8 +228,8 @@ bool DecodeOptions::live(const Translator& model) const {
 void DecodeOptions::resolve(const Options& options) {
   if (stream && !one_hypothesis())
     throw UsageError(
-        "--stream needs --beam 1, or --sample without --nbest: among several outputs the best is "
-        "known at the end");
+        "--stream needs --beam 1, or --sample without --nbest: the best of several hypotheses is "
+        "known only at the end");
   lines.stops = translator.search.stops;
   if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;
@@ -238,8 +238,8 @@ void DecodeOptions::resolve(const Options& options) {
   if (lines.whole || !target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)
     throw UsageError(
-        "--split cannot be used with --nbest: it joins translations of a line's parts");
-  LinePairs::check(files, beside());
+        "--split cannot be used with --nbest: it translates the parts of a line separately");
+  LinePairs::check(files, second_text());
   if (!translator.memory.empty()) parse_size(translator.memory, "--memory");
 }
 

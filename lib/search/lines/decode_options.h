@@ -25,7 +25,7 @@ struct DecodeOptions {
   void describe(Options& options);
   void describe_machine(Options& options);  // the last group
   // The second text, parallel to the first: targets or phrases; "": none.
-  const std::string& beside() const { return target.empty() ? phrases : target; }
+  const std::string& second_text() const { return target.empty() ? phrases : target; }
   std::string description() const;     // of the models, for --describe
   TranslatorOptions compared() const;  // the same options for the model of --compare
   // Sets dependent options. UsageError if options contradict each other.

@@ -30,7 +30,7 @@ for option in '--compare model' '--beam 4' --no-json text; do
   name=${option%% *}
   [ "$name" != text ] || name=FILE
   # shellcheck disable=SC2086
-  expect_usage_error "$name cannot be used with --describe: it goes with --model alone" \
+  expect_usage_error "$name cannot be used with --describe: give only --model with it" \
     tx-decode -m model --describe $option
 done
 expect_status 0 tx-decode -q -m model --describe

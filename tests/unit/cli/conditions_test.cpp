@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_mode_has_its_own_options) {
     bool describe = false, quiet = false, json = false;
     int beam = 4, steps = 1;
     std::vector<std::string> files;
-    options.flag("--describe", describe, "describe").is_mode("it goes with -q alone");
+    options.flag("--describe", describe, "describe").is_mode("give only -q with it");
     options.flag("-q,--quiet", quiet, "quiet").goes_with({"--describe"});
     options.add("--beam", beam, "N", "beam");
     options.flag("--json", json, "JSON");
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_mode_has_its_own_options) {
   };
   BOOST_TEST(message({"--describe", "-q", "--steps", "1"}) == "");
   BOOST_TEST(message({"--no-describe", "--beam", "1"}) == "");
-  const std::string end = " cannot be used with --describe: it goes with -q alone";
+  const std::string end = " cannot be used with --describe: give only -q with it";
   BOOST_TEST(message({"--describe", "--beam", "4"}) == "--beam" + end);
   BOOST_TEST(message({"--no-json", "--describe"}) == "--no-json" + end);
   BOOST_TEST(message({"--describe", "x"}) == "FILE" + end);

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "lib/base/error.h"
@@ -135,4 +136,33 @@ BOOST_AUTO_TEST_CASE(a_queue_that_nobody_reads_blocks_and_can_be_stopped) {
   queue.stop();
   writer.join();
   while (const auto request = take(queue)) BOOST_TEST(request->number < put);
+}
+
+namespace {
+
+// finish() waits until the next request is finished.
+struct Waiting : TranslationRequest {
+  Waiting(std::promise<void>* started, std::future<void>* until) : started(started), until(until) {}
+  void finish(std::span<const Source>, std::vector<Translation>) override {
+    if (started) started->set_value();
+    if (until) in_time = until->wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  }
+  std::promise<void>* started;
+  std::future<void>* until;
+  bool in_time = true;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_request_does_not_wait_for_an_earlier_one_if_a_thread_is_left) {
+  const Translator translator = tiny_translator(options_of(2));
+  const Source source{{5, 6, 7}, 1, {}};
+  TranslationQueue queue(translator, 0);
+  std::promise<void> first, second;
+  std::future<void> second_done = second.get_future();
+  queue.put(std::make_unique<Waiting>(&first, &second_done), {source});
+  first.get_future().wait();  // the only worker so far is busy from here on
+  queue.put(std::make_unique<Waiting>(&second, nullptr), {source});
+  const auto found = queue.take();
+  BOOST_TEST(static_cast<const Waiting&>(*found).in_time);
 }
