@@ -81,8 +81,8 @@ void ModelConfig::check_positions() const {
   if (rotary_scaling == RotaryScaling::llama3 && rotary_high <= rotary_low)
     throw UsageError("rotary_high must be above rotary_low");
   if (learned_positions() && position_offset >= max_positions)
-    throw UsageError("--max-positions " + std::to_string(max_positions) + ": the first " +
-                     std::to_string(position_offset) + " positions are not used by this model");
+    throw UsageError("--max-positions " + std::to_string(max_positions) + ": must be above " +
+                     std::to_string(position_offset) + ", the position of the first token");
 }
 
 int64_t ModelConfig::layers() const {

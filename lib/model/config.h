@@ -17,7 +17,7 @@ namespace tx {
 // (a language model), or an encoder only, whose attention is bidirectional.
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class NormPosition { post, pre };  // after a sub-layer (the paper), or before it
-enum class NormType { layer, rms };     // of the deviation, or of the root mean square
+enum class NormType { layer, rms };     // LayerNorm, or RMSNorm
 // How positions are encoded: a vector added to the embedding (three layouts of sinusoids, or
 // learned), rotation of queries and keys, a penalty on distance (ALiBi), or not at all.
 enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, none };
@@ -105,7 +105,7 @@ struct ModelConfig {
   Named<NormPosition> norm = NormPosition::post;
   Named<PositionEncoding> positions = PositionEncoding::sinusoid;
   int max_positions = 1024;  // rows of learned positions
-  int position_offset = 0;   // the row of the first token, of sinusoids and learned positions
+  int position_offset = 0;   // the row of the first token in sinusoids and learned positions
   double rotary_base = 10000;
   Named<RotaryScaling> rotary_scaling = RotaryScaling::none;
   double rotary_factor = 1;                // of the scaling
@@ -159,7 +159,7 @@ struct ModelConfig {
   }
   bool gated() const { return is_gated(activation); }
   bool shares_embeddings() const { return tie == Tie::all || tie == Tie::embeddings; }
-  bool has_output() const { return tie == Tie::embeddings || tie == Tie::none; }  // of its own
+  bool has_output() const { return tie == Tie::embeddings || tie == Tie::none; }  // unshared
   // Sub-layers of a stack.
   int sub_layers(size_t side) const { return sides[side].layers * (has_cross(side) ? 3 : 2); }
 

@@ -30,7 +30,7 @@ class Division {
 
   int ranks() const { return ranks_; }
   int rounds() const { return int((elements_ + ranks_ * shard_ - 1) / (ranks_ * shard_)); }
-  // The elements of a round, those of all ranks.
+  // The elements of a round, over all ranks.
   ElementRange round(int number) const {
     const int64_t first = number * ranks_ * shard_;
     return {first, std::min(ranks_ * shard_, elements_ - first)};

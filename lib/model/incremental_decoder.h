@@ -15,7 +15,7 @@
 // then reads <bos>.
 //
 // On a backend that replays work (CUDA graphs) all memory of a step keeps its address, and the
-// number of rows is rounded up to one of a few, each of which is recorded once.
+// number of rows is rounded up to one of a few sizes, so that few graphs are recorded.
 //
 // Needs Parameters::prepare_inference(). Logits are batch-invariant: a row's bits do not depend on
 // the other rows. One object per thread; the Transformer may be shared.
@@ -92,8 +92,8 @@ class IncrementalDecoder {
   struct Sentence {
     int64_t first_key = 0, keys = 0;    // rows of kv_->cross
     int64_t first_slot = 0, slots = 0;  // rows of a layer's cache
-    int64_t prompt = 0;                 // the first of those slots
-    int64_t born = 0, longest = 0;      // step_ when it was admitted; steps
+    int64_t prompt = 0;                 // how many of the slots hold the prompt, from the first on
+    int64_t born = 0, longest = 0;      // step_ at admission; maximum number of steps
     int width = 1;
     bool active = true;
   };
@@ -130,7 +130,7 @@ class IncrementalDecoder {
   std::vector<Sentence> sentences_;
   int64_t step_ = 0;
   size_t last_rows_ = 0;       // of the previous step
-  std::vector<int32_t> rows_;  // (columns, rows): the step's
+  std::vector<int32_t> rows_;  // (columns, rows): the inputs of the step
   DeviceSide sources_;
   DeviceInts step_rows_, prompt_slots_;
   // (2, rows, steps): cache rows of each hypothesis, for this step and the previous one

@@ -83,7 +83,7 @@ class CachedKeysValues : public KeysValues {
   Matrix cache;            // (layers * cache_rows, GK + GV): self-attention's keys and values
   int64_t cache_rows = 0;  // of one layer
   Matrix cross;            // (source rows, layers * (GK + GV))
-  // The rows that each hypothesis reads, its own last; shape, q, k, v, o and own_k, own_v unset.
+  // The rows that each hypothesis reads, its own last; shape, q, k, v, o, own_k, own_v are unset.
   CachedAttention self_rows, cross_rows;
   AttentionProbe probe;
 

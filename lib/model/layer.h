@@ -57,7 +57,8 @@ struct CrossAttention {
                     const DropoutMasks& masks) const;
 };
 
-// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation; a gate precedes W1.
+// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation. With a gate, its rows
+// precede those of W1.
 struct FeedForward {
   Projection in, out;  // (F, D), with a gate (2F, D); (D, F)
   Activation activation = Activation::relu;

@@ -16,9 +16,9 @@ int64_t block_elements(const std::vector<ParameterEntry>& table) {
   return (end + 63) / 64 * 64;
 }
 
-// Plus the index in the table. Dropout inside heads other than the first uses the same sites (site
-// + (head << 16)), but never the same counters: the last word of a PhiloxStream is 0x7478, that of
-// dropout feature / 8.
+// The Philox site of a weight's initialisation is this plus the weight's index in the table.
+// Dropout inside heads other than the first uses the same sites (site + (head << 16)), but never
+// the same counters: their last word is 0x7478 in a PhiloxStream, and feature / 8 in dropout.
 constexpr uint32_t initialisation_site = 0x10000;
 
 }  // namespace
@@ -135,7 +135,7 @@ void Parameters::initialise(uint32_t seed) {
     const double bound = e.init_scale * std::sqrt(6.0 / double(e.rows + e.cols));
     const double deviation = 1 / std::sqrt(double(config_.d_model));
     const Matrix to = master(e);
-    std::vector<double> row(static_cast<size_t>(e.cols));  // by row: freed tensors stay on the heap
+    std::vector<double> row(static_cast<size_t>(e.cols));  // by row, to keep the heap small
     for (int64_t r = 0; r < e.rows; ++r) {
       for (double& x : row) {
         x = 0;

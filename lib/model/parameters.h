@@ -1,8 +1,8 @@
 // The parameter table of a model and the flat blocks that hold the weights, their gradients and the
 // optimizer state. The table's order is the layout: q, k, v of a layer are adjacent, so are k, v of
-// the cross-attentions of all layers, and matrices precede vectors. So several weights are one
-// product, and weight decay is one range. The vocabulary is padded with zeros in the blocks, not in
-// files.
+// the cross-attentions of all layers, and matrices precede vectors. So one product computes several
+// projections, and weight decay applies to one range. The vocabulary is padded with zeros in the
+// blocks, not in files.
 #pragma once
 #include <map>
 #include <memory>
@@ -63,8 +63,8 @@ class Parameters {
   // (the copy, which products read); f64 has everything in double. training adds gradients and the
   // optimizer state, with several ranks only of the shards of `self`. Memory is zero until
   // initialise() or loading.
-  // Of a tensor-parallel shard, config() and table() are its own; its weights are slices of the
-  // whole ones (shard_of()), and `self` counts the ranks that have the same shard.
+  // With a tensor-parallel shard, config() and table() describe the shard. Its weights are slices
+  // of the model's (shard_of()), and `self` counts the ranks that have the same shard.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
              RankOf self = {}, const ModelShard& shard = {});
   // For planning a training: the same blocks as views without memory, not to be read or written.
@@ -105,7 +105,7 @@ class Parameters {
   // Contributions to the gradient of a table entry so far; joined entries count at the first.
   int written(size_t entry) const { return *written_[entry]; }
   void refresh_copy();       // rounds the fp32 weights to the bf16 weights
-  void prepare_inference();  // packs the weights for matmul_invariant; again: in place
+  void prepare_inference();  // packs the weights for matmul_invariant; later calls repack in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);

@@ -61,7 +61,7 @@ class TableBuilder {
     table_.back().vector = true;
     table_.back().multiplied = false;
   }
-  // Of heads or of the inner layer: sharded over tensor-parallel ranks.
+  // Its outputs are heads or inner features, which tensor-parallel ranks divide.
   void inner_matrix(const std::string& name, int64_t rows, bool joined = false) {
     matrix(name, rows, c_.d_model, Init::xavier, joined);
     table_.back().split = Split::outputs;

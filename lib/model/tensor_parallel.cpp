@@ -55,7 +55,7 @@ EntryShard shard_of(const ParameterEntry& whole, const ModelShard& shard) {
 
 namespace {
 
-// Exchanges one weight at a time, between rank 0, which has the whole one, and every rank.
+// Exchanges one weight at a time between rank 0, which has the whole weight, and every rank.
 class Exchange {
  public:
   explicit Exchange(const Parameters& parameters)
