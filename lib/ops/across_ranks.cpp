@@ -1,6 +1,6 @@
-// The two ops between what every rank has and what lies on the ranks in parts: f and g of Shoeybi
-// et al., 2019, section 3. Forward f is the identity, backward the sum of the ranks' gradients; g
-// is the other way round. Kept: nothing.
+// The two ops of tensor parallelism, f and g of Shoeybi et al., 2019, section 3. f is the identity
+// in the forward pass and sums the ranks' gradients in the backward pass; g sums in the forward
+// pass and is the identity in the backward pass. Kept: nothing.
 #include <algorithm>
 
 #include "lib/ops/ops.h"
@@ -9,9 +9,9 @@ namespace tx {
 
 namespace {
 
-constexpr int64_t chunk = 1 << 18;  // elements that a rank gives at a time
+constexpr int64_t chunk = 1 << 18;  // elements that a rank sends at a time
 
-// x of rank 0, plus that of rank 1, and so on; bf16 is added in f32 and rounded once.
+// Replaces x by the sum over the ranks, in rank order; bf16 is added in f32 and rounded once.
 void add_over_ranks(Context& context, Matrix x, Communicator& ranks) {
   TX_ASSERT(x.stride == x.cols);
   const int64_t count = ranks.size();

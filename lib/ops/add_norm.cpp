@@ -1,6 +1,8 @@
-// sum = x + dropout(sub), normed = gamma (sum - mean) / sqrt(var + eps) + beta, or without beta
-// gamma sum / sqrt(mean of sum^2 + eps) (Zhang and Sennrich 2019): the end of a sub-layer (sections
-// 3.1 and 5.4). Kept: sum and the statistics of its rows.
+// The end of a sub-layer (sections 3.1 and 5.4): sum = x + dropout(sub), followed by LayerNorm,
+//   normed = gamma (sum - mean) / sqrt(var + eps) + beta,
+// or, if there is no beta, RMSNorm (Zhang and Sennrich 2019),
+//   normed = gamma sum / sqrt(mean of sum^2 + eps).
+// Kept: sum and the statistics of its rows.
 #include "lib/ops/ops.h"
 
 namespace tx {

@@ -1,6 +1,6 @@
 // softmax(q k^T / sqrt(d_k)) v, equation 1, for all heads of section 3.2.2 at once. Kept: q, k, v
-// and the log-sum-exp of each row and head; backward computes the weights again from it. The loss
-// of a guided head is computed in backward alone: forward may run twice (--recompute).
+// and the log-sum-exp of each row and head, from which backward recomputes the weights. The loss of
+// a guided head is computed only in backward, because forward may run twice (--recompute).
 #include "lib/ops/ops.h"
 
 namespace tx {

@@ -1,5 +1,5 @@
-// x = dropout(table[ids] * sqrt(d_model) + PE), sections 3.4, 3.5 and 5.4. Kept: nothing, the masks
-// are drawn again. Of a shard of the table one rank has the token's row, the others zeros.
+// x = dropout(table[ids] * sqrt(d_model) + PE), sections 3.4, 3.5 and 5.4. Kept: nothing; the masks
+// are recomputed. If the table is sharded, one rank has the token's row, and the others add zeros.
 #include "lib/ops/ops.h"
 
 namespace tx {

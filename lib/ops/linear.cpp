@@ -1,5 +1,5 @@
-// y = x w^T + b. Kept: x. dx = dy w, dw = dy^T x, db = column sums of dy. Where each rank has some
-// inputs, the ranks' y are added, and the first rank's has the bias.
+// y = x w^T + b. Kept: x. dx = dy w, dw = dy^T x, db = column sums of dy. If the inputs are divided
+// among ranks, the ranks' y are summed, and only rank 0 adds the bias.
 #include "lib/ops/products.h"
 
 namespace tx {

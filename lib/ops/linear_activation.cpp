@@ -1,7 +1,7 @@
 // y = dropout(f(x w^T + b)), the first half of equation 2. Kept: x and, for relu, y itself (it is
-// positive exactly where the slope and the mask are 1); for the others the value before it. A gated
-// f is y = dropout(f(gate) * up) (Shazeer 2020), gate and up being the halves of x w^T + b; their
-// gradient takes their place.
+// positive exactly where the slope and the mask are 1); for other activations their input. With a
+// gate, y = dropout(f(gate) * up) (Shazeer 2020), where gate and up are the halves of x w^T + b;
+// their gradient overwrites them.
 #include "lib/ops/products.h"
 
 namespace tx {
@@ -28,8 +28,8 @@ Tensor gated(Context& context, Tensor x, const Parameter& w, const Parameter& bi
   return y;
 }
 
-// Bits for the relu of y = x w^T, where both the product that makes y and that of y's gradient can
-// do with them; else an empty tensor.
+// Memory for the mask of the relu of y = x w^T, if the backend fuses the mask into both the product
+// that computes y and the product that computes y's gradient; else an empty tensor.
 Tensor mask_of(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
                const Tensor& y, const Parameter& reader) {
   Product forward, backward;
@@ -62,7 +62,7 @@ Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const P
     context.run([&](auto& k) { k.activate(kept.value(), rest, drop, y.value()); });
   context.on_backward([&context, x, w, bias, activation, drop, mask, kept, y]() mutable {
     if (!y.has_gradient()) return;
-    const Matrix dy = context.gradient(y);  // becomes the gradient before the activation, in place
+    const Matrix dy = context.gradient(y);  // overwritten by the gradient of the input of f
     bool add = false;
     Matrix db;
     if (bias) db = Context::gradient(bias, add);

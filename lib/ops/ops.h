@@ -1,5 +1,6 @@
-// The differentiable operations. One op, one file; each file holds equation, forward, what is kept,
-// backward, in that order. Shapes in the letters of lib/tensor/tensor.h. Wrong shapes are a Bug.
+// The differentiable operations, one file each. A file begins with the op's equation and with what
+// is kept for the backward pass. Shapes use the letters of lib/tensor/tensor.h. Wrong shapes throw
+// Bug.
 #pragma once
 #include "lib/ranks/communicator.h"
 #include "lib/tensor/tensor.h"
@@ -9,28 +10,28 @@ namespace tx {
 // x (N,D) = dropout(table[ids] * scale + positions[position]); drop.keys must be set even when its
 // threshold is 0. `learned` positions receive a gradient; sinusoids are a plain matrix.
 struct EmbedInput {
-  const int32_t* ids = nullptr;  // N; -1 (on the CPU alone): a row of zeros, which learns nothing
+  const int32_t* ids = nullptr;  // N; -1 (CPU only): a row of zeros without gradient
   int64_t rows = 0;
   Parameter table;  // (V,D)
   double scale = 1;
   Matrix positions;   // (at least max position + 1, D) f32 or f64, or empty
-  Parameter learned;  // empty unless positions are
+  Parameter learned;  // empty unless positions are learned
   Dropout drop;
   const int32_t* by_id = nullptr;  // N: see Backend's embed_backward(); may be null
 };
 Tensor embed(Context& context, const EmbedInput& input);
 
-// Which elements of a relu are positive, where a backend's products write and read such a mask
-// (Product::mask). linear_activation() makes one for the linear() that is its only reader, and
-// whose product of the gradient then is the gradient before the relu already.
+// Which elements of a relu are positive, for backends whose products write and read such a mask
+// (Product::mask). linear_activation() fills it. The linear() that alone reads the relu's output
+// applies it in its backward pass, so that the gradient it computes is that of the relu's input.
 struct ReluMask {
   Parameter reader;  // the weights of that linear()
-  Tensor bits;       // empty: not made
+  Tensor bits;       // empty: no mask
   bool applied = false;
 };
 using SharedMask = std::shared_ptr<ReluMask>;
 
-// y (N,O) = x (N,I) w^T + bias; bias may be empty. `mask`: of x, when linear_activation() made x.
+// y (N,O) = x (N,I) w^T + bias; bias may be empty. `mask`: of x, if x is from linear_activation().
 Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {},
               const SharedMask& mask = {});
 
@@ -53,9 +54,9 @@ struct Normed {
 };
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm);
 
-// Turns the first `columns` columns of x by the rotary angles of the rows' positions, in place: x
-// must have no other reader before, and what makes x must not keep it. `table` and `width` as in
-// rotate() of kernels/interface.inc.
+// Rotates the first `columns` columns of x by the rotary angles of the rows' positions, in place:
+// no op may have read x before, and the op that computed x must not keep it. `table` and `width`
+// are those of rotate() in kernels/interface.inc.
 struct Rotary {
   Matrix table;
   int width = 0;
@@ -64,15 +65,15 @@ struct Rotary {
 void rotate(Context& context, Tensor x, int64_t columns, const Rotary& rotary);
 
 // softmax(q k^T / sqrt(d_k)) v for every sentence and head, section 3.2. q, k and v are column
-// ranges of tensors, so that one product makes several of them; each such range must be read by
-// exactly one attention, and the ranges together cover their tensor.
+// ranges of tensors, so that one product computes several of them. Each range must be read by
+// exactly one attention, and the ranges of a tensor must cover it.
 struct AttentionInput : AttentionShape {
   Tensor q, k, v;
   int64_t q_column = 0, k_column = 0, v_column = 0;
   const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
   int64_t sentences = 0;
   Dropout drop;
-  AttentionGuide guide;  // where it has starts, backward adds its loss and gradient
+  AttentionGuide guide;  // if it has `starts`, backward adds its loss and gradient
 };
 Tensor attention(Context& context, const AttentionInput& input);  // (T, heads * d_v)
 // softmax(q k^T / sqrt(d_k)) of one sentence and head, without dropout, zero where masked:
@@ -81,23 +82,23 @@ void attention_weights(Context& context, const AttentionInput& input, int64_t se
                        Matrix weights);
 
 // Label-smoothed cross-entropy (tx-paper(7), 5.4): label 1 - eps, others eps / (V - 1). Adds its
-// sums to *record. Recording: the gradient times record->loss_scale replaces the logits.
+// sums to *record. When recording, the gradient times record->loss_scale replaces the logits.
 void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
                    double smoothing, StepRecord* record);
 
-// Layers that lie on several ranks in parts (Shoeybi et al., 2019, section 3). Every rank runs the
-// same ops in the same order. What is added over the ranks is added in their order, and is the same
-// bits on each of them. Only where the backend's memory is the host's.
+// Tensor parallelism (Shoeybi et al., 2019, section 3). Every rank runs the same ops in the same
+// order. Sums over the ranks are added in rank order and are bit-identical on all ranks. Only for
+// backends whose memory is the host's.
 
-// y = x, which the parts of all ranks read: the gradient of x is the sum of what they make of that
-// of y. y shares the memory of x.
+// y = x, for an input that the shards of all ranks read: the gradient of x is the sum of the ranks'
+// gradients of y. y shares the memory of x.
 Tensor read_by_ranks(Context& context, Tensor x, Communicator& ranks);
-// x becomes the sum of the ranks' x, in place: it must have no other reader before, and what makes
-// it must not keep it. The gradient of the sum is that of x, on every rank.
+// x becomes the sum of the ranks' x, in place: no op may have read x before, and the op that
+// computed x must not keep it. On every rank the gradient of the sum is the gradient of x.
 void sum_over_ranks(Context& context, const Tensor& x, Communicator& ranks);
 
-// cross_entropy() where a rank has the logits (T,Vp) of `count` tokens from `first` on; labels are
-// among the `vocabulary` tokens of all ranks.
+// cross_entropy() with a sharded vocabulary: this rank has the logits (T,Vp) of `count` tokens from
+// `first` on; labels are ids in the whole vocabulary.
 struct SplitVocabulary {
   int64_t first = 0, count = 0, vocabulary = 0;
 };

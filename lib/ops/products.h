@@ -1,4 +1,4 @@
-// The two backward products that every op with a weight matrix needs.
+// The products that the ops with a weight matrix share.
 #pragma once
 #include "lib/ops/ops.h"
 
@@ -8,9 +8,9 @@ namespace tx {
 // in which a row does not depend on the number of rows.
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
                      Activation activation, const Tensor& y, const Tensor& mask = {});
-// x, as a product with w reads it: the shards of all ranks read x where each has some outputs.
+// x as the input of a product with w: read_by_ranks() if the outputs of w are divided among ranks.
 Tensor input_of(Context& context, Tensor x, const Parameter& w);
-// dx (+)=, and through the relu that made x where there is a mask.
+// dx (+)= dy w; with a mask of x, the gradient of the relu's input (ReluMask).
 void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy,
                     ReluMask* mask = nullptr);
 void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy);  // dw (+)=

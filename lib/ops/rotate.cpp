@@ -1,6 +1,6 @@
-// x_j = x_j cos a - x_(j+K/2) sin a, x_(j+K/2) = x_(j+K/2) cos a + x_j sin a, with the angle a of
-// position and j (Su and others 2021), over x. Kept: nothing; the gradient turns back, in place
-// too.
+// x_j = x_j cos a - x_(j+K/2) sin a, x_(j+K/2) = x_(j+K/2) cos a + x_j sin a, where the angle a
+// depends on the position and on j (Su et al., 2021). In place. Kept: nothing; backward rotates the
+// gradient back, also in place.
 #include "lib/ops/ops.h"
 
 namespace tx {

@@ -1,7 +1,7 @@
-// The loss of cross_entropy() where the columns of the logits lie on several ranks. Of each row a
-// rank sends its largest logit, the sum of the exponentials above it, the centred sum of the logits
-// and the label's, where it has that: the sums over the vocabulary follow from those of the ranks,
-// added in their order. The logits become their gradient, as there. Kept: nothing else.
+// The loss of cross_entropy() if the columns of the logits are divided among ranks. For each row a
+// rank sends its largest logit m, the sum of exp(x - m), the sum of x - m and, if the rank has it,
+// the label's logit. The sums over the vocabulary are computed from those, in rank order. The
+// logits become their gradient, as in cross_entropy(). Kept: nothing else.
 #include <cmath>
 
 #include "lib/ops/ops.h"
@@ -10,11 +10,11 @@ namespace tx {
 
 namespace {
 
-// Of a row; in double, as kernels have them.
+// Sums over a rank's columns of one row, in double as in the kernels.
 struct RowSums {
   double max = 0;           // largest logit
-  double exponentials = 0;  // of exp(x - most)
-  double total = 0;         // of x - most
+  double exponentials = 0;  // of exp(x - max)
+  double total = 0;         // of x - max
   double label = 0;         // the label's logit; 0 where another rank has it
 };
 
@@ -32,7 +32,7 @@ RowSums sums_of(const T* x, int64_t count, int64_t label) {
   return sums;
 }
 
-// Those of the whole row, of what rank r found in its counts[r] columns.
+// The sums over the whole row, from the ranks' sums; rank r has counts[r] columns.
 RowSums join(const RowSums* parts, int64_t stride, const std::vector<int64_t>& counts) {
   RowSums whole;
   whole.max = parts[0].max;

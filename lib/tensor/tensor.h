@@ -4,8 +4,8 @@
 // The contract of an op: check shapes, make() its outputs (uninitialised), run() its kernel, and
 // on_backward() a closure that holds its tensors. The tape runs the closures in reverse order of
 // creation and destroys each after it ran, so activations are freed during the backward pass. The
-// first contribution to a gradient assigns, later ones add (see gradient()); nothing is
-// zero-filled.
+// first contribution to a gradient assigns, later ones add (see gradient()), so gradients need not
+// be zeroed.
 //
 // The letters of shapes, in all headers:
 //
@@ -100,9 +100,9 @@ class Context {
 
   bool recording = false;  // off: inference
   bool recompute = false;  // gradient checkpointing: segments keep only their inputs
-  // f(inputs), a part of the model. With recompute nothing that f keeps for its backward stays: the
-  // backward of the segment first runs f again. f must draw the same masks each time. Gradients are
-  // bit-identical to those without recompute and computed in the same order.
+  // f(inputs), a part of the model. With recompute, the tensors that f keeps for its backward pass
+  // are freed, and the backward pass of the segment first runs f again. f must draw the same masks
+  // each time. Gradients are bit-identical to those without recompute and have the same order.
   using Segment = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
   std::vector<Tensor> segment(std::vector<Tensor> inputs, Segment f);
   void on_backward(std::function<void()> closure);
@@ -115,9 +115,9 @@ class Context {
   Matrix gradient(const Tensor& t) const;  // to read; must exist
   // The gradient of a parameter to write.
   static Matrix gradient(const Parameter& p, bool& add);
-  // A kernel has overwritten t with its gradient.
+  // Declares that a kernel has overwritten t with its gradient.
   void gradient_in_place(Tensor& t);
-  void drop_gradient(Tensor& t);  // frees its memory before the handle
+  void drop_gradient(Tensor& t);  // frees the gradient's memory while t is still in use
 
  private:
   Backend& backend_;
