@@ -159,7 +159,7 @@ Vocabularies ModelReader::read_vocabularies() const {
     for (const SideConfig& side : config_.sides)
       if (side.vocabulary != config_.sides.front().vocabulary)
         throw DataError(path() +
-                        ": one vocabulary is stored, but its configuration has different sizes");
+                        ": the sides share a vocabulary, but its configuration has two sizes");
     return all;
   }
   std::vector<Vocabularies::Pointer> sides;
