@@ -57,7 +57,7 @@ constexpr Activation gate_function(Activation a) {
   return a == Activation::swiglu ? Activation::silu : a == Activation::geglu ? Activation::gelu : a;
 }
 
-// Everything that changes from one optimiser step to the next, in the backend's memory: kernels
+// Everything that changes from one optimizer step to the next, in the backend's memory: kernels
 // read it through a pointer, so that the host does not wait for the device within a step.
 struct StepRecord {
   int64_t step = 0;          // from 1: schedule, bias correction, dropout coordinates
@@ -92,7 +92,7 @@ struct RowKeys {
 
 // Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, block of 8
 // features), 16 bits per element, dropped where bits < threshold. Masks are not stored: backward
-// draws them again.
+// recomputes them.
 struct Dropout {
   uint32_t threshold = 0;  // round(p * 65536); 0: off
   double scale = 1;        // 65536 / (65536 - threshold)
@@ -140,7 +140,7 @@ struct ProductShape {
   int64_t m, n, k;
 };
 
-// Asserts that shapes and dtypes agree. Only the CPU supports f64: a GPU checks that itself.
+// Asserts that shapes and dtypes agree. f64 passes: the CUDA backend refuses it itself.
 inline ProductShape shape_of(const Product& p) {
   const int64_t m = p.transpose_a ? p.a.cols : p.a.rows;
   const int64_t k = p.transpose_a ? p.a.rows : p.a.cols;

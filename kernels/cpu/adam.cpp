@@ -88,7 +88,7 @@ bf16* copy_of(Matrix copy) { return copy.empty() ? nullptr : copy.row<bf16>(0); 
 }  // namespace
 
 void Cpu::square_sums(Matrix gradients, Matrix squares) {
-  const Timed timed(profile_.get(), "optimiser", traffic(gradients));
+  const Timed timed(profile_.get(), "optimizer", traffic(gradients));
   const int64_t count = gradients.rows * gradients.cols;
   TX_ASSERT(squares.dtype == DType::f64 && squares.cols == norm_blocks(count));
   double* sums = squares.row<double>(0);
@@ -99,7 +99,7 @@ void Cpu::square_sums(Matrix gradients, Matrix squares) {
 }
 
 void Cpu::gradient_norm(Matrix squares, StepRecord* record) {
-  const Timed timed(profile_.get(), "optimiser", traffic(squares));
+  const Timed timed(profile_.get(), "optimizer", traffic(squares));
   const double* sums = squares.row<double>(0);
   double sum = 0;
   for (int64_t b = 0; b < squares.cols; ++b) sum += sums[b];
@@ -115,7 +115,7 @@ void Cpu::gradient_norm(Matrix squares, StepRecord* record) {
 
 void Cpu::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix copy,
                int64_t decayed, const AdamSettings& settings, const StepRecord* record) {
-  const Timed timed(profile_.get(), "optimiser",
+  const Timed timed(profile_.get(), "optimizer",
                     traffic(parameters, parameters, gradients, m, m, v, v, copy));
   if (record->skip) return;
   const int64_t count = parameters.rows * parameters.cols;
@@ -131,7 +131,7 @@ void Cpu::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix c
 
 void Cpu::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
               const AdamSettings& settings, const StepRecord* record) {
-  const Timed timed(profile_.get(), "optimiser", traffic(parameters, parameters, gradients, copy));
+  const Timed timed(profile_.get(), "optimizer", traffic(parameters, parameters, gradients, copy));
   if (record->skip) return;
   const int64_t count = parameters.rows * parameters.cols;
   if (parameters.dtype == DType::f64)

@@ -1,4 +1,4 @@
-// The optimiser over flat blocks of f32. Learning rate, clip factor and skip flag are in the step
+// The optimizer over flat blocks of f32. Learning rate, clip factor and skip flag are in the step
 // record, so that the host need not wait for them.
 #include <algorithm>
 
@@ -52,7 +52,7 @@ __global__ void add_squares(const float* g, int64_t count, double* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// One block, which decides about the update.
+// One block: computes gradient norm and clip factor, and whether to skip the update.
 __global__ void decide(const double* sums, int64_t count, StepRecord* record) {
   __shared__ double part[32];
   double sum = 0;
@@ -76,7 +76,7 @@ struct Step {
   float epsilon, rate, decay, clip, correct1, correct2;
 };
 
-// Pointers to the flat blocks of one update; m and v are null for sgd, copy when there is none.
+// The flat blocks of one update; m and v are null for sgd, copy if there are no bf16 weights.
 struct Blocks {
   float* w;
   const float* g;
@@ -174,7 +174,7 @@ void launch_update(const Cuda::State& state, Matrix parameters, Matrix gradients
 }  // namespace
 
 void Cuda::square_sums(Matrix gradients, Matrix squares) {
-  const Timed timed(*state_, "optimiser", traffic(gradients));
+  const Timed timed(*state_, "optimizer", traffic(gradients));
   TX_ASSERT(gradients.dtype == DType::f32 && squares.dtype == DType::f64);
   const int64_t count = gradients.rows * gradients.cols, blocks = norm_blocks(count);
   TX_ASSERT(squares.cols == blocks);
@@ -184,20 +184,20 @@ void Cuda::square_sums(Matrix gradients, Matrix squares) {
 }
 
 void Cuda::gradient_norm(Matrix squares, StepRecord* record) {
-  const Timed timed(*state_, "optimiser", traffic(squares));
+  const Timed timed(*state_, "optimizer", traffic(squares));
   launch(*state_, decide, dim3(1), 256, 0, squares.row<double>(0), squares.cols, record);
 }
 
 void Cuda::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix copy,
                 int64_t decayed, const AdamSettings& settings, const StepRecord* record) {
-  const Timed timed(*state_, "optimiser",
+  const Timed timed(*state_, "optimizer",
                     traffic(parameters, parameters, gradients, m, m, v, v, copy));
   launch_update<true>(*state_, parameters, gradients, m, v, copy, decayed, settings, record);
 }
 
 void Cuda::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
                const AdamSettings& settings, const StepRecord* record) {
-  const Timed timed(*state_, "optimiser", traffic(parameters, parameters, gradients, copy));
+  const Timed timed(*state_, "optimizer", traffic(parameters, parameters, gradients, copy));
   launch_update<false>(*state_, parameters, gradients, {}, {}, copy, decayed, settings, record);
 }
 

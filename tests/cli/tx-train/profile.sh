@@ -7,7 +7,7 @@ expect_stderr_contains 'rates of this CPU, '
 expect_stderr_contains 'GFLOP/s in bf16'
 expect_stderr_contains 'forward '
 profile=$(sed -n 's/.*: \([a-z].*calls.* ms, floor .* %\)$/\1/p' "$TX_LAST/stderr")
-for group in 'products, fp32' 'attention, backward' 'attention ' 'norm, backward' 'norm ' loss optimiser \
+for group in 'products, fp32' 'attention, backward' 'attention ' 'norm, backward' 'norm ' loss optimizer \
   'embedding ' 'embedding, backward'; do
   echo "$profile" | grep -q "^$group" || fail "no group '$group' in: $profile"
 done
