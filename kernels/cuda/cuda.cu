@@ -26,12 +26,13 @@ void check(cudaError_t status, const char* doing) {
 }
 
 Cuda::State::State() : device(chosen) {
-  check(cudaSetDevice(device), "choosing the device");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking");
+  check(cudaSetDevice(device), "selecting the device");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "querying the device");
   check(
       cudaDeviceGetAttribute(&shared_bytes_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-      "asking");
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+      "querying the device");
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
 }
 
 Cuda::State::~State() {
@@ -61,7 +62,7 @@ void Cuda::State::allow_shared(const void* kernel, size_t bytes) const {
   size_t& allowed = allowed_[kernel];
   if (bytes <= allowed) return;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
-        "asking for shared memory");
+        "reserving shared memory");
   allowed = bytes;
 }
 
@@ -83,7 +84,7 @@ std::string Cuda::refusal() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string hidden =
       visible ? std::string("; CUDA_VISIBLE_DEVICES is \"") + visible + "\"" : "";
-  if (status == cudaSuccess) return "the driver knows no GPU" + hidden;
+  if (status == cudaSuccess) return "the driver reports no GPU" + hidden;
   return std::string("no GPU can be used: ") + cudaGetErrorString(status) + " (driver for CUDA " +
          version(driver) + ", built for " + version(CUDART_VERSION) + ")" + hidden;
 }
@@ -108,13 +109,13 @@ std::string Cuda::describe() {
 }
 
 int Cuda::use_threads(int count) {
-  check(cudaSetDevice(state_->device), "choosing the device");
+  check(cudaSetDevice(state_->device), "selecting the device");
   return count;
 }
 
 std::string Cuda::device_id() const {
   cudaDeviceProp p{};
-  check(cudaGetDeviceProperties(&p, state_->device), "asking");
+  check(cudaGetDeviceProperties(&p, state_->device), "querying the device");
   constexpr const char* digits = "0123456789abcdef";
   std::string id;
   for (const char byte : p.uuid.bytes) {
@@ -128,7 +129,7 @@ bool Cuda::has_own_memory() const { return true; }
 
 size_t Cuda::free_bytes() const {
   size_t free = 0, total = 0;
-  check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  check(cudaMemGetInfo(&free, &total), "querying free memory");
   return free;
 }
 
@@ -174,9 +175,9 @@ void Cuda::replay(int64_t key, const std::function<void()>& work) {
     check(capture.status, "recording a graph");
     const cudaError_t status = cudaGraphInstantiate(&known->second, graph, 0);
     cudaGraphDestroy(graph);
-    check(status, "preparing a graph");
+    check(status, "instantiating a graph");
   }
-  check(cudaGraphLaunch(known->second, s.stream), "starting a graph");
+  check(cudaGraphLaunch(known->second, s.stream), "launching a graph");
 }
 
 void Cuda::forget_graphs() { state_->forget_graphs(); }

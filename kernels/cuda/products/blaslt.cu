@@ -50,7 +50,7 @@ struct BlasLt::Library {
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
   std::map<ProductKey, Plan> plans;
-  std::map<ProductKey, BlasLtAlgorithm> chosen;  // of all plans, and those from set_algorithms()
+  std::map<ProductKey, BlasLtAlgorithm> chosen;  // by plans, or given to set_algorithms()
 
   // The handle is not destroyed: that would wait for the device, and at exit the driver may already
   // be unloaded.
@@ -133,7 +133,7 @@ void BlasLt::Library::add_splits(const Plan& plan, const Product& p, int process
     }
 }
 
-// By timing, on its own buffers: the operands of p may not exist yet.
+// Times the candidates on buffers of its own: the operands of p may not exist yet.
 BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda::State& s,
                                          const std::vector<BlasLtAlgorithm>& candidates) const {
   const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
@@ -228,7 +228,7 @@ void BlasLt::set_algorithms(const std::string& text) {
     throw Error("this is not a list of cuBLASLt's algorithms");
   if (version != library_->api.version())
     throw Error("the algorithms were chosen with cuBLASLt " + std::to_string(version) +
-                ", this is " + std::to_string(library_->api.version()));
+                ", but this is " + std::to_string(library_->api.version()));
   std::getline(lines, line);
   std::map<ProductKey, BlasLtAlgorithm> chosen;
   while (std::getline(lines, line)) {

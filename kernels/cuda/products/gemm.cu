@@ -35,8 +35,8 @@ TileShape tile_shape(DType dtype, int tile) {
 // A cost model: blocks run on the multiprocessors in rounds. For a step of k a block reads its rows
 // of a and b from the cache at 64 bytes per cycle, and a multiprocessor multiplies about 1,300
 // pairs per cycle in bf16 (mma, a good half of an H100's peak) and 128 in f32. In units of one
-// row's bytes a pair costs 1 / 40 or 1 / 8. Reads and products are added: tiles of decoding overlap
-// little.
+// row's bytes a pair costs 1 / 40 or 1 / 8. Times of reads and products are added, because the
+// small tiles of decoding overlap them little.
 int best_tile(DType dtype, int64_t rows, int64_t cols, int processors) {
   const double pair = dtype == DType::bf16 ? 1.0 / 40 : 1.0 / 8;
   int best = 0;
@@ -129,7 +129,7 @@ Matrix Cuda::prepare(Matrix weights) {
 Matrix Cuda::prepare_rows(const WeightRows& from, DType dtype) {
   TX_ASSERT(from.rows > 0 && from.cols > 0);
   if (dtype == DType::i8)
-    throw UsageError("--precision int8 needs a CPU: give --device cpu, or another precision");
+    throw UsageError("--precision int8 is CPU-only: use --device cpu or another precision");
   Matrix m = matrix(nullptr, dtype, from.rows, from.cols);
   const size_t row = size_t(from.cols) * size_of(dtype);
   char* memory = static_cast<char*>(allocate(size_t(from.rows) * row));
@@ -150,7 +150,7 @@ Matrix Cuda::prepare_rows(const WeightRows& from, DType dtype) {
 }
 
 Matrix Cuda::prepare_int8(const Int8Weights&) {
-  throw UsageError("--precision int8 needs a CPU: give --device cpu, or another precision");
+  throw UsageError("--precision int8 is CPU-only: use --device cpu or another precision");
 }
 
 void Cuda::pick_rows(Matrix prepared, const int32_t* rows, int64_t count, Matrix& picked) {

@@ -3,8 +3,8 @@
 //
 //   gemm.cu       checks, the choice between cuBLASLt and our own loops, the members of Cuda
 //   blaslt.cu     cuBLASLt: the products of training
-//   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and operands that cuBLASLt does not
-//   support gemm_f32.cu   the same in f32
+//   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt does not support
+//   gemm_f32.cu   the same in f32
 #pragma once
 #include "kernels/cuda/products/tiles.h"
 #include "kernels/cuda/runtime/device.h"

@@ -39,7 +39,7 @@ struct Packs {
   }
 };
 
-// Any alignment and order, element by element; neighbouring threads read along the step of 1.
+// Any alignment and order, element by element; neighbouring threads read neighbouring elements.
 struct Elements {
   template <int rows, int threads>
   TX_DEVICE static void fetch(const Operand& from, int64_t first, int64_t k0, unsigned char* to) {
@@ -148,8 +148,8 @@ void run(const Cuda::State& s, const Sums& p) {
 
 }  // namespace
 
-// Narrow tiles are for few rows: many blocks with few columns each. Those of 32 rows are for
-// decoding, where 128 rows of 512 to 2,048 outputs make about 128 blocks.
+// Narrow tiles are for few rows, so that there are many blocks. Those of 32 rows are for decoding,
+// where 128 rows of 512 to 2,048 outputs make about 128 blocks.
 void tensor_product(const Cuda::State& s, const Sums& p, int tile) {
   switch (tile) {
     case 0:

@@ -35,7 +35,7 @@ struct Slice {
   struct Place {
     int row, k;
   };
-  // Neighbouring threads read along the step of 1.
+  // Neighbouring threads read neighbouring addresses.
   TX_DEVICE static Place place(int group, bool along_k) {
     if (along_k) return {group / (kStep / 4), group % (kStep / 4) * 4};
     return {group % rows, group / rows * 4};

@@ -16,7 +16,7 @@ namespace tx {
 namespace {
 
 // The functions of NCCL, found by dlsym, so that nothing links with the library. They are declared
-// after its manual, so that its header is not needed either.
+// here, as in NCCL's manual, so that its header is not needed either.
 
 struct NcclId {  // ncclUniqueId: identifies a communicator to its ranks
   char bytes[mover_id_bytes];
@@ -90,7 +90,7 @@ void NcclApi::check(int result, const char* doing) const {
     throw Error(std::string("NCCL failed while ") + doing + ": " + words(result));
 }
 
-// Up to 2.8 the major number has one digit fewer.
+// 2.18.9 is 21809, but up to 2.8 the major number was multiplied by 1000: 2.7.8 is 2708.
 std::string NcclApi::version() const {
   int number = 0;
   check(get_version(&number), "reporting its version");
@@ -143,10 +143,10 @@ class NcclMover final : public Mover, public Peers {
 
   // NCCL reports that a rank is gone; `look` may report which and why, perhaps a moment later.
   void check() override try {
-    if (!communicator_) throw Error("NCCL: the ranks were given up");
+    if (!communicator_) throw Error("NCCL: the communicator was aborted");
     look_();
     int result = NcclApi::success;
-    api_.check(api_.state(communicator_, &result), "asking for its state");
+    api_.check(api_.state(communicator_, &result), "querying its state");
     if (result == NcclApi::success || result == NcclApi::in_progress) return;
     for (int i = 0; i < 20; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(100)))
       look_();
@@ -163,7 +163,7 @@ class NcclMover final : public Mover, public Peers {
  private:
   void begin() {
     TX_ASSERT(!s_.capturing);
-    if (!communicator_) throw Error("NCCL: the ranks were given up");
+    if (!communicator_) throw Error("NCCL: the communicator was aborted");
   }
 
   Cuda::State& s_;
@@ -223,7 +223,7 @@ std::string Cuda::mover_library() const { return "NCCL " + nccl().version(); }
 
 std::string Cuda::mover_id() const {
   NcclId id;
-  nccl().check(nccl().make_id(&id), "making an id");
+  nccl().check(nccl().make_id(&id), "creating an id");
   return {id.bytes, sizeof id.bytes};
 }
 

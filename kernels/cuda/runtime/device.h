@@ -65,7 +65,7 @@ inline bool packs(const Matrix& m, size_t bytes) {
          size_t(m.cols) * e % bytes == 0;
 }
 
-// Every lane gets the sum (or the largest) of all 32, in the same order of additions on every run.
+// Every lane gets the sum (or the largest) of all 32, added in the same order on every run.
 template <class A>
 TX_DEVICE A warp_sum(A x) {
   for (int step = warp_size / 2; step > 0; step /= 2) x += __shfl_xor_sync(whole_warp, x, step);
@@ -77,8 +77,8 @@ TX_DEVICE float warp_max(float x) {
   return x;
 }
 
-// The sum over a block of up to 32 whole warps, known to every thread. `part` is 32 values of
-// shared memory; it may be used again at once.
+// The sum over a block of up to 32 whole warps, returned to every thread. `part` is 32 values of
+// shared memory, which may be reused immediately.
 template <class A>
 TX_DEVICE A block_sum(A x, A* part) {
   x = warp_sum(x);

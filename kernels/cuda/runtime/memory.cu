@@ -13,13 +13,13 @@ void* take_memory(size_t bytes) {
   const cudaError_t status = cudaMalloc(&data, bytes ? bytes : 1);
   if (status == cudaSuccess) return data;
   cudaGetLastError();  // clears the error, or the next launch would report it
-  if (status != cudaErrorMemoryAllocation) check(status, "asking for memory");
+  if (status != cudaErrorMemoryAllocation) check(status, "allocating memory");
   size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
   const auto mebibytes = [](size_t n) { return std::to_string(n >> 20) + " MiB"; };
-  throw Error("out of GPU memory: " + mebibytes(bytes) + " were asked for, " + mebibytes(free) +
+  throw Error("out of GPU memory: cannot allocate " + mebibytes(bytes) + ", " + mebibytes(free) +
               " of " + mebibytes(total) +
-              " are free; take less at a time (--batch-tokens), or end what else uses the GPU");
+              " are free; lower --batch-tokens, or stop other programs on the GPU");
 }
 
 void* Cuda::allocate(size_t bytes) { return take_memory(bytes); }
@@ -41,7 +41,7 @@ char* Staging::take(size_t bytes, cudaStream_t stream) {
   TX_ASSERT(bytes <= most);
   const size_t rounded = (bytes + 63) / 64 * 64;
   if (used_ + rounded > most) {
-    check(cudaEventRecord(halves_[now_].left, stream), "marking a copy");
+    check(cudaEventRecord(halves_[now_].left, stream), "recording an event");
     now_ = 1 - now_;
     used_ = 0;
     if (halves_[now_].left) check(cudaEventSynchronize(halves_[now_].left), "waiting for a copy");
@@ -49,9 +49,9 @@ char* Staging::take(size_t bytes, cudaStream_t stream) {
   Half& half = halves_[now_];
   if (!half.data) {
     void* data = nullptr;
-    check(cudaMallocHost(&data, most), "asking for page-locked memory");
+    check(cudaMallocHost(&data, most), "allocating page-locked memory");
     half.data = static_cast<char*>(data);
-    check(cudaEventCreateWithFlags(&half.left, cudaEventDisableTiming), "making an event");
+    check(cudaEventCreateWithFlags(&half.left, cudaEventDisableTiming), "creating an event");
   }
   char* taken = half.data + used_;
   used_ += rounded;
@@ -94,8 +94,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Polls until the stream has finished, at first without a pause, and calls `look` with the time
-// waited from time to time.
+// Polls until the stream has finished, without a pause for the first 20 ms. Every 100 ms calls
+// `look` with the time waited so far.
 template <class Look>
 cudaError_t poll(cudaStream_t stream, const Look& look) {
   using std::chrono::microseconds, std::chrono::milliseconds;

@@ -16,7 +16,7 @@ Profile::~Profile() {
 cudaEvent_t Profile::event() {
   cudaEvent_t e = nullptr;
   if (spare_.empty()) {
-    check(cudaEventCreateWithFlags(&e, cudaEventDefault), "making an event");
+    check(cudaEventCreateWithFlags(&e, cudaEventDefault), "creating an event");
   } else {
     e = spare_.back();
     spare_.pop_back();
@@ -76,7 +76,7 @@ double measured_copies(Cuda::State& s) {
   return best;
 }
 
-// Multiplications and additions per second of a product of square matrices.
+// FLOPs per second of a product of square matrices.
 double measured_products(Cuda& cuda, Cuda::State& s, DType t, int64_t size) {
   const size_t bytes = size_t(size * size) * size_of(t);
   const DeviceBuffer a(bytes), b(bytes), c(bytes);

@@ -41,8 +41,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // `bytes` (at most `most`) that no copy uses any more, for a copy that is enqueued in `stream`
-  // before the next call. Always the same stream.
+  // `bytes` (at most `most`) that no earlier copy uses, for a copy that is enqueued in `stream`
+  // before the next call. All calls must pass the same stream.
   char* take(size_t bytes, cudaStream_t stream);
 
  private:
@@ -77,8 +77,8 @@ struct Cuda::State {
   std::vector<Peers*> peers;  // empty: one process
   // Waits for the stream, without a time limit. Error if a peer is gone.
   void wait();
-  // The same before memory is freed: during an exception, peers that block the stream for more than
-  // some seconds are given up.
+  // Called before memory is freed, because freeing waits for the stream. During an exception, gives
+  // up peers that block the stream for more than 5 seconds.
   void drain();
 
   // Device memory for a kernel's intermediate results: at least `bytes`, 256-byte aligned, valid
@@ -106,7 +106,7 @@ void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, si
   kernel<<<grid, unsigned(block), shared, s.stream>>>(static_cast<P>(arguments)...);
   // clang-format on
 #endif
-  check(cudaGetLastError(), "starting a kernel");
+  check(cudaGetLastError(), "launching a kernel");
 }
 
 // The number of blocks of `each` for `count`.

@@ -30,7 +30,7 @@ void fill_with_numbers(const Cuda::State& s, void* to, size_t bytes) {
 
 int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way)>& call) {
   int cache = 0;
-  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, s.device), "asking");
+  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, s.device), "querying the device");
   const DeviceBuffer other{size_t(cache)};  // if this cannot be allocated, caches stay warm
   std::vector<std::array<float, rounds>> times(static_cast<size_t>(ways));
   std::vector<bool> usable(static_cast<size_t>(ways));

@@ -26,7 +26,7 @@ class Stopwatch {
  public:
   Stopwatch() {
     for (cudaEvent_t& e : events_)
-      check(cudaEventCreateWithFlags(&e, cudaEventDefault), "making an event");
+      check(cudaEventCreateWithFlags(&e, cudaEventDefault), "creating an event");
   }
   ~Stopwatch() {
     for (cudaEvent_t e : events_) cudaEventDestroy(e);

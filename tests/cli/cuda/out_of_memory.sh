@@ -19,7 +19,7 @@ done
 left=12 refused=0
 until TX_EMULATED_ALLOCATIONS=$left small_train --device cuda --batch-tokens 1600 --steps 1 \
   --save-every 1 -o run 2> log; do
-  grep -q "out of GPU memory: .* MiB were asked for, .* are free" log || fail "$(cat log)"
+  grep -q "out of GPU memory: cannot allocate .* MiB, .* are free" log || fail "$(cat log)"
   [ ! -e run ] || fail "request $((left + 1)) for memory came after the start: $(cat log)"
   left=$((left + 1)) refused=$((refused + 1))
 done
