@@ -1,8 +1,8 @@
 // softmax(q k^T scale) v of packed sentences on tensor cores (attention_tiles.h). A block takes all
 // queries of one sentence and of two heads, each warp 16 queries of one head, with their keys and
-// values in shared memory. Most sentences have one tile of keys, which is loaded once; longer ones
-// run the softmax over their tiles. It proceeds in steps of 32 keys from key 0 on, so that the bits
-// of a query do not depend on the other queries.
+// values in shared memory. Most sentences have one tile of keys, which is loaded once; for longer
+// ones the softmax is computed online over several tiles. Every query proceeds in steps of 32 keys
+// from key 0 on, so that its bits do not depend on the other queries.
 #include "kernels/cuda/attention/attention_tiles.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -166,7 +166,7 @@ TX_DEVICE void finish(const Attention& p, const Work& w, int head, int first,
   assign<D>(rows_of<bf16>(p.o, w.queries, head, p.d_v), first, group.o, factor, w.packed);
 }
 
-// Tiles of queries, every gridDim.z-th, of the heads that are in shared memory together.
+// Every gridDim.z-th tile of queries, for the heads that are in shared memory together.
 template <int D>
 TX_DEVICE void query_tiles(const Attention& p, const Work& w, Shared<D> shared) {
   const int rows = w.tiles.rows;

@@ -1,5 +1,5 @@
 // The gradient of attention on tensor cores (attention_tiles.h). A block takes one sentence and two
-// key/value heads, with tiles of q, d_o, k and v in shared memory, and computes the weights again
+// key/value heads, with tiles of q, d_o, k and v in shared memory, and recomputes the weights
 // from the kept log-sum-exps. First dq, each warp 16 queries against all keys, 32 at a time; then
 // dk and dv, each warp 16 keys against all queries of all query heads that read them: every element
 // has one writer and one order of summation. Sentences of up to 64 tokens load their tiles, and
@@ -60,8 +60,8 @@ TX_DEVICE void draw_masks(const Attention& p, const Held& w, int head, uint8_t* 
   }
 }
 
-// Makes w hold queries q0 .. of the reader-th query heads and keys k0 ..; dots that are known
-// already come from memory.
+// Loads the tiles of queries q0 .. of the reader-th query heads and of keys k0 .., unless they are
+// loaded already, and updates w. Also loads the dots if `dots` is not null.
 template <int D>
 TX_DEVICE void hold(const Attention& p, const AttentionGradient& g, const float* dots, Held& w,
                     HeldTiles<D> shared, int reader, int q0, int k0) {
@@ -145,7 +145,7 @@ TX_DEVICE void recompute(const Attention& p, const Held& w, HeldTiles<D> shared,
   }
 }
 
-// Adds the part of these keys to the lane's parts of the dots.
+// Adds the contributions of these keys to the lane's partial dots.
 template <int D>
 TX_DEVICE void add_dots(QueryGroup<D>& group, int groups, const Product16 (&c)[step_groups],
                         const Product16 (&d)[step_groups]) {
@@ -160,7 +160,7 @@ TX_DEVICE void add_dots(QueryGroup<D>& group, int groups, const Product16 (&c)[s
   }
 }
 
-// Adds the part of these keys, the rows at `k`, to dq; the dots are complete.
+// Adds the contributions of these keys, the rows at `k`, to dq. The dots must be complete.
 template <int D>
 TX_DEVICE void add_dq(const bf16* k, QueryGroup<D>& group, int groups, Product16 (&c)[step_groups],
                       const Product16 (&d)[step_groups]) {
@@ -222,8 +222,8 @@ struct KeyGroup {
   float dk[D / 8][4], dv[D / 8][4];
 };
 
-// Adds the part of queries `first` .. first + 15 of the tile: c and d as in recompute(),
-// transposed.
+// Adds the contributions of queries `first` .. first + 15 of the tile to dk and dv: c and d are as
+// in recompute(), transposed.
 template <int D>
 TX_DEVICE void add_queries(const Attention& p, const Held& w, HeldTiles<D> shared, int first,
                            KeyGroup<D>& group) {

@@ -1,6 +1,6 @@
 // Attention of single queries against cached keys and values (decoding). Teams of 8 lanes take keys
-// in turn, four in flight each, and run their own softmax; what they hold is combined in a fixed
-// order at the end. Up to `alone_keys` keys are processed by one warp, more by all warps of a
+// in turn, four in flight each, and run their own softmax; their results are combined in a
+// fixed order at the end. Up to `alone_keys` keys are processed by one warp, more by all warps of a
 // block. Only the number of keys decides, so that the bits of a row do not depend on other rows. A
 // lane holds 8 consecutive columns of every 64, in one load if aligned. In cross-attention the rows
 // of a sentence (hypotheses of a beam) share their keys: up to four rows are processed together and
@@ -146,8 +146,8 @@ TX_DEVICE void attend(const CachedAttention& p, Share& w, Combined<parts>* combi
   }
 }
 
-// Grid: groups of `rows` rows, groups of heads_each heads. The number of blocks that a
-// multiprocessor holds leaves registers enough to spill none.
+// Grid: groups of `rows` rows, groups of heads_each heads. The number of blocks per multiprocessor
+// is low enough that no registers are spilled.
 template <class T, int rows, int parts, bool packed>
 __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4               ? 2
                                                     : rows * parts > 1 || !packed ? 3
@@ -171,8 +171,8 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
   }
 }
 
-// A warp per row and head if that fills the device, else a block, in case there are many keys; the
-// sums are the same.
+// A warp per row and head if that fills the device, else a block, which is faster for many keys.
+// The results are bit-identical.
 template <class T, int rows, int parts, bool packed>
 void start(const Cuda::State& s, const CachedAttention& p) {
   const unsigned groups = blocks_of(p.q.rows, rows), by_warps = blocks_of(p.heads, warps);

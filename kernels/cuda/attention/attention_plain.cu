@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
   }
 }
 
-// Adds the part of one query head to the sums of 16 keys: rows are keys, lanes are queries.
+// Adds the contributions of one query head to dk and dv of 16 keys: rows are keys, lanes queries.
 template <class T>
 TX_DEVICE void add_head(const Attention& p, const AttentionGradient& g, const float* dots,
                         Span queries, Span keys, int head, int first, int column, Shared& shared,

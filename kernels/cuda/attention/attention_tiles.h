@@ -2,8 +2,8 @@
 // attention_backward.cu. A block holds 64 rows of each operand: 32 rows of each of two heads for a
 // short sentence, 64 rows of one head at a time for a longer one. Each warp has one group of 16
 // rows (queries, or keys for their gradients) and multiplies it with 16 rows of the other side at a
-// time. The results are batch-invariant. D is d_k and d_v rounded up to 32, 64 or 128; rows are
-// zero-padded.
+// time. The results are batch-invariant. D is the larger of d_k and d_v, rounded up to 32, 64 or
+// 128; rows are zero-padded.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 #include "kernels/cuda/runtime/mma.h"
@@ -55,12 +55,12 @@ TX_DEVICE int fresh_lane() {
   return lane;
 #endif
 }
-// In a product of 16 x 16: the first of the lane's rows (the second is 8 on) and of its columns
-// (the other is 1 on).
+// The elements of a 16 x 16 product that a lane holds: rows tile_row(0) and tile_row(1), 8 apart,
+// and columns tile_column(0), tile_column(1) and the one after each.
 TX_DEVICE int tile_row(int half) { return tile_lane() / 4 + 8 * half; }
 TX_DEVICE int tile_column(int half) { return fresh_lane() % 4 * 2 + 8 * half; }
 
-// How many keys of the tile from k0 on the queries of the tile from q0 on see, in few registers.
+// How many keys from k0 on each query of the tile from q0 on attends to, in few registers.
 struct Sight {
   int keys, diagonal;
   TX_DEVICE int of(int row) const { return min(keys, diagonal + row); }
@@ -72,8 +72,8 @@ TX_DEVICE Sight sight_of(const Attention& p, int q0, int k0, int keys) {
 
 using Product16 = float[2][4];  // c[n][2 h + e]: row tile_row(h), column tile_column(n) + e
 
-// Rows first .. of `from` to a tile of up to `most`; zero beyond its rows (up to a whole group) and
-// columns.
+// Copies rows first .. of `from` to a tile of up to `most` rows; zeros beyond the rows of `from`
+// (up to a whole group) and beyond its columns.
 template <int D>
 TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, int most, bool packed) {
   constexpr int each = D / 8;

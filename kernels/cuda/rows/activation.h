@@ -51,7 +51,7 @@ TX_DEVICE float activation_slope(float x) {
   }
 }
 
-// Host: calls f with the activation, which has no gate, as a type.
+// Host: calls f with the activation as a type; not for gated ones.
 template <class F>
 void with_activation(Activation activation, F&& f) {
   using enum Activation;

@@ -76,7 +76,7 @@ struct Rotation {
   const uint32_t* positions;
 };
 
-// A thread turns one pair of columns of every head.
+// A thread rotates one pair of columns of every head.
 template <class T>
 __global__ void rotate_rows(Rotation p) {
   const int64_t half = p.width / 2, at = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -92,7 +92,7 @@ __global__ void rotate_rows(Rotation p) {
   }
 }
 
-// Host: the packs of both halves begin where those of a whole row do.
+// Host: whether both halves of a row can be moved in packs.
 bool halves_packed(const Matrix& wide, int64_t half) {
   return all_packed(wide) && half % octet == 0;
 }

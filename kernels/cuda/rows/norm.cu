@@ -1,6 +1,6 @@
 // Residual, dropout and layer norm in one pass. A row of up to 1,024 features stays in the
-// registers of a warp, one of up to 4,096 in those of a block; of a wider one the stored sum is
-// read again.
+// registers of a warp, one of up to 4,096 in those of a block; for wider rows the stored sum
+// is read again.
 #include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
@@ -70,8 +70,8 @@ TX_DEVICE void write_stats(const AddNorm& p, int64_t row, float mean, float rstd
   row_of<float>(p.stats, row)[1] = rstd;
 }
 
-// Sums of differences from the first element: a row far from zero keeps its digits, and the mean of
-// a constant row is that constant.
+// Sums differences from the first element: precise for rows far from zero, and exact for constant
+// rows.
 template <class T, int octets, int threads>
 __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
   __shared__ float part[warp_size];

@@ -1,5 +1,5 @@
 // The gradient of add_norm in one pass: a block takes a part of the rows, a thread one octet of
-// them. dgamma and dbeta of the part stay in its registers and are added up part by part after.
+// each. It sums dgamma and dbeta over the part in registers; add_parts() then sums the parts.
 #include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/rows/pass.h"
 #include "kernels/cuda/runtime/profile.h"
@@ -8,7 +8,7 @@
 namespace tx {
 namespace {
 
-// 25,000 rows make 782 parts; their sums are a sixteenth of the bytes of one bf16 matrix.
+// 25,000 rows make 782 parts, whose sums have an eighth of the bytes of one bf16 matrix.
 constexpr int64_t part_rows = 32;
 constexpr int max_threads = 512, max_warps = max_threads / warp_size;
 
@@ -55,7 +55,7 @@ TX_DEVICE void write_gradient(const Backward& p, int64_t row, int64_t column, in
   write_octet(row_of<T>(g.dsub, row) + column, count, p.packed, octet_of<T>(d));
 }
 
-// Adds an octet's shares of dgamma and dbeta, and of the row's sums a and b.
+// Adds an octet's contributions to dgamma and dbeta, and to the row's sums a and b.
 template <class T>
 TX_DEVICE void add_shares(const Row<T>& in, const float (&gamma)[octet], float (&dgamma)[octet],
                           float (&dbeta)[octet], float& a, float& b) {
@@ -69,12 +69,12 @@ TX_DEVICE void add_shares(const Row<T>& in, const float (&gamma)[octet], float (
   }
 }
 
-// What the row's mean gives back; of a root mean square nothing.
+// The mean `a` of write_gradient(); 0 for RMSNorm, which does not subtract a mean.
 TX_DEVICE float mean_share(const Backward& p, float sum, int64_t width) {
   return given(p.g.dbeta) ? sum / float(width) : 0.f;
 }
 
-// The sums of `values` over the block, known to every thread. The caller alternates between two
+// The sums of x over the block, returned to every thread. The caller alternates between two arrays
 // `parts`, so that one barrier is enough.
 template <int values>
 TX_DEVICE void block_sums(float (&x)[values], float* parts) {

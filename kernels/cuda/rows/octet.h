@@ -1,7 +1,7 @@
 // An octet is 8 consecutive features of a row, the features masked by one Philox block; 16 bytes of
 // bf16. Threads of the row-wise kernels hold whole octets, so that each block of mask bits is drawn
-// once. Threads divide a row in the same way whether it moves in packs or element by element: its
-// bits do not depend on its alignment.
+// once. Threads divide a row in the same way whether it is loaded in packs or element by element,
+// so results do not depend on alignment.
 #pragma once
 #include "kernels/cuda/runtime/device.h"
 
@@ -9,8 +9,8 @@ namespace tx {
 
 constexpr int octet = 8;
 
-// As it lies in memory, in 32-bit words: loads of both kinds end in the same registers, without an
-// instruction that would wait for them.
+// In 32-bit words, as in memory: loads in packs and element by element fill the same registers,
+// without a conversion, which would have to wait for the loads.
 template <class T>
 struct Octet {
   static constexpr int packs = octet * int(sizeof(T)) / 16;
@@ -118,7 +118,7 @@ struct RowMask {
     pair = drop.keys.pair[row];
     position = drop.keys.position[row];
   }
-  // The octet at `column` through the dropout, which may be off.
+  // Applies the dropout, which may be off, to the octet at `column`.
   TX_DEVICE void apply(const Dropout& drop, int64_t column, float (&x)[octet]) const {
     if (drop.threshold == 0) return;
     const Philox::Block b = Philox::block(drop.seed, drop.site, step, pair, position,

@@ -19,7 +19,7 @@ void add_parts(const Cuda::State& state, const float* partial, int64_t parts, Ma
 
 constexpr int pass_threads = 256;
 
-// A block takes 2^shift octets of as many rows as its threads hold, at_once times; `tiles` blocks
+// The threads of a block form rows of 2^shift octets, each thread with at_once rows; `tiles` blocks
 // cover a row.
 struct PassShape {
   int64_t rows, cols;
@@ -57,12 +57,13 @@ void pass(const Cuda::State& state, const Op& op, int64_t rows, int64_t cols) {
   launch(state, pass_kernel<Op>, down * shape.tiles, pass_threads, 0, op, shape);
 }
 
-// Rows whose values are summed by one block: 25,000 rows of 512 columns make 780 blocks, and the
-// partial sums are a sixteenth of the bytes of a bf16 matrix at 64.
+// Rows whose values are summed by one block: 25,000 rows of 512 columns make 782 blocks, and the
+// partial sums have 1/32 of the bytes of a bf16 matrix.
 constexpr int64_t sum_part_rows = 64;
 
-// The same pass, and partial (parts, cols) = the column sums of its values over each part of the
-// rows: a warp takes 256 columns of every eighth row, then the warps are added in order.
+// The same pass, which also writes to partial (parts, cols) the column sums of its values over each
+// part of the rows: a warp takes 256 columns of every eighth row, then the warps' sums are added in
+// order.
 template <class Op>
 __global__ void __launch_bounds__(pass_threads)
     sum_pass_kernel(Op op, int64_t rows, int64_t cols, float* partial) {

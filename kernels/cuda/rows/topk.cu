@@ -22,7 +22,7 @@ TX_DEVICE uint64_t warp_best(uint64_t key) {
   return key;
 }
 
-// f(key) over the thread's elements of the row less `offset`.
+// f(key) for each of the thread's elements of the row, minus `offset`.
 template <class T, bool packed, bool cached, class F>
 TX_DEVICE void each_key(const LogitRow<T, packed, cached>& row, float offset, F&& f) {
   using Row = LogitRow<T, packed, cached>;
@@ -46,7 +46,7 @@ struct BestTwo {
   uint64_t best, next;  // next is 0 where it is not known
 };
 
-// By values, which take a third of the instructions of keys.
+// Compares values, which takes a third of the instructions of comparing keys.
 template <class T, bool packed, bool cached>
 TX_DEVICE BestTwo best_two(const LogitRow<T, packed, cached>& row, float offset) {
   using Row = LogitRow<T, packed, cached>;
@@ -131,7 +131,7 @@ struct Best {
   bool normalise;
   float* values;    // (R,k)
   int32_t* ids;     // (R,k)
-  uint64_t* found;  // (R,k), for k above most_rounds
+  uint64_t* found;  // (R,k), for k above max_rounds
 };
 
 template <class T, bool packed, bool cached>

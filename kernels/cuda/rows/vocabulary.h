@@ -24,8 +24,8 @@ TX_DEVICE T* start_of_row(const Matrix& m, int64_t i) {
 }
 
 // The first `columns` of a row in packs of 16 bytes. Pack p belongs to thread p % blockDim.x in
-// every pass, so that a thread reads only its own copies and needs no barrier. The partition goes
-// by column, never by address, so that sums have the same bits for any alignment.
+// every pass, so that a thread reads only its own copies and needs no barrier. The partition is
+// by column, never by address, so that sums are bit-identical for any alignment.
 template <class T, bool packed, bool cached>
 class LogitRow {
  public:
@@ -84,7 +84,7 @@ class LogitRow {
   int columns_;
 };
 
-// The exponential, as precise as logits of type T need it.
+// The exponential; for bf16 the fast one is precise enough.
 template <class T>
 TX_DEVICE float exponential(float x) {
   if constexpr (std::is_same_v<T, bf16>) return __expf(x);
@@ -94,7 +94,7 @@ TX_DEVICE float exponential(float x) {
 struct SoftmaxSums {
   float most;
   double exponentials;  // of exp(x - most)
-  double total;         // of x - most: centred sums lose no digits to a common offset
+  double total;         // of x - most: centred, so that a common offset costs no precision
 };
 
 // Shared memory of softmax_sums(), a value for each warp of the block.
@@ -103,8 +103,8 @@ struct SoftmaxParts {
   double exponentials[32], total[32];
 };
 
-// Known to every thread of the block. A float adds up one pack, then the packs of a thread and the
-// lanes of a warp; warps are added in double: a float would lose the tail of a large vocabulary.
+// The result is returned to every thread of the block. Sums are in float within a warp and in
+// double over the warps: a float would lose the tail of a large vocabulary.
 template <class T, bool packed, bool cached>
 TX_DEVICE SoftmaxSums softmax_sums(const LogitRow<T, packed, cached>& row, SoftmaxParts& parts) {
   using Row = LogitRow<T, packed, cached>;
@@ -154,8 +154,8 @@ inline int block_for(int64_t count, int limit) {
   return threads;
 }
 
-// Host: how to go over rows of m. Depends on the width and the device alone, but for `packed`,
-// which changes no bit.
+// Host: how to read rows of m. Depends only on the width and the device, except for `packed`, which
+// does not change results.
 struct RowPlan {
   bool packed, cached;
   int threads;
