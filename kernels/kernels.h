@@ -12,15 +12,15 @@
 
 namespace tx {
 
-// Moves bytes of a backend's memory between the ranks of a training. It never adds: kernels do, in
-// an order that does not depend on the ranks.
 constexpr size_t mover_id_bytes = 128;  // size of mover_id()
 
-// Pointers are the backend's memory. Calls are enqueued in the stream of the backend's kernels,
-// never in recorded work (replay()); every rank must make the same calls in the same order. Error
-// if the library reports a failure, or a rank is gone.
+// Moves bytes of a backend's memory between the ranks of a training. It never adds: kernels do, in
+// an order that does not depend on the ranks. Pointers are to the backend's memory. Calls are
+// enqueued in the stream of the backend's kernels, never in recorded work (replay()); every rank
+// must make the same calls in the same order. Error if the library reports a failure, or a rank is
+// gone.
 struct Mover {
-  virtual ~Mover() = default;  // on all ranks; during an exception it does not wait
+  virtual ~Mover() = default;  // called on all ranks; during an exception does not wait
   virtual void broadcast(void* data, size_t bytes) = 0;  // of rank 0 to all others
   // all (ranks * bytes): the `bytes` of every rank, in order. `mine` may be this rank's position in
   // `all`.

@@ -49,9 +49,9 @@ const KernelLibrary& open_kernels(const std::string& name) {
   const std::string path = library_path("lib" + name + ".so");
   // Two programs on two cores whose threads spin for libgomp's default of 300,000 rounds fall to a
   // tenth of their speed. With 600 rounds a single program keeps 98 % of its speed, and two
-  // together reach 97 % of one; fewer rounds slow down the single program, 1,000 cost the two 8 %
-  // (tests/bench/RESULTS.md). OpenBLAS would start threads when it is loaded, but the kernels
-  // distribute the work themselves.
+  // together have 97 % of the throughput of one. Fewer rounds slow down a single program; 1,000
+  // rounds cost two programs 8 % (tests/bench/RESULTS.md). OpenBLAS would start threads when it is
+  // loaded, but the kernels distribute the work themselves.
   const Setting rounds({"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}, "600");
   const Setting blas_threads({"OPENBLAS_NUM_THREADS"}, "1");
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -62,7 +62,7 @@ const KernelLibrary& open_kernels(const std::string& name) {
   const Entry tell = reinterpret_cast<Entry>(::dlsym(library, entry.c_str()));
   if (!tell) refuse(path);
   if (std::string(tell()->version) != TX_VERSION) {
-    throw Error(path + " is of tx " + tell()->version + ", not " TX_VERSION "; reinstall tx");
+    throw Error(path + " is from tx " + tell()->version + ", not " TX_VERSION "; reinstall tx");
   }
   return *tell();
 }

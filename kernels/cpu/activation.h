@@ -15,7 +15,7 @@ TX_INLINE A gelu_slope(A x) {
   return cdf + x * A(0.39894228040143268) * std::exp(A(-0.5) * x * x);
 }
 
-// exponential() is good up to 88; the sigmoid is below 1e-38 there.
+// exponential() is accurate up to 88 only; for x < -88 the sigmoid is below 1e-38.
 template <class A>
 TX_INLINE A sigmoid(A x) {
   return A(1) / (A(1) + exponential(x < A(-88) ? A(88) : -x));

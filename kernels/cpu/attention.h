@@ -1,6 +1,6 @@
-// Shared by attention.cpp and attention_backward.cpp: the workspace of one thread and the weights
-// of one block of queries. Queries are processed in blocks of `query_block` rows, so that memory is
-// linear in the length of a sentence, not quadratic.
+// Shared by attention.cpp, attention_backward.cpp and attention_guide.cpp: matrices of a thread's
+// workspace, the views of one head, and the keys that a query attends to. Queries are processed in
+// blocks of `query_block` rows, so that memory is linear in the length of a sentence.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -53,8 +53,8 @@ TX_INLINE void load_panel(Matrix from, int64_t first, int64_t rows, Panel<A>& to
   }
 }
 
-// Four rows of four numbers, x apart by `stride`, as four columns of y; those from row `rows` on
-// are zero.
+// Transposes 4 x 4 numbers: rows of x, `stride` apart, become columns of y, those from `rows` on
+// zero.
 template <class T>
 TX_INLINE void transpose_tile(const T* x, int64_t stride, int64_t rows, float* y, int64_t ldy) {
   using V = typename Register<float, 16>::Type;
@@ -97,7 +97,7 @@ struct HeadViews {
   Matrix q, k, v;
   Dropout drop;
   int64_t q_first, k_first, n, m;  // first rows and counts of the sentence
-  double slope;                    // of the head, per unit of an unscaled score
+  double slope;                    // ALiBi slope of the head, for scores before scaling
 };
 
 inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {

@@ -149,7 +149,8 @@ struct Scratch {
   }
 };
 
-// x = q . key of the keys from .. to - 1 for N rows from `row` on, which all read those of `row`.
+// x[j] = q . key j for the keys j = from .. to - 1 and N rows from `row` on, which all have the
+// keys of `row`.
 template <class L, int N, class T, class C, class A>
 TX_INLINE void scores(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t from, int64_t to) {
   using W = Wide<C, L>;
@@ -183,8 +184,8 @@ TX_INLINE void scores(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t
   }
 }
 
-// sums (+)= weights x times the values from .. to - 1 of `row`, for N rows from there on, Groups
-// groups of columns from `column` on.
+// sums (+)= x[j] times value j, over j = from .. to - 1, for N rows from `row` on, which all have
+// the values of `row`, and for Groups groups of columns from `column` on. Adds if from > 0.
 template <class L, int N, int Groups, class T, class C, class A>
 TX_INLINE void weigh(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t from, int64_t to,
                      int64_t column) {
@@ -276,7 +277,7 @@ TX_INLINE void attend(const Task<T, C>& t, Scratch<A>& s) {
     }
     softmax_row<L>(s.x[r], count, padded<A>(count), A(t.scale));
   }
-  constexpr bool sums_fit = has_teams<A> && L::registers == 1;  // into the registers
+  constexpr bool sums_fit = has_teams<A> && L::registers == 1;  // in the registers
   if constexpr (sums_fit) {
     if (own) weigh_all<L, kTeam>(t, s, 0, 0, own);
   }

@@ -1,5 +1,5 @@
-// Guided alignment of one head. Of row i with weights a and links g, which are 1 / their number
-// each:
+// Guided alignment of one head. For a row with scores s, weights a and targets g, where g_j is
+// 1 / (number of the row's links) if key j is linked, else 0:
 //   loss = - sum_j g_j log a_j = lse - scale sum_j g_j s_j,   d loss / d s_j = scale (a_j - g_j)
 #include "kernels/cpu.h"
 #include "kernels/cpu/attention.h"
@@ -19,7 +19,7 @@ struct GuideSums {
   int64_t rows = 0;
 };
 
-// Scores x of one row become the gradient of its loss by them times `factor`; the padding is zero.
+// Overwrites the scores x of one row with (a - g) * factor, and the padding with zeros.
 template <class A>
 TX_INLINE void guide_row(A* x, int64_t count, int64_t padded, const Attention& p, A lse,
                          const AttentionGuide& guide, int64_t row, A factor, GuideSums& sums) {

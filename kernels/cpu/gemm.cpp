@@ -12,7 +12,7 @@ namespace gemm {
 void* aligned(size_t bytes) {
   void* p = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (!p)
-    throw Error("out of memory: a matrix product asked for " + std::to_string(bytes) + " bytes");
+    throw Error("out of memory: cannot allocate " + std::to_string(bytes) + " bytes for a product");
   return p;
 }
 
@@ -32,9 +32,10 @@ namespace {
 
 enum class Library { blas, onednn, own };
 
-// f32 on AVX-512 is faster through oneDNN's brgemm (Zen 4: 5-10 %, where OpenBLAS takes its Haswell
-// kernels twice as fast); below, its gemm:jit is no faster than OpenBLAS. Our own bf16 loops
-// are within 3 % of oneDNN's on Zen 4, 10 % behind at 128 inputs; with AMX oneDNN is far ahead.
+// With AVX-512, oneDNN's brgemm is faster than OpenBLAS in f32: by 5-10 % on Zen 4, and twice as
+// fast where OpenBLAS uses its Haswell kernels. Without AVX-512, oneDNN's gemm:jit is no faster. In
+// bf16 on Zen 4 our own loops are within 3 % of oneDNN's, and 10 % slower at 128 inputs; with AMX
+// oneDNN is much faster.
 Library library_for(DType t) {
   if (t == DType::f64) return Library::blas;
   if (t == DType::f32) return OneDnn::has_avx512() ? Library::onednn : Library::blas;

@@ -102,7 +102,7 @@ Micro micro_avx2(DType dtype);    // f32, bf16 (widened to f32); empty on other 
 Micro micro_avx512(DType dtype);  // f32
 Micro micro_avx512_bf16();
 Micro micro_amx();  // bf16, for products that are not transposed
-bool has_amx();     // for bf16 and bytes; also asks the system for permission
+bool has_amx();     // for bf16 and 8-bit weights; also asks Linux for permission
 
 // Packs a panel: `width` rows as [k][row], for bf16 [k / 2][row][2]; missing rows and an odd last k
 // are zero-padded. The rows are those of w (O,I) or, transposed, the columns of w (I,O).

@@ -1,5 +1,5 @@
 // f64 and f32 products through OpenBLAS, which is limited to one thread; our own loop splits c over
-// the threads, so that its pthread, OpenMP and serial builds behave the same.
+// the threads, so that OpenBLAS's pthread, OpenMP and serial builds behave the same.
 #include <cblas.h>
 
 #include <algorithm>

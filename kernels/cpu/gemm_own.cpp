@@ -32,7 +32,7 @@ namespace {
 struct alignas(64) Packed {
   Panels panels;
   Int8Weights int8;
-  size_t room = 0;  // bytes that follow it, for picked rows
+  size_t room = 0;  // of picked rows: bytes that follow this struct
 };
 
 // p without scratch memory; the panels of b are not filled yet.
@@ -182,7 +182,7 @@ void pick_panels(const Lanes& p, const int32_t* rows, int64_t count, Unit none, 
   for (int64_t i = 0; i < panels; i++) pick_panel(p, rows, count, i, none);
 }
 
-// A Packed followed by this many bytes; reuses that of earlier picked rows if it is large enough.
+// A Packed followed by `bytes` bytes: that of earlier picked rows if it is large enough.
 Packed& room_for(Matrix& picked, size_t bytes) {
   const auto* held = static_cast<const Packed*>(picked.prepared);
   if (!held || held->room < bytes) {

@@ -86,7 +86,7 @@ struct Lanes {
                          std::conditional_t<registers == 2, Twice<One>, Twice<Twice<One>>>>;
 };
 
-// `count` of T from any address; one where V is no vector.
+// The lanes of V, loaded from any address and converted from T; one value if V is a scalar.
 template <class V, class T>
 TX_INLINE V load_lanes(const T* x) {
   if constexpr (std::is_arithmetic_v<V>) {
@@ -177,7 +177,7 @@ TX_INLINE V larger(const V& a, const V& b) {
     return a > b ? a : b;
 }
 
-// 16 words of ones, then zeros: from 16 - n on, a mask of the first n lanes.
+// 16 words of ones, then zeros: the words from 16 - n on are a mask of the first n lanes.
 alignas(64) inline constexpr uint32_t lane_mask[32] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
                                                        ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
@@ -202,7 +202,7 @@ TX_INLINE V first_lanes(const V& v, int64_t n, S other) {
   }
 }
 
-// The lanes of v by op, as a tree: l with l + half of them, and so on.
+// Reduces the lanes of v by op, as a tree: lanes l and l + half the count, and so on.
 template <class V, class Op>
 TX_INLINE auto fold_lanes(const V& v, Op&& op) {
   if constexpr (is_twice<V>) {

@@ -13,8 +13,8 @@ struct RowLoss {
   bool correct = false;
 };
 
-// Loss of one row: lse once, sums of logits for the smoothed part; writes the gradient over x
-// unless `powers` (vocabulary), which then holds the exponentials, is null.
+// Loss of one row. Unless `powers` (vocabulary) is null, fills it with the exponentials and
+// overwrites x with the gradient.
 template <class T, class L>
 TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded,
                            double smoothing, acc_t<T>* powers, acc_t<T> scale) {

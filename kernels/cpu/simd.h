@@ -74,8 +74,8 @@ void with_type(DType dtype, F&& f) {
 }
 
 // exp for float x <= 88 or a register of them, relative error below 1.2e-7 from -87 on: 2^k times a
-// degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is 0 whatever the arithmetic gave,
-// so that masked scores vanish; above 88 it is undefined.
+// degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is exactly 0, so that masked
+// scores vanish; above 88 it is undefined.
 template <class F, class U>
 TX_INLINE F fast_exp(F x) {
   const F shifted = x * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to an integer

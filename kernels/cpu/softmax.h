@@ -52,17 +52,16 @@ TX_INLINE SoftmaxSums softmax_sums(const T* x, int64_t count, acc_t<T> max,
   return sums;
 }
 
-// The sum of the exponentials of a row of scores, relative to the largest.
+// A row's largest scaled score, and the sum of the exponentials of the scores relative to it.
 template <class A>
 struct RowSum {
   A max, sum;
   A log() const { return max + std::log(sum); }  // of the sum of exponentials
 };
 
-// Softmax of scores x over `count` entries scaled by `scale`, entries up to `padded`, a multiple of
-// 64 bytes, set to zero. The loops run over whole
-// registers (the padding counts as minus infinity): rows are as short as a sentence, and a scalar
-// tail cost more than the rest.
+// Softmax of the first `count` scores of x times `scale`; the entries up to `padded`, a multiple of
+// 64 bytes, become zero. The loops run over whole registers (the padding counts as minus infinity):
+// rows are as short as a sentence, and a scalar tail cost more than the rest.
 template <class L, class A = typename L::Scalar>
 TX_INLINE RowSum<A> softmax_row(A* x, int64_t count, int64_t padded, A scale) {
   using V = typename L::Vector;

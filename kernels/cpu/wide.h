@@ -22,7 +22,7 @@ TX_INLINE void zip(const V& even, const V& odd, V& first, V& second) {
   }
 }
 
-// The inverse: the elements of a then b at even positions, and those at odd ones.
+// The inverse of zip(): the elements at even and at odd positions of a and b together.
 template <class V>
 TX_INLINE void unzip(const V& a, const V& b, V& even, V& odd) {
   if constexpr (is_twice<V>) {

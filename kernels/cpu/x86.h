@@ -1,6 +1,6 @@
-// Shared by the innermost loops for x86. Each function names its instruction set instead of
-// compiling the file for it: inline functions of the standard library compiled there could
-// otherwise run on processors without it.
+// Shared by the innermost loops for x86. Each function names its instruction set. If the whole file
+// were compiled for one, the linker could choose its copies of the standard library's inline
+// functions for processors without it.
 #pragma once
 #include <immintrin.h>
 
