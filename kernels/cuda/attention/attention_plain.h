@@ -29,7 +29,7 @@ TX_DEVICE Seen seen_keys(const Attention& p, int i, int m) {
   if (p.window == 0) return {0, end};
   return {max(0, i - p.window + 1), min(end, i + p.window)};
 }
-// The ALiBi slope for scores before scaling: subtracted from that of query i, key j per |i - j|.
+// The ALiBi slope of a head for scores before scaling: score(i, j) -= slope * distance(i, j).
 TX_DEVICE float slope_of(const Attention& p, int head) {
   return p.slopes ? float(p.slopes[head] / p.scale) : 0.f;
 }
