@@ -1,13 +1,13 @@
 #!/bin/sh
 # Trains and scores English to German, or another pair, on Multi30k with six of the tools.
 #   sh examples/multi30k.sh DATA [STEPS [DIR [TX-TRAIN-OPTION...]]]
-# DATA contains train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de: lowercased
-# and tokenised, as for published scores. Trains STEPS (12,000) steps of 2,048 target tokens,
-# averages the last 10 checkpoints, or all if there are fewer, scores test_2016 (beam 5, alpha 1)
-# and draws one attention map. Run it again to resume the run in DIR (build/multi30k), also with
-# more STEPS; the other options cannot be changed then. PRESET=modern trains later blocks instead
-# of the paper's, for 7,000 STEPS. TO=fr translates to French, FROM=de TO=en from German to
-# English.
+# DATA is data/task1/tok of https://github.com/multi30k/dataset: train, val and test_2016_flickr,
+# each as NAME.lc.norm.tok.en and .de, lowercased and tokenised, as for published scores. Trains
+# STEPS (12,000) steps of 2,048 target tokens, averages the last 10 checkpoints, or all if there are
+# fewer, scores test_2016 (beam 5, alpha 1) and draws one attention map. Run it again to resume the
+# run in DIR (build/multi30k), also with more STEPS; the other options cannot be changed then.
+# PRESET=modern trains a newer architecture than the paper's, for 7,000 STEPS. TO=fr translates to
+# French, FROM=de TO=en from German to English.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"

@@ -13,8 +13,8 @@
 #                a login without a password. COMMAND runs in the directory of this name, if it exists.
 #   --part N/M   only every M-th block, from block N on: for M calls on machines with a shared file
 #                system, each with its own N. The last one joins the blocks.
-# SSH ("ssh -o BatchMode=yes") is the command that logs in. A machine that fails is not used again
-# while others work. Line numbers in COMMAND's messages count from the beginning of a block.
+# The variable SSH ("ssh -o BatchMode=yes") is the command that logs in. A machine that fails is not
+# used again while others work. Line numbers in COMMAND's messages count from the beginning of a block.
 set -eu
 usage() {
   echo "usage: sh parallel.sh [-j N] [-l N] [--sshloginfile FILE] [--part N/M] TEXT OUT \
@@ -51,7 +51,7 @@ quoted() { printf '%s\n' "$1" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/"; } # for
 command='exec'
 for word; do command="$command $(quoted "$word")"; done
 
-# The call that links the file `call` first has split the text for all calls.
+# Of several calls, the first that links its file as `call` provides the blocks for all.
 mkdir -p "$dir/out"
 identity="$(cksum < "$text") $command"
 if [ ! -e "$dir/call" ]; then

@@ -36,7 +36,7 @@ part long "$TEST" "n >= $LONG && m >= $LONG"
 [ -e "$dir/bpe.model" ] || tx-bpe train --vocab-size "${VOCAB-8000}" -o "$dir/bpe.model" \
   "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")"
 
-echo "| positions | BLEU up to $SHORT words | $LONG words and more | words there / reference's |"
+echo "| positions | BLEU up to $SHORT words | $LONG words and more | words / reference words |"
 echo '|---|---|---|---|'
 for kind in $KINDS; do
   # shellcheck disable=SC2086  # settings of several words

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Trains models that differ in their options, and prints a table of their scores.
 #   sh examples/paper/runs.sh DATA DIR [SETTING=VALUE]... < LIST > TABLE
-# DATA contains train, val and test_2016_flickr, each as NAME.lc.norm.tok.en and .de. LIST has lines
+# DATA is as for ../multi30k.sh. LIST has lines
 #   name | options of tx-train | options of tx-decode (optional)
 # Empty lines and lines that begin with # are ignored. Lines with the same options of tx-train
 # share a model. Run it again to resume.
@@ -9,7 +9,7 @@
 # BASE="--preset tiny --schedule cosine --lr 0.005 --warmup 400"  options of every model: with a
 #             learning rate that falls to 0, few steps suffice and the last checkpoint is the best
 # TRAIN=train VALID=val TEST=test_2016_flickr  names of the texts; FROM=en TO=de their extensions
-# FORM=.lc.norm.tok  what precedes the extension; SCORE="--tokenize none --lowercase" options of
+# FORM=.lc.norm.tok  between name and extension; SCORE="--tokenize none --lowercase"  options of
 #                    tx-bleu. FORM= SCORE= is for raw text
 #
 # Columns: millions of parameters; perplexity per token of VALID, of the last checkpoint; BLEU of

@@ -38,7 +38,7 @@ if [ -n "${SLURM_JOB_ID-}" ]; then
 else
   "$@" || status=$?
 fi
-# 128 + TERM: saved before the end. After a node failure Slurm requeues the job itself.
+# 128 + TERM: tx-train has saved a checkpoint. After a node failure Slurm requeues the job itself.
 if [ $status -eq 143 ] && [ -n "${SLURM_JOB_ID-}" ]; then
   scontrol requeue "$SLURM_JOB_ID"
 fi
