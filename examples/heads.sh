@@ -4,8 +4,8 @@
 #   sh examples/heads.sh MODEL DEV_SRC DEV_REF TEST_SRC TEST_REF [DIR]
 # Heads are pruned in the order of their importance on DEV, by two measures: |d loss / d gate|,
 # and the loss without the head. The last columns are the mean, minimum and maximum of random
-# orders. All heads count: encoder, decoder and cross-attention. DIR (build/heads) keeps the
-# lists.
+# orders. Heads of encoder, decoder and cross-attention are pruned together. The lists are kept in
+# DIR (build/heads).
 # SHARES='10 50' sets the percentages, SEEDS='1 2' the random orders; DECODE and BLEU are options of
 # tx-decode and tx-bleu.
 set -eu

@@ -2,7 +2,7 @@
 # Writes a small parallel corpus: numbers from 0 to 999,999 in English and German words. German
 # puts units before tens ("einundzwanzig"), so a model has to learn reordering.
 #
-#   sh number_words.sh TRAIN VALID TEST DIR      so many pairs, as DIR/train.en, train.de, ...
+#   sh number_words.sh TRAIN VALID TEST DIR      TRAIN pairs as DIR/train.en and train.de, etc.
 #   sh number_words.sh --words < numbers         each number as "english <tab> german"
 #
 # No number is in two of the parts. The training text begins with all numbers below 1,000 that are

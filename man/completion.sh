@@ -1,8 +1,8 @@
 #!/bin/sh
-# completion.sh TOOL SCRIPT: writes the bash completion SCRIPT of TOOL from what the tool prints for
-# --completion: lines "NAME[,NAME] KIND [WORD...]", a tab and the option's help, or, of a tool with
-# commands, their names, each of which prints such lines. completion_zsh.sh and completion_fish.sh
-# are the same for other shells.
+# completion.sh TOOL SCRIPT: writes the bash completion SCRIPT of TOOL from what TOOL --completion
+# prints: for each option a line "NAME[,NAME] KIND [WORD...]", a tab and its help. A tool with
+# commands prints their names instead, and TOOL COMMAND --completion prints the options.
+# completion_zsh.sh and completion_fish.sh are the same for other shells.
 set -eu
 tool=$1 script=$2
 name=$(basename "$tool")
@@ -37,11 +37,11 @@ arms() {
 
 words=$("$tool" --completion)
 {
-  echo "# bash completion of $name; made from its own list of options."
+  echo "# bash completion of $name; generated from $name --completion."
   echo "$function() {"
   cat << 'EOF'
   local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} command= options= before=
-  if [[ $word == = ]]; then  # bash takes --name=value apart
+  if [[ $word == = ]]; then  # bash splits --name=value at the =
     word=
   elif [[ $option == = ]]; then
     option=${COMP_WORDS[COMP_CWORD-2]}

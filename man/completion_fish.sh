@@ -35,7 +35,7 @@ options() {
 
 words=$("$tool" --completion)
 {
-  echo "# fish completion of $name; made from its own list of options."
+  echo "# fish completion of $name; generated from $name --completion."
   case $words in
     -*) printf '%s\n' "$words" | options "" ;;
     *)

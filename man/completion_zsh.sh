@@ -5,7 +5,7 @@ tool=$1 script=$2
 name=$(basename "$tool")
 trap 'rm -f "$script.tmp"' EXIT
 
-# The words of _arguments for the options on standard input; files stand anywhere.
+# The arguments of _arguments for the options on standard input; files may be anywhere.
 arguments() {
   printf '_arguments -s -S'
   awk -F '\t' '
@@ -35,7 +35,7 @@ arguments() {
 words=$("$tool" --completion)
 {
   echo "#compdef $name"
-  echo "# zsh completion of $name; made from its own list of options."
+  echo "# zsh completion of $name; generated from $name --completion."
   case $words in
     -*) printf '%s\n' "$words" | arguments ;;
     *)
