@@ -14,7 +14,7 @@ void* Cpu::allocate(size_t bytes) {
   const size_t alignment = bytes >= 2 * huge ? huge : 64;
   const size_t rounded = bytes ? (bytes - 1) / alignment * alignment + alignment : alignment;
   void* data = rounded ? std::aligned_alloc(alignment, rounded) : nullptr;  // 0: overflow
-  if (!data) throw Error("out of memory: cannot allocate " + std::to_string(bytes >> 20) + " MiB");
+  if (!data) throw Error("out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
   if (alignment == huge) madvise(data, rounded, MADV_HUGEPAGE);
   return data;
 }

@@ -100,6 +100,7 @@ class SafetensorsSpool {
   void close();
 
  private:
+  void check_header(int64_t bytes, const std::string& where) const;
   struct Part;
   std::string path_;
   std::map<std::string, std::string> metadata_;

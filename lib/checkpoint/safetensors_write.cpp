@@ -140,6 +140,12 @@ SafetensorsSpool::SafetensorsSpool(const std::string& path,
 
 SafetensorsSpool::~SafetensorsSpool() = default;
 
+void SafetensorsSpool::check_header(int64_t bytes, const std::string& where) const {
+  if (bytes > max_header)
+    throw DataError(path_ + ": " + where + "the header exceeds " + std::to_string(max_header) +
+                    " bytes, the limit of the safetensors format; write fewer lines to a file");
+}
+
 void SafetensorsSpool::add(const std::string& name, const std::string& dtype,
                            const std::vector<int64_t>& shape, std::string_view bytes) {
   int64_t size = element_size(dtype);
@@ -148,10 +154,7 @@ void SafetensorsSpool::add(const std::string& name, const std::string& dtype,
   const Json entry = {
       {"dtype", dtype}, {"shape", shape}, {"data_offsets", {offset_, offset_ + size}}};
   header_->out.write(to_text(Json(name)) + ":" + to_text(entry) + ",");
-  if (header_->out.bytes_written() > max_header)
-    throw DataError(path_ + ": at " + to_text(Json(name)) + " the header exceeds " +
-                    std::to_string(max_header) +
-                    " bytes, the limit of the safetensors format; write fewer lines to a file");
+  check_header(header_->out.bytes_written(), "at " + to_text(Json(name)) + " ");
   data_->out.write(bytes);
   hasher_.add(bytes.data(), bytes.size());
   offset_ += size;
@@ -162,6 +165,7 @@ void SafetensorsSpool::close() {
   header_->out.write("\"__metadata__\":" + to_text(Json(metadata_)) + "}");
   const int64_t header_bytes = header_->out.bytes_written();
   const int64_t padded = (header_bytes + 8 + 63) / 64 * 64 - 8;  // data begins at a multiple of 64
+  check_header(padded, "");
   header_->out.close();
   data_->out.close();
   write_atomically(path_, [&](Writer& out) {

@@ -93,9 +93,4 @@ void Context::gradient_in_place(Tensor& t) {
   t.node_->gradient_memory = t.node_->memory;
 }
 
-void Context::drop_gradient(Tensor& t) {
-  t.node_->gradient = Matrix{};
-  t.node_->gradient_memory.reset();
-}
-
 }  // namespace tx

@@ -117,7 +117,6 @@ class Context {
   static Matrix gradient(const Parameter& p, bool& add);
   // Declares that a kernel has overwritten t with its gradient.
   void gradient_in_place(Tensor& t);
-  void drop_gradient(Tensor& t);  // frees the gradient's memory while t is still in use
 
  private:
   Backend& backend_;

@@ -124,7 +124,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
   options_ = options_.resolved();
   if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
     if (options_.device == "cuda")
-      throw UsageError("--shortlist needs a CPU: give --device cpu, or leave it out");
+      throw UsageError("--shortlist is CPU-only: add --device cpu, or leave it out");
     shortlist_ = std::make_unique<Shortlist>(options_.search, models_->source(), models_->target());
   }
   options_.batch_tokens =

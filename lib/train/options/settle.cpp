@@ -16,14 +16,8 @@ namespace tx {
 
 namespace {
 
-// A value as the command line has it.
-// A value as the command line has it.
+// A value as it is written on the command line.
 std::string shown(const Json& value) {
-  if (value.is_array() && !value.empty()) {
-    std::string all;
-    for (const Json& one : value) all += (all.empty() ? "" : " ") + shown(one);
-    return all;
-  }
   if (value.is_array() && !value.empty()) {
     std::string all;
     for (const Json& one : value) all += (all.empty() ? "" : " ") + shown(one);

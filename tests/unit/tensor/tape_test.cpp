@@ -163,16 +163,6 @@ BOOST_AUTO_TEST_CASE(a_gradient_in_place_is_the_value) {
   BOOST_TEST(arena.in_use() == 64u);
 }
 
-BOOST_AUTO_TEST_CASE(a_gradient_can_be_dropped_before_its_tensor) {
-  tx::Tensor t = context.make(2, 2);
-  bool add = false;
-  context.gradient(t, add);
-  BOOST_TEST(arena.in_use() == 128u);
-  context.drop_gradient(t);
-  BOOST_TEST(arena.in_use() == 64u);
-  BOOST_TEST(!t.has_gradient());
-}
-
 BOOST_AUTO_TEST_CASE(a_gradient_that_nobody_wrote_is_a_bug) {
   const tx::Tensor t = context.make(2, 2);
   BOOST_CHECK_THROW(std::as_const(context).gradient(t), tx::Bug);
