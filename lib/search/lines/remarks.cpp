@@ -69,18 +69,18 @@ void Remarks::add(int64_t line, const std::vector<std::string>& states) {
   count(copy_, "copy");
 }
 
-void Remarks::tell(const Log& log) const {
-  const auto tell_of = [&](const Count& kind, const std::string& what) {
+void Remarks::report(const Log& log) const {
+  const auto log_count = [&](const Count& kind, const std::string& what) {
     if (kind.lines == 0) return;
     log.info(counted(kind.lines, "output") + " " + what + ", the first on line " +
              std::to_string(kind.first));
   };
-  tell_of(maximum_, "cut at the maximum length (--max-extra)");
-  tell_of(unmet_,
-          "lacking phrases of --constraints or --constraints-file (a larger --max-extra "
-          "or --beam may help)");
-  tell_of(loop_, "ending in a loop (--no-repeat blocks repeated n-grams)");
-  tell_of(copy_, "ending in the last words of the source, perhaps not translated");
+  log_count(maximum_, "cut at the maximum length (--max-extra)");
+  log_count(unmet_,
+            "lacking phrases of --constraints or --constraints-file (a larger --max-extra "
+            "or --beam may help)");
+  log_count(loop_, "ending in a loop (--no-repeat blocks repeated n-grams)");
+  log_count(copy_, "ending in the last words of the source, perhaps not translated");
 }
 
 }  // namespace tx

@@ -28,7 +28,7 @@ class Remarks {
  public:
   void add(int64_t line, const std::vector<std::string>& states);
   // Logs one message for each state that occurred, with its count and first line; none when quiet.
-  void tell(const Log& log) const;
+  void report(const Log& log) const;
 
  private:
   struct Count {

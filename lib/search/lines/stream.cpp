@@ -149,7 +149,7 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
   flush();
   reader.rethrow();
   // Not for language models: their outputs are usually cut and have no source to copy.
-  if (!translator.options().search.forced_target && !translator.continues()) f.remarks.tell(log);
+  if (!translator.options().search.forced_target && !translator.continues()) f.remarks.report(log);
 }
 
 void continue_live(LinePairs& in, const Translator& translator, const LineOptions& options,
