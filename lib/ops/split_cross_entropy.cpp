@@ -69,7 +69,7 @@ class Columns {
   Columns(Matrix x, const int32_t* labels, const SplitVocabulary& tokens, double smoothing)
       : x_(x), labels_(labels), tokens_(tokens), smoothing_(smoothing) {}
 
-  void tell(RowSums* sums) const {
+  void write_sums(RowSums* sums) const {
     for (int64_t i = 0; i < x_.rows; ++i)
       sums[i] = labels_[i] < 0 ? RowSums{} : sums_of(x_.row<T>(i), tokens_.count, own_label(i));
   }
@@ -129,7 +129,7 @@ void split_cross_entropy(Context& context, Tensor logits, const int32_t* labels,
     TX_ASSERT(!k.has_own_memory());
     if (narrow) k.convert(logits.value(), x.value());
     const auto run = [&]<class T>(const Columns<T>& columns) {
-      columns.tell(static_cast<RowSums*>(own.value().data));
+      columns.write_sums(static_cast<RowSums*>(own.value().data));
       ranks.gather_all(own.value().data, size_t(own.rows()) * sizeof(RowSums), all.value().data);
       columns.take(static_cast<const RowSums*>(all.value().data), counts_of(ranks, tokens.count),
                    context.recording, record);

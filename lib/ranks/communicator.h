@@ -59,10 +59,10 @@ class World : public Communicator {
   // On rank 0: whether its last exception was caused by another rank.
   virtual bool failed_elsewhere() const = 0;
 
-  // Rank 0 sends a number to all others while they compute; told() is the last one received, 0
-  // before the first.
-  virtual void tell(int number) = 0;
-  virtual int told() const = 0;
+  // Rank 0 sends a number to all other ranks; no rank waits. received_number() returns the last one
+  // received, 0 before the first.
+  virtual void send_number(int number) = 0;
+  virtual int received_number() const = 0;
 };
 
 // Joins the other ranks; null for a single process. `tool` begins the messages of this rank. Throws

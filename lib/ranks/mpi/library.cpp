@@ -213,8 +213,8 @@ class Mpi : public Ranks<World> {
     return watch_->end(status, why);
   }
   bool failed_elsewhere() const override { return watch_->failed_elsewhere(); }
-  void tell(int number) override { watch_->tell(number); }
-  int told() const override { return watch_->told(); }
+  void send_number(int number) override { watch_->send_number(number); }
+  int received_number() const override { return watch_->received_number(); }
 
  private:
   std::unique_ptr<mpi::Watch> own_watch_;

@@ -119,7 +119,7 @@ void Watch::take(int from, int tag, const std::string& bytes) {
     status_ = number_of(bytes);
     late_ = 0;
   }
-  if (tag == number_tag) told_ = number_of(bytes);
+  if (tag == number_tag) received_number_ = number_of(bytes);
 }
 
 // Sends no further heartbeat while one is pending.
@@ -230,7 +230,7 @@ bool Watch::within(int turns, const Condition& condition) {
   }
 }
 
-void Watch::tell(int number) {
+void Watch::send_number(int number) {
   const std::lock_guard guard(lock());
   for (size_t r = 1; r < cards_.size(); ++r) send(int(r), number_tag, bytes_of(number));
 }

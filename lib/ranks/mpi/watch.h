@@ -27,8 +27,8 @@ class Watch {
   void check();
   bool failed_elsewhere() const { return failed_; }
   int end(int status, const std::string& why);  // as World::end()
-  void tell(int number);
-  int told() const { return told_; }
+  void send_number(int number);
+  int received_number() const { return received_number_; }
 
  private:
   struct Sent {  // not yet complete
@@ -73,7 +73,7 @@ class Watch {
   std::atomic<bool> taken_ = false;   // the training thread has thrown it
   std::atomic<bool> ending_ = false;  // this rank is ending and reports nothing more
   std::atomic<int> status_ = -1;      // the exit status that rank 0 sent; -1: none
-  std::atomic<int> told_ = 0;
+  std::atomic<int> received_number_ = 0;
   std::atomic<int64_t> turns_ = 0;
   std::atomic<bool> stop_ = false;
   FirstError thread_error_;

@@ -18,7 +18,7 @@ namespace tx {
 
 namespace {
 
-constexpr int stop_number = 1;  // of World::tell()
+constexpr int stop_number = 1;  // of World::send_number()
 
 // Options that tensor parallelism does not support.
 void check_parts(const TrainOptions& options, int ranks) {
@@ -106,10 +106,10 @@ RankOrder Replicas::receive() const {
 }
 
 void Replicas::stop_translating() const {
-  if (all_) all_->tell(stop_number);
+  if (all_) all_->send_number(stop_number);
 }
 
-bool Replicas::stop_received() const { return all_->told() == stop_number; }
+bool Replicas::stop_received() const { return all_->received_number() == stop_number; }
 
 namespace {
 
