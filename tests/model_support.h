@@ -30,10 +30,10 @@ struct Sentence {
 };
 
 // Weights in the CPU's memory as a file gives them.
-struct MasterSource : tx::WeightSource {
-  explicit MasterSource(const tx::Parameters& of) : parameters(of) {}
+struct Fp32Source : tx::WeightSource {
+  explicit Fp32Source(const tx::Parameters& of) : parameters(of) {}
   tx::WeightRows rows(const tx::ParameterEntry& e) const override {
-    const tx::Matrix m = parameters.master(e);
+    const tx::Matrix m = parameters.fp32_weights(e);
     return {e.padded_rows, e.cols, [m](int64_t first, int64_t count, float* to) {
               for (int64_t i = first; i < first + count; ++i)
                 for (int64_t j = 0; j < m.cols; ++j)
@@ -154,9 +154,9 @@ inline void fill_weights(tx::Backend& backend, tx::Parameters& parameters) {
                          : e.init == Init::embedding ? std::sqrt(3.0 / double(e.cols))
                                                      : std::sqrt(6.0 / double(e.rows + e.cols));
     for (double& v : x) v = v * scale + (e.init == Init::ones ? 1 : 0);
-    to_device(backend, x, parameters.master(e));
+    to_device(backend, x, parameters.fp32_weights(e));
   }
-  parameters.refresh_copy();
+  parameters.refresh_bf16_weights();
 }
 
 // Forward, loss and backward of a batch; adds to the record and to the parameters' gradients.

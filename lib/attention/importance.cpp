@@ -92,12 +92,14 @@ class Meter {
     backend_->download(values.data(), from.data, values.size() * 4);
     return values;
   }
-  std::vector<float> weights(const ParameterEntry& e) { return download(parameters_.master(), e); }
+  std::vector<float> weights(const ParameterEntry& e) {
+    return download(parameters_.fp32_weights(), e);
+  }
   std::vector<float> gradients(const ParameterEntry& e) {
     return download(parameters_.gradients(), e);
   }
   void set_weights(const ParameterEntry& e, const std::vector<float>& values) {
-    const Matrix to = parameters_.master(e);
+    const Matrix to = parameters_.fp32_weights(e);
     backend_->upload(to.data, values.data(), values.size() * 4);
   }
 

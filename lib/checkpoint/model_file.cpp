@@ -48,7 +48,8 @@ std::string save_model(const std::string& path, const Parameters& parameters,
   const std::string dtype = precision == DType::bf16 ? "BF16" : "F32";
   ModelContent content{parameters.config(), vocabularies, provenance, {}};
   for (const ParameterEntry& e : parameters.table())
-    content.weights.push_back(entry_tensor(parameters, parameters.master(), e, e.name, dtype));
+    content.weights.push_back(
+        entry_tensor(parameters, parameters.fp32_weights(), e, e.name, dtype));
   return write_model(path, std::move(content));
 }
 
@@ -205,8 +206,8 @@ void ModelReader::load(Parameters& parameters) const {
                     "made from");
   TX_ASSERT(parameters.config().to_json() == config_.to_json());
   for (const ParameterEntry& e : table_)
-    load_entry(file_, *file_.find(e.name), parameters, parameters.master(), e);
-  parameters.refresh_copy();
+    load_entry(file_, *file_.find(e.name), parameters, parameters.fp32_weights(), e);
+  parameters.refresh_bf16_weights();
 }
 
 std::string resolve_model(const std::string& path) {

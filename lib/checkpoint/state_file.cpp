@@ -17,10 +17,10 @@ struct Moment {
   Matrix block;
 };
 
-std::vector<Moment> named(const Moments& moments, const Parameters& of) {
-  const int64_t elements = of.master().cols;
-  TX_ASSERT(moments.first.cols == elements && moments.second.cols == elements);
-  return {{"m/", moments.first}, {"v/", moments.second}};
+std::vector<Moment> named(const OptimizerState& optimizer, const Parameters& of) {
+  const int64_t elements = of.fp32_weights().cols;
+  TX_ASSERT(optimizer.first.cols == elements && optimizer.second.cols == elements);
+  return {{"m/", optimizer.first}, {"v/", optimizer.second}};
 }
 
 void check_format(const SafetensorsReader& file, const std::string& model_checksum) {
@@ -56,10 +56,11 @@ const TensorInfo& check_tensors(const SafetensorsReader& file,
 }  // namespace
 
 // The JSON is stored as a tensor, so that the checksum covers it.
-void save_state(const std::string& path, const Parameters& parameters, const Moments& moments,
-                const Json& state, const std::string& model_checksum) {
+void save_state(const std::string& path, const Parameters& parameters,
+                const OptimizerState& optimizer, const Json& state,
+                const std::string& model_checksum) {
   std::vector<TensorSource> tensors;
-  for (const auto& [prefix, block] : named(moments, parameters))
+  for (const auto& [prefix, block] : named(optimizer, parameters))
     for (const ParameterEntry& e : parameters.table())
       tensors.push_back(
           entry_tensor(parameters, block, e, prefix + e.name, exact_dtype(block.dtype)));
@@ -78,14 +79,14 @@ void check_state(const std::string& path, const ModelConfig& config,
   check_tensors(file, parameter_table(config));
 }
 
-Json load_state(const std::string& path, const Parameters& parameters, const Moments& moments,
-                const std::string& model_checksum) {
+Json load_state(const std::string& path, const Parameters& parameters,
+                const OptimizerState& optimizer, const std::string& model_checksum) {
   const SafetensorsReader file(path, expected_state);
   check_format(file, model_checksum);
   const TensorInfo& text = check_tensors(file, parameters.table());
   const std::string_view bytes(file.data(text), size_t(text.bytes()));
   Json state = parse_json(bytes, path + ": state");
-  for (const auto& [prefix, block] : named(moments, parameters)) {
+  for (const auto& [prefix, block] : named(optimizer, parameters)) {
     for (const ParameterEntry& e : parameters.table()) {
       const TensorInfo& tensor = *file.find(prefix + e.name);
       if (tensor.dtype != exact_dtype(block.dtype))
@@ -125,7 +126,7 @@ Json read_facts(const SafetensorsReader& file) {
 
 void save_flight(const std::string& path, const Parameters& parameters, const Json& facts) {
   std::vector<TensorSource> tensors;
-  const Matrix weights = parameters.master();
+  const Matrix weights = parameters.fp32_weights();
   for (const ParameterEntry& e : parameters.table())
     tensors.push_back(entry_tensor(parameters, weights, e, e.name, exact_dtype(weights.dtype)));
   const std::string text = to_text(facts);
@@ -162,8 +163,8 @@ FlightReader::FlightReader(const std::string& path)
 void FlightReader::load(Parameters& parameters) const {
   TX_ASSERT(parameters.config().to_json() == config_.to_json());
   for (const ParameterEntry& e : parameters.table())
-    load_entry(file_, *file_.find(e.name), parameters, parameters.master(), e);
-  parameters.refresh_copy();
+    load_entry(file_, *file_.find(e.name), parameters, parameters.fp32_weights(), e);
+  parameters.refresh_bf16_weights();
 }
 
 }  // namespace tx

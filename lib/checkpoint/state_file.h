@@ -12,21 +12,22 @@ namespace tx {
 // The training state: the optimizer state (Adam's moments, exact), the position in the data, and
 // counters, which together with the model resume a run. It names its model by checksum.
 
-// Writes atomically; the bytes depend only on the arguments. `moments` are whole blocks, those of
+// Writes atomically; the bytes depend only on the arguments. `optimizer`: whole blocks, those of
 // all ranks, in the memory of the parameters' backend; `state` is JSON without NaN or infinity;
 // model_checksum is the value returned by save_model().
-void save_state(const std::string& path, const Parameters& parameters, const Moments& moments,
-                const Json& state, const std::string& model_checksum);
+void save_state(const std::string& path, const Parameters& parameters,
+                const OptimizerState& optimizer, const Json& state,
+                const std::string& model_checksum);
 
 // DataError unless the file is complete and belongs to the model with this configuration and
 // checksum.
 void check_state(const std::string& path, const ModelConfig& config,
                  const std::string& model_checksum);
 
-// Fills the moments, whole blocks as above, and returns `state`. DataError: empty, truncated,
+// Fills `optimizer`, whole blocks as above, and returns `state`. DataError: empty, truncated,
 // damaged, of a newer format, not a training state, or of a model with another checksum.
-Json load_state(const std::string& path, const Parameters& parameters, const Moments& moments,
-                const std::string& model_checksum);
+Json load_state(const std::string& path, const Parameters& parameters,
+                const OptimizerState& optimizer, const std::string& model_checksum);
 
 // Only `state`; does not verify the checksum. DataError: not a training state, or damaged.
 Json read_state(const std::string& path);

@@ -74,7 +74,7 @@ Outcome run(const Task& task, const Variant& way) {
   const double rate = learning_rate(o, task.config.d_model, 1);
   const StepRecord record = stepper.step(task.batches, 1, rate, 0);
   return {record.loss * record.loss_scale, entries(backend, parameters, parameters.gradients()),
-          entries(backend, parameters, parameters.master())};
+          entries(backend, parameters, parameters.fp32_weights())};
 }
 
 double largest(const std::vector<float>& x) {

@@ -57,12 +57,12 @@ void Parameters::allocate_blocks(bool training, RankOf self) {
   const DType full = dtype_ == DType::f64 ? DType::f64 : DType::f32;
   self_ = self;
   division_ = Division(elements_, self.ranks);
-  master_ = allocate(full, elements_);
-  if (dtype_ == DType::bf16) copy_ = allocate(DType::bf16, elements_);
+  fp32_weights_ = allocate(full, elements_);
+  if (dtype_ == DType::bf16) bf16_weights_ = allocate(DType::bf16, elements_);
   if (!training) return;
   gradients_ = allocate(full, elements_);
   const int64_t held = division_.held(self.rank);
-  moments_ = {allocate(full, held), allocate(full, held)};
+  optimizer_state_ = {allocate(full, held), allocate(full, held)};
 }
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weights,
@@ -78,7 +78,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weight
 Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, Kept)
     : Parameters(backend, config, dtype) {
   const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
-  for (Matrix* block : {&master_, &moments_.first, &moments_.second})
+  for (Matrix* block : {&fp32_weights_, &optimizer_state_.first, &optimizer_state_.second})
     *block = allocate(full, elements_);
 }
 
@@ -87,12 +87,12 @@ Parameters::Parameters(Backend& backend, const Parameters& of)
   backend_->wait();  // zeroed before another stream writes to it
 }
 
-void Parameters::take(const Parameters& of, const Moments& whole) {
+void Parameters::take(const Parameters& of, const OptimizerState& whole) {
   TX_ASSERT(whole.first.cols == elements_ && whole.second.cols == elements_);
-  const size_t bytes = size_t(elements_) * size_of(master_.dtype);
-  of.backend_->copy(master_.data, of.master_.data, bytes);
-  of.backend_->copy(moments_.first.data, whole.first.data, bytes);
-  of.backend_->copy(moments_.second.data, whole.second.data, bytes);
+  const size_t bytes = size_t(elements_) * size_of(fp32_weights_.dtype);
+  of.backend_->copy(fp32_weights_.data, of.fp32_weights_.data, bytes);
+  of.backend_->copy(optimizer_state_.first.data, whole.first.data, bytes);
+  of.backend_->copy(optimizer_state_.second.data, whole.second.data, bytes);
   of.backend_->wait();
 }
 
@@ -108,7 +108,8 @@ Matrix Parameters::allocate(DType dtype, int64_t elements) {
 Parameters::~Parameters() {
   if (planned_) return;
   for (auto& [key, weights] : prepared_) backend_->release_prepared(weights);
-  for (const Matrix& block : {master_, gradients_, moments_.first, moments_.second, copy_})
+  for (const Matrix& block :
+       {fp32_weights_, gradients_, optimizer_state_.first, optimizer_state_.second, bf16_weights_})
     backend_->release(block.data);
   if (!read_only_) return;
   backend_->release(read_only_->vectors.data);
@@ -134,7 +135,7 @@ void Parameters::initialise(uint32_t seed) {
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
     const double bound = e.init_scale * std::sqrt(6.0 / double(e.rows + e.cols));
     const double deviation = 1 / std::sqrt(double(config_.d_model));
-    const Matrix to = master(e);
+    const Matrix to = fp32_weights(e);
     std::vector<double> row(static_cast<size_t>(e.cols));  // by row, to keep the heap small
     for (int64_t r = 0; r < e.rows; ++r) {
       for (double& x : row) {
@@ -146,7 +147,7 @@ void Parameters::initialise(uint32_t seed) {
       upload_row(to.slice(r, 1), row);
     }
   }
-  refresh_copy();
+  refresh_bf16_weights();
 }
 
 void Parameters::upload_row(Matrix to, const std::vector<double>& row) {
@@ -171,8 +172,8 @@ void Parameters::finish_gradients() {
   }
 }
 
-void Parameters::refresh_copy() {
-  if (!copy_.empty()) backend_->convert(rows_of(master_), rows_of(copy_));
+void Parameters::refresh_bf16_weights() {
+  if (!bf16_weights_.empty()) backend_->convert(rows_of(fp32_weights_), rows_of(bf16_weights_));
 }
 
 Parameter Parameters::get(const std::string& name, int count) {
@@ -202,9 +203,9 @@ Parameter Parameters::get(const std::string& name, int count) {
     if (e.vector || e.lookup) p.value = read_only(first, rows);
     return p;
   }
-  const bool full = e.vector || e.lookup || copy_.empty();
-  p.value = view(full ? master_ : copy_);
-  if (e.vector && !copy_.empty()) p.rounded = view(copy_);
+  const bool full = e.vector || e.lookup || bf16_weights_.empty();
+  p.value = view(full ? fp32_weights_ : bf16_weights_);
+  if (e.vector && !bf16_weights_.empty()) p.rounded = view(bf16_weights_);
   if (!gradients_.empty()) p.gradient = view(gradients_);
   if (packed != prepared_.end()) p.value.prepared = packed->second.prepared;
   return p;
@@ -217,7 +218,9 @@ Matrix Parameters::entry_of(Matrix block, const ParameterEntry& entry) const {
   return m;
 }
 
-Matrix Parameters::master(const ParameterEntry& entry) const { return entry_of(master_, entry); }
+Matrix Parameters::fp32_weights(const ParameterEntry& entry) const {
+  return entry_of(fp32_weights_, entry);
+}
 
 Matrix Parameters::read_only(size_t first, int64_t rows) const {
   const ParameterEntry& e = table_[first];

@@ -53,16 +53,16 @@ struct WeightSource {
 };
 
 // The optimizer state: Adam's m and v, flat blocks of one size.
-struct Moments {
+struct OptimizerState {
   Matrix first, second;
 };
 
 class Parameters {
  public:
-  // dtype: of activations. bf16 has fp32 weights (the master, which Adam updates) and bf16 weights
-  // (the copy, which products read); f64 has everything in double. training adds gradients and the
-  // optimizer state, with several ranks only of the shards of `self`. Memory is zero until
-  // initialise() or loading.
+  // dtype: of activations. bf16 has fp32 weights, which the optimizer updates, and bf16 weights,
+  // which products read; f64 has everything in double. training adds gradients and the optimizer
+  // state, with several ranks only of the shards of `self`. Memory is zero until initialise() or
+  // loading.
   // With a tensor-parallel shard, config() and table() describe the shard. Its weights are slices
   // of the model's (shard_of()), and `self` counts the ranks that have the same shard.
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
@@ -80,7 +80,7 @@ class Parameters {
   // The same on another backend of the same device, for a copy of `of` that take() makes; it is
   // complete when take() returns.
   Parameters(Backend& backend, const Parameters& of);
-  void take(const Parameters& of, const Moments& whole);
+  void take(const Parameters& of, const OptimizerState& whole);
   ~Parameters();
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
@@ -104,28 +104,28 @@ class Parameters {
   void finish_gradients();  // zeroes gradients without a contribution
   // Contributions to the gradient of a table entry so far; joined entries count at the first.
   int written(size_t entry) const { return *written_[entry]; }
-  void refresh_copy();       // rounds the fp32 weights to the bf16 weights
-  void prepare_inference();  // packs the weights for matmul_invariant; later calls repack in place
+  void refresh_bf16_weights();  // rounds the fp32 weights to the bf16 weights
+  void prepare_inference();     // packs the weights for matmul_invariant; later calls repack in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
   bool has(const std::string& name) const { return index_.count(name) > 0; }
 
   // The entry in the block of fp32 weights, without padding: (rows, cols), f32 or f64.
-  Matrix master(const ParameterEntry& entry) const;
+  Matrix fp32_weights(const ParameterEntry& entry) const;
   // The same entry of any block of this layout.
   Matrix entry_of(Matrix block, const ParameterEntry& entry) const;
-  Matrix master() const { return master_; }  // whole blocks, (1, elements)
+  Matrix fp32_weights() const { return fp32_weights_; }  // whole blocks, (1, elements)
   Matrix gradients() const { return gradients_; }
   // (1, division().held(self().rank)): of all shards of this rank, one after another; the layout of
   // whole blocks if there is one rank.
-  Matrix moment1() const { return moments_.first; }
-  Matrix moment2() const { return moments_.second; }
-  const Moments& moments() const { return moments_; }
+  Matrix moment1() const { return optimizer_state_.first; }
+  Matrix moment2() const { return optimizer_state_.second; }
+  const OptimizerState& optimizer_state() const { return optimizer_state_; }
   const Division& division() const { return division_; }
   RankOf self() const { return self_; }
-  Matrix copy() const { return copy_; }              // empty unless bf16
-  int64_t decayed() const { return vectors_from_; }  // elements before the first vector
+  Matrix bf16_weights() const { return bf16_weights_; }  // empty unless bf16
+  int64_t decayed() const { return vectors_from_; }      // elements before the first vector
 
  private:
   Parameters(Backend& backend, const ModelConfig& config, DType dtype,
@@ -153,8 +153,8 @@ class Parameters {
   int64_t elements_ = 0, vectors_from_ = 0;
   RankOf self_;
   Division division_;
-  Matrix master_, gradients_, copy_;
-  Moments moments_;
+  Matrix fp32_weights_, gradients_, bf16_weights_;
+  OptimizerState optimizer_state_;
   std::unique_ptr<ReadOnly> read_only_;
 };
 

@@ -213,7 +213,7 @@ int main(int argc, char** argv) try {
   tx::Backend host = tx::make_backend("cpu", 1);
   tx::Parameters random(host, config, tx::DType::f32, false);
   random.initialise(1);
-  tx::Parameters parameters(backend, config, weights, tx_test::MasterSource(random));
+  tx::Parameters parameters(backend, config, weights, tx_test::Fp32Source(random));
   const tx::DType dtype = parameters.dtype();
   const tx::Transformer transformer(backend, parameters, length + 2);
   const std::vector<const tx::Transformer*> models = {&transformer};

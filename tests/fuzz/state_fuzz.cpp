@@ -35,7 +35,7 @@ std::vector<std::string> seeds() {
     const tx::Json state{
         {"step", batches}, {"best_score", nullptr}, {"packer", corpus.packer.state()}};
     out.push_back(written([&](const std::string& path) {
-      tx::save_state(path, sample.parameters, sample.parameters.moments(), state, model);
+      tx::save_state(path, sample.parameters, sample.parameters.optimizer_state(), state, model);
     }));
     corpus.packer.next(batch);
   }
@@ -45,8 +45,8 @@ std::vector<std::string> seeds() {
 void run(std::string_view bytes) {
   static MemoryFile file;
   static Sample sample("all");
-  const tx::Json state =
-      tx::load_state(file.fill(bytes), sample.parameters, sample.parameters.moments(), model);
+  const tx::Json state = tx::load_state(file.fill(bytes), sample.parameters,
+                                        sample.parameters.optimizer_state(), model);
   static Corpus corpus;
   const auto packer = state.is_object() ? state.find("packer") : state.end();
   if (packer == state.end()) return;

@@ -176,8 +176,8 @@ class Golden {
     backend_->square_sums(p.gradients(), squares);
     backend_->gradient_norm(squares, record_.data);
     backend_->release(squares.data);
-    backend_->adam(p.master(), p.gradients(), p.moment1(), p.moment2(), p.copy(), p.decayed(),
-                   settings, record_.data);
+    backend_->adam(p.fp32_weights(), p.gradients(), p.moment1(), p.moment2(), p.bf16_weights(),
+                   p.decayed(), settings, record_.data);
     return record_.get();
   }
 

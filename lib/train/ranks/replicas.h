@@ -36,7 +36,7 @@ struct RankOrder {
     end
   };
   What what = What::end;
-  int64_t number = 0;  // the arguments of Run::step(); of spread: with_moments
+  int64_t number = 0;  // the arguments of Run::step(); of spread: with_optimizer_state
   double rate = 0, loss_limit = 0;
 };
 

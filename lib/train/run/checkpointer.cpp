@@ -67,24 +67,24 @@ void Checkpointer::begin(int64_t step, Saver::Write write) {
 }
 
 void Checkpointer::save(const Content& content) {
-  begin(content.step, [this, content](const Parameters& p, const Moments& moments) {
-    write_state(p, moments, content, write_model(p, content));
+  begin(content.step, [this, content](const Parameters& p, const OptimizerState& optimizer) {
+    write_state(p, optimizer, content, write_model(p, content));
   });
   poll();
 }
 
 void Checkpointer::save_scored(const Content& content, const Score& score) {
-  begin(content.step, [&](const Parameters& p, const Moments& moments) {
+  begin(content.step, [&](const Parameters& p, const OptimizerState& optimizer) {
     const std::string checksum = write_model(p, content);
-    score([&](const Content& scored) { write_state(p, moments, scored, checksum); });
+    score([&](const Content& scored) { write_state(p, optimizer, scored, checksum); });
   });
   finish_save();
 }
 
 void Checkpointer::score_again(int64_t step, const Score& score) {
-  begin(step, [&](const Parameters& p, const Moments& moments) {
+  begin(step, [&](const Parameters& p, const OptimizerState& optimizer) {
     const std::string checksum = ModelReader(run_.model(step)).checksum();
-    score([&](const Content& scored) { write_state(p, moments, scored, checksum); });
+    score([&](const Content& scored) { write_state(p, optimizer, scored, checksum); });
   });
   finish_save();
 }
@@ -125,10 +125,10 @@ std::string Checkpointer::write_model(const Parameters& parameters, const Conten
   return checksum;
 }
 
-void Checkpointer::write_state(const Parameters& parameters, const Moments& moments,
+void Checkpointer::write_state(const Parameters& parameters, const OptimizerState& optimizer,
                                const Content& content, const std::string& checksum) {
   failpoint("state");
-  save_state(run_.state(content.step), parameters, moments, content.state, checksum);
+  save_state(run_.state(content.step), parameters, optimizer, content.state, checksum);
   complete_ = content.step;
   failpoint("links");
   prune(content.step, content.best, content.good, options_.keep);
@@ -167,7 +167,7 @@ void Checkpointer::go_back(int64_t step, int64_t best) {
 // fp32 weights and two blocks of optimizer state.
 void Checkpointer::report_disk_space(const Log& log) const {
   const int count = options_.keep + 2;
-  const int64_t each = parameters_.master().cols * 12, free = free_bytes(run_.path());
+  const int64_t each = parameters_.fp32_weights().cols * 12, free = free_bytes(run_.path());
   const auto size = [](int64_t bytes) { return binary_size(size_t(bytes)); };
   const std::string text = "the checkpoints in " + run_.path() + " need " + size(each * count) +
                            " (" + std::to_string(count) + " of " + size(each) + "); " + size(free) +
@@ -203,27 +203,28 @@ Saver::~Saver() {
 }
 
 size_t Saver::bytes(const Parameters& parameters) {
-  const Matrix& block = parameters.master();
+  const Matrix& block = parameters.fp32_weights();
   return has_own_memory(parameters) ? 3 * size_t(block.cols) * size_of(block.dtype) : 0;
 }
 
 void Saver::begin(Write write) {
   TX_ASSERT(done_ && !thread_.joinable() && !failure_.happened());
-  const Moments moments = gather_ ? gather_() : parameters_.moments();
-  if (copy_) copy_->take(parameters_, moments);
+  const OptimizerState optimizer = gather_ ? gather_() : parameters_.optimizer_state();
+  if (copy_) copy_->take(parameters_, optimizer);
   done_ = false;  // from here on nothing throws: finish() rethrows
-  if (!copy_) return run(write, parameters_, moments);
+  if (!copy_) return run(write, parameters_, optimizer);
   try {
-    thread_ = start_thread(failure_, [this, write] { run(write, *copy_, copy_->moments()); });
+    thread_ =
+        start_thread(failure_, [this, write] { run(write, *copy_, copy_->optimizer_state()); });
   } catch (const Error&) {  // no thread: training waits instead
-    run(write, *copy_, copy_->moments());
+    run(write, *copy_, copy_->optimizer_state());
   }
 }
 
-void Saver::run(const Write& write, const Parameters& from, const Moments& moments) {
+void Saver::run(const Write& write, const Parameters& from, const OptimizerState& optimizer) {
   failure_.run([&] {
     if (reader_) set_threads(*reader_, 1);  // of this thread
-    write(from, moments);
+    write(from, optimizer);
   });
   done_ = true;
 }

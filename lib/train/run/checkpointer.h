@@ -49,9 +49,9 @@ struct TrainState {
 class Saver {
  public:
   // The optimizer state is passed as whole blocks, not as shards.
-  using Write = std::function<void(const Parameters& parameters, const Moments& moments)>;
+  using Write = std::function<void(const Parameters& parameters, const OptimizerState& optimizer)>;
   // Collects the optimizer state of all ranks; it must stay unchanged until the next step.
-  using Gather = std::function<Moments()>;
+  using Gather = std::function<OptimizerState()>;
 
   // Allocates the copy; throws Error where that fails. `parameters` must outlive it. Without
   // `gather` the parameters hold the whole optimizer state.
@@ -73,7 +73,7 @@ class Saver {
   void finish();
 
  private:
-  void run(const Write& write, const Parameters& from, const Moments& moments);
+  void run(const Write& write, const Parameters& from, const OptimizerState& optimizer);
 
   const Parameters& parameters_;
   Gather gather_;
@@ -147,8 +147,8 @@ class Checkpointer {
   static double steady_seconds();
   void begin(int64_t step, Saver::Write write);
   std::string write_model(const Parameters& parameters, const Content& content) const;
-  void write_state(const Parameters& parameters, const Moments& moments, const Content& content,
-                   const std::string& checksum);
+  void write_state(const Parameters& parameters, const OptimizerState& optimizer,
+                   const Content& content, const std::string& checksum);
   void prune(int64_t step, int64_t best, int64_t good, int keep) const;
   bool on_schedule(int64_t step) const;
 

@@ -29,7 +29,7 @@ Json tensor_norms(const Parameters& p) {
   Json tensors = Json::array();
   for (const ParameterEntry& e : p.table()) {
     int64_t bad_weights = 0, bad_gradients = 0;
-    const double weight = norm_of(p, p.master(), e, bad_weights);
+    const double weight = norm_of(p, p.fp32_weights(), e, bad_weights);
     const double gradient = norm_of(p, p.gradients(), e, bad_gradients);
     tensors.push_back({{"name", e.name},
                        {"weight_norm", finite_or_text(weight)},

@@ -60,7 +60,8 @@ void Run::build_scorer(const MakeTranslationScorer& make) {
 
 // Rank 0 determines which batches fit and which algorithms are fastest.
 void Run::settle(size_t program, const Log& log) {
-  const size_t kept = whole_ ? 3 * size_t(whole_->master().cols) * size_of(whole_->dtype()) : 0;
+  const size_t kept =
+      whole_ ? 3 * size_t(whole_->fp32_weights().cols) * size_of(whole_->dtype()) : 0;
   const PlannedRun planned{backend_,
                            *trained_,
                            *transformer_,
@@ -150,32 +151,34 @@ void Run::set_feed(const Json& state) {
   feed_->restore(parse_json(replicas_.agree(to_text(state)), "the feed of rank 0"));
 }
 
-void Run::spread(bool with_moments) {
-  replicas_.broadcast({What::spread, with_moments});
+void Run::spread(bool with_optimizer_state) {
+  replicas_.broadcast({What::spread, with_optimizer_state});
   if (first_of_part()) {
-    scatter_shards(*trained_, whole_ ? whole_->master() : Matrix{}, trained_->master());
-    trained_->refresh_copy();
+    scatter_shards(*trained_, whole_ ? whole_->fp32_weights() : Matrix{}, trained_->fp32_weights());
+    trained_->refresh_bf16_weights();
   }
   stepper_->spread_weights();
-  if (with_moments && first_of_part()) {
-    const Moments from = whole_ ? whole_->moments() : Moments{}, to = stepper_->whole_moments();
+  if (with_optimizer_state && first_of_part()) {
+    const OptimizerState from = whole_ ? whole_->optimizer_state() : OptimizerState{},
+                         to = stepper_->whole_optimizer_state();
     scatter_shards(*trained_, from.first, to.first);
     scatter_shards(*trained_, from.second, to.second);
   }
-  if (with_moments) stepper_->spread_moments();
+  if (with_optimizer_state) stepper_->spread_optimizer_state();
   backend_->wait();
 }
 
-Moments Run::collect() {
+OptimizerState Run::collect() {
   replicas_.broadcast({What::collect});
-  stepper_->collect_moments();
+  stepper_->collect_optimizer_state();
   if (first_of_part()) {
-    const Moments from = stepper_->whole_moments(), to = whole_ ? whole_->moments() : Moments{};
-    gather_shards(*trained_, trained_->master(), whole_ ? whole_->master() : Matrix{});
+    const OptimizerState from = stepper_->whole_optimizer_state(),
+                         to = whole_ ? whole_->optimizer_state() : OptimizerState{};
+    gather_shards(*trained_, trained_->fp32_weights(), whole_ ? whole_->fp32_weights() : Matrix{});
     gather_shards(*trained_, from.first, to.first);
     gather_shards(*trained_, from.second, to.second);
   }
-  return whole_moments();
+  return whole_optimizer_state();
 }
 
 void Run::gather_gradients() {

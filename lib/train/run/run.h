@@ -32,7 +32,9 @@ class Run {
   // The whole model on rank 0, as files hold it. With tensor parallelism rank 0 computes with its
   // own shard instead.
   Parameters& whole() const { return whole_ ? *whole_ : *trained_; }
-  Moments whole_moments() const { return whole_ ? whole_->moments() : stepper_->whole_moments(); }
+  OptimizerState whole_optimizer_state() const {
+    return whole_ ? whole_->optimizer_state() : stepper_->whole_optimizer_state();
+  }
 
   // Runs the largest batch through the model, so that a lack of memory shows before the first step.
   // Later calls do nothing.
@@ -43,10 +45,10 @@ class Run {
   // Scores of its translations; nothing where `stop`, on rank 0, returned true.
   std::optional<std::vector<double>> translate(const std::function<bool()>& stop = {});
   bool weights_finite();
-  void set_feed(const Json& state);  // Feed::restore()
-  void spread(bool with_moments);    // from whole() and whole_moments() to all ranks
-  Moments collect();                 // from all ranks to whole() and whole_moments()
-  void gather_gradients();           // of the last step, to all ranks
+  void set_feed(const Json& state);        // Feed::restore()
+  void spread(bool with_optimizer_state);  // from whole() and whole_optimizer_state() to all ranks
+  OptimizerState collect();                // from all ranks to whole() and whole_optimizer_state()
+  void gather_gradients();                 // of the last step, to all ranks
   // Resets feed and optimizer state after steps at rate 0.
   void forget_steps();
   void end();

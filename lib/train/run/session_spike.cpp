@@ -52,8 +52,8 @@ std::string Session::record_flight(int64_t number, const StepRecord& record) {
 void Session::go_back(const Rewind& rewind) {
   const ModelReader reader(directory_.model(rewind.step));
   reader.load(run_.whole());
-  validator_.restore(load_state(directory_.state(rewind.step), run_.whole(), run_.whole_moments(),
-                                reader.checksum()));
+  validator_.restore(load_state(directory_.state(rewind.step), run_.whole(),
+                                run_.whole_optimizer_state(), reader.checksum()));
   run_.spread(true);
   state_.step = rewind.step;
   validator_.forget_found();

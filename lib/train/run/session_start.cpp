@@ -99,8 +99,8 @@ void Session::load(int64_t step) try {
   check_new_limit(options_, config, run_.memory().total());
   const ModelReader reader(directory_.model(step));
   reader.load(run_.whole());
-  const Json saved =
-      load_state(directory_.state(step), run_.whole(), run_.whole_moments(), reader.checksum());
+  const Json saved = load_state(directory_.state(step), run_.whole(), run_.whole_optimizer_state(),
+                                reader.checksum());
   state_ = TrainState::from_json(saved, directory_.state(step));
   spikes_.restore(saved);
   validator_.restore(saved);
@@ -145,7 +145,7 @@ Pace measure_pace(Run& run, const ProgressLog& progress, double seconds) {
   run.forget_steps();
   Pace pace;
   pace.step = steps > 1 ? (now - first) / double(steps - 1) : now - begin;
-  pace.pause = double(run.whole().master().cols) * 12 / saved_bytes_per_second;
+  pace.pause = double(run.whole().fp32_weights().cols) * 12 / saved_bytes_per_second;
   if (corpora.valid) {
     const PairLengths text(*corpora.valid, corpora.sentinels.size());
     double rows = 0;

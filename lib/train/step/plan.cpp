@@ -22,15 +22,16 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const bool own_memory = backend->has_own_memory();
   m.translating = rest.translating;
   m.program = own_memory ? 0 : rest.program;  // host memory, not the GPU's
-  const size_t elements = size_t(parameters.master().cols);
-  const size_t full = size_of(parameters.master().dtype);
+  const size_t elements = size_t(parameters.fp32_weights().cols);
+  const size_t full = size_of(parameters.fp32_weights().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
-  m.moments = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
+  m.optimizer_state = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
   const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
   m.sums = size_t(sums) * held_bytes(elements * full);
   if (ranks > 1) m.sums += RankSum::exchange_bytes(accumulate, parameters.division(), full);
   m.saving = Saver::bytes(parameters);
-  m.copy = parameters.copy().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
+  m.bf16_weights =
+      parameters.bf16_weights().empty() ? 0 : held_bytes(elements * size_of(DType::bf16));
   m.activations = plan_activations(run, capacities);
   m.scratch = backend->scratch_bytes();
   size_t rows = 0;
@@ -112,8 +113,8 @@ std::string describe_memory(const MemoryPlan& m, bool recompute) {
                    : (recompute ? "    without --recompute " : "    with --recompute    ") +
                          mebibytes(m.other) + "\n";
   return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
-         mebibytes(m.gradients) + "\n  optimizer state" + mebibytes(m.moments) +
-         "\n  bf16 weights   " + mebibytes(m.copy) +
+         mebibytes(m.gradients) + "\n  optimizer state" + mebibytes(m.optimizer_state) +
+         "\n  bf16 weights   " + mebibytes(m.bf16_weights) +
          (m.sums ? "\n  gradient sums  " + mebibytes(m.sums) : "") +
          (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
          mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +

@@ -76,7 +76,7 @@ void Stepper::reserve(size_t arena_bytes, int batches) {
   if (rank_sum_) {
     rank_sum_->reserve(batches);
     for (const TermRange& range : rank_sum_->mine()) sum_.reserve(range.size());
-    whole_moments();
+    whole_optimizer_state();
   } else {
     sum_.reserve(batches);
   }
@@ -216,7 +216,7 @@ void Stepper::evaluate(const Batch& batch, StepRecord& sums) {
 bool Stepper::weights_finite() {
   StepRecord norm;
   backend_->upload(record_, &norm, sizeof norm);
-  update_.norm(parameters_.master());
+  update_.norm(parameters_.fp32_weights());
   backend_->download(&norm, record_, sizeof norm);
   return std::isfinite(norm.gradient_norm);
 }
@@ -246,31 +246,31 @@ void Stepper::add_last(const Batch& batch) {
   sum_.add_last_record();
 }
 
-Moments Stepper::whole_moments() {
-  if (!rank_sum_) return parameters_.moments();
+OptimizerState Stepper::whole_optimizer_state() {
+  if (!rank_sum_) return parameters_.optimizer_state();
   if (parameters_.self().rank > 0) return {};
   return {parameters_.gradients(), sum_.spare()};
 }
 
-void Stepper::collect_moments() {
+void Stepper::collect_optimizer_state() {
   if (!shards_) return;
-  const Moments whole = whole_moments();
+  const OptimizerState whole = whole_optimizer_state();
   shards_->collect(parameters_.moment1(), whole.first);
   shards_->collect(parameters_.moment2(), whole.second);
 }
 
-void Stepper::spread_moments() {
+void Stepper::spread_optimizer_state() {
   if (!shards_) return;
-  const Moments whole = whole_moments();
+  const OptimizerState whole = whole_optimizer_state();
   shards_->spread(whole.first, parameters_.moment1());
   shards_->spread(whole.second, parameters_.moment2());
 }
 
 void Stepper::spread_weights() {
   if (!mover_) return;
-  const Matrix weights = parameters_.master();
+  const Matrix weights = parameters_.fp32_weights();
   mover_->broadcast(weights.data, size_t(weights.cols) * size_of(weights.dtype));
-  parameters_.refresh_copy();
+  parameters_.refresh_bf16_weights();
 }
 
 void Stepper::gather_gradients() {

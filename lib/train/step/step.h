@@ -61,12 +61,12 @@ class Stepper {
   bool weights_finite();
 
   // The optimizer state of all ranks as whole blocks, on rank 0. With several ranks these are
-  // buffers of a step: call collect_moments() before reading them and spread_moments() after
-  // writing them, both before the next step.
-  Moments whole_moments();
+  // buffers of a step: call collect_optimizer_state() before reading them and
+  // spread_optimizer_state() after writing them, both before the next step.
+  OptimizerState whole_optimizer_state();
   // Collective; with one rank they do nothing.
-  void collect_moments();
-  void spread_moments();
+  void collect_optimizer_state();
+  void spread_optimizer_state();
   void spread_weights();    // broadcast from rank 0
   void gather_gradients();  // of the last step, to all ranks
   const StepTimes& times() const { return times_; }

@@ -21,7 +21,7 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
       adam_(options.optimizer == "adam"),
       settings_{options.beta1, options.beta2, options.epsilon, options.weight_decay},
       record_(record) {
-  const int64_t blocks = norm_blocks(parameters.master().cols);
+  const int64_t blocks = norm_blocks(parameters.fp32_weights().cols);
   const auto allocate = [&](int64_t sums) {
     const size_t bytes = size_t(sums) * sizeof(double);
     void* data = parameters.backend()->allocate(bytes);
@@ -59,23 +59,23 @@ void Update::decide() {
   parameters_.backend()->gradient_norm(all_, record_);
 }
 
-void Update::update(ElementRange range, ElementRange moments, Matrix copy) {
-  const Matrix w = part_of(parameters_.master(), range);
+void Update::update(ElementRange range, ElementRange optimizer_state, Matrix bf16_weights) {
+  const Matrix w = part_of(parameters_.fp32_weights(), range);
   const Matrix g = part_of(parameters_.gradients(), range);
   const int64_t decayed = std::clamp<int64_t>(parameters_.decayed() - range.first, 0, range.count);
   if (adam_)
-    parameters_.backend()->adam(w, g, part_of(parameters_.moment1(), moments),
-                                part_of(parameters_.moment2(), moments), copy, decayed, settings_,
-                                record_);
+    parameters_.backend()->adam(w, g, part_of(parameters_.moment1(), optimizer_state),
+                                part_of(parameters_.moment2(), optimizer_state), bf16_weights,
+                                decayed, settings_, record_);
   else
-    parameters_.backend()->sgd(w, g, copy, decayed, settings_, record_);
+    parameters_.backend()->sgd(w, g, bf16_weights, decayed, settings_, record_);
 }
 
 void Update::run() {
-  const ElementRange all{0, parameters_.master().cols};
+  const ElementRange all{0, parameters_.fp32_weights().cols};
   if (!shards_) {
     norm(parameters_.gradients());
-    return update(all, all, parameters_.copy());
+    return update(all, all, parameters_.bf16_weights());
   }
   shards_->gather_squares(parameters_.gradients(), squares_);
   decide();
@@ -84,8 +84,8 @@ void Update::run() {
     const ElementRange shard = division.shard(round, parameters_.self().rank);
     if (shard.count) update(shard, {division.own_first(round), shard.count}, {});
   }
-  shards_->gather(parameters_.master());
-  parameters_.refresh_copy();
+  shards_->gather(parameters_.fp32_weights());
+  parameters_.refresh_bf16_weights();
 }
 
 }  // namespace tx

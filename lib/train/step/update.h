@@ -25,7 +25,7 @@ class Update {
 
  private:
   void decide();  // by squares_ of this tensor-parallel shard and of the others
-  void update(ElementRange range, ElementRange moments, Matrix copy);
+  void update(ElementRange range, ElementRange optimizer_state, Matrix bf16_weights);
 
   Parameters& parameters_;
   bool adam_;              // else SGD

@@ -35,7 +35,7 @@ std::vector<double> first_layer(RandomModel& model, const std::vector<int>& ids,
   const ModelConfig& c = model.transformer.config();
   const auto weights = [&](const std::string& name) {
     for (const ParameterEntry& e : model.parameters.table()) {
-      if (e.name == name) return model.parameters.master(e);
+      if (e.name == name) return model.parameters.fp32_weights(e);
     }
     throw std::runtime_error("no " + name);
   };
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused) {
   RandomModel model = random_model();
   for (const ParameterEntry& e : model.parameters.table()) {
     if (e.name != "encoder.layers.0.self_attn_norm.weight") continue;
-    model.parameters.master(e).row<float>(0)[5] = std::numeric_limits<float>::quiet_NaN();
+    model.parameters.fp32_weights(e).row<float>(0)[5] = std::numeric_limits<float>::quiet_NaN();
   }
   BOOST_CHECK_THROW(extract(model), DataError);
 }

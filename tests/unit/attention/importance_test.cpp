@@ -42,7 +42,7 @@ struct Sample {
   void gate(const std::string& projection, int head, float by) {
     for (const ParameterEntry& e : parameters.table()) {
       if (e.name != projection) continue;
-      const Matrix w = parameters.master(e);
+      const Matrix w = parameters.fp32_weights(e);
       for (int64_t i = 0; i < w.rows; ++i)
         for (int64_t j = head * 4; j < head * 4 + 4; ++j) w.row<float>(i)[j] *= by;
     }

@@ -46,7 +46,7 @@ struct Model {
     parameters.initialise(seed);
   }
   std::span<float> operator[](const ParameterEntry& e) const {
-    return {static_cast<float*>(parameters.master(e).data), size_t(e.rows * e.cols)};
+    return {static_cast<float*>(parameters.fp32_weights(e).data), size_t(e.rows * e.cols)};
   }
   std::string save(const std::string& path, const Json& provenance = Json::object()) const {
     return save_model(path, parameters, {{source, target}}, provenance);

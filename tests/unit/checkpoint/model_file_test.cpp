@@ -46,10 +46,10 @@ BOOST_AUTO_TEST_CASE(a_saved_model_is_read_back_bit_for_bit) {
   const Vocabularies& words = reader.vocabularies();
   BOOST_TEST(words.source().bytes() == saved.model.words->bytes());
   BOOST_TEST(&words.source() == &words.target());
-  const std::string before = block_bytes(saved.model.parameters.master());
-  BOOST_TEST(block_bytes(other.parameters.master()) != before);
+  const std::string before = block_bytes(saved.model.parameters.fp32_weights());
+  BOOST_TEST(block_bytes(other.parameters.fp32_weights()) != before);
   reader.load(other.parameters);
-  BOOST_TEST(block_bytes(other.parameters.master()) == before);
+  BOOST_TEST(block_bytes(other.parameters.fp32_weights()) == before);
   BOOST_TEST(other.save(saved.folder / "again") == saved.checksum);
   BOOST_TEST(bytes_of(saved.folder / "again") == saved.bytes);
 }
@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(a_saved_model_is_read_back_bit_for_bit) {
 BOOST_AUTO_TEST_CASE(special_values_keep_their_bits) {
   Saved saved;
   const uint32_t bits[] = {0x7FC00001, 0xFF800000, 0x80000000, 0x00000001, 0x7F7FFFFF};
-  std::memcpy(saved.model.parameters.master().data, bits, sizeof bits);
+  std::memcpy(saved.model.parameters.fp32_weights().data, bits, sizeof bits);
   saved.model.save(saved.path);
   SampleModel other(2);
   ModelReader(saved.path).load(other.parameters);
-  BOOST_TEST(std::memcmp(other.parameters.master().data, bits, sizeof bits) == 0);
+  BOOST_TEST(std::memcmp(other.parameters.fp32_weights().data, bits, sizeof bits) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(padding_stays_out_of_the_file_and_becomes_zero) {
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(padding_stays_out_of_the_file_and_becomes_zero) {
   SampleModel other(2);
   const ParameterEntry& e = other.parameters.table()[0];
   BOOST_REQUIRE(e.name == "embedding.weight" && e.rows == 7 && e.padded_rows == 64);
-  float* values = other.parameters.master(e).row<float>(0);
+  float* values = other.parameters.fp32_weights(e).row<float>(0);
   values[e.rows * e.cols] = 5;
   values[e.padded_rows * e.cols - 1] = 5;
   const ModelReader reader(saved.path);
@@ -86,8 +86,10 @@ BOOST_AUTO_TEST_CASE(the_bf16_copy_and_doubles_follow_the_file) {
   const ModelReader reader(saved.path);
   reader.load(half.parameters);
   reader.load(twice.parameters);
-  BOOST_TEST(block_bytes(half.parameters.copy()) == block_bytes(fresh.parameters.copy()));
-  const Matrix single = saved.model.parameters.master(), all = twice.parameters.master();
+  BOOST_TEST(block_bytes(half.parameters.bf16_weights()) ==
+             block_bytes(fresh.parameters.bf16_weights()));
+  const Matrix single = saved.model.parameters.fp32_weights(),
+               all = twice.parameters.fp32_weights();
   for (int64_t i = 0; i < single.cols; ++i)
     BOOST_REQUIRE_EQUAL(double(single.row<float>(0)[i]), all.row<double>(0)[i]);
   BOOST_TEST(twice.save(saved.folder / "twice") == saved.checksum);  // doubles that were floats
@@ -120,8 +122,8 @@ BOOST_AUTO_TEST_CASE(bf16_files_are_rounded_to_nearest_even) {
   BOOST_TEST(reader.file().tensors()[0].dtype == "BF16");
   const SampleModel copied(1, DType::bf16);
   const ParameterEntry& e = other.parameters.table()[1];
-  const Matrix copy = copied.parameters.entry_of(copied.parameters.copy(), e);
-  const Matrix loaded = other.parameters.master(e);
+  const Matrix copy = copied.parameters.entry_of(copied.parameters.bf16_weights(), e);
+  const Matrix loaded = other.parameters.fp32_weights(e);
   for (int64_t i = 0; i < e.rows * e.cols; ++i)
     BOOST_REQUIRE_EQUAL(uint32_t(copy.row<uint16_t>(0)[i]) << 16,
                         std::bit_cast<uint32_t>(loaded.row<float>(0)[i]));
@@ -159,7 +161,8 @@ BOOST_AUTO_TEST_CASE(models_of_one_stack_are_read_back) {
     BOOST_TEST(reader.vocabularies().size() == 1u);
     BOOST_TEST(reader.vocabularies().target().bytes() == model.words->bytes());
     reader.load(other.parameters);
-    BOOST_TEST(block_bytes(other.parameters.master()) == block_bytes(model.parameters.master()));
+    BOOST_TEST(block_bytes(other.parameters.fp32_weights()) ==
+               block_bytes(model.parameters.fp32_weights()));
     BOOST_TEST(other.save(folder / "again") == reader.checksum());
   }
 }
@@ -276,8 +279,8 @@ BOOST_AUTO_TEST_CASE(no_cut_or_changed_byte_gives_a_wrong_model) {
       SampleModel other(2);
       if (to_text(reader.config().to_json()) != to_text(small_config().to_json())) continue;
       reader.load(other.parameters);
-      BOOST_TEST(block_bytes(other.parameters.master()) ==
-                 block_bytes(saved.model.parameters.master()));
+      BOOST_TEST(block_bytes(other.parameters.fp32_weights()) ==
+                 block_bytes(saved.model.parameters.fp32_weights()));
     } catch (const DataError& e) {
       BOOST_TEST(std::string(e.what()).starts_with(path));
     }

@@ -27,12 +27,12 @@ struct Saved {
   std::string path = folder / "state-10.safetensors";
   Saved() {
     fill_moments(model.parameters, 0.5f);
-    save_state(path, model.parameters, model.parameters.moments(), sample_state,
+    save_state(path, model.parameters, model.parameters.optimizer_state(), sample_state,
                "0123456789abcdef");
   }
   std::string message(const std::string& file, const std::string& checksum = "0123456789abcdef") {
     const std::string text = message_of<DataError>(
-        [&] { load_state(file, model.parameters, model.parameters.moments(), checksum); });
+        [&] { load_state(file, model.parameters, model.parameters.optimizer_state(), checksum); });
     return text.starts_with(file) ? text.substr(file.size()) : "not the file's name: " + text;
   }
 };
@@ -42,14 +42,14 @@ struct Saved {
 BOOST_AUTO_TEST_CASE(state_and_moments_are_read_back_bit_for_bit) {
   const Saved saved;
   SampleModel other(2);
-  const Json state =
-      load_state(saved.path, other.parameters, other.parameters.moments(), "0123456789abcdef");
+  const Json state = load_state(saved.path, other.parameters, other.parameters.optimizer_state(),
+                                "0123456789abcdef");
   BOOST_TEST(to_text(state) == to_text(sample_state));
   const Parameters &a = saved.model.parameters, &b = other.parameters;
   BOOST_TEST(block_bytes(a.moment1()) == block_bytes(b.moment1()));
   BOOST_TEST(block_bytes(a.moment2()) == block_bytes(b.moment2()));
   BOOST_TEST(block_bytes(a.moment1()) != block_bytes(a.moment2()));
-  save_state(saved.folder / "again", b, b.moments(), state, "0123456789abcdef");
+  save_state(saved.folder / "again", b, b.optimizer_state(), state, "0123456789abcdef");
   BOOST_TEST(bytes_of(saved.folder / "again") == bytes_of(saved.path));
 }
 
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_state_of_another_shape_is_refused) {
   config.d_ff = 12;
   SampleModel other(1, DType::f32, config);
   BOOST_TEST(message_of<DataError>([&] {
-               load_state(saved.path, other.parameters, other.parameters.moments(),
+               load_state(saved.path, other.parameters, other.parameters.optimizer_state(),
                           "0123456789abcdef");
              }).find("m/encoder.layers.0.ffn.in_proj.weight is missing or has the wrong shape") !=
              std::string::npos);

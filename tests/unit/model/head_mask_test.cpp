@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(only_its_columns_of_the_projection_are_zero) {
   const ModelConfig config = small_config();
   SmallModel model(config, DType::f32);
   const HeadMask mask("cross.1.2,cross.1.0", config, "--mask-heads");
-  const MasterSource full(model.parameters);
+  const Fp32Source full(model.parameters);
   const MaskedWeights masked(full, mask, config.d_v);
   int64_t zeroed = 0;
   for (const ParameterEntry& e : model.parameters.table()) {

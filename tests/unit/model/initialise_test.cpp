@@ -31,7 +31,8 @@ struct Weights {
   std::span<const float> operator[](const std::string& name) const {
     for (const ParameterEntry& e : parameters.table())
       if (e.name == name)
-        return {static_cast<const float*>(parameters.master(e).data), size_t(e.rows * e.cols)};
+        return {static_cast<const float*>(parameters.fp32_weights(e).data),
+                size_t(e.rows * e.cols)};
     throw std::runtime_error("no " + name);
   }
   Backend backend;
@@ -121,6 +122,6 @@ BOOST_AUTO_TEST_CASE(padding_of_the_vocabulary_is_zero) {
   const ParameterEntry& e = w.parameters.table().front();
   BOOST_TEST(e.name == "embedding.weight");
   BOOST_TEST(e.padded_rows == 64);
-  const auto* block = static_cast<const float*>(w.parameters.master(e).data);
+  const auto* block = static_cast<const float*>(w.parameters.fp32_weights(e).data);
   for (int64_t i = 13 * 64; i < 64 * 64; ++i) BOOST_REQUIRE(block[i] == 0);
 }

@@ -34,7 +34,7 @@ Sentence changed_at(Sentence s, size_t at) {
 // Moves every element of a parameter by step times its direction.
 void move(SmallModel& small, const tx::ParameterEntry& e, const std::vector<double>& direction,
           double step) {
-  const tx::Matrix m = small.parameters.master(e);
+  const tx::Matrix m = small.parameters.fp32_weights(e);
   std::vector<double> values = to_host(small.backend, m);
   for (size_t i = 0; i < values.size(); ++i) values[i] += step * direction[i];
   to_device(small.backend, values, m);

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(equivariance_to_order_without_positions) {
         for (const tx::ParameterEntry& e : small.parameters.table())
           if (e.lookup)
             to_device(small.backend, std::vector<double>(size_t(e.rows * e.cols), 0),
-                      small.parameters.master(e));
+                      small.parameters.fp32_weights(e));
       const Sentence s = sentence_of(1, 53, 2);
       Sentence permuted = s;
       Rows expected = small.encoded(s);

@@ -18,7 +18,7 @@ namespace {
 // Of every block that a checkpoint holds.
 std::vector<float> values_of(const Parameters& p) {
   std::vector<float> all;
-  for (const Matrix& block : {p.master(), p.moment1(), p.moment2()}) {
+  for (const Matrix& block : {p.fp32_weights(), p.moment1(), p.moment2()}) {
     std::vector<float> values(size_t(block.cols));
     p.backend()->download(values.data(), block.data, values.size() * 4);
     all.insert(all.end(), values.begin(), values.end());
@@ -29,8 +29,8 @@ std::vector<float> values_of(const Parameters& p) {
 // Other weights, and optimizer state that copies them.
 void change(Parameters& p, uint32_t seed) {
   p.initialise(seed);
-  p.backend()->copy(p.moment1().data, p.master().data, size_t(p.master().cols) * 4);
-  p.backend()->copy(p.moment2().data, p.master().data, size_t(p.master().cols) * 4);
+  p.backend()->copy(p.moment1().data, p.fp32_weights().data, size_t(p.fp32_weights().cols) * 4);
+  p.backend()->copy(p.moment2().data, p.fp32_weights().data, size_t(p.fp32_weights().cols) * 4);
 }
 
 }  // namespace
@@ -41,12 +41,12 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_what_was_when_the_save_began) {
   Backend backend = make_backend("cuda", 1);
   Parameters parameters(backend, tx_test::small_config(), DType::bf16, true);
   Saver saver(parameters);
-  BOOST_TEST(Saver::bytes(parameters) == size_t(parameters.master().cols) * 12);
+  BOOST_TEST(Saver::bytes(parameters) == size_t(parameters.fp32_weights().cols) * 12);
   for (uint32_t round = 1; round <= 3; ++round) {
     change(parameters, round);
     std::promise<void> changed;
     std::vector<float> written;
-    saver.begin([&](const Parameters& copy, const Moments&) {
+    saver.begin([&](const Parameters& copy, const OptimizerState&) {
       changed.get_future().wait();
       written = values_of(copy);
     });
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_the_save_under_way) {
   std::vector<float> written;
   {
     Saver saver(parameters);
-    saver.begin([&](const Parameters& copy, const Moments&) { written = values_of(copy); });
+    saver.begin([&](const Parameters& copy, const OptimizerState&) { written = values_of(copy); });
   }
   BOOST_TEST((written == values_of(parameters)));
 }

@@ -95,11 +95,11 @@ class SmallModel {
     model = std::make_unique<tx::Transformer>(backend, parameters, 80);
   }
 
-  // For inference alone, with the weights of `of`, whose master is f32 on the CPU.
+  // For inference only, with the weights of `of`, which are f32 on the CPU.
   SmallModel(const SmallModel& of, tx::DType weights)
       : backend(tx::make_backend("cpu", 2)),
         dtype(weights == tx::DType::i8 ? tx::DType::f32 : weights),
-        parameters(backend, of.parameters.config(), weights, MasterSource(of.parameters)),
+        parameters(backend, of.parameters.config(), weights, Fp32Source(of.parameters)),
         model(std::make_unique<tx::Transformer>(backend, parameters, 80)) {}
 
   // f(context) in an arena of just the size that a dry run asks for.

@@ -100,14 +100,14 @@ Found run_parts(Parameters& whole, int count, bool recompute) {
     Backend backend = make_backend("cpu", 1);
     const int me = ranks.rank();
     Parameters part(backend, whole.whole(), whole.dtype(), true, {}, {me, count, &ranks});
-    scatter_shards(part, me == 0 ? whole.master() : Matrix{}, part.master());
-    part.refresh_copy();
+    scatter_shards(part, me == 0 ? whole.fp32_weights() : Matrix{}, part.fp32_weights());
+    part.refresh_bf16_weights();
     found.parts[size_t(me)] = step_of(backend, part, recompute);
     found.own[size_t(me)] = common(part);
     // The whole model's optimizer state is freed.
-    gather_shards(part, part.gradients(), me == 0 ? whole.moments().first : Matrix{});
+    gather_shards(part, part.gradients(), me == 0 ? whole.optimizer_state().first : Matrix{});
   });
-  found.whole = to_host(whole.backend(), whole.moments().first);
+  found.whole = to_host(whole.backend(), whole.optimizer_state().first);
   return found;
 }
 

@@ -37,14 +37,14 @@ struct RandomModel {
     tx::PhiloxStream random(seed, 99);
     for (const auto& e : parameters.table()) {
       if (!e.vector) continue;
-      const tx::Matrix m = parameters.master(e);
+      const tx::Matrix m = parameters.fp32_weights(e);
       for (int64_t i = 0; i < m.cols; ++i) {
         const double noise = 0.2 * random.normal();
         if (dtype == tx::DType::f64) m.row<double>(0)[i] += noise;
         if (dtype != tx::DType::f64) m.row<float>(0)[i] += float(noise);
       }
     }
-    parameters.refresh_copy();
+    parameters.refresh_bf16_weights();
     if (prepare) parameters.prepare_inference();
     return backend;
   }

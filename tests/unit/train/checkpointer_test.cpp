@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
   bool broken = false;
   Checkpointer c = make({5, 10, 0}, [&] {
     if (broken) throw Error("rank 1 is gone");
-    return model.parameters.moments();
+    return model.parameters.optimizer_state();
   });
   c.save(content(10));
   broken = true;
@@ -212,37 +212,39 @@ BOOST_FIXTURE_TEST_SUITE(saver, SaverFixture)
 BOOST_AUTO_TEST_CASE(the_cpu_writes_at_once_and_takes_no_memory) {
   BOOST_TEST(Saver::bytes(parameters) == 0u);
   const Parameters* given = nullptr;
-  saver.begin([&](const Parameters& p, const Moments&) { given = &p; });
+  saver.begin([&](const Parameters& p, const OptimizerState&) { given = &p; });
   BOOST_TEST((given == &parameters && saver.done()));
   saver.finish();
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_is_thrown_once_and_another_save_may_follow) {
-  saver.begin([](const Parameters&, const Moments&) { throw std::runtime_error("no room"); });
+  saver.begin(
+      [](const Parameters&, const OptimizerState&) { throw std::runtime_error("no room"); });
   BOOST_TEST(saver.done());
   BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
   saver.finish();
   bool written = false;
-  saver.begin([&](const Parameters&, const Moments&) { written = true; });
+  saver.begin([&](const Parameters&, const OptimizerState&) { written = true; });
   saver.finish();
   BOOST_TEST(written);
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_that_was_not_asked_for_stops_the_next_save) {
-  saver.begin([](const Parameters&, const Moments&) { throw std::runtime_error("no room"); });
-  BOOST_CHECK_THROW(saver.begin([](const Parameters&, const Moments&) {}), Bug);
+  saver.begin(
+      [](const Parameters&, const OptimizerState&) { throw std::runtime_error("no room"); });
+  BOOST_CHECK_THROW(saver.begin([](const Parameters&, const OptimizerState&) {}), Bug);
   BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_CASE(moments_are_gathered_when_the_save_begins) {
-  Moments whole = parameters.moments();
+  OptimizerState whole = parameters.optimizer_state();
   std::swap(whole.first, whole.second);
   Saver of_ranks(parameters, [&] { return whole; });
-  Moments given;
-  of_ranks.begin([&](const Parameters&, const Moments& m) { given = m; });
+  OptimizerState given;
+  of_ranks.begin([&](const Parameters&, const OptimizerState& m) { given = m; });
   BOOST_TEST((given.first.data == whole.first.data && given.second.data == whole.second.data));
   of_ranks.finish();
-  saver.begin([&](const Parameters&, const Moments& m) { given = m; });
+  saver.begin([&](const Parameters&, const OptimizerState& m) { given = m; });
   BOOST_TEST(given.first.data == parameters.moment1().data);
   saver.finish();
 }

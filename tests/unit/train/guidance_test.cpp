@@ -77,7 +77,7 @@ void check_gradients(Model& m, double weight, const std::vector<Batch>& batches)
   for (const ParameterEntry& e : m.parameters.table()) {
     if (e.name.find("cross_attn") == e.name.npos && e.name.find("self_attn.v") == e.name.npos)
       continue;
-    const Matrix values = m.parameters.entry_of(m.parameters.master(), e);
+    const Matrix values = m.parameters.entry_of(m.parameters.fp32_weights(), e);
     const Matrix block = m.parameters.entry_of(m.parameters.gradients(), e);
     double max = 0, off = 0;
     for (int64_t i = 0; i < values.rows * values.cols; i += 37) {

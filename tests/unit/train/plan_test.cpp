@@ -70,7 +70,7 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
   const PlannedRun plain{m.backend, m.parameters, m.transformer, m.options, {}};
   const PlannedRun beside{m.backend, m.parameters, m.transformer, three, {1000, 200}};
   const MemoryPlan one = plan_memory(plain, capacities), other = plan_memory(beside, capacities);
-  BOOST_TEST(one.moments == 2 * one.parameters);
+  BOOST_TEST(one.optimizer_state == 2 * one.parameters);
   BOOST_TEST(one.activations == plan_activations(plain, capacities));
   BOOST_TEST(other.batch > one.batch);
   BOOST_TEST((one.sums == 0 && other.sums == 2 * one.gradients));  // of three batches
@@ -83,12 +83,12 @@ BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {
     options.accumulate = 8;
     TinyModel m(options, int(words->size()), capacities, DType::f32, {0, ranks}, 192);
     const PlannedRun run{m.backend, m.parameters, m.transformer, options, {}, ranks};
-    return std::pair(plan_memory(run, capacities), m.parameters.master().cols);
+    return std::pair(plan_memory(run, capacities), m.parameters.fp32_weights().cols);
   };
   const auto [one, elements] = plan(1);
   const auto [four, same] = plan(4);
   BOOST_TEST(elements == same);
-  BOOST_TEST(std::abs(double(four.moments) / double(one.moments) - 0.25) < 0.02);
+  BOOST_TEST(std::abs(double(four.optimizer_state) / double(one.optimizer_state) - 0.25) < 0.02);
   BOOST_TEST((four.parameters == one.parameters && four.gradients == one.gradients));
   BOOST_TEST(one.sums == 3 * one.gradients);
   // Of two batches a level, and room for the tokens of four partial sums.

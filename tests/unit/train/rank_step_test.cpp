@@ -27,13 +27,14 @@ struct Course {  // of a training
 };
 
 struct Result {
-  std::vector<double> weights, copy, m, v, gradients;
+  std::vector<double> weights, bf16_weights, m, v, gradients;
   std::vector<double> figures;  // of the records
   bool held_back = false, finite = false;
   int64_t held = 0;  // elements of a moment
   bool operator==(const Result& other) const {
     const auto all = [](const Result& x) {
-      return std::tie(x.weights, x.copy, x.m, x.v, x.gradients, x.figures, x.held_back, x.finite);
+      return std::tie(x.weights, x.bf16_weights, x.m, x.v, x.gradients, x.figures, x.held_back,
+                      x.finite);
     };
     return all(*this) == all(other);
   }
@@ -70,8 +71,8 @@ struct Ranks : TinyText {
     return all;
   }
 
-  // Two steps, one that is held and released, and one of fewer batches; the moments in between
-  // taken to rank 0 and back, as a save and a way back do.
+  // Two steps, the second held back and released, then one of fewer batches. After the first the
+  // optimizer state is collected on rank 0 and spread again, as a save and a rewind do.
   Result train(const Course& course, RankOf self, Communicator* ranks) const {
     TinyModel m(course.options, int(words->size()), capacities, course.dtype, self, course.d_model);
     if (ranks) m.stepper.share(*ranks);
@@ -87,11 +88,11 @@ struct Ranks : TinyText {
     };
     const std::vector<Batch> whole = step_of(course.batches), few = step_of(2);
     keep(m.stepper.step(whole, 1, 0.01, 0));
-    m.stepper.collect_moments();
-    if (ranks)  // spread_moments() must restore them
+    m.stepper.collect_optimizer_state();
+    if (ranks)  // spread_optimizer_state() must restore them
       for (const Matrix& own : {m.parameters.moment1(), m.parameters.moment2()})
         m.backend->zero(own.data, size_t(own.cols) * size_of(own.dtype));
-    m.stepper.spread_moments();
+    m.stepper.spread_optimizer_state();
     const StepRecord spike = m.stepper.step(whole, 2, 0.01, 1e-3);
     result.held_back = spike.skip && spike.spike;
     m.stepper.gather_gradients();
@@ -100,12 +101,13 @@ struct Ranks : TinyText {
     keep(m.stepper.step(few, 3, 0.01, 0));
     result.finite = m.stepper.weights_finite();
     result.weights = m.weights();
-    if (course.dtype == DType::bf16) result.copy = to_host(m.backend, m.parameters.copy());
-    m.stepper.collect_moments();
+    if (course.dtype == DType::bf16)
+      result.bf16_weights = to_host(m.backend, m.parameters.bf16_weights());
+    m.stepper.collect_optimizer_state();
     if (self.rank == 0) {
-      const Moments moments = m.stepper.whole_moments();
-      result.m = to_host(m.backend, moments.first);
-      result.v = to_host(m.backend, moments.second);
+      const OptimizerState optimizer = m.stepper.whole_optimizer_state();
+      result.m = to_host(m.backend, optimizer.first);
+      result.v = to_host(m.backend, optimizer.second);
     }
     result.held = m.parameters.moment1().cols;
     return result;
@@ -174,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_rank_holds_its_part_of_the_moments) {
   Backend backend = make_backend("cpu", 1);
   const ModelConfig config = TinyModel::config_of(int(words->size()), large);
   const Parameters whole(backend, config, DType::f32, true);
-  const int64_t elements = whole.master().cols;
+  const int64_t elements = whole.fp32_weights().cols;
   BOOST_TEST(whole.moment1().cols == elements);
   for (int rank = 0; rank < 3; ++rank) {
     const Parameters part(backend, config, DType::f32, true, {rank, 3});
@@ -198,7 +200,7 @@ BOOST_AUTO_TEST_CASE(as_much_moves_as_in_a_ring) {
       m.stepper.share(counted);
       m.stepper.step(step_of(count), 1, 0.01, 0);
       sent[size_t(rank)] = counted.sent;
-      if (rank == 0) elements = m.parameters.master().cols;
+      if (rank == 0) elements = m.parameters.fp32_weights().cols;
     });
     const double ring = 2.0 * (count - 1) / count * double(elements) * 4;
     for (const size_t bytes : sent) {

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(weights_that_are_not_finite_are_found) {
   BOOST_TEST(m.stepper.weights_finite());
   std::vector<double> values = m.weights();
   values[7] = std::numeric_limits<double>::infinity();
-  to_device(m.backend, values, m.parameters.master());
+  to_device(m.backend, values, m.parameters.fp32_weights());
   BOOST_TEST(!m.stepper.weights_finite());
   const StepRecord record = m.stepper.step(batches, 1, rate, no_limit);
   BOOST_TEST((record.skip == 1 && record.spike == 0));

@@ -53,7 +53,7 @@ struct TinyModel {
     c.resolve();
     return c;
   }
-  std::vector<double> weights() { return to_host(backend, parameters.master()); }
+  std::vector<double> weights() { return to_host(backend, parameters.fp32_weights()); }
 };
 
 }  // namespace tx_test
