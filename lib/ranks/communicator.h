@@ -52,9 +52,10 @@ struct RankCard {
 class World : public Communicator {
  public:
   virtual const std::vector<RankCard>& cards() const = 0;  // of all ranks
-  // Ends the run on all ranks, because this one failed or was told to end; returns the exit status.
-  // Rank 0 has printed the reason before; for another rank, rank 0 prints `why`, or this rank does
-  // if rank 0 does not respond. Aborts the run, and does not return, if a rank does not respond.
+  // Ends the run on all ranks, after this rank failed or rank 0 ended the run; returns the exit
+  // status. Rank 0 prints its own reason before the call. On another rank, `why` is sent to rank 0,
+  // which prints it; this rank prints it if rank 0 does not respond. If a rank does not respond,
+  // the run is aborted and the call does not return.
   virtual int end(int status, const std::string& why) = 0;
   // On rank 0: whether its last exception was caused by another rank.
   virtual bool failed_elsewhere() const = 0;

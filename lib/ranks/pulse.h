@@ -9,10 +9,11 @@ namespace tx {
 
 class Pulse {
  public:
-  static constexpr int patience = 20;  // heartbeats of one second each
+  static constexpr int patience = 20;  // heartbeats, one per second
 
   // For rank `me`: rank 0 listens to all others, they listen to rank 0. If rank 0 dies, the lowest
-  // other rank reports it, so each waits two heartbeats longer than the one below it, up to 8.
+  // other rank reports it, so each waits two heartbeats longer than the one below it, at most 8
+  // longer.
   Pulse(int me, int ranks)
       : silent_(size_t(ranks)), patience_(patience + 2 * std::clamp(me - 1, 0, 4)) {
     if (me > 0) peers_ = {0};

@@ -16,7 +16,7 @@ namespace tx::mpi {
 namespace {
 
 constexpr int limit = 120;       // seconds
-constexpr int others_later = 5;  // rank 0 reports first, and mpirun ends the others
+constexpr int others_later = 5;  // seconds: rank 0 reports first, then mpirun ends the others
 
 }  // namespace
 

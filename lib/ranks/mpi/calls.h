@@ -1,5 +1,6 @@
-// Calling MPI. It is initialised with MPI_THREAD_SERIALIZED: any thread may call it, one at a time,
-// so every call is made under one lock, and no call blocks.
+// Calling MPI. It is initialised with MPI_THREAD_SERIALIZED: any thread may call it, but only one
+// at a time. So every call is made under one lock, and calls that wait for other ranks are
+// non-blocking.
 #pragma once
 #include <mpi.h>
 
@@ -17,9 +18,8 @@ std::mutex& lock();
 // Throws Error with MPI's message if `code`, the result of `call`, is not MPI_SUCCESS.
 void check(int code, const char* call);
 
-// MPI_Init waits for all ranks without a limit. While this object exists, the process has two
-// minutes, counted by its own sleeps; then it prints as `tool` what it waited for, and exits with
-// status 1.
+// MPI_Init waits for all ranks without a time limit. If this object still exists after two minutes,
+// measured in sleeps of the process, it prints an error as `tool` and exits with status 1.
 class StartLimit {
  public:
   explicit StartLimit(const std::string& tool);

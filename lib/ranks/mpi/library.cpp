@@ -19,7 +19,7 @@ namespace {
 
 using mpi::check;
 
-// Counts of MPI are ints: larger messages are split. Tests lower this limit.
+// MPI counts are ints: larger messages are split. Tests lower this limit.
 size_t max_bytes() {
   static const size_t max = [] {
     const char* text = std::getenv("TX_MPI_MAX_BYTES");
@@ -148,7 +148,7 @@ class Ranks : public Base {
                           request);
       });
   }
-  // The size of the next call after `done` of `bytes`.
+  // The size of the next message when `done` of `bytes` have been sent.
   static int part_of(size_t bytes, size_t done) {
     return done < bytes ? count_of(std::min(max_bytes(), bytes - done)) : 0;
   }
@@ -164,7 +164,7 @@ class Subset : public Ranks<Communicator> {
   }
 };
 
-// MPI_Comm_split blocks, so all ranks must have arrived.
+// MPI_Comm_split blocks while the lock is held: the barrier keeps that wait short.
 template <class Base>
 std::unique_ptr<Communicator> Ranks<Base>::split(int group) {
   barrier();
@@ -195,7 +195,7 @@ class Mpi : public Ranks<World> {
     own_watch_ = std::make_unique<mpi::Watch>(for_watch, std::move(cards), tool);
     watch_ = own_watch_.get();
   }
-  // A failed run does not wait for other ranks, and leaves MPI without MPI_Finalize.
+  // A failed run does not wait for the other ranks and skips MPI_Finalize.
   ~Mpi() override {
     if (ended_ || std::uncaught_exceptions() > 0) return;
     try {

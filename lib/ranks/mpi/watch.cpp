@@ -20,8 +20,9 @@ enum Tag { beat_tag, failure_tag, end_tag, done_tag, number_tag };
 
 constexpr auto turn_length = std::chrono::milliseconds(100);
 constexpr int turns_per_beat = 10;
-// In turns: within which a rank confirms that it ends; after which a rank that still computes or
-// saves is killed; within which a rank that reports a failure has ended the others.
+// In turns. answer: the wait for another rank to confirm that it ends. grace: after it a rank that
+// still computes or saves is killed. next_reports: how much longer each rank waits than the rank
+// below it before it reports that rank 0 was killed.
 constexpr int answer = 20, grace = 80, next_reports = 15;
 constexpr size_t max_text = 2000;  // bytes of a failure, which MPI sends eagerly
 
@@ -135,7 +136,7 @@ void Watch::beat() {
                      " s: its process is stopped, or its machine or the network is down");
 }
 
-// Finds ranks of this machine that were killed. If it is rank 0, the lowest other rank reports it:
+// Finds ranks of this machine that were killed. If rank 0 was, the lowest other rank reports it:
 // each waits longer than those below it.
 void Watch::find_dead_ranks() {
   const RankCard& mine = cards_[size_t(me_)];
@@ -165,7 +166,7 @@ void Watch::note(const std::string& what) {
   if (!first()) send(0, failure_tag, what.substr(0, max_text));
 }
 
-// Ends the process if the training thread computes, or waits for something else, for too long.
+// Once the run must end: ends the process if the training thread does not do so within `grace`.
 void Watch::hurry() {
   const bool must_end = first() ? failed_ && !taken_ : status_ >= 0;
   if (ending_ || !must_end || ++late_ <= grace) return;

@@ -1,6 +1,6 @@
 // The background thread of a rank that sends and receives heartbeats, and reports why a run ends.
-// Messages go through rank 0: a failure is sent to rank 0, which tells all others that the run
-// ends. All messages are small enough for MPI to send eagerly; none waits for the training thread.
+// Messages go through rank 0: a failure is sent to rank 0, which sends all others the end of the
+// run. All messages are small enough for MPI to send eagerly; none waits for the training thread.
 #pragma once
 #include <atomic>
 #include <list>

@@ -1,5 +1,5 @@
-// Overlapping the exchange of gradients with the backward pass: in which order they become final,
-// and the background thread that exchanges those that are.
+// Overlapping the exchange of gradients with the backward pass: the order in which gradients become
+// final, and the background thread that exchanges final ones.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -53,7 +53,7 @@ class BackgroundThread {
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
-  // Where no thread can be started, no calls are made.
+  // If no thread can be started, no calls are made.
   void start(std::function<void(size_t)> work);
   void allow(size_t count);  // the first `count` calls; never fewer than before
   // Waits for the call in progress; returns how many were made, or throws what one threw.

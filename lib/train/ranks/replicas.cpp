@@ -120,8 +120,8 @@ void close_standard_output() {
   if (nothing > 1) ::close(nothing);
 }
 
-// A rank that cannot connect lets rank 0 report it first, which usually has the same error; mpirun
-// then ends this rank.
+// A rank that cannot connect waits this long before it prints its error: rank 0 usually has the
+// same error, and mpirun ends this rank once rank 0 has exited.
 constexpr auto turn_of_rank_0 = std::chrono::seconds(2);
 
 }  // namespace

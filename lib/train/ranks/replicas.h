@@ -42,8 +42,8 @@ struct RankOrder {
 
 class Replicas {
  public:
-  // `all` outlives it; null: a single process. UsageError on rank 0 where the ranks cannot share
-  // the steps of these options. --tensor-parallel is taken from rank 0.
+  // `all` outlives it; null: a single process. UsageError on rank 0 if the options do not allow
+  // this number of ranks. --tensor-parallel is taken from rank 0.
   Replicas(World* all, const TrainOptions& options);
 
   int count() const { return all_ ? all_->size() : 1; }
@@ -52,8 +52,8 @@ class Replicas {
   ModelShard part() const;
   RankOf share() const;  // of a step's batches
   World* all() const { return all_; }
-  Communicator* sharers()
-      const;  // the ranks with this tensor-parallel shard; null if only this one
+  // The ranks with this tensor-parallel shard; null if only this one.
+  Communicator* sharers() const;
 
   std::string agree(std::string bytes) const;  // returns rank 0's `bytes` on all ranks
   void broadcast(RankOrder order) const;       // broadcasts from rank 0; no effect on others
@@ -66,16 +66,17 @@ class Replicas {
   std::unique_ptr<Communicator> parts_, sharers_;  // null without tensor parallelism
 };
 
-// This process as one rank of a job that mpirun or srun started: joining the other ranks, and one
-// message and one exit status for the job where a rank fails.
+// One rank of a job that mpirun or srun started. If a rank fails, the whole job ends with one error
+// message and one exit status.
 class Job {
  public:
   explicit Job(std::string tool) : tool_(std::move(tool)) {}
   // Connects all ranks; returns null for a single process. Throws Error on a rank whose version of
   // tx differs from rank 0's.
   World* join();
-  // From here on rank 0 works alone, as do the processes it starts; true on the other ranks, which
-  // have nothing to do.
+  // For modes that need one process: removes MPI's variables from the environment, so that rank 0
+  // and its child processes run as single processes. Returns true on the other ranks, which must
+  // exit.
   bool left_to_rank_0();
 
  private:
@@ -86,9 +87,9 @@ class Job {
   bool alone_ = false;  // left_to_rank_0() was called: no other rank waits for this one
 };
 
-// Runs `body` within run_tool() in a tool that supports several ranks. Where `body` throws on some
-// ranks, or a rank is lost, the whole job ends, and rank 0 prints why, with the number and host of
-// the rank that failed. Returns the exit status. What rank 0 throws after left_to_rank_0() is
+// Runs `body` within run_tool() in a tool that supports several ranks. If `body` throws on some
+// rank, or a rank is lost, the whole job ends, and rank 0 prints why, with the number and host of
+// the rank that failed. Returns the exit status. Exceptions on rank 0 after left_to_rank_0() are
 // rethrown.
 int run_as_rank(const char* tool, const std::function<int(Job&)>& body);
 

@@ -38,7 +38,7 @@ std::vector<std::string> gather(Communicator& ranks, const std::string& mine) {
   return texts;
 }
 
-// Where these differ NCCL would wait for ever.
+// NCCL would hang if ranks used different versions of it or the same GPU.
 void check_gpus(Communicator& ranks, const std::string& library, const std::string& gpu) {
   const auto me = size_t(ranks.rank());
   const std::vector<std::string> libraries = gather(ranks, library), gpus = gather(ranks, gpu);

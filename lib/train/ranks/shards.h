@@ -12,13 +12,13 @@
 namespace tx {
 
 // Selects this rank's GPU by its number among the ranks of its machine, for all backends made
-// afterwards in this process. Where the process sees fewer GPUs (a batch system may show each rank
-// its own), the numbers wrap around.
+// afterwards in this process. If the process sees fewer GPUs (a batch system may show each rank its
+// own), the numbers wrap around.
 void choose_own_gpu(const Communicator& ranks);
 
 // MPI for host memory, NCCL for GPU memory. `ranks` and `backend` outlive the result. Its first
-// call, by all ranks, throws Error where a rank has another NCCL than rank 0 or shares its GPU with
-// another rank.
+// call, by all ranks, throws Error on a rank whose NCCL differs from rank 0's or that shares its
+// GPU with another rank.
 std::unique_ptr<Mover> make_mover(Backend& backend, Communicator& ranks);
 
 // Columns of a flat block.

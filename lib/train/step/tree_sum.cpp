@@ -53,8 +53,8 @@ void TreeSum::begin(int terms) {
   next_ = 0;
 }
 
-// Like a binary counter: two sums of 2^i terms become one of 2^(i+1). After the last term the sums
-// left are added from the smallest on.
+// Like a binary counter: two sums of 2^i terms become one of 2^(i+1). After the last term the
+// remaining sums are added, smallest first.
 void TreeSum::add_term() {
   TX_ASSERT(next_ < terms_);
   const auto term = unsigned(next_++);
