@@ -22,7 +22,7 @@ void describe_kind(Options& o, std::string& kind) {
 void describe_documents(Options& o, TrainOptions& t) {
   o.flag("--denoise", t.denoise, "train on --src alone by span corruption, as T5",
          "The model learns to restore the missing spans of one text; see DENOISING.")
-      .excludes({"--kind decoder", "--kind encoder"}, "it needs both stacks")
+      .excludes({"--kind decoder", "--kind encoder"}, "it needs an encoder and a decoder")
       .excludes({"--bpe-dropout"}, "source and target are parts of one text");
   o.add("--documents", t.documents, "lines|paragraphs", "what counts as one document of --src",
         "lines: each line; paragraphs: the lines up to a blank line, joined by spaces.")
@@ -49,21 +49,22 @@ void describe_data(Options& o, TrainOptions& t) {
   o.add("--valid-tgt", t.valid_tgt, "FILE", "validation target");
   for (const char* text : {"src", "tgt", "valid-src", "valid-tgt"})
     o.at(text).input().goes_with({"--resume"});
-  for (const char* side : {"tgt", "valid-tgt"}) o.at(side).excludes(one_text, "it has one text");
+  for (const char* side : {"tgt", "valid-tgt"})
+    o.at(side).excludes(one_text, "it trains on one text");
   o.add("--vocab", t.vocab, "FILE|words", "joint vocabulary, from tx-bpe train",
         "A subword model, a list of words, or a model or run directory, whose vocabularies are "
         "used. --vocab words takes the words of the training text, which is then read twice and "
         "must be regular files.")
       .input()
-      .excludes({"--init"}, "its model brings its vocabulary")
+      .excludes({"--init"}, "the vocabulary of its model is used")
       .excludes({"--vocab-src", "--vocab-tgt"});
   o.add("--vocab-src", t.vocab_src, "FILE", "source vocabulary");
   o.add("--vocab-tgt", t.vocab_tgt, "FILE", "target vocabulary");
   for (const char* side : {"vocab-src", "vocab-tgt"})
     o.at(side)
         .input()
-        .excludes({"--init"}, "its model brings its vocabulary")
-        .excludes(one_text, "it has one text, whose vocabulary is --vocab");
+        .excludes({"--init"}, "the vocabulary of its model is used")
+        .excludes(one_text, "it trains on one text; give its vocabulary with --vocab");
   o.add("--max-length", t.max_length, "N", "drop pairs with more than N tokens on a side")
       .range(1, 1 << 20)
       .excludes(one_text, "its documents are split by --context");
@@ -184,13 +185,13 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
          "Computes forward, backward and Adam for one batch of your text on every device and in "
          "every precision of this machine. Prints for each tensor how far its gradient (largest "
          "difference over largest magnitude, and 1 minus the cosine) and its updated weights are "
-         "from the CPU in fp32. The exit status is 1 if a gradient or the loss is out of bounds.")
+         "from the CPU in fp32. The exit status is 1 if a gradient or the loss exceeds its bound.")
       .runtime()
       .goes_with({"--resume"});
   o.flag("--selftest-resume", t.selftest_resume,
          "test on your data that killed runs resume bit-identically",
          "Runs some seconds of this training twice in a temporary directory ($TMPDIR): once "
-         "uninterrupted, once killed at several moments and resumed each time. All checkpoints "
+         "uninterrupted, once killed several times and resumed each time. All checkpoints "
          "must be byte-identical; otherwise the exit status is 1. The text is read several times, "
          "and --valid-command is not run.")
       .runtime()
@@ -262,7 +263,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
       .one_of({"log", "skip", "rewind"})
       .needs({"--spike-threshold"});
   o.add("--spike-threshold", t.spike_threshold, "X",
-        "standard deviations above the mean that make a spike; 0: off")
+        "loss spike: X standard deviations above the mean; 0: off")
       .at_least(0);
   o.add("--spike-window", t.spike_window, "STEPS",
         "steps over which mean and deviation are computed")
@@ -325,8 +326,8 @@ void TrainOptions::describe_guidance(Options& o) {
         "One line per pair in Pharaoh format, e.g. 0-0 1-2; see GUIDED ALIGNMENT.")
       .input()
       .goes_with({"--resume"})
-      .excludes({"--kind decoder", "--kind encoder"}, "it has no attention to a source")
-      .excludes({"--denoise"}, "a text has no links to itself");
+      .excludes({"--kind decoder", "--kind encoder"}, "it has no cross-attention")
+      .excludes({"--denoise"}, "one text has no word alignments");
   o.add("--guided-head", guided_head, "LAYER.HEAD", "the cross-attention head to train",
         "Layers and heads count from 0. Default: head 0 of the last layer.")
       .needs({"--guided-alignment"});

@@ -79,7 +79,7 @@ void TrainOptions::apply_preset(const std::string& name) {
 
 namespace {
 
-// These would divide by 0 or take steps of length 0.
+// Rejects values that would divide by 0 or make every update 0.
 void check_numbers(const TrainOptions& t, const Options& given) {
   for (const auto& [name, value] : {std::pair("--beta1", t.beta1), std::pair("--beta2", t.beta2)})
     if (value >= 1) throw UsageError(std::string(name) + " must be at least 0 and less than 1");
@@ -105,7 +105,7 @@ std::vector<std::string> split_metrics(const std::vector<std::string>& texts) {
 void TrainOptions::resolve(const Options& options) {
   check_numbers(*this, options);
   model.apply_layers(options);
-  if (preset != "auto") {  // otherwise when it has been chosen
+  if (preset != "auto") {  // auto: after settle_preset() has chosen one
     if (!steps_by_minutes(*this, options)) fit_schedule(*this, options);
     options.check();
     check_schedule();
@@ -114,7 +114,7 @@ void TrainOptions::resolve(const Options& options) {
   check_limits();
   if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
   if (one_text() && resume.empty() && config.empty() && !options.given("label-smoothing"))
-    label_smoothing = 0;  // so that the perplexity is that of the text
+    label_smoothing = 0;  // the loss is then the cross-entropy of the text
   resolve_validation();
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
   if (!memory.empty()) parse_size(memory, "--memory");

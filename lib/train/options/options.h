@@ -12,7 +12,7 @@ namespace tx {
 struct SaveOptions {
   int keep = 5;               // checkpoints kept besides the best
   int64_t save_every = 1000;  // steps; 0: only save_minutes
-  double save_minutes = 0;    // between two saves; 0: only save_every
+  double save_minutes = 0;    // minutes between saves; 0: only save_every
 };
 
 struct ValidOptions {
@@ -112,7 +112,7 @@ int parse_batch_tokens(const std::string& text);
 // options, so it is read before they are parsed.
 std::string peek_option(int argc, const char* const* argv, const std::string& name);
 // The command line for a model's provenance, with "RUN" for the run directory, so that the same run
-// in another place writes the same bytes.
+// in another directory writes bit-identical files.
 std::string command_line(int argc, const char* const* argv);
 
 }  // namespace tx

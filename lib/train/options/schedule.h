@@ -31,8 +31,8 @@ int64_t steps_in(double seconds, const Pace& pace);
 // The number of steps of an epoch, assuming full batches, rounded up.
 int64_t epoch_steps(const TrainOptions& options, const PairLengths& text);
 
-// Warns where the run ends before its warm-up does, and where --epochs ends it long before the step
-// at which the learning rate reaches 0.
+// Warns if the run ends before its warm-up does, or if --epochs ends it long before the step at
+// which the learning rate reaches 0.
 void check_course(const TrainOptions& options, const PairLengths& text, const Log& log);
 
 }  // namespace tx

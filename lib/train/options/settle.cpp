@@ -129,13 +129,13 @@ bool holds_longest(int batch, const Corpora& corpora) {
   return true;
 }
 
-// Whether models are compared, so that --patience can end the run.
+// Whether the run validates, so that --patience can end it.
 bool compares(const TrainOptions& o) {
   return (!o.valid_src.empty() || !o.valid_command.empty()) &&
          (o.save_every > 0 || o.valid_every > 0);
 }
 
-// The number of validations in so many steps, at least 5.
+// The number of validations in this many steps, at least 5.
 int patience_of(int64_t steps, const TrainOptions& o) {
   const int64_t interval = o.valid_every > 0 ? o.valid_every : o.save_every;
   return int(std::max<int64_t>(5, (steps + interval - 1) / interval));

@@ -1,5 +1,5 @@
-// What the options of tx-train become by what a run starts from: nothing (a preset chosen by its
-// text), a model (--init), or a run to resume.
+// Completes the options of tx-train from what a run starts with: a text, which chooses the preset;
+// a model (--init); or a run to resume.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,22 +11,22 @@
 
 namespace tx {
 
-// Resolves what depends on the machine (device, precision, threads) and checks the options. An open
-// preset stays open.
+// Resolves what depends on the machine (device, precision, threads) and checks the options. A
+// preset that depends on the text is chosen later, by settle_preset().
 void resolve_run(TrainOptions& options, const Options& given, const Log& log);
 
 // --init: takes the shape of that model; UsageError for an option given that contradicts it.
 void adopt_shape(TrainOptions& options, const Options& given);
 
-// Compares the options given with --resume with those of the run: warns of those that may change
-// the last bits; UsageError where --guided-alignment was added or removed.
+// Compares the options given with --resume with those of the run. Warns of those that may change
+// the last bits; UsageError if --guided-alignment was added or removed.
 void check_changes(const Json& before, const Options& given, const Log& log);
 
 // Writes the options into config.json. A new --save-every applies from `step` on, where the run is
 // resumed; the earlier value is recorded too.
 void note_options(Json& config, const Json& options, int64_t step);
 
-// Bounds of choose_preset(), in target tokens of the training text, ends of sentences included.
+// Bounds of choose_preset(), in target tokens of the training text, </s> included.
 constexpr int64_t toy_tokens = 50000;      // below: toy, whose run reads 430,000
 constexpr int64_t base_tokens = 25000000;  // from here on, on a GPU: base, of which an epoch is
                                            // then 1,000 steps or more
@@ -54,9 +54,9 @@ bool preset_is_open(const TrainOptions& options, const Options& given);
 constexpr char fine_tuning[] = "fine-tune";
 
 // Chooses an open preset by the text, keeps every option given, resolves the options again, and
-// logs the choice and its reason. It limits the epochs over a small text, and sets --patience where
-// models are compared. With --init it is the preset fine_tuning, whose batches and steps follow the
-// size of the text and whose rate follows the width of the model.
+// logs the choice and its reason. It limits the epochs over a small text, and sets --patience if
+// the run validates. With --init the preset is fine_tuning: the size of the text determines batches
+// and steps, the width of the model the learning rate.
 void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log);
 
 }  // namespace tx

@@ -15,17 +15,17 @@ class DeviceBatch {
   // has no loss there. Without `with_links` alignments are not uploaded.
   DeviceBatch(Backend& backend, const Parameters& parameters, int64_t longest, bool with_links);
 
-  // Replaces the previous batch, in stream order. Does nothing where its serial number is the same.
+  // Replaces the current batch, in stream order. Does nothing if both have the same serial number.
   void upload(const Batch& batch);
 
-  // Of the last batch. Where steps are replayed as CUDA graphs, empty sentences pad their number to
-  // a multiple of 256, so that few graphs are recorded.
+  // Of the current batch. If steps are replayed as CUDA graphs, the number of sentences is padded
+  // with empty ones to a multiple of 256, so that few graphs are recorded.
   const std::vector<PackedSide>& sides() const { return sides_; }
   const int32_t* labels() const { return labels_; }
   const int32_t* link_starts() const { return link_starts_; }  // null: none
   const int32_t* link_columns() const { return link_columns_; }
-  // Addresses: while they do not change, neither do the arrays of batches with equally many
-  // sentences.
+  // Addresses that identify the layout: as long as they do not change, batches with the same number
+  // of sentences have all their arrays at the same addresses.
   std::vector<const void*> places() const;
 
  private:

@@ -19,11 +19,11 @@ class Feed {
  public:
   // Batches of `batch_tokens` target rows; `sentinels` of --denoise: PackerOptions. Text and
   // options outlive it. UsageError for a pair longer than a batch, and for BPE-dropout with a
-  // vocabulary that has no merges.
+  // vocabulary without merges.
   Feed(const IdCache& text, const Vocabularies& vocabularies, const TrainOptions& options,
        int batch_tokens, const std::vector<int>& sentinels = {});
 
-  // Maximum ratio of a sentence's length to that in the text.
+  // The maximum factor by which BPE-dropout lengthens a sentence; 1 without it.
   static int growth(const TrainOptions& options) {
     return options.bpe_dropout > 0 ? PairDropout::max_growth : 1;
   }
@@ -41,7 +41,7 @@ class Feed {
   int64_t epoch() const { return packer_->epoch(); }  // of the next batch, from 0
 
   // The position after the last step: the member `packer` of the state file. restore() throws what
-  // Packer::restore() does, Json::exception where the member is missing.
+  // Packer::restore() does, and Json::exception if the member is missing.
   Json state() const;
   void restore(const Json& state);
 
@@ -49,8 +49,8 @@ class Feed {
   const TrainOptions& options_;
   std::unique_ptr<PairDropout> dropout_;  // null without BPE-dropout
   std::unique_ptr<PairLinks> links_;      // null where the text has no alignments
-  std::unique_ptr<Packer> packer_;        // after batches_
-  std::unique_ptr<Packer> ahead_;         // after next_; null: nothing is read ahead
+  std::unique_ptr<Packer> packer_;        // positioned after batches_
+  std::unique_ptr<Packer> ahead_;         // positioned after next_; null: nothing is read ahead
   std::vector<Batch> batches_, next_;
 };
 

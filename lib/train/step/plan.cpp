@@ -166,8 +166,8 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
 
 namespace {
 
-// The default limit of a plan: half of the memory that this process may use, or the GPU memory of
-// the parameters, which are allocated already, and nine tenths of what is free.
+// The default limit of a plan. CPU: half of the memory that this process may use. GPU: the
+// parameters, which are allocated already, plus nine tenths of the free memory.
 int64_t default_limit(Backend& backend, const Parameters& parameters) {
   if (!backend->has_own_memory()) return available_memory() / 2;
   const size_t held =

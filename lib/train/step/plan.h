@@ -47,7 +47,7 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
 // Arena bytes for batches of these capacities.
 size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacities);
 
-// Throws Error where the GPU lacks memory for the part of the plan that is not allocated yet:
+// Throws Error if the GPU lacks memory for the part of the plan that is not allocated yet:
 // activations, batches and the copy for saves. Does nothing on the CPU.
 void check_device_memory(Backend& backend, const MemoryPlan& memory);
 
@@ -81,7 +81,7 @@ BatchShape shape_of(const PairLengths& lengths);  // whose cache must outlive it
 constexpr int max_auto_tokens = 25024;
 
 // The batch size: that of --batch-tokens, or for auto the largest multiple of 64 up to
-// max_auto_tokens whose plan fits --memory or, without it, the memory available. UsageError where
+// max_auto_tokens whose plan fits --memory or, without it, the memory available. UsageError if
 // the plan, or the longest sentence pair, does not fit.
 int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape);
 

@@ -20,7 +20,7 @@ struct StepTimes {  // seconds
 // optimizer state and weights.
 class Stepper {
  public:
-  // All four outlive it. UsageError where the model lacks the head of --guided-head.
+  // The arguments outlive it. UsageError if the model lacks the head of --guided-head.
   Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
           const TrainOptions& options);
   ~Stepper();
@@ -37,8 +37,8 @@ class Stepper {
   void share(Communicator& ranks);
 
   // A whole step over `batches`, whose gradients and losses TreeSum adds; returns the record (sums,
-  // norm, skip). The update is not applied (skip) where loss or gradients are not finite, or where
-  // the mean loss per target exceeds `loss_limit` (0: no limit), which also sets `spike`.
+  // norm, skip). The update is not applied (skip) if loss or gradients are not finite, or if the
+  // mean loss per target exceeds `loss_limit` (0: no limit), which also sets `spike`.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
   // The same in two parts, between which the GPU computes and the host is free. `batches` is not

@@ -39,8 +39,8 @@ expect_usage_error 'which --init plain lacks' \
   tx-train --init plain --denoise --src train.en -o none
 
 small_texts="--denoise --src train.en"
-refused '--tgt cannot be used with --denoise: it has one text' --tgt train.de
-refused '--denoise cannot be used with --kind decoder: it needs both stacks' --kind decoder
+refused '--tgt cannot be used with --denoise: it trains on one text' --tgt train.de
+refused '--denoise cannot be used with --kind decoder: it needs an encoder and a decoder' --kind decoder
 refused '--denoise cannot be used with --bpe-dropout' --bpe-dropout 0.1
 refused '--valid-metric bleu cannot be used with --denoise' --valid-src valid.en --valid-metric bleu
 refused '--guided-alignment cannot be used with --denoise' --guided-alignment links

@@ -42,7 +42,7 @@ expect_status 0 tx-train --kind decoder --describe --html page.html
 
 # Conflicting options: the message names both.
 small_texts="--kind decoder --src train.en --valid-src valid.en"
-refused '--tgt cannot be used with --kind decoder: it has one text' --tgt train.de
+refused '--tgt cannot be used with --kind decoder: it trains on one text' --tgt train.de
 refused '--valid-tgt cannot be used with --kind decoder' --valid-tgt valid.de
 refused '--encoder-layers cannot be used with --kind decoder' --encoder-layers 2
 refused '--max-length cannot be used with --kind decoder' --max-length 9

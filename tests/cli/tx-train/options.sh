@@ -16,7 +16,7 @@ refused '--on-spike needs --spike-threshold' --spike-threshold 0 --on-spike skip
 refused '--valid-every needs --valid-src' --valid-every 2
 refused '--tune cannot be used with --device cpu' --tune --device cpu
 refused '--vocab cannot be used with --vocab-src' --vocab-src bpe.model
-refused '--vocab cannot be used with --init: its model brings its vocabulary' --init run
+refused '--vocab cannot be used with --init: the vocabulary of its model is used' --init run
 refused '--describe cannot be used with --parity' --parity --describe
 refused '--vocab has an empty value: expected FILE|words' --vocab=
 refused '--profile cannot be used with --describe' --describe --profile
