@@ -143,14 +143,14 @@ void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep) con
              [this](int64_t at) { return on_schedule(at); });
 }
 
-// A smaller --keep applies from the first new checkpoint on: a run that has nothing to do loses
+// A smaller --keep applies only after the first new checkpoint: resuming a finished run removes
 // nothing.
 void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep) {
   saved_ = step;
   prune(step, best, good, std::max(options_.keep, keep));
 }
 
-// Killed anywhere in here, the run resumes from a checkpoint before the spike and meets it again.
+// A run that is killed in here resumes from a checkpoint before the spike and meets it again.
 void Checkpointer::go_back(int64_t step, int64_t best) {
   saved_ = step;
   run_.link("last", step);

@@ -38,14 +38,14 @@ struct TrainState {
   // The object of the state file: the counters, then `parts`, the members that SpikePolicy,
   // Validator and Feed keep (their state()), then `unfinished`.
   Json to_json(const Json& parts) const;
-  // The counters of that object. Throws Json::exception where one is missing, DataError that begins
-  // with `where` for an unknown value of `unfinished`.
+  // The counters of that object. Throws Json::exception if one is missing, and DataError that
+  // begins with `where` for an unknown value of `unfinished`.
   static TrainState from_json(const Json& state, const std::string& where);
 };
 
-// Writes in the background where the device has memory of its own: a save begins with a copy on the
-// device (12 bytes per parameter, about a millisecond), which a thread reads and writes while
-// training continues. On the CPU the parameters themselves are written, at once.
+// On a GPU a save runs in the background: it begins with a copy in GPU memory (12 bytes per
+// parameter, about a millisecond), which a thread writes to the file while training continues. On
+// the CPU the parameters themselves are written, before training continues.
 class Saver {
  public:
   // The optimizer state is passed as whole blocks, not as shards.
@@ -53,7 +53,7 @@ class Saver {
   // Collects the optimizer state of all ranks; it must stay unchanged until the next step.
   using Gather = std::function<OptimizerState()>;
 
-  // Allocates the copy; throws Error where that fails. `parameters` must outlive it. Without
+  // Allocates the copy; throws Error if that fails. `parameters` must outlive it. Without
   // `gather` the parameters hold the whole optimizer state.
   explicit Saver(const Parameters& parameters, Gather gather = {});
   ~Saver();  // waits for the save in progress; its errors are discarded
@@ -64,7 +64,7 @@ class Saver {
   static size_t bytes(const Parameters& parameters);
 
   // Calls `write` with the parameters as they are now. The previous save must have been finished.
-  // Where this throws (gather or copy failed), `write` was not called and there is nothing to
+  // If this throws (gather or copy failed), `write` was not called and there is nothing to
   // finish().
   void begin(Write write);
   // Whether finish() would return without waiting.
@@ -103,7 +103,7 @@ class Checkpointer {
 
   // finish_save() calls `saved` for each save that succeeded. Run directory, parameters,
   // vocabularies and options outlive this. `config`: config.json, which holds the earlier values of
-  // --save-every. `gather`: as of Saver.
+  // --save-every. `gather`: see Saver.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
                const Vocabularies& vocabularies, const SaveOptions& options, const Json& config,
                Saved saved, Saver::Gather gather = {}, Clock clock = steady_seconds);
@@ -127,13 +127,13 @@ class Checkpointer {
   // previous checkpoint and removes what it wrote, unless model and state are complete.
   void finish_save();
   void poll();  // finish_save() if it need not wait
-  // finish_save() for a run that has failed: the run's own error is reported, with the text that
-  // this returns appended. "" where the save succeeded.
+  // finish_save() for a run that has failed. Returns the text to append to the run's own error; ""
+  // if the save succeeded.
   std::string finish_failed();
 
   int64_t saved() const { return saved_; }  // step of the checkpoint to resume from; -1: none
   // Continues from the checkpoint of `step`. Sets the links and prunes, which a killed run may not
-  // have done. `keep`: that of the run so far, which may be more than that of the options.
+  // have done. `keep`: the run's previous --keep, which may be larger than the current one.
   void resume(int64_t step, int64_t best, int64_t good, int keep);
   // Makes the checkpoint of `step` the last one and removes later ones. best: as above.
   void go_back(int64_t step, int64_t best);

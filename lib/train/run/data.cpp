@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The option `what` reads the files twice.
+// `what`: the option that reads the files twice, for the message.
 void check_regular(const std::vector<std::string>& files, const std::string& what) {
   for (const std::string& file : files) {
     struct stat info;
@@ -61,7 +61,7 @@ Vocabularies borrowed_vocabularies(const TrainOptions& options, size_t sides) {
   if (all.shared()) return {all.pointer(0), sides};
   if (all.size() == sides && !options.denoise) return all;
   throw UsageError("--vocab " + options.vocab +
-                   " has two vocabularies, but this run trains on one text: give the file of one");
+                   " has two vocabularies, but this run trains on one text: give one of them");
 }
 
 // The files that a cache is built from.
@@ -75,7 +75,7 @@ std::string state_of(const std::string& file) {
   struct stat info;
   if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
   if (!S_ISREG(info.st_mode))
-    throw UsageError("--cache needs regular files, and " + file + " is not one");
+    throw UsageError("--cache needs regular files, but " + file + " is not one");
   return "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
          std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
 }
@@ -129,8 +129,8 @@ std::unique_ptr<IdCache> open_new(const CacheText& text, const TrainOptions& opt
   return cache;
 }
 
-// The cache of a run to resume: `recorded` when it began, or `own` in the run directory, which may
-// have moved since.
+// The cache of a run to resume: `recorded`, its path when the run began, or `own`, its path in the
+// run directory, which may have been moved since.
 std::string find_again(const std::string& recorded, const std::string& own) {
   if (file_exists(recorded)) return recorded;
   const bool there = is_directory(fs::path(recorded).parent_path().string());
@@ -265,7 +265,7 @@ struct FitSide {
   std::string vocabulary;  // its file; "" where it has none
 };
 
-// Of the first pairs of the cache, on one side.
+// Counts <unk> and byte tokens in the first pairs of the cache, on one side.
 TokenShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
   TokenShares shares;
   for (int64_t pair = 0; pair < std::min(cache.pairs(), max_lines); ++pair)
@@ -290,12 +290,12 @@ std::string how_to_make_one(const TrainOptions& o, const Vocabulary& vocabulary)
 
 // The possible mistakes, the most likely first.
 std::string likely_cause(const TrainOptions& o, const FitSide& side, const Vocabulary& vocabulary) {
-  const std::string exchanged = side.question;
-  if (o.vocab == "words") return "The vocabulary is the words of the training text; " + exchanged;
-  if (!o.init.empty()) return "Is " + o.init + " a model of other languages, or " + exchanged;
+  const std::string swapped = side.question;
+  if (o.vocab == "words") return "The vocabulary is the words of the training text; " + swapped;
+  if (!o.init.empty()) return "Is " + o.init + " a model of other languages, or " + swapped;
   std::string out = "Is " + side.vocabulary + " of another language, or ";
-  if (!o.vocab_src.empty()) out += "are --vocab-src and --vocab-tgt exchanged, or ";
-  return out + exchanged + how_to_make_one(o, vocabulary);
+  if (!o.vocab_src.empty()) out += "are --vocab-src and --vocab-tgt swapped, or ";
+  return out + swapped + how_to_make_one(o, vocabulary);
 }
 
 void warn_of(const TrainOptions& options, const FitSide& side, const TokenShares& shares,
@@ -312,8 +312,8 @@ void check_vocabulary_fit(const TrainOptions& o, const Vocabularies& v, const Co
                           const Log& log) {
   const std::string source_file = o.vocab.empty() ? o.vocab_src : o.vocab;
   const std::string target_file = o.vocab.empty() ? o.vocab_tgt : o.vocab;
-  const char* const texts = "are --src and --tgt exchanged?";
-  const char* const valid_texts = "are --valid-src and --valid-tgt exchanged?";
+  const char* const texts = "are --src and --tgt swapped?";
+  const char* const valid_texts = "are --valid-src and --valid-tgt swapped?";
   std::vector<FitSide> sides[2] = {
       {{"source", texts, o.src, source_file}, {"target", texts, o.tgt, target_file}},
       {{"validation source", valid_texts, o.valid_src, source_file},

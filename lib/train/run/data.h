@@ -13,14 +13,14 @@
 
 namespace tx {
 
-// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError where none is given, or where
-// two contradict each other.
+// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError if none is given or if two
+// contradict each other.
 Vocabularies load_vocabularies(const TrainOptions& options);
 Vocabularies model_vocabularies(const std::string& model);  // of a model file
 
-// Training and validation text (validation may be null): caches in the run directory, or with
-// --cache where other runs with the same text find them. `config` records their paths and
-// checksums. A resumed run opens these caches, or builds a missing one again; DataError where the
+// Training and validation text (validation may be null): caches in the run directory or, with
+// --cache, in a directory shared with other runs on the same text. `config` records their paths and
+// checksums. A resumed run opens these caches, or builds a missing one again; DataError if the
 // text is not the one the run was started with.
 struct Corpora {
   std::unique_ptr<IdCache> train, valid;
@@ -41,9 +41,9 @@ TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Jso
 TrainingData reopen_data(const TrainOptions& options, const RunDirectory& run, int64_t step,
                          Json& config, const Log& log);
 
-// Logs the share of <unk> and of byte tokens in the first 1,000 pairs, and warns where one of them
+// Logs the share of <unk> and of byte tokens in the first 1,000 pairs, and warns if one of them
 // is above 5 % on a side of the training or the validation text: a vocabulary of another language,
-// exchanged sides, or a list of words for raw text would otherwise train without an error.
+// swapped sides, or a list of words for raw text would otherwise train without an error.
 void check_vocabulary_fit(const TrainOptions& options, const Vocabularies& vocabularies,
                           const Corpora& corpora, const Log& log);
 

@@ -29,7 +29,7 @@ struct StepDone {
 
 class ProgressLog {
  public:
-  // Writes a line of log.jsonl; false where that failed.
+  // Writes a line of log.jsonl; false if that failed.
   using Append = std::function<bool(const Json& line)>;
   using Clock = std::function<double()>;  // seconds, from any origin
 
@@ -37,7 +37,7 @@ class ProgressLog {
   ProgressLog(const TrainOptions& options, std::string file, Append append, const Log& log,
               Clock clock = steady_seconds);
 
-  // Adds the time that a resumed run took before.
+  // Adds the time that a resumed run took before it was stopped.
   void resume(double seconds) { seconds_before_ = seconds; }
   double seconds() const { return seconds_before_ + here_seconds(); }  // of the whole run
   double here_seconds() const { return clock_() - start_; }            // of this process
@@ -47,8 +47,8 @@ class ProgressLog {
   void add(const StepDone& step);
   void flush();   // a line about the steps since the last one, if any
   void forget();  // discards the steps since the last line: the run returns to a checkpoint
-  // Writes any other line of log.jsonl; non-finite numbers become null. Where that fails it warns
-  // once, until a line can be written again; the run continues.
+  // Writes any other line of log.jsonl; non-finite numbers become null. If that fails, the run
+  // continues; only the first of several consecutive failures is reported.
   void write(Json line);
   // The totals. `flops`: of matrix products, counted from shapes.
   void end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const;

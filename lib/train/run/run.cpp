@@ -75,7 +75,7 @@ void Run::settle(size_t program, const Log& log) {
                                  spec_.batch_tokens, spec_.corpora.sentinels);
   begin_ = feed_->state();
   const std::vector<int>& capacities = feed_->capacities();
-  if (spec_.corpora.valid)  // throws for a pair that is too long, now and not at the first save
+  if (spec_.corpora.valid)  // throws for a pair that is too long: now, not at the first validation
     valid_pass_ =
         std::make_unique<ValidPass>(*spec_.corpora.valid, capacities,
                                     options_.kind == ModelKind::encoder, spec_.corpora.sentinels);

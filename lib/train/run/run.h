@@ -16,8 +16,8 @@ namespace tx {
 class Run {
  public:
   // Collective, with rank 0's spec on every rank; options and replicas outlive it. The weights are
-  // undefined until spread(). `scorer` makes what --valid-metric bleu and chrf need. Throws what
-  // its parts throw, and Error where memory cannot be allocated.
+  // undefined until spread(). `scorer` creates the scorer of --valid-metric bleu and chrf. Throws
+  // what its members throw, and Error if memory cannot be allocated.
   Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
       const MakeTranslationScorer& scorer, const Log& log);
   Run(const Run&) = delete;
@@ -42,7 +42,7 @@ class Run {
   StepRecord step(int64_t number, double rate, double loss_limit);  // the feed's next batches
   StepRecord release();   // applies the update that the last step held back
   StepRecord validate();  // sums over the validation text
-  // Scores of its translations; nothing where `stop`, on rank 0, returned true.
+  // Scores of its translations; nothing if `stop`, on rank 0, returned true.
   std::optional<std::vector<double>> translate(const std::function<bool()>& stop = {});
   bool weights_finite();
   void set_feed(const Json& state);        // Feed::restore()

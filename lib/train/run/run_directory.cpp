@@ -32,7 +32,7 @@ bool is_temporary(const std::string& name) {
 // Whether a run writes files of this name.
 bool is_ours(const std::string& name) { return is_run_file(name) || is_temporary(name); }
 
-// Whether write_config() wrote it, as far as a quick look can tell.
+// Whether the text looks like a config.json that write_config() wrote.
 bool is_settings(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   return json.is_object() && json.contains("command") && json.contains("options");
@@ -138,7 +138,7 @@ RunDirectory RunDirectory::open(const std::string& path) {
   run.sweep();
   if (run.complete_steps().empty() && run.never_saved())
     throw DataError(path +
-                    " has no complete checkpoint to resume from: start it again with its first "
+                    " has no complete checkpoint to resume from: start it again with its original "
                     "command");
   if (run.complete_steps().empty()) throw DataError(path + " " + run.remains());
   return run;
@@ -171,7 +171,8 @@ void RunDirectory::sweep() const {
     if (is_temporary(name)) ::unlink(file(name).c_str());
 }
 
-// Another run that fails to start removes its lock, so the file locked may no longer be this one.
+// A run that fails to start removes its lock file. So the file locked here may have been removed
+// and created again meanwhile; then this locks the new one.
 void RunDirectory::lock() {
   const std::string name = file("lock");
   do {
@@ -277,7 +278,7 @@ bool RunDirectory::append_log(const Json& line) const {
   const off_t end = ::lseek(fd, 0, SEEK_END);
   const bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
   if (!whole && ::ftruncate(fd, end) != 0) {
-    // Half a line stays; readers of the log skip it.
+    // Half a line stays; the next resumed run removes it (cut_log()).
   }
   ::close(fd);
   return whole;

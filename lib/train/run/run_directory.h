@@ -12,11 +12,11 @@ namespace tx {
 class RunDirectory {
  public:
   // Creates the directory, or uses one in which no run has saved yet; UsageError for one that holds
-  // a run or the remains of one, or another program's file under one of our names. Until keep() is
-  // called, the destructor removes what the run wrote, so that a failed start leaves nothing
-  // behind.
+  // a run or the remains of one, or a file of another program that a run would overwrite. Until
+  // keep() is called, the destructor removes what the run wrote, so that a failed start leaves
+  // nothing behind.
   static RunDirectory create(const std::string& path);
-  // Opens an existing run; DataError where it is not a run or has no checkpoint to resume from.
+  // Opens an existing run; DataError if it is not a run or has no checkpoint to resume from.
   static RunDirectory open(const std::string& path);
   ~RunDirectory();
   RunDirectory(RunDirectory&& other) noexcept;
@@ -45,9 +45,9 @@ class RunDirectory {
              const std::function<bool(int64_t)>& on_schedule) const;
   // Removes a checkpoint that could not be written completely.
   void discard(int64_t step) const;
-  void discard_after(int64_t step) const;  // every one of a later step
+  void discard_after(int64_t step) const;  // all checkpoints of later steps
 
-  // False where the line could not be written; the log then ends with the previous line.
+  // False if the line could not be written; the log then ends with the previous line.
   bool append_log(const Json& line) const;
   // Removes the log lines of steps after `step`; returns the step and time of the last line left.
   struct LogEnd {
@@ -67,7 +67,7 @@ class RunDirectory {
   std::set<std::string> names() const;
   std::string path_;
   int lock_ = -1;
-  bool fresh_ = false, made_ = false;  // made_: the directory itself
+  bool fresh_ = false, made_ = false;  // made_: the run created the directory
   std::set<std::string> before_;       // its files when a new run began
 };
 

@@ -43,7 +43,7 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
       longest > spec.model.max_positions - spec.model.position_offset)
     throw UsageError("--max-positions " + std::to_string(spec.model.max_positions) +
                      " is too small: the longest sentence has " + std::to_string(longest) +
-                     " tokens with its end; raise it, or lower --max-length");
+                     " tokens, including </s>; raise it, or lower --max-length");
   spec.translations = read_translation_task(options, config);
   spec.batch_tokens = config.value("batch_tokens_resolved", 0);
   spec.products = config.value("products", std::string());
@@ -142,7 +142,7 @@ TranslationTask read_translation_task(const TrainOptions& options, Json& config)
   const std::string first = options.valid_src.front();
   if (task.sources.size() != task.references.size() || task.sources.empty())
     throw DataError("--valid-metric " + task.metrics.front() +
-                    " needs as many source as target lines: " + first + " has " +
+                    " needs as many target as source lines: " + first + " has " +
                     counted(int64_t(task.sources.size()), "line") + ", " +
                     options.valid_tgt.front() + " has " + std::to_string(task.references.size()));
   const Json text{{"lines", options.valid_lines}, {"xxh3", hash_of(task)}};

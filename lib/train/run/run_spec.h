@@ -15,7 +15,7 @@ struct RunSpec {
   int batch_tokens = 0;          // 0: Run determines how many fit
   std::string products;          // algorithms of a GPU's matrix products; "": the defaults
 
-  // The maximum length of a sentence with its end, in tokens, over all sides and texts.
+  // The maximum length of a sentence, including </s>, in tokens, over all sides and texts.
   int longest_sentence(const TrainOptions& options) const;
 };
 
@@ -27,7 +27,7 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
 
 // The task of --valid-metric bleu and chrf (without them an empty one): the first lines of the
 // validation files, including pairs that --max-length drops. `config` records the text; DataError
-// where a resumed run finds another one. Vocabularies and ranks are left to the caller.
+// if a resumed run finds another one. The caller sets vocabularies and ranks.
 TranslationTask read_translation_task(const TrainOptions& options, Json& config);
 
 // Broadcasts rank 0's spec and options: rank 0 sends, the others receive. Error on a rank whose

@@ -31,6 +31,6 @@ status=0
 TX_FAILPOINT=model:1 small_train -o run 2> run.log || status=$?
 [ $status -eq 137 ] || fail "status $status instead of 137: $(cat run.log)"
 expect_status 1 tx-train --resume run
-expect_stderr_contains 'start it again with its first command'
+expect_stderr_contains 'start it again with its original command'
 expect_status 0 small_train -o run
 same_run whole run
