@@ -16,7 +16,7 @@ int Session::run() {
 }
 
 int Session::train() {
-  SignalWatch signals;  // before this a signal ends the process, and nothing is lost
+  SignalWatch signals;  // an earlier signal ends the process: there is nothing to save yet
   signals_ = &signals;
   if (former_.step >= 0)
     checkpoints_.resume(former_.step, former_.best, good_before(), former_.keep);
@@ -160,7 +160,7 @@ void Session::end() {
 
 namespace {
 
-// By groups of kernels. CPU calls are synchronous, so there it is by the parts of a step too.
+// The text of --profile. On a CPU, whose calls are synchronous, it includes the parts of a step.
 std::string profile(Backend& backend, const StepTimes& t, double seconds) {
   std::string text = backend->profile_report();
   if (backend->has_own_memory()) return text;

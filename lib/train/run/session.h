@@ -17,7 +17,7 @@
 
 namespace tx {
 
-// A run that cannot be resumed: its last checkpoint would lead to the same end.
+// The training diverged. Resuming from the last checkpoint would diverge again.
 struct Diverged : DataError {
   using DataError::DataError;
 };
@@ -26,15 +26,15 @@ class Session {
  public:
   static constexpr int64_t beginning = -1;
 
-  // Begins a run, or loads its checkpoint of step `from`. `config` becomes config.json, with what
-  // is chosen here. Options, replicas and log outlive it; the options of steps, schedule and saves
-  // may still change. Throws what its parts throw, and Error where memory cannot be allocated.
+  // Begins a run, or loads its checkpoint of step `from`. `config` becomes config.json, with the
+  // values chosen here. Options, replicas and log outlive it; the options of steps, schedule and
+  // saves may still change. Throws what its members throw, and Error if memory cannot be allocated.
   Session(const TrainOptions& options, RunDirectory directory, const Json& config, RunSpec spec,
           const Replicas& replicas, const MakeTranslationScorer& scorer, int64_t from,
           const Log& log);
   // For steps_by_minutes() (lib/train/options/schedule.h): measures some steps and sets the number
   // of steps that fit, and the schedule with it. `options` are those of this session. UsageError
-  // where not one step fits.
+  // if not even one step fits.
   void fit_to_minutes(TrainOptions& options, const Options& given);
   // Trains until a limit, --patience or a signal ends the run, and ends the other ranks. Returns
   // the exit status.
@@ -63,7 +63,7 @@ class Session {
 
   bool validation_due() const;
   void checkpoint();
-  bool validate();  // false where a stop interrupted it
+  bool validate();  // false if a signal interrupted it
   bool measure();
   void compare_texts(double valid_nll);
   void save(bool scored);
@@ -96,7 +96,7 @@ class Session {
   const SignalWatch* signals_ = nullptr;  // of train()
   std::optional<double> train_nll_;       // per label, of the last step
   bool texts_compared_ = false;           // compare_texts() has warned
-  bool again_ = false;  // the run was stopped after this step, before its end was complete
+  bool again_ = false;                    // resumed at this step, whose validation was interrupted
 };
 
 }  // namespace tx

@@ -20,7 +20,7 @@ void Session::checkpoint() {
   save(true);
 }
 
-// Where validation is stopped or fails, the model is saved, and the resumed run validates it again.
+// If validation is stopped or fails, the model is saved, and the resumed run validates it again.
 bool Session::validate() {
   std::exception_ptr failure;
   try {
@@ -62,8 +62,9 @@ bool Session::measure() {
   return true;
 }
 
-// A model does not overfit in the first epochs: where the validation text is much harder so early,
-// it is another kind of text. A model of --init may have seen the training text before. Warns once.
+// A model does not overfit in the first epochs. If the validation perplexity is already much
+// higher, the two texts differ in kind. Not with --init, whose model may have seen the training
+// text before. Warns once.
 void Session::compare_texts(double valid_nll) {
   constexpr double max_times = 4;
   constexpr int64_t early = 5;  // epochs
@@ -73,8 +74,8 @@ void Session::compare_texts(double valid_nll) {
   texts_compared_ = true;
   log_.warn(
       "validation perplexity is " + figure(times, 1) +
-      " times the training perplexity after so few epochs: the two texts differ. Before you split "
-      "a sorted text, shuffle it (shuf)");
+      " times the training perplexity after so few epochs: the two texts differ. If you split a "
+      "sorted text, shuffle it first (shuf)");
 }
 
 // `scored`: --valid-command scores this model.
@@ -88,7 +89,7 @@ void Session::save(bool scored) {
     checkpoints_.save(content());
 }
 
-// Runs --valid-command on the saved model and writes the training state with its score. Where the
+// Runs --valid-command on the saved model and writes the training state with its score. If the
 // run is stopped meanwhile, or the output is not a score, the state records that, and the resumed
 // run repeats the command.
 void Session::score(const Checkpointer::WriteState& write_state) {
@@ -132,14 +133,14 @@ Checkpointer::Content Session::content() const {
   return {step, provenance, state_.to_json(kept), validator_.best(), good_before()};
 }
 
-// Whether an update broke the weights shows in the next step: until that was finite, a checkpoint
-// of before the update is kept.
+// An update that breaks the weights shows only in the next step's loss. Until a later step is
+// finite, a checkpoint from before the update is kept.
 int64_t Session::good_before() const {
   const int broken = spikes_.not_finite();
   return finished() && broken == 0 ? state_.step + 1 : state_.step - broken;
 }
 
-// Non-finite weights stay non-finite: a checkpoint of them must not replace a good one.
+// A checkpoint with non-finite weights is useless: it must not replace a good one.
 void Session::check_weights() {
   if (run_.weights_finite()) return;
   const std::string found = "not all weights are finite";

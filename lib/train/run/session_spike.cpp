@@ -26,7 +26,7 @@ std::optional<Session::Rewind> Session::incident(StepRecord& record) {
   return {};
 }
 
-// The name of the file written; "" where that failed: a full disk does not end a run.
+// Returns the name of the file written; "" if that failed: a full disk does not end a run.
 std::string Session::record_flight(int64_t number, const StepRecord& record) {
   if (run_.replicas().divided()) {
     log_.warn("recording a bad step is not supported with --tensor-parallel");
@@ -67,8 +67,8 @@ void Session::go_back(const Rewind& rewind) {
   progress_.write(rewind.line);
 }
 
-// Ends a run whose weights were good before step `before`: makes the newest such checkpoint the
-// last one, which other tools read, and names it.
+// Ends a run whose weights were good before step `before`. Points last.safetensors, which other
+// tools read, at the newest such checkpoint, and names it in the message.
 void Session::give_up(const std::string& why, int64_t before) {
   const std::string failure = why + checkpoints_.finish_failed();
   const int64_t good = directory_.newest_before(before);

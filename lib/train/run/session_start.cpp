@@ -32,8 +32,8 @@ Json provenance_of(const TrainOptions& options, const Json& config, const IdCach
   return p;
 }
 
-// Warns where log.jsonl does not reach the last multiple of --log-every up to `step`. `options`: of
-// the run so far.
+// Warns if log.jsonl does not reach the last multiple of --log-every up to `step`. `options`: those
+// of the run before it was resumed.
 void check_log_end(int64_t found, int64_t step, const Json& options, const std::string& file,
                    const Log& log) {
   const int64_t every = options.value("log-every", int64_t(0));
@@ -129,7 +129,7 @@ double tokens_of(const std::vector<Batch>& batches) {
 }
 
 // Takes steps at rate 0 for a small share of `seconds`, at least one, and resets the run. The first
-// step, which sets up libraries and graphs, is not counted where there are others.
+// step, which sets up libraries and graphs, is not counted if there are others.
 Pace measure_pace(Run& run, const ProgressLog& progress, double seconds) {
   const Feed& feed = run.feed();
   const Corpora& corpora = run.spec().corpora;

@@ -84,7 +84,7 @@ SpikeDecision SpikePolicy::go_back(int64_t to, int64_t step) {
   decision.to = to + 1;
   decision.why = "step " + std::to_string(step) + ": another loss spike, after " +
                  std::to_string(max_rewinds) + " rewinds to the checkpoint of step " +
-                 std::to_string(to) + ", each followed by other text";
+                 std::to_string(to) + ", each continued with different text";
   return decision;
 }
 

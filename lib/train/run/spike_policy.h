@@ -17,15 +17,16 @@ namespace tx {
 struct StepRecord;
 
 // Keeps the losses of the last `window` steps. A spike is a loss above their mean by more than
-// `threshold` standard deviations, `floor` nats, and `floor` times the mean: where losses vary
-// little, six deviations are noise. A spike enters the window as the limit it exceeded, so that the
-// deviation grows and a permanently higher loss stops being a spike.
+// `threshold` standard deviations, `floor` nats, and `floor` times the mean. The floor is needed
+// because six standard deviations of nearly constant losses are noise. A spike enters the window as
+// the limit it exceeded, so that the deviation grows and a permanently higher loss stops being a
+// spike.
 class SpikeDetector {
  public:
   SpikeDetector(double threshold, int window, double floor)
       : threshold_(threshold), floor_(floor), window_(size_t(window)) {}
   // Mean loss per target above which the next step is a spike; 0 (no limit) while the window is not
-  // full, where all its losses are equal, and with a threshold of 0.
+  // full, if all its losses are equal, and with a threshold of 0.
   double limit() const;
   void add(double loss);  // of a step, in nats per target; ignored if not finite
   // The window, for the state file.
@@ -63,7 +64,7 @@ class SpikePolicy {
   // Decides about a step with record.skip. `earlier` is called to rewind, and returns the step of
   // the checkpoint to return to, or -1.
   SpikeDecision decide(const StepRecord& record, const std::function<int64_t()>& earlier);
-  // Adds the loss of every step; of a bad one after decide().
+  // Adds the loss of every step. For a bad step, call it after decide().
   void add(const StepRecord& record);
   // Number of consecutive non-finite steps up to the last one: the weights have not changed since.
   int not_finite() const { return not_finite_; }
@@ -81,7 +82,7 @@ class SpikePolicy {
   const SpikeOptions& options_;
   SpikeDetector spikes_;
   int64_t incidents_ = 0;
-  int64_t incident_step_ = 0;     // the last one
+  int64_t incident_step_ = 0;     // step of the last incident
   std::vector<int64_t> flights_;  // numbers of the files that are kept
   int not_finite_ = 0;
   int64_t rewound_to_ = -1;  // step of the checkpoint of the last rewind

@@ -55,7 +55,8 @@ int start(TrainOptions& options, Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, const Replicas& replicas, const Log& log) {
   if (options.out.empty()) throw UsageError("no run directory: give -o DIR");
   if (options.out == "-")
-    throw UsageError("--out -: a run is a directory and cannot go to standard output: give -o DIR");
+    throw UsageError(
+        "--out -: a run is a directory and cannot be written to standard output: give -o DIR");
   if (options.src.empty())
     throw UsageError(std::string("no training text: give --src FILE") +
                      (options.one_text() ? "" : " and --tgt FILE"));
@@ -70,8 +71,8 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   }
   if (options.preset == "modern")
     log.info(
-        "models of preset modern are for tx alone: tx-convert cannot write them for another "
-        "toolkit, as it can those of preset tiny");
+        "tx-convert cannot export encoder-decoder models of preset modern to other toolkits; it "
+        "can export those of preset tiny");
   const PairLengths lengths = data.corpora.train_lengths();
   RunSpec spec = make_run_spec(options, std::move(data), "", config);
   send_run_spec(spec, options, given, replicas);

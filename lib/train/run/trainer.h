@@ -10,9 +10,9 @@
 namespace tx {
 
 // Starts or resumes the run that the options describe, after resolve_run()
-// (lib/train/options/settle.h). `given` is bound to them: config.json records every option, so that
-// no other machine fills in a default differently. `scorer` makes what --valid-metric bleu and chrf
-// need. Returns the exit status: 0 when a limit ended the run, 128 + n after signal n (everything
+// (lib/train/options/settle.h). `given` is bound to them. config.json records every option, so that
+// a resumed run does not depend on defaults. `scorer` creates the scorer of --valid-metric bleu and
+// chrf. Returns the exit status: 0 when a limit ended the run, 128 + n after signal n (everything
 // saved).
 int train(TrainOptions& options, Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, Job& job, const Log& log);

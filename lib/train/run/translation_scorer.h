@@ -17,7 +17,7 @@ namespace tx {
 
 struct TranslationTask {
   std::vector<std::string> metrics;              // "bleu", "chrf"
-  std::vector<std::string> sources, references;  // text; line n of both belongs together
+  std::vector<std::string> sources, references;  // text; references[n] translates sources[n]
   Vocabularies vocabularies;
   int threads = 1;  // on the CPU
   // The ranks that share the lines. Each has all sources; rank 0 alone has the references.
@@ -32,7 +32,7 @@ class TranslationScorer {
   // Allocates that memory, so that a lack of it shows before the first step; throws Error.
   virtual void reserve() = 0;
   // Translates the sources greedily with the current parameters, and returns a score for each
-  // metric; nothing where `stop`, which any thread may call, returned true. Collective: each rank
+  // metric; nothing if `stop`, which any thread may call, returned true. Collective: each rank
   // translates its lines, and rank 0 returns the scores.
   virtual std::optional<std::vector<double>> score(const std::function<bool()>& stop,
                                                    Communicator* ranks = nullptr) = 0;

@@ -42,7 +42,7 @@ struct Start {
     posix_spawnattr_init(&attributes);
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);  // we ignore it, but "... | head" in the command relies on it
+    sigaddset(&defaults, SIGPIPE);  // tx-train ignores it, but "... | head" relies on it
     sigaddset(&defaults, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -187,7 +187,7 @@ std::optional<double> score_of_json(std::string_view text) {
   return std::isfinite(score) ? std::optional(score) : std::nullopt;
 }
 
-// The output, for one line of a message.
+// The output, quoted and shortened for a message.
 std::string shown(const std::string& text) {
   if (trimmed(text).empty()) return "nothing";
   const std::string_view kept = trimmed(text).substr(0, max_shown);
@@ -206,7 +206,7 @@ std::string seconds_text(double seconds) {
                   "better)");
 }
 
-// Why the command failed; "" where it did not.
+// Why the command failed; "" if it did not.
 std::string trouble(int status) {
   if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
   if (WEXITSTATUS(status) != 0) return "failed with status " + std::to_string(WEXITSTATUS(status));

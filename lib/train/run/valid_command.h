@@ -21,10 +21,10 @@ struct CommandScore {
   bool stopped = false;         // by ValidCommand::stop
 };
 
-// Runs the command with the model's path in $MODEL, empty standard input, and our standard error.
-// Its output must be a score for parse_score(): otherwise DataError, which quotes it. A command
-// that fails, is killed by a signal or exceeds its time has no score, with a warning. IoError where
-// no shell can be started.
+// Runs the command with the model's path in $MODEL, empty standard input, and tx-train's standard
+// error. Its output must be a score for parse_score(): otherwise DataError, which quotes it. A
+// command that fails, is killed by a signal or exceeds its time has no score, with a warning.
+// IoError if no shell can be started.
 //
 // The command has its own process group, so that Ctrl-C in a terminal stops the run after its save
 // and does not kill the command first. To kill it here, the group gets TERM, and KILL a second

@@ -27,7 +27,7 @@ struct Validation {
 
 class Validator {
  public:
-  // Returns the scores of the translated metrics of --valid-metric, in its order; nothing where it
+  // Returns the scores of the translated metrics of --valid-metric, in its order; nothing if it
   // was stopped.
   using Translate = std::function<std::optional<std::vector<double>>()>;
 
@@ -42,7 +42,7 @@ class Validator {
 
   // Computes the figures of the model of `step` from the sums of ValidPass (lib/train/step/feed.h)
   // and from its translations, if a metric needs them. Without --valid-command it compares the
-  // model with the best so far. Null, with no change, where translating was stopped.
+  // model with the best so far. Null, with no change, if translating was stopped.
   const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {});
   // Language models: the nll of the whole text, ends included, per word and per byte.
   bool counts_text() const { return text_.words > 0; }
@@ -57,7 +57,7 @@ class Validator {
   // failed, which counts as a validation without improvement.
   void take_command_score(int64_t step, std::optional<double> score);
 
-  // "validation loss 2.3412 at step 900"; "" where there is no best model yet.
+  // "validation loss 2.3412 at step 900"; "" if there is no best model yet.
   std::string best_text() const;
   int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
   bool out_of_patience() const { return options_.patience > 0 && bad_ >= options_.patience; }
@@ -66,11 +66,11 @@ class Validator {
   // After a rewind: found() is null for every step.
   void forget_found() { step_ = -1; }
 
-  // Members of the state file of `step`. restore() throws Json::exception where one is missing. It
+  // Members of the state file of `step`. restore() throws Json::exception if one is missing. It
   // ignores best and patience of a state with another criterion, whose scores are not comparable.
   Json state(int64_t step) const;
   void restore(const Json& state);
-  // That other criterion; "" where the last restore() ignored nothing.
+  // The criterion that the last restore() ignored; "" if it ignored none.
   const std::string& replaced() const { return replaced_; }
   static int64_t best_of(const Json& state);  // its best step; -1: none
 

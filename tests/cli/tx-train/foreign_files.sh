@@ -28,5 +28,5 @@ expect_status 0 small_train --steps 1 -o here
 [ "$(cat here/model-notes.txt here/config.yaml | sort -u)" = mine ] || fail "$(ls here)"
 
 expect_status 2 small_train -o -
-expect_stderr_contains 'a run is a directory and cannot go to standard output'
+expect_stderr_contains 'a run is a directory and cannot be written to standard output'
 expect_no_file ./-

@@ -59,8 +59,8 @@ done
 expect_status 0 tx-train $more $valid --batch-tokens 300 --steps 1 -o patient
 [ "$(setting patient patience)" = 10 ] || fail "$(cat patient/config.json)"
 
-# Models of preset modern are only for tx, which is printed before training.
+# Models of preset modern cannot be exported, which is printed before training.
 expect_status 0 tx-train $texts --preset modern --steps 1 -o modern
-expect_stderr_contains "models of preset modern are for tx alone"
+expect_stderr_contains "cannot export encoder-decoder models of preset modern"
 expect_status 0 tx-train --resume modern --steps 2
 expect_stderr_lacks "preset modern"
