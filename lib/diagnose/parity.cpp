@@ -21,7 +21,8 @@ namespace {
 // The bounds of the golden tests, wider for fp32 because real models are larger.
 constexpr double fp32_gradient = 1e-3, fp32_loss = 1e-4;  // relative
 constexpr double bf16_cosine = 0.005, bf16_loss = 5e-3;   // 1 - cosine; relative
-// Gradients this far below the largest are rounding errors, such as that of a key's bias.
+// Gradients below this fraction of the largest one are rounding errors, such as that of a key's
+// bias.
 constexpr double negligible = 1e-6;
 
 struct Variant {
@@ -83,7 +84,7 @@ double largest(const std::vector<float>& x) {
   return max;
 }
 
-// Largest absolute difference / largest magnitude.
+// Largest absolute difference divided by the largest expected magnitude.
 double difference(const std::vector<float>& x, const std::vector<float>& expected) {
   double off = 0;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -112,7 +113,7 @@ std::string format(const char* how, A... a) {
   return text;
 }
 
-// The table of one variant; counts values out of bounds.
+// The table of one variant; adds the number of values out of bounds to `faults`.
 std::string compare(const Variant& way, const std::vector<ParameterEntry>& table, const Outcome& is,
                     const Outcome& reference, int& faults) {
   const bool exact = way.precision == "fp32";

@@ -12,7 +12,7 @@ namespace tx {
 
 namespace {
 
-// Offsets rise from 0 to the number of rows; ids and labels stay inside the vocabulary.
+// DataError unless offsets ascend from 0 to the number of rows and ids are in the vocabulary.
 void check_side(const BatchSide& s, int64_t vocabulary) {
   const size_t rows = s.ids.size();
   bool good = rows > 0 && s.pair.size() == rows && s.position.size() == rows &&
@@ -23,7 +23,7 @@ void check_side(const BatchSide& s, int64_t vocabulary) {
   if (!good) throw DataError("the batch in the flight record is damaged");
 }
 
-// Offsets rise; links lead to source rows of the same sentence.
+// DataError unless offsets ascend and each link points to a source row of the same sentence.
 void check_links(const Batch& b) {
   const std::vector<int32_t>&starts = b.links.starts, &columns = b.links.columns;
   bool good = starts.size() == b.labels.size() + 1 && starts.front() == 0 &&
@@ -91,7 +91,7 @@ std::string report(const Json& facts) {
   return text;
 }
 
-// A description of the first value that differs; "": none does.
+// A description of the first value that differs; "" if none does.
 std::string first_difference(const Json& was, const Json& is) {
   for (const auto& [key, value] : was.at("result").items())
     if (is.at("result").at(key) != value)
@@ -143,7 +143,7 @@ int replay(const TrainOptions& options, const Log& log) try {
     return 0;
   }
   log.warn("differs from the record: " + difference +
-           "; exact results need the same program, processor type and --threads");
+           "; exact results need the same build of tx, processor or GPU, and --threads");
   return 1;
 } catch (const Json::exception&) {
   throw DataError(options.replay + ": the flight record is damaged");

@@ -132,7 +132,7 @@ std::string Selftest::stop_and_go(int64_t steps, double took) const {
   std::vector<std::string> next = begin("stopped", steps);
   std::string how;
   for (const char* place : {"model:2", "state:1", "links:1", "pruning:1"}) {
-    if (wait(spawn(next, place)) == 0) return how;  // the run ended before reaching it
+    if (wait(spawn(next, place)) == 0) return how;  // the run ended before it reached this place
     how += (how.empty() ? "" : ", ") + std::string(place);
     next = resume;
   }
@@ -187,8 +187,8 @@ int Selftest::run(const Log& log) {
     return 0;
   }
   folder_.keep();
-  log.error("NOT bit-identical after kill -9 at: " + how + "\n" + differs + "; see whole and " +
-            "stopped in " + folder_.path());
+  log.error("NOT bit-identical after kill -9 at: " + how + "\n" + differs + "; compare the runs " +
+            "whole and stopped in " + folder_.path());
   return 1;
 }
 

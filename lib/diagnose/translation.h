@@ -18,8 +18,8 @@ std::string compare_translators(LinePairs& in, const Translator& a, const Transl
 // tx-decode --check-invariance: verifies on a text that translations are batch-invariant.
 // Translates the whole text several times: in regular batches, one line per batch, in reverse order
 // with three workers, and in random batches with all threads and with one more. Compares the tokens
-// and the bits of every score. Returns a short report that ends with the verdict. Error: a
-// difference; it reports the number of lines that differ in each way, and the first. Holds the text
+// and the bits of every score. Returns a short report that ends with the verdict. Throws
+// Error if any differ, with their number and the first line for each kind of batch. Holds the text
 // in memory.
 std::string check_invariance(LinePairs& in, const Translator& translator,
                              const LineOptions& options, const Log& log);

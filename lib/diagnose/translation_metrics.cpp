@@ -64,7 +64,7 @@ Metrics metrics_of(const TranslationTask& task) {
 
 constexpr uint64_t stopped_there = UINT64_MAX;  // instead of a size
 
-// Each line preceded by its size.
+// The lines as bytes, each preceded by its size.
 std::string packed(const std::vector<std::string>& lines) {
   std::string bytes;
   for (const std::string& line : lines) {
@@ -86,8 +86,8 @@ const char* unpack(const char* at, size_t rank, size_t ranks, std::vector<std::s
   return at;
 }
 
-// Collective: gathers on rank 0 the `count` lines of all ranks, each of which has every size()-th
-// line from its rank on. False on every rank if any is incomplete.
+// Collective: gathers all `count` lines on rank 0. Rank r of R has lines r, r + R, r + 2 R, ...
+// Returns false on every rank if any rank is not `complete`.
 bool gather_lines(Communicator& ranks, bool complete, size_t count,
                   std::vector<std::string>& lines) {
   const std::string mine = packed(lines);

@@ -6,7 +6,7 @@
 
 namespace tx {
 
-// A MakeTranslationScorer. On the CPU it packs the weights, which takes as much memory again.
+// A MakeTranslationScorer. On the CPU it packs the weights, which doubles their memory.
 std::unique_ptr<TranslationScorer> make_translation_scorer(Parameters& parameters,
                                                            TranslationTask task);
 

@@ -12,9 +12,10 @@ namespace tx {
 
 namespace {
 
-// Keys that are averaged over several lines; of `lasts` the last line's value is kept.
+// An entry of the page has the mean of these keys over its log lines, and of `lasts` the last
+// value.
 const std::vector<const char*> means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
-constexpr const char* guided = "guided_loss";  // a mean that few runs have
+constexpr const char* guided = "guided_loss";  // also a mean; only with --guided-alignment
 constexpr std::array lasts = {"step", "epoch", "learning_rate", "tokens", "skipped", "seconds"};
 
 Json number_of(const Json& line, const char* key) {
@@ -102,7 +103,7 @@ void ReportOptions::describe(Options& options) {
   options
       .flag("--report", report, "write an HTML page about runs to -o", "See PROGRESS AND REPORTS.")
       .runtime()
-      .is_mode("the page is about runs that there are");
+      .is_mode("it reads existing runs and does not train");
   options.positional("RUN", runs, "run directories for --report")
       .runtime()
       .input()

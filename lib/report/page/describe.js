@@ -1,6 +1,6 @@
 // The page of tx-train --describe --html.
 
-// The list with one more number in its place.
+// The list with `number` added, sorted.
 function withNumber(list, number) {
   return [...new Set([...list, String(number)])].sort((a, b) => a - b);
 }

@@ -1,4 +1,4 @@
-// The parameters by block: a bar for each layer, in parts for its sub-layers.
+// The parameters by block: a stacked bar for each layer, one segment per kind of sub-layer.
 
 const barLength = 260;
 const parts = ['self-attention', 'cross-attention', 'feed-forward', 'norms', 'embedding'];
@@ -46,14 +46,14 @@ function drawParameters() {
   return [element('h2', {}, `${thousands(data.total)} parameters`),
     element('table', { id: 'parameters' },
       element('tr', {}, element('th', { class: 'text' }, 'block'), element('th', {}),
-        element('th', {}, 'all'), used.map((part) => element('th', {}, element('i', {
+        element('th', {}, 'total'), used.map((part) => element('th', {}, element('i', {
           class: 'shade', style: `background:${colourOf(parts.indexOf(part))}` }), part))),
       all.map((entry) => element('tr', {}, element('td', { class: 'text' }, entry.block),
         element('td', {}, bar(entry)), element('td', {}, thousands(entry.total)),
         used.map((part) => element('td', {}, entry.parts[part] ? thousands(entry.parts[part])
           : '')))),
-      element('tr', { class: 'total' }, element('td', { class: 'text' }, 'sum'), element('td', {}),
-        element('td', {}, thousands(data.total)), used.map((part) => element('td', {},
+      element('tr', { class: 'total' }, element('td', { class: 'text' }, 'total'),
+        element('td', {}), element('td', {}, thousands(data.total)), used.map((part) => element('td', {},
           thousands(all.reduce((sum, entry) => sum + (entry.parts[part] ?? 0), 0)))))),
   ];
 }

@@ -1,4 +1,4 @@
-// The sinusoids of section 3.5 as a heat map: a row for each position, a column for each feature.
+// The sinusoids (section 3.5 of the paper) as a heat map: rows are positions, columns features.
 
 const lengths = ['20', '50', '100', '200'];
 
@@ -44,8 +44,8 @@ function drawPositions(page) {
       'these are the sinusoids of its width.'),
     element('h2', {}, 'Positional encoding'),
     element('p', { class: 'soft' }, 'Rows are positions, columns are features: sines at even, ',
-      'cosines at odd ones; from \u22121 (', sampleShade(0), ') over 0 (', sampleShade(0.5),
-      ') to 1 (', sampleShade(1), ').'),
+      'cosines at odd ones. Colours: \u22121 (', sampleShade(0), '), 0 (', sampleShade(0.5),
+      '), 1 (', sampleShade(1), ').'),
     canvas, said,
     new Chart({ id: 'waves', title: 'Selected features by position', xName: 'position',
       width: 1120, height: 220, series: waves }).draw()];

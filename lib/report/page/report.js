@@ -1,4 +1,4 @@
-// The page of tx-train --report: the courses of some runs side by side.
+// The page of tx-train --report: charts, a summary and the options of one or more runs.
 
 class ReportPage {
   constructor() {
@@ -33,9 +33,9 @@ class ReportPage {
       { keys: ['x'], shown: 'x', what: 'steps, tokens or minutes',
         run: turn('x', Object.keys(axes)) },
       { keys: ['l'], shown: 'l', what: 'linear or logarithmic', run: turn('y', ['linear', 'log']) },
-      { keys: ['s'], shown: 's', what: 'smoother', run: turn('smooth', ['1', '5', '25']) },
+      { keys: ['s'], shown: 's', what: 'smoothing', run: turn('smooth', ['1', '5', '25']) },
       { keys: this.runs.slice(0, 9).map((run) => run.label), shown: '1 \u2026 9',
-        what: 'shows or hides a run', run: (key) => this.toggle(key) },
+        what: 'show or hide a run', run: (key) => this.toggle(key) },
       { keys: ['t'], shown: 't', what: 'light or dark', run: () => this.theme.toggle() },
       { keys: ['?'], shown: '?', what: 'this list', run: () => this.keyboard.help() },
     ];
@@ -57,8 +57,8 @@ class ReportPage {
     rebuild(this.tools, this.theme.button(), this.keyboard.button());
     rebuild(this.controls, this.drawControls());
     replaceChildren(this.body, element('p', { class: 'soft', id: 'legend' },
-      'Each run has a colour, a dash pattern and its number at the end of its line; v marks ',
-      'validation, drawn with dots. Triangles are failed steps, ticks at the bottom ',
+      'Each run has its own colour and dash pattern; its number is at the end of its line. ',
+      'Lines with dots, marked v, are validation. Triangles mark failed steps, ticks at the bottom ',
       'checkpoints.'),
     element('div', { class: 'charts', id: 'charts' },
       quantities.map((quantity) => this.chart(quantity))), drawSummary(this.runs),
@@ -109,7 +109,7 @@ class ReportPage {
   }
 }
 
-// A stretch of a run's line.
+// The line style of a run, for legends.
 function sample(index) {
   return element('svg', { width: 30, height: 10, class: 'sample' }, element('path', {
     d: 'M0 5h30', stroke: colourOf(index), 'stroke-width': 2.5,

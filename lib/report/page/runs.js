@@ -1,4 +1,4 @@
-// Runs: their lines as the log has them, over steps, tokens or minutes.
+// A run and the points of its charts, over steps, tokens or minutes.
 
 const axes = {
   steps: { label: 'steps', name: 'step' },
@@ -6,13 +6,13 @@ const axes = {
   minutes: { label: 'minutes', name: 'minute' },
 };
 
-// What is drawn, in this order, where any run has it: in lines of steps, and of validations.
+// The charts, in order; one without data is left out. `steps` and `validation`: keys of the log.
 const quantities = [
   { id: 'loss', title: 'Loss, nats per target token', steps: 'loss',
     validation: 'validation_loss' },
   { id: 'perplexity', title: 'Perplexity', steps: 'perplexity',
     validation: 'validation_perplexity' },
-  { id: 'guided_loss', title: 'Loss of the guided head, nats per linked row',
+  { id: 'guided_loss', title: 'Guided alignment loss, nats per aligned token',
     steps: 'guided_loss' },
   { id: 'learning_rate', title: 'Learning rate', steps: 'learning_rate', fromZero: true },
   { id: 'gradient_norm', title: 'Gradient norm, before clipping', steps: 'gradient_norm' },
@@ -20,11 +20,11 @@ const quantities = [
     fromZero: true },
   { id: 'accuracy', title: 'Validation accuracy', validation: 'validation_accuracy' },
   { id: 'bleu', title: 'Validation BLEU', validation: 'validation_bleu' },
-  { id: 'chrf', title: 'chrF of the validation text', validation: 'validation_chrf' },
+  { id: 'chrf', title: 'Validation chrF', validation: 'validation_chrf' },
   { id: 'score', title: 'Score of the validation command', validation: 'validation_score' },
 ];
 
-// y at x of points whose x ascend, on the line between the neighbours.
+// Linear interpolation at x; xs ascend.
 function between(xs, ys, x) {
   const next = xs.findIndex((one) => one >= x);
   if (next < 0) return ys.at(-1);
@@ -38,7 +38,7 @@ class Run {
     Object.assign(this, { record, index, name: record.name, label: String(index + 1) });
   }
 
-  // The place of a line on the axis; lines other than of steps have no count of tokens.
+  // The x of a log line. Only lines of steps have `tokens`; for others it is interpolated.
   place(line, axis) {
     if (axis === 'steps') return line.step;
     if (axis === 'minutes') return line.seconds / 60;
@@ -47,7 +47,7 @@ class Run {
     return steps.step.length === 0 ? NaN : between(steps.step, steps.tokens, line.step);
   }
 
-  // Points of a quantity of the lines of steps, each the mean of the `smooth` lines up to it.
+  // The points of a quantity, each the moving average of the last `smooth` lines.
   points(name, axis, smooth) {
     const { steps } = this.record;
     const out = [];
@@ -70,7 +70,7 @@ class Run {
       .filter(([x]) => Number.isFinite(x));
   }
 
-  // Checkpoints and steps that went wrong, for the chart whose points are given.
+  // Markers of checkpoints and failed steps, for the chart with these points.
   events(axis, points) {
     const xs = points.map(([x]) => x);
     const ys = points.map(([, y]) => y);

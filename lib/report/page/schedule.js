@@ -1,5 +1,5 @@
-// The learning rate: that of these settings as the tool computed it, and the paper's for any width
-// and warm-up (equation 3).
+// The learning rate of these settings, as tx-train computed it, and that of the paper's schedule
+// (equation 3) for any width and warm-up.
 
 const widths = ['64', '128', '256', '512', '1024', '2048'];
 const warmups = ['500', '1000', '2000', '4000', '8000', '16000'];
