@@ -53,7 +53,8 @@ function drawParameters() {
         used.map((part) => element('td', {}, entry.parts[part] ? thousands(entry.parts[part])
           : '')))),
       element('tr', { class: 'total' }, element('td', { class: 'text' }, 'total'),
-        element('td', {}), element('td', {}, thousands(data.total)), used.map((part) => element('td', {},
+        element('td', {}), element('td', {}, thousands(data.total)),
+        used.map((part) => element('td', {},
           thousands(all.reduce((sum, entry) => sum + (entry.parts[part] ?? 0), 0)))))),
   ];
 }

@@ -58,8 +58,8 @@ class ReportPage {
     rebuild(this.controls, this.drawControls());
     replaceChildren(this.body, element('p', { class: 'soft', id: 'legend' },
       'Each run has its own colour and dash pattern; its number is at the end of its line. ',
-      'Lines with dots, marked v, are validation. Triangles mark failed steps, ticks at the bottom ',
-      'checkpoints.'),
+      'Lines with dots, marked v, are validation. Triangles mark failed steps, ticks at the ',
+      'bottom checkpoints.'),
     element('div', { class: 'charts', id: 'charts' },
       quantities.map((quantity) => this.chart(quantity))), drawSummary(this.runs),
     drawOptions(data.differing, this.runs));

@@ -174,8 +174,8 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
       .runtime()
       .goes_with({"--resume"})
       .excludes({"--parity"});
-  o.flag("--profile", t.profile, "print where the time went at the end",
-         "One row per kernel group, with the time that its memory traffic or arithmetic would take "
+  o.flag("--profile", t.profile, "print the time of each kernel group at the end",
+         "Each row also has the time that the group's memory traffic or arithmetic would take "
          "at the rates measured on this CPU or GPU. On a CPU \"other\" is time outside the "
          "kernels. GPU steps are slower while profiling.")
       .runtime()

@@ -82,7 +82,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   void apply_preset(const std::string& name);
   // After parsing: checks for contradictions and resolves "auto".
   void resolve(const Options& options);
-  // The layer and head that --guided-alignment trains (layer -1: none); UsageError where the model
+  // The layer and head that --guided-alignment trains (layer -1: none); UsageError if the model
   // does not have them.
   struct GuidedHead {
     int layer = -1, head = 0;
@@ -106,7 +106,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   void check_limits() const;
 };
 
-// The value of --batch-tokens other than "auto"; UsageError where it is not a number.
+// The value of --batch-tokens other than "auto"; UsageError if it is not a number.
 int parse_batch_tokens(const std::string& text);
 // The value of --NAME in a command line, "" if absent: --preset changes the defaults of other
 // options, so it is read before they are parsed.

@@ -22,7 +22,7 @@ void adopt_shape(TrainOptions& options, const Options& given);
 // the last bits; UsageError if --guided-alignment was added or removed.
 void check_changes(const Json& before, const Options& given, const Log& log);
 
-// Writes the options into config.json. A new --save-every applies from `step` on, where the run is
+// Writes the options into config.json. A new --save-every applies after `step`, at which the run is
 // resumed; the earlier value is recorded too.
 void note_options(Json& config, const Json& options, int64_t step);
 

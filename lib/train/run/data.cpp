@@ -262,7 +262,7 @@ struct FitSide {
   const char* name;      // for messages
   const char* question;  // the likely mistake
   std::vector<std::string> files;
-  std::string vocabulary;  // its file; "" where it has none
+  std::string vocabulary;  // its file; "" if it has none
 };
 
 // Counts <unk> and byte tokens in the first pairs of the cache, on one side.

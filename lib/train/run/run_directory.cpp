@@ -39,7 +39,7 @@ bool is_settings(const std::string& text) {
 }
 
 // Checks the members of config.json that a resumed run reads. Of `options`, only those that are
-// read even where the command line gives another value; Options checks the rest.
+// read even if the command line gives another value; Options checks the rest.
 void check_config(const Json& config, const std::string& name) {
   json_value<std::string>(config, "command", name);
   const Json options = json_value<Json::object_t>(config, "options", name);

@@ -48,7 +48,7 @@ class Feed {
  private:
   const TrainOptions& options_;
   std::unique_ptr<PairDropout> dropout_;  // null without BPE-dropout
-  std::unique_ptr<PairLinks> links_;      // null where the text has no alignments
+  std::unique_ptr<PairLinks> links_;      // null if the text has no alignments
   std::unique_ptr<Packer> packer_;        // positioned after batches_
   std::unique_ptr<Packer> ahead_;         // positioned after next_; null: nothing is read ahead
   std::vector<Batch> batches_, next_;
