@@ -105,7 +105,7 @@ class Parameters {
   // Contributions to the gradient of a table entry so far; joined entries count at the first.
   int written(size_t entry) const { return *written_[entry]; }
   void refresh_bf16_weights();  // rounds the fp32 weights to the bf16 weights
-  void prepare_inference();     // packs the weights for matmul_invariant; later calls repack in place
+  void prepare_inference();     // packs weights for matmul_invariant; later calls repack in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
