@@ -17,8 +17,12 @@ std::string figure(double x, int decimals) {
   return text;
 }
 
+std::string with_commas(int64_t n) {
+  return n < 10000 ? std::to_string(n) : grouped(double(n));
+}
+
 std::string counted(int64_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  return with_commas(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 std::string grouped(double value) {

@@ -7,12 +7,13 @@
 
 namespace tx {
 
-// Magnitudes below a million with `decimals` decimals ("12.346"), larger ones in scientific
-// notation
-// ("1.2e+45"). "nan" (of either sign), "inf" and "-inf" if not finite.
+// "12.346" with 3 `decimals`; from a million in magnitude in scientific notation, "1.2e+45". "nan"
+// (of either sign), "inf" and "-inf" if not finite.
 std::string figure(double x, int decimals);
 
-// "1 step", "2 steps".
+// A count in text for people: "9876", but from 10,000 with commas, "34,920".
+std::string with_commas(int64_t n);
+// The same with its noun: "1 step", "2 steps", "34,920 steps".
 std::string counted(int64_t n, const std::string& what);
 
 // All digits, with commas: 100000 as "100,000", 0.01 as "0.01", but 1e-12 as "1e-12".

@@ -1,7 +1,6 @@
 #include <cstdio>
 #include <map>
 
-#include "lib/base/figure.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/subword/languages.h"
@@ -69,9 +68,12 @@ std::string describe_file(const ModelReader& model) {
     products += e.multiplied, quantised += e.multiplied && int8;
   }
   text += "forms\n";
+  const auto plain = [](int64_t n, const char* what) {  // a table for scripts: no commas
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  };
   for (const auto& [name, form] : forms)
-    text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, counted(form.weights, "weight"),
-                    counted(form.values, "value"), "bytes", form.bytes);
+    text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, plain(form.weights, "weight"),
+                    plain(form.values, "value"), "bytes", form.bytes);
   return text + languages_of(model) + "products with 8-bit weights\n  " +
          std::to_string(quantised) + " of " + std::to_string(products) + "\n";
 }

@@ -30,12 +30,12 @@ std::string describe_dropped(const CacheReport& report, int max_length) {
     const int64_t empty = report.empty.front();
     return empty == 0
                ? ""
-               : "left out " + counted(empty, "empty line") + " of " + std::to_string(report.lines);
+               : "left out " + counted(empty, "empty line") + " of " + with_commas(report.lines);
   }
   if (report.lines == report.pairs) return "";
   std::string text;
   const auto say = [&](int64_t count, const std::string& what) {
-    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+    if (count > 0) text += (text.empty() ? "" : ", ") + with_commas(count) + what;
   };
   const bool two = report.empty.size() == 2;
   for (size_t s = 0; s < report.empty.size(); ++s) {
@@ -45,7 +45,7 @@ std::string describe_dropped(const CacheReport& report, int max_length) {
   }
   say(report.too_long, " longer than " + counted(max_length, "token"));
   return "dropped " + counted(report.lines - report.pairs, "pair") + " of " +
-         std::to_string(report.lines) + ": " + text;
+         with_commas(report.lines) + ": " + text;
 }
 
 IdCache::IdCache(const std::string& path, bool check) : file_(path) {

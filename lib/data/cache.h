@@ -41,8 +41,7 @@ struct CacheReport {
   std::vector<std::string> warnings;  // invalid UTF-8, NUL, CR LF: "FILE:LINE: ..."
 };
 
-// "dropped 12 pairs of 29000: 3 with an empty source, 9 longer than 100 tokens"; empty if none
-// were.
+// "dropped 12 pairs of 29,000: 3 with an empty source, 9 longer than 100 tokens"; "" if none were.
 std::string describe_dropped(const CacheReport& report, int max_length);
 
 // Reads every file once, all sides in lockstep and in constant memory, and writes the cache

@@ -71,7 +71,7 @@ void Suspicion::inspect(std::string_view hypothesis) {
 void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter) const {
   const auto warn_about = [&](const Sign& sign, const std::string& what,
                               const std::string& remedy) {
-    log.warn(name + ": " + std::to_string(sign.lines) + " of " + counted(lines_, "line") + " " +
+    log.warn(name + ": " + with_commas(sign.lines) + " of " + counted(lines_, "line") + " " +
              what + " (the first is line " + std::to_string(sign.first) + "); " + remedy);
   };
   if (joiners_.lines > 0) {

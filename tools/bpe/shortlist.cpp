@@ -136,7 +136,7 @@ void read_table(const std::string& path, const Vocabulary& source, const Vocabul
       throw DataError(place(reader) + error.what());
     }
   if (unknown > 0)
-    log.warn(counted(unknown, "line") + " of " + std::to_string(reader.line_number()) + " of " +
+    log.warn(counted(unknown, "line") + " of " + with_commas(reader.line_number()) + " of " +
              reader.name() + " left out: the vocabulary lacks one of the tokens");
 }
 

@@ -7,7 +7,7 @@ make_model model
 } > in
 expect_status 0 tx-attn-dump -m model --max-length 6 --digits 2 < in
 expect_stdout_lines 6
-expect_stderr_contains 'tx-attn-dump: warning: standard input:5: 50000 tokens, cut to the first 6 (--max-length)'
+expect_stderr_contains 'tx-attn-dump: warning: standard input:5: 50,000 tokens, cut to the first 6 (--max-length)'
 expect_stderr_contains 'standard input:4: not valid UTF-8; replaced by U+FFFD'
 expect_stderr_contains 'standard input:1: has a NUL byte'
 expect_stderr_contains 'standard input:2: ends with CR LF'
@@ -25,7 +25,7 @@ expect_stdout_lines 6
 awk 'BEGIN { for (i = 0; i < 300000; ++i) printf "w%d ", 4 + i % 50; print "" }' > megabyte
 expect_status 0 tx-attn-dump -m model --max-length 6 --digits 2 megabyte
 expect_stdout_lines 1
-expect_stderr_contains '300000 tokens, cut to the first 6 (--max-length)'
+expect_stderr_contains '300,000 tokens, cut to the first 6 (--max-length)'
 status=0
 (yes 'w5 w6' | tx-attn-dump -m model || echo "status $?" >&2) 2> err | head -n 1 > first
 expect_file first

@@ -7,7 +7,7 @@ make_model model
 } > in
 expect_status 0 tx-decode -m model --status status < in
 expect_stdout_lines 7
-expect_stderr_contains 'standard input:5: 250000 tokens, cut to the first 1024 (--max-length)'
+expect_stderr_contains 'standard input:5: 250,000 tokens, cut to the first 1024 (--max-length)'
 expect_stderr_contains 'standard input:4: not valid UTF-8; replaced by U+FFFD'
 expect_stderr_contains 'standard input:1: has a NUL byte'
 expect_stderr_contains 'standard input:2: ends with CR LF'
@@ -21,6 +21,6 @@ expect_status 1 tx-decode -m model --strict < in
 expect_stdout_lines 3
 expect_stderr_contains 'tx-decode: standard input:4: not valid UTF-8'
 expect_status 0 tx-decode -m model --max-length 3 --max-extra 0 < in
-expect_stderr_contains 'standard input:5: 250000 tokens, cut to the first 3 (--max-length)'
+expect_stderr_contains 'standard input:5: 250,000 tokens, cut to the first 3 (--max-length)'
 expect_status 0 tx-decode -m model < /dev/null
 expect_empty_stdout

@@ -41,6 +41,8 @@ BOOST_AUTO_TEST_CASE(singular_and_plural) {
   BOOST_TEST(counted(0, "step") == "0 steps");
   BOOST_TEST(counted(1, "step") == "1 step");
   BOOST_TEST(counted(2, "step") == "2 steps");
+  BOOST_TEST(counted(9999, "step") == "9999 steps");
+  BOOST_TEST(counted(34920, "token") == "34,920 tokens");
 }
 
 BOOST_AUTO_TEST_CASE(lengths_of_time) {
