@@ -95,7 +95,7 @@ void Records::hand_over(size_t line, AttentionOutput::Write write) {
   changed_.notify_all();
 }
 
-// Of several failures the first line's counts.
+// If several lines fail, keeps the failure of the first of them.
 void Records::fail(size_t line, std::exception_ptr failure) {
   const std::lock_guard guard(lock_);
   if (!failure_ || line < failed_) {
@@ -122,7 +122,7 @@ void translate_items(const Translator& translator, std::vector<Item>& items) {
 
 constexpr size_t page_lines_together = 16;
 
-// Reads the whole text first, to refuse one that is far too long before any work.
+// Reads the whole text first: one that is far too long is rejected before the model runs.
 void write_page(const DumpOptions& options, const Translator& translator,
                 const Selection& selection, ItemReader& reader, const Log& log) {
   AttentionPage page(options, selection, translator.models());

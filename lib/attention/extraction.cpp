@@ -19,8 +19,7 @@ void check_finite(const std::vector<float>& values) {
   throw DataError("the model computes attention weights that are not finite: it is damaged");
 }
 
-// Scores recomputed from queries and keys, since the kernels keep none.
-
+// Recomputes scores from queries and keys, because the kernels do not store scores.
 std::vector<AttentionMap> dot_products(const std::vector<AttentionMap>& q,
                                        const std::vector<AttentionMap>& k) {
   std::vector<AttentionMap> out;
@@ -82,7 +81,7 @@ AttentionMap mean_of(std::span<const AttentionMap> maps) {
   return out;
 }
 
-// The sentence being read: its sides, one sentence each.
+// The sentence whose attention is read; each of `sides` holds this sentence alone.
 struct Extraction::Sentence {
   std::span<const PackedSide> sides;
   int64_t rows(AttentionKind kind) const {
@@ -108,7 +107,7 @@ bool Extraction::wants(Quantity quantity) const {
   return std::count(selection_.what.begin(), selection_.what.end(), quantity) > 0;
 }
 
-// With selection.log_p the logits, else the last hidden states.
+// Runs the model. Returns the logits with selection.log_p, else the last hidden states.
 Tensor Extraction::pass(Context& context, std::span<const PackedSide> sides,
                         const AttentionProbe& probe) {
   return selection_.log_p ? transformer_.forward(context, sides, {}, probe)

@@ -6,8 +6,8 @@
 //   ...
 //   largest 0.87; ░ 0.22 ▒ 0.43 ▓ 0.65 █ 0.87
 //
-// Four shades, or eight colours. A token wider than 16 columns and a third of the drawing is
-// shortened, and listed in full below it with its index. If the column labels do not fit side by
+// Four shades, or eight colours. A token wider than both 16 columns and a third of the drawing
+// is shortened, and listed in full below it with its index. If the column labels do not fit side by
 // side they are staggered, one per line, above narrow columns; if even those do not fit, the map is
 // drawn in several parts, one below another.
 #pragma once
@@ -26,7 +26,7 @@ struct HeatmapStyle {
 // terminal unless NO_COLOR is set or TERM is dumb.
 HeatmapStyle terminal_style();
 
-// Draws every map of the record, separated by empty lines. For a blank line only a title says so.
+// Draws every map of the record, separated by empty lines. A blank line has only a title.
 std::string draw_heatmap(const AttentionRecord& record, const Selection& selection,
                          const HeatmapStyle& style);
 

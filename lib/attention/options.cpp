@@ -7,7 +7,7 @@
 namespace tx {
 
 void DumpOptions::describe(Options& options) {
-  // A language model translates nothing, and its text attends to itself alone.
+  // A language model has no source, so it has no cross attention.
   const auto of_both = of_kinds({ModelKind::encoder_decoder});
   options.group("Input");
   options
@@ -34,7 +34,7 @@ void DumpOptions::describe(Options& options) {
   options.add("-o,--out", out, "FILE", "output file; - is standard output")
       .runtime()
       .output()
-      .excludes({"--html", "--svg"}, "a page or picture has a file of its own");
+      .excludes({"--html", "--svg"}, "a page or picture is written to its own FILE");
   options
       .add("--format", format, "json|safetensors|tsv", "output format; tsv is for --stats",
            "safetensors needs -o, and temporarily twice the disk space of its file.")
@@ -91,12 +91,12 @@ void DumpOptions::describe(Options& options) {
       .needs({"--heatmap"});
   options
       .add("--html", html, "FILE", "write an interactive HTML page instead",
-           "By default it contains all steps of the computation; --what weights leaves them out, "
-           "which makes it smaller.")
+           "By default the page shows every step of the computation; --what weights omits queries, "
+           "keys and values, which makes it smaller.")
       .output()
       .needs(of_both)
       .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
-      .excludes({"--words"}, "a page shows both, tokens and words");
+      .excludes({"--words"}, "a page shows both tokens and words");
   options
       .add("--html-limit", html_limit, "N", "maximum size of the sentences on the page in MB",
            "The page ends before the first sentence that does not fit, and reports it.")

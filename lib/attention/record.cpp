@@ -26,7 +26,7 @@ class FigureWriter {
     const auto units = uint64_t(size);
     if (x < 0 && units > 0) out += '-';
     char text[32];
-    // The leading unit digit keeps the zeros after the point.
+    // Adding unit_ prints a leading 1, which keeps the zeros after the point; '.' replaces the 1.
     char* end = std::to_chars(text, text + sizeof text, unit_ + units % unit_).ptr;
     text[0] = '.';
     while (end[-1] == '0') --end;

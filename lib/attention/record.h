@@ -37,8 +37,8 @@ Json record_head(const AttentionRecord& record, const Selection& selection);
 // trailing zeros; minus infinity is null.
 std::string format_record(const AttentionRecord& record, const Selection& selection, int digits);
 
-// The largest entries of each row of a map. The `columns` largest entries of each row, in
-// descending order; ties: lower column first. indices and values have shape (rows, columns).
+// The `columns` largest entries of each row of a map, in descending order; ties: lower column
+// first. indices and values have shape (rows, columns).
 struct TopEntries {
   int64_t rows = 0, columns = 0;
   std::vector<int32_t> indices;

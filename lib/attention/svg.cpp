@@ -20,7 +20,7 @@ constexpr double caption_high = 22, margin = 8;
 constexpr double min_weight = 0.01;  // of a drawn line
 constexpr int longest_label = 22;    // letters
 
-// "x=\"1.5\" ..." of a format for doubles.
+// A text from a printf format whose values are doubles or short strings.
 template <class... T>
 std::string formatted(const char* format, T... values) {
   char text[256];
@@ -103,7 +103,7 @@ class HeadsDrawing {
  private:
   static double x(size_t token) { return margin + step * (double(token) + 0.5); }
 
-  // Upwards from `y` on, or up to it.
+  // A label written upwards that starts at `y` (anchor "start") or ends there ("end").
   static std::string text(const std::string& label, double at, double y, const char* anchor,
                           const char* name) {
     return formatted(

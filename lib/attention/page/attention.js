@@ -60,16 +60,16 @@ class Sentence {
     this.decoded = new Map();
   }
 
-  // {rows, columns} of a kind, each as unitsOf() gives it. A row of decoder and cross stands for
-  // the token predicted there.
+  // {rows, columns} of a kind of attention, both from unitsOf(). The rows of decoder and cross are
+  // the tokens predicted.
   sides(kind, byWords) {
     const side = (list) => unitsOf(this.record[list], byWords ? this.record.words[list] : null);
     if (kind === 'encoder') return { rows: side('source'), columns: side('source') };
     return { rows: side('target'), columns: side(kind === 'decoder' ? 'input' : 'source') };
   }
 
-  // Of each target token its log P and rank, of a word the sum over its tokens; null where the page
-  // has none.
+  // The log P and rank of each target token; words have the sum of their tokens' log P and no rank.
+  // null if the page does not include them.
   likelihoods(byWords) {
     const { log_p: logP, rank, target, words } = this.record;
     if (!logP) return null;
@@ -88,7 +88,7 @@ class Sentence {
     return this.decoded.get(key);
   }
 
-  // The map of one head by its places among those of the page.
+  // The map of one head. The places are indices into the page's lists of kinds, layers and heads.
   map(kindPlace, layerPlace, headPlace, byWords) {
     const { kind } = data.kinds[kindPlace];
     const tokens = this.sides(kind, false);

@@ -22,11 +22,11 @@ function drawControls(page) {
   ];
 }
 
-// Several heads at once: lines in a colour each, the mean in a matrix.
+// Buttons that select several heads: Lines draws each in its own colour, Matrix their mean.
 function chips(page) {
   return element('div', { class: 'field', role: 'group', 'aria-label': 'Heads shown' },
     element('div', { class: 'chips' }, data.heads.map((name, place) => element('button', {
-      type: 'button', class: 'chip', id: `head-${name}`, title: `show head ${name} too`,
+      type: 'button', class: 'chip', id: `head-${name}`, title: `show or hide head ${name}`,
       'aria-pressed': String(page.heads.includes(place)), onclick: () => page.toggleHead(place) },
     element('i', { style: `background:${colourOf(place)}` }), name))),
     element('button', { type: 'button', id: 'all-heads',
@@ -46,7 +46,7 @@ function viewControls(page, view) {
   return null;
 }
 
-// The sentence that is shown, and what it became.
+// The menu of sentences, and the translation of the selected one.
 function drawHead(page) {
   const { record } = page.sentence;
   const options = data.sentences.map(({ line, source }) => element('option', {
@@ -67,7 +67,7 @@ function sayLikelihood({ logP, rank }) {
   return `log P ${decimal(logP)}${rank ? `, rank ${rank}` : ''}`;
 }
 
-// The target with its log P; a token that was not the likeliest also has its rank.
+// The target tokens with their log P, and their rank if they are not the most probable.
 function drawLikelihoods(page) {
   const units = page.sentence.likelihoods(page.byWords);
   if (!units) return null;

@@ -1,5 +1,5 @@
-// Lines between the two texts, thicker for larger weights. A query under the pointer, or one that
-// was picked, shows its lines alone, with the weights beside the keys.
+// Lines between the two texts, thicker for larger weights. Hovering over a query or selecting it
+// shows only its lines, and its weights as bars next to the keys.
 
 const labelWidth = 230;
 const barWidth = 120;
@@ -96,7 +96,7 @@ class LinesView {
     return group;
   }
 
-  // Shows the lines of one query, all for null.
+  // Shows the lines of one query, or all lines if `query` is null.
   show(query) {
     if (this.shown === query && this.shownIn === this.svg) return;
     this.shown = query;

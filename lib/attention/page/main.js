@@ -1,4 +1,4 @@
-// The page: what is chosen, the controls that choose it, and the view that shows it.
+// The page: its state, its controls and the current view.
 
 const views = [
   { value: 'grid', label: 'All heads', View: GridView },
@@ -50,7 +50,7 @@ class Page {
     this.draw();
   }
 
-  // What is chosen, as places in the lists of the page.
+  // The current choices, as indices into the page's lists.
   get sentencePlace() {
     return data.sentences.findIndex(({ line }) => String(line) === this.state.get('line'));
   }
@@ -76,12 +76,12 @@ class Page {
   get full() {
     return this.state.get('shades') === 'full';
   }
-  // The row picked, null for none or where the sentence has no such row.
+  // The selected row; null if none is selected or the sentence has no such row.
   get query() {
     const text = this.state.get('query');
     return text === '' || Number(text) >= this.sides().rows.labels.length ? null : Number(text);
   }
-  // The same for views of tokens, which always show one: of a word its last token.
+  // The row for views that always show one token: of a selected word its last token; else row 0.
   tokenQuery() {
     const rows = this.sides().rows;
     return this.query === null ? 0 : rows.groups.lastIndexOf(this.query);
@@ -143,7 +143,7 @@ class Page {
     if (chosen.length > 0) this.state.set({ heads: chosen.map((h) => data.heads[h]).join(',') });
   }
 
-  // The next or previous of a list, without end.
+  // Selects the next or previous entry of a list, wrapping around.
   turn(name, list, by) {
     const place = list.indexOf(this.state.get(name));
     this.state.set({ [name]: list[(Math.max(0, place) + by + list.length) % list.length] });
@@ -171,18 +171,18 @@ class Page {
         run: (key) => this.turnHead(key === 'ArrowLeft' ? -1 : 1) },
       { keys: ['ArrowUp', 'ArrowDown'], shown: '\u2191 \u2193', what: 'previous or next layer',
         run: (key) => this.turnLayer(key === 'ArrowUp' ? -1 : 1) },
-      { keys: ['j', 'k'], shown: 'j k', what: 'next query, query before',
+      { keys: ['j', 'k'], shown: 'j k', what: 'next or previous query',
         run: (key) => this.turnQuery(key === 'j' ? 1 : -1) },
-      { keys: ['Escape'], shown: 'Esc', what: 'no query',
+      { keys: ['Escape'], shown: 'Esc', what: 'deselect the query',
         run: () => this.state.set({ query: '' }) },
-      { keys: ['n', 'p'], shown: 'n p', what: 'next sentence, sentence before',
+      { keys: ['n', 'p'], shown: 'n p', what: 'next or previous sentence',
         run: (key) => this.turn('line', lines, key === 'n' ? 1 : -1) },
-      { keys: ['a'], shown: 'a', what: 'kind of attention',
+      { keys: ['a'], shown: 'a', what: 'next kind of attention',
         run: () => this.turn('kind', kinds, 1) },
       { keys: views.map((_, i) => String(i + 1)), shown: views.map((_, i) => i + 1).join(' '),
         what: views.map((view) => view.label).join(', '),
         run: (key) => this.state.set({ view: views[Number(key) - 1].value }) },
-      { keys: ['.', ','], shown: '. ,', what: 'next step, step before',
+      { keys: ['.', ','], shown: '. ,', what: 'next or previous step',
         run: (key) => step(key === '.' ? 1 : -1) },
       { keys: ['w'], shown: 'w', what: 'tokens or words',
         run: () => this.turn('unit', ['tokens', 'words'], 1) },

@@ -1,6 +1,6 @@
-// One map as a matrix: rows attend to columns. Where there is room each cell also has its number.
+// One map as a matrix: rows attend to columns. Large cells also show their weight.
 
-// Paints a map into a canvas of a pixel for each cell; style sheets make it larger.
+// Paints a map into a canvas with one pixel per cell; CSS scales it up.
 function paint(map, largest) {
   const canvas = element('canvas', { width: map.columns, height: map.rows });
   const context = canvas.getContext('2d');
@@ -46,7 +46,7 @@ class MatrixView {
     return 18 + 7.6 * Math.max(...labels.map((label) => Math.min(26, [...label].length)));
   }
 
-  // Labels of every cell where they fit, else of every second, third, ...
+  // Labels every row and column if the labels fit, else every second, third, ...
   labels() {
     const every = Math.ceil(13 / this.cell);
     const out = [];

@@ -1,20 +1,20 @@
-// The statistics of the heads over the sentences of the page, as the tool counted them: a table
-// that sorts by the column clicked, and the distances of the heads of a kind from one another. A
-// row opens its head.
+// The statistics of the heads over the sentences of the page, which the tool computed: a table that
+// sorts by the column clicked, and the distance of each pair of heads of one kind. Clicking a row
+// opens its head.
 
 const figureTitles = {
   entropy: 'entropy of a row, in nats: 0 where all weight is on one key',
-  distance: 'mean distance of what is attended to, in positions',
+  distance: 'mean distance to the attended positions',
   previous: 'weight on the position before the row',
   self: 'weight on the row\u2019s own position',
-  next: 'weight on the position behind the row',
+  next: 'weight on the position after the row',
   first: 'weight on the first position',
   eos: 'weight on the end of the sentence',
   punctuation: 'weight on punctuation',
   confidence: 'largest weight of a row (Voita et al. 2019)',
 };
 
-// Jensen-Shannon distances of all heads of a kind: a symmetric map, in parts of the largest.
+// Jensen-Shannon distances of all heads of a kind: a symmetric map, as fractions of the maximum.
 function distanceMap(kindPlace) {
   const count = data.kinds[kindPlace].layers.length * data.heads.length;
   const shares = sharesOf(data.statistics.distances[kindPlace]);

@@ -1,9 +1,9 @@
-// One query step by step, as equation 1 of the paper has it: softmax(q k^T / sqrt(d_k)) v.
+// One query step by step: softmax(q k^T / sqrt(d_k)) v, equation 1 of Vaswani et al. (2017).
 
-// The columns of the table in the order in which they appear, with what is said about each.
+// The columns of the table, in their order, with an explanation of each.
 const attentionSteps = [
   { name: 'q', title: 'Query', equation: 'q = x W\u1d60', text: (s) =>
-    `The row that has read \u201c${s.label}\u201d, projected to ${data.d_k} dimensions.` },
+    `The vector x of the row \u201c${s.label}\u201d, projected to ${data.d_k} dimensions.` },
   { name: 'k', title: 'Keys', equation: 'k\u2c7c = x\u2c7c W\u1d37', text: () =>
     'The key of each position, with the same number of dimensions.' },
   { name: 'score', title: 'Scores', equation: 'q \u00b7 k\u2c7c', text: () =>
@@ -101,7 +101,7 @@ class StepsView {
       element('p', {}, text(this.subject)));
   }
 
-  // Only the decoder's attention to itself hides something.
+  // Only decoder self-attention is masked.
   equation(step) {
     return step.name === 'masked' && !this.subject.causal ? 'no mask' : step.equation;
   }

@@ -67,9 +67,9 @@ expect_usage_error '--html model is also an input: choose another name' \
 expect_usage_error '--html in is also an input' tx-attn-dump -m model --html in in
 expect_usage_error '--html cannot be used with --heatmap' \
   tx-attn-dump -m model --html x.html --heatmap in
-expect_usage_error '--html cannot be used with --words: a page shows both, tokens and words' \
+expect_usage_error '--html cannot be used with --words: a page shows both tokens and words' \
   tx-attn-dump -m model --html x.html --words in
-expect_usage_error '--out cannot be used with --html: a page or picture has a file of its own' \
+expect_usage_error '--out cannot be used with --html: a page or picture is written to its own FILE' \
   tx-attn-dump -m model --html x.html -o y.html in
 expect_usage_error '--what scores: --html supports weights or weights,q,k,v, with or without log_p' \
   tx-attn-dump -m model --html x.html --what scores in
