@@ -18,7 +18,7 @@ bool is_foreign(const std::string& path) {
 
 void convert_in(const ConvertOptions& options, const Log& log) {
   if (!is_foreign(options.input)) {
-    const ModelReader model(options.input);  // says what is wrong with anything else
+    const ModelReader model(options.input);  // throws if it is not a tx model
     throw UsageError(options.input + " is a tx model: give --to to choose the format to write");
   }
   check_replaceable(options.out);

@@ -96,7 +96,8 @@ class LlamaWriter {
     write_atomically(directory_.file(name), to_text(json, 2) + "\n");
   }
 
-  // Named rows after the tokens of the subword model; pad is always named.
+  // Writes added_tokens.json: the named rows that follow the subword model's tokens. pad is always
+  // listed.
   void write_added() const {
     if (content_ == nullptr) return;
     const PieceSplitter splitter(content_->content().model, model_.path());

@@ -1,5 +1,5 @@
-// The Transformer of fairseq: its own checkpoints with dict.LANGUAGE.txt, and FSMT, the form that
-// Hugging Face gave them (Ott et al. 2019; Ng et al. 2019). LayerNorm with 1e-5; sinusoids in
+// The Transformer of fairseq (Ott et al. 2019; Ng et al. 2019), in two formats: fairseq's own
+// checkpoints with dict.LANGUAGE.txt, and Hugging Face's FSMT. LayerNorm epsilon 1e-5; sinusoids in
 // halves with frequencies spaced over d_model / 2 - 1, the first token at position pad + 1; the
 // decoder starts with </s>.
 //
@@ -22,8 +22,7 @@ namespace tx {
 
 namespace {
 
-// The files of a fairseq or FSMT model in a common form.
-
+// What both formats have in common.
 struct FairseqFiles {
   struct Side {
     std::string path;                 // of the dictionary
@@ -32,7 +31,7 @@ struct FairseqFiles {
   };
   std::string what, provenance;
   std::string where;   // the file with the configuration
-  Json config;         // tx's, without the keys that all of them share
+  Json config;         // tx's configuration so far; model_json() adds the rest
   std::string prefix;  // of weight names
   SpecialIds special;
   std::array<Side, 2> sides;
@@ -144,8 +143,8 @@ void check_blocks(const FamilyConfig& c) {
       c.refuse(std::string(a) + " and " + b + " differ, but tx has one setting for both");
 }
 
-// That checkpoint with dict.SOURCE.txt and dict.TARGET.txt. The SentencePiece model, if any, is
-// source.spm and target.spm, sentencepiece.bpe.model or spm.model.
+// Reads fairseq_checkpoint(), dict.SOURCE.txt and dict.TARGET.txt. The SentencePiece model, if any,
+// is source.spm and target.spm, sentencepiece.bpe.model or spm.model.
 FairseqFiles read_fairseq(const std::string& directory) {
   FairseqFiles in;
   in.where = fairseq_checkpoint(directory);

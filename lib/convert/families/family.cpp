@@ -10,7 +10,7 @@ namespace tx {
 
 namespace {
 
-// `name` with the first part that it contains replaced.
+// Replaces one part of `name`: the first of `parts` that occurs in it.
 template <size_t N>
 std::string replaced(std::string name, const std::pair<const char*, const char*> (&parts)[N]) {
   for (const auto& [from, to] : parts) {

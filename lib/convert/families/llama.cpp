@@ -73,7 +73,7 @@ class TokensReader {
     in_model_ = int64_t(texts_.size());
   }
 
-  // Names the rows after the tokens of tokenizer.model.
+  // Names the rows that follow those of tokenizer.model, which are added tokens or unused.
   void name_more_rows() {
     std::map<int64_t, std::string> names;
     const Json added = object_or_empty(directory_ + "/added_tokens.json");

@@ -42,7 +42,8 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
   return prefix + name.replace(name.find('@'), 1, bias ? "b" : "W");
 }
 
-// A sequence such as "dan" without d, dropout, which only training has.
+// The operations around a sub-layer, such as "dan" (dropout, add, norm), without dropout, which is
+// only for training.
 std::string steps_of(const FamilyConfig& c, const char* key, const char* otherwise) {
   std::string steps = c.has(key) ? c.text(key) : otherwise;
   std::erase(steps, 'd');

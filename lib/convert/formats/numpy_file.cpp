@@ -18,7 +18,7 @@ namespace {
 const std::map<std::string_view, const char*> dtypes = {
     {"<f4", "F32"}, {"<f2", "F16"}, {"<f8", "F64"},  {"<i8", "I64"}, {"<i4", "I32"}, {"<i2", "I16"},
     {"|i1", "I8"},  {"|u1", "U8"},  {"|b1", "BOOL"}, {"<u2", "U16"}, {"<u4", "U32"}, {"<u8", "U64"},
-    {"<i1", "I8"},  {"<u1", "U8"},  {"<b1", "BOOL"}};  // Marian's byte order marks on single bytes
+    {"<i1", "I8"},  {"<u1", "U8"},  {"<b1", "BOOL"}};  // "<": Marian writes it for bytes too
 
 class NpyHeader {
  public:
