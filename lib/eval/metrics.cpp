@@ -21,7 +21,7 @@ namespace {
 using Kinds = std::vector<std::unique_ptr<MetricKind>>;
 using Names = std::vector<std::string>;
 
-// Those of text first, each part by name.
+// Metrics of text first, then those of alignments and trees; each group sorted by name.
 Kinds all_kinds() {
   Kinds kinds;
 #define TX_METRIC(name) kinds.push_back(name##_metric());

@@ -30,7 +30,7 @@ void check(const ScoringOptions& o) {
                        "; separate several metrics by commas: --metric bleu," + file);
 }
 
-// A score of 0 may only mean that the text is short.
+// Explains scores of 0 that only mean that the text is short or has no smoothing.
 void explain_zeros(const Metrics& metrics, const std::vector<System>& systems, const Log& log) {
   for (const System& system : systems) {
     for (size_t m = 0; m < metrics.size(); ++m) {

@@ -26,7 +26,7 @@ struct ScoringOptions {
   int threads = available_cpus();  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
-  std::string format, test_set;  // options of sacreBLEU: converted to json, and refused
+  std::string format, test_set;  // sacreBLEU's options: format sets json, test_set is an error
   bool force = false;            // no warning about text that looks tokenised
 
   void describe(Options& options);

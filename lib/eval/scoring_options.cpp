@@ -80,21 +80,21 @@ void describe_output(Options& options, ScoringOptions& o) {
       .excludes({"--stats", "--from-stats"});
   options.flag("--stats", o.stats, "print the statistics of each segment, see tx-stats(5)")
       .excludes({"--sentence", "--from-stats"})
-      .excludes({"--json", "--score-only"}, "statistics have a format of their own, tx-stats(5)");
+      .excludes({"--json", "--score-only"}, "statistics have their own format, tx-stats(5)");
   options.add("--digits", o.width, "N", "decimal places of scores")
       .range(0, 17)
       .alias("--width,-w")
-      .excludes({"--stats"}, "statistics have a format of their own, tx-stats(5)");
-  options.flag("--score-only", o.score_only, "print the score alone")
+      .excludes({"--stats"}, "statistics have their own format, tx-stats(5)");
+  options.flag("--score-only", o.score_only, "print only the score")
       .alias("-b")
-      .excludes({"--json"}, "the JSON has the score in it");
+      .excludes({"--json"}, "the JSON contains the score");
   options.flag("--json", o.json, "print JSON with the statistics");
-  // What users of sacreBLEU type.
+  // sacreBLEU's options, for its users.
   options.add("--format", o.format, "text|json", "text, or JSON as with --json")
       .one_of({"text", "json"})
       .alias("-f")
       .secret();
-  options.add("--test-set", o.test_set, "NAME", "a text to score against by its name")
+  options.add("--test-set", o.test_set, "NAME", "a test set of sacreBLEU (not supported)")
       .alias("-t,--language-pair,-l,--origlang,-ol,--subset,--echo,--download")
       .secret();
 }

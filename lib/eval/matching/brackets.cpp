@@ -8,7 +8,7 @@
 namespace tx {
 namespace {
 
-// Words so tagged and constituents so labelled.
+// Words with these tags and constituents with these labels are ignored.
 constexpr std::string_view left_out[] = {"TOP", "ROOT", "S1", "-NONE-", ",", ":", "``", "''", "."};
 
 bool is_left_out(std::string_view label) {

@@ -1,13 +1,12 @@
-// Bracketed trees: the constituents that EVALB counts, by its parameter file for the Penn Treebank.
+// Bracketed trees: the constituents that EVALB counts with COLLINS.prm, its parameter file for the
+// Penn Treebank.
 //
 // A tree is a line of tokens: "(LABEL" opens a constituent, ")" closes the innermost one; ")LABEL",
 // in linearised trees, closes one with that label. "(TAG word)" is a tagged word, a token outside
-// parentheses an untagged one. An outermost pair without a label, "( (S ...) )", is read as
-// TOP.
-//   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are ignored, and constituents
-//   without
-//     other words
-//   - constituents with these labels are ignored
+// parentheses an untagged one. An outermost pair without a label, "( (S ...) )", is read as TOP.
+//   - words tagged TOP, ROOT, S1, -NONE-, comma, :, ``, '' or . are ignored
+//   - constituents without other words are ignored
+//   - constituents labelled with one of these tags are ignored
 //   - a label is cut at its first - or = (NP-SBJ is NP); PRT is ADVP
 // ROOT and S1, from other parameter files of EVALB, are the only addition to COLLINS.prm.
 #pragma once
@@ -17,7 +16,7 @@
 
 namespace tx {
 
-// The constituents of one tree that count.
+// The words and constituents of one tree that are scored: those that are not ignored.
 struct Brackets {
   struct Span {
     std::string_view label;  // part of the line
@@ -25,7 +24,7 @@ struct Brackets {
     auto operator<=>(const Span&) const = default;
   };
   std::vector<Span> spans;
-  int words = 0;      // that count
+  int words = 0;      // scored words
   std::string error;  // why the line is not a tree; empty if it is one
 };
 
@@ -37,8 +36,8 @@ class BracketReader {
  private:
   struct Open {
     std::string_view label;
-    int begin;         // words before it that count
-    int children = 0;  // constituents and words inside, left out ones too
+    int begin;         // scored words before it
+    int children = 0;  // constituents and words inside, including ignored ones
     bool constituents = false;
   };
   void open(std::string_view label, Brackets& brackets);

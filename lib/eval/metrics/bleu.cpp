@@ -1,9 +1,8 @@
 // BLEU (Papineni et al., ACL 2002), equal to sacreBLEU 2.6 (Post, WMT 2018) in every printed digit:
 //   BLEU = 100 BP exp(1/N sum_n log p_n), n = 1..N, N = 4
 //   p_n  = matched n-grams / n-grams of the hypotheses, summed over the corpus
-//   BP   = exp(1 - r/c) if c < r: c hypothesis tokens, r tokens of the reference of each segment
-//   that
-//          is closest in length (the shorter one of a tie)
+//   BP   = exp(1 - r/c) if c < r, else 1: c is the number of hypothesis tokens; r adds up, for each
+//          segment, the tokens of the reference closest in length (the shorter one of a tie)
 // A corpus without any match scores 0. Smoothing (Chen and Cherry, WMT 2014):
 //   exp    the k-th order without a match has precision 1 / (2^k total_n), as in the NIST script
 //   floor  an order without a match has `smoothing_value` matches

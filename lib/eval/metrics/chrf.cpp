@@ -36,7 +36,7 @@ void ChrfOptions::describe(Options& options, StoredOptions& stored) {
       options.add("--chrf-word-order", word_order, "N", "maximum word n-gram order; 2 is chrF++")
           .range(0, 100)
           .alias("-cw")
-          .needs({"--metric chrf"}, "chrf++ has a word order of 2; for another take chrf"));
+          .needs({"--metric chrf"}, "chrf++ has word order 2; use chrf for another"));
   stored.add("beta", options.add("--chrf-beta", beta, "N", "weight of recall relative to precision")
                          .range(0, 1000));
   const Option& space_option =
@@ -119,9 +119,8 @@ std::vector<std::string> Chrf::columns() const {
   return names;
 }
 
-// Punctuation at the end of a word, or else at its beginning, is a separate word: "(so)" is "(so"
-// and
-// ")".
+// Punctuation at the end of a word, or else at its beginning, is a separate word: "(so)" becomes
+// "(so" and ")".
 void Chrf::read_words(std::string_view text, std::vector<int32_t>& words) {
   words.clear();
   split(text, tokens_);

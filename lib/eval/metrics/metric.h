@@ -27,8 +27,7 @@ inline constexpr char sacrebleu_version[] = "2.6.0";
 // "tx-0.1.0": the version in signatures of metrics that sacreBLEU does not have.
 std::string own_version();
 
-// Of scores of resampled corpora: their mean, and half the width of the interval that contains 95
-// %.
+// The mean of the scores of resampled corpora, and half the width of their 95 % interval.
 struct Confidence {
   double mean = 0, half_width = 0;
 };
@@ -66,7 +65,7 @@ class Metric {
   // Whether it tokenizes text. Scores of text that is already tokenized then differ from published
   // scores.
   virtual bool tokenizes() const { return false; }
-  // From now on scores are of single segments.
+  // Switches from scoring whole corpora to scoring single segments.
   virtual void score_segments() {}
 
   // Adds the statistics of a segment to sums (size()). All text is valid UTF-8 without '\n'; there

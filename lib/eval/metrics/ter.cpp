@@ -93,8 +93,7 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
   int64_t min = std::numeric_limits<int64_t>::max(), words = 0;
   for (size_t i = 0; i < references.size(); ++i) {
     tokenize(references[i], references_[i]);
-    // sacreBLEU tokenizes references twice, which has an effect: "&amp;lt;" becomes "&lt;", then
-    // "<".
+    // Tokenizes references twice like sacreBLEU: "&amp;lt;" becomes "&lt;", then "<".
     if (options_.words.normalize || options_.words.no_punctuation) {
       joined_.clear();
       for (const std::string_view token : tokens_) joined_.append(token).push_back(' ');

@@ -14,7 +14,7 @@ namespace tx {
 
 namespace {
 
-// For JSON, which has no infinity: invented statistics may yield one.
+// Rounds a score for JSON. JSON has no infinity, which an edited file of statistics can yield.
 double rounded(double value, int width) {
   if (!std::isfinite(value)) throw DataError("the statistics give no finite score");
   return std::strtod(fixed(value, width).c_str(), nullptr);

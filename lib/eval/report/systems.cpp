@@ -87,7 +87,8 @@ std::string StatisticsReader::place() const {
 
 Json StatisticsReader::parse_header() const {
   if (!line_.starts_with(magic)) {
-    throw DataError(place() + ": no statistics of this version; make them with tx-bleu --stats");
+    throw DataError(place() +
+                    ": expected the first line of tx-bleu --stats, which begins with #tx-stats 1");
   }
   const Json json = parse_json(std::string_view(line_).substr(magic.size()), place());
   if (!json.is_array() || !std::all_of(json.begin(), json.end(), std::mem_fn(&Json::is_object))) {
@@ -141,8 +142,8 @@ void check_same_settings(const Json& a, const std::string& name_a, const Json& b
                          const std::string& name_b) {
   if (a == b) return;
   const auto refuse = [&](const std::string& of_a, const std::string& of_b) {
-    throw DataError("the statistics do not add up: " + name_a + " has " + of_a + ", " + name_b +
-                    " has " + of_b + "; make both with the same options");
+    throw DataError("the statistics cannot be combined: " + name_a + " has " + of_a + ", " +
+                    name_b + " has " + of_b + "; make both with the same options");
   };
   const auto count = [](const Json& json) { return counted(int64_t(json.size()), "metric"); };
   if (a.size() != b.size()) refuse(count(a), count(b));
@@ -156,7 +157,7 @@ void check_same_settings(const Json& a, const std::string& name_a, const Json& b
       refuse(name + plain_text(value), name + plain_text(other));
     }
   }
-  refuse("other settings", "more of them");
+  refuse("one set of options", "another");
 }
 
 void System::begin_segment(size_t reference_count) {

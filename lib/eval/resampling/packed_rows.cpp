@@ -20,15 +20,16 @@ double largest(std::span<const double> numbers) {
   return max;
 }
 
-// Of a row of `size` numbers: 1, 2, or a multiple of 4, so that no row lies in more cache lines
-// than it must.
+// The number of vectors of a row of `size` numbers: 1, 2, or a multiple of 4, so that a row does
+// not straddle more cache lines than necessary.
 size_t vectors_of(size_t size) {
   const size_t vectors = (size + lanes - 1) / lanes;
   return vectors <= 2 ? vectors : (vectors + 3) / 4 * 4;
 }
 
-// Adds up rows that add_next(i, sum) adds to `width` vectors, i below count, of which `block` fit
-// 16 bits; then column k of part `part` goes to sums[part * lanes + k].
+// Sums the vectors part..part + width - 1 of `count` rows: add_next(i, sum) adds those of row i to
+// sum[0..width - 1]. Up to `block` rows are added in 16 bits, which do not overflow, then widened.
+// Column k of vector v goes to sums[v * lanes + k].
 template <size_t width, class T, class AddNext>
 void sum_blocks(size_t count, size_t block, size_t part, std::span<T> sums,
                 const AddNext& add_next) {
@@ -46,7 +47,8 @@ void sum_blocks(size_t count, size_t block, size_t part, std::span<T> sums,
   }
 }
 
-// Calls f(part, constant) for vectors part..part + constant of `width`, as many as registers hold.
+// Splits the `width` vectors of a row into groups that fit in registers: calls f(part, n) for the
+// vectors part..part + n - 1, where n is a compile-time constant.
 template <class F>
 void by_parts(size_t width, const F& f) {
   if (width == 1) return f(0, std::integral_constant<size_t, 1>());
@@ -96,7 +98,7 @@ std::optional<SubsetSums> SubsetSums::make(std::span<const double> rows, size_t 
   for (size_t group = 0; group < groups; ++group) {
     Lanes16* of_group = sums.subsets_.data()->vectors + group * 16 * sums.width_;
     for (size_t subset = 1; subset < 16; ++subset) {
-      // A smaller subset and one more row.
+      // The sum of a smaller subset plus one more row.
       const size_t bit = subset >= 8 ? 3 : subset >= 4 ? 2 : subset >= 2 ? 1 : 0;
       const size_t row = group * 4 + bit, before = subset - (size_t(1) << bit);
       for (size_t k = 0; k < size; ++k) {

@@ -1,6 +1,6 @@
 // Fast sums over rows of statistics: rows of 16-bit integers, added by a few vector instructions.
-// The sums are exact, so they do not depend on the order and equal those in single precision;
-// make() returns no value for rows for which this is not so.
+// The sums are exact, so they do not depend on the order and equal those in single precision.
+// make() returns no value if that is impossible: fractions, too large numbers or too many rows.
 #pragma once
 #include <cstdint>
 #include <optional>

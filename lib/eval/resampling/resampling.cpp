@@ -216,8 +216,8 @@ std::vector<std::vector<double>> bootstrap(std::span<const SystemRows> systems,
   return scores;
 }
 
-// What paired_randomization() needs of one pair: what an exchange of each segment adds to the
-// system, and takes from the baseline.
+// One pair in paired_randomization(). rows_ has, for each segment, the statistics that swapping the
+// two outputs adds to the system's sums and subtracts from the baseline's.
 class Exchanges {
  public:
   explicit Exchanges(const SystemPair& pair)
@@ -235,8 +235,8 @@ class Exchanges {
     subsets_ = SubsetSums::make(rows_, size_);
   }
 
-  // Whether the two differ by more than they do when these segments are exchanged. Scratch: three
-  // times size().
+  // Whether the scores differ by more than pair.difference after the outputs of these segments are
+  // swapped. Scratch: three times size().
   bool larger(std::span<const uint32_t> bits, std::span<double> scratch) const {
     const std::span<double> sums = scratch.first(size_), a = scratch.subspan(size_, size_),
                             b = scratch.subspan(2 * size_, size_);

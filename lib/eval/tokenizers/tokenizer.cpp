@@ -128,10 +128,10 @@ class TokenizerIntl : public Tokenizer {
   Characters one_, two_;
 };
 
-// zh as sacreBLEU publishes scores with it. Two ranges of its table exceed the sixteen bits of a \u
-// escape and therefore begin and end elsewhere: nearly everything from U+2001 to U+2A6D (dashes,
-// quotes, arrows, mathematics) is isolated, the ideographs from U+20000 on are not. Scores are only
-// comparable with these ranges.
+// The ranges of sacreBLEU's zh, with its errors. Two of them exceed the sixteen bits of a \u escape
+// and therefore begin and end elsewhere: nearly everything from U+2001 to U+2A6D (dashes, quotes,
+// arrows, mathematics) is isolated, the ideographs from U+20000 on are not. Scores are comparable
+// with sacreBLEU's only with these ranges.
 struct HanRange {
   char32_t first, last;
 };
@@ -195,7 +195,7 @@ constexpr Kind kinds[] = {
 
 // With a SentencePiece model, which sacreBLEU downloads and tx reads from a file.
 constexpr const char* piece_tokenizers[] = {"spm", "flores101", "flores200", "spBLEU-1K"};
-// Need a dictionary of their own.
+// These need MeCab and a dictionary.
 constexpr const char* not_built_in[] = {"ja-mecab", "ko-mecab"};
 
 template <class Names>

@@ -1,8 +1,8 @@
 // The tokenizers of BLEU. Only scores with the same tokenizer are comparable, so the signature
 // names it.
 //   13a   mteval-v13a, the scoring script of WMT: resolves four entities, isolates ASCII
-//   punctuation
-//         and symbols, except points and commas in numbers and hyphens not after a digit
+//         punctuation and symbols, except points and commas in numbers and hyphens not after a
+//         digit
 //   intl  mteval-v14 for all scripts: isolates Unicode symbols, and punctuation next to characters
 //         that are not numbers
 //   zh    isolates every Chinese character, the rest as 13a without entities

@@ -23,7 +23,7 @@ END
 tx-bleu --stats --tokenize none ref.2 < hyp.2 > none.stats
 tx-bleu --stats ref.2 < hyp.2 > 13a.stats
 expect_status 1 tx-bleu --from-stats 13a.stats none.stats
-expect_stderr 'tx-bleu: the statistics do not add up: 13a.stats has case:mixed|eff:no|tok:13a|smooth:exp, none.stats has case:mixed|eff:no|tok:none|smooth:exp; make both with the same options'
+expect_stderr 'tx-bleu: the statistics cannot be combined: 13a.stats has case:mixed|eff:no|tok:13a|smooth:exp, none.stats has case:mixed|eff:no|tok:none|smooth:exp; make both with the same options'
 tx-bleu --stats --max-order 3 ref.2 < hyp.2 > three.stats
 expect_status 1 tx-bleu --from-stats 13a.stats three.stats
 expect_stderr_contains 'max_order'
@@ -37,7 +37,7 @@ sed 's/^1\t5 /1\t/' 13a.stats > fewer.stats
 expect_status 1 tx-bleu --from-stats fewer.stats
 expect_stderr 'tx-bleu: fewer.stats line 2: 10 numbers instead of 11'
 expect_status 1 tx-bleu --from-stats hyp.1
-expect_stderr_contains 'hyp.1 line 1: no statistics of this version'
+expect_stderr_contains 'hyp.1 line 1: expected the first line of tx-bleu --stats'
 sed 's/"columns":\["hyp/"columns":["hop/' 13a.stats > header.stats
 expect_status 1 tx-bleu --from-stats header.stats
 expect_stderr_contains 'header.stats: the header of the statistics is damaged'

@@ -37,7 +37,7 @@ expect_usage_error '--resamples needs --confidence or --paired-bootstrap' tx-ble
 expect_usage_error '--trials needs --paired-approximate' tx-bleu --confidence --trials 9 ref
 expect_usage_error '--seed needs --confidence' tx-bleu --seed 9 ref
 expect_usage_error '--confidence cannot be used with --sentence' tx-bleu --sentence --confidence ref
-expect_usage_error 'the JSON has the score in it' tx-bleu --score-only --json ref
+expect_usage_error 'the JSON contains the score' tx-bleu --score-only --json ref
 expect_usage_error '--digits cannot be used with --stats' tx-bleu --digits 3 --stats ref
 expect_usage_error '--tokenize has an empty value' tx-bleu --tokenize= ref
 expect_usage_error 'REFERENCE has an empty value' tx-bleu ""
