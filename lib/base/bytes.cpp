@@ -54,7 +54,7 @@ bool inflate_raw(std::string_view bytes, size_t size, std::string& to) {
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return false;
   size_t read = 0, written = 0;
   int status = Z_OK;
-  char none = 0;  // zlib wants an address even of no bytes
+  char none = 0;  // zlib requires an address even for 0 bytes
   while (status == Z_OK) {
     const size_t in = std::min(bytes.size() - read, max_at_once);
     const size_t out = std::min(size - written, max_at_once);

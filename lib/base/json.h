@@ -80,7 +80,7 @@ T json_value(const Json& object, const char* key, const std::string& where) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (found == object.end() || !Kind::holds(*found))
     json_value_detail::refuse(object, key, where, Kind::one);
-  if constexpr (std::same_as<T, Json::object_t>)  // which get() cannot give
+  if constexpr (std::same_as<T, Json::object_t>)  // get() cannot return it
     return found->template get_ref<const T&>();
   else
     return found->template get<T>();

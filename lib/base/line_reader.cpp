@@ -162,7 +162,7 @@ struct LineReader::State {
     if (!begun && form != Compression::unknown) begin_text();
   }
 
-  // The same for plain and for decompressed bytes.
+  // Looks for a signature at the beginning of the plain or decompressed text.
   void begin_text() {
     const FirstBytes first = look_at_first_bytes(text, end, name);
     begun = first != FirstBytes::too_few;

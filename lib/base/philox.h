@@ -1,6 +1,7 @@
 // Philox4x32-10, the counter-based random generator of Salmon et al., "Parallel random numbers: as
 // easy as 1, 2, 3" (SC 2011). A value is a pure function of (key, counter): no state, any order,
-// any device. All random numbers of tx come from here. Compiles under nvcc.
+// any device. No other random numbers affect results, except numpy's in tx-bleu's resampling.
+// Compiles under nvcc.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Processors and memory that this process may use: the machine's, cut by affinity masks, control
+// Processors and memory that this process may use, within the limits of affinity masks, control
 // groups and ulimit.
 #pragma once
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace tx {
 
-// Processors: the affinity mask cut by the CPU quota of the control groups, at least 1.
+// Processors of the affinity mask, at most the CPU quota of the control groups, at least 1.
 int available_cpus();
 
-// Bytes of memory: the machine's, cut by the limits of the control groups.
+// Bytes of memory: the machine's, or the limit of the control groups if that is smaller.
 int64_t available_memory();
 
 // The limits of the control groups: the CPU quota in whole processors, and memory in bytes; 0

@@ -79,7 +79,7 @@ int run_command(const std::string& tool, const std::string& summary,
   if (word.empty()) throw UsageError("missing command: one of " + all);
   const std::string guess = nearest(word, names);
   throw UsageError("unknown command '" + word + "'" +
-                   (guess.empty() ? "; there are " + all : "; did you mean " + guess + "?"));
+                   (guess.empty() ? "; the commands are " + all : "; did you mean " + guess + "?"));
 }
 
 std::string manual(const std::string& tool) {

@@ -9,8 +9,8 @@ namespace tx {
 
 namespace {
 
-// "--schedule paper" as "--schedule" and "paper"; "a model of kind decoder", which is a fact and no
-// option, as "a model of kind" and "decoder". Without a value the second is empty.
+// Splits "--schedule paper" into "--schedule" and "paper", and the fact "a model of kind decoder"
+// into "a model of kind" and "decoder". `value` is empty for a name alone.
 struct Condition {
   explicit Condition(const std::string& words) {
     fact = !words.starts_with("--") && words.find(' ') != words.npos;
@@ -24,7 +24,7 @@ struct Condition {
 
 bool is_fact(const std::string& words) { return Condition(words).fact; }
 
-// The command line turns off what --config turned on: this needs no other option.
+// Whether the command line turns off what --config turned on: this is always allowed.
 bool is_taken_back(const Option& option) {
   const Json& before = option.file_value;
   const bool off = before.is_null() || before.empty() || before == Json("") ||
@@ -32,7 +32,7 @@ bool is_taken_back(const Option& option) {
   return option.given && !values::is_on(option) && !off;
 }
 
-// The user gave it, as --NAME or --no-NAME, so it must have an effect.
+// Whether the user gave the option, as --NAME or --no-NAME: then it must have an effect.
 bool must_apply(const Option& option) { return option.given && !is_taken_back(option); }
 
 bool is_active(const Option& option) {

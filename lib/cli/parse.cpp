@@ -189,7 +189,7 @@ void print(const std::string& text) {
 
 bool Options::parse(int argc, const char* const* argv, const Configure& configure) {
   CLI::App app;
-  app.set_help_flag();  // ours, so that help needs nothing of CLI11
+  app.set_help_flag();  // removes CLI11's --help; ours is added below
   for (const char* name : {"-h,--help", "--version", "--man-options", "--completion"}) {
     app.add_flag(name)->disable_flag_override();
   }

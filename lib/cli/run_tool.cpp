@@ -73,7 +73,7 @@ void give_threads_stack() {
 }
 
 // glibc reserves 64 MiB of address space for the allocations of each thread, which exceeds a small
-// ulimit -v: there all threads share one arena.
+// ulimit -v: under such a limit all threads share one arena.
 void share_addresses() {
   constexpr rlim_t small = rlim_t(1) << 30;
   rlimit limit = {};

@@ -32,7 +32,7 @@ void DocumentCutter::add_line(std::span<const int32_t> ids, int64_t line) {
   }
   if (!open_) begin_document(line);
   ids_.insert(ids_.end(), ids.begin(), ids.end());
-  // Keeps the last sequence: whether it is complete depends on what follows.
+  // Keeps the last sequence in ids_, because the next line may extend it.
   flush(size_t(options_.context - 1));
   if (!options_.blank_lines) end_sentences();
 }

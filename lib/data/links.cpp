@@ -43,7 +43,7 @@ PairLinks::PairLinks(const IdCache& cache, const Vocabularies& vocabularies, boo
   TX_ASSERT(cache.has_links());
 }
 
-// columns: for each row of the target.
+// Adds the links of one sentence; columns[row] gets the source rows of a target row.
 void PairLinks::add_sentence(uint32_t pair, size_t sentence, const Batch& batch,
                              std::vector<std::vector<int32_t>>& columns) const {
   const auto rows = [&](const BatchSide& side) {

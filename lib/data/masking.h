@@ -25,11 +25,12 @@ void mask_tokens(const MaskedSentence& sentence, int vocabulary, std::span<int32
 // Span corruption (Raffel et al., 2020) for an encoder-decoder: spans of 3 tokens on average, 15 %
 // of all tokens, are removed. In the source a sentinel replaces each span; the target lists the
 // sentinels, each followed by its span. The choice of spans depends on the same values as masks,
-// their number on the text's length only. Number of removed tokens and of spans for a text of
-// `tokens` (at least one). With fewer `sentinels` (at least one) than spans, spans are longer.
+// the number of spans only on the text's length.
 struct SpanCounts {
-  int taken, spans;
+  int taken, spans;  // removed tokens, spans
 };
+// For a text of `tokens` (at least one). If the spans would need more than `sentinels` (at least
+// one), they are fewer and longer.
 SpanCounts count_spans(int tokens, int sentinels);
 // Length of its source (side 0) or target (side 1), which is monotone in `tokens`.
 int denoised_length(int tokens, int side, int sentinels);

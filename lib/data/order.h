@@ -24,13 +24,13 @@ class Permutation {
   int half_bits_ = 1;
 };
 
-// The pairs from which the next batch is chosen, oldest first. A pair in the window. Rows include
-// <eos>.
+// A pair in the window.
 struct Candidate {
   uint32_t place;  // in the epoch's order
   uint32_t pair;   // in the cache
 };
 
+// The pairs from which the next batch is chosen, oldest first. Rows include <eos>.
 class Window {
  public:
   // mean_rows: mean rows of a pair, per side, to estimate how many pairs fit into a batch.

@@ -66,7 +66,7 @@ struct SideWriter {
   }
 };
 
-// The pairs of a batch, with their ids if they are not the cache's.
+// The pairs of a batch, and `given`: their ids per pair and side, empty if the cache's are used.
 struct TakenPairs {
   std::vector<Candidate> pairs;
   std::vector<std::vector<std::vector<int>>> given;

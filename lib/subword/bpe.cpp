@@ -149,7 +149,7 @@ size_t BpeEncoder::merge_all(Symbol* symbols, size_t count, Partings& partings,
   }
 }
 
-// The same for any length: possible merges in a heap, symbols in a linked list.
+// Merges words of any length like merge_all(): possible merges in a heap, symbols in a linked list.
 class BpeEncoder::LongWord {
  public:
   LongWord(const BpeEncoder& encoder, std::vector<Symbol>& symbols, Partings& partings)

@@ -34,8 +34,8 @@ class BpeEncoder {
   static std::optional<BpeEncoder> make(const std::vector<BpeToken>& tokens,
                                         const std::array<int, 256>& byte_ids);
 
-  // From now on tokens for whose id `usable` is false are split until their parts are usable or
-  // single characters, like SentencePiece's resegmentation with a restricted vocabulary.
+  // Tokens for whose id `usable` is false are split until their parts are usable or single
+  // characters, like SentencePiece's resegmentation with a restricted vocabulary.
   void restrict_to(std::vector<bool> usable) { usable_ = std::move(usable); }
 
   // Appends the ids of word_sign + word, where word is valid UTF-8 without space. A character
@@ -55,7 +55,7 @@ class BpeEncoder {
     const Merge* merge = nullptr;  // with the symbol to the right, or null
     bool dropped = false;          // the merge, in this round
   };
-  // How unusable tokens were merged, by id; the last way found.
+  // By id of an unusable token: the merge that makes it, the last one if there were several.
   using Partings = std::unordered_map<int, const Merge*>;
   class LongWord;
 

@@ -13,9 +13,8 @@
 //   languages  ids of tokens that name languages, such as deu_Latn or __de__
 //   closing    ids that end each source line instead of eos
 //   language_last  whether a source is X </s> LANGUAGE instead of LANGUAGE X </s>
-//   theirs     the original ids of pad, unk, the decoder's start token and eos; the others follow
-//   in
-//              their order
+//   theirs     the original ids of pad, unk, the decoder's start token and eos; all other tokens
+//              keep their original order
 #pragma once
 #include <memory>
 #include <string>

@@ -128,7 +128,7 @@ LinePairs::LinePairs(std::vector<std::string> files, const std::string& other, b
 
 void LinePairs::check(const std::vector<std::string>& files, const std::string& other) {
   if (other == "-" && (files.empty() || std::count(files.begin(), files.end(), "-") > 0))
-    throw UsageError("standard input can be only one of the files: name the text");
+    throw UsageError("standard input can be only one of the files: give the text as a FILE");
 }
 
 bool LinePairs::next(std::string& line, std::string& other) {

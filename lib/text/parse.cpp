@@ -42,7 +42,7 @@ bool abbreviates(std::string_view line, size_t stop) {
   return word.empty() || digits || (letters == 1 && std::isalpha(uint8_t(word[0])));
 }
 
-// " . " in tokenised text, which is often all lower-case.
+// Whether the full stop is a token of its own, as in tokenised text, which is often all lower-case.
 bool stands_alone(std::string_view line, size_t stop) {
   return stop > 0 && line[stop] == '.' && line[stop - 1] == ' ';
 }

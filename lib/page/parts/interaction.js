@@ -1,6 +1,6 @@
 // The state of the page, light and dark colours, and the keyboard.
 
-// What is shown: a set of strings, kept in the address after '#', so that a link shows the same view.
+// The user's choices: named strings, stored in the URL after '#' so that a link restores the view.
 // fields: {name: {fallback, check}}; check(value) returns whether the value is valid.
 class State {
   constructor(fields) {
@@ -35,7 +35,7 @@ class State {
     this.notify();
   }
 
-  // Writes the values that differ from their defaults into the address.
+  // Writes the values that differ from their defaults into the URL.
   write() {
     const out = new URLSearchParams();
     for (const [name, field] of Object.entries(this.fields)) {
@@ -104,7 +104,7 @@ class Theme {
 
 // Keyboard shortcuts and the dialog that lists them.
 class Keyboard {
-  // keys: [{keys: ['ArrowLeft'], shown: '\u2190', what: 'head before', run}]
+  // keys: [{keys: ['ArrowLeft'], shown: '\u2190', what: 'previous head', run}]
   constructor(keys) {
     this.keys = keys;
     this.dialog = element('dialog', { id: 'help', 'aria-label': 'Keys' },

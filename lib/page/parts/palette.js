@@ -1,6 +1,6 @@
 // Colours, computed in OKLab (Ottosson 2020), where equal steps look equal. The sequential palette
-// goes from yellow to blue, which colour-blind readers can distinguish, with linear lightness, so
-// that it stays ordered in greyscale.
+// goes from the background to dark blue, in the dark theme to light yellow. Its lightness is
+// linear, so it stays ordered in greyscale and for colour-blind readers.
 
 function srgb(lightness, a, b) {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;

@@ -38,9 +38,9 @@ class Glossary {
  private:
   struct Entry {
     std::string text;        // of a plain entry, otherwise empty
-    std::wregex expression;  // E; subword-nmt also uses
+    std::wregex expression;  // E
     std::wregex whole;       // ^(E)$
-    std::wregex loose;       // and ^E$, in which a | separates ^ from $
+    std::wregex loose;       // ^E$, which subword-nmt also uses: ^a|b$ matches words like "ax"
   };
   static Entry compile(const std::string& pattern);
   static void isolate(const Entry& entry, const std::string& word, std::vector<std::string>& out);
