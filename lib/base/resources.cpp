@@ -83,8 +83,8 @@ int affinity_cpus() {
 int64_t quota_of_group(const std::string& directory, bool version2) {
   double quota = 0, period = 0;
   if (version2) {
-    std::istringstream(control_group_text(directory + "/cpu.max")) >> quota >>
-        period;  // "max 100000" leaves quota 0
+    // "max 100000", no quota, leaves quota 0.
+    std::istringstream(control_group_text(directory + "/cpu.max")) >> quota >> period;
   } else {
     std::istringstream(control_group_text(directory + "/cpu.cfs_quota_us")) >> quota;  // -1: none
     std::istringstream(control_group_text(directory + "/cpu.cfs_period_us")) >> period;

@@ -1,7 +1,6 @@
 // The layout of the id cache, for its writer and its reader; tx-cache(5) has the details:
 //   magic, 8 bytes | ids of pair 0 side 0, pair 0 side 1, [links of pair 0,] pair 1 side 0 ...
-//   padding to 8
-//   index: one entry per pair | description: JSON | trailer
+//   | padding to a multiple of 8 bytes | index: one entry per pair | description: JSON | trailer
 // Little-endian. The description is at the end because the file is written in one pass, which
 // computes its totals.
 #pragma once

@@ -131,8 +131,8 @@ class Packer {
   int64_t cursor_ = 0;  // next index of the epoch's order to enter the window
   Permutation order_;
   Window window_;
-  std::unordered_map<uint32_t, PairIds>
-      waiting_;  // with dropout: ids of the window's pairs, by index
+  // With dropout: ids of the window's pairs, by index in the epoch's order.
+  std::unordered_map<uint32_t, PairIds> waiting_;
 };
 
 }  // namespace tx

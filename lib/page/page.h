@@ -16,8 +16,8 @@ struct PageSpec {
   std::string title;                 // plain text, like all fields
   std::vector<std::string> notices;  // shown first
   std::string footer;
-  std::vector<std::string> styles,
-      scripts;  // "lib/page/parts/chart.js"; a Bug if it does not exist
+  // Paths such as "lib/page/parts/chart.js"; a Bug if one does not exist.
+  std::vector<std::string> styles, scripts;
 };
 
 // The HTML file. Its scripts read `json` as `data`; strings in it may hold any text.

@@ -18,8 +18,8 @@ struct PickleValue {
   int64_t integer = 0;
   double real = 0;
   std::string text;  // of a text, or of a name: "module.attribute"
-  std::vector<const PickleValue*>
-      items;  // of a tuple or list; of a dict: key, value, key, value ...
+  // Of a tuple or list; of a dict: key, value, key, value ...
+  std::vector<const PickleValue*> items;
   // Of a storage: `dtype` as safetensors names it, `text` its key, `integer` its number of
   // elements. Of a tensor: items[0] is its storage, `integer` its first element.
   std::string dtype;
