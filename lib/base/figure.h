@@ -1,4 +1,4 @@
-// Numbers and durations in messages and JSON. Scores on standard output have formats of their own.
+// Numbers and durations in messages and JSON. tx-bleu formats its scores itself.
 #pragma once
 #include <cstdint>
 #include <string>

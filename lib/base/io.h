@@ -83,7 +83,7 @@ class TemporaryFile {
 // For signal handlers that end the process.
 void remove_temporaries();
 
-// The whole file; refuses directories and files above `limit` bytes.
+// The whole file. IoError for a directory, DataError for more than `limit` bytes.
 std::string read_file(const std::string& path, int64_t limit = int64_t(1) << 34);
 
 // The same for a regular file: a pipe or a device is a DataError and is not opened, because opening

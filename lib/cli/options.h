@@ -72,7 +72,7 @@ struct Option {
   Option& list_of(std::vector<std::string> values);  // comma-separated, each at most once
   Option& also(std::vector<std::string> values);     // accepted too, but not listed
   Option& zero_is(int value);                        // replaces a 0 that the user gives
-  Option& may_be_empty();                            // "" is a value; other options refuse it
+  Option& may_be_empty();                            // "" is a value; other options reject it
   // Unlisted names, for users of other programs. A name may have one dash and several letters, such
   // as "-tok".
   Option& alias(std::string names);

@@ -34,7 +34,7 @@ class TokenOrder {
   int id(int64_t theirs) const;  // -1: no such token
   // Their embedding rows in our order.
   WeightRows rows(WeightRows theirs) const;
-  // Their output bias in our order; a copied bos gets `never`.
+  // Their output bias in our order; bos, which must be a copy, gets `never`.
   WeightRows bias(WeightRows theirs) const;
 
  private:
