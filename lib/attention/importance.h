@@ -14,7 +14,7 @@ struct HeadImportance {
   AttentionKind kind;
   int layer = 0, head = 0;
   double loss = 0;  // with this head masked
-  // Sum over sentences of |d loss / d gate|, where the gate scales the head's output.
+  // Sum over sentences of |d loss / d gate|, per target token; the gate scales the head's output.
   double gradient = 0;
 };
 
