@@ -161,7 +161,7 @@ class CacheBuilder {
   }
 
   [[noreturn]] void refuse_lengths() {
-    std::string line, message = link_lines_ ? "text and links" : "the sides";
+    std::string line, message = link_lines_ ? "text and links" : "source and target";
     message += " have different numbers of lines:";
     size_t longest = 0;
     int64_t fewest = INT64_MAX;
@@ -173,7 +173,7 @@ class CacheBuilder {
       const bool side = s < sides_.size();
       message += (s ? ", " : " ") + std::to_string(lines) + " in " +
                  (side ? sides_[s].files.front() : options_.links) +
-                 (side && sides_[s].files.size() > 1 ? " and so on" : "");
+                 (side && sides_[s].files.size() > 1 ? " and other files" : "");
     }
     throw DataError(message + "; " + readers_[longest].place(fewest + 1) +
                     " is the first line without a counterpart");

@@ -48,7 +48,7 @@ class StatisticsView {
         figures.map((name) => element('th', {}, this.sorter(name)))),
       rows.map((row) => this.row(row, kind, figures, largest))),
     element('p', { class: 'soft' }, `Means over all rows of ${lines} `,
-      lines === 1 ? 'sentence' : 'sentences', ', by tokens; tx-attn-dump(1) has the definitions. ',
+      lines === 1 ? 'sentence' : 'sentences', ', computed on tokens; see tx-attn-dump(1). ',
       'Click a name to sort, a row to show the head.'),
     this.distances()];
   }

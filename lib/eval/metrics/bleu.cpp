@@ -80,7 +80,7 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
           .alias("-tok,--tok"));
   options
       .add("-m,--model", model, "FILE", "SentencePiece model for --tokenize spm",
-           "Or a model or run directory of tx-train, whose target vocabulary is used.")
+           "FILE can also be a model or run directory of tx-train: its target vocabulary is used.")
       .input();
   stored.add("lowercase", options.flag("--lowercase", lowercase, "ignore case").alias("-lc"));
   stored.add("smoothing",

@@ -26,8 +26,9 @@ struct TerOptions : MetricOptionsBase {
                                          "resolve entities and split off punctuation"));
     stored.add("no_punctuation",
                options.flag("--ter-no-punct", words.no_punctuation, "remove punctuation"));
-    stored.add("asian", options.flag("--ter-asian-support", words.asian,
-                                     "extend the two options above to Chinese and Japanese"));
+    stored.add("asian",
+               options.flag("--ter-asian-support", words.asian,
+                            "extend --ter-normalized and --ter-no-punct to Chinese and Japanese"));
   }
 };
 

@@ -89,15 +89,15 @@ BOOST_AUTO_TEST_CASE(dropped_pairs_are_counted_by_reason) {
 
 BOOST_AUTO_TEST_CASE(different_numbers_of_lines_are_named) {
   BOOST_TEST(message([&] { build("a\na\na\n", "b\n"); }) ==
-             "the sides have different numbers of lines: 3 in s, 1 in t; "
+             "source and target have different numbers of lines: 3 in s, 1 in t; "
              "s:2 is the first line without a counterpart");
   BOOST_TEST(!file_exists(cache));
   const std::string one = file("one", "a\n"), two = file("two", "b\nb\n");
   BOOST_TEST(message([&] {
                build_cache(cache, {{{one}, words.get()}, {{one, two}, words.get()}}, {});
              }) ==
-             "the sides have different numbers of lines: 1 in one, 3 in one and so on; "
-             "two:1 is the first line without a counterpart");
+             "source and target have different numbers of lines: 1 in one, 3 in one and other "
+             "files; two:1 is the first line without a counterpart");
 }
 
 BOOST_AUTO_TEST_CASE(odd_bytes_are_reported_with_their_place) {
