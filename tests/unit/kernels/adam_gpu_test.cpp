@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(large_blocks) {
   check_close({{r.clip_factor}}, {{1 / std::sqrt(square)}}, {1e-12, 0});
 }
 
-// A slice of a flat block starts anywhere; its elements get the bits they get in the whole.
+// A slice of a flat block may start anywhere; its elements get the same bits as in the whole block.
 BOOST_AUTO_TEST_CASE(slices_agree_with_the_whole) {
   const Problem whole(DType::f32, 5000, 0, true);
   const Results all = run_problem(whole);

@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(gradient_norm_table) {
     }
 }
 
-// What a rank adds for its range of the block are the bits that one rank has for the whole.
+// The sums of squares of a range of the block have the same bits as those of the whole block.
 BOOST_AUTO_TEST_CASE(a_range_has_the_squares_of_the_whole) {
   const int64_t size = 3 * tx::norm_block + 777;
   for (const DType t : sum_types()) {
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(not_a_number_skips_the_step) {
           }
 }
 
-// The mean loss per label against its limit; a loss that is not finite is not a spike.
+// The mean loss per label is compared with the limit. A non-finite loss is no spike, but skips too.
 BOOST_AUTO_TEST_CASE(a_loss_over_the_limit_skips_the_step) {
   const auto record_of = [](double loss, double limit) {
     StepRecord after;
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_loss_over_the_limit_skips_the_step) {
   }
 }
 
-// Squares that a float cannot hold do not skip a step.
+// Squares that overflow or underflow float do not skip a step.
 BOOST_AUTO_TEST_CASE(extreme_gradients_have_a_norm) {
   const double max = 3e38, min = 1e-40;
   const StepRecord large = norm_of(round_to(DType::f32, {{max, max}}), DType::f32, 1);

@@ -1,4 +1,4 @@
-// attention_backward on the GPU: the table of the CPU, and heads as wide as models have them.
+// attention_backward on the GPU: the table of the CPU, and heads as wide as in real models.
 #define TX_TEST_DEVICE "cuda"
 #include "tests/unit/kernels/attention_backward_test.cpp"
 

@@ -49,7 +49,7 @@ void check_gradients(const Packed& shape, DType t) {
   }
 }
 
-// Each sentence alone has the bits that it has among the others.
+// Each sentence alone gives the same bits as in the batch.
 void check_company_of_sentences(const Packed& shape, DType t) {
   const Scene s(shape, t);
   const Dense lse = NaiveAttention(s).lse;
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(agrees_with_differences, *needs_f64()) {
   }
 }
 
-// The log-sum-exps that attention kept serve as well as exact ones.
+// The log-sum-exps that attention() stored are as good as exact ones.
 BOOST_AUTO_TEST_CASE(follows_attention) {
   for (const DType t : dtypes()) {
     const Scene s({{63, 1, 17}, {63, 5, 130}, 2, 1, 8, 8, true, 1, 0.1}, t, 4);

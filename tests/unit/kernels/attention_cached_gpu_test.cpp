@@ -4,8 +4,8 @@
 
 BOOST_AUTO_TEST_SUITE(attention_cached)
 
-// Beams of one to nine hypotheses a sentence, at any place among the rows. Rows with the same first
-// key but another length do not go together.
+// Beams of one to nine hypotheses per sentence, at any position among the rows. Rows with the same
+// first key but different lengths are not one beam.
 BOOST_AUTO_TEST_CASE(beams) {
   for (const DType t : dtypes())
     for (const int d : {64, 17, 96}) {

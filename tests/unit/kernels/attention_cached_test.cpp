@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
       }
 }
 
-// Rows enough for every multiprocessor, and heads that do not come in fours.
+// Enough rows for every multiprocessor; the number of heads is not a multiple of 4.
 BOOST_AUTO_TEST_CASE(many_rows) {
   for (const DType t : dtypes())
     for (const bool indexed : {false, true}) {
@@ -168,12 +168,12 @@ BOOST_AUTO_TEST_CASE(many_rows) {
       check_close(whole, naive(p), t, 2);
       for (const int64_t first : {0, 101, 293})
         BOOST_TEST(same_bits(some.read(call(p, some, first, 7)), whole.slice(first, 7)),
-                   "rows from " << first << " on depend on their company");
+                   "rows from " << first << " on depend on the other rows");
     }
 }
 
-// Hypotheses of a sentence have the same keys, all of them or the first ones; what one of them
-// computes does not depend on the others. Also with a bf16 cache and f32 activations.
+// Hypotheses of a sentence share all keys or the first ones; the result of one does not depend on
+// the others. Also with a bf16 cache and f32 activations.
 BOOST_AUTO_TEST_CASE(rows_that_share_keys) {
   const std::vector<int32_t> lengths = {40, 40,  40,  40,  40,  40, 7, 7,
                                         7,  130, 130, 130, 130, 1,  1, 0};
@@ -223,8 +223,8 @@ BOOST_AUTO_TEST_CASE(equals_attention) {
     }
 }
 
-// Rows that bring their last key and value: what comes out is what the cache with these in it
-// gives, and the cache holds them after.
+// The last key and value of each row are passed as arguments: the result is the same as if the
+// cache already contained them, and the call stores them in the cache.
 BOOST_AUTO_TEST_CASE(rows_bring_their_own_keys) {
   const std::vector<int32_t> lengths = {1, 130, 3, 17, 63, 64, 65, 2, 47, 5, 1};
   for (const DType t : dtypes())

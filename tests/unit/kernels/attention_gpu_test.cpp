@@ -1,5 +1,5 @@
-// attention and attention_weights on the GPU: the table of the CPU, and heads as wide as models
-// have them, whose products tensor cores do.
+// attention and attention_weights on the GPU: the table of the CPU, and heads as wide as in real
+// models, whose products run on tensor cores.
 #define TX_TEST_DEVICE "cuda"
 #include "tests/unit/kernels/attention_test.cpp"
 
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(short_and_long_sentences) {
   }
 }
 
-// A batch of fixed capacity ends in sentences without tokens.
+// A batch of fixed capacity is padded with sentences without tokens.
 BOOST_AUTO_TEST_CASE(empty_sentences_at_the_end) {
   Packed shape{{3, 20}, {3, 20}, 2, 2, 64, 64, true, 0, 0.1};
   const Scene few(shape, DType::bf16);

@@ -11,7 +11,7 @@ struct Guided : Scene {
   int head;
   double weight = 0.75, loss_scale = 0.125;
   std::vector<int32_t> starts{0}, columns;
-  Dense dq, dk;  // that the links' gradient is added to
+  Dense dq, dk;  // the gradient of the links is added to these
 
   Guided(const Packed& shape, DType type, double size = 1)
       : Scene(shape, type, size), head(shape.heads - 1) {
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_SUITE(attention_guide)
 BOOST_AUTO_TEST_CASE(table) {
   for (const DType t : dtypes())
     for (const Packed& shape : packings()) {
-      if (shape.window > 0 || shape.sloped) continue;  // which self-attention alone has
+      if (shape.window > 0 || shape.sloped) continue;  // only self-attention has these
       const Guided s(shape, t);
       BOOST_TEST_CONTEXT(s) {
         const Outcome want = naive(s);

@@ -57,7 +57,7 @@ void check_sums(const Packed& shape, DType t) {
   }
 }
 
-// Each sentence alone has the bits that it has among the others.
+// Each sentence alone gives the same bits as in the batch.
 void check_company_of_sentences(const Packed& shape, DType t) {
   const Scene s(shape, t);
   const Dense all = run_scene(s)[0];
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(table) {
     for (const Packed& shape : packings()) check_sums(shape, t);
 }
 
-BOOST_AUTO_TEST_CASE(every_length) {  // an emulated device takes one in three fives
+BOOST_AUTO_TEST_CASE(every_length) {  // a GPU, perhaps emulated, tests a third of them
   const int64_t step = dtypes().back() == DType::f64 ? 5 : 15;
   for (const bool causal : {false, true})
     for (int64_t first = 1; first <= 130; first += step) {
@@ -200,10 +200,10 @@ BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
     for (const Packed& shape : packings()) check_company_of_sentences(shape, t);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
-// A long sentence takes more than the limit leaves: an exception, not the end of the process.
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer needs the whole address space
+// A long sentence that needs more memory than the limit throws; the process does not abort.
 BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error, *only_on_the_cpu()) {
-  // In a thread of its own: those of OpenMP's that this one has are not there after a fork.
+  // In a new thread: the OpenMP threads of this one do not exist in the forked child.
   const auto child = run_in_child([] {
     bool refused = false;
     std::thread([&] {

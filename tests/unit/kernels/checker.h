@@ -1,7 +1,7 @@
 // Runs a kernel over any backend in several memory layouts and compares the outcome with naive
 // loops. A test is a function that places its operands through a Run, calls the kernel and keeps
-// what came out. The same sources, included in a *_gpu_test.cpp (where the build sets
-// TX_TEST_DEVICE to "cuda"), put another backend through the same table.
+// its results. The same sources, included in a *_gpu_test.cpp (where the build sets TX_TEST_DEVICE
+// to "cuda"), run the same table on another backend.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -37,13 +37,13 @@ inline std::vector<DType> dtypes() {
   return {DType::f32, DType::bf16};
 }
 
-// Differences need f64: BOOST_AUTO_TEST_CASE(name, *needs_f64()) is skipped where there is none.
+// Finite differences need f64: BOOST_AUTO_TEST_CASE(name, *needs_f64()) is skipped without it.
 inline auto needs_f64() {
   return boost::unit_test::precondition(
       [](boost::unit_test::test_unit_id) { return dtypes().back() == DType::f64; });
 }
 
-// For what the CPU's kernels alone do.
+// For features of the CPU kernels only.
 inline auto only_on_the_cpu() {
   return boost::unit_test::precondition(
       [](boost::unit_test::test_unit_id) { return std::string(TX_TEST_DEVICE) == "cpu"; });
@@ -65,7 +65,7 @@ struct Layout {
   int threads;
   int64_t left, right;  // columns around each view, so that views are slices of wider matrices
   int64_t shift;        // elements before the first row: another alignment
-  int dirt;             // every byte outside the views
+  int dirt;             // value of every byte outside the views
 };
 
 inline const std::vector<Layout>& layouts() {
@@ -76,7 +76,7 @@ inline const std::vector<Layout>& layouts() {
 
 enum class Access { read, write };
 
-// Memory of one run, in the backend, and what it may not touch.
+// Memory of one run, in the backend, with the bytes that the kernel must not change.
 class Run {
  public:
   explicit Run(const Layout& layout) : layout_(layout), backend_(backend_of(layout.threads)) {}
@@ -91,8 +91,8 @@ class Run {
     std::forward<F>(f)(*backend_);
   }
 
-  // Operands: nothing of `input` may change, of `inout` and `output` the view alone. An output is
-  // filled with NaN.
+  // Operands: the kernel must not change `input`, and only the view of `inout` and `output`. An
+  // output is filled with NaN first.
   Matrix input(const Dense& x, DType t) { return place(x, t, Access::read); }
   Matrix inout(const Dense& x, DType t) { return place(x, t, Access::write); }
   Matrix output(int64_t rows, int64_t cols, DType t) {
@@ -119,7 +119,7 @@ class Run {
     return made;
   }
 
-  // One download, with what lies between the rows.
+  // One download, including the bytes between the rows.
   Dense read(const Matrix& m) {
     Dense x(m.rows, m.cols);
     if (x.data.empty()) return x;
@@ -138,7 +138,7 @@ class Run {
     return values;
   }
 
-  // What the run found; the same bits are expected of every layout.
+  // The results of the run; they must have the same bits in every layout.
   void keep(Dense x) { results.push_back(std::move(x)); }
   void keep(const Matrix& m) { keep(read(m)); }
   template <class T>
@@ -225,7 +225,7 @@ inline Results run_layouts(const std::function<void(Run&)>& f) {
 }
 
 // |got - want| <= relative * |want| + of_scale * max(size, largest |want|), where `size` is that of
-// summands that may cancel; infinities and NaN alike.
+// summands that may cancel; infinities and NaN must match.
 struct Tolerance {
   double relative, of_scale;
   double size = 0;
@@ -281,7 +281,7 @@ inline void check_company(int64_t rows,
       Run part(first % 2 ? plain : other);
       compute(part, first, here);
       BOOST_TEST(same_bits(part.results.at(0), all.results.at(0).slice(first, here)),
-                 "rows from " << first << " on, " << here << " of them, depend on their company");
+                 "rows from " << first << " on (" << here << ") depend on the other rows");
     }
 }
 

@@ -55,7 +55,7 @@ inline Dense round_to(DType t, Dense x) {
 // The type of sums, statistics and parameters for activations of type t.
 inline DType sum_type(DType t) { return t == DType::f64 ? DType::f64 : DType::f32; }
 
-// The bytes of a value that t can hold exactly (another is rounded).
+// Writes a value in type t, rounded if t cannot hold it exactly.
 inline void encode(DType t, double value, char* to) {
   if (t == DType::f64) {
     std::memcpy(to, &value, 8);
@@ -117,7 +117,7 @@ struct Drop {
     const uint32_t bits = element % 2 ? word >> 16 : word & 0xffffu;
     return bits < threshold() ? 0 : 65536.0 / (65536.0 - threshold());
   }
-  // The same for rows first .. first + count - 1 alone.
+  // The same for rows first .. first + count - 1 only.
   Drop slice(int64_t first, int64_t count) const {
     Drop part = *this;
     part.pair = part_of(pair, first, count);

@@ -1,5 +1,5 @@
-// embed and its gradient on the GPU: the table of embed_test.cpp, wide rows, and ids that stand in
-// many rows or go beyond the digits of one pass of the sort.
+// embed and its gradient on the GPU: the table of embed_test.cpp, wide rows, and ids that occur in
+// many rows or need several passes of the sort.
 #define TX_EMBED_ON_GPU
 #include "tests/unit/kernels/embed_test.cpp"
 
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(ids_of_many_digits) {
   }
 }
 
-// Chunks of 64 rows: one less, just one, one more, and several tiles of the sort full of one id.
+// Row counts around multiples of a chunk (64), then one id that fills several tiles of the sort.
 BOOST_AUTO_TEST_CASE(ids_that_stand_in_many_rows) {
   for (const DType t : dtypes())
     for (const int64_t many : {63, 64, 65, 129}) {

@@ -82,7 +82,7 @@ void check_backward(const Problem& p) {
       const Matrix dpositions = learned ? run.inout(p.dpositions, sum_type(p.t)) : Matrix{};
       const tx::Dropout drop = run.dropout(p.drop);
       const int32_t* ids = run.array(p.ids);
-      // Those without learned positions have their rows sorted beforehand.
+      // Without learned positions, the rows are sorted by id beforehand.
       const int32_t* by_id = learned ? nullptr : run.array(sorted_rows(p.ids));
       run.call(
           [&](auto& b) { b.embed_backward(ids, by_id, dout, p.scale, drop, dtable, dpositions); });
@@ -138,9 +138,9 @@ BOOST_AUTO_TEST_CASE(no_rows) {
   check_close(got[0], p.dtable, {0, 0});
 }
 
-#ifndef TX_EMBED_ON_GPU  // layers lie on several ranks where these are processors
-// Tokens that another rank has: their rows are zeros, and add nothing to the table. Positions learn
-// from every row.
+#ifndef TX_EMBED_ON_GPU  // tensor parallelism is CPU-only
+// Tokens of another rank (id -1): their rows are zero and add nothing to the gradient of the table.
+// The gradient of the positions includes every row.
 BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
   for (const DType t : dtypes()) {
     Problem p(t, 130, 17, 0.3);

@@ -1,4 +1,4 @@
-// The exponential of the CPU loops (kernels/cpu/simd.h), which no kernel shows by itself.
+// The exponential of the CPU loops (kernels/cpu/simd.h), which no kernel exposes directly.
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/cpu/lanes.h"
@@ -6,7 +6,7 @@
 
 namespace {
 
-// As the kernels run them: in this machine's best instruction set.
+// As in the kernels: in this machine's best instruction set.
 void exponentials(const float* x, float* y, int count) {
   tx::with_lanes<float>([&](auto) TX_INLINE_LAMBDA {
     for (int i = 0; i < count; ++i) y[i] = tx::exponential(x[i]);

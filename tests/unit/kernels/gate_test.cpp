@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(table) {
   check(Problem(t, rows, width, a, drop), width % 2 == 0);
 }
 
-// Some columns of a layer, whose others lie on other ranks.
+// A tensor-parallel shard: it has some columns of a layer, and other ranks have the others.
 BOOST_AUTO_TEST_CASE(masks_of_later_columns) {
   for (const DType t : dtypes()) {
     Problem p(t, 17, 24, Activation::swiglu, 0.3);

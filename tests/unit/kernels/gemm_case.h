@@ -48,8 +48,8 @@ struct Operands {
   }
 };
 
-// The number of elements of c that are wrong; before is what was added to. The product may have
-// rounded the bias by a part of bias_rounding.
+// The number of wrong elements of c. `before` is c before an accumulating product. `bias_rounding`
+// is the relative error allowed for a rounded bias.
 inline int64_t wrong(const Operands& o, const Case& t, const tx::Matrix& before,
                      double bias_rounding = 0) {
   const std::vector<double> a = values(o.p.a), b = values(o.p.b), c = values(o.p.c);

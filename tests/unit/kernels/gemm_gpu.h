@@ -5,7 +5,7 @@
 
 namespace tx_test {
 
-// The whole of a block, guards included, uploaded when made.
+// A copy of a whole block, with its guard bytes, on the GPU; the constructor uploads it.
 class Image {
  public:
   Image(tx::Cuda& cuda, Block& block) : cuda_(cuda), block_(block) {
@@ -23,7 +23,7 @@ class Image {
   }
   void upload() { cuda_.upload(data_, block_.bytes().data(), block_.bytes().size()); }
   void download() { cuda_.download(block_.bytes().data(), data_, block_.bytes().size()); }
-  // Whether what is on the GPU is what was uploaded.
+  // Whether the bytes on the GPU are those of the block.
   bool unchanged() const {
     std::vector<char> now(block_.bytes().size());
     cuda_.download(now.data(), data_, now.size());

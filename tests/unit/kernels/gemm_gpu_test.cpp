@@ -1,5 +1,5 @@
-// Products for training on the GPU against naive double loops: those that cuBLASLt takes and those
-// that our own loops must.
+// Products for training on the GPU against naive double loops: those that cuBLASLt supports and
+// those that need our own kernels.
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +30,7 @@ struct Device {
   }
 };
 
-// cuBLASLt takes only a bias of bf16 to an output of bf16.
+// With an output in bf16, cuBLASLt only supports a bias in bf16.
 double bias_rounding(const Case& t) { return t.out == DType::bf16 ? 0x1.01p-8 : 0; }
 
 void check(Cuda& cuda, const Case& t) {
@@ -50,7 +50,7 @@ void check(Cuda& cuda, const Case& t) {
   }
 }
 
-// Every combination of transposes and of what happens to the sums; `gap` elements behind every row.
+// Every combination of transposes and epilogues, with `gap` elements after every row.
 void check_all(Cuda& cuda, DType in, DType out, int64_t m, int64_t n, int64_t k, int64_t gap) {
   for (int transposes = 0; transposes < 4; transposes++) {
     for (int end = 0; end < 5; end++) {
@@ -60,7 +60,7 @@ void check_all(Cuda& cuda, DType in, DType out, int64_t m, int64_t n, int64_t k,
   }
 }
 
-// Odd sizes and gaps are for our own loops; multiples of 8 without gaps for cuBLASLt.
+// Odd sizes and gaps need our own kernels; multiples of 8 without gaps run on cuBLASLt.
 void check_shapes(DType in, DType out) {
   Cuda cuda;
   const int64_t odd[][3] = {{1, 1, 1},  {2, 3, 1},    {3, 5, 7},      {1, 70, 33},
@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(training_shapes) {
   }
 }
 
-// A copy of the bias in bf16 is read in place of one made for each product: the same bits, and no
-// scratch memory. One that is not aligned is of no use.
+// A bias that the caller has rounded to bf16 is not rounded again for each product: the same bits,
+// and no scratch memory. It is ignored if it is not aligned.
 BOOST_AUTO_TEST_CASE(bias_that_is_rounded_before) {
   const Case t{DType::bf16, DType::bf16, 40, 24, 64, false, true, false, true, true, 0, 1};
   std::vector<char> bits;
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(bias_that_is_rounded_before) {
   BOOST_TEST(memory[2] == memory[0]);
 }
 
-// A relu writes its mask, and a product reads it: its elements, or zero where the relu's were.
+// A product with relu writes a bit mask; a product that reads the mask has zeros where relu had.
 BOOST_AUTO_TEST_CASE(mask_of_relu) {
   for (const DType t : {DType::f32, DType::bf16}) {
     for (const bool bias : {false, true}) {
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(mask_of_relu) {
           cuda.replay(3, [&] { cuda.product(g.p); });
           g.c.download();
           const std::vector<double> got = tx_test::values(gradient.c.view());
-          int64_t wrong = 0, zeros = 0;  // another algorithm may have added in another order
+          int64_t wrong = 0, zeros = 0;  // another algorithm may have another order of summation
           for (size_t i = 0; i < got.size(); i++) {
             const double want = y[i] > 0 ? whole[i] : 0;
             zeros += got[i] == 0;
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(mask_of_relu) {
   }
 }
 
-// Recorded and replayed: the same bits as called, bias and all.
+// Recorded in a graph and replayed: the same bits as the first, direct call.
 BOOST_AUTO_TEST_CASE(in_a_graph) {
   for (const DType t : {DType::f32, DType::bf16}) {
     for (const int64_t gap : {0, 3}) {
@@ -235,13 +235,13 @@ BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit_are_bugs) {
   BOOST_CHECK_THROW(cuda.product(p), tx::Bug);
 }
 
-// A choice made by timing, written down, gives the same bits in another process.
+// Algorithms chosen by timing are exported as text, with which another Cuda gives the same bits.
 BOOST_AUTO_TEST_CASE(choices_are_kept) {
   const Case cases[] = {
       {DType::bf16, DType::bf16, 64, 128, 256, false, true, false, true, true, 0, 1},
       {DType::bf16, DType::f32, 64, 128, 256, true, false, true, false, false, 0, 1},
       {DType::f32, DType::f32, 72, 40, 96, false, false, false, false, false, 0, 1},
-      // So long a sum of so few outputs is also tried in parts.
+      // For a long sum with few outputs, split-K is tried too.
       {DType::bf16, DType::f32, 16, 24, 4096, true, false, true, false, false, 0, 1}};
   for (const Case& t : cases) {
     BOOST_TEST_CONTEXT(t) {
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(choices_of_others_are_refused) {
   check(cuda, {DType::f32, DType::f32, 8, 8, 8, false, true, false, false, false, 0, 1});
   const std::string choice = cuda.tuning();
   refuses(choice + "8 8 8\n", "8 8 8");
-  // A stranger's algorithm for the same shape.
+  // An unknown algorithm for the same shape.
   std::string strange = choice.substr(0, choice.rfind('\n'));
   strange = strange.substr(0, strange.find('\n') + 1) + "8 8 8 8 8 8 8 1 1 1 1 1 1 1 1\n";
   cuda.set_tuning(strange);

@@ -1,5 +1,5 @@
-// Products with 8-bit weights: exact sums on every instruction set, scales by row, rows that do not
-// see their neighbours, values that are not finite.
+// Products with 8-bit weights: exact sums on every instruction set, scales by row, batch-invariant
+// rows, non-finite values.
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
@@ -17,7 +17,7 @@ std::vector<Int8Isa> instruction_sets() {
   std::vector<Int8Isa> all;
   for (int i = 0; i <= int(tx::gemm::best_int8_isa()); i++) {
     const Int8Isa isa = Int8Isa(i);
-    // A processor with AVX-512 VNNI need not have the form without AVX-512.
+    // A processor with AVX-512 VNNI may lack AVX-VNNI.
     if (isa != Int8Isa::avx_vnni || tx::gemm::has_avx_vnni()) all.push_back(isa);
   }
   return all;
@@ -45,7 +45,7 @@ void multiply(const Matrix& x, const Quantised& w, const Matrix& bias, bool relu
                          tx::gemm::int8_micro(isa), threads);
 }
 
-// Whole numbers from -127 to 127, both in every row: their scale is 1, so that nothing is rounded.
+// Whole numbers from -127 to 127, with a 127 in every row: the scale is 1, so nothing is rounded.
 void fill_whole(const Matrix& m, unsigned seed) {
   std::mt19937 random(seed);
   for (int64_t i = 0; i < m.rows; i++) {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact) {
   }
 }
 
-// The largest sums that 4,096 inputs can have: nothing saturates on the way.
+// The largest possible sums of 4,096 inputs do not saturate.
 BOOST_AUTO_TEST_CASE(extremes) {
   for (const Int8Isa isa : instruction_sets()) {
     for (const double sign : {1.0, -1.0}) {
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(extremes) {
   }
 }
 
-// Values of any size: both are rounded to 1 / 127 of the largest in their row.
+// Rows of different magnitudes: x and w are rounded to multiples of 1/127 of their row's largest.
 BOOST_AUTO_TEST_CASE(near_the_product) {
   Block x(DType::f32, 40, 300), w(DType::f32, 70, 300), y(DType::f32, 40, 70);
   x.randomise(1), w.randomise(2);

@@ -38,8 +38,8 @@ inline std::vector<double> values(const tx::Matrix& m) {
   return all;
 }
 
-// rows x cols values inside a larger block of NaN, `gap` elements behind every row, `shift` before
-// the first (so that alignment varies).
+// rows x cols values inside a larger block of NaN, `gap` elements after every row, `shift` before
+// the first (to vary the alignment).
 class Block {
  public:
   Block(tx::DType dtype, int64_t rows, int64_t cols, int64_t gap = 0, int64_t shift = 0)
@@ -65,7 +65,7 @@ class Block {
     }
     return *this;
   }
-  // Whether every byte outside the matrix is as it was made.
+  // Whether every byte outside the matrix is unchanged.
   bool intact() const {
     const size_t e = size_of(view_.dtype), row = size_t(view_.stride) * e;
     for (size_t i = 0; i < bytes_.size(); i++) {

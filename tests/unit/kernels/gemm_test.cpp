@@ -29,7 +29,7 @@ void check(const Case& t) {
   }
 }
 
-// Every combination of transposes and of what happens to the sums.
+// Every combination of transposes and epilogues.
 void check_all(DType in, DType out, int64_t m, int64_t n, int64_t k) {
   int turn = int(m + n + k);
   for (int transposes = 0; transposes < 4; transposes++) {

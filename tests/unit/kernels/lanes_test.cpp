@@ -1,5 +1,4 @@
-// What the loops of kernels/cpu/lanes.h do with single lanes, in this machine's best instruction
-// set.
+// Vector loops of kernels/cpu/lanes.h in this machine's best instruction set against scalar code.
 #include "kernels/cpu/lanes.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where libraries of NVIDIA's are looked for.
+// The search for NVIDIA's libraries.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ using namespace tx;
 
 namespace {
 
-// HOME is another folder for as long as this lives.
+// HOME is a temporary directory during the lifetime of this object.
 struct Home {
   Home() {
     folder = std::filesystem::temp_directory_path() / ("tx-home-" + std::to_string(::getpid()));

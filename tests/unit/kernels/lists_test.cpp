@@ -5,7 +5,7 @@ using namespace tx_test;
 
 namespace {
 
-// Hypotheses whose parents have lists of any length, some parents several times, some never.
+// Hypotheses whose parents have lists of any length; some parents occur several times, some never.
 void check_lists(int64_t rows, int64_t parents, int64_t stride) {
   std::vector<int32_t> from(size_t(parents * stride)), to(size_t(rows * stride), -7);
   for (size_t i = 0; i < from.size(); ++i) from[i] = int32_t(i * 2654435761u >> 8);
@@ -13,9 +13,9 @@ void check_lists(int64_t rows, int64_t parents, int64_t stride) {
   for (int64_t r = 0; r < rows; ++r) {
     length.push_back(int32_t(1 + (r * 37 + 5) % stride));
     slot.push_back(int32_t(1000000 + r));
-    // Of a list of one entry the parent is not looked at.
+    // The parent of a list of one entry is never read.
     parent.push_back(length.back() == 1 ? int32_t(parents) + 9 : int32_t((r * 11 + 3) % parents));
-    if (r % 3 == 1) parent.back() = -1 - int32_t(r * 50);  // rows that follow one another
+    if (r % 3 == 1) parent.back() = -1 - int32_t(r * 50);  // -1 - n: entries n, n + 1, ...
     for (int32_t j = 0; j + 1 < length.back(); ++j)
       want[size_t(r * stride + j)] =
           parent.back() < 0 ? int32_t(r * 50) + j : from[size_t(parent.back() * stride + j)];

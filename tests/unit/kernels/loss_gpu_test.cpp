@@ -3,7 +3,7 @@
 
 BOOST_AUTO_TEST_SUITE(loss_wide)
 
-// Aligned and padded as training lays them out; 60,000 columns of f32 fit no block's shared memory.
+// Aligned and padded as in training; 60,000 columns of f32 exceed the shared memory of a block.
 BOOST_AUTO_TEST_CASE(wide_rows) {
   const std::pair<int64_t, int64_t> widths[] = {{8000, 64}, {37000, 8}, {60000, 32}};
   for (const DType t : dtypes())

@@ -25,7 +25,7 @@ struct Problem {
         labels(random_ids(n, v, 2)) {
     for (size_t i = 1; i < labels.size(); i += 3) labels[i] = -1;
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = v; j < v + pad; ++j) logits(i, j) = NAN;  // padding: never looked at
+      for (int64_t j = v; j < v + pad; ++j) logits(i, j) = NAN;  // padding: never read
   }
 };
 
@@ -76,7 +76,7 @@ Results run_problem(const Problem& p, bool gradient) {
   });
 }
 
-// Of a probability, exp is good to 2e-7 and its argument, at most 8, to 5e-7.
+// Relative errors of a probability: 2e-7 by exp and 5e-7 by its argument, which is at most 8.
 void check(const Problem& p) {
   const Outcome want = naive(p);
   Tolerance sums{0, 0, double(p.rows)};
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(large_logits_do_not_overflow) {
   check_close(run_problem(p, true)[1], {{.731059 - 1, .268941}}, {0, 1e-6, 1});
 }
 
-// A column that cannot be (minus infinity) costs nothing without smoothing; with it, everything.
+// A logit of minus infinity: no effect on the loss without smoothing, an infinite loss with it.
 BOOST_AUTO_TEST_CASE(infinities_and_nan) {
   check(problem({{1, -INFINITY, 2}, {-INFINITY, 0, 0}}, 0));
   check(problem({{1, -INFINITY, 2}}, 0.1));

@@ -56,8 +56,8 @@ void check_values(Cuda& cuda, Types t, const Layout& layout, int64_t rows, int64
   BOOST_TEST((dx.unchanged() && dw.unchanged() && dbias.unchanged()));
 }
 
-// Every number of rows from 1 to 130, at a moving place, by the tile chosen for them and by each
-// other one.
+// Every number of rows from 1 to 130, starting at varying rows, with the tile chosen for them and
+// with each tile in turn.
 void check_invariance(Types t, int64_t outputs, int64_t inputs, int64_t gap) {
   constexpr int64_t kRows = 130;
   Cuda cuda;
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_row_does_not_see_its_neighbours) {
   for (const Types t : types()) {
     BOOST_TEST_CONTEXT("dtypes " << int(t.in) << "->" << int(t.out)) {
       check_invariance(t, 72, 64, 0);
-      if (t.in != t.out) continue;  // only the end of the sums differs
+      if (t.in != t.out) continue;  // only the conversion of the sums differs
       check_invariance(t, 100, 129, 0);
       check_invariance(t, 20, 328, 0);
       check_invariance(t, 20, 72, 3);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_row_does_not_see_its_neighbours) {
   }
 }
 
-// All tiles and alignments of one product: the same bits.
+// All tiles and alignments give the same bits.
 BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
   Cuda cuda;
   for (const Types t : types()) {
@@ -141,8 +141,8 @@ BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
   }
 }
 
-// Decoding with base on an H200: nearly every multiprocessor has work where there is enough, and
-// few rows, or many, go to the tiles that they fill.
+// Decoding with base on an H200: products that are large enough occupy nearly every multiprocessor,
+// and the height of a tile fits the number of rows.
 BOOST_AUTO_TEST_CASE(tiles_keep_a_device_busy) {
   constexpr int processors = 132;
   const auto shape_for = [](int64_t rows, int64_t cols) {
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
   }
 }
 
-// Products with picked rows have the bits of those columns of the product with all.
+// A product with picked rows of w has the same bits as those columns of the whole product.
 BOOST_AUTO_TEST_CASE(picked_rows) {
   Cuda cuda;
   const std::vector<std::vector<int32_t>> lists = {{3, 64, 65, 199}, {130, 2, 2, 129, 63, 0, 7}};

@@ -19,8 +19,7 @@ using tx_test::wrong;
 
 namespace {
 
-// The instruction sets this processor can run; those without a loop of their own fall to a lower
-// one.
+// The instruction sets of this processor; one without its own loop uses that of a lower one.
 std::vector<Isa> instruction_sets() {
   std::vector<Isa> all;
   for (int i = 0; i <= int(tx::gemm::best_isa()); i++) all.push_back(Isa(i));
@@ -44,7 +43,7 @@ void check_values(Types t, Isa isa, int64_t rows, int64_t outputs, int64_t input
   BOOST_TEST(packed.prepared == nullptr);
 }
 
-// Every number of rows from 1 to 130, at a moving place, with 1, 2 and 3 threads.
+// Every number of rows from 1 to 130, starting at varying rows, with 1, 2 and 3 threads.
 void check_invariance(Types t, Isa isa, int64_t outputs, int64_t inputs) {
   constexpr int64_t kRows = 130;
   Block x(t.in, 2 * kRows, inputs), w(t.in, outputs, inputs), bias(bias_type(t.in), 1, outputs);
@@ -119,7 +118,7 @@ BOOST_AUTO_TEST_CASE(through_the_backend) {
   }
 }
 
-// Weights from the host give the bits of weights in the backend's memory.
+// Weights read from the host give the same bits as weights in the backend's memory.
 BOOST_AUTO_TEST_CASE(weights_from_the_host) {
   for (const int threads : {1, 3}) {
     Cpu cpu(threads);
@@ -142,7 +141,7 @@ BOOST_AUTO_TEST_CASE(weights_from_the_host) {
   }
 }
 
-// 8-bit weights that were made on the way, and those that were there before.
+// Weights that prepare_rows() quantises, and weights that are 8-bit already.
 BOOST_AUTO_TEST_CASE(int8_through_the_backend) {
   Cpu cpu(2);
   Block x(DType::f32, 9, 33), w(DType::f32, 70, 33), y(DType::f32, 9, 70);
@@ -158,7 +157,7 @@ BOOST_AUTO_TEST_CASE(int8_through_the_backend) {
   cpu.release_prepared(there), cpu.release_prepared(made);
 }
 
-// Products with picked rows have the bits of those columns of the product with all.
+// A product with picked rows of w has the same bits as those columns of the whole product.
 BOOST_AUTO_TEST_CASE(picked_rows) {
   const int64_t outputs = 200;
   std::vector<int32_t> max, few = {3, 64, 65, 199}, back = {130, 2, 2, 129, 63, 0};
@@ -174,7 +173,7 @@ BOOST_AUTO_TEST_CASE(picked_rows) {
                              : cpu.prepare(w.view());
       cpu.matmul_invariant(x.view(), all, {}, Activation::none, y.view());
       Matrix picked;
-      for (const std::vector<int32_t>& rows : {few, max, back, few}) {  // in one memory
+      for (const std::vector<int32_t>& rows : {few, max, back, few}) {  // reusing one buffer
         const int64_t count = int64_t(rows.size());
         cpu.pick_rows(all, rows.data(), count, picked);
         BOOST_TEST((picked.rows == count && picked.cols == 33 && picked.dtype == all.dtype));

@@ -7,7 +7,7 @@
 using namespace tx_test;
 
 #ifdef __SANITIZE_ADDRESS__
-// As without the sanitizer, too large an allocation fails instead of ending the process.
+// An allocation that is too large fails, as without the sanitizer, and does not end the process.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #endif
 
@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(allocations_are_aligned_and_apart) {
   backend_of(1)->release(nullptr);
 }
 
-// What the host had at the time of the call arrives, however many copies are under way, and copies
-// of every size keep their order.
+// upload() copies the bytes that the host had at the time of the call, even if many copies are
+// pending, and copies of every size keep their order.
 BOOST_AUTO_TEST_CASE(the_host_may_write_at_once) {
   constexpr size_t max = size_t(3) << 20;
   char* to = static_cast<char*>(backend_of(1)->allocate(16 * max));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_copied_from_nowhere) {
   BOOST_CHECK_NO_THROW(backend_of(1)->zero(nullptr, 0));
 }
 
-// Values on both sides of every rounding boundary, of every kind.
+// Random values, infinities, NaN and -0.
 BOOST_AUTO_TEST_CASE(convert_every_pair_of_types) {
   for (const DType from : dtypes())
     for (const DType to : dtypes())
@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(convert_every_pair_of_types) {
         }
 }
 
-// A float is rounded to bf16 by its lower half and the parity of its upper half: all upper halves,
-// and for each the lower halves where the direction changes.
+// The rounding of a float to bf16 depends on its lower half and the parity of its upper half: all
+// upper halves, each with the lower halves at which the direction changes.
 BOOST_AUTO_TEST_CASE(bf16_rounds_to_nearest_even) {
   const std::vector<uint32_t> lower = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
   Dense x(65536, int64_t(lower.size()));

@@ -5,7 +5,7 @@
 
 namespace tx_test {
 
-// Sentences as they are packed: lengths of both sides, heads, and what is drawn from them.
+// Packed sentences: lengths of both sides, heads, masks and dropout.
 struct Packed {
   std::vector<int64_t> queries, keys;
   int heads = 1, kv_heads = 1, d_k = 8, d_v = 8;
@@ -34,7 +34,7 @@ struct Scene : Packed {
     for (int h = 0; h < heads; ++h) slopes.push_back(0.5 / (h + 1));
     if (scale == 0) scale = 1 / std::sqrt(double(d_k));
   }
-  // One of the sentences without the others.
+  // Sentence i alone.
   Scene sentence(size_t i) const {
     Packed shape = *this;
     shape.queries = {queries[i]}, shape.keys = {keys[i]};
@@ -167,7 +167,7 @@ struct NaiveAttention {
   }
 };
 
-// For weighted sums: tensor cores take weights of 16 significant bits, two bf16.
+// For weighted sums: tensor cores use weights of 16 significant bits, as two bf16 numbers.
 inline Tolerance sum_tolerance(DType t) {
   return tolerance(t, std::string(TX_TEST_DEVICE) == "cpu" ? 1 : 4);
 }
@@ -192,7 +192,7 @@ inline std::vector<Packed> packings() {
   return all;
 }
 
-// Short and long sentences together, around the ends of tiles: 32 rows of two heads, 64 of one.
+// Short and long sentences, with lengths around those of tiles: 32 rows of two heads, 64 of one.
 inline std::vector<Packed> tile_ends() {
   const std::vector<int64_t> a = {31, 33, 64, 32, 1, 65, 32, 129},
                              b = {32, 20, 65, 33, 64, 1, 32, 97};

@@ -3,7 +3,7 @@
 
 BOOST_AUTO_TEST_SUITE(norm_backward)
 
-// Rows held by one warp and by many, and one that is read twice; 33 rows make two parts.
+// Rows held by one warp or by several, and rows read twice; 33 rows are summed in two parts.
 BOOST_AUTO_TEST_CASE(rows_of_every_kernel) {
   for (const DType t : dtypes())
     for (const int64_t width : {256, 512, 1001, 1024, 4096, 4104})

@@ -5,7 +5,7 @@ using namespace tx_test;
 
 namespace {
 
-// Which operands are there, and which outputs are added to.
+// Which operands are given, and which outputs are added to.
 struct Choice {
   bool dsum, dx, dsub, add_x, add_parameters, rms = false;
 };
@@ -31,7 +31,7 @@ struct Problem {
         dx(random_dense(n, d, t, 5)),
         dgamma(random_dense(1, d, sum_type(t), 6)),
         dbeta(random_dense(1, d, sum_type(t), 7)) {
-    // The formula holds for any statistics, so that they need not be those of the sum.
+    // The formula holds for any statistics: they need not be those of the sum.
     for (int64_t i = 0; i < n; ++i) stats(i, 1) += 1.5;
   }
 };

@@ -3,7 +3,7 @@
 
 BOOST_AUTO_TEST_SUITE(norm)
 
-// Without a shift these rows are moved in packs; the other layouts must give the same bits.
+// Without a shift, these rows are read in packs; the other layouts must give the same bits.
 BOOST_AUTO_TEST_CASE(rows_of_every_kernel) {
   for (const DType t : dtypes())
     for (const int64_t width : {256, 384, 512, 1001, 1024, 2048, 4096, 4104, 6007})

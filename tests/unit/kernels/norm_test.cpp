@@ -71,7 +71,7 @@ Results naive_norm(const Problem& p, const Dense& rows) {
 void check(const Problem& p, double factor = 2) {
   const Results got = run_problem(p);
   if (p.residual) check_close(got[2], naive_sum(p), p.t);
-  // The sum as it was stored is what must be normalised: backward reads it.
+  // The stored (rounded) sum must be normalised, because the backward pass reads it.
   const Results want = naive_norm(p, p.residual ? got[2] : p.sub);
   check_close(got[0], want[0], p.t, factor);
   check_close(got[1], want[1], sum_type(p.t));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(known_values) {
   }
 }
 
-// Whatever the constant: its mean must not be rounded away from it.
+// For any constant: rounding must not make the mean differ from it.
 BOOST_AUTO_TEST_CASE(a_constant_row_gives_beta) {
   for (const DType t : dtypes())
     for (const int64_t width : odd_sizes())
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_constant_row_gives_beta) {
       }
 }
 
-// The mean is held to half a unit in its last place, which the deviation of .58 magnifies.
+// The mean is rounded by up to half a unit in the last place; dividing by 0.58 amplifies the error.
 BOOST_AUTO_TEST_CASE(rows_far_from_zero) {
   for (const DType t : dtypes()) {
     Problem p(t, 17, 130, false, 0);

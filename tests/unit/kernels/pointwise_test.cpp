@@ -78,7 +78,7 @@ Dense run_forward(const Problem& p) {
   return got[0];
 }
 
-// What activate_backward reads: of relu the output, else the input.
+// What activate_backward reads: the output for relu, the input for the others.
 Dense kept_of(const Problem& p) {
   return p.activation == Activation::relu ? round_to(p.t, naive(p, false)) : p.x;
 }
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(gelu_slope_agrees_with_differences, *needs_f64()) {
   check_close(got, want, {0, 1e-9});
 }
 
-// Ones through dropout are the mask; widths that are not multiples of what is drawn at a time.
+// Dropout of ones gives the mask; some widths are not multiples of the 8 features per Philox block.
 BOOST_AUTO_TEST_CASE(masks_are_the_definition) {
   for (const int64_t width : {1, 7, 8, 9, 127, 128, 129, 1000})
     for (const double rate : {1e-5, 0.1, 0.3, 0.5, 0.99999, 1.0}) {

@@ -1,4 +1,4 @@
-// Mask bits of every instruction set are those of the plain loop.
+// The vectorised dropout bits equal those of the plain loop.
 #include "kernels/cpu/random.h"
 
 #include <boost/test/unit_test.hpp>
@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(bits_are_those_of_single_blocks) {
       philox_row(row, blocks, bits.data());
       philox_row_plain(row, blocks, plain.data());
       BOOST_TEST(bits == plain, boost::test_tools::per_element());
-      philox_row_plain(row, blocks, plain.data() + 1);  // bits need be no place for wider numbers
+      philox_row_plain(row, blocks, plain.data() + 1);  // an unaligned destination
       BOOST_TEST(std::equal(plain.begin() + 1, plain.begin() + 1 + blocks * 8, bits.begin()));
       for (int64_t b = 0; b < blocks; ++b) {
         const Philox::Block block =

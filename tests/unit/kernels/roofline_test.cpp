@@ -7,7 +7,7 @@ using namespace tx;
 
 namespace {
 
-char memory[1];  // nothing is read: a view that is not empty
+char memory[1];  // never read; makes the views non-empty
 
 Matrix view(DType t, int64_t rows, int64_t cols) { return matrix(memory, t, rows, cols); }
 
@@ -45,8 +45,8 @@ BOOST_AUTO_TEST_CASE(products) {
   BOOST_TEST(product_work(p).bytes == (100 * 16 + 24 * 16 + 100 * 24) * 2 + 24 * 4);
 }
 
-// At 4 TB/s and 800 TFLOP/s: the feed-forward product of base is bound by its arithmetic, a copy of
-// its output by memory. Together they take the sum, not the larger of the two sums.
+// At 4 TB/s and 800 TFLOP/s the feed-forward product of base is bound by arithmetic, and a copy of
+// its output by memory. The bound of both is the sum of their bounds.
 BOOST_AUTO_TEST_CASE(each_call_has_its_own_bound) {
   Product p;
   p.a = view(DType::bf16, 25000, 512);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(each_call_has_its_own_bound) {
   BOOST_TEST(seconds({}) == 0);
 }
 
-// A call that fits into the cache is measured against the cache's rate, a larger one is not.
+// The bound of a call uses the rate of the cache if its bytes fit, and the memory's otherwise.
 BOOST_AUTO_TEST_CASE(caches) {
   const Rates rates{.copy = 10, .cached = 100, .cache_bytes = 1000};
   BOOST_TEST(min_seconds({{Work{1000, 0}, 2}}, rates, 1) == 20);

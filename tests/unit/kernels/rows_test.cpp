@@ -47,7 +47,7 @@ void check_sums(DType t, int64_t rows, int64_t width, double p) {
   check_close(got[3], plain, t);
 }
 
-// Distinct rows in no order, the last one first.
+// Distinct rows in descending order, every second one, starting with the last.
 std::vector<int32_t> places(int64_t rows, int64_t of) {
   std::vector<int32_t> all;
   for (int64_t i = 0; i < rows; ++i) all.push_back(int32_t((of - 1) - 2 * i % of));
@@ -94,7 +94,7 @@ void check_columns(DType t, int64_t rows, int64_t width) {
   check_close(got[0], gathered, {0, 0});
 }
 
-// From f32 to bf16, on the CPU alone: what is stored is what rounding gives.
+// From f32 to bf16, only on the CPU: stores the rounded values.
 void check_rounding_move(int64_t rows, int64_t width) {
   const Dense few = random_dense(rows, width, DType::f32, 2);
   const std::vector<int32_t> at = places(rows, 2 * rows + 1);
@@ -120,7 +120,7 @@ void check_rounding_move(int64_t rows, int64_t width) {
 BOOST_AUTO_TEST_SUITE(rows)
 
 BOOST_AUTO_TEST_CASE(rounded_on_the_way) {
-  const bool cpu = std::string(TX_TEST_DEVICE) == "cpu";  // other backends have no 8-bit weights
+  const bool cpu = std::string(TX_TEST_DEVICE) == "cpu";  // CUDA's scatter_rows cannot convert
   if (!cpu) BOOST_TEST(!cpu);
   for (const int64_t width : odd_sizes())
     if (cpu) check_rounding_move(5, width);

@@ -4,8 +4,8 @@
 
 BOOST_AUTO_TEST_SUITE(topk_wide)
 
-// Aligned and padded; 60,000 columns of f32 fit no block's shared memory. 64 is the last k that is
-// found in rounds.
+// Aligned and padded; 60,000 columns of f32 exceed the shared memory of a block. Another algorithm
+// is used for k above 64.
 BOOST_AUTO_TEST_CASE(wide_rows) {
   for (const DType t : dtypes())
     for (const int64_t columns : {8000, 37000, 60000})

@@ -19,7 +19,7 @@ Dense naive_log_softmax(const Dense& x, int64_t vocabulary) {
   return out;
 }
 
-// Values and columns of the k best of each row; of equals the lower column first.
+// Values and columns of the k best of each row; ties go to the lower column.
 Results naive_topk(const Dense& x, int64_t columns, int64_t k) {
   Results out = {Dense(x.rows, k), Dense(x.rows, k)};
   for (int64_t i = 0; i < x.rows; ++i) {
@@ -68,7 +68,7 @@ void check_topk(const Dense& x, DType t, int64_t columns, int k) {
   const Results want = naive_topk(round_to(DType::f32, x), columns, k);
   check_close(got[0], want[0], {0, 0});
   check_close(got[1], want[1], {0, 0});
-  // The normalised ones are the best of log_softmax, bit for bit.
+  // log_softmax_topk gives the best of log_softmax, bit for bit.
   const Results best = naive_topk(run_log_softmax(x, t, columns), columns, k);
   const Results normalised = run_topk(x, t, columns, k, true);
   BOOST_TEST(same_bits(normalised[0], best[0]));
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(infinities) {
   BOOST_TEST(run_topk(x, DType::f32, 130, 4, false)[1](0, 0) == 99);
 }
 
-// Whatever the values, ids name columns of the row, each once.
+// For any values, the ids are distinct columns of the row.
 BOOST_AUTO_TEST_CASE(not_a_number_gives_valid_columns) {
   for (const int64_t bad : {0, 1, 70, 129, 130})
     for (const bool normalise : {false, true}) {
