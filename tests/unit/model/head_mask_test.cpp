@@ -1,4 +1,4 @@
-// A head that is masked adds nothing: what it gathers does not matter any more.
+// A masked head adds nothing: its columns of the output projection are zero.
 #include "lib/model/head_mask.h"
 
 #include <boost/test/unit_test.hpp>

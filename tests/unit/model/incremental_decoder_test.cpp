@@ -21,8 +21,8 @@ Rows download(SmallModel& small, const tx::Matrix& logits) {
   return rows;
 }
 
-// Hypotheses that grow: step by step each of `width` rows a sentence continues some row of the step
-// before, as a beam would. Keeps what every row has read.
+// Hypotheses that grow as in a beam: at each step up to `width` rows per sentence continue rows of
+// the step before. Keeps the tokens that every row has read.
 struct Beam {
   std::vector<IncrementalDecoder::Row> rows;
   std::vector<std::vector<int32_t>> read;
@@ -55,7 +55,7 @@ struct Beam {
   }
 };
 
-// Last rows of logits of the whole model on what each row of the beam has read.
+// The last logits of the whole model for the tokens that each row of the beam has read.
 Rows uncached(SmallModel& small, const std::vector<std::vector<int>>& sources, const Beam& beam) {
   std::vector<Sentence> sentences;
   for (size_t r = 0; r < beam.rows.size(); ++r) {
@@ -71,7 +71,7 @@ Rows uncached(SmallModel& small, const std::vector<std::vector<int>>& sources, c
 
 constexpr tx::ModelKind kinds[] = {tx::ModelKind::encoder_decoder, tx::ModelKind::decoder};
 
-// Sources of these lengths; a decoder alone has empty ones.
+// Sources of these lengths; those of a decoder-only model are empty.
 std::vector<std::vector<int>> sources_of(std::initializer_list<size_t> lengths,
                                          tx::ModelKind kind = kinds[0]) {
   std::vector<std::vector<int>> sources;
@@ -106,7 +106,7 @@ void check_cached(const tx::ModelConfig& config, DType dtype, int steps = 24) {
   }
 }
 
-// Prompts of any length enter in one pass: the steps after them are those of the whole text.
+// Prompts of any length are read in one pass; the logits after them are those of the whole text.
 void check_prompts(const tx::ModelConfig& config, DType dtype) {
   const double bound = dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 1e-5 : 2e-2;
   SmallModel small(config, dtype, true);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(prompts_enter_in_one_pass) {
       check_prompts(small_config("pre", positions, tx::ModelKind::decoder), dtype);
 }
 
-// A prompt that does not fit waits, and changes no result.
+// A prompt that does not fit is only admitted after another one is released.
 BOOST_AUTO_TEST_CASE(prompts_wait_for_room) {
   SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
@@ -198,7 +198,7 @@ void check_independence(const tx::ModelConfig& config, DType dtype) {
   }
 }
 
-// The bits of a row depend neither on its neighbours nor on the object's past or the threads.
+// The bits of a row depend neither on other rows, nor on earlier use of the object, nor on threads.
 BOOST_AUTO_TEST_CASE(rows_are_independent_of_the_batch) {
   for (DType dtype : dtypes())
     for (tx::ModelKind kind : kinds)
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(rows_are_independent_of_the_batch) {
     for (const tx::ModelConfig& config : later_configs()) check_independence(config, dtype);
 }
 
-// Groups of heads share keys and values, so the cache holds fewer.
+// If groups of heads share keys and values, the cache is smaller.
 BOOST_AUTO_TEST_CASE(the_cache_shrinks_with_the_heads_of_keys) {
   const auto bytes_of_rows = [](int kv_heads) {
     tx::ModelConfig c = small_config();
@@ -224,8 +224,8 @@ BOOST_AUTO_TEST_CASE(the_cache_shrinks_with_the_heads_of_keys) {
   BOOST_TEST(bytes_of_rows(1) == bytes_of_rows(4) / 4);
 }
 
-// Sentences that come and go, in room for two: the bits of each are those it has alone, and what a
-// sentence that left has read does not matter.
+// Sentences are admitted and released, two at a time: each has the same bits as alone, whatever
+// released sentences have left in the cache.
 BOOST_AUTO_TEST_CASE(sentences_come_and_go) {
   for (DType dtype : dtypes()) {
     SmallModel small(small_config(), dtype, true);
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(sentences_come_and_go) {
   }
 }
 
-// A cache row more takes a row of every layer more; every part of a room counts.
+// Every field of Capacity adds to the planned bytes; a cache row adds a row in every layer.
 BOOST_AUTO_TEST_CASE(the_plan_counts_every_part) {
   SmallModel small(small_config(), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
@@ -292,10 +292,10 @@ BOOST_AUTO_TEST_CASE(the_plan_counts_every_part) {
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::cache_rows, 7)) - before ==
              7 * width * c.sides.back().layers * 4);
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::steps, 5)) - before == 2 * 8 * 5 * 4);
-  // Its keys of all layers, four arrays of integers of half as many more, and activations.
+  // Keys and values of all layers, six integers per row, and activations.
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::source_rows, 40)) - before >
              40 * (small.model->cross_width() * 4 + 6 * 4));
-  // Logits alone are so many.
+  // At least the logits.
   BOOST_TEST(int64_t(with(&IncrementalDecoder::Capacity::rows, 800)) - before >
              800 * vocabulary * 4);
   decoding.open(room);
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
   BOOST_CHECK_THROW(decoding.step({&child, 1}), tx::Bug);
 }
 
-// Sentences of a decoder alone come and go by their cache rows; prompts need room of their own.
+// Without prompts, a decoder-only model needs cache rows only; prompts need source rows too.
 BOOST_AUTO_TEST_CASE(a_decoder_alone_needs_room_for_its_rows_only) {
   SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(the_probe_sees_every_attention_of_a_step) {
   std::vector<std::string> seen;
   decoder.set_probe([&](const tx::ProbedAttention& a) {
     BOOST_TEST(!a.packed);
-    BOOST_TEST((a.cached->q.rows == 1 || tx_test::on_gpu()));  // where rows are rounded up
+    BOOST_TEST((a.cached->q.rows == 1 || tx_test::on_gpu()));  // a GPU rounds rows up
     BOOST_TEST(a.cached->q.cols == a.cached->heads * a.cached->d_k);
     seen.push_back(a.kind + std::to_string(a.layer));
   });

@@ -57,7 +57,7 @@ double mean(std::span<const float> values) {
   return sum / double(values.size());
 }
 
-// Uniform in (-bound, bound): nearly reaches it, and has its variance.
+// Uniform in (-bound, bound): the largest value nearly reaches the bound, and the variance fits.
 void check_uniform(std::span<const float> values, double bound, const std::string& name) {
   BOOST_TEST(largest(values) <= bound * (1 + 1e-6), name);
   BOOST_TEST(largest(values) > bound * 0.995, name);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(xavier_by_the_fans_of_each_matrix) {
   check_uniform(toy["encoder.layers.0.self_attn.k_proj.weight"], 0.2165064, "64 x 64");
 }
 
-// Six sub-layers of a decoder of two layers; those that begin a sub-layer are as ever.
+// A decoder of two layers has six sub-layers. Only the last matrix of a sub-layer is scaled.
 BOOST_AUTO_TEST_CASE(the_ends_of_sub_layers_begin_smaller_on_request) {
   ModelConfig c = small(256, 256, 4, 13);
   c.set_layers(2);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(the_ends_of_sub_layers_begin_smaller_on_request) {
 BOOST_AUTO_TEST_CASE(embeddings_and_vectors) {
   const Weights base(small(512, 64, 8, 4000), 1);
   const double deviation = std::sqrt(mean_square(base["embedding.weight"]));
-  BOOST_TEST(std::abs(deviation - 0.0441942) < 0.0441942 * 0.004);  // 4 deviations of 2 million
+  BOOST_TEST(std::abs(deviation - 0.0441942) < 0.0441942 * 0.004);  // 4 sigma of 2 million
   BOOST_TEST(std::abs(deviation * std::sqrt(512.0) - 1.0) < 0.004);
   BOOST_TEST(largest(base["embedding.weight"]) > 4 * 0.0441942);  // normal, not uniform
   for (const ParameterEntry& e : base.parameters.table()) {

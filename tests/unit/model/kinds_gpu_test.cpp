@@ -1,4 +1,4 @@
-// Every kind of model on the GPU as on the CPU: some steps of training, and what tools then get.
+// Every kind of model on the GPU against the CPU: training steps, then outputs of the model.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -14,7 +14,7 @@ using namespace tx;
 
 namespace {
 
-// Lines that count, in words of their own.
+// Lines of consecutively numbered words.
 struct Text {
   tx_test::TempFolder folder;
   Vocabularies::Pointer words;
@@ -61,7 +61,7 @@ struct Task {
     return c;
   }
 
-  // Steps of training on a device; the losses. The model is saved under the device's name.
+  // Trains a few steps on a device, saves the model under the device's name, returns the losses.
   std::vector<double> train(const std::string& device, DType dtype) const {
     Backend backend = make_backend(device, 1);
     Parameters parameters(backend, config(), dtype, true);
@@ -84,7 +84,7 @@ struct Task {
     return losses;
   }
 
-  // The model that the CPU trained, on a device.
+  // Loads the model that the CPU trained on a device.
   Model on_device(const std::string& device) const {
     TranslateOptions options;
     options.device = device;
@@ -100,7 +100,7 @@ bool near(double a, double b, double relative) {
   return std::isfinite(a) && std::abs(a - b) <= relative * std::max(std::abs(b), 1e-2);
 }
 
-// Losses fall alike on both; the CPU's model is left behind.
+// Compares the losses of both devices; the saved model of the CPU remains for later comparisons.
 void compare_training(const Task& task) {
   for (const DType dtype : {DType::bf16, DType::f32}) {
     if (dtype == DType::bf16 && !no_bf16_reason("cpu").empty()) continue;

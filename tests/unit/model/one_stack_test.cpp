@@ -1,4 +1,4 @@
-// Models of one stack: a decoder alone, an encoder alone.
+// Models of one stack: decoder-only and encoder-only.
 #include <algorithm>
 
 #include "lib/base/json.h"
@@ -14,7 +14,7 @@ namespace {
 const char* const norms[] = {"post", "pre"};
 constexpr ModelKind one_stack[] = {ModelKind::decoder, ModelKind::encoder};
 
-// Smooth everywhere, so that differences of the loss follow its gradient.
+// Smooth everywhere, so that finite differences of the loss approximate its gradient.
 ModelConfig config_of(ModelKind kind, const char* norm = "post",
                       const char* positions = "sinusoid") {
   ModelConfig c = small_config(norm, positions, kind);
@@ -40,7 +40,7 @@ void move(SmallModel& small, const tx::ParameterEntry& e, const std::vector<doub
   to_device(small.backend, values, m);
 }
 
-// The gradient of every parameter along a direction of its own against central differences.
+// The gradient of every parameter along a random direction against central differences.
 void check_gradients(const ModelConfig& config) {
   constexpr double h = 1e-4;
   SmallModel small(config, DType::f64);
@@ -60,7 +60,7 @@ void check_gradients(const ModelConfig& config) {
     move(small, e, direction, -2 * h);
     const double slope = (up - small.loss(batch)) / (2 * h);
     move(small, e, direction, h);
-    // Softmax takes no notice of a bias of all keys.
+    // A bias of all keys does not change softmax.
     const bool nothing = e.name.ends_with("k_proj.bias");
     BOOST_TEST_CONTEXT(e.name << " " << slope << " " << along) {
       BOOST_TEST((nothing || length > 1e-3));
@@ -73,7 +73,7 @@ void check_gradients(const ModelConfig& config) {
 
 BOOST_AUTO_TEST_SUITE(model_one_stack)
 
-// Weights of one stack, without cross-attention: so many as the paper's encoder and embedding.
+// One stack without cross-attention: as many weights as the paper's encoder and embedding.
 BOOST_AUTO_TEST_CASE(the_table_holds_one_stack) {
   for (const ModelKind kind : one_stack) {
     ModelConfig c;
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_configuration_goes_to_json_and_back) {
   BOOST_TEST(encoder.is_predicted(0));
 }
 
-// A file that says nothing of its kind is of an encoder and a decoder.
+// A file without a kind is an encoder-decoder.
 BOOST_AUTO_TEST_CASE(without_a_kind_there_are_two_sides) {
   tx::Json json = small_config().to_json();
   json.erase("kind");

@@ -5,8 +5,8 @@
 
 BOOST_AUTO_TEST_SUITE(model_properties)
 
-// Beside a library that has no masks of relu, which only the emulated one can be made to be: other
-// products, and every gradient has the same bits.
+// Against a library without bit masks for relu, which only the emulated cuBLASLt can imitate: other
+// products run, but every gradient has the same bits.
 BOOST_AUTO_TEST_CASE(masks_of_relu_change_no_bit) {
   const char* library = std::getenv("TX_CUBLASLT");
   const bool emulated = library && std::string(library).find("emulated") != std::string::npos;

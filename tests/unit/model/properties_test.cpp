@@ -23,7 +23,7 @@ const char* const norms[] = {"post", "pre"};
 
 BOOST_AUTO_TEST_SUITE(model_properties)
 
-// A later target token changes no earlier logit, not by one bit; it does change its own row.
+// A target token changes no bit of earlier logits; it does change its own and later rows.
 BOOST_AUTO_TEST_CASE(causality) {
   for (DType dtype : dtypes()) {
     for (const char* norm : norms) {
@@ -84,8 +84,8 @@ BOOST_AUTO_TEST_CASE(equivariance_to_order_without_positions) {
   }
 }
 
-// A sentence's logits do not depend on what else its batch holds: bit for bit with weights packed
-// for inference, with any number of threads; up to the order of sums without.
+// A sentence's logits do not depend on the rest of its batch: bit-identical, for any number of
+// threads, with weights packed for inference; otherwise up to rounding.
 BOOST_AUTO_TEST_CASE(independence_of_the_batch) {
   const std::vector<Sentence> all{sentence_of(1, 5, 9), sentence_of(2, 70, 1),
                                   sentence_of(3, 1, 66), sentence_of(4, 33, 20),
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(independence_of_the_batch) {
   }
 }
 
-// Masks belong to the pair: neither the place in a batch nor the batch changes them.
+// Dropout masks depend on the pair, not on the batch or the position in it.
 BOOST_AUTO_TEST_CASE(dropout_is_independent_of_the_batch) {
   SmallModel small(small_config(), DType::f64);
   Record record(small.backend);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_one_batch) {
   }
 }
 
-// The later blocks: causal, independent of the batch, and of a row only what its window shows.
+// Later blocks are causal and batch-invariant, and a row only depends on its window.
 BOOST_AUTO_TEST_CASE(later_blocks_keep_the_properties) {
   for (DType dtype : dtypes())
     for (const tx::ModelConfig& config : later_configs()) {
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(later_blocks_keep_the_properties) {
     }
 }
 
-// Without the mask the first row sees the change of a later one.
+// Without the causal mask, a change of the last token changes the first row.
 BOOST_AUTO_TEST_CASE(a_lesson_takes_the_mask_away) {
   for (DType dtype : dtypes()) {
     tx::ModelConfig config = small_config();
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_lesson_takes_the_mask_away) {
   }
 }
 
-// Rotary positions tell how far apart tokens are, not where: keys turn with their queries.
+// With rotary positions a score depends on the distance of query and key, not on their positions.
 BOOST_AUTO_TEST_CASE(rotary_attention_knows_distances_alone) {
   tx::ModelConfig c = small_config("post", "rotary", tx::ModelKind::encoder);
   SmallModel small(c, DType::f64);
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_two_runs_are_the_same_bits) {
   }
 }
 
-// Layers computed again on the way back: every bit of every gradient, in less memory.
+// Layers that are recomputed in the backward pass give the same bits of gradients in less memory.
 BOOST_AUTO_TEST_CASE(recomputed_layers_give_the_same_bits) {
   std::vector<tx::ModelConfig> configs = later_configs();
   for (const char* norm : norms) configs.push_back(small_config(norm));
@@ -242,14 +242,14 @@ BOOST_AUTO_TEST_CASE(recomputed_layers_give_the_same_bits) {
   }
 }
 
-// The dry run asks for exactly what the run takes, and nothing is left behind.
+// The peak of the dry run is exactly that of the real run, which frees everything.
 BOOST_AUTO_TEST_CASE(dry_run_peak_equals_the_real_peak) {
   for (DType dtype : dtypes()) {
     for (const char* norm : norms) {
       SmallModel small(small_config(norm), dtype);
       const PackedBatch batch(small.backend, {sentence_of(1, 5, 9), sentence_of(2, 70, 30)});
       Record record(small.backend);
-      // Without dropout of relu, which a GPU's masks of relu do not go with.
+      // In bf16 without relu dropout, so that a GPU can use its bit masks for relu.
       const double of_relu = dtype == DType::bf16 ? 0 : .1;
       const tx::DropoutRates masks{.3, .2, of_relu, 7, record.data};
       const auto train = [&](tx::Context& c) {

@@ -1,5 +1,5 @@
-// Parameters for inference alone: the logits of weights that were packed in place, bit for bit; of
-// 8-bit weights nearly so, and no row sees its neighbours.
+// Parameters loaded for inference only: the same bits of logits as weights packed in place; with
+// 8-bit weights, similar logits that are batch-invariant.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/unit/model/small_model.h"
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(int8_is_near) {
     BOOST_TEST(std::sqrt(error / square) > 1e-4);
     const Rows alone = read.logits({sentence_of(1, 3, 4)});
     const Rows last(got.end() - ptrdiff_t(alone.size()), got.end());
-    BOOST_TEST((alone == last));  // a row does not see its neighbours
+    BOOST_TEST((alone == last));  // batch-invariant
   }
 }
 

@@ -15,7 +15,7 @@ using namespace tx;
 
 namespace {
 
-// Of every block that a checkpoint holds.
+// The values of all blocks that a checkpoint contains.
 std::vector<float> values_of(const Parameters& p) {
   std::vector<float> all;
   for (const Matrix& block : {p.fp32_weights(), p.moment1(), p.moment2()}) {
@@ -73,9 +73,9 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_the_save_under_way) {
   BOOST_TEST((written == values_of(parameters)));
 }
 
-// A run that fails while a save is under way: its own error stays the first, and what became of the
-// save is appended to it. The model of step 20 is a pipe, so that its save is under way until a
-// reader comes; in the place of its state is a directory.
+// A run fails during a save: its own error comes first, and the outcome of the save is appended.
+// The model file of step 20 is a pipe, so the save waits for a reader; the state file is a
+// directory, so the save fails.
 BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
   const tx_test::TempFolder folder;
   const RunDirectory run = RunDirectory::create(folder / "run");

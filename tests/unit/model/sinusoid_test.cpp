@@ -1,4 +1,4 @@
-// Positions of section 3.5 against values worked out in double.
+// Positions of section 3.5 of the paper against values computed in double.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numeric>
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(cosines_fall_with_distance) {
   }
 }
 
-// PE(pos + k) is PE(pos) with each pair turned by an angle that depends on k alone.
+// PE(pos + k) is PE(pos) with each pair rotated by an angle that only depends on k.
 BOOST_AUTO_TEST_CASE(a_shift_is_a_rotation) {
   for (int64_t d : {4, 64, 512}) {
     for (int64_t k : {1, 7, 100}) {

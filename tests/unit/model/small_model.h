@@ -1,4 +1,4 @@
-// Small models of every kind for tests of properties, and the logits they give to sentences.
+// Small models of every kind for tests of properties, with their logits and gradients.
 #pragma once
 #include <boost/test/unit_test.hpp>
 
@@ -26,7 +26,7 @@ inline tx::ModelConfig small_config(const std::string& norm = "post",
   return c;
 }
 
-// Configurations in which every block that is not the paper's has its turn.
+// Configurations that together use every block that is not in the paper.
 inline std::vector<tx::ModelConfig> later_configs(
     tx::ModelKind kind = tx::ModelKind::encoder_decoder) {
   std::vector<tx::ModelConfig> all;
@@ -61,7 +61,7 @@ inline std::vector<tx::ModelConfig> later_configs(
   return all;
 }
 
-// `length` ids from 4 up that belong to a name.
+// `length` pseudo-random ids from 4 up, determined by the name.
 inline std::vector<int32_t> ids_of(const std::string& name, size_t length, int vocabulary = 37) {
   std::vector<int32_t> ids;
   for (double x : value(name, 0, length))
@@ -102,7 +102,7 @@ class SmallModel {
         parameters(backend, of.parameters.config(), weights, Fp32Source(of.parameters)),
         model(std::make_unique<tx::Transformer>(backend, parameters, 80)) {}
 
-  // f(context) in an arena of just the size that a dry run asks for.
+  // f(context) in an arena of exactly the size that a dry run needs.
   template <class F>
   auto run(F&& f) {
     tx::Arena arena(backend, peak_of(backend, dtype, f));
@@ -191,7 +191,7 @@ inline double difference(const Rows& x, const Rows& expected) {
   return off / largest;
 }
 
-// What the machine can run.
+// The types that this machine supports.
 inline std::vector<tx::DType> dtypes() {
   std::vector<tx::DType> all{tx::DType::f64, tx::DType::f32};
   if (no_bf16_reason().empty()) all.push_back(tx::DType::bf16);

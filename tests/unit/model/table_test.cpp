@@ -1,4 +1,4 @@
-// The parameter table: how many weights a model has, and how they lie.
+// The parameter table: how many weights a model has, and their layout.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
@@ -55,7 +55,7 @@ Change inner(int d_ff) {
 }
 void pre_norm(ModelConfig& c) { c.norm = NormPosition::pre; }
 
-// Elements of the entries whose names begin with `prefix` and hold `part`.
+// Elements of the entries whose names begin with `prefix` and contain `part`.
 int64_t count_of(const ModelConfig& config, const std::string& prefix,
                  const std::string& part = "") {
   int64_t count = 0;
@@ -145,11 +145,11 @@ BOOST_AUTO_TEST_CASE(tied_and_separate_embeddings) {
 BOOST_AUTO_TEST_CASE(attention_biases) {
   ModelConfig c = base(37000, keys(16));
   c.attention_bias = true;
-  // Queries and keys have 8 x 16 outputs, values 8 x 64, the projection behind them 512.
+  // Queries and keys have 8 x 16 outputs, values 8 x 64, the output projection 512.
   BOOST_TEST(parameter_count(c) == 55967744 + 18 * (2 * 128 + 512 + 512));
 }
 
-// Blocks that are not the paper's: what each adds or leaves out.
+// The number of weights that each later block adds or removes.
 BOOST_AUTO_TEST_CASE(later_blocks) {
   const auto more = [](const Change& change) {
     return parameter_count(base(37000, change)) - parameter_count(base(37000));
@@ -205,8 +205,8 @@ BOOST_AUTO_TEST_CASE(values_of_fields_are_checked) {
   });
 }
 
-// What the blocks promise: no overlap, joined entries without a gap, the others on 64 bytes of
-// fp32, all matrices before all vectors.
+// Entries do not overlap; joined ones have no gap, the others are aligned to 64 bytes of fp32; all
+// matrices come before all vectors.
 BOOST_AUTO_TEST_CASE(layout) {
   for (const bool bias : {false, true}) {
     ModelConfig c = base(1001, make_toy);
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(layout) {
         BOOST_TEST(e.offset == end, e.name);
       else
         BOOST_TEST((e.offset >= end && e.offset < end + 16 && e.offset % 16 == 0), e.name);
-      BOOST_TEST((e.vector || !vectors), e.name << " is a matrix behind a vector");
+      BOOST_TEST((e.vector || !vectors), e.name << " is a matrix after a vector");
       vectors = e.vector;
       end = e.offset + e.padded_rows * e.cols;
     }

@@ -1,5 +1,5 @@
-// A model in parts on ranks, which are threads here, against the same model as a whole: loss and
-// gradients, with every mask, of every kind of block.
+// Tensor parallelism over ranks, which are threads here, against the whole model on one rank: loss
+// and gradients, with all dropout masks, for every kind of block.
 #include "lib/model/tensor_parallel.h"
 
 #include "tests/thread_ranks.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double smoothing = .1;
 
-// One step of a model, and what it left: sums of the record, gradients in the block's layout.
+// The results of one step: sums of the record, gradients in the block's layout.
 struct Step {
   StepRecord record;
   std::vector<double> gradients;
@@ -31,7 +31,7 @@ StepRecord third_step() {
   return r;
 }
 
-// Tokens as a part of the model knows them; labels stay.
+// The sentences with the token ids of a shard; labels are those of the whole model.
 std::vector<Sentence> as_known(std::vector<Sentence> sentences, const Parameters& part) {
   const ModelConfig& whole = part.whole();
   const auto own = [&](size_t side, std::vector<int32_t>& ids) {
@@ -74,12 +74,12 @@ Step step_of(Backend& backend, Parameters& parameters, bool recompute) {
   return {record.get(), to_host(backend, parameters.gradients())};
 }
 
-// The gradients of all parts as those of the whole, put together twice: by gather_shards(), and of
-// weights that every part has, each part's own.
+// The results of all shards, their gradients joined by gather_shards(), and each shard's own
+// gradients of the replicated parameters.
 struct Found {
   std::vector<Step> parts;
-  std::vector<double> whole;             // the block
-  std::vector<std::vector<double>> own;  // by part: of what all have
+  std::vector<double> whole;             // joined
+  std::vector<std::vector<double>> own;  // by shard: replicated parameters
 };
 
 std::vector<double> common(const Parameters& p) {
@@ -104,7 +104,7 @@ Found run_parts(Parameters& whole, int count, bool recompute) {
     part.refresh_bf16_weights();
     found.parts[size_t(me)] = step_of(backend, part, recompute);
     found.own[size_t(me)] = common(part);
-    // The whole model's optimizer state is freed.
+    // The whole model's unused optimizer state holds the result.
     gather_shards(part, part.gradients(), me == 0 ? whole.optimizer_state().first : Matrix{});
   });
   found.whole = to_host(whole.backend(), whole.optimizer_state().first);

@@ -1,4 +1,4 @@
-// Sees the library as a user's program does: through lib/tx.h alone, with a model from a file.
+// Uses the library as a user's program does: through lib/tx.h only, with a model from a file.
 #include "lib/tx.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(outputs_keep_to_a_shortlist) {
     for (const std::string& word : tx::split_at(h.text, ' '))
       BOOST_TEST((word == "w8" || word == "w9" || word.empty()));
   BOOST_TEST(model.complete("w5", "w10")[0].text.find("w10") == 0u);
-  // What is given is scored among all tokens.
+  // A given translation is scored over the whole vocabulary.
   options.shortlist.reset();
   BOOST_TEST(model.score("w5", "w20").log_p ==
              tx::Model(file.path, options).score("w5", "w20").log_p);
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_decoder_continues_texts) {
   BOOST_REQUIRE(found.size() == 2u);
   BOOST_TEST(found[0].text == out[0]);
   for (const tx::Hypothesis& h : found)
-    if (std::ranges::count(h.text, ' ') < 5)  // it has ended
+    if (std::ranges::count(h.text, ' ') < 5)  // not cut at the maximum length
       BOOST_TEST(model.score("w5 w6", h.text).log_p == h.log_p);
   BOOST_TEST(model.score("", "w5 w6").log_p < 0);
   BOOST_TEST(model.score("", "").log_p == 0);

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(beam_1_follows_the_likeliest_token_of_random_models) {
     for (const double alpha : {0.0, 0.6, 2.0}) {
       const auto found = beam_search(model, with(1, alpha), 10);
       BOOST_TEST(found[0].ids == greedy);
-      // At the last step, number 10, the likeliest may be <eos> or not; before it must be.
+      // An output that ends before the last step, number 10, must be complete.
       if (ended) BOOST_TEST(found[0].complete);
     }
   }
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_wide_beam_equals_exhaustive_search) {
   }
 }
 
-// What a narrow beam returns is a true output with its true score, never better than the best.
+// A narrow beam returns real outputs with their exact scores, never better than the best.
 BOOST_AUTO_TEST_CASE(a_narrow_beam_reports_true_scores) {
   std::vector<int> best_found;
   for (const int width : {1, 3, 6, 12}) {
@@ -121,15 +121,15 @@ BOOST_AUTO_TEST_CASE(a_narrow_beam_reports_true_scores) {
       best_found.back() += found[0].ids == all[0].ids;
     }
   }
-  // These models are nearly even, so that a narrow beam misses much: 4, 27, 81, 99 of 100.
+  // These models are nearly uniform, so a narrow beam often fails: it finds 4, 27, 81, 99 of 100.
   BOOST_TEST(best_found[1] > best_found[0]);
   BOOST_TEST(best_found[2] > best_found[1]);
   BOOST_TEST(best_found[3] > 95);
 }
 
 BOOST_AUTO_TEST_CASE(stops_when_no_open_hypothesis_can_win) {
-  // <eos> is nearly certain after one token: the others are hopeless soon, though 1000 labels are
-  // allowed.
+  // <eos> is nearly certain after one token, so that longer hypotheses soon cannot win, although
+  // 1000 labels are allowed.
   const Model model = [](const Ids& prefix) {
     return prefix.empty() ? from_weights({1e-6, 0.5, 0.5}) : from_weights({1, 1e-4, 1e-4});
   };
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(stops_when_no_open_hypothesis_can_win) {
 }
 
 BOOST_AUTO_TEST_CASE(does_not_stop_while_a_longer_one_may_win) {
-  // Two short outputs finish early, but log P falls so slowly behind "b" that alpha makes a long
+  // Two short outputs finish early, but log P falls so slowly after "b" that alpha makes a long
   // output the best.
   const Model model = [](const Ids& prefix) {
     if (prefix.empty()) return from_weights({0.3, 0.3, 0.4});
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(equal_scores_prefer_the_lower_row_then_the_lower_token) {
   BOOST_TEST(found[0].score == found[2].score);
 }
 
-// Scores of few values, so that many are equal; every other beam avoids some tokens.
+// Few distinct scores, so that many are equal; every other beam avoids some tokens.
 BOOST_AUTO_TEST_CASE(open_rows_are_those_of_a_sort_of_all_candidates) {
   constexpr int width = 9, tokens = 30, cost = 2;
   using Key = std::tuple<double, int, int32_t>;  // rank falls, row and token rise

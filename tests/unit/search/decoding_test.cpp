@@ -26,7 +26,7 @@ std::vector<double> row_of(const Matrix& m, int64_t row) {
   return out;
 }
 
-// Logits (T,Vp) of <bos> + the first target tokens, all at once.
+// Logits (T,Vp) of <bos> + the first target tokens, in one pass.
 std::vector<std::vector<double>> teacher_forced(RandomModel& m, const std::vector<int>& source,
                                                 const std::vector<int>& target) {
   const auto side = [](const std::vector<int32_t>& ids, const std::vector<int32_t>& offsets,
@@ -64,10 +64,10 @@ void compare_with_teacher_forcing(DType dtype, const ModelConfig& config, double
   IncrementalDecoder decoding(m.backend, m.transformer, dtype);
   std::vector<std::vector<std::vector<double>>> wanted;
   for (size_t s = 0; s < 3; ++s) wanted.push_back(teacher_forced(m, sources[s], targets[s]));
-  for (int round = 0; round < 2; ++round) {  // the second on used memory
+  for (int round = 0; round < 2; ++round) {  // the second reuses memory
     decoding.begin(sources, 3, 20);
     for (int step = 0; step < 20; ++step) {
-      // The rows turn at every step, so that parents are not their own place.
+      // The rows rotate at every step, so that the parent of a row is another row.
       std::vector<IncrementalDecoder::Row> rows;
       for (int i = 0; i < 3; ++i) {
         const int s = (i + step) % 3;
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(cached_equals_uncached_bf16) {
   compare_with_teacher_forcing(DType::bf16, small_config(), 3e-2);
 }
 
-// A sentence's logits are the same bits in every batch and at every place in it.
+// A sentence's logits have the same bits in every batch and at every position in it.
 BOOST_AUTO_TEST_CASE(logits_do_not_depend_on_the_batch) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     RandomModel m(small_config(), dtype, 64), m3(small_config(), dtype, 64, 3);

@@ -1,4 +1,4 @@
-// Diverse beam search: groups that avoid what earlier ones have taken.
+// Diverse beam search: groups avoid the tokens that earlier groups chose.
 #include <boost/test/unit_test.hpp>
 #include <set>
 
@@ -47,8 +47,8 @@ BOOST_AUTO_TEST_CASE(one_group_is_a_beam) {
   }
 }
 
-// Greedy groups: 4 leads 5 by ln(.5 / .3) = .51 and 6 by ln(.5 / .2) = .92. A third group pays
-// twice for 4 where both before it have taken it.
+// Greedy groups: 4 leads 5 by ln(.5 / .3) = .51 and 6 by ln(.5 / .2) = .92. The third group pays
+// twice for 4 if both groups before it chose it.
 BOOST_AUTO_TEST_CASE(groups_by_hand) {
   const auto texts = [](double diversity) {
     std::vector<Ids> out;
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(groups_by_hand) {
   BOOST_TEST(std::abs(found[2].log_p - std::log(0.2)) < 1e-6);  // the model's, without the cost
 }
 
-// Every output is a true one with its true score, each once, best first.
+// Outputs are real, with their exact scores, distinct, and best first.
 BOOST_AUTO_TEST_CASE(scores_stay_those_of_the_model) {
   size_t distinct = 0, plain = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {

@@ -11,7 +11,7 @@ namespace {
 
 using Ids = std::vector<int>;
 
-// Tokens 4 and 5 by turns are likely, the end after two of them.
+// The likeliest output is 4, 5, <eos>.
 Model by_turns() {
   return [](const Ids& prefix) {
     if (prefix.size() == 2) return from_weights({0.7, 0.1, 0.1, 0.05, 0.05});

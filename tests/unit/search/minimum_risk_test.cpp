@@ -1,4 +1,4 @@
-// Utilities of drawn outputs against figures added up by hand.
+// The utility of a sample is its mean score against the other samples.
 #include "lib/search/lines/minimum_risk.h"
 
 #include <boost/test/unit_test.hpp>

@@ -19,7 +19,7 @@ inline tx::ModelConfig small_config(int heads = 4) {
   return c;
 }
 
-// A model whose outputs vary: Xavier's weights with some noise in every vector too.
+// A model whose outputs vary: Xavier initialisation, and noise in every vector.
 struct RandomModel {
   tx::Backend backend;
   tx::Parameters parameters;

@@ -1,4 +1,4 @@
-// What a reader should know of a line, and the words of an output.
+// The states of a line, and the words of an output.
 #include "lib/search/lines/remarks.h"
 
 #include <boost/test/unit_test.hpp>
@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(loops) {
   BOOST_TEST(ends_in_loop(Ids{9, 9, 9, 5, 6, 5, 6, 5, 6, 5, 6}));
   BOOST_TEST(!ends_in_loop(Ids{5, 6, 5, 6, 5, 6}));  // fewer than eight
   BOOST_TEST(ends_in_loop(Ids{4, 5, 6, 7, 5, 6, 7, 5, 6, 7}));
-  BOOST_TEST(!ends_in_loop(Ids{5, 6, 7, 8, 9, 5, 6, 7, 8, 9}));  // twice
+  BOOST_TEST(!ends_in_loop(Ids{5, 6, 7, 8, 9, 5, 6, 7, 8, 9}));  // only twice
   BOOST_TEST(!ends_in_loop(Ids{5, 5, 5, 5, 5, 5, 5, 5, 6}));     // not at the end
 }
 
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(states_of_lines) {
   BOOST_TEST(states({5}, {{6}, 0, 0, false}) == Texts{"maximum"}, boost::test_tools::per_element());
   BOOST_TEST(states({5}, {Ids(9, 6), 0, 0, true}) == Texts{"loop"},
              boost::test_tools::per_element());
-  BOOST_TEST(states(Ids(9, 5), {Ids(9, 6), 0, 0, true}).empty());  // the source does the same
+  BOOST_TEST(states(Ids(9, 5), {Ids(9, 6), 0, 0, true}).empty());  // the source has a loop too
   BOOST_TEST((states({4, 5, 6, 7, 8, 9}, {{5, 6, 7, 8, 9}, 0, 0, true}) == Texts{"copy"}));
   Line line;
   line.blank = line.cut = true;
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(words_and_json) {
       parse_json(format_json(line, {never}, {}, {}, *vocabulary), "test")["score"].is_null());
 }
 
-// The tokens of parts stand one after another, and log P is their sum.
+// The tokens of the parts are concatenated, and log P is summed.
 BOOST_AUTO_TEST_CASE(parts_are_joined) {
   const Translation a = {{{5, 6}, -1.5, -1, true, {-0.25f, -0.5f, -0.75f}}};
   const Translation none = {{{}, -2, -2, true, {-2}}};

@@ -1,4 +1,4 @@
-// What may come next: each rule by hand, and in every search.
+// Output constraints: each rule by hand, and in every kind of search.
 #include "lib/search/rules/rules.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void search_all_ways(const Rules& rules, const std::vector<Source>& sources, F&&
   }
 }
 
-// The score of an output is the model's score of its tokens, with any rules.
+// With any rules, the score of an output is the model's score of its tokens.
 void check_score(const ModelSet& models, const Source& source, const TokenHypothesis& h) {
   Backend backend = make_backend("cpu", 1);
   SearchOptions o;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(every_search_begins_with_the_prefix) {
     for (size_t j = 0; j < i * i % 37; ++j) sources[i].prefix.push_back(int(4 + (i + j * j) % 60));
     longest = std::max(longest, int(sources[i].prefix.size()) - int(sources[i].ids.size()));
   }
-  BOOST_TEST(longest > 10);  // one is longer than its source by far
+  BOOST_TEST(longest > 10);  // one is much longer than its source
   size_t behind = 0;
   search_all_ways({}, sources, [&](const ModelSet& models, const Source& source, const auto& h) {
     BOOST_REQUIRE(h.ids.size() >= source.prefix.size());
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(every_search_keeps_to_the_rules) {
   rules.add(std::make_shared<ForbiddenPhrases>(std::vector<std::string>{"w10", "w11 w12"},
                                                *word_vocabulary(71)));
   std::vector<Source> sources = random_sources(12);
-  sources[3].prefix = {10, 11, 12, 5, 6, 5, 6};  // what is forced may hold all of that
+  sources[3].prefix = {10, 11, 12, 5, 6, 5, 6};  // a forced prefix may violate the rules
   search_all_ways(rules, sources, [&](const ModelSet& models, const Source& source, const auto& h) {
     BOOST_TEST((!h.complete || h.ids.size() >= 6u));
     if (source.prefix.empty()) {
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(every_search_keeps_to_the_rules) {
   });
 }
 
-// Where nothing may follow, an output is cut: here after one of each token.
+// If the rules allow no further token, the output is cut: here after two tokens.
 BOOST_AUTO_TEST_CASE(an_output_that_nothing_may_follow_is_cut) {
   struct Nothing : Rule {
     bool allows(const OpenOutput& output, int token) const override {
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   BOOST_TEST(fulfilled({4, 5}) == 1);
   BOOST_TEST(required_tokens({4, 5}) == (Ids{6, 8}), boost::test_tools::per_element());
   BOOST_TEST(fulfilled({5, 6}) == 2);
-  BOOST_TEST(fulfilled({5, 6, 4}) == 0);  // what was begun is given up
+  BOOST_TEST(fulfilled({5, 6, 4}) == 0);  // an incomplete phrase is abandoned
   BOOST_TEST(fulfilled({5, 6, 5}) == 1);
   BOOST_TEST(fulfilled({5, 6, 8}) == 1);
   BOOST_TEST(fulfilled({5, 6, 7, 4}) == 3);
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   BOOST_TEST(fulfilled({8, 9, 5, 6, 7, 4}) == 4);
   BOOST_TEST(rule.allows({Ids{4}, 9, nullptr}, Vocabulary::eos));
 
-  // A longer word is another word; a following full stop is not part of it.
+  // A longer word is another word; a full stop after the word is allowed.
   const auto vocabulary = subwords();
   const RequiredPhrases words(*vocabulary);
   const int the = vocabulary->id_of("\u2581the");
@@ -242,14 +242,14 @@ BOOST_AUTO_TEST_CASE(places_of_banks) {
   };
   check({9, 9, 9}, 6, {2, 2, 2});
   check({9, 9, 9}, 7, {2, 2, 3});
-  check({9, 9, 0}, 7, {2, 5, 0});  // downwards first
-  check({1, 0, 9}, 6, {1, 0, 5});  // what the lowest cannot take goes up again
+  check({9, 9, 0}, 7, {2, 5, 0});  // lower banks first
+  check({1, 0, 9}, 6, {1, 0, 5});  // then higher banks
   check({9, 9, 9}, 1, {0, 0, 1});
   check({9, 0, 0}, 4, {4, 0, 0});
   check({1, 1, 1}, 9, {1, 1, 1});
 }
 
-// The best output holds every phrase; a score is what the model gives to those tokens.
+// The best output contains every phrase; scores are the model's.
 BOOST_AUTO_TEST_CASE(every_beam_holds_what_must_come) {
   std::vector<Source> sources = random_sources(12);
   for (size_t i = 0; i < sources.size(); ++i) {

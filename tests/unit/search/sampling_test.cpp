@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_draw_depends_on_seed_line_and_output_alone) {
   o.seed = 2;
   const auto seeded = draw(model, o, 17);
   BOOST_TEST((seeded[0].ids != first[0].ids || seeded[1].ids != first[1].ids));
-  // The first of several outputs is the one that is drawn alone.
+  // One of several samples is the one that is drawn alone.
   const auto alone = draw(model, sampling(1), 17);
   BOOST_TEST(std::any_of(first.begin(), first.end(),
                          [&](const auto& h) { return h.ids == alone[0].ids; }));

@@ -1,4 +1,4 @@
-// Lists of tokens: what is on the list of a line, and log P among the tokens of a list.
+// Shortlists: the tokens that are listed for a line, and log P normalised over a list.
 #include "lib/search/engine/shortlist.h"
 
 #include <boost/test/unit_test.hpp>
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(what_is_on_a_list) {
   const Shortlist shortlist(options, *v, *v);
   Source source;
   source.ids = {token("d"), token("g")};
-  // <unk> is never output, bytes only where the source has some.
+  // <unk> is never listed, and bytes only if the source has some.
   Ids wanted = {Vocabulary::eos, token("b"), token("c"), token("f")};
   std::ranges::sort(wanted);
   BOOST_TEST(text_of(*v, shortlist.list(source)) == text_of(*v, wanted));

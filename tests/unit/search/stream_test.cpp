@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_list_has_line_rank_score_and_log_p) {
   const TempFolder folder;
   TranslatorOptions o = options_of();
   o.search.nbest = 3;
-  o.search.max_extra = 100;  // so that as many end
+  o.search.max_extra = 100;  // enough for three to end
   const Translator translator = tiny_translator(o);
   LinePairs in({folder.file("in", "w5\n\nw6 w7\n")});
   Writer out(folder / "out");

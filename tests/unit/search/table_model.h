@@ -1,5 +1,4 @@
-// A model of a few tokens given by tables, and the ways to search it: what the tests of the search
-// compare the beam with.
+// A model of a few tokens given by tables, and reference searches for the tests of beam search.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -21,7 +20,7 @@ using Model = std::function<std::vector<float>(const std::vector<int>&)>;
 
 inline const std::vector<int> forbidden = {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
 
-// Runs a search to its end on `model` and counts its steps; top: candidates a row, 0: all columns.
+// Runs a search to its end and counts its steps; top: candidates per row, 0: all columns.
 template <class Search>
 std::vector<TokenHypothesis> run(Search& search, const Model& model, int top,
                                  int* steps = nullptr) {
@@ -93,7 +92,7 @@ inline std::vector<float> from_weights(const std::vector<double>& weights) {
   return out;
 }
 
-// Weights that a hash of the prefix chooses; the end grows likelier with the length.
+// Weights from a hash of the prefix; the end becomes likelier with the length.
 inline Model random_model(uint32_t seed, int tokens) {
   return [=](const std::vector<int>& prefix) {
     uint32_t state = seed * 2654435761u + 12345u;

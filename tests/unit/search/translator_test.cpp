@@ -1,6 +1,5 @@
-// Translations do not depend on batches, order, company, threads or workers; ensembles.
-// Also where the libraries see an older processor: the bits may be others there, never with
-// company.
+// Translations do not depend on batches, order, other lines, threads or workers; ensembles.
+// Also with an older instruction set: it may give other bits, but the same in every batch.
 // environment: TX_MAX_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2
 // environment: TX_MAX_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=AVX512_CORE
 // environment: DNNL_MAX_CPU_ISA=ALL

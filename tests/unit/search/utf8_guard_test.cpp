@@ -37,7 +37,7 @@ ModelConfig byte_config() {
   return config;
 }
 
-// Random weights, so that most outputs would be no UTF-8.
+// Random weights, so that most outputs would be invalid UTF-8.
 std::unique_ptr<ModelSet> byte_models(std::vector<uint32_t> seeds) {
   auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
   std::vector<LoadedModel> models;
@@ -95,7 +95,7 @@ constexpr int edges[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0
 void try_all(const Utf8Guard& guard, const Utf8Guard::State& state, const std::string& before,
              int more, int64_t& wrong) {
   wrong += (state.lacking == 0) != (count_invalid_utf8(before) == 0);
-  if (state.lacking > 0) {  // what has been begun can be finished
+  if (state.lacking > 0) {  // an open sequence can be completed
     const std::string end = char(state.low) + std::string(state.lacking - 1, '\x80');
     wrong += count_invalid_utf8(before + end) != 0;
   }
@@ -104,7 +104,7 @@ void try_all(const Utf8Guard& guard, const Utf8Guard::State& state, const std::s
     const std::string longer = before + char(byte);
     if (guard.allows(state, token_of(byte), 9)) {
       try_all(guard, guard.after(state, token_of(byte)), longer, more - 1, wrong);
-    } else {  // nothing makes it UTF-8 again
+    } else {  // no continuation is valid
       for (const std::string end : {"", "\x80", "\x90\x80", "\xA0\x80", "\x90\x80\x80"})
         wrong += count_invalid_utf8(longer + end) == 0;
     }
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
   int64_t wrong = 0;
   try_all(guard, {}, "", 5, wrong);
   BOOST_TEST(wrong == 0);
-  // Neither a word nor the end while a sequence is open.
+  // While a sequence is open, neither a word nor the end is allowed.
   const int word = byte_vocabulary()->id_of("\u2581the");
   BOOST_REQUIRE(word > 0);
   const auto open = guard.after({}, token_of(0xC3));
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
   BOOST_TEST(!guard.allows(open, Vocabulary::eos, 9));
   BOOST_TEST(guard.allows({}, word, -1));
   BOOST_TEST(guard.allows({}, Vocabulary::eos, -1));
-  // The same from the tokens so far, with any prefix.
+  // The state after several tokens.
   const auto after = [&](std::vector<int> tokens) { return guard.state_of(tokens); };
   BOOST_TEST(after({}).lacking == 0);
   BOOST_TEST(after({word, token_of(0xF0), token_of(0x9F)}).lacking == 2);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_guard_takes_utf8_and_nothing_else) {
   BOOST_TEST(after({token_of(0xC3), token_of(0xA4)}).lacking == 0);
   BOOST_TEST(after({token_of(0xC3), word}).lacking == 0);
   BOOST_TEST(after({token_of(0xBF), token_of(0xFF), token_of(0xC3)}).lacking == 1);
-  // A sequence that cannot be finished is not begun.
+  // A sequence may only begin if enough steps are left to complete it.
   BOOST_TEST(guard.allows({}, token_of(0xF0), 3));
   BOOST_TEST(!guard.allows({}, token_of(0xF0), 2));
   BOOST_TEST(!guard.allows({}, token_of(0xC3), 0));
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(every_search_gives_utf8_and_a_line_is_searched_alike_in_any
   }
 }
 
-// Up to the first token that may not follow a sampled output is what it would be without a guard.
+// A sample equals that without a guard up to the first token that the guard rejects.
 BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
   const auto sources = random_sources(24);
   const auto models = byte_models({3});
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
   BOOST_TEST(redrawn > 0u);
 }
 
-// Candidates are what the whole row would give: best first, complete, the same bits.
+// The candidates are the best legal ones of the whole row, in order, with the same bits.
 BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   const auto models = byte_models({3});
   const auto forbidden = models->forbidden();
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   }
 }
 
-// What is given is scored as it is.
+// A given target is scored even if it is invalid UTF-8.
 BOOST_AUTO_TEST_CASE(a_given_output_may_be_anything) {
   const auto models = byte_models({3});
   Backend backend = make_backend("cpu", 1);

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(due_by_steps_or_by_the_clock) {
   BOOST_TEST((!clock.overdue() && !clock.due(10)));
   now += 120;
   BOOST_TEST((clock.overdue() && clock.due(11)));
-  BOOST_TEST((steps.overdue() && !steps.due(11)));  // for safety alone
+  BOOST_TEST((steps.overdue() && !steps.due(11)));  // a safety save, not a scheduled one
   const Checkpointer never = make({5, 10, 0});
   now += 1e6;
   BOOST_TEST(!never.overdue());
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_newest_of_the_schedule_stay_with_the_best_and_the_last_
   Checkpointer c = make({2, 10, 0});
   for (const int64_t step : {0, 10, 20, 30, 35, 40}) c.save(content(step, 10, step + 1));
   BOOST_TEST(run.complete_steps() == (Steps{10, 30, 40}), boost::test_tools::per_element());
-  c.save(content(45, 10, 35));  // by a signal; the weights broke behind step 34
+  c.save(content(45, 10, 35));  // by a signal; weights are only known good before step 35
   BOOST_TEST(run.complete_steps() == (Steps{10, 30, 40, 45}), boost::test_tools::per_element());
   BOOST_TEST(c.newest_on_schedule(41) == 40);
   BOOST_TEST(c.newest_on_schedule(40) == 30);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
   BOOST_TEST(c.saved() == 10);
   BOOST_TEST(!file_exists(run.model(20)));
   BOOST_TEST(c.resume_hint().starts_with("the checkpoint of step 10 is complete; resume with: "));
-  // Behind a whole pair nothing is removed.
+  // A failure after both files are written removes nothing.
   const auto late = [](const Checkpointer::WriteState& write_state) {
     write_state(content(30));
     throw Error("no score");
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
   BOOST_TEST(c.saved() == 30);
 }
 
-// Of any kind, such as a write that runs out of memory.
+// For example, the write runs out of memory.
 BOOST_AUTO_TEST_CASE(a_save_that_fails_with_another_exception_leaves_no_half_checkpoint) {
   Checkpointer c = make({5, 10, 0});
   c.save(content(10));

@@ -1,4 +1,4 @@
-// A batch in the backend's memory. On a CPU it can be read there.
+// A batch in the backend's memory, which the tests can read on a CPU.
 #include "lib/train/step/device_batch.h"
 
 #include "tests/unit/train/tiny_training.h"

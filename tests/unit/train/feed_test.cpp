@@ -1,4 +1,4 @@
-// The batches of a training: so many a step, the same whether they are read ahead or not.
+// The batches of a training: their number per step; reading ahead does not change them.
 #include "lib/train/step/feed.h"
 
 #include "lib/base/error.h"
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(it_goes_on_from_its_state) {
   for (int step = 0; step < 5; ++step) one.next();
   one.read_ahead();
   Feed other = feed_of(text);
-  other.read_ahead();  // of the start: forgotten
+  other.read_ahead();  // reads the first batches, which restore() discards
   other.restore(parse_json(to_text(one.state()), "state"));
   for (int step = 0; step < 5; ++step) BOOST_TEST(same(one.next(), other.next()));
   BOOST_CHECK_THROW(other.restore(Json::object()), Json::exception);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(merges_are_left_out_where_it_is_asked_for) {
   BOOST_TEST(Feed::growth(options) == 1);
   options.bpe_dropout = 0.1;
   BOOST_TEST(Feed::growth(options) == PairDropout::max_growth);
-  // A list of words has no merges.
+  // A word list has no merges.
   BOOST_CHECK_THROW(feed_of(text), UsageError);
 }
 

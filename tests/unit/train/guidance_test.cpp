@@ -1,4 +1,4 @@
-// A head that is trained to links: the gradient of the whole step, and what must not matter.
+// Guided alignment: the gradient of the whole step, and settings that must not change the result.
 #include <cmath>
 
 #include "lib/base/error.h"
@@ -9,7 +9,7 @@ using namespace tx_test;
 
 namespace {
 
-// Rows of real sentences are linked to one or two source rows; every fourth row is not.
+// Links rows with labels to one or two source rows each, except every fourth row.
 BatchLinks links_of(const Batch& batch) {
   BatchLinks links;
   links.starts.push_back(0);
@@ -67,10 +67,10 @@ struct Model {
   std::vector<double> gradients() { return to_host(backend, parameters.gradients()); }
 };
 
-// Every 37th weight of cross-attention and of the layers before it.
+// Compares every 37th gradient of cross-attention and of self_attn.v_proj with differences.
 void check_gradients(Model& m, double weight, const std::vector<Batch>& batches) {
   const auto objective = [&] {
-    const StepRecord r = m.stepper.step(batches, 1, 0, 0);  // at rate 0 the weights stay
+    const StepRecord r = m.stepper.step(batches, 1, 0, 0);  // rate 0: no update
     return (r.loss + weight * r.guided) * r.loss_scale;
   };
   objective();
@@ -102,7 +102,7 @@ void check_gradients(Model& m, double weight, const std::vector<Batch>& batches)
 BOOST_FIXTURE_TEST_SUITE(guidance, LinkedText)
 
 BOOST_AUTO_TEST_CASE(the_gradient_agrees_with_differences) {
-  for (const int kv_heads : {0, 1}) {  // of their own, or shared
+  for (const int kv_heads : {0, 1}) {  // keys per head, or shared
     Model m(guided(0.7), *this, kv_heads);
     check_gradients(m, 0.7, batches);
   }

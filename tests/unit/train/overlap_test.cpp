@@ -13,13 +13,13 @@ using namespace tx_test;
 
 namespace {
 
-// A model whose block is of three rounds, and passes whose closures are said by hand.
+// A model whose block has three rounds; the tests write the gradients of a backward pass by hand.
 struct Passes {
   Backend backend = make_backend("cpu", 1);
   Parameters parameters{backend, TinyModel::config_of(1004, 192), DType::f32, true};
   RoundOrder order{parameters};
 
-  // The tables of a round that are not joined to others, those that begin or end there too.
+  // The parameters (joined ones: the first) of which at least a part is in the round.
   std::vector<std::string> tables(int round) const {
     const ElementRange all = parameters.division().round(round);
     std::vector<std::string> found;
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(rounds_stand_in_the_order_of_their_last_contribution) {
   };
   pass([&] { order.saw_closure(); });
   order.end();
-  // Tables that lie in two rounds make the later one of them wait.
+  // Parameters that lie in two rounds are written with both, so that round 1 is final last.
   BOOST_TEST(order.rounds() == (std::vector<int>{2, 0, 1}), boost::test_tools::per_element());
   std::vector<size_t> final;
   size_t so_far = 0;

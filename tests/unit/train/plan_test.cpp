@@ -33,9 +33,9 @@ BOOST_AUTO_TEST_CASE(flops_grow_with_each_side) {
   c.d_k = 3;
   c.d_v = 5;
   c.resolve();
-  // A source token: 4 x (2 x 6 + 2 x 10) of attention, 2 x 4 x 8, and 4 x (6 + 10) of the memory's
-  // keys and values; a target token: the first two, 4 x (6 + 10) of the queries and what follows,
-  // and 100 x 4 of the vocabulary. 6 operations a weight.
+  // Weights per source token: 4 x (2 x 6 + 2 x 10) for self-attention, 2 x 4 x 8 for the FFN, and
+  // 4 x (6 + 10) for keys and values of cross-attention. Per target token: the first two, 4 x
+  // (6 + 10) for queries and output of cross-attention, and 100 x 4 for the logits. 6 FLOP each.
   BOOST_TEST(step_flops(c, {1, 0}) == 6.0 * (128 + 64 + 64));
   BOOST_TEST(step_flops(c, {0, 1}) == 6.0 * (128 + 64 + 64 + 400));
   BOOST_TEST(step_flops(c, {7, 3}) == 7 * step_flops(c, {1, 0}) + 3 * step_flops(c, {0, 1}));
@@ -91,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {
   BOOST_TEST(std::abs(double(four.optimizer_state) / double(one.optimizer_state) - 0.25) < 0.02);
   BOOST_TEST((four.parameters == one.parameters && four.gradients == one.gradients));
   BOOST_TEST(one.sums == 3 * one.gradients);
-  // Of two batches a level, and room for the tokens of four partial sums.
+  // Two batches per rank: one level of the tree, and buffers for the shards of four partial sums.
   BOOST_TEST(four.sums == one.gradients + 4 * size_t(Division(elements, 4).longest(0)) * 4);
 }
 

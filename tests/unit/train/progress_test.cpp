@@ -1,4 +1,4 @@
-// What a training says: sums of a line, when lines are due, a log that cannot be written.
+// Progress of a training: sums of a line, when lines are due, a log that cannot be written.
 #include "lib/train/run/progress.h"
 
 #include <boost/test/unit_test.hpp>
@@ -26,7 +26,7 @@ StepDone step(int64_t number, double loss = 8) {
   return done;
 }
 
-// Of a run without an end.
+// Options of a run without a limit.
 TrainOptions every(int64_t steps) {
   TrainOptions options;
   options.log_every = steps;
@@ -35,7 +35,7 @@ TrainOptions every(int64_t steps) {
   return options;
 }
 
-// A progress log whose lines are kept, or cannot be written, under a clock set by hand.
+// A progress log that keeps its lines or, if `full`, fails to write them. Tests set its clock.
 struct Kept {
   explicit Kept(const TrainOptions& of, bool quiet = true, int64_t tokens = 0)
       : options(of),
@@ -65,7 +65,7 @@ struct Kept {
   ProgressLog progress;
 };
 
-// What `options` make a run of steps of 100 seconds print.
+// What a run with these options prints if each step takes 100 seconds.
 std::string printed(const TrainOptions& options, int64_t steps, bool quiet = false,
                     int64_t tokens = 0) {
   return run_in_child([&] {
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(the_clock_asks_for_lines_on_standard_error_alone) {
   BOOST_TEST(kept.lines.size() == 2u);
   const std::string rest = ", epoch 2: loss 2.0000, perplexity 2.72, rate 0, norm 0, 20 tokens/s\n";
   std::string wanted;
-  // The first step; 300 seconds later; --log-every, which the clock counts from; and so on.
+  // The first step; 300 seconds later; --log-every, which restarts the clock; and so on.
   for (const int n : {1, 4, 6, 9, 12}) wanted += "tx-x: step " + std::to_string(n) + rest;
   BOOST_TEST(printed(options, 12) == wanted);
   BOOST_TEST(printed(options, 12, true) == "");
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_ru
   tokens = 0;
   options.minutes = 100;
   BOOST_TEST(last_words() == "50.0 % done, 0:05:00 left\n");
-  BOOST_TEST(printed(every(3), 3).find(';') == std::string::npos);  // no limit: nothing is known
+  BOOST_TEST(printed(every(3), 3).find(';') == std::string::npos);  // no limit, so no end
 }
 
 BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_it_is_days) {
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_i
       printed(options, 5, true) ==
       "tx-x: warning: at this speed the run will end in about 12 days; end it earlier with --steps "
       "or --minutes, also with --resume\n");
-  options.steps = 2;  // at its end
+  options.steps = 2;  // already done
   BOOST_TEST(printed(options, 2) == "");
 }
 
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_cuts_is_warned_of_once) {
       "tx-x: warning: --minutes 20 will end this run at about step 12, before the end of its "
       "warm-up of 12 steps: the learning rate only rises; give a smaller --warmup\n");
   options.steps = 12;
-  BOOST_TEST(warnings() == "");  // the steps end it
+  BOOST_TEST(warnings() == "");  // --steps ends the run
 }
 
 BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_become_null) {

@@ -11,13 +11,13 @@ using namespace tx_test;
 
 namespace {
 
-constexpr int large = 192;  // d_model of a model whose block takes two ranks two rounds
+constexpr int large = 192;  // d_model of a model that needs two rounds on two ranks
 
-struct Course {  // of a training
+struct Course {  // settings of a training
   DType dtype = DType::f32;
   TrainOptions options = plain_options();
   int d_model = 16, batches = 5;
-  bool rehearsed = false;  // then communication overlaps the backward pass
+  bool rehearsed = false;  // if so, communication overlaps the backward pass
   Course() {
     options.dropout = options.attention_dropout = options.relu_dropout = 0.1;
     options.seed = 5;
@@ -28,9 +28,9 @@ struct Course {  // of a training
 
 struct Result {
   std::vector<double> weights, bf16_weights, m, v, gradients;
-  std::vector<double> figures;  // of the records
+  std::vector<double> figures;  // from the records
   bool held_back = false, finite = false;
-  int64_t held = 0;  // elements of a moment
+  int64_t held = 0;  // elements of one moment on this rank
   bool operator==(const Result& other) const {
     const auto all = [](const Result& x) {
       return std::tie(x.weights, x.bf16_weights, x.m, x.v, x.gradients, x.figures, x.held_back,
@@ -40,7 +40,7 @@ struct Result {
   }
 };
 
-// Counts what a rank sends to others; of what all gather a ring passes all but its own on.
+// Counts the bytes that a rank sends to others, if gather_all() is a ring.
 struct Counted : Communicator {
   explicit Counted(Communicator& of) : ranks(of) {}
   int rank() const override { return ranks.rank(); }
@@ -71,8 +71,8 @@ struct Ranks : TinyText {
     return all;
   }
 
-  // Two steps, the second held back and released, then one of fewer batches. After the first the
-  // optimizer state is collected on rank 0 and spread again, as a save and a rewind do.
+  // Three steps: a normal one, one that is held and released, and one with fewer batches. Between
+  // them the optimizer state moves to rank 0 and back, as in a save and a rewind.
   Result train(const Course& course, RankOf self, Communicator* ranks) const {
     TinyModel m(course.options, int(words->size()), capacities, course.dtype, self, course.d_model);
     if (ranks) m.stepper.share(*ranks);
@@ -128,7 +128,7 @@ struct Ranks : TinyText {
     int64_t held = 0;
     for (Result& one : all) {
       held += one.held;
-      one.m = all[0].m, one.v = all[0].v;  // which rank 0 alone has whole
+      one.m = all[0].m, one.v = all[0].v;  // only rank 0 has them whole
       BOOST_TEST((one == alone));
     }
     BOOST_TEST(held == alone.held);
@@ -187,8 +187,8 @@ BOOST_AUTO_TEST_CASE(a_rank_holds_its_part_of_the_moments) {
   }
 }
 
-// What a rank sends is what a ring sends for a sum that all get: 2 (R - 1) / R of the block. More
-// are the sums of squares, the records, and shards that are not of one length.
+// A rank sends as much as in a ring all-reduce, 2 (R - 1) / R of the block. The rest is sums of
+// squares, records, and the different lengths of shards.
 BOOST_AUTO_TEST_CASE(as_much_moves_as_in_a_ring) {
   for (const int count : {2, 4}) {
     std::vector<size_t> sent(static_cast<size_t>(count));

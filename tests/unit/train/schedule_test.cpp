@@ -78,14 +78,14 @@ BOOST_AUTO_TEST_CASE(and_fall_in_their_own_way) {
   check(other("linear").rate(850), 0.0025);
   check(other("cosine").rate(600), 0.005);
   check(other("cosine").rate(350), 0.01 * 0.5 * (1 + std::sqrt(0.5)));
-  // At the end of the run and behind it the rate is 0, never negative.
+  // At the end of the run and after it the rate is 0, never negative.
   for (const char* kind : {"cosine", "linear"})
     for (const int64_t step : {1100, 1101, 5000}) BOOST_TEST(other(kind).rate(step) == 0.0);
 }
 
 namespace {
 
-// The options of this command line, fitted.
+// The options of a command line after fit_schedule().
 TrainOptions fitted(const std::string& preset, std::vector<const char*> words) {
   TrainOptions settings;
   settings.apply_preset(preset);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_shorter_run_warms_up_for_a_sixth_of_it) {
   BOOST_TEST(modern.save_every == 212);
   const TrainOptions tiny = fitted("tiny", {"--steps", "100"});
   BOOST_TEST(tiny.warmup == 16);
-  BOOST_TEST(tiny.save_every == 25);  // else there would be none before the end
+  BOOST_TEST(tiny.save_every == 25);  // otherwise the only save would be at the end
   BOOST_TEST(fitted("toy", {"--steps", "1"}).warmup == 1);
   BOOST_TEST(fitted("toy", {"--steps", "1"}).save_every == 1);
 }

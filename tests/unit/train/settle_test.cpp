@@ -1,4 +1,4 @@
-// The preset of a run without --preset, and options as models.
+// The preset of a run without --preset, and the models that options describe.
 #include "lib/train/options/settle.h"
 
 #include <boost/test/unit_test.hpp>
@@ -23,7 +23,7 @@ bool open_for(std::vector<const char*> words) {
   return preset_is_open(settings, options);
 }
 
-// A row of the table in tx-train(1): ".It lr Ta 1 Ta 2" without its name.
+// The cells of a row of the table in tx-train(1), ".It lr Ta 1 Ta 2", without the name.
 std::vector<std::string> cells(std::string row) {
   std::vector<std::string> found;
   for (size_t at; (at = row.rfind(" Ta ")) != std::string::npos; row.resize(at))
@@ -31,7 +31,7 @@ std::vector<std::string> cells(std::string row) {
   return found;
 }
 
-// The value of an option, as the page writes it.
+// The value of an option in the format of the page.
 std::string setting_of(const std::string& preset, const std::string& name) {
   TrainOptions settings;
   settings.apply_preset(preset);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
 BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
   BOOST_TEST(choose_preset({{500000, 452331}, true}, "cpu").why ==
              "for fewer than 25,000,000 target tokens; this text has 452,331");
-  // Weights that a source and a target token pass (tx-paper(7), Table 2, 8,000 tokens): base 22.0
+  // Weights used per source and target token (tx-paper(7), Table 2, vocabulary 8,000): base 22.0
   // and 26.1 million in 100,000 x 25,000 tokens, tiny 0.655 and 1.68 million in 12,000 x 2,048.
   BOOST_TEST(choose_preset({{base_tokens, base_tokens}, true}, "cpu").why ==
              "as there is no GPU; this text has 25,000,000, but --preset base needs about 2,100 "
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
                            "--d-ff", "--heads", "--d-k", "--d-v"})
     BOOST_TEST(!open_for({size, "4"}), size);
   for (const char* start : {"--config", "--resume"}) BOOST_TEST(!open_for({start, "run"}), start);
-  // The shape is the model's; the settings are open.
+  // --init sets the shape, but leaves the training settings to the preset.
   BOOST_TEST(open_for({"--init", "model"}));
   BOOST_TEST(!open_for({"--init", "model", "--preset", "tiny"}));
   BOOST_TEST(!open_for({"--init", "model", "--config", "run"}));
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// Options have both sides; of a kind of one stack the model has the stack that its option names.
+// The options describe an encoder and a decoder; a model of one stack takes only its own side.
 BOOST_AUTO_TEST_CASE(options_of_both_sides_make_models_of_every_kind) {
   TrainOptions options;
   options.model.config.sides = {{10, 2}, {10, 3}};

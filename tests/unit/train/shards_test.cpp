@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(the_shards_of_all_ranks_are_the_block) {
     }
 }
 
-// Three rounds, of which the last is neither whole nor even, and values that tell their place.
+// Three rounds, the last one incomplete and uneven; each value is its index.
 BOOST_AUTO_TEST_CASE(what_is_moved_arrives_in_its_place) {
   constexpr int count = 3;
   const Division division(8 * norm_block - 192, count, norm_block);

@@ -32,7 +32,7 @@ StepRecord not_finite(int64_t number) {
   return record;
 }
 
-// A policy that has its options.
+// A policy that owns its options.
 struct Policy : private SpikeOptions, public SpikePolicy {
   explicit Policy(const std::string& on_spike, int skips = 20)
       : SpikeOptions{on_spike, 2, 3, 0, skips},
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_spike_is_answered_as_told) {
   const SpikeDecision back = Policy("rewind").decide(spike(9), [] { return int64_t(8); });
   BOOST_TEST((back.action == Action::rewound));
   BOOST_TEST(back.to == 8);
-  // Before the first checkpoint there is nothing to go back to.
+  // Before the first checkpoint a rewind is impossible.
   BOOST_TEST((Policy("rewind").decide(spike(9), none).action == Action::skipped));
 }
 
@@ -92,9 +92,9 @@ BOOST_AUTO_TEST_CASE(too_many_steps_in_a_row_that_are_not_finite_end_the_run) {
   BOOST_TEST(p.not_finite() == 2);
   const SpikeDecision last = bad(8);
   BOOST_TEST((last.action == Action::ended));
-  BOOST_TEST(last.to == 5);  // whose update may have broken the weights
+  BOOST_TEST(last.to == 5);  // the update of step 5 may have broken the weights
   BOOST_TEST(last.why.find("step 8: ") == 0U, last.why);
-  // A spike is finite.
+  // Spikes are finite, so they do not count.
   Policy q("skip", 2);
   for (int64_t number = 1; number < 9; ++number) {
     BOOST_TEST((q.decide(spike(number), none).action == Action::skipped));
@@ -159,16 +159,16 @@ BOOST_AUTO_TEST_SUITE(spikes)
 BOOST_AUTO_TEST_CASE(known_limit) {
   // Mean 3, deviation sqrt(2.5) of 1 to 5.
   BOOST_TEST(std::abs(after(2, 5, {1, 2, 3, 4, 5}).limit() - (3 + 2 * std::sqrt(2.5))) < 1e-14);
-  // The window moves on.
+  // Older losses leave the window.
   BOOST_TEST(after(2, 5, {9, 1, 2, 3, 4, 5}).limit() == after(2, 5, {1, 2, 3, 4, 5}).limit());
 }
 
 BOOST_AUTO_TEST_CASE(a_rise_below_the_floor_is_noise) {
-  // Deviation 0.01: six of them are less than the floor, which counts nats below a mean of 1...
+  // Six deviations of 0.01 are less than the floor: 0.1 nats, as the mean is below 1...
   BOOST_TEST(std::abs(after(6, 3, {0.91, 0.92, 0.93}, 0.1).limit() - 1.02) < 1e-14);
-  // ...and shares of the mean above.
+  // ...and 10 % of the mean if that is above 1.
   BOOST_TEST(std::abs(after(6, 3, {3.99, 4, 4.01}, 0.1).limit() - 4.4) < 1e-14);
-  // Where the losses spread wider, the deviations decide.
+  // With a larger deviation the floor has no effect.
   BOOST_TEST(after(2, 3, {1, 2, 3}, 0.1).limit() == after(2, 3, {1, 2, 3}).limit());
 }
 

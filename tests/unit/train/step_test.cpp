@@ -1,4 +1,4 @@
-// One step: what holds its update, what makes up for it, and what leaves no trace.
+// One step: an update that is held and released, and calls that must not affect the next step.
 #include "lib/train/step/step.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_step_counts_its_labels_and_moves_the_weights) {
   BOOST_TEST(record.labels == labels);
   BOOST_TEST(record.loss_scale == 1 / double(labels));
   BOOST_TEST((!record.skip && !record.spike));
-  // An untrained model knows nothing: about log V nats a label.
+  // An untrained model is about uniform: log V nats per label.
   BOOST_TEST(std::abs(record.nll / double(labels) - std::log(1004)) < 1);
   BOOST_TEST((m.weights() != before));
 }
@@ -63,9 +63,9 @@ BOOST_AUTO_TEST_CASE(rehearsing_and_measuring_leave_no_trace) {
   one.stepper.evaluate(batches[0], sums);
   one.stepper.evaluate(batches[0], again);
   BOOST_TEST(sums.labels > 0);
-  BOOST_TEST(sums.loss == again.loss);  // no masks
+  BOOST_TEST(sums.loss == again.loss);  // no dropout
   one.stepper.evaluate(batches[0], again);
-  BOOST_TEST(again.labels == 2 * sums.labels);  // they are added
+  BOOST_TEST(again.labels == 2 * sums.labels);  // the call adds to the sums
   one.stepper.step(batches, 1, rate, no_limit);
   other.stepper.step(batches, 1, rate, no_limit);
   BOOST_TEST((one.weights() == other.weights()));
@@ -86,11 +86,11 @@ BOOST_AUTO_TEST_CASE(a_batch_brought_ahead_is_used_where_it_is_the_next_and_nowh
   };
   step(first, second);
   step(second, first);
-  step(second, second);  // not what was brought
+  step(second, second);  // not the prepared batch
   step(first, first);
-  ahead.stepper.evaluate(batches[1], sums);  // takes its place
+  ahead.stepper.evaluate(batches[1], sums);  // overwrites the prepared batch
   step(first, {});
-  // A batch of the same serial number is what was brought, and one without a number is not.
+  // A prepared batch is identified by its serial number; one without a number is uploaded again.
   Batch changed = batches[0];
   std::reverse(changed.labels.begin(), changed.labels.end());
   changed.serial = 0;
@@ -174,7 +174,7 @@ struct OneStack {
 
 }  // namespace
 
-// Word n is followed by word n + 1, in lines that begin anywhere: all but the first is learned.
+// Word n is followed by word n + 1, so that every word of a line but the first can be predicted.
 BOOST_FIXTURE_TEST_CASE(one_stack_learns_what_follows, PackingFixture) {
   const IdCache cache = make(captions(60, 1));
   for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder}) {

@@ -20,7 +20,7 @@ struct TinyText : tx::PackingFixture {
   }
 };
 
-// Of steps without masks, smoothing and clipping.
+// Options without dropout, label smoothing and clipping.
 inline tx::TrainOptions plain_options() {
   tx::TrainOptions o;
   o.dropout = o.label_smoothing = o.clip_norm = 0;

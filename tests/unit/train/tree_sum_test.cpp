@@ -21,7 +21,7 @@ struct Term {
   auto all() const { return std::tie(block, loss, nll, guided, correct, labels, guided_rows); }
 };
 
-// Of sizes so different that another order gives other bits.
+// The magnitudes differ so much that another order of summation gives other bits.
 Term term(int number) {
   Term t;
   for (int i = 0; i < elements; ++i)
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_terms_has_the_bits_of_the_tree) {
     BOOST_TEST((place.of(count).all() == plain(0, count).all()), count << " terms");
     BOOST_TEST(place.record.rate == 0.5);
   }
-  BOOST_TEST((plain(0, 4).all() != in_a_row(4).all()));  // or this would show nothing
+  BOOST_TEST((plain(0, 4).all() != in_a_row(4).all()));  // the order matters
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_can_be_begun_again_with_less_room) {
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(levels_and_parts) {
   BOOST_TEST((left_part(2) == 1 && left_part(3) == 2 && left_part(4) == 2 && left_part(5) == 4));
 }
 
-// Batches of the same number of labels: the scale of a step of four is a quarter of that of one,
-// exactly, so the gradients of the four are known to the bit.
+// All batches have the same number of labels: the loss scale of a step of four is exactly a quarter
+// of that of one, so the terms of the sum are known to the bit.
 BOOST_FIXTURE_TEST_CASE(a_step_adds_its_batches_along_the_tree, TinyText) {
   const auto labels = [](const Batch& b) {
     return int64_t(b.labels.size()) - std::count(b.labels.begin(), b.labels.end(), no_label);
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(a_step_adds_its_batches_along_the_tree, TinyText) {
   std::vector<Batch> four{batches[0], batches[1], batches[0], batches[1]};
   const int64_t fewest = std::min(labels(four[0]), labels(four[1])) - 9;
   for (Batch& batch : four) batch.serial = 0;
-  for (size_t i = 0; i < 4; ++i)  // from another end each time, so that no two are the same
+  for (size_t i = 0; i < 4; ++i)  // from different rows, so that all batches differ
     for (size_t j = 0, rows = four[i].labels.size(); labels(four[i]) > fewest; ++j)
       four[i].labels[(j + i * rows / 4) % rows] = no_label;
   TinyModel m({}, int(words->size()), capacities);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
-// Whether the tree of `terms` has such a node.
+// Whether the tree over `of` has this node.
 bool is_node(TermRange node, TermRange of) {
   if (node.lo == of.lo && node.hi == of.hi) return true;
   if (of.size() < 2) return false;
@@ -199,9 +199,9 @@ BOOST_AUTO_TEST_CASE(the_parts_are_the_largest) {
 }
 
 BOOST_AUTO_TEST_CASE(blocks_of_a_rank) {
-  BOOST_TEST(RankSum::blocks(8, 2) == 2);  // a part of four
-  BOOST_TEST(RankSum::blocks(8, 8) == 1);  // of rank 0, which saves
-  BOOST_TEST(RankSum::blocks(5, 3) == 1);  // 1, 2 and 3, 4: of no tree the half
+  BOOST_TEST(RankSum::blocks(8, 2) == 2);  // a subtree of 4 terms
+  BOOST_TEST(RankSum::blocks(8, 8) == 1);  // rank 0 always has one, for saves
+  BOOST_TEST(RankSum::blocks(5, 3) == 1);  // terms 1, 2 and 3, 4 are not subtrees
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -17,7 +17,7 @@ using namespace tx;
 
 namespace {
 
-// Two nats a label, one of which smoothing adds; the first label of each batch is right.
+// Two nats per label, one of them from label smoothing; one label per batch is correct.
 void two_nats(const Batch& batch, StepRecord& sums) {
   for (const int32_t label : batch.labels) {
     if (label == no_label) continue;
@@ -30,7 +30,7 @@ void two_nats(const Batch& batch, StepRecord& sums) {
 
 }  // namespace
 
-// A validator that has its options.
+// A validator that owns its options.
 struct Judge : private ValidOptions, public Validator {
   explicit Judge(std::vector<std::string> metrics, const std::string& command = "",
                  int validations = 0, int64_t lines = 0)
@@ -39,7 +39,7 @@ struct Judge : private ValidOptions, public Validator {
   Judge(const Judge&) = delete;
 };
 
-// By a command's score: higher is better.
+// Selects by the score of a command: higher is better.
 struct ByCommand : Judge {
   explicit ByCommand(int patience = 0) : Judge({"loss"}, "score", patience) {}
 };
@@ -47,7 +47,7 @@ struct ByCommand : Judge {
 BOOST_AUTO_TEST_SUITE(validator)
 
 BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture) {
-  // Targets of 3 and 5 words, each with its end: 10 labels, too many for one batch of 8 rows.
+  // Targets of 3 and 5 words, each with </s>: 10 labels, too many for one batch of 8 rows.
   const IdCache text = make({{3, 3}, {4, 5}});
   Judge v({"loss"});
   const Validation* found = v.measure(7, ValidPass(text, {8, 8}).run(nullptr, two_nats));
@@ -60,7 +60,7 @@ BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture)
   BOOST_TEST(!v.found(7));
 }
 
-// Sums whose order of adding shows in their bits.
+// The bits of these sums depend on the order of summation.
 BOOST_FIXTURE_TEST_CASE(any_number_of_ranks_has_the_same_sums, PackingFixture) {
   const IdCache text = make({{3, 3}, {4, 5}, {2, 5}, {5, 4}, {1, 5}, {5, 4}, {3, 5}});
   const auto evaluate = [](const Batch& batch, StepRecord& sums) {
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(translations_are_scored_where_a_metric_asks_for_it, Pack
   BOOST_TEST(report.at("validation_chrf") == 44);
   BOOST_TEST(report.at("validation_bleu") == 30);
   BOOST_TEST(report.at("validation_lines") == 50);
-  // One that is stopped leaves everything as it was.
+  // A validation that is stopped changes nothing.
   const std::string before = to_text(v.state(3));
   BOOST_TEST(!measure(4, std::nullopt));
   BOOST_TEST(to_text(v.state(3)) == before);
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(another_criterion_starts_anew) {
     BOOST_TEST(v.best() == -1);
     BOOST_TEST(!v.out_of_patience());
   }
-  // Nothing was judged yet: nothing is lost.
+  // Without earlier results, no best is discarded.
   Judge first({"accuracy"}, "", 2);
   first.restore(ByCommand().state(0));
   BOOST_TEST(first.replaced() == "");
