@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(links_of_a_map) {
   BOOST_TEST(links_of(r, selection, map) == "0-1 2-0");
   selection.shift = true;
   BOOST_TEST(links_of(r, selection, map) == "0-0 1-1");
-  // Cut: the last token is predicted but never read.
+  // Of a cut output the last token is predicted but never read.
   r.target = {"x", "y", "z"};
   r.target_ids = {5, 6, 7};
   BOOST_TEST(links_of(r, selection, map) == "0-0 1-1");
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(nothing_to_align) {
   BOOST_TEST(links_of(AttentionRecord(), selection, {}) == "");
 }
 
-// A single map, for any selection.
+// Any selection gives a single map.
 BOOST_AUTO_TEST_CASE(the_selection_of_alignments) {
   const Translator translator = tiny_translator(options_of());
   const ModelConfig& config = translator.models().transformers().front()->config();
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_selection_of_alignments) {
              "--kinds encoder: alignments use cross attention; remove --kinds");
 }
 
-// The head whose own links are given as the right ones is the one that is chosen.
+// If the reference has the links of a head, that head is chosen.
 BOOST_AUTO_TEST_CASE(the_head_that_agrees) {
   TempFolder folder;
   const Translator translator = tiny_translator(options_of(2));

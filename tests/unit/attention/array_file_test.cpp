@@ -18,7 +18,7 @@ double value_of(uint16_t half) {
 
 }  // namespace
 
-// Every number of 16 bits is itself.
+// Every 16-bit float is converted to itself.
 BOOST_AUTO_TEST_CASE(halves_come_back) {
   for (int half = 0; half < 0x10000; ++half) {
     const double x = value_of(uint16_t(half));
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(halves_come_back) {
   BOOST_TEST(std::isnan(value_of(to_half(std::numeric_limits<float>::quiet_NaN()))));
 }
 
-// Between two neighbours the nearer one, from their middle the even one.
+// Other numbers are rounded to nearest, ties to even.
 BOOST_AUTO_TEST_CASE(what_lies_between_is_rounded) {
   for (int half = 0; half < 0x7BFF; ++half) {
     const double low = value_of(uint16_t(half)), high = value_of(uint16_t(half + 1));

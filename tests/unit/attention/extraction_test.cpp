@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(means_are_means) {
   }
 }
 
-// Each quantity is the next one's equation, computed here from the one before.
+// Computes each quantity from the one before it by its equation.
 void check_quantities(const ModelConfig& config) {
   RandomModel model(config, DType::f32, 50);
   SelectionOptions o;
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
   check_quantities(config);
 }
 
-// Over all tokens P sums to 1, and the rank counts the likelier ones.
+// P of all tokens sums to 1, and the rank is the number of likelier tokens plus 1.
 BOOST_AUTO_TEST_CASE(labels_have_log_p_and_rank) {
   RandomModel model = random_model();
   SelectionOptions o;

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(no_line_is_wider_than_the_terminal) {
     for (const size_t tokens : {1, 5, 9, 10, 40}) {
       const auto lines = lines_of(draw_heatmap(identity(tokens), one_map(), {width, false}));
       for (size_t i = 1; i + 2 < lines.size(); ++i) BOOST_TEST(display_width(lines[i]) <= width);
-      // All weights are there whatever the parts.
+      // All weights are drawn, in any number of parts.
       size_t full = 0;
       for (size_t i = 1; i + 2 < lines.size(); ++i) full += lines[i].find("█") != std::string::npos;
       BOOST_TEST(full == tokens);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(colours_only_where_wanted) {
   for (size_t at; (at = coloured.find('\x1b')) != coloured.npos;) {
     coloured.erase(at, coloured.find('m', at) - at + 1);
   }
-  // Eight shades, two colours to a block.
+  // Eight shades: two colours for each of four block characters.
   BOOST_TEST(coloured ==
              "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one x  </s>\n"
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(every_map_is_drawn) {
                            "line 4: cross, layer 3, head 0", "line 4: cross, layer 3, head 2"}),
              boost::test_tools::per_element());
   BOOST_TEST(legends == 6);
-  BOOST_TEST(parted == 6);  // five between the maps, and behind the last line
+  BOOST_TEST(parted == 6);  // five between the maps, and one after the last line
 }
 
 BOOST_AUTO_TEST_CASE(the_legend_has_figures_of_small_weights) {

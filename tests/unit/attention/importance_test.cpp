@@ -1,4 +1,4 @@
-// The gradient of a gate is what the loss does when the head is made a little weaker.
+// The gradient of a head's gate is the slope of the loss when the head is scaled.
 #include "lib/attention/importance.h"
 
 #include <boost/test/unit_test.hpp>
@@ -38,7 +38,7 @@ struct Sample {
     save_model(folder / name, parameters, {parse_vocabulary(words, "words"), 2}, Json::object());
     return folder / name;
   }
-  // Multiplies what one head gathers, before the projection, by a gate.
+  // Multiplies the output of one head, before the projection, by a gate.
   void gate(const std::string& projection, int head, float by) {
     for (const ParameterEntry& e : parameters.table()) {
       if (e.name != projection) continue;
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_differences) {
   }
 }
 
-// Sentences do not cancel: the text's gradient is the sum of theirs without their signs.
+// The gradient of a text is the sum of the absolute gradients of its sentences.
 BOOST_AUTO_TEST_CASE(sentences_add_up) {
   Sample sample;
   const Importance all = sample.measure("model", sample.items);

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_blank_line_has_empty_lists) {
              "\"encoder\":[],\"cross\":[]}\n");
 }
 
-// Other quantities have an object each; what no position may look at is null.
+// Other quantities have an object each; masked positions are null.
 BOOST_AUTO_TEST_CASE(quantities_of_a_step) {
   AttentionRecord r = small_record();
   Selection s = cross_only();
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(figures_of_a_weight) {
   BOOST_TEST(weight(1.0000001f, 3) == "1");
 }
 
-// What a reader parses differs from the weight by half a unit of the last figure at most.
+// A printed weight differs from the real one by at most half a unit of the last digit.
 BOOST_AUTO_TEST_CASE(figures_read_back) {
   for (int digits = 1; digits <= 9; ++digits) {
     for (int i = 0; i <= 1000; ++i) {

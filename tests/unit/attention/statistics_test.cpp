@@ -60,13 +60,13 @@ BOOST_AUTO_TEST_CASE(figures_of_a_head) {
     BOOST_TEST_CONTEXT(HeadFigures::names[i]) BOOST_TEST(near(heads[0].values[i], wanted[i]));
 }
 
-// Of decoder and cross rows are the target; its input has no </s>.
+// The rows of decoder and cross-attention are the target, whose input has no </s>.
 BOOST_AUTO_TEST_CASE(sides_of_the_target) {
   AttentionStatistics decoder(selected(AttentionKind::decoder));
   decoder.add(record_of({{AttentionMap{2, 2, {1, 0, 0.25f, 0.75f}}}}));
   const auto of_decoder = decoder.heads()[0].values;
   BOOST_TEST(of_decoder[HeadFigures::eos] == 0);
-  BOOST_TEST(near(of_decoder[HeadFigures::confidence], 1));  // the first row alone
+  BOOST_TEST(near(of_decoder[HeadFigures::confidence], 1));  // only the first row
   Selection shifted = selected(AttentionKind::cross);
   const AttentionMap cross{2, 3, {0.2f, 0.2f, 0.6f, 0.1f, 0.8f, 0.1f}};
   AttentionStatistics predicted(shifted);
@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(distances_of_pairs) {
   BOOST_TEST(near(pairs[1].distance, (first + std::sqrt(std::log(2))) / 3));
 }
 
-// Parts that are added in order give what one object gives; bits do not depend on the parts'
-// makers.
+// The statistics of parts, added in order, have the same bits as those of one object.
 BOOST_AUTO_TEST_CASE(parts_add_up) {
   const Selection selection = selected(AttentionKind::encoder);
   AttentionStatistics whole(selection, true), sum(selection, true);

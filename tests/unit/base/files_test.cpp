@@ -20,14 +20,14 @@ BOOST_AUTO_TEST_CASE(read_file_reads_all) {
   const std::string large(300000, 'z');
   BOOST_TEST((read_file(folder.file("large", large)) == large));
   BOOST_TEST(read_file(folder.file("empty", "")) == "");
-  BOOST_TEST(read_file("/proc/self/cgroup").size() > 0u);  // a file that claims to have no size
+  BOOST_TEST(read_file("/proc/self/cgroup").size() > 0u);  // its size is reported as 0
 }
 
 BOOST_AUTO_TEST_CASE(read_file_refuses) {
   const TempFolder folder;
   BOOST_TEST(read_file(folder.file("ten", "0123456789"), 10).size() == 10u);
   BOOST_CHECK_THROW(read_file(folder / "ten", 9), DataError);
-  BOOST_CHECK_THROW(read_file("/dev/zero", 1000), DataError);  // no size to look at beforehand
+  BOOST_CHECK_THROW(read_file("/dev/zero", 1000), DataError);  // its size is reported as 0
   BOOST_CHECK_THROW(read_file(folder.path()), IoError);
   BOOST_CHECK_THROW(read_file(folder / "none"), IoError);
 }
@@ -43,13 +43,13 @@ BOOST_AUTO_TEST_CASE(mapped_file_shows_the_bytes) {
   BOOST_CHECK_THROW(MappedFile{"/dev/null"}, DataError);
 }
 
-// What is read behind the new end of a file is SIGBUS.
+// Reading a mapped file beyond its new end raises SIGBUS.
 BOOST_AUTO_TEST_CASE(a_mapped_file_that_shrinks_is_named) {
   const TempFolder folder;
   const std::string path = folder.file("f", std::string(100'000, 'a'));
   const auto after = [&](const std::function<int()>& shrink) {
     return tx_test::run_in_child([&] {
-      ::signal(SIGBUS, SIG_DFL);  // in the place of the handler of Boost.Test
+      ::signal(SIGBUS, SIG_DFL);  // replaces the handler of Boost.Test
       const MappedFile other(folder.file("other", "b"));
       auto closed = std::make_unique<MappedFile>(path);
       const MappedFile map(path);
@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(a_mapped_file_that_shrinks_is_named) {
   BOOST_TEST(child.err.ends_with(": cannot read " + path +
                                  ": it was truncated while in use, or its disk failed\n"));
   BOOST_TEST(std::count(child.err.begin(), child.err.end(), '\n') == 1);
-#ifndef __SANITIZE_ADDRESS__  // which reports the signal itself
-  BOOST_TEST(after([] { return ::raise(SIGBUS); }).status == 128 + SIGBUS);  // of no map of ours
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer reports the signal itself
+  BOOST_TEST(after([] { return ::raise(SIGBUS); }).status == 128 + SIGBUS);  // not by a mapped file
 #endif
 }
 

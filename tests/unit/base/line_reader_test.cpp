@@ -44,7 +44,7 @@ std::string numbered(int first, int last) {
   return text;
 }
 
-// A pipe that a LineReader opens by name, with the writing end in our hands.
+// A pipe that a LineReader opens by name; the test writes to its other end.
 struct Pipe {
   int fd[2];
   Pipe() { BOOST_REQUIRE(pipe(fd) == 0); }
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(ready_tells_whether_next_would_wait) {
   BOOST_TEST(reader.ready());
   BOOST_TEST(reader.next(line));
   BOOST_TEST(line == "one");
-  BOOST_TEST(!reader.ready());  // half a line is not an answer
+  BOOST_TEST(!reader.ready());  // the line is incomplete
   const auto begin = std::chrono::steady_clock::now();
   BOOST_TEST(!reader.ready(50));
   BOOST_TEST((std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(49)));
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(ready_tells_whether_next_would_wait) {
   BOOST_TEST(line == "two");
   pipe.put("rest");
   pipe.end();
-  BOOST_TEST(reader.ready());  // the end makes it a line
+  BOOST_TEST(reader.ready());  // the end of the input completes the line
   BOOST_TEST(reader.next(line));
   BOOST_TEST(line == "rest");
   BOOST_TEST(reader.ready());
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(text_in_another_form_is_named) {
   expect("\xFE\xFF", "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
   expect("\xFF\xFE", "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
   expect(std::string("\xFF\xFE\0\0", 4), "is text in UTF-32", "iconv -f UTF-32 -t UTF-8");
-  // Text that begins so is text.
+  // Text with a similar beginning is text.
   for (const std::string line : {"BZh9 is a level", "BZh01AY&SY", "\xFD", "(\xB5/", "B"})
     BOOST_TEST(lines_of(folder.file("f", line + "\n")) == std::vector<std::string>{line});
 }

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(streams_repeat_and_differ) {
     same_seed += value == other_seed.next();
   }
   BOOST_TEST(same_site == 0);
-  BOOST_TEST(same_seed == 0);  // the upper half of the seed counts
+  BOOST_TEST(same_seed == 0);  // the upper half of the seed matters
 }
 
 BOOST_AUTO_TEST_CASE(uniform_is_uniform) {

@@ -50,14 +50,14 @@ BOOST_AUTO_TEST_CASE(limit_of_control_groups) {
   };
   groups.put("a/b/memory.max", "max\n");
   groups.put("a/memory.max", "536870912\n");
-  BOOST_TEST(limit("0::/a/b\n") == 536870912);  // of the group around it
+  BOOST_TEST(limit("0::/a/b\n") == 536870912);  // of the parent group
   BOOST_TEST(limit("0::/\n") == 0);
   groups.put("memory.max", "1073741824\n");
   BOOST_TEST(limit("0::/a/b\n") == 536870912);
   BOOST_TEST(limit("0::/not/here\n") == 1073741824);
   groups.put("memory/g/memory.limit_in_bytes", "268435456\n");
   BOOST_TEST(limit("7:cpu:/x\n3:memory:/g\n") == 268435456);
-  groups.put("memory/g/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  groups.put("memory/g/memory.limit_in_bytes", "9223372036854771712\n");  // no limit
   BOOST_TEST(limit("3:memory:/g\n") == 0);
   BOOST_TEST(limit("") == 0);
   BOOST_TEST(available_memory() > 0);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(quota_of_control_groups) {
   const ControlGroups groups;
   groups.put("a/b/cpu.max", "max 100000\n");
   groups.put("a/cpu.max", "350000 100000\n");
-  BOOST_TEST(quota_cpus(groups.path(), "0::/a/b\n") == 3);  // of the group around it, rounded down
+  BOOST_TEST(quota_cpus(groups.path(), "0::/a/b\n") == 3);  // of the parent group, rounded down
   BOOST_TEST(quota_cpus(groups.path(), "0::/\n") == 0);
   groups.put("cpu.max", "50000 100000\n");
   BOOST_TEST(quota_cpus(groups.path(), "0::/\n") == 1);  // never less than one

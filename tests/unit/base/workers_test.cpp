@@ -26,7 +26,7 @@ std::function<bool(Block&)> counting(int count, std::atomic<int>& read) {
   };
 }
 
-// Work that takes longer for some blocks, so that results overtake one another.
+// Work that takes longer for some blocks, so that results are finished out of order.
 void slow_work(Block& block) {
   const int i = std::stoi(block.lines[0]);
   if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded) {
   BOOST_TEST(max > 0);
 }
 
-// What is written before a failure does not depend on the threads: the blocks before it, no more.
+// For any number of threads, exactly the blocks before the failure are written.
 BOOST_AUTO_TEST_CASE(first_failure_in_order_is_thrown) {
   const std::string expected = "0!1!2!3!4!5!6!7!8!line 10";
   for (const int threads : {1, 2, 5}) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(read_block_takes_the_buffered_lines) {
   BOOST_TEST(read_block(reader, block));
   BOOST_TEST(block.lines == (std::vector<std::string>{"a", "b"}), boost::test_tools::per_element());
   BOOST_TEST(block.first_line == 1);
-  BOOST_TEST(read_block(reader, block));  // nothing comes: an empty block, not a wait for ever
+  BOOST_TEST(read_block(reader, block));  // no input yet: an empty block, no waiting
   BOOST_TEST(block.lines.empty());
   close(fd[1]);
   BOOST_TEST(read_block(reader, block));
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(the_first_error_is_carried) {
   failure.rethrow();
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which needs all of the address space
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer needs the whole address space
 // As under ulimit -v: memory for the stacks of a few more threads.
 BOOST_AUTO_TEST_CASE(fewer_threads_under_a_limit_of_memory) {
   const auto child = tx_test::run_in_child([] {

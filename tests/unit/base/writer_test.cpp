@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(writer_keeps_order_and_counts) {
   BOOST_TEST((bytes_of(folder / "f") == all));
 }
 
-// Which is no disk: what is free on the one with the working folder would mislead.
+// The message has no free space, since /dev/full is not on a disk.
 BOOST_AUTO_TEST_CASE(full_device_is_an_error) {
   Writer writer("/dev/full");
   writer.write("x");
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(atomic_write_that_fails_keeps_the_old) {
   };
   BOOST_TEST(message_of<DataError>([&] { write_atomically(path, failing); }) == "stop");
   BOOST_TEST(bytes_of(path) == "old");
-  BOOST_TEST(folder.entries() == 1);  // no temporary file stays
+  BOOST_TEST(folder.entries() == 1);  // no temporary file is left
 }
 
 // A limit on the size of a file simulates a full disk: the write fails half way.
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(atomic_write_keeps_modes) {
   BOOST_TEST((info.st_mode & 0777) == 0640u);
 }
 
-// What a link leads to is written, whether it is there or not, and the link stays.
+// The target of a link is written, whether it exists or not, and the link is kept.
 BOOST_AUTO_TEST_CASE(atomic_write_follows_links) {
   const TempFolder folder, elsewhere;
   elsewhere.file("old", "old");
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(atomic_write_through_a_link_to_no_file) {
   }
 }
 
-// A link below /dev is an open file: the file that it was redirected to is written.
+// /dev/stdout is a link to an open file, which is written.
 BOOST_AUTO_TEST_CASE(atomic_write_to_dev_stdout_reaches_the_file_behind_it) {
   const TempFolder folder;
   const auto child = tx_test::run_in_child(

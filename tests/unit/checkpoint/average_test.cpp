@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(every_weight_is_the_mean) {
   }
 }
 
-// In fp32 the large ones would swallow the small one, and the largest would overflow.
+// In fp32 the sum of 1e8, 1 and -1e8 would be 0, and that of the largest floats would overflow.
 BOOST_AUTO_TEST_CASE(sums_are_double) {
   const TempFolder folder;
   const float max = std::numeric_limits<float>::max(), tiny = 1e-45F;
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(provenance_lists_the_inputs) {
              to_text(Json{{"file", a}, {"xxh3", hash}, {"step", 10}, {"validation_loss", 2.5}}));
   BOOST_TEST(p.at("inputs")[1].at("step") == 20);
   BOOST_TEST(!p.at("inputs")[1].contains("validation_loss"));
-  BOOST_TEST(to_text(p.at("common")) == R"({"command":"train"})");  // what both trainings share
+  BOOST_TEST(to_text(p.at("common")) == R"({"command":"train"})");  // what both runs share
 }
 
 BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_refused) {
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(the_best_are_those_of_lowest_loss) {
     return folder / ("model-" + std::to_string(step) + ".safetensors");
   };
   BOOST_TEST(best(1) == std::vector{name(20)});
-  BOOST_TEST(best(2) == (std::vector{name(20), name(40)}));  // of equals the earlier
+  BOOST_TEST(best(2) == (std::vector{name(20), name(40)}));  // a tie goes to the earlier
   BOOST_TEST(best(4) == (std::vector{name(10), name(20), name(40), name(60)}));
   BOOST_TEST(message_of<DataError>([&] { best(5); }) ==
              "--best 5: " + folder.path() +

@@ -23,7 +23,7 @@ struct Saved {
   std::string checksum = model.save(path);
   std::string bytes = bytes_of(path);
 
-  // What is said of the file after one change in its header.
+  // The error message for the file after one change in its header.
   std::string changed(const std::string& from, const std::string& to) const {
     return reader_message(folder.file("changed", with_header(bytes, from, to)));
   }
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(the_bf16_copy_and_doubles_follow_the_file) {
                all = twice.parameters.fp32_weights();
   for (int64_t i = 0; i < single.cols; ++i)
     BOOST_REQUIRE_EQUAL(double(single.row<float>(0)[i]), all.row<double>(0)[i]);
-  BOOST_TEST(twice.save(saved.folder / "twice") == saved.checksum);  // doubles that were floats
+  BOOST_TEST(twice.save(saved.folder / "twice") == saved.checksum);  // float values
 }
 
 BOOST_AUTO_TEST_CASE(bf16_files_are_rounded_to_nearest_even) {

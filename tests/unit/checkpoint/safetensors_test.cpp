@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
   BOOST_TEST(file.metadata("j") == nullptr);
   BOOST_TEST(file.verified_hash() == hash);
   BOOST_REQUIRE_EQUAL(file.tensors().size(), 2u);
-  const TensorInfo& weights = file.tensors()[0];  // by element size, so that all are aligned
+  const TensorInfo& weights = file.tensors()[0];  // larger elements first: all are aligned
   BOOST_TEST(weights.name == "weights");
   BOOST_TEST(weights.dtype == "F32");
   BOOST_TEST(shape_text(weights.shape) == "[2, 1]");
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(deep_nesting_and_many_names_are_cheap) {
   BOOST_TEST(header_message(many) == "");
 }
 
-// Whatever byte of the header changes: an error that names the file, or a file that is consistent.
+// After a change of any byte: an error that names the file, or a file that is consistent.
 BOOST_AUTO_TEST_CASE(no_flipped_or_missing_byte_leads_outside) {
   const TempFolder folder;
   write_safetensors(folder / "x", two_tensors(), {{"k", "v"}});
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
     throw DataError("source failed");
   };
   BOOST_CHECK_THROW(write_safetensors(folder / "x", tensors, {}), DataError);
-  tensors[1].produce = [](const ByteSink& sink) { sink("1234", 4); };  // of 8 bytes
+  tensors[1].produce = [](const ByteSink& sink) { sink("1234", 4); };  // instead of 8 bytes
   BOOST_CHECK_THROW(write_safetensors(folder / "x", tensors, {}), Bug);
   int calls = 0;
   tensors[1].produce = [&](const ByteSink& sink) {

@@ -1,4 +1,4 @@
-// Options to JSON and back: what config.json and --config rest on.
+// Options to JSON and back, as for config.json and --config.
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(entries_stored_and_deflated) {
   BOOST_TEST(zip.find("d") == nullptr);
 }
 
-// With the sizes in the extra field, and the list found by the zip64 record.
+// The sizes are in the extra field, and the zip64 record has the place of the central directory.
 BOOST_AUTO_TEST_CASE(zip64) {
   const std::string data = "12345",
                     common = little(0, 2) + little(0, 2) + little(0, 4) + little(crc32_of(data), 4);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(archives_that_are_refused) {
   zip_refused("has no local header", with(42, little(1, 4)));
 }
 
-// Neither a ratio that no weights have, nor entries that share their bytes.
+// Refused: a compression ratio that weights never have, and entries that share their bytes.
 BOOST_AUTO_TEST_CASE(bombs) {
   zip_refused("would expand from 4 to 1073741824 bytes", zip_bytes({{"a", "", ten_a, 1u << 30}}));
   std::string two = zip_bytes({{"a", "plain"}, {"b", "plain"}});
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(pickles_one_behind_another) {
   torch_refused("is truncated", bytes.substr(0, bytes.size() - 1));
 }
 
-// A pickle may name any function of Python and have it called. None is.
+// A pickle may name any Python function to be called. The reader never calls one.
 BOOST_AUTO_TEST_CASE(code_is_refused_by_name) {
   torch_refused("refers to \"os.system\", which tensors do not need",
                 pickled("cos\nsystem\n(X" + little(4, 4) + "lstR."));

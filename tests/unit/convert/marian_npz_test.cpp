@@ -1,5 +1,5 @@
-// Models of Marian whose settings, weights or vocabularies are changed; what sound ones give is
-// compared with Marian in tests/cli/tx-convert/marian_npz.sh.
+// Models of Marian with changed settings, weights or vocabularies. Unchanged models are compared
+// with Marian in tests/cli/tx-convert/marian_npz.sh.
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
@@ -21,7 +21,7 @@ struct Array {
   std::vector<int64_t> shape;
 };
 
-// A golden model in tokens, to change and to put together again.
+// The arrays and settings of a golden model, to be changed and packed again.
 struct Parts {
   explicit Parts(const std::string& form) : folder(golden + form + "/") {
     const ForeignTensors all = read_npz(folder + "model.npz");
@@ -33,7 +33,7 @@ struct Parts {
     std::string& bytes = arrays.at("special:model.yml").bytes;
     settings = bytes.substr(0, bytes.find('\0'));
   }
-  // Replaces the line of this key, and its list below; "" takes it out.
+  // Replaces the line of this key and the list below it; "" removes them.
   void set(const std::string& key, const std::string& line) {
     const size_t at = settings.find("\n" + key + ":") + 1;
     BOOST_REQUIRE(at != 0);

@@ -16,7 +16,7 @@ inline std::string little(uint64_t value, int width) {
 struct ZipEntry {
   std::string name, content;
   std::string packed = "";  // by deflate; empty: the content is stored
-  uint64_t size = 0;        // to claim; 0: that of the content
+  uint64_t size = 0;        // in the header; 0: that of the content
 };
 
 // `gap`: bytes between a local header and its data, as torch.save aligns them.

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_start_of_its_own_is_a_token_like_others) {
 BOOST_AUTO_TEST_CASE(specials_come_first) {
   const TokenOrder o = order();
   BOOST_TEST(o.tokens() == (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", "a", "b"}));
-  BOOST_TEST(o.id(4) == Vocabulary::pad);  // and not bos, which copies it
+  BOOST_TEST(o.id(4) == Vocabulary::pad);  // not bos, which has a copy of its row
   BOOST_TEST(o.id(2) == 4);
   BOOST_TEST(o.id(5) == -1);
   BOOST_TEST(o.id(-1) == -1);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(lists_of_tokens_that_are_unsound) {
   c = content();
   c.model = "x";
   BOOST_TEST(message(c).starts_with("F"));
-  // Numbers that no int holds.
+  // Numbers that are too large for an int.
   for (const std::string key : {"\"first\":", "\"theirs\":["}) {
     std::string bytes = mapped_bytes(content());
     const size_t at = bytes.find(key) + key.size();
@@ -184,5 +184,5 @@ BOOST_AUTO_TEST_CASE(a_member_takes_no_longer_where_there_are_many) {
     BOOST_TEST(parse_long_object(text + "}", "x").size() == size_t(members) + 1);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  BOOST_TEST(seconds(160000) < 50 * seconds(10000) + 0.5);  // comparing with all: 256 times
+  BOOST_TEST(seconds(160000) < 50 * seconds(10000) + 0.5);  // quadratic time: 256 times
 }

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(every_changed_byte_is_noticed) {
   }
 }
 
-// With a checksum that holds, as somebody who means harm would write it.
+// With a valid checksum, as an attacker would write it.
 BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
   build("a b\nc\n", "c c c\nb a");
   const std::string good = read_file(cache);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
   BOOST_TEST(with("\"pairs\":2", "\"pairs\":2.5").find("pairs") != std::string::npos);
 }
 
-// By target word, then by source word, each once; the pairs that are dropped take theirs along.
+// Sorted by target word, then by source word, without duplicates; without those of dropped pairs.
 BOOST_AUTO_TEST_CASE(links_come_back) {
   CacheOptions options;
   options.max_length = 3;

@@ -1,4 +1,4 @@
-// Span corruption: how much is taken out of a text, where, and that nothing is lost.
+// Span corruption: how much of a text is masked, where, and that nothing is lost.
 #include <map>
 
 #include "lib/data/masking.h"

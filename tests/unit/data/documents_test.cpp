@@ -22,7 +22,7 @@ struct Sentence {
 
 std::ostream& operator<<(std::ostream& out, const Sentence& s) {
   for (const int32_t id : s.ids) out << id << " ";
-  return out << "of line " << s.line << (s.continues ? ", goes on" : "");
+  return out << "of line " << s.line << (s.continues ? ", continues" : "");
 }
 
 std::vector<Sentence> cut(const DocumentOptions& options, const std::vector<Ids>& lines) {
@@ -43,7 +43,7 @@ struct TextFixture : PackingFixture {
     build_cache(folder / "text", {{{folder.file("text.txt", text)}, words.get()}}, options);
     return IdCache(folder / "text");
   }
-  // The labels of an epoch, how often each occurs, and after which token.
+  // How often each pair of an input token and its label occurs in an epoch.
   static std::map<std::pair<int, int>, int> asked(const IdCache& cache) {
     PackerOptions packing;
     packing.batch_tokens = 24;
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(words_and_bytes_are_counted) {
   BOOST_TEST(tally.bytes == 8 + 14);
 }
 
-// However documents are cut, each token is a label once, after its predecessor.
+// Wherever documents are cut, each token is a label once, after its predecessor.
 BOOST_FIXTURE_TEST_CASE(every_token_is_asked_for_once, TextFixture) {
   const int bos = Vocabulary::bos, eos = Vocabulary::eos;
   const auto id = [&](const char* word) { return words->id_of(word); };
@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(empty_lines_are_told, TextFixture) {
              std::string::npos);
 }
 
-// 15 % of the tokens, of which 80 % hidden, 10 % others; what is guessed is its own row's token.
+// 15 % of the tokens are predicted, in their own row: 80 % masked, 10 % replaced, 10 % unchanged.
 BOOST_FIXTURE_TEST_CASE(masks_have_their_shares, TextFixture) {
   int64_t all = 0, guessed = 0, hidden = 0, same = 0;
   for (uint32_t place = 0; place < 400; ++place) {
@@ -150,7 +150,7 @@ BOOST_FIXTURE_TEST_CASE(masks_have_their_shares, TextFixture) {
   BOOST_TEST(std::abs(double(guessed) / double(all) - 0.15) < 0.01);
   BOOST_TEST(std::abs(double(hidden) / double(guessed) - 0.8) < 0.02);
   BOOST_TEST(std::abs(double(same) / double(guessed) - 0.1) < 0.02);
-  for (uint32_t place = 0; place < 50; ++place) {  // never a sentence without one
+  for (uint32_t place = 0; place < 50; ++place) {  // at least one per sentence
     Ids ids{500}, labels{0};
     mask_tokens({1, 3, place}, 1004, ids, labels);
     BOOST_TEST(labels[0] == 500);

@@ -33,8 +33,8 @@ BOOST_AUTO_TEST_CASE(seed_and_epoch_change_the_order) {
   BOOST_TEST(same(Permutation(size, uint64_t(1) << 33 | 1, 0)) < 12);
 }
 
-// Where a pair goes must not tell where its neighbour goes: the step between neighbours falls into
-// each tenth of the range equally often (chi-squared with 9 degrees of freedom; 27.9 is p = 0.001).
+// The new place of a pair must not depend on that of its neighbour: their distance falls into each
+// tenth of the range equally often (chi-squared with 9 degrees of freedom; 27.9 is p = 0.001).
 BOOST_AUTO_TEST_CASE(neighbours_are_scattered) {
   constexpr uint64_t size = 50000;
   const Permutation order(size, 3, 4);

@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(later_epochs_keep_the_usual_cuts) {
       });
 }
 
-// At 1 a line is its characters: only those keep that cut which is short enough.
+// With dropout 1 a line becomes its characters, or keeps its usual subwords if these are too many.
 BOOST_AUTO_TEST_CASE(a_cut_that_is_too_long_is_the_usual_one) {
   const PairDropout dropout(*cache, {model, 2}, 1, 9);
   const int max = PairDropout::max_growth * cache->longest(0);

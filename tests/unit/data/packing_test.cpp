@@ -10,7 +10,7 @@ using namespace tx;
 
 namespace {
 
-// The rows of real sentence i on side s, as the cache has them.
+// Compares the rows of real sentence i on side s with the cache.
 void check_sentence(const IdCache& cache, const Batch& batch, int s, size_t i) {
   const BatchSide& side = batch.sides[size_t(s)];
   const auto begin = side.ids.begin() + side.offsets[i],
@@ -29,7 +29,7 @@ void check_sentence(const IdCache& cache, const Batch& batch, int s, size_t i) {
   BOOST_REQUIRE(side.pair[side.offsets[i]] == batch.sides[0].pair[batch.sides[0].offsets[i]]);
 }
 
-// What holds of every side and row of a batch.
+// The invariants of every side and row of a batch.
 void check_side(const Batch& batch, const BatchSide& side, int capacity, bool target) {
   const size_t sentences = batch.sides[0].offsets.size() - 1;
   BOOST_REQUIRE(side.ids.size() == size_t(capacity));
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(nearly_all_rows_are_useful) {
   for (; packer.next(batch); ++batches) {
     for (int s = 0; s < 2; ++s) useful[s] += double(batch.tokens[s]);
   }
-  // The source's capacity is rounded up to 64 rows; what that adds is not the packing's doing.
+  // The source's capacity is rounded up to a multiple of 64; these rows are not counted as unused.
   BOOST_TEST(useful[0] / batches / (options.batch_tokens * useful[0] / useful[1]) > 0.98);
   BOOST_TEST(useful[1] / batches / options.batch_tokens > 0.98);
   BOOST_TEST(useful[0] / batches / packer.capacities()[0] > 0.98 - 63.0 / 4096);
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(validation_takes_the_text_in_order) {
 
 BOOST_AUTO_TEST_CASE(capacities_follow_the_ratio) {
   const IdCache cache = make(std::vector<std::vector<int>>(10, {9, 19}));
-  const auto capacities = batch_capacities(PairLengths(cache), 1000);  // 10 : 20 rows a pair
+  const auto capacities = batch_capacities(PairLengths(cache), 1000);  // 10 : 20 rows per pair
   BOOST_TEST(capacities[0] == 512);
   BOOST_TEST(capacities[1] == 1000);
 }
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(states_of_other_data_or_damaged_ones_are_refused) {
 BOOST_AUTO_TEST_CASE(seed_and_epoch_change_the_batches) {
   const IdCache cache = make(captions(500));
   PackerOptions one, two;
-  one.batch_tokens = two.batch_tokens = 8000;  // an epoch a batch
+  one.batch_tokens = two.batch_tokens = 8000;  // one batch per epoch
   two.seed = 2;
   Packer first(cache, one), again(cache, one), other(cache, two);
   Batch a, b, c;

@@ -1,4 +1,4 @@
-// Links between the rows of batches, in the usual tokens and in those of BPE-dropout.
+// Links between the rows of batches, for the usual subwords and for those of BPE-dropout.
 #include <boost/test/unit_test.hpp>
 
 #include "lib/data/links.h"
@@ -10,8 +10,8 @@ using namespace tx;
 
 namespace {
 
-// Lines of words of several tokens; word w of the source goes with two words of the target, that of
-// its number and the last one. Every fifth line has no links.
+// Lines of words of several tokens. Word w of the source is linked to two words of the target, word
+// w and the last one. Every fifth line has no links.
 struct LinkFixture : PackingFixture {
   LinkFixture() {
     const char* const nouns[] = {"house", "river", "machine", "children", "window", "letter"};
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(links_follow_the_tokens_of_bpe_dropout) {
   Packer packer(*cache, options);
   int linked = 0;
   for (Batch batch; packer.next(batch);) linked += check(*this, batch, false);
-  BOOST_TEST(linked > 3000);  // more tokens than usual, twice
+  BOOST_TEST(linked > 3000);  // two epochs, with more tokens than usual
 }
 
 BOOST_AUTO_TEST_CASE(a_text_without_links_has_none) {

@@ -1,4 +1,4 @@
-// The proof that tx-decode --check-invariance gives: it passes, and it sees a single bit.
+// tx-decode --check-invariance: it passes, and it detects the change of a single bit.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

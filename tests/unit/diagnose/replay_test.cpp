@@ -17,12 +17,12 @@ TrainOptions options_of(const std::string& file) {
   o.replay = file;
   o.device = "cpu";
   o.precision = "fp32";
-  o.threads = 1;  // a forked process has no team of threads
+  o.threads = 1;  // a forked process has no OpenMP threads
   return o;
 }
 
-// Records a step that was held for its loss, with one change; returns what replay() does, status 3
-// for a DataError.
+// Records a step that was held because of its loss, changes the record, and runs replay(); status 3
+// is a DataError.
 ChildResult replayed(const TinyText& text, const std::function<void(Json& facts)>& change) {
   const std::string file = text.folder / "flight";
   const TrainOptions options = options_of(file);

@@ -81,8 +81,8 @@ BOOST_FIXTURE_TEST_CASE(ways_to_write_links, Run) {
   BOOST_TEST(score("\n", "\n") == "0.00\n");
 }
 
-// The reference of the first case, and in sentence 3 the links 0-1, sure, and 1-0, possible. The
-// hypothesis has both in it: 1 - (1 + 1 + 2 + 2) / (3 + 2 + 2 + 1) = 1/4.
+// The reference of the first case, and sentence 3 with the links 0-1, sure, and 1-0, possible. The
+// hypothesis has both: 1 - (1 + 1 + 2 + 2) / (3 + 2 + 2 + 1) = 1/4.
 BOOST_FIXTURE_TEST_CASE(naacl_counts_from_one, Run) {
   const std::string pharaoh = "0-0 1-2 3-3\n\n0-1 1-0\n";
   const std::string naacl =

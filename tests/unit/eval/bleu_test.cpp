@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_hypothesis_equal_to_its_reference_scores_100) {
   BOOST_TEST(tx::fixed(bleu_of({"a b c d e"}, {{"a b c d e"}}), 10) == "100.0000000000");
 }
 
-// A repeated word matches as often as one reference has it, not as often as all together.
+// A repeated word matches as often as it occurs in one reference, not in all of them together.
 BOOST_AUTO_TEST_CASE(matches_are_clipped_by_the_best_reference) {
   const auto bleu = tx_test::metric({});
   const Statistics sums = sums_of(*bleu, {"the the the the"}, {{"the cat the"}, {"the dog"}});

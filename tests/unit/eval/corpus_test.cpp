@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(references_separated_by_tabs) {
   skipping.systems = {bad};
   skipping.references = {bad};
   skipping.tab_references = 1;
-  BOOST_CHECK_THROW(read(skipping), tx::DataError);  // the last line has none
+  BOOST_CHECK_THROW(read(skipping), tx::DataError);  // the last line has no reference
 }
 
 BOOST_AUTO_TEST_CASE(files_that_contradict_each_other) {

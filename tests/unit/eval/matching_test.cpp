@@ -1,4 +1,4 @@
-// N-grams, edit distances and trees, with which metrics count.
+// N-grams, edit distances and trees, from which the metrics are computed.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(edit_distance)
 
-// Texts shorter than the band: it leaves nothing out.
+// Texts shorter than the band, so that the distance is exact.
 BOOST_AUTO_TEST_CASE(is_levenshteins_within_the_band) {
   tx::PhiloxStream random(1, 0);
   tx::BandedEditDistance distance;
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(is_levenshteins_within_the_band) {
   }
 }
 
-// A part replaced costs what the whole would, long texts and wide bands included.
+// The distance after replacing a part is that of the whole changed text, also for long texts.
 BOOST_AUTO_TEST_CASE(a_replaced_part_costs_what_the_whole_does) {
   tx::PhiloxStream random(2, 0);
   tx::BandedEditDistance distance, whole;

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_packed_is_refused) {
   }
 }
 
-// So many segments that some index is drawn again in most stretches that threads compute ahead.
+// So many segments that most chunks, which threads compute ahead, have an index to draw again.
 BOOST_AUTO_TEST_CASE(the_scores_do_not_depend_on_threads) {
   const tx::Metrics metrics = ter();
   const size_t segments = 64912;
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_scores_do_not_depend_on_threads) {
   }
 }
 
-// Rows with fractions take the plain sums; whole ones must come to the same on both ways.
+// Rows of whole numbers use packed sums, rows with fractions plain ones; both must agree.
 BOOST_AUTO_TEST_CASE(plain_and_packed_exchanges_agree) {
   const tx::Metrics metrics = ter();
   std::vector<double> a = some_rows(200, 2, 1, 30), b = some_rows(200, 2, 2, 31, 9);

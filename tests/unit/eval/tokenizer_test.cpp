@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(intl_splits_marks_next_to_other_characters_than_numbers) {
   BOOST_TEST(tokens("intl", "a..5") == "a . .5");
 }
 
-// As published: arrows and dashes stand alone, the ideographs beyond sixteen bits do not.
+// As published: arrows and dashes are split off, ideographs above U+FFFF are not.
 BOOST_AUTO_TEST_CASE(zh_splits_chinese_characters) {
   BOOST_TEST(tokens("zh", " 我GPT3.5好。 ") == "我 GPT3.5 好 。");
   BOOST_TEST(tokens("zh", "a—b→c 𠀀𠀁") == "a — b → c 𠀀𠀁");

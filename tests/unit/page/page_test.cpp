@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(base64_of_known_texts) {  // RFC 4648, section 10
 
 BOOST_AUTO_TEST_CASE(shares_are_parts_of_65535) {
   const float values[] = {0, 1, 0.5F, 2, -1};
-  // 0, 65535, 32768, and what lies outside cut to the ends
+  // 0, 65535, 32768; values outside the range are clamped
   BOOST_TEST(base64_shares(values) == base64(std::string("\0\0\xff\xff\0\x80\xff\xff\0\0", 10)));
 }
 

@@ -16,7 +16,7 @@ int beats_until_lost(Pulse pulse) {
   return beats;
 }
 
-// What a rank found, for the thread of the test to judge: Boost's checks are not for several.
+// What a rank found. The main thread checks it, since Boost's checks are not thread-safe.
 struct Found {
   std::vector<int> gathered, exchanged, part;
   int broadcast = 0;

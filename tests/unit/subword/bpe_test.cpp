@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(unknown_characters_become_bytes) {
   check(std::string_view("\0", 1), {4, 1000});
 }
 
-// Beyond 100 symbols another way takes over, which must choose the same merges.
+// Above 100 symbols another algorithm is used, which must choose the same merges.
 BOOST_AUTO_TEST_CASE(long_words_are_cut_as_short_ones) {
   check(std::string(300, 'b'), [] {
     std::vector<int> ids(301, 6);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(very_long_tokens_are_left_to_others) {
   BOOST_TEST(!BpeEncoder::make(list, byte_ids()).has_value());
 }
 
-// A hundred thousand of them must not be tried one after another at each character.
+// The encoder must not try 100,000 symbols one after another at each character.
 BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
   std::vector<BpeToken> list = tokens();
   for (int i = 0; i < 100000; ++i)
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(user_symbols_are_never_merged) {
   list.push_back({14, "+", 0, true});
   const auto encoder = BpeEncoder::make(list, byte_ids());
   std::vector<int> ids;
-  encoder->encode_word("abab+ba", ids);  // the longest symbol first, then what is left of it
+  encoder->encode_word("abab+ba", ids);  // the longest symbol wins
   BOOST_TEST(ids == (std::vector<int>{4, 13, 6, 14, 11}), boost::test_tools::per_element());
   list.push_back({15, "▁+", 0, true});
   BOOST_TEST(!BpeEncoder::make(list, byte_ids()).has_value());
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(dropout_has_its_probability) {
   BOOST_TEST(std::abs(share({4, 5, 6}) - p * p) < 0.012);
 }
 
-// The first "ab" of a long word, as above: the heap of long words must draw anew in each round too.
-// It waits for many others, so that in the end nearly every one is merged.
+// The heap of long words must also draw anew in each round. There are many rounds, so that in the
+// end nearly every "ab" is merged.
 BOOST_AUTO_TEST_CASE(dropout_of_long_words) {
   std::string word;
   for (int i = 0; i < 200; ++i) word += "éab";
@@ -179,9 +179,9 @@ BOOST_AUTO_TEST_CASE(tables_that_reach_beyond_words_are_refused) {
   BOOST_TEST(usable({12, "bb", -4}));
   BOOST_TEST(!usable({12, "b▁a", -4}));
   BOOST_TEST(!usable({12, "▁▁", -4}));
-  BOOST_TEST(!usable({12, "xb", -4}));  // x is no token
+  BOOST_TEST(!usable({12, "xb", -4}));  // x is not a token
   BOOST_TEST(!usable({12, "", -4}));
-  BOOST_TEST(!BpeEncoder::make({{5, "a", 0}}, byte_ids()).has_value());  // no word sign
+  BOOST_TEST(!BpeEncoder::make({{5, "a", 0}}, byte_ids()).has_value());  // no ▁
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,7 +16,7 @@ std::string field(int number, const std::string& content) {
   return out + char(size) + content;
 }
 
-// The units of a trie, whose labels no child has where it stands.
+// The units of an empty trie: no unit has the label that a child at its place would have.
 std::vector<uint32_t> empty_trie(size_t blocks) {
   std::vector<uint32_t> units(256 * blocks);
   for (size_t i = 0; i < units.size(); ++i) units[i] = uint32_t(i & 0xFF) ^ 1;
@@ -32,7 +32,7 @@ std::string charsmap(const std::vector<uint32_t>& units, const std::string& stri
   return out + strings;
 }
 
-// Nothing but one unit.
+// A table with a single unit.
 std::string charsmap(size_t unit, uint32_t value, const std::string& strings) {
   std::vector<uint32_t> units = empty_trie(1);
   units[unit] = value;
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(tables_that_lead_outside_are_refused) {
   BOOST_TEST(!sound(model(charsmap(0, 0x80000000u, strings))));  // a root that is a value
 }
 
-// SentencePiece writes beyond its table where more keys begin a text than it has places for.
+// SentencePiece writes out of bounds if more than 32 keys are prefixes of a text.
 BOOST_AUTO_TEST_CASE(tables_with_too_many_keys_on_a_path_are_refused) {
   BOOST_TEST(sound(model(chain(32))));
   BOOST_TEST(!sound(model(chain(33))));

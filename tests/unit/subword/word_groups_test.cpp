@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(starts_alone_are_the_same) {
   BOOST_TEST(of_list(ids) == group_words(*list, ids).starts, boost::test_tools::per_element());
 }
 
-// Several spaces belong to the word behind them; at the end they are a word without text.
+// Several spaces belong to the word after them; at the end they are a word without text.
 BOOST_AUTO_TEST_CASE(spaces_in_a_row) {
   const auto model = subwords();
   const std::vector<int> ids = encoded(*model, "the   dog");

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(gaps_join) {
   BOOST_CHECK_THROW(r.give(3, 2), tx::Bug);
 }
 
-// Against a plain list of the owner of each place.
+// Against a list of the owner of each element.
 BOOST_AUTO_TEST_CASE(random_takes_and_gives) {
   constexpr int64_t size = 200;
   tx::RangeAllocator r(size);

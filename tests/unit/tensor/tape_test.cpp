@@ -96,10 +96,10 @@ BOOST_AUTO_TEST_CASE(memory_goes_back_while_backward_runs) {
   {
     tx::Tensor x = context.make(1, 1);
     for (int i = 0; i < 8; ++i) x = scaled(context, x, 2, &order);
-    BOOST_TEST(arena.in_use() == 9 * 64u);  // the tape holds what the handle x let go
+    BOOST_TEST(arena.in_use() == 9 * 64u);  // the tape holds earlier values of x
     seed(context, x, 1);
   }
-  // A closure that runs last sees its own values and gradients alone: two of each, at most.
+  // Closures free memory as they run: at most two values and two gradients are live at the end.
   context.backward();
   BOOST_TEST(arena.in_use() == 0u);
   BOOST_TEST(arena.peak() == 11 * 64u);  // 9 values, gradients of y and x
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_tape_that_is_dropped_gives_its_memory_back) {
   BOOST_TEST(arena.in_use() == 0u);
 }
 
-// Two segments of four: the same gradient and order as without, and the tape holds two inputs.
+// Two segments of four: gradient and order as without segments, and the tape holds two inputs.
 BOOST_AUTO_TEST_CASE(a_segment_is_run_again_for_its_backward) {
   context.recording = context.recompute = true;
   std::vector<double> order;
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_segment_is_run_again_for_its_backward) {
       return std::vector<tx::Tensor>{y};
     })[0];
   BOOST_TEST(context.closures() == 2u);
-  BOOST_TEST(arena.in_use() == 3 * 64u);  // the input, and what each segment gave
+  BOOST_TEST(arena.in_use() == 3 * 64u);  // the input, and the result of each segment
   BOOST_TEST(x.value().row<double>(0)[0] == 5 * 2. * 12 * 22 * 32 * 3 * 13 * 23 * 33);
   seed(context, x, 1);
   x = tx::Tensor();
