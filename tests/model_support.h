@@ -1,5 +1,5 @@
-// What tests of the model need: a packed batch in the backend's memory, weights by a stated
-// formula, and one training step.
+// For tests of the model: a packed batch in the backend's memory, weights by a fixed formula, and
+// one training step.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tx_test {
 
-// Where a test computes: the device it is built for; f64, the reference, is the CPU's alone.
+// The device that the test is built for; f64, the reference, always runs on the CPU.
 inline tx::Backend backend_for(tx::DType dtype, int threads) {
   return tx::make_backend(dtype == tx::DType::f64 ? "cpu" : TX_TEST_DEVICE, threads);
 }
@@ -133,7 +133,7 @@ inline void to_device(tx::Backend& backend, const std::vector<double>& values, t
     backend->upload(m.data, narrow.data(), narrow.size() * 4);
 }
 
-// make_model.py's value(): `count` numbers of [-1, 1) that belong to a name and a stream.
+// make_model.py's value(): `count` numbers of [-1, 1), determined by a name and a stream.
 inline std::vector<double> value(const std::string& name, uint32_t stream, size_t count) {
   uint32_t hash = 0x811C9DC5;
   for (unsigned char byte : name) hash = (hash ^ byte) * 0x01000193;
@@ -169,7 +169,7 @@ inline void forward_backward(tx::Context& context, const tx::Transformer& model,
   context.backward();
 }
 
-// The bytes that f(context) takes from an arena at most.
+// The peak number of bytes that f(context) takes from an arena.
 template <class F>
 size_t peak_of(tx::Backend& backend, tx::DType dtype, F&& f) {
   tx::Arena counting;

@@ -22,7 +22,7 @@ inline tx::Metrics metrics(const std::vector<std::string>& words) {
   return scoring_options(words).metrics.make();
 }
 
-// The first of them.
+// The first metric of these options.
 inline std::unique_ptr<tx::Metric> metric(const std::vector<std::string>& words) {
   return std::move(metrics(words).front());
 }

@@ -1,4 +1,4 @@
-// What unit tests of several rooms need: a folder that cleans up after itself, and a child process.
+// For unit tests: a temporary directory that is removed at its end, and a child process.
 #pragma once
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -49,7 +49,7 @@ inline std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What a function does to the standard streams and the exit status, seen from outside.
+// The standard streams and exit status of a function that ran in a child process.
 struct ChildResult {
   int status = 0;  // exit status, or 128 + signal
   std::string out, err;

@@ -16,7 +16,7 @@
 
 namespace tx_test {
 
-// What the ranks of a group share: where each has laid what it gives.
+// What the ranks of a group share: pointers to the data that each of them sends.
 struct ThreadGroup {
   explicit ThreadGroup(int size) : given(size_t(size)), meeting(size) {}
   struct Given {
@@ -105,8 +105,8 @@ class ThreadRanks : public tx::Communicator {
   int rank_;
 };
 
-// Calls f(ranks) on `count` threads, each a rank, and throws what the first of them threw. One that
-// throws while others wait for it leaves them waiting: a test that fails there runs into its time.
+// Calls f(ranks) on `count` threads, each a rank, and rethrows the first exception. If a rank fails
+// while others wait for it, they wait forever, and the test fails at its time limit.
 inline void on_ranks(int count, const std::function<void(tx::Communicator&)>& f) {
   const auto group = std::make_shared<ThreadGroup>(count);
   std::vector<std::exception_ptr> failures(static_cast<size_t>(count));

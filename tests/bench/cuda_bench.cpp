@@ -1,14 +1,14 @@
-// Speed of the CUDA kernels at the shapes of the base model with 25,000 tokens per side, of its
-// products with big's too: bytes that must be moved against the time taken, beside a plain copy of
-// as many bytes in the same run, and products beside a large one. Medians of several rounds.
+// Speed of the CUDA kernels at the shapes of the base model with 25,000 tokens per side; products
+// also at those of big. Kernels are compared with a plain copy of the bytes that they must move,
+// products with a large product, in the same run. Medians of several rounds.
 //
-//   cuda_bench [DIVISOR [GROUP]]    rows and vocabulary divided by DIVISOR (1), for a quick look;
-//                                   from 100 on d_model of products by 8
+//   cuda_bench [DIVISOR [GROUP]]    divides rows and vocabulary by DIVISOR (1), for a quick look;
+//                                   from 100 on, also d_model of products by 8
 //
-// Groups: products (without and with --tune), tiles (of our own loops), layers, attention, cached,
-// loss, optimiser, searches.
+// Groups: products (without and with --tune), tiles (of our own kernels), layers, attention,
+// cached, loss, optimiser, searches.
 //
-// Status 1: a group failed, which does not end the others; 77: there is no GPU.
+// Status 1: a group failed, which does not stop the others; 77: there is no GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -41,7 +41,7 @@ class Bench : tx_test::Measure {
     drop_ = tx::dropout(0.1, 1, 7, record_, {array(pair), array(position)});
   }
 
-  // Groups whose name contains `wanted`; whether none failed.
+  // Runs the groups whose name contains `wanted`; returns whether none failed.
   bool run(const std::string& wanted) {
     bool good = attempt("ceilings", &Bench::ceilings);
     const std::pair<const char*, void (Bench::*)()> groups[] = {
@@ -105,7 +105,7 @@ class Bench : tx_test::Measure {
     moved("gather_rows", 2 * pass, [&] { cuda.gather_rows(x, others, y); });
   }
 
-  // Sentences of `shortest` to `longest` tokens, about as many of each length.
+  // Sentences of `shortest` to `longest` tokens, with about the same number of each length.
   void attentions(int64_t shortest, int64_t longest) {
     std::vector<int32_t> offsets{0};
     for (int64_t length = shortest; offsets.back() + length <= rows;
@@ -142,7 +142,7 @@ class Bench : tx_test::Measure {
     attentions(100, 100);
   }
 
-  // Decoding: 15 keys of each row by a list, and 30 of a source that the four rows of a beam share.
+  // Decoding: 15 keys per row by index, and 30 keys of a source shared by the four rows of a beam.
   void cached() {
     constexpr int64_t beam = 4, steps = 15, source = 30;
     for (const int64_t n : {few(4), few(128), few(4096)}) {
@@ -189,7 +189,7 @@ class Bench : tx_test::Measure {
       cuda.square_sums(g, squares);
       cuda.gradient_norm(squares, record_);
     });
-    // The losses above have left their sums in the record: without them no update is held back.
+    // Clears the sums of the losses above, so that no update is held back.
     tx::StepRecord start;
     start.step = 1000, start.rate = 1e-4, start.clip_factor = 1;
     cuda.upload(record_, &start, sizeof start);

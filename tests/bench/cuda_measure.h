@@ -1,5 +1,5 @@
-// What the groups of cuda_bench share: a GPU, its clock and its memory, and lines that set a time
-// beside that of a copy or of a large product in the same run.
+// What the groups of cuda_bench share: a GPU, its clock and memory, and lines that compare a time
+// with that of a copy or of a large product in the same run.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace tx_test {
 
 class Measure {
  public:
-  // Rows and vocabulary are divided by `divisor`; above 1 one round is enough.
+  // Rows and vocabulary are divided by `divisor`; if it is above 1, only one round runs.
   explicit Measure(int64_t divisor)
       : rows(25000 / divisor),
         vocabulary(std::max<int64_t>(37000 / divisor, 64)),
@@ -28,20 +28,20 @@ class Measure {
   Measure& operator=(const Measure&) = delete;
 
   const int64_t rows, vocabulary;
-  const int64_t padded;  // the vocabulary as the model's products have it
+  const int64_t padded;  // the padded vocabulary of the model's products
   tx::Cuda cuda;
 
-  // So many of the rows of decoding, at least four.
+  // A number of rows for decoding, divided too, but at least four.
   int64_t few(int64_t count) const { return std::max<int64_t>(count / divisor_, 4); }
-  // d_model of products: an eighth from 100 on, as an emulated GPU needs it.
+  // d_model of products: an eighth for divisors from 100 on, for emulated GPUs.
   int64_t width(int64_t d) const { return divisor_ < 100 ? d : d / 8; }
 
   // -- time
 
-  // The median of some rounds of calls that are recorded once, as steps are: what the host needs
-  // to start a kernel is not in it.
+  // The median of some rounds of calls that are recorded as a graph, as training steps are, so that
+  // the host's time to start a kernel is excluded.
   double seconds(tx::Cuda& on, const std::function<void()>& work) {
-    work();  // also chooses algorithms and makes room
+    work();  // also selects algorithms and allocates memory
     const double once = std::max(1e-6, tx::seconds_on_gpu(on, work));
     const int times = divisor_ > 1 ? 1 : int(std::clamp(0.005 / once, 1.0, 200.0));
     const auto calls = [&] {
@@ -59,7 +59,7 @@ class Measure {
   }
   double seconds(const std::function<void()>& work) { return seconds(cuda, work); }
 
-  // Copies that read and write `bytes` together, in GB/s: small ones stay in the cache.
+  // Speed of a copy that reads and writes `bytes` in total, in GB/s. Small ones stay in the cache.
   double copy_speed(double bytes) {
     const size_t half = std::min(size_t(bytes / 2) + 16, copy_bytes_);
     const double s = seconds([&] { tx::copy_on_gpu(cuda, copy_to_, copy_from_, half); });
@@ -70,7 +70,7 @@ class Measure {
     copy_bytes_ = size_t(512 << 20) / size_t(divisor_);
     copy_from_ = allocate(copy_bytes_);
     copy_to_ = allocate(copy_bytes_);
-    std::printf("%-46s %8.0f GB/s\n", "ceiling: copy of much", copy_speed(1e12));
+    std::printf("%-46s %8.0f GB/s\n", "ceiling: a large copy", copy_speed(1e12));
     const int64_t n = divisor_ > 1 ? 256 : 8192;
     const tx::Product p = product_of(half(n, n), half(n, n), half(n, n), false, true);
     flops_ = 2 * double(n) * double(n) * double(n) / seconds([&] { cuda.product(p); }) * 1e-12;
@@ -91,7 +91,7 @@ class Measure {
     memory_.push_back(cuda.allocate(bytes));
     return memory_.back();
   }
-  // What was allocated since held() gave `count` goes.
+  // Releases what was allocated since held() returned `count`.
   size_t held() const { return memory_.size(); }
   void release_from(size_t count) {
     for (; memory_.size() > count; memory_.pop_back()) cuda.release(memory_.back());
@@ -102,7 +102,7 @@ class Measure {
     cuda.upload(p, values.data(), values.size() * sizeof(T));
     return static_cast<T*>(p);
   }
-  // Values in [-1, 1), a pattern of a million over and over.
+  // Values in [-1, 1), a repeated pattern of a million numbers.
   tx::Matrix matrix(int64_t count, int64_t cols, tx::DType t) {
     static const std::vector<float> random = [] {
       tx::PhiloxStream stream(1, 1);

@@ -1,5 +1,5 @@
 // The products of cuda_bench: those of a training step without and with tuning, and those of
-// decoding with every tile of our own loops.
+// decoding with every tile of our own kernels.
 #pragma once
 #include "kernels/cuda/products/tiles.h"
 #include "tests/bench/cuda_measure.h"
@@ -10,14 +10,14 @@ inline std::string shape_of(int64_t m, int64_t n, int64_t k) {
   return std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
 }
 
-// Of one weight (O,I): y = x w^T with the epilogue that the layer has, dx = dy w, dw = dy^T x.
+// A weight (O,I) with three products: y = x w^T with the layer's epilogue, dx = dy w, dw = dy^T x.
 struct Weight {
   const char* name;
   int64_t outputs, inputs;
   bool bias = false, relu = false;
 };
 
-// The library's first choice compared with the one that --tune takes.
+// Compares the library's first algorithm with the one that --tune selects.
 inline void products(Measure& m, int64_t d) {
   tx::Cuda tuned;
   tuned.set_tuning("measure");
@@ -55,8 +55,8 @@ inline void products(Measure& m, int64_t d) {
   }
 }
 
-// matmul_invariant() with the tile that it takes for so many rows, then with each, by its number in
-// kernels/cuda/products/gemm.h.
+// matmul_invariant() with the tile that it selects for this number of rows, then with each tile by
+// its number in kernels/cuda/products/gemm.h.
 inline void tiles(Measure& m, tx::DType dtype, int64_t d) {
   const int count = tx::cuda::tile_count(dtype);
   std::printf("%-46s %8s us", dtype == tx::DType::bf16 ? "tiles, bf16" : "tiles, fp32", "taken");

@@ -1,14 +1,14 @@
 // Decoding speed of a model with random weights at a fixed output length, in target tokens per
-// second of processor time (comparable on a busy machine) and of the clock; best of several runs.
-// On a GPU, next to the minimum time: what weights, keys and cache take at the rate of a copy, or
-// the products at the rate of a large one, both measured in the same run.
+// second of CPU time (comparable on a busy machine) and of wall-clock time; best of several runs.
+// On a GPU also a lower bound of the time: that of moving weights, keys and cache at the rate of a
+// copy, or of the products at the rate of a large one, both measured in the same run.
 //
 // Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
-// tokens of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), tokens that
-// each sentence may have (0: all; as with --shortlist, half of them in common), workers (1), each
-// of which translates batches of its own: tx-decode has two on a GPU, and while one waits for it,
-// the other does the host's part. Of several the mean of their runs counts, which overlap. Ends
-// with 77 where that device cannot be used.
+// tokens of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), length of
+// each sentence's shortlist (0: none; half of its tokens are common to all sentences), workers (1).
+// Each worker translates its own batches: tx-decode has two on a GPU, of which one waits for it
+// while the other does the host's part. The runs of several workers overlap; their mean is printed.
+// Status 77: the device cannot be used.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -68,7 +68,7 @@ Seconds measure(const std::function<void()>& work) {
   return {double(std::clock() - processor) / CLOCKS_PER_SEC, spent.count()};
 }
 
-// The best of some runs after the first.
+// The best of `runs` runs after a first one.
 Seconds alone(tx::BatchSearch& search, const Batch& batch, int runs) {
   const auto run = [&] { search.run(batch, int64_t(1) << 30); };
   run();
@@ -81,7 +81,7 @@ Seconds alone(tx::BatchSearch& search, const Batch& batch, int runs) {
   return best;
 }
 
-// Of one batch, where every search has a thread of its own and runs so many after its first.
+// The mean time of a batch if every search has its own thread and runs `runs` times after a first.
 Seconds together(std::deque<Worker>& workers, int kernel_threads, const Batch& batch, int runs) {
   const auto count = std::ptrdiff_t(workers.size());
   std::latch ready(count + 1);
@@ -104,8 +104,8 @@ Seconds together(std::deque<Worker>& workers, int kernel_threads, const Batch& b
   return all;
 }
 
-// What a search of equal sentences cannot do without. A step reads the decoder's weights, the
-// cached keys and values of every row and, once a sentence, those of its source.
+// Lower bounds of bytes and FLOPs for sentences of one length. A step reads the decoder's weights,
+// the cached keys and values of every row and, once per sentence, those of its source.
 struct Floor {
   double bytes = 0, flops = 0;
 };
@@ -116,7 +116,7 @@ Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double l
   const double encoder = c.sides.front().layers * (4 * d * d + ffn), memory = layers * 2 * d * d;
   const double decoder = layers * (6 * d * d + ffn) + d * double(c.target().vocabulary);
   const double source_tokens = sentences * length;
-  double rows = 0, keys = 0;  // of all steps; keys and values that are read, in tokens
+  double rows = 0, keys = 0;  // sums over steps; keys: tokens whose keys and values are read
   for (double step = 0; step < length; ++step) {
     const double now = sentences * (step > 0 ? beam : 1);
     rows += now;
@@ -129,7 +129,7 @@ Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double l
 }
 
 #if TX_HAVE_CUDA
-// n: rows of the large product; what an emulated GPU computes needs few.
+// n: rows of the large product; few for an emulated GPU.
 void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, double seconds,
                  int64_t n) {
   tx::Cuda* cuda = dynamic_cast<tx::Cuda*>(backend.get());
@@ -165,7 +165,7 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
 void print_share(tx::Backend&, const Floor&, tx::DType, double, int64_t) {}
 #endif
 
-// So many tokens, ascending; half of them are those of every sentence.
+// A list of `tokens` tokens, ascending; half of them are common to all sentences.
 std::vector<int32_t> list_of(const tx::Source& source, int64_t tokens, int64_t vocabulary) {
   std::vector<bool> held(static_cast<size_t>(vocabulary));
   int64_t left = std::min(tokens, vocabulary - tx::Vocabulary::specials);
@@ -240,7 +240,7 @@ int main(int argc, char** argv) try {
       workers == 1 ? alone(team.front().search, batch, runs) : together(team, threads, batch, runs);
   const double tokens = double(sentences) * length;
   std::printf(
-      "%s %s %s batch %d beam %d threads %d workers %d: %.0f tokens a processor second, %.0f "
+      "%s %s %s batch %d beam %d threads %d workers %d: %.0f tokens per CPU second, %.0f "
       "tokens/s\n",
       text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.c_str(), sentences,
       options.beam, threads, workers, tokens / best.processor, tokens / best.clock);

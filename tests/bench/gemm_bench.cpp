@@ -20,7 +20,7 @@ namespace {
 
 struct Column {
   std::string name;
-  std::function<void()> work;  // empty: not to be had here
+  std::function<void()> work;  // empty: not supported here
   double best = 1e9;
 };
 
@@ -31,7 +31,7 @@ double seconds(const std::function<void()>& f, int times) {
   return spent.count() / times;
 }
 
-// Each column in turn, so that a busy spell of the machine strikes all of them.
+// The columns take turns, so that a busy period of the machine affects all of them.
 void measure(const std::string& label, double flops, int rounds, std::vector<Column> columns) {
   std::printf("%-34s", label.c_str());
   for (Column& c : columns) {

@@ -1,4 +1,4 @@
-// What ranks need to move bytes, for ranks_model.sh. Started by mpirun:
+// The time that ranks need to move bytes, for ranks_model.sh. Started by mpirun:
 //   mpirun -n 4 ranks_bench
 // Rank 0 prints a line for each call and size: ranks, call, bytes that each rank sends to the
 // others, seconds (the median of some rounds, of the slowest rank).

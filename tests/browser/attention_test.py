@@ -167,7 +167,7 @@ def check_steps(page):
 
 
 def check_likelihoods(page):
-    """Each target piece has its log P, also as the rest of the page says it, and words their sum."""
+    """Each target token has its log P, here and in the rest of the page; words have the sum."""
     page.go("line=1&view=matrix&kind=cross&query=1")
     pieces = page.value("JSON.parse(document.querySelector('#data').textContent).sentences[0]")
     shown = ("[...document.querySelectorAll('#log-p .unit')].map((unit) =>"
@@ -194,7 +194,7 @@ def check_likelihoods(page):
 
 
 def check_units(page):
-    """The pieces w5@@ w6 are a word: its columns are added, its rows averaged."""
+    """The subwords w5@@ w6 are a word: its columns are summed, its rows averaged."""
     page.go("view=matrix&kind=encoder&heads=0")
     cells = ("[...document.querySelectorAll('#matrix .number')]"
              ".map((text) => Number(text.textContent))")

@@ -14,7 +14,7 @@ def rate(step, width, warmup):
 
 
 def check_schedule(page):
-    """Own and other agree where the settings do: one is the tool's, the other the page's."""
+    """The page's schedule equals the tool's for equal settings."""
     page.choose("#warmup", page.value("[...document.querySelector('#warmup').max].length && 1"))
     page.expect("document.querySelector('#warmup').nextElementSibling.textContent", "1000")
     lines = page.value("[...document.querySelectorAll('#schedule polyline')]"

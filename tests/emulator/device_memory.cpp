@@ -60,7 +60,7 @@ bool DeviceMemory::release(void* data) {
   Access access(*this);
   const char* end = static_cast<char*>(data) + block->second.bytes;
   for (size_t i = 0; i < block->second.need - block->second.bytes; ++i)
-    if (end[i] != char(0xff)) die("a kernel wrote behind the end of an allocation");
+    if (end[i] != char(0xff)) die("a kernel wrote beyond the end of an allocation");
   madvise(data, block->second.need / 4096 * 4096, MADV_DONTNEED);
   used_ -= block->second.need;
   blocks_.erase(block);

@@ -178,13 +178,13 @@ void warp_meet(unsigned mask, Collective kind, void* own, size_t bytes,
     m.mask = mask;
     m.kind = kind;
   } else if (m.mask != mask || m.kind != kind) {
-    die("lanes of a warp meet in different instructions or with different masks");
+    die("lanes of a warp execute different instructions or use different masks");
   }
   if (bytes) std::memcpy(m.slots + 64 * lane, own, bytes);
   m.arrived |= 1u << lane;
   for (int i = 0; i < 32; ++i)
     if (mask >> i & 1 && (warp * 32 + i >= b.count || b.threads[size_t(warp * 32 + i)].ended))
-      die("a shuffle or vote waits for a lane that has ended or never was");
+      die("a shuffle or vote waits for a lane that has ended or does not exist");
   if (m.arrived != mask) {
     b.current().at_meeting = true;
     b.pause();

@@ -1,5 +1,5 @@
-// What tx-bleu reads: hypotheses and references. The first byte chooses metrics and settings; the
-// two texts behind it are parted by a form feed.
+// What tx-bleu reads: hypotheses and references. The first byte selects metrics and settings; the
+// two texts after it are separated by a form feed.
 #include <cmath>
 
 #include "lib/base/error.h"
@@ -45,8 +45,8 @@ void check_scores(tx::Metric& metric, const Segments& segments) {
   const tx::Score found = metric.score(sums), own = metric.score(own_sums);
   const bool edits = metric.name() == "TER", errors = metric.lower_is_better();
   require(found.value >= 0 && (edits || found.value < 100.000001), "a score from 0 to 100");
-  // A text without words has nothing to match, for BLEU one without four words in a row. TER
-  // tokenises references twice where it splits them.
+  // A text without words has no match; for BLEU, neither has one without four words in a row. TER
+  // tokenises references twice if it splits them.
   const bool perfect = std::abs(own.value - 100) < 1e-6, nothing = own.value == 0;
   const bool unlike =
       errors ? edits && metric.settings().find("norm:no|punct:yes") == std::string::npos

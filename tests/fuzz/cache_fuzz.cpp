@@ -1,4 +1,4 @@
-// The id cache: as it is, and with checksums that hold, which no change would hit by chance.
+// The id cache: unchanged, and with valid checksums, which random changes would never produce.
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/data/cache.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace tx::cache_format;
 
-// The description ends the input; the checksums in it and behind it are made to hold.
+// The description ends the input; sets the checksums in it and after it.
 std::string with_checksums(std::string_view bytes) {
   const size_t at = std::min(bytes.rfind("\n{"), bytes.size());
   const std::string body(bytes.substr(0, at));

@@ -1,5 +1,5 @@
-// subword-nmt's codes and vocabularies, what tx-bpe encode --codes reads. Three parts, parted by
-// form feeds: codes, vocabulary, text to cut.
+// subword-nmt's codes and vocabularies, which tx-bpe encode --codes reads. Three parts, separated
+// by form feeds: codes, vocabulary, text to segment.
 #include "lib/base/utf8.h"
 #include "lib/subword/subword_nmt/codes.h"
 #include "tests/fuzz/target.h"

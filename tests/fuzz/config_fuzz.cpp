@@ -1,4 +1,4 @@
-// JSON from outside: tx-train's --config, and the configuration inside a model.
+// Untrusted JSON: tx-train's --config, and the configuration inside a model.
 #include "lib/base/json.h"
 #include "lib/model/config.h"
 #include "lib/train/options/options.h"

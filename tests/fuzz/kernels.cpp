@@ -1,4 +1,4 @@
-// Fuzz targets hold the CPU's kernels themselves, in place of kernels/open.cpp.
+// Fuzz targets are linked with the CPU kernels, instead of loading them as kernels/open.cpp does.
 #include "kernels/kernels.h"
 
 #include "lib/base/error.h"

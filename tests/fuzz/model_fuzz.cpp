@@ -4,7 +4,7 @@
 
 namespace tx_fuzz {
 
-// Without checksum, which a changed file would fail before it is looked at.
+// Without a checksum, so that changed files are parsed at all.
 std::vector<std::string> seeds() {
   std::vector<std::string> out;
   for (const char* tie : {"all", "none"}) {

@@ -1,4 +1,4 @@
-// A fuzz target as a test: its seeds must be accepted; some thousand changed ones must do no harm.
+// A fuzz target as a test: its seeds must be accepted; thousands of changed seeds must do no harm.
 // Arguments are files to run instead, such as those that libFuzzer leaves for a crash.
 #include <cstdio>
 #include <exception>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int changed_inputs = 3000;
 
-// One to four changes: a byte, a bit, a cut, a token repeated or taken from another seed.
+// One to four changes: a byte, a bit, a cut, a range repeated or taken from another seed.
 std::string changed(std::string bytes, const std::vector<std::string>& seeds,
                     tx::PhiloxStream& random) {
   for (uint32_t changes = 1 + random.next() % 4; changes > 0; --changes) {
@@ -52,7 +52,7 @@ void run_all() {
       tx_fuzz::run_guarded(bytes);
     } catch (const std::exception&) {
       tx::write_atomically("fuzz-finding", bytes);
-      std::fprintf(stderr, "input %d does harm; it stands in fuzz-finding\n", i);
+      std::fprintf(stderr, "input %d does harm; it is saved as fuzz-finding\n", i);
       throw;
     }
   }

@@ -13,11 +13,11 @@ namespace tx_fuzz {
 
 std::shared_ptr<const tx::Vocabulary> word_list();  // w4, w5, ... w10
 std::string subword_bytes();                        // a SentencePiece model of some 300 tokens
-// Its path.
+// Writes an id cache and returns its path.
 std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words, bool links = false);
 
-// The bytes of the safetensors file that `write` makes, without its checksum: a changed file would
-// fail it before anything is looked at.
+// The bytes of the safetensors file that `write` makes, without its checksum, so that changed files
+// are parsed at all.
 std::string written(const std::function<void(const std::string& path)>& write);
 
 // One layer each, d_model 4: as small as a model can be.

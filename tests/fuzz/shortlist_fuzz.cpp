@@ -1,4 +1,4 @@
-// Files of tx-shortlist(5): what is accepted comes back from what is written of it.
+// Files of tx-shortlist(5): tables that are accepted, written and read again are the same.
 #include "lib/base/error.h"
 #include "lib/subword/lexical_table.h"
 #include "tests/fuzz/samples.h"
@@ -32,14 +32,14 @@ void run(std::string_view bytes) {
   static MemoryFile in;
   tx::LexicalTable table = tx::read_lexical_table(in.fill(bytes), model(), model());
   table.keep_best(5, 3);
-  require(table.frequent.size() <= 5, "so many at most");
+  require(table.frequent.size() <= 5, "at most 5 frequent tokens");
   for (const auto& entries : table.of_source) {
-    require(entries.size() <= 3, "so many at most");
+    require(entries.size() <= 3, "at most 3 entries");
     for (size_t i = 1; i < entries.size(); ++i)
       require(entries[i - 1].probability >= entries[i].probability, "the most probable first");
   }
   std::string text = written(table), before;
-  for (int i = 0; i < 2 && !text.empty(); ++i) {  // digits are cut once, and then no more
+  for (int i = 0; i < 2 && !text.empty(); ++i) {  // only the first time rounds
     before = text;
     table = tx::read_lexical_table(in.fill(text), model(), model());
     table.keep_best(5, 3);

@@ -1,5 +1,5 @@
 // Statistics files, tx-stats(5): what is accepted gives scores, as text and as JSON, and files of
-// the same settings add up. Two files, parted by a form feed.
+// the same settings add up. Two files, separated by a form feed.
 #include "lib/base/io.h"
 #include "lib/eval/report/systems.h"
 #include "lib/eval/scoring.h"

@@ -1,6 +1,6 @@
-// A fuzz target: bytes from outside go through one reader of tx. Each tests/fuzz/NAME_fuzz.cpp
-// defines the two functions; libfuzzer.cpp hands them to libFuzzer, replay.cpp runs them in the
-// ordinary test suite on the seeds and on some thousand changes of them.
+// A fuzz target: one reader of tx reads untrusted bytes. Each tests/fuzz/NAME_fuzz.cpp defines the
+// two functions below; libfuzzer.cpp passes them to libFuzzer, replay.cpp runs them in the ordinary
+// test suite on the seeds and thousands of changed seeds.
 //
 // A reader may refuse bytes with a DataError, an IoError or a UsageError. Everything else is a
 // finding: a Bug, std::bad_alloc, another exception, a report of a sanitizer, a crash.
@@ -14,10 +14,10 @@ namespace tx_fuzz {
 std::vector<std::string> seeds();  // small inputs that are accepted, made in code
 void run(std::string_view bytes);  // may throw what a reader may
 
-// Runs once and swallows what a reader may throw.
+// Runs once and catches what a reader may throw.
 void run_guarded(std::string_view bytes);
 
-// A file without a name that holds what it was last given; path() opens it like any other file.
+// A file in memory with the bytes of the last fill(); path() opens it like any other file.
 class MemoryFile {
  public:
   MemoryFile();

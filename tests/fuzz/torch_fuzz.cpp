@@ -1,5 +1,5 @@
-// A file of torch.save(): the archive, and the pickles of older versions. Bytes that are neither
-// are taken for a pickle inside an archive.
+// A file of torch.save(): an archive, or the pickles of older versions. Other bytes are used as a
+// pickle inside an archive.
 #include "lib/convert/formats/torch_file.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/convert/samples.h"

@@ -1,4 +1,4 @@
-// A zip archive, as files of torch.save and numpy.savez are.
+// A zip archive, as written by torch.save and numpy.savez.
 #include "lib/convert/formats/zip.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/convert/samples.h"

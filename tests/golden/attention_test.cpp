@@ -1,5 +1,5 @@
-// What an Extraction reads against PyTorch: attention.json is made by make_attention.py. The model
-// in f64 gives every number but for its last rounding to f32; f32 follows within its own rounding.
+// What an Extraction reads against PyTorch: attention.json is made by make_attention.py. In f64 all
+// numbers agree up to the final rounding to f32, in f32 up to the errors of f32.
 #include <boost/test/unit_test.hpp>
 
 #include "lib/attention/extraction.h"
@@ -15,7 +15,7 @@ const Json& golden_attention() {
   return all;
 }
 
-// All heads of one layer, one behind another; masked scores as 0.
+// All heads of one layer, one after another; masked scores as 0.
 std::vector<double> joined(const std::vector<tx::AttentionMap>& heads) {
   std::vector<double> out;
   for (const tx::AttentionMap& map : heads)
@@ -23,7 +23,7 @@ std::vector<double> joined(const std::vector<tx::AttentionMap>& heads) {
   return out;
 }
 
-// Largest differences of a model of the file, by quantity, from all its sentences.
+// The largest differences over all sentences of a model of the file, by quantity.
 class Comparison {
  public:
   Comparison(const Json& entry, DType dtype)

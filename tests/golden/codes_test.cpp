@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(equal_subword_nmt) {
   BOOST_TEST(compared >= 200);
 }
 
-// Without draws that drop, and with draws that drop all: the codes' tokens, and characters.
+// With dropout 0 the usual subwords, with dropout 1 characters.
 BOOST_AUTO_TEST_CASE(dropout_of_none_and_of_all) {
   const tx::Codes codes(write("codes", golden["codes"]["0.2"]), {});
   tx::LineCounts counts;
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(glossaries_are_checked) {
   }
   const tx::Glossary words(std::vector<std::string>{"<\\w*>"});
   BOOST_TEST(words.holds("<é>"));
-  // Too long for an expression: left as it is, and no deep recursion.
+  // Too long for the regular expression: not split, and no deep recursion.
   BOOST_TEST(words.isolate("<" + std::string(100000, 'a') + ">").size() == 1u);
 }
 

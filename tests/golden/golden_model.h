@@ -1,4 +1,4 @@
-// One model of model.json: builds it by the stated formula, runs its batch, trains its ten steps.
+// One model of model.json: builds it by fill_weights(), runs its batch, trains its ten steps.
 #pragma once
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +14,7 @@ using tx::DType;
 using tx::Json;
 
 inline Json golden_file(const std::string& name) {
-  // The tests of a bundle (tests/gpu/bundle.sh) run where the tree never was.
+  // The tests of a bundle (tests/gpu/bundle.sh) run on machines without the source tree.
   const char* const moved = std::getenv("TX_SOURCE");
   const std::string root = moved ? moved : TX_SOURCE_DIR;
   return tx::parse_json(tx::read_file(root + "/tests/golden/" + name), name);

@@ -22,7 +22,7 @@ KINDS = {"encoder.self_attn": "encoder", "decoder.self_attn": "decoder",
 
 
 class Probed(Model):
-    """Keeps what its attentions compute, by kind, layer and quantity."""
+    """Keeps the results of its attention sublayers by kind, layer and quantity."""
 
     def attention(self, x, memory, name, site, causal, pair):
         c, stack, layer, part = self.c, *name.replace(".layers", "").split(".")

@@ -74,7 +74,7 @@ def random_tree(source, depth=0):
 
 
 def damaged(source, tree, rate, labels):
-    """Other labels, constituents left out or put around neighbours; the words stay."""
+    """Changes labels, and removes or adds constituents; the words are kept."""
     label, inside = tree
     if isinstance(inside, str):
         return [tree]
@@ -106,7 +106,7 @@ def leaves(tree):
 
 
 def fits(tree):
-    """Whether EVALB has room for it."""
+    """Whether it fits into EVALB's arrays."""
     text = text_of(tree)
     names = [len(name) for name in re.findall(r"\(([^\s()]*)", text)]
     words = leaves(tree)
@@ -168,11 +168,11 @@ def compare(program, rules, tool, files):
         if theirs != ours:
             sys.exit(f"EVALB {theirs}, tx-bleu {ours}\n{text_of(pair[0])}\n{text_of(pair[1])}")
     sums = [sum(row[k] for row in wanted if row) for k in range(3)]
-    print(f"{len(roomy)} of {len(pairs)} pairs agree (EVALB has no room for the others); "
+    print(f"{len(roomy)} of {len(pairs)} pairs agree (the others exceed EVALB's arrays); "
           f"{wanted.count(None)} left out; matched, reference, hypothesis: {sums}")
     plain = [pair for pair in roomy if LEFT_OUT.isdisjoint(tag for tag, _ in leaves(pair[0]))]
     if plain and counted(tool, plain, linear) != counted(tool, plain, text_of):
-        sys.exit("linearised trees are counted otherwise than tagged ones")
+        sys.exit("linearised and tagged trees have different counts")
     print(f"{len(plain)} of them without deleted words agree when linearised")
 
 

@@ -1,5 +1,5 @@
-// The model against PyTorch: model.json is made by make_model.py. In f64 every number of the file;
-// f32 and bf16 then against our own f64, element by element, and the ten training losses.
+// The model against PyTorch: model.json is made by make_model.py. f64 is compared with every number
+// of the file; f32 and bf16 with our own f64, element by element, and with the ten training losses.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/golden/golden_model.h"
@@ -30,8 +30,8 @@ double cosine(const std::vector<double>& x, const std::vector<double>& y) {
   return xx == yy ? xy / xx : xy / std::sqrt(xx * yy);
 }
 
-// Adding one number to all scores of a query changes no weight, so the bias of the keys has the
-// gradient zero; both sides store the rounding of that.
+// Adding one number to all scores of a query changes no weight, so the gradient of the keys' bias
+// is zero. Both programs compute rounding errors.
 bool zero_but_for_rounding(const std::string& name) { return name.ends_with("k_proj.bias"); }
 
 // Checks of one dtype; --log_level=message shows the worst figure of each kind.
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(f64_ten_losses) {
   }
 }
 
-// f32 and bf16 against f64, which the cases above tie to PyTorch.
+// f32 and bf16 against f64, which the cases above compare with PyTorch.
 BOOST_AUTO_TEST_CASE(f32_logits_gradients_and_ten_losses) {
   Figures figures("f32");
   for (const auto& [name, entry] : golden().items()) {

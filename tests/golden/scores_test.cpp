@@ -43,7 +43,7 @@ tx::Statistics sums_of(tx::Metric& metric, const Json& text) {
 
 BOOST_AUTO_TEST_SUITE(golden_scores)
 
-// sacreBLEU signs the name of a tokenizer alone, tx the hash of its model too.
+// tx's signature has the hash of the tokenizer's model, sacreBLEU's only its name.
 std::string without_hash(const std::string& line) {
   return std::regex_replace(line, std::regex(R"((\|tok:[^|\[]+)\[[0-9a-f]{16}\])"), "$1");
 }

@@ -23,7 +23,7 @@ void stop() {
   ::_exit(0);  // mpirun sends SIGCONT before it kills a process
 }
 
-void long_busy() { ::sleep(26); }  // longer than another rank may be silent (pulse.h)
+void long_busy() { ::sleep(26); }  // longer than the limit for a silent rank (pulse.h)
 
 int run(const std::string& when, int failing, tx::Job& job) {
   const bool mine = failing < 0 || tx::started_rank() == failing;

@@ -165,7 +165,7 @@ def texts(model, tokenizer, lines, **options):
 
 
 def log_p(model, tokenizer, source, target, language=None):
-    """Natural logarithm; that of the language, which is told and not chosen, is left out."""
+    """log P of the target, without the language token, which is given."""
     if language is None:
         batch = tokenizer(source, text_target=target, return_tensors="pt")
         labels = batch["labels"]

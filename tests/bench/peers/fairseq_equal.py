@@ -66,7 +66,7 @@ def make_model(seed, tied=False, extra=0, learned=False, pre=False, **shape):
 
 
 def logits_of(model, source, target):
-    """Of a model whose norms stand before the sub-layers."""
+    """The logits of a pre-norm model."""
     m = model.model
     scale = m.encoder.embed_scale
 
@@ -134,7 +134,7 @@ def save_fsmt(folder, model, extra):
 
 
 def save_fairseq(folder, model, extra, tied, learned, pre, plain=False, half=False):
-    """As fairseq's checkpoint_utils.save_state does; plain: as since 0.10.1."""
+    """Writes what fairseq's checkpoint_utils.save_state writes; plain: since 0.10.1."""
     os.makedirs(folder)
     c = model.config
     settings = dict(

@@ -67,7 +67,7 @@ def make_folder(folder, seed, mistral=False, more_rows=0, dtype=torch.float32, b
 
 
 def given_away(model, sp):
-    """Pieces that tx never outputs: bos, and the one that is pad."""
+    """Tokens that tx never outputs: bos, and the one used as pad."""
     pad = model.config.pad_token_id
     if pad is None or pad in (0, 1, 2):
         pad = sp.piece_to_id("<0x00>") or len(sp)  # the first unused row
@@ -145,7 +145,7 @@ def compare(bin, seed, what, **shape):
 
 
 def compare_own(bin):
-    """A model that tx trained, its embedding scaled and its output, opened by transformers."""
+    """A model that tx trained, converted and opened by transformers: weights and outputs."""
     r = random.Random(9)
     with tempfile.TemporaryDirectory() as top:
         lines = [line(r) for _ in range(300)]

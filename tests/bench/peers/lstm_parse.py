@@ -39,7 +39,7 @@ def padded(rows):
 
 
 def batches_of(pairs, room):
-    """Pairs of like length; `room` cells of the longer padded side."""
+    """Batches of pairs of similar length; the longer padded side has at most `room` cells."""
     pairs = sorted(pairs, key=lambda p: (max(len(p[0]), len(p[1])), len(p[0])))
     batch, batches = [], []
     for pair in pairs:

@@ -19,7 +19,7 @@ from torch_train import BOS, EOS, PAD, Translator, padded, pairs_of
 
 
 def batches_of(pairs, limit):
-    """Lists of pairs of like length with at most `limit` target and source tokens each."""
+    """Lists of pairs of similar length, with at most `limit` source and target tokens each."""
     batch, batches = [], []
     sources = targets = 0
     for s, t in sorted(pairs, key=lambda p: (len(p[1]), len(p[0]))):

@@ -17,7 +17,7 @@ BOS, EOS, PAD = 2, 3, 0
 
 
 def pairs_of(source, target, longest=250):
-    """The pairs of two files of ids, the source with its end, neither empty nor `longest`."""
+    """The pairs of two files of ids, sources with EOS; without empty and long sentences."""
     pairs = []
     for s, t in zip(open(source), open(target)):
         s, t = [int(x) for x in s.split()], [int(x) for x in t.split()]
@@ -47,7 +47,7 @@ def padded(rows, device="cpu"):
 
 
 def tensors(batch, device):
-    """Sources, what the decoder reads, and what it is asked for."""
+    """Sources, decoder inputs, and targets."""
     return (padded([s for s, _ in batch], device), padded([[BOS] + t for _, t in batch], device),
             padded([t + [EOS] for _, t in batch], device))
 

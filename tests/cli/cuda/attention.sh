@@ -13,6 +13,6 @@ done
 paste cpu.fields cuda.fields | awk -F '\t' '
   $1 ~ /^-?[0-9.]+$/ && $2 ~ /^-?[0-9.]+$/ { d = $1 - $2; if (d * d > 4e-8) bad = bad " " FNR; next }
   $1 != $2 { bad = bad " " FNR }
-  END { if (bad) print "fields" bad; exit bad != "" }' || fail 'the GPU gives other figures'
+  END { if (bad) print "fields" bad; exit bad != "" }' || fail 'the figures of the GPU differ'
 expect_status 0 tx-attn-dump -m model --device cuda --stats heads --tgt target in
 expect_stdout_lines 25

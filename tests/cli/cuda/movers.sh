@@ -12,7 +12,7 @@ else
   [ "$gpus" -le 8 ] || gpus=8
 fi
 expect_status 0 tx-train --version
-grep -q '^NCCL: [0-9.]*$' "$TX_LAST/stdout" || fail "--version does not tell the NCCL"
+grep -q '^NCCL: [0-9.]*$' "$TX_LAST/stdout" || fail "--version lacks NCCL"
 
 # started WHAT COUNT: writes the output of every rank and its status to rank.N.
 started() {
@@ -43,7 +43,7 @@ for rank in 0 2; do
     fail "rank $rank: $(cat rank.$rank)"
   grep -q 'status 1' rank.$rank || fail "rank $rank: $(cat rank.$rank)"
 done
-[ $(($(date +%s) - begin)) -lt 20 ] || fail "the others went on waiting"
+[ $(($(date +%s) - begin)) -lt 20 ] || fail "the other ranks kept waiting"
 # Two ranks on one GPU.
 export TX_EMULATED_GPUS=1
 started all 2

@@ -7,7 +7,7 @@ expect_status 1 small_train --device cuda --batch-tokens 16000000 --d-model 256 
 expect_stderr_contains "out of GPU memory"
 expect_stderr_contains "this run needs"
 expect_stderr_contains "lower --batch-tokens"
-[ ! -e run ] || fail "a run that could not begin has left its directory"
+[ ! -e run ] || fail "a run that could not start left its directory"
 case $(tx-train --version) in *"emulated on the CPU"*) ;; *) exit 0 ;; esac
 # All memory is allocated at the start, although batches of hundreds of short sentences follow: if
 # allocations fail after N, for growing N, a run either fails at the start or never.
@@ -20,8 +20,8 @@ left=12 refused=0
 until TX_EMULATED_ALLOCATIONS=$left small_train --device cuda --batch-tokens 1600 --steps 1 \
   --save-every 1 -o run 2> log; do
   grep -q "out of GPU memory: cannot allocate .* MiB, .* are free" log || fail "$(cat log)"
-  [ ! -e run ] || fail "request $((left + 1)) for memory came after the start: $(cat log)"
+  [ ! -e run ] || fail "allocation $((left + 1)) failed after the start: $(cat log)"
   left=$((left + 1)) refused=$((refused + 1))
 done
-[ $refused -gt 0 ] || fail "no request for memory was refused"
+[ $refused -gt 0 ] || fail "no allocation failed"
 [ -e run/model-1.safetensors ] || fail "$(cat log)"

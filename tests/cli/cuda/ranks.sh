@@ -54,7 +54,7 @@ for count in 2 3; do
     ($1 == "ncclSend" || $1 == "ncclRecv") && $4 != "grouped" {bad = 1}
     $1 == "ncclAllGather" {gathered += $3} $1 == "ncclBroadcast" {broadcast += $3}
     END {exit !(sent > 0 && sent == received && gathered > 0 && broadcast > 0 && !bad)}' calls ||
-    fail "other calls than expected: $(cut -d" " -f1,4 calls | sort | uniq -c)"
+    fail "unexpected calls: $(cut -d" " -f1,4 calls | sort | uniq -c)"
   for log in calls-fp32-$count.*; do
     [ "$(tail -n 1 "$log")" = ncclCommDestroy ] || fail "$log ends with $(tail -n 1 "$log")"
   done
@@ -63,7 +63,7 @@ done
 # More ranks than GPUs.
 TX_EMULATED_GPUS=2 expect_status 1 on_ranks 3 -o few
 expect_stderr_contains "tx-train: rank 2 on $(hostname): the GPU of rank 0 is also this rank's"
-[ "$(grep -c '^tx-train: rank' "$TX_LAST/stderr")" = 1 ] || fail "several ranks speak: $(last_stderr)"
+[ "$(grep -c '^tx-train: rank' "$TX_LAST/stderr")" = 1 ] || fail "several ranks print: $(last_stderr)"
 export TX_EMULATED_GPUS=3
 TX_NCCL=/nowhere/libnccl.so.2 expect_status 2 on_ranks 2 -o missing
 expect_stderr_contains 'ranks on GPUs need NCCL'
@@ -79,5 +79,5 @@ for pid in $(pgrep -x tx-train); do
 done
 begin=$(date +%s)
 wait
-[ $(($(date +%s) - begin)) -lt 30 ] || fail "the other ranks went on"
-grep -q 'status' output || fail "the run ended as if nothing had happened"
+[ $(($(date +%s) - begin)) -lt 30 ] || fail "the other ranks continued"
+grep -q 'status' output || fail "the run ended without an error"

@@ -4,7 +4,7 @@
 # previous checkpoint is kept.
 . "$TX_SOURCE/tests/cli/cuda.sh"
 [ "${TX_SANITIZE:-}" != ON ] || exit 0 # the sanitizers must be preloaded first
-[ -e "$TX_BUILD/tests/libfault.so" ] || fail "no libfault.so: nothing would be held up"
+[ -e "$TX_BUILD/tests/libfault.so" ] || fail "no libfault.so, which delays the saves"
 small_text
 train() { # RUN OPTION...
   run=$1
@@ -38,7 +38,7 @@ hold() {
 }
 hold held
 sleep 1 # the save of step 4 waits for that of step 2
-! grep -q '"step":5,' held/log.jsonl || fail "step 5 began with a save still waiting"
+! grep -q '"step":5,' held/log.jsonl || fail "step 5 began while a save was waiting"
 rm hold
 wait $! || fail "$(cat held.log)"
 same_run whole held
@@ -47,7 +47,7 @@ hold killed
 kill -9 $!
 wait $! 2> /dev/null || true
 rm hold
-[ ! -e killed/model-2.safetensors ] || fail "a save that was not finished is there"
+[ ! -e killed/model-2.safetensors ] || fail "an unfinished save was left"
 tx-train --resume killed 2> killed.log || fail "$(cat killed.log)"
 same_run whole killed
 

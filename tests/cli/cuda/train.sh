@@ -11,7 +11,7 @@ for run in cpu cuda again; do
   small_train $options --device $device -o $run 2> $run.log || fail "$(cat $run.log)"
   losses $run > $run.losses
 done
-[ "$(wc -l < cuda.losses)" -eq 8 ] || fail "the log has other than 8 losses: $(cat cuda/log.jsonl)"
+[ "$(wc -l < cuda.losses)" -eq 8 ] || fail "the log does not have 8 losses: $(cat cuda/log.jsonl)"
 same_run cuda again
 paste cpu.losses cuda.losses | awk '{d = $2 - $4; if (d < 0) d = -d; if (!(d <= 1e-4 * $2)) bad = 1}
   END {exit bad}' || fail "losses differ: $(paste cpu.losses cuda.losses)"
@@ -28,7 +28,7 @@ for run in kept recomputed; do
     2> $run.log || fail "$(cat $run.log)"
 done
 [ "$(weights_hash kept/last.safetensors)" = "$(weights_hash recomputed/last.safetensors)" ] ||
-  fail "other weights with --recompute"
+  fail "weights differ with --recompute"
 # Without a visible GPU, --version gives the reason.
 CUDA_VISIBLE_DEVICES='' expect_status 0 tx-train --version
 expect_stdout_contains 'not used: no GPU can be used: '

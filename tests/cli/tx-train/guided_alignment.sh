@@ -69,7 +69,7 @@ rm -rf whole
 small_train --guided-alignment train.links --cache shared -o kept 2> log || fail "$(cat log)"
 small_train --guided-alignment train.links --cache shared --recompute -o again 2> log || fail "$(cat log)"
 [ "$(weights_hash kept/last.safetensors)" = "$(weights_hash again/last.safetensors)" ] ||
-  fail 'other weights with --recompute'
+  fail 'weights differ with --recompute'
 [ "$(ls shared | wc -l)" -eq 2 ] || fail "$(ls shared)"
 small_train --cache shared -o usual 2> log || fail "$(cat log)"
 [ "$(ls shared | wc -l)" -eq 3 ] || fail 'runs with and without alignments share a cache'

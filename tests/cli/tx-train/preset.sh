@@ -29,7 +29,7 @@ expect_stderr_contains "preset tiny, for fewer than 25,000,000 target tokens; th
 
 # The selection is kept by --resume, and by --config whatever the text.
 expect_status 0 tx-train --resume tiny --steps 2
-! grep -q "preset" "$TX_LAST/stderr" || fail "it chose again: $(cat "$TX_LAST/stderr")"
+! grep -q "preset" "$TX_LAST/stderr" || fail "--resume selects a preset again: $(cat "$TX_LAST/stderr")"
 expect_status 2 tx-train --resume tiny --preset toy --steps 3
 expect_status 0 tx-train --config tiny/config.json --src train.en --tgt train.de --steps 1 -o again
 [ "$(setting again preset) $(setting again d-model)" = "tiny 128" ] || fail "$(cat again/config.json)"

@@ -31,7 +31,7 @@ Board* Board::join(const std::string& name, int ranks, int rank, int device) {
   ::close(file);
   if (board->memory_ == MAP_FAILED) nccl_fault("no shared memory");
   Member& own = board->members()[rank];
-  if (own.pid.exchange(int(::getpid())) != 0) nccl_fault("two ranks have one number");
+  if (own.pid.exchange(int(::getpid())) != 0) nccl_fault("two ranks have the same number");
   own.device = device;
   own.ranks = ranks;
   ++board->joined();
@@ -41,7 +41,7 @@ Board* Board::join(const std::string& name, int ranks, int rank, int device) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   for (int r = 0; r < ranks; ++r)
-    if (board->members()[r].ranks != ranks) nccl_fault("ranks differ in how many they are");
+    if (board->members()[r].ranks != ranks) nccl_fault("the ranks disagree on their number");
   if (rank == 0) ::shm_unlink(name.c_str());
   return board;
 }

@@ -48,7 +48,7 @@ Communicator find(ncclComm* c, const char* call) {
   const std::lock_guard lock(mutex);
   for (const Communicator& each : living())
     if (each.get() == c) return each;
-  nccl_fault(std::string(call) + ": there is no such communicator, or no longer");
+  nccl_fault(std::string(call) + ": the communicator is unknown or destroyed");
 }
 
 // Operations that a group starts together.
@@ -142,7 +142,7 @@ Board::End end_of(ncclComm& c, bool sends, int peer, Board::Kind kind, const voi
 
 int forget(ncclComm* handle, const char* call, bool abort) {
   const Communicator c = find(handle, call);
-  if (!abort && c->waiting > 0) nccl_fault("ncclCommDestroy: work of it waits in a stream");
+  if (!abort && c->waiting > 0) nccl_fault("ncclCommDestroy: its work is still queued in a stream");
   if (!abort && group.depth > 0) nccl_fault("ncclCommDestroy within a group");
   c->aborted = true;
   if (abort) c->board->leave();
@@ -227,7 +227,7 @@ int ncclAllGather(const void* mine, void* all, size_t count, int type, ncclComm*
   const size_t bytes = count * size_of_type(type);
   return call("ncclAllGather", c, stream, 0, bytes, {mine}, [&](Work& work, ncclComm& own) {
     if (!emulator::is_device_memory(all, size_t(own.ranks) * bytes))
-      nccl_fault("ncclAllGather: no room for all");
+      nccl_fault("ncclAllGather: the receive buffer is too small");
     char* to = static_cast<char*>(all);
     for (int r = 0; r < own.ranks; ++r) {
       char* place = to + size_t(r) * bytes;

@@ -17,7 +17,7 @@ struct Tool {
   int beam = 4, threads = 7, nbest = 1;
   std::optional<int> width;
   bool sample = false, heatmap = false, space = false, stream = false;
-  Options options{"tx-x", "tries options beside one another"};
+  Options options{"tx-x", "tries options together"};
 
   Tool() {
     options.add("--metric", metric, "NAMES", "metrics")

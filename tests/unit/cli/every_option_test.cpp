@@ -27,7 +27,7 @@ namespace {
 using Visit = std::function<void(Options&)>;
 using Tool = std::function<void(const Visit&)>;
 
-// Visits the options that these structs describe, made anew for each visit.
+// Visits the options that these structs describe, with new structs for each visit.
 template <class... Parts>
 void with(const Visit& visit) {
   std::tuple<Parts...> parts;
@@ -84,7 +84,7 @@ const Option* find(const Options& options, const std::string& name) {
   return nullptr;
 }
 
-// How the condition can be met: "--metric ter", or every form of an option that is named alone.
+// How the condition can be met: "--metric ter", or every form of an option named without a value.
 std::vector<Words> meeting(const Options& options, const std::string& condition) {
   const size_t space = condition.find(' ');
   if (space != condition.npos) return {{condition.substr(0, space), condition.substr(space + 1)}};
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(options_without_what_they_need) {
   for (const auto& tool : tools)
     tool([&](Options& options) {
       for_each_condition(options, true, [&](const Option& option, const Conditions& c) {
-        if (std::ranges::count(c.words, name_of(option))) return;  // of its group
+        if (std::ranges::count(c.words, name_of(option))) return;  // an alternative
         Words unmet;  // what holds by default is given another value
         for (const std::string& word : c.words) {
           const size_t space = word.find(' ');

@@ -23,7 +23,7 @@ struct Settings {
   bool scores = false, tie = true, describe = false;
 };
 
-// A tool's options over fresh settings, and a parse of words as a shell would hand them in.
+// A tool's options over default settings, and a parse of words as a shell would pass them.
 struct Tool {
   Settings s;
   Options options{"tx-x", "tries options"};

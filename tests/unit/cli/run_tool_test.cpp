@@ -14,7 +14,7 @@ using tx_test::run_in_child;
 
 namespace {
 
-// The tool's end as its caller sees it; body runs inside run_tool() in a child process.
+// What the caller of a tool sees of its end; body runs inside run_tool() in a child process.
 tx_test::ChildResult ending(const std::function<int()>& body, const std::string& out = "") {
   return run_in_child([&] { return run_tool("tx-x", body); }, out);
 }
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(kinds_of_failure) {
   const auto memory = ending([]() -> int { throw std::bad_alloc(); });
   BOOST_TEST(memory.status == 1);
   BOOST_TEST(memory.err == "tx-x: out of memory\n");
-  const auto json = ending([]() -> int { return Json("text").get<int>(); });  // not checked
+  const auto json = ending([]() -> int { return Json("text").get<int>(); });  // an unchecked type
   BOOST_TEST(json.status == 1);
   BOOST_TEST(json.err.starts_with("tx-x: internal error: a value was not checked: "));
   const auto unknown = ending([]() -> int { throw 7; });
@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(lost_output_is_a_failure) {
   const auto closed = ending(print_hello, "closed");
   BOOST_TEST(closed.status == 1);
   BOOST_TEST(closed.err.starts_with("tx-x: cannot write standard output"));
-  BOOST_TEST(ending([] { return 0; }, "closed").status == 0);  // nothing was to be written
+  BOOST_TEST(ending([] { return 0; }, "closed").status == 0);  // without output
 }
 
-// Without the guard the file would be opened as descriptor 1 and take what is meant for stdout.
+// Without the guard the file would be opened as descriptor 1 and receive the standard output.
 BOOST_AUTO_TEST_CASE(closed_descriptors_are_not_reused) {
   const tx_test::TempFolder folder;
   const auto child = ending(

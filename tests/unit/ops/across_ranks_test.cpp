@@ -8,7 +8,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// What every rank reads, and what each rank has of its own: x (3,4), v (2,4), and w (5,4) of rank.
+// x (3,4) and v (2,4), which all ranks read, and each rank's own w (5,4).
 struct Inputs {
   Values x = value("x", 0, 12), v = value("v", 0, 8);
   std::vector<Values> w;
@@ -25,8 +25,8 @@ double product(const Values& a, const Values& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-// loss = weights . (sum over ranks of x w^T) + others . x v^T: x has a reader that is split and one
-// that is not.
+// loss = weights . (sum over ranks of x w^T) + others . x v^T: one product with x is split over
+// ranks, the other is not.
 Found run(const Inputs& in, tx::Communicator& ranks, bool recompute) {
   Hand hand;
   tx::Context& c = hand.context;
@@ -76,7 +76,7 @@ void check_slopes(const Values& gradient, Inputs& in, Values& moved) {
   }
 }
 
-// The sum of what the ranks have, as each of them finds it.
+// The sum over ranks, as each rank computes it.
 std::vector<Values> sums(tx::DType dtype, const std::vector<Values>& of, int64_t rows) {
   std::vector<Values> found(of.size());
   on_ranks(int(of.size()), [&](tx::Communicator& ranks) {
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_SUITE(ops_across_ranks)
 BOOST_AUTO_TEST_CASE(sums_by_hand) {
   for (const Values& sum : sums(tx::DType::f32, {{1, -10}, {2, 20}, {3, 0.5}}, 1))
     check_close(sum, {6, 10.5}, 0);
-  // In bf16 256 and 1 are 256.
+  // In bf16, 256 + 1 = 256.
   for (const Values& sum : sums(tx::DType::bf16, {{256}, {1}, {1}}, 1)) check_close(sum, {258}, 0);
 }
 

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_one_tensor_with_dropout) {
   }
 }
 
-// Two readers of one memory, each of its own columns: the decoder's layers.
+// Two decoder layers read the same matrix of keys and values, each its own columns.
 BOOST_AUTO_TEST_CASE(gradients_of_a_memory_with_two_readers) {
   GradientCheck check;
   const tx::Parameter w = check.parameter("w", 2, 2);

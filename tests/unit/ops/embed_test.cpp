@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(gradients) {
   }
 }
 
-// The source's and the target's ids read one table.
+// Source and target ids share one table.
 BOOST_AUTO_TEST_CASE(gradients_of_a_shared_table_add_up) {
   GradientCheck check;
   const MaskedRows rows(check.backend, 3);

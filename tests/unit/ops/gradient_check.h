@@ -4,8 +4,8 @@
 //   const tx::Parameter w = check.parameter("w", 3, 5);
 //   check({{7, 5}}, [&](auto& c, auto& x) { return Tensors{linear(c, x[0], w)}; });
 //
-// The objective is the sum of all outputs times fixed weights that no symmetry of an op leaves
-// alone. Every element of every input and parameter is moved.
+// The objective is the sum of all outputs times fixed weights without any symmetry. Every element
+// of every input and parameter is varied.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <deque>
@@ -24,7 +24,7 @@ class GradientCheck {
 
   GradientCheck() : backend(tx::make_backend("cpu", 2)), arena_(backend, 1 << 24) {}
 
-  // Values of value(name), a gradient of NaN that nothing has assigned yet.
+  // The values are those of value(name); the gradient is NaN until it is assigned.
   tx::Parameter parameter(const std::string& name, int64_t rows, int64_t cols) {
     tx::Parameter p;
     p.value = leaf(value(name, 0, size_t(rows * cols)), rows, cols);

@@ -47,7 +47,7 @@ class Hand {
   std::deque<int> flags_;
 };
 
-// Row keys of `rows` rows: pair 3, positions from 0. Masks of step 2.
+// Row keys of `rows` rows: pair 3, positions from 0. Dropout masks of step 2.
 class MaskedRows {
  public:
   MaskedRows(tx::Backend& backend, int64_t rows)

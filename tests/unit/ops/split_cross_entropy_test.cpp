@@ -1,4 +1,4 @@
-// Against cross_entropy() of all columns, whose gradient is checked there.
+// Against cross_entropy() of all columns; cross_entropy_test.cpp checks the gradient of that.
 #include "tests/thread_ranks.h"
 #include "tests/unit/ops/hand_values.h"
 
@@ -6,17 +6,17 @@ using namespace tx_test;
 
 namespace {
 
-constexpr int64_t rows = 5, vocabulary = 11, padded = 13;  // columns of a part, at most
+constexpr int64_t rows = 5, vocabulary = 11, padded = 13;  // at most 13 columns
 const std::vector<int32_t> labels{2, 0, -1, 10, 5};
 
 struct Found {
   tx::StepRecord record;
-  std::vector<double> gradient;  // (rows, vocabulary), or of a part
+  std::vector<double> gradient;  // (rows, vocabulary), or of a shard
 };
 
 tx::Tensor logits_of(Hand& hand, tx::Context& context, int64_t first, int64_t count) {
   std::vector<double> all = value("logits", 0, size_t(rows * vocabulary)), own;
-  all[3 * vocabulary + 10] = 4;  // the largest of its row, which has this label
+  all[3 * vocabulary + 10] = 4;  // the label of this row is its largest
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < padded; ++j)
       own.push_back(j < count ? 5 * all[size_t(i * vocabulary + first + j)] : 7);
@@ -25,7 +25,7 @@ tx::Tensor logits_of(Hand& hand, tx::Context& context, int64_t first, int64_t co
   return x;
 }
 
-// The part of one rank; null: the whole.
+// The shard of one rank; null: the whole vocabulary.
 Found run(tx::DType dtype, double smoothing, bool recording, tx::Communicator* ranks,
           int64_t first = 0, int64_t count = vocabulary) {
   Hand hand;
@@ -34,7 +34,7 @@ Found run(tx::DType dtype, double smoothing, bool recording, tx::Communicator* r
   Record record(hand.backend);
   tx::StepRecord scaled;
   scaled.loss_scale = .25;
-  scaled.loss = 1;  // what was there stays
+  scaled.loss = 1;  // the loss is added to this
   record.set(scaled);
   tx::DeviceInts ids(hand.backend);
   const tx::Tensor x = logits_of(hand, context, first, count);
@@ -55,7 +55,7 @@ Found run(tx::DType dtype, double smoothing, bool recording, tx::Communicator* r
   return found;
 }
 
-// The whole, put together of what the ranks found; they have the same record.
+// The whole gradient, joined from the shards of the ranks, which have the same record.
 Found run_on(int count, tx::DType dtype, double smoothing, bool recording) {
   std::vector<Found> parts(static_cast<size_t>(count));
   const auto begin = [&](int r) { return vocabulary * r / count; };
