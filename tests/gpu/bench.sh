@@ -33,8 +33,8 @@ part() {
   return 1
 }
 
-# training PRESET: the median of what the log says, the first lines left out; then, in a run of its
-# own, since steps are slower under it, the profile.
+# training PRESET: the median speed in the log, without the first lines; then the profile, in a run
+# of its own, since profiling makes steps slower.
 training() {
   part 90 "tx-train, preset $1, bf16, $((25000 / scale)) tokens per side" \
     sh train.sh "$1" $((25000 / scale)) --steps 80 --tune ||
@@ -60,7 +60,7 @@ decodings() {
   random_model || return
   decoding 1024
   decoding 25000
-  part 100 "tx-decode behind a pipe, base, bf16, beam 4" sh "$root/tests/bench/decode_pipe.sh" \
+  part 100 "tx-decode in a pipe, base, bf16, beam 4" sh "$root/tests/bench/decode_pipe.sh" \
     random.safetensors test.src DEVICE=cuda PRECISION=bf16 FORM=--pieces EXTRA=3 \
     LINES=$((200 / scale + 2)) MANY=$((20000 / scale))
   part 100 "a million lines through a pipe, a tiny model" sh "$root/tests/bench/decode_million.sh" \

@@ -1,4 +1,4 @@
-// Matrices for the tests of products: any dtype, gaps between rows, guard elements behind.
+// Matrices for the tests of products: any dtype, gaps between rows, guard elements after them.
 #pragma once
 #include <cmath>
 #include <cstdint>

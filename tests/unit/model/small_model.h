@@ -116,7 +116,7 @@ class SmallModel {
       rows.emplace_back(row, row + cols);
     return rows;
   }
-  // Logits of all target rows of a batch, the sentences one behind another.
+  // Logits of all target rows of a batch, the sentences one after another.
   Rows logits(const std::vector<Sentence>& sentences, const tx::DropoutRates& masks = {}) {
     const PackedBatch batch(backend, sentences, sides());
     const auto f = [&](tx::Context& c) { return model->forward(c, batch.sides, masks); };
