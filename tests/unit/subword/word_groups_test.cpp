@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(words_of_a_list) {
   BOOST_TEST((group_words(*list, {}) == WordGroups{}));
 }
 
-// Every line: each token is in one word, and the words are those of the text.
+// Every token of a line is in exactly one word.
 BOOST_AUTO_TEST_CASE(random_lines_are_covered) {
   const auto model = subwords();
   PhiloxStream random(11, 2);
