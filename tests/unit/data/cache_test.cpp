@@ -18,6 +18,16 @@ struct Fixture {
   std::string file(const std::string& name, const std::string& content) const {
     return folder.file(name, content);
   }
+  void refuses_every_changed_byte() const {
+    const std::string bytes = read_file(cache);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      std::string changed = bytes;
+      changed[i] = char(changed[i] ^ 0x11);
+      write_atomically(cache, changed);
+      BOOST_TEST_INFO("byte " << i);
+      BOOST_CHECK_THROW(IdCache{cache}, DataError);
+    }
+  }
   CacheReport build(const std::string& source, const std::string& target,
                     const CacheOptions& options = {}) const {
     return build_cache(
@@ -148,14 +158,7 @@ BOOST_AUTO_TEST_CASE(a_cut_cache_is_refused) {
 
 BOOST_AUTO_TEST_CASE(every_changed_byte_is_noticed) {
   build("a b\nc\n", "c c c\nb a");
-  const std::string bytes = read_file(cache);
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    std::string changed = bytes;
-    changed[i] = char(changed[i] ^ 0x11);
-    write_atomically(cache, changed);
-    BOOST_TEST_INFO("byte " << i);
-    BOOST_CHECK_THROW(IdCache{cache}, DataError);
-  }
+  refuses_every_changed_byte();
 }
 
 // With a valid checksum, as an attacker would write it.
@@ -201,14 +204,8 @@ BOOST_AUTO_TEST_CASE(links_come_back) {
   same(1, {});
   same(2, {{0, 1}});
   BOOST_TEST(open.ids(2, 1) == ids({6, 4}), boost::test_tools::per_element());
-  const std::string with = open.checksum(), bytes = read_file(cache);
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    std::string changed = bytes;
-    changed[i] = char(changed[i] ^ 0x11);
-    write_atomically(cache, changed);
-    BOOST_TEST_INFO("byte " << i);
-    BOOST_CHECK_THROW(IdCache{cache}, DataError);
-  }
+  const std::string with = open.checksum();
+  refuses_every_changed_byte();
   options.links = file("l", "1-0 0-2 0-1\n\n\n\n0-1\n");
   build("a b\nc\n\na b c a\nb\n", "c c c\nb a\n\na b c\nc a", options);
   BOOST_TEST(IdCache(cache).checksum() != with);

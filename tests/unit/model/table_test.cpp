@@ -97,7 +97,6 @@ BOOST_AUTO_TEST_CASE(parts_of_the_base_model) {
   BOOST_TEST(count_of(c, "decoder.layers.2.") == 4199936);
   BOOST_TEST(count_of(c, "encoder.layers.") + count_of(c, "decoder.layers.") == 44101632);
   BOOST_TEST(count_of(c, "embedding.weight") == 18944000);
-  BOOST_TEST(parameter_count(c) == 63045632);
   BOOST_TEST(parameter_count(base(37000, pre_norm)) == 63047680);
 }
 

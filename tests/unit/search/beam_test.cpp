@@ -41,15 +41,6 @@ BOOST_AUTO_TEST_CASE(length_penalty_by_hand) {
   BOOST_TEST(std::abs(length_penalty(100, 0.3) - 2.359997) < 1e-6);
 }
 
-BOOST_AUTO_TEST_CASE(alpha_prefers_the_longer) {
-  const auto score = [](double log_p, int n, double alpha) {
-    return log_p / length_penalty(n, alpha);
-  };
-  BOOST_TEST(score(-4, 5, 0) > score(-5, 10, 0));
-  BOOST_TEST(std::abs(score(-4, 5, 0.6) + 2.944088) < 1e-6);
-  BOOST_TEST(std::abs(score(-5, 10, 0.6) + 2.885400) < 1e-6);
-}
-
 BOOST_AUTO_TEST_CASE(beam_1_is_greedy) {
   const auto greedy = beam_search(short_or_long(), with(1, 0.6), 10);
   BOOST_REQUIRE(greedy.size() == 1u);

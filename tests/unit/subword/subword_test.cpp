@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
       damaged->encode("the dog is▁ running 😀", ids);
       damaged->decode(ids);
     } catch (const DataError& error) {
-      BOOST_TEST(std::string(error.what()).size() > 0u);
+      BOOST_TEST(std::string(error.what()).starts_with("damaged"));
     }
   }
 }
